@@ -1,0 +1,24 @@
+"""The one place that imports numba and holds the compilation flags of all kernels."""
+
+from pathlib import Path
+
+import numba
+
+_COMPILED = []
+
+
+def kernel(function):
+    """Compile ``function``: cached on disk, without the global interpreter lock, strict arithmetic."""
+    compiled = numba.njit(cache=True, nogil=True)(function)
+    _COMPILED.append(compiled)
+    return compiled
+
+
+def is_first_run():
+    """Whether some kernel has not been compiled on this machine, so that the first call takes long."""
+    if numba.config.DISABLE_JIT:
+        return False
+    return not all(
+        one.signatures or any(Path(one.stats.cache_path).glob(f"*.{one.py_func.__name__}-*.nbi"))
+        for one in _COMPILED
+    )

@@ -1,0 +1,246 @@
+"""Joint states of one pair of variables over all tasks, used by ``bnmtl.search.neighborhood``.
+
+Data contract: ``gains`` is float64 of shape (k, 3), the columns being the states -1, 0, +1, with -inf
+for a state that is not legal; every task has at least one legal state. Penalties are logarithms
+log(1 - delta) in [-inf, 0]. States are int8 of shape (k,).
+"""
+
+import numpy as np
+
+from bnmtl._kernels._jit import kernel
+
+
+@kernel
+def priced(log_penalty, amount):
+    """log_penalty * amount, where an amount of 0 costs nothing even at a penalty of -inf."""
+    if amount == 0.0:
+        return 0.0
+    return log_penalty * amount
+
+
+@kernel
+def distance(a, b, reversal):
+    """Distance of two states: 1 between no arc and an arc, ``reversal`` between the directions."""
+    if a == b:
+        return 0.0
+    if a == 0 or b == 0:
+        return 1.0
+    return reversal
+
+
+@kernel
+def edit_states(gains, log_penalty, costs):
+    """Best states under the Edit prior, in O(k): for a fixed target the tasks separate.
+
+    max over targets c of sum_s max_x [ u_s(x) + log(1 - delta) costs[x, c] ], which is the maximum
+    over states because log(1 - delta) <= 0 turns the minimum over targets into a maximum.
+    """
+    k = gains.shape[0]
+    states = np.zeros(k, np.int8)
+    candidate = np.zeros(k, np.int8)
+    best = -np.inf
+    for target in range(3):
+        total = 0.0
+        for s in range(k):
+            own = -np.inf
+            for x in range(3):
+                value = gains[s, x] + priced(log_penalty, costs[x, target])
+                if value > own:
+                    own = value
+                    candidate[s] = x - 1
+            total += own
+        if total > best:
+            best = total
+            states[:] = candidate
+    return states, best > -np.inf
+
+
+@kernel
+def paired_states(gains, log_penalty, reversal):
+    """Best states under the Paired prior with one penalty for all pairs of tasks, in O(k^3).
+
+    The coupling depends only on how many tasks are in each state: a dynamic program over tasks keeps
+    the best sum of gains for every (number in state -1, number in state +1).
+    """
+    k = gains.shape[0]
+    table = np.full((k + 1, k + 1), -np.inf)
+    table[0, 0] = 0.0
+    choice = np.zeros((k, k + 1, k + 1), np.int8)
+    for s in range(k):
+        for minus in range(s + 1, -1, -1):
+            for plus in range(s + 1 - minus, -1, -1):
+                best, own = -np.inf, 0
+                if minus + plus <= s:
+                    best = table[minus, plus] + gains[s, 1]
+                if minus > 0 and table[minus - 1, plus] + gains[s, 0] > best:
+                    best, own = table[minus - 1, plus] + gains[s, 0], -1
+                if plus > 0 and table[minus, plus - 1] + gains[s, 2] > best:
+                    best, own = table[minus, plus - 1] + gains[s, 2], 1
+                table[minus, plus] = best
+                choice[s, minus, plus] = own
+    best, best_minus, best_plus = -np.inf, 0, 0
+    for minus in range(k + 1):
+        for plus in range(k + 1 - minus):
+            apart = (minus + plus) * (k - minus - plus) + reversal * minus * plus
+            value = table[minus, plus] + priced(log_penalty, float(apart))
+            if value > best:
+                best, best_minus, best_plus = value, minus, plus
+    states = np.zeros(k, np.int8)
+    for s in range(k - 1, -1, -1):
+        own = choice[s, best_minus, best_plus]
+        states[s] = own
+        if own == -1:
+            best_minus -= 1
+        elif own == 1:
+            best_plus -= 1
+    return states, best > -np.inf
+
+
+@kernel
+def weighted_log_coupling(states, log_penalties, reversal):
+    """Log coupling of states under the Paired prior with a log penalty for every pair of tasks."""
+    total = 0.0
+    for s in range(states.size):
+        for t in range(s):
+            total += priced(log_penalties[s, t], distance(states[s], states[t], reversal))
+    return total
+
+
+@kernel
+def augmenting_path(capacity, source, sink, previous):
+    """Shortest path with capacity left, as a predecessor of every node that is reached."""
+    n = capacity.shape[0]
+    previous[:] = -1
+    previous[source] = source
+    queue = np.empty(n, np.int64)
+    queue[0] = source
+    at, end = 0, 1
+    while at < end and previous[sink] < 0:
+        a = queue[at]
+        at += 1
+        for b in range(n):
+            if previous[b] < 0 and capacity[a, b] > 0.0:
+                previous[b] = a
+                queue[end] = b
+                end += 1
+    return previous[sink] >= 0
+
+
+@kernel
+def minimum_cut(capacity, source, sink):
+    """Source side of a minimum cut by shortest augmenting paths; ``capacity`` is used up.
+
+    The second value is false where every cut is infinite. Capacities are floats and may be inf:
+    integer flows as in SciPy leave 31 bits for the ratio of the largest to the smallest capacity.
+    """
+    n = capacity.shape[0]
+    previous = np.empty(n, np.int64)
+    while augmenting_path(capacity, source, sink, previous):
+        flow = np.inf
+        b = sink
+        while b != source:
+            flow = min(flow, capacity[previous[b], b])
+            b = previous[b]
+        if flow == np.inf:
+            return previous >= 0, False
+        b = sink
+        while b != source:
+            a = previous[b]
+            capacity[a, b] -= flow
+            capacity[b, a] += flow
+            b = a
+    return previous >= 0, True
+
+
+@kernel
+def min_cut_states(gains, log_penalties):
+    """Best states under the Paired prior with reversal 2 and any log penalty per pair of tasks.
+
+    States -1, 0, +1 then lie on a line and |x_s - x_t| is a sum over the two thresholds between them:
+    node s says x_s >= 0, node k + s says x_s >= 1, and the cheapest configuration is a minimum cut.
+    """
+    k = gains.shape[0]
+    source, sink = 2 * k, 2 * k + 1
+    capacity = np.zeros((2 * k + 2, 2 * k + 2))
+    for s in range(k):
+        top = max(gains[s, 0], gains[s, 1], gains[s, 2])
+        capacity[source, s] = top - gains[s, 0]
+        capacity[s, k + s] = top - gains[s, 1]
+        capacity[k + s, sink] = top - gains[s, 2]
+        capacity[k + s, s] = np.inf
+        for t in range(k):
+            if t != s:
+                capacity[s, t] = -log_penalties[s, t]
+                capacity[k + s, k + t] = -log_penalties[s, t]
+    reached, finite = minimum_cut(capacity, source, sink)
+    states = np.zeros(k, np.int8)
+    for s in range(k):
+        states[s] = int(reached[s]) + int(reached[k + s]) - 1
+    return states, finite
+
+
+@kernel
+def gather_gains(toggles, adjacency, may_add, may_remove, members, i, j, gains):
+    """Gains of the members' states of the pair (i, j), i -> j being state +1; -inf where not allowed.
+
+    All arrays but ``members`` and ``gains`` have the task as their first axis.
+    """
+    for at in range(members.size):
+        s = members[at]
+        forward, backward = adjacency[s, i, j], adjacency[s, j, i]
+        gains[at, 1] = 0.0
+        gains[at, 2] = toggles[s, i, j]
+        gains[at, 0] = toggles[s, j, i]
+        if forward:
+            gains[at, 1] = toggles[s, i, j]
+            gains[at, 0] += toggles[s, i, j]
+            gains[at, 2] = 0.0
+        elif backward:
+            gains[at, 1] = toggles[s, j, i]
+            gains[at, 2] += toggles[s, j, i]
+            gains[at, 0] = 0.0
+        if (forward or backward) and not may_remove[s, i, j]:
+            gains[at, 1] = -np.inf
+        if not forward and not may_add[s, i, j]:
+            gains[at, 2] = -np.inf
+        if not backward and not may_add[s, j, i]:
+            gains[at, 0] = -np.inf
+
+
+@kernel
+def optimistic_gain(toggles, adjacency, permitted, may_remove, takes_part, i, j):
+    """Sum over tasks of the largest gain of any state of the pair (i, j), cycles left aside.
+
+    A toggle is nan where a family may not grow; it then loses every comparison.
+    """
+    total = 0.0
+    for s in range(toggles.shape[0]):
+        if not takes_part[s, i, j]:
+            continue
+        a, b = (j, i) if adjacency[s, j, i] else (i, j)
+        best = 0.0
+        if adjacency[s, a, b]:
+            turned = toggles[s, a, b] + toggles[s, b, a]
+            if may_remove[s, a, b] and toggles[s, a, b] > best:
+                best = toggles[s, a, b]
+        else:
+            turned = toggles[s, b, a]
+            if permitted[s, a, b] and toggles[s, a, b] > best:
+                best = toggles[s, a, b]
+        if permitted[s, b, a] and turned > best:
+            best = turned
+        total += best
+    return total
+
+
+@kernel
+def optimistic_gains(toggles, adjacency, permitted, may_remove, takes_part, i, out):
+    """Optimistic gains of all pairs that hold variable i, written to both halves of ``out``."""
+    for j in range(out.shape[0]):
+        if j != i:
+            low, high = min(i, j), max(i, j)
+            value = optimistic_gain(
+                toggles, adjacency, permitted, may_remove, takes_part, low, high
+            )
+            out[i, j] = value
+            out[j, i] = value

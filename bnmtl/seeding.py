@@ -1,0 +1,54 @@
+"""Turns `random_state` into seeds that depend on names, never on positions."""
+
+import hashlib
+import numbers
+
+import numpy as np
+
+
+def seed_of(random_state):
+    """One integer from None, an int or a numpy Generator.
+
+    Parameters
+    ----------
+    random_state : None, int or numpy.random.Generator
+        None draws fresh entropy; a Generator is advanced by one draw.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    TypeError
+        For anything else.
+
+    Examples
+    --------
+    >>> from bnmtl.seeding import seed_of
+    >>> seed_of(7)
+    7
+    """
+    if random_state is None:
+        return int(np.random.SeedSequence().entropy)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ValueError(f"`random_state` must be 0 or more, got {random_state}.")
+        return int(random_state)
+    raise TypeError(
+        "`random_state` must be None, an int or a numpy.random.Generator, got "
+        f"{type(random_state).__name__}."
+    )
+
+
+def name_hash(*parts):
+    """64 bits that depend on the parts alone, not on the interpreter's hash seed."""
+    text = "\x1f".join(map(str, parts)).encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+
+
+def generator(seed, *names):
+    """The random generator that belongs to ``seed`` and the named thing."""
+    return np.random.default_rng([seed, *(name_hash(name) for name in names)])
