@@ -1,0 +1,1 @@
+"""Searches over graphs of one task and over configurations of graphs of several tasks."""
