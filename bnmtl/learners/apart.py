@@ -1,0 +1,159 @@
+"""Learners without a coupling: tasks apart, one graph for all, one network for all rows."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from bnmtl.graphs import check_dag
+from bnmtl.learners.base import COMMON_PARAMETERS, Learner, pooled_task
+from bnmtl.search.multitask import search_identical, search_task, search_tasks
+from bnmtl.search.problem import JointProblem
+from bnmtl.tasks import Tasks
+
+
+class SingleTaskLearner(Learner):
+    __doc__ = f"""Learn each task by itself: hill climbing with a tabu list and restarts.
+
+    Parameters
+    ----------
+    {COMMON_PARAMETERS}
+        Graph to start from, one for all tasks or a mapping by task; None is the graph of the
+        required arcs.
+
+    Attributes
+    ----------
+    configuration_ : mapping task -> networkx.DiGraph
+        With ``to_frame()``, the arc-by-task table.
+    networks_ : dict task -> BayesNet
+    score_ : float
+        Sum over tasks of log P(data | graph) + log P(graph), in nats.
+    task_scores_ : pandas.Series by task
+    arcs_ : pandas.DataFrame
+        One row per arc and task: strength, whether it is compelled, in how many tasks it is.
+    tasks_ : Tasks
+        The data as encoded.
+
+    Examples
+    --------
+    >>> from bnmtl import SingleTaskLearner, structures
+    >>> rows = structures.load("asia").sample(2000, random_state=0)
+    >>> learner = SingleTaskLearner(random_state=0).fit({{"clinic": rows}})
+    >>> learner.configuration_["clinic"].number_of_edges()
+    6
+    """
+
+    def _fit(self, tasks, effort, report):
+        problems = self._problems(tasks)
+        starts = self._start_matrices(tasks, problems, self.start)
+        matrices = search_tasks(problems, starts, effort, report)
+        pairs = zip(problems, matrices, strict=True)
+        scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
+        self._publish(tasks, problems, matrices, sum(scores), scores)
+
+
+class IdenticalLearner(Learner):
+    __doc__ = f"""Learn one graph for all tasks, each task with its own probabilities.
+
+    Maximizes log P(G) + sum over tasks of log P(data | G restricted to the task's variables).
+
+    Parameters
+    ----------
+    {COMMON_PARAMETERS}
+        Graph to start from, over the variables of all tasks; None is the graph of the required arcs.
+
+    Attributes
+    ----------
+    graph_ : networkx.DiGraph
+        The one graph, over the union of the variables.
+    configuration_, networks_, score_, task_scores_, arcs_, tasks_
+        As in `SingleTaskLearner`; the graphs are ``graph_`` restricted to each task.
+
+    References
+    ----------
+    Niculescu-Mizil (2008), section 2.3.1.
+
+    Examples
+    --------
+    >>> from bnmtl import IdenticalLearner, structures
+    >>> asia = structures.load("asia")
+    >>> rows = [asia.sample(500, random_state=seed) for seed in range(3)]
+    >>> learner = IdenticalLearner(random_state=0).fit(rows)
+    >>> learner.configuration_["task1"].edges == learner.configuration_["task3"].edges
+    True
+    """
+
+    def _fit(self, tasks, effort, report):
+        problems = self._problems(tasks)
+        joint = JointProblem(problems)
+        start = None
+        if self.start is not None:
+            _refuse_mapping("start", self.start, "IdenticalLearner", "a graph")
+            check_dag(self.start, "start")
+            own = self._start_matrices(tasks, problems, self.start)
+            start = joint.spread(own).any(axis=0)
+        matrix, score = search_identical(joint, start, effort, report)
+        matrices = [joint.restrict(s, matrix) for s in range(len(problems))]
+        pairs = zip(problems, matrices, strict=True)
+        scores = [problem.log_posterior(own) for problem, own in pairs]
+        self._publish(tasks, problems, matrices, score, scores)
+        self.graph_ = _union_graph(joint, matrix)
+
+
+class PooledLearner(Learner):
+    __doc__ = f"""Learn one network from the rows of all tasks together.
+
+    Parameters
+    ----------
+    {COMMON_PARAMETERS}
+        Graph to start from; None is the graph of the required arcs.
+
+    Attributes
+    ----------
+    configuration_, networks_, arcs_, tasks_
+        As in `SingleTaskLearner`; every task has the same graph and the same network.
+    score_ : float
+        Log posterior of the graph given all rows as one data set.
+    task_scores_ : pandas.Series by task
+        What the graph scores on each task's own rows; these do not add up to ``score_``.
+
+    Raises
+    ------
+    ValueError
+        In ``fit``, if the tasks have different variables.
+
+    Examples
+    --------
+    >>> from bnmtl import PooledLearner, structures
+    >>> asia = structures.load("asia")
+    >>> rows = [asia.sample(500, random_state=seed) for seed in range(3)]
+    >>> learner = PooledLearner(random_state=0).fit(rows)
+    >>> learner.networks_["task1"] == learner.networks_["task3"]
+    True
+    """
+
+    def _fit(self, tasks, effort, report):
+        for name in ("required", "forbidden", "tiers", "structure_prior", "start"):
+            _refuse_mapping(name, getattr(self, name), "PooledLearner", "one value")
+        whole = Tasks([pooled_task(tasks)])
+        (pooled,) = self._problems(whole)
+        (start,) = self._start_matrices(whole, [pooled], self.start)
+        matrix = search_task(pooled, start, effort, report)
+        own = [pooled_view for pooled_view in self._problems(tasks)]
+        scores = [problem.log_posterior(matrix) for problem in own]
+        everywhere = dict.fromkeys(tasks, whole["pooled"])
+        self._publish(
+            tasks, own, [matrix] * len(own), pooled.log_posterior(matrix), scores, everywhere
+        )
+
+
+def _union_graph(joint, matrix):
+    from bnmtl.graphs import from_adjacency
+
+    return from_adjacency(np.asarray(matrix), joint.variables)
+
+
+def _refuse_mapping(name, value, learner, wanted):
+    if isinstance(value, Mapping):
+        raise TypeError(
+            f"`{name}` of {learner} must be {wanted} for all tasks, got a mapping by task."
+        )

@@ -1,0 +1,281 @@
+"""What all learners share: parameters, checks, and the attributes that a fit leaves."""
+
+import numbers
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+
+from bnmtl._kernels._jit import is_first_run
+from bnmtl.graphs import (
+    Configuration,
+    adjacency,
+    check_dag,
+    compelled_arcs,
+    from_adjacency,
+)
+from bnmtl.networks import BayesNet
+from bnmtl.progress import Reporter
+from bnmtl.scores import BDeu, LogLikelihood, Score
+from bnmtl.search.constraints import by_task, constraints_by_task
+from bnmtl.search.multitask import Effort
+from bnmtl.search.problem import TaskProblem
+from bnmtl.seeding import seed_of
+from bnmtl.tasks import Task, encode
+
+COMMON_PARAMETERS = """score : Score, default=None
+        None is `BDeu()`.
+    structure_prior : ArcPrior, ReferencePrior or mapping by task, default=None
+        Prior over each task's own graph; None is uniform.
+    required, forbidden : iterable of (parent, child), or mapping by task, default=()
+        Arcs that must be there and arcs that must not. One iterable for all tasks holds in each task
+        that has both variables, neither of them constant there.
+    tiers : iterable of iterables of str, or mapping by task, default=None
+        No arc leads from a later tier to an earlier one; variables in no tier are free.
+    search : {"hill-climbing"}, default="hill-climbing"
+        How graphs of one task, and of all tasks alike, are searched.
+    restarts : int, default=100
+        Climbs from the best graph so far after random changes.
+    perturb : int, default=10
+        Random changes of one arc each, per restart.
+    tabu : int, default=10
+        Graphs that a walk on from a local optimum may not return to, and steps without improvement
+        that end it; 0 leaves the walk out.
+    max_parents : int, default=None
+        Largest number of parents of a variable; None sets no limit.
+    start : see below, default=None
+    missing : {"error", "drop", "state"}, default="error"
+        What to do with missing values: see `bnmtl.tasks.encode`.
+    parameter_sample_size : float, default=1.0
+        Equivalent sample size of the probability tables, whatever the structure score.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, results depend on nothing but data and parameters.
+    n_jobs : int, default=None
+        Threads, as in joblib; None is 1. The result does not depend on it.
+    progress : bool or callable, default=False
+        True shows a bar; a callable gets (stage, task, done, total or None, score) as a named tuple."""
+
+
+class Learner(BaseEstimator):
+    """Base of all learners; subclasses find the graphs."""
+
+    def __init__(
+        self,
+        score=None,
+        structure_prior=None,
+        required=(),
+        forbidden=(),
+        tiers=None,
+        search="hill-climbing",
+        restarts=100,
+        perturb=10,
+        tabu=10,
+        max_parents=None,
+        start=None,
+        missing="error",
+        parameter_sample_size=1.0,
+        random_state=None,
+        n_jobs=None,
+        progress=False,
+    ):
+        self.score = score
+        self.structure_prior = structure_prior
+        self.required = required
+        self.forbidden = forbidden
+        self.tiers = tiers
+        self.search = search
+        self.restarts = restarts
+        self.perturb = perturb
+        self.tabu = tabu
+        self.max_parents = max_parents
+        self.start = start
+        self.missing = missing
+        self.parameter_sample_size = parameter_sample_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def fit(self, tasks):
+        """Learn one network per task.
+
+        Parameters
+        ----------
+        tasks : mapping name -> DataFrame, list of DataFrame, Tasks or DataFrame
+            A list is named task1, task2, ...; one bare DataFrame is one task.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            For parameters out of range and data that cannot be learned from: one sentence each.
+        """
+        self._check_parameters()
+        encoded = encode(tasks, missing=self.missing)
+        effort = Effort(
+            seed_of(self.random_state), self.restarts, self.perturb, self.tabu, self.n_jobs
+        )
+        with Reporter(self.progress) as report:
+            if is_first_run():
+                report("compiling, on the first run only")
+            self._fit(encoded, effort, report)
+        self.tasks_ = encoded
+        return self
+
+    def _check_parameters(self):
+        _check_whole("restarts", self.restarts, 0)
+        _check_whole("perturb", self.perturb, 1)
+        _check_whole("tabu", self.tabu, 0)
+        if self.search != "hill-climbing":
+            raise ValueError(f"`search` must be 'hill-climbing', got {self.search!r}.")
+        if self.score is not None and not isinstance(self.score, Score):
+            raise TypeError(
+                f"`score` must be one of the scores of `bnmtl.scores` or None, got {self.score!r}; "
+                "for example BDeu(equivalent_sample_size=1.0)."
+            )
+        if isinstance(self.score, LogLikelihood) and self.max_parents is None:
+            raise ValueError(
+                "`score` LogLikelihood() always wants more arcs and is refused without "
+                "`max_parents`; set it, or take BIC() or BDeu()."
+            )
+        size = self.parameter_sample_size
+        if not isinstance(size, numbers.Real) or not 0 <= size < np.inf:
+            raise ValueError(f"`parameter_sample_size` must be a number of 0 or more, got {size!r}.")
+
+    def _problems(self, tasks):
+        """One `TaskProblem` a task."""
+        constraints = constraints_by_task(
+            tasks, self.required, self.forbidden, self.tiers, self.max_parents
+        )
+        priors, _ = by_task(tasks, self.structure_prior, "structure_prior")
+        for prior in priors.values():
+            if prior is not None and not hasattr(prior, "arc_terms"):
+                raise TypeError(
+                    "`structure_prior` must be an ArcPrior, a ReferencePrior, a mapping of them by "
+                    f"task or None, got {prior!r}."
+                )
+        score = BDeu() if self.score is None else self.score
+        return [
+            TaskProblem.of(task, score, constraints[name], priors[name])
+            for name, task in tasks.items()
+        ]
+
+    def _start_matrices(self, tasks, problems, start):
+        """Adjacency matrices of given start graphs, or of the required arcs where none is given."""
+        if start is None:
+            return [problem.constraints.required for problem in problems]
+        graphs, own = by_task(tasks, start, "start")
+        if own and None in graphs.values():
+            lacking = next(task for task, graph in graphs.items() if graph is None)
+            raise ValueError(f"`start` gives no graph for the task `{lacking}`; add one.")
+        return [_start_matrix(problem, graphs[problem.name], own) for problem in problems]
+
+    def _publish(self, tasks, problems, matrices, score, task_scores, parameters_from=None):
+        """Set the learned attributes from the adjacency matrices."""
+        self.score_ = float(score)
+        self.task_scores_ = pd.Series(
+            [float(one) for one in task_scores], index=pd.Index(tasks.names, name="task")
+        )
+        self.configuration_ = Configuration(
+            (problem.name, from_adjacency(matrix, problem.variables))
+            for problem, matrix in zip(problems, matrices, strict=True)
+        )
+        sources = tasks if parameters_from is None else parameters_from
+        self.networks_ = {
+            name: BayesNet.fit(graph, sources[name], self.parameter_sample_size)
+            for name, graph in self.configuration_.items()
+        }
+        self.arcs_ = arc_table(problems, self.configuration_)
+
+
+def arc_table(problems, configuration):
+    """One row per arc and task.
+
+    Parameters
+    ----------
+    problems : list of TaskProblem
+    configuration : Configuration
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns from, to, task, strength (nats that the task's own score loses without the arc),
+        compelled (directed in the task's CPDAG), n_tasks with the arc, n_tasks_possible with both
+        variables; sorted by from, to and task.
+    """
+    rows = []
+    for problem in problems:
+        graph = configuration[problem.name]
+        compelled = compelled_arcs(graph)
+        index = {variable: at for at, variable in enumerate(problem.variables)}
+        for parent, child in graph.edges:
+            held = {index[one] for one in graph.predecessors(child)}
+            with_arc = problem.scores.local_score(index[child], held)
+            without = problem.scores.local_score(index[child], held - {index[parent]})
+            strength = with_arc - without
+            rows.append((parent, child, problem.name, strength, (parent, child) in compelled))
+    table = pd.DataFrame(rows, columns=["from", "to", "task", "strength", "compelled"])
+    table["compelled"] = table["compelled"].astype(bool)
+    table["strength"] = table["strength"].astype(float)
+    graphs = configuration.values()
+    counts = {arc: sum(g.has_edge(*arc) for g in graphs) for g in graphs for arc in g.edges}
+    possible = {arc: sum(arc[0] in g and arc[1] in g for g in graphs) for arc in counts}
+    arcs = list(zip(table["from"], table["to"], strict=True))
+    table["n_tasks"] = np.array([counts[arc] for arc in arcs], dtype=int)
+    table["n_tasks_possible"] = np.array([possible[arc] for arc in arcs], dtype=int)
+    order = {name: at for at, name in enumerate(configuration)}
+    return table.sort_values(
+        ["from", "to", "task"], key=lambda c: c.map(order) if c.name == "task" else c
+    ).reset_index(drop=True)
+
+
+def _start_matrix(problem, graph, own):
+    """One start graph as a matrix over the task's variables, checked against its constraints."""
+    check_dag(graph, "start")
+    active = {v for v, takes_part in zip(problem.variables, problem.active, strict=True) if takes_part}
+    if own:
+        strange = sorted({str(v) for arc in graph.edges for v in arc} - active)
+        if strange:
+            raise ValueError(
+                f"Task `{problem.name}`: `start` has arcs of {strange[0]!r}, which is no variable "
+                "with more than one state there; remove them."
+            )
+    cut = graph.subgraph(active)
+    matrix = adjacency(cut, problem.variables)
+    limits = problem.constraints
+    wrong = np.argwhere((matrix & ~limits.permitted) | (limits.required & ~matrix))
+    if len(wrong):
+        parent, child = (problem.variables[at] for at in wrong[0])
+        raise ValueError(
+            f"Task `{problem.name}`: `start` must hold the required arcs and no forbidden one, but "
+            f"does not for {parent} -> {child}; mend the start graph."
+        )
+    crowded = np.flatnonzero(matrix.sum(axis=0) > limits.max_parents)
+    if len(crowded):
+        raise ValueError(
+            f"Task `{problem.name}`: `start` gives {problem.variables[crowded[0]]} more parents than "
+            f"`max_parents`={limits.max_parents}; remove some."
+        )
+    return matrix
+
+
+def pooled_task(tasks):
+    """All rows as one task; refuses tasks with different variables."""
+    first = next(iter(tasks.values()))
+    for task in tasks.values():
+        apart = sorted(set(first.variables) ^ set(task.variables))
+        if apart:
+            raise ValueError(
+                f"Pooling needs the same variables in all tasks, but `{apart[0]}` is only in "
+                f"`{(first if apart[0] in first.variables else task).name}` of `{first.name}` and "
+                f"`{task.name}`; drop it, or learn the tasks together with MultitaskLearner."
+            )
+    codes = np.concatenate([task.codes for task in tasks.values()], axis=1)
+    return Task("pooled", first.variables, first.states, codes)
+
+
+def _check_whole(name, value, least):
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"`{name}` must be a whole number of at least {least}, got {value!r}.")

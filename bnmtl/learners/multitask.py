@@ -1,0 +1,149 @@
+"""The learner this project exists for: one network per task, learned together."""
+
+from collections.abc import Mapping
+
+import networkx as nx
+
+from bnmtl.learners.base import COMMON_PARAMETERS, Learner
+from bnmtl.priors import PairedPrior
+from bnmtl.search.multitask import STARTS, MultitaskSearch
+
+
+class MultitaskLearner(Learner):
+    __doc__ = f"""Learn one network per task, the tasks informing each other through a prior.
+
+    Greedy search over configurations: each step gives one pair of variables the best legal states in
+    all tasks at once. ``restarts`` and ``tabu`` belong to the searches that provide the starts.
+
+    Parameters
+    ----------
+    prior : PairedPrior, EditPrior or a coupling of your own, default=None
+        None is `PairedPrior()`. With penalty 0 the result is the single-task result. A coupling of
+        your own offers ``log_coupling(states, pair=None, tasks=None)``, never above 0, and
+        optionally ``structure_weights(pair, tasks)``.
+    {COMMON_PARAMETERS}
+        "single-task", "identical", "empty", a graph for all tasks or a mapping task -> graph; None
+        tries the first three and keeps the best score.
+
+    Attributes
+    ----------
+    configuration_ : mapping task -> networkx.DiGraph
+        With ``to_frame()``, the arc-by-task table.
+    networks_ : dict task -> BayesNet
+    score_ : float
+        Log posterior of the configuration without its constant, in nats. Scores at different
+        penalties are not comparable.
+    task_scores_ : pandas.Series by task
+        Each task's part; ``score_`` is their sum plus the log coupling.
+    arcs_ : pandas.DataFrame
+        One row per arc and task: strength, whether it is compelled, in how many tasks it is.
+    start_ : str
+        The start that won.
+    start_scores_ : dict str -> float
+    tasks_ : Tasks
+        The data as encoded.
+
+    References
+    ----------
+    Niculescu-Mizil (2008), chapter 2; Niculescu-Mizil & Caruana (2007), Inductive transfer for
+    Bayesian network structure learning.
+
+    Examples
+    --------
+    >>> from bnmtl import MultitaskLearner, PairedPrior, structures
+    >>> asia = structures.load("asia")
+    >>> rows = {{name: asia.sample(300, random_state=at) for at, name in enumerate(["east", "west"])}}
+    >>> learner = MultitaskLearner(PairedPrior(penalty=0.99), random_state=0).fit(rows)
+    >>> sorted(learner.configuration_)
+    ['east', 'west']
+    """
+
+    def __init__(
+        self,
+        prior=None,
+        score=None,
+        structure_prior=None,
+        required=(),
+        forbidden=(),
+        tiers=None,
+        search="hill-climbing",
+        restarts=100,
+        perturb=10,
+        tabu=10,
+        max_parents=None,
+        start=None,
+        missing="error",
+        parameter_sample_size=1.0,
+        random_state=None,
+        n_jobs=None,
+        progress=False,
+    ):
+        super().__init__(
+            score=score,
+            structure_prior=structure_prior,
+            required=required,
+            forbidden=forbidden,
+            tiers=tiers,
+            search=search,
+            restarts=restarts,
+            perturb=perturb,
+            tabu=tabu,
+            max_parents=max_parents,
+            start=start,
+            missing=missing,
+            parameter_sample_size=parameter_sample_size,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+        self.prior = prior
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_prior(self.prior)
+
+    def _fit(self, tasks, effort, report):
+        prior = PairedPrior() if self.prior is None else self.prior
+        problems = self._problems(tasks)
+        search = MultitaskSearch(problems, effort, report)
+        self._publish_solution(tasks, problems, search.solve(prior, self._starts(tasks, problems)))
+
+    def _starts(self, tasks, problems):
+        """Names of starts, or {"given": matrices}."""
+        if self.start is None:
+            return STARTS
+        if isinstance(self.start, str):
+            if self.start not in STARTS:
+                raise ValueError(
+                    f"`start` must be one of {', '.join(STARTS)}, a graph, a mapping task -> graph "
+                    f"or None, got {self.start!r}."
+                )
+            return (self.start,)
+        if not isinstance(self.start, (Mapping, nx.DiGraph)):
+            raise TypeError(
+                f"`start` must be a string, a networkx.DiGraph or a mapping, got {self.start!r}."
+            )
+        return {"given": self._start_matrices(tasks, problems, self.start)}
+
+    def _publish_solution(self, tasks, problems, solution):
+        if solution.score == -float("inf"):
+            raise ValueError(
+                "No configuration was found that agrees wherever a penalty of 1 demands it, because "
+                "required arcs stand in the way; start from \"identical\" or lower the penalty."
+            )
+        self._publish(tasks, problems, solution.matrices, solution.score, solution.task_scores)
+        self.start_ = solution.start
+        self.start_scores_ = solution.start_scores
+
+
+def check_prior(prior):
+    """Raise for what is no coupling, and for parameters out of range."""
+    if prior is None:
+        return
+    if not hasattr(prior, "log_coupling"):
+        raise TypeError(
+            "`prior` must be a PairedPrior, an EditPrior or an object with `log_coupling`, got "
+            f"{prior!r}."
+        )
+    if hasattr(prior, "check"):
+        prior.check()
