@@ -1,0 +1,146 @@
+"""Naive twins: the definitions written down once more, slowly, for the tests to compare with."""
+
+import itertools
+import math
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+
+
+def local_score(score, child, parents, rows, states, weights=None):
+    """Local score of a family by the formulas, from a list of dicts."""
+    weights = [1] * len(rows) if weights is None else weights
+    cells, totals = Counter(), Counter()
+    for row, weight in zip(rows, weights, strict=True):
+        configuration = tuple(row[parent] for parent in sorted(parents))
+        cells[configuration, row[child]] += weight
+        totals[configuration] += weight
+    r = len(states[child])
+    q = math.prod(len(states[parent]) for parent in parents)
+    kind = type(score).__name__
+    likelihood = sum(n * math.log(n / totals[j]) for (j, _), n in cells.items() if n)
+    if kind == "LogLikelihood":
+        return likelihood
+    if kind == "AIC":
+        return likelihood - q * (r - 1)
+    if kind == "BIC":
+        return likelihood - math.log(sum(weights)) / 2 * q * (r - 1)
+    occurring = sum(1 for n in totals.values() if n)
+    a_jk = {
+        "BDeu": lambda: score.equivalent_sample_size / (q * r),
+        "BDs": lambda: score.equivalent_sample_size / (occurring * r),
+        "K2": lambda: 1.0,
+    }[kind]()
+    a_j = a_jk * r
+    total = sum(math.lgamma(a_j) - math.lgamma(a_j + n) for n in totals.values())
+    return total + sum(math.lgamma(a_jk + n) - math.lgamma(a_jk) for n in cells.values())
+
+
+def graph_score(score, graph, rows, states):
+    """Sum of the naive local scores."""
+    return sum(local_score(score, v, list(graph.predecessors(v)), rows, states) for v in graph)
+
+
+def distance(a, b, reversal):
+    """Distance of two states of a pair."""
+    if a == b:
+        return 0
+    return 1 if 0 in (a, b) else reversal
+
+
+def price(penalty, amount):
+    """log((1 - penalty) ** amount), an amount of 0 being free."""
+    if amount == 0:
+        return 0.0
+    return amount * math.log1p(-penalty) if penalty < 1 else -math.inf
+
+
+def paired_log_coupling(states, reversal, penalty_of):
+    """Equation 2.8 for one pair of variables; ``penalty_of(s, t)`` by position."""
+    k = len(states)
+    return sum(
+        price(penalty_of(s, t), distance(states[s], states[t], reversal) / (k - 1))
+        for s, t in itertools.combinations(range(k), 2)
+    )
+
+
+def edit_log_coupling(states, penalty, add=1, delete=1, reverse=1):
+    """Equation 2.7 for one pair of variables."""
+
+    def cost(state, target):
+        if state == target:
+            return 0
+        if state == 0:
+            return add
+        if target == 0:
+            return delete
+        return min(reverse, add + delete)
+
+    edits = min(sum(cost(state, target) for state in states) for target in (-1, 0, 1))
+    return price(penalty, edits)
+
+
+def best_value(gains, log_coupling):
+    """Largest sum of gains plus coupling over all 3^k joint states."""
+    k = len(gains)
+    best = -math.inf
+    for states in itertools.product((-1, 0, 1), repeat=k):
+        own = sum(gains[s][x + 1] for s, x in enumerate(states))
+        if own > -math.inf:
+            best = max(best, own + log_coupling(states))
+    return best
+
+
+def detours(matrix):
+    """[a, b] true where a path of two or more arcs leads from a to b."""
+    n = len(matrix)
+    reach = np.zeros((n, n), dtype=bool)
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(n))
+    graph.add_edges_from(map(tuple, np.argwhere(matrix)))
+    for a, b in itertools.permutations(range(n), 2):
+        rest = graph.copy()
+        if rest.has_edge(a, b):
+            rest.remove_edge(a, b)
+        reach[a, b] = nx.has_path(rest, a, b)
+    return reach
+
+
+def is_dag(matrix):
+    """Whether an adjacency matrix has no directed cycle."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(len(matrix)))
+    graph.add_edges_from(map(tuple, np.argwhere(matrix)))
+    return nx.is_directed_acyclic_graph(graph)
+
+
+def with_state(matrix, i, j, state):
+    """A copy of the matrix in which the pair has the state, +1 being i -> j."""
+    changed = matrix.copy()
+    changed[i, j], changed[j, i] = state == 1, state == -1
+    return changed
+
+
+def neighbors(matrices, takes_part):
+    """Every configuration that differs in one pair of variables, as in section 2.3.2."""
+    n = len(matrices[0])
+    for i, j in itertools.combinations(range(n), 2):
+        members = [s for s in range(len(matrices)) if takes_part[s][i, j]]
+        for states in itertools.product((-1, 0, 1), repeat=len(members)):
+            changed = list(matrices)
+            for s, state in zip(members, states, strict=True):
+                changed[s] = with_state(changed[s], i, j, state)
+            if all(is_dag(matrix) for matrix in changed):
+                yield changed
+
+
+def all_dags(n):
+    """Adjacency matrices of all DAGs over n nodes."""
+    pairs = list(itertools.combinations(range(n), 2))
+    for states in itertools.product((-1, 0, 1), repeat=len(pairs)):
+        matrix = np.zeros((n, n), dtype=bool)
+        for (i, j), state in zip(pairs, states, strict=True):
+            matrix[i, j], matrix[j, i] = state == 1, state == -1
+        if is_dag(matrix):
+            yield matrix

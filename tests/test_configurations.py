@@ -1,0 +1,252 @@
+"""Greedy search over configurations: brute force on small problems, and the queue's promise."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from bnmtl import ArcPrior, BDeu, EditPrior, PairedPrior
+from bnmtl.search.configurations import ConfigurationSearch
+from bnmtl.search.constraints import constraints_by_task
+from bnmtl.search.problem import Couplings, JointProblem, TaskProblem
+from bnmtl.search.ties import Ties, tolerance
+from bnmtl.tasks import encode
+from budget import examples
+
+
+def random_tasks(seed, n, k, n_rows=30):
+    """Related tasks over at most n variables; some lack a variable, some columns are constant."""
+    rng = np.random.default_rng(seed)
+    weights = rng.random((n, n)) < 0.5
+    frames = {}
+    for s in range(k):
+        own = weights ^ (rng.random((n, n)) < 0.15)
+        columns = {}
+        for v in range(n):
+            noise = rng.integers(0, 2, n_rows)
+            parents = [columns[f"v{p}"] for p in range(v) if own[p, v]]
+            signal = np.sum(parents, axis=0) % 2 if parents else noise
+            columns[f"v{v}"] = np.where(rng.random(n_rows) < 0.75, signal, noise)
+        if n > 2 and rng.random() < 0.3:
+            del columns[f"v{rng.integers(n)}"]
+        if rng.random() < 0.2:
+            columns[rng.choice(sorted(columns))][:] = 0
+        frames[f"task{s}"] = pd.DataFrame(columns).astype(str)
+    return frames
+
+
+def joint_problem(frames, structure_prior=None, **demands):
+    tasks = encode_quietly(frames)
+    constraints = constraints_by_task(
+        tasks,
+        demands.get("required", ()),
+        demands.get("forbidden", ()),
+        demands.get("tiers"),
+        demands.get("max_parents"),
+    )
+    return JointProblem(
+        [TaskProblem.of(t, BDeu(), constraints[s], structure_prior) for s, t in tasks.items()]
+    )
+
+
+def encode_quietly(frames):
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return encode(frames)
+
+
+def naive_score(problem, prior, matrices, structure_prior=None):
+    """(violated pairs, finite log posterior) of matrices on the union index, from scratch."""
+    total, violated = 0.0, 0
+    n = len(problem.variables)
+    for s, task in enumerate(problem.tasks):
+        at = problem.positions[s]
+        total += task.scores.score(matrices[s][np.ix_(at, at)])
+    for i, j in itertools.combinations(range(n), 2):
+        members = [s for s in range(len(problem.tasks)) if problem.takes_part[s, i, j]]
+        names = [problem.names[s] for s in members]
+        pair = (problem.variables[i], problem.variables[j])
+        states = [int(matrices[s][i, j]) - int(matrices[s][j, i]) for s in members]
+        value = prior.log_coupling(states, pair=pair, tasks=names)
+        violated += value == -math.inf
+        total += 0.0 if value == -math.inf else value
+        if structure_prior is not None and members:
+            weights = prior.structure_weights(pair, names)
+            for weight, s in zip(weights, members, strict=True):
+                task = problem.tasks[s]
+                present, absent = structure_prior.arc_terms(task.variables)
+                for a, b in [pair, pair[::-1]]:
+                    x, y = task.variables.index(a), task.variables.index(b)
+                    held = matrices[s][problem.variables.index(a), problem.variables.index(b)]
+                    total += weight * (present if held else absent)[x, y]
+    return violated, total
+
+
+def searched(problem, prior, matrices, seed=0):
+    couplings = Couplings(prior, problem)
+    empty = np.zeros_like(matrices)
+    free = Ties(problem.variables, seed, 1e-9)
+    level = ConfigurationSearch(problem, couplings, free, empty).score[1]
+    return ConfigurationSearch(
+        problem, couplings, Ties(problem.variables, seed, tolerance(level)), matrices
+    )
+
+
+def random_start(problem, rng):
+    """Random DAGs over the pairs that take part."""
+    n = len(problem.variables)
+    order = np.argsort(rng.random(n))
+    upper = np.triu(np.ones((n, n), dtype=bool), 1)[np.ix_(order, order)]
+    parts = problem.takes_part
+    return np.stack([upper & part & (rng.random((n, n)) < 0.4) for part in parts])
+
+
+class FewDirections:
+    """A coupling of one's own: half a nat for every task that departs from the first."""
+
+    def log_coupling(self, states, pair=None, tasks=None):
+        return -0.5 * sum(state != states[0] for state in states[1:])
+
+
+PRIORS = [
+    PairedPrior(0.5),
+    PairedPrior(0.99, reversal=1),
+    PairedPrior(1.0),
+    EditPrior(0.9),
+    EditPrior(0.9, costs={"add": 2, "delete": 0.5, "reverse": 1}),
+    EditPrior(1.0),
+    PairedPrior(0.9, variable_penalty={("v0", "v1"): 1.0, ("v1", "v2"): 0.0}),
+    PairedPrior(0.9, task_penalty={("task0", "task1"): 1.0, ("task1", "task2"): 0.2}),
+    PairedPrior(0.9, reversal=1, task_penalty={("task0", "task2"): 0.1}),
+    FewDirections(),
+]
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: repr(prior)[:60])
+@settings(max_examples=examples(12))
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 4), k=st.integers(2, 3))
+def test_the_end_is_a_local_optimum_of_the_whole_neighborhood(prior, seed, n, k):
+    """Brute force over every pair and all 3^k states, from a random start, violated or not."""
+    problem = joint_problem(random_tasks(seed, n, k))
+    search = searched(problem, prior, random_start(problem, np.random.default_rng(seed)), seed)
+    search.run()
+    violated, own = search.score
+    assert (violated, pytest.approx(own, rel=1e-9, abs=1e-9)) == naive_score(
+        problem, prior, search.adjacency
+    )
+    for neighbor in naive.neighbors(search.adjacency, problem.takes_part):
+        other_violated, other = naive_score(problem, prior, neighbor)
+        assert other_violated >= violated
+        if other_violated == violated:
+            assert other <= own + 2 * search.ties.tolerance + 1e-9 * abs(own)
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: repr(prior)[:60])
+@settings(max_examples=examples(12))
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 5), k=st.integers(2, 4))
+def test_every_step_gains_what_it_says_and_the_queue_misses_nothing(prior, seed, n, k):
+    """Each move's gain equals the full rescore, and no unsolved pair would have been better."""
+    problem = joint_problem(random_tasks(seed, n, k))
+    search = searched(problem, prior, random_start(problem, np.random.default_rng(seed)), seed)
+    pairs = list(itertools.combinations(range(len(problem.variables)), 2))
+    while True:
+        before = naive_score(problem, prior, search.adjacency)
+        violated = sorted(search.violated)
+        every = [search.solve_pair(i, j)[0] for i, j in (violated or pairs)]
+        if violated and max(every) == -math.inf:
+            every = [search.solve_pair(i, j)[0] for i, j in pairs]
+        if not search.step():
+            assert max(every, default=0) <= search.ties.tolerance or violated
+            break
+        after = naive_score(problem, prior, search.adjacency)
+        assert after[0] == before[0] - bool(violated)
+        assert after[1] - before[1] == pytest.approx(
+            max(every), abs=2 * search.ties.tolerance + 1e-9 * abs(before[1])
+        )
+
+
+@settings(max_examples=examples(40))
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 4), k=st.integers(2, 3))
+def test_structure_priors_are_weighted_by_the_penalties(seed, n, k):
+    """Exponents w_s per pair of variables, in the score and in every step."""
+    structure_prior = ArcPrior(probability=0.1)
+    prior = PairedPrior(0.9, task_penalty={("task0", "task1"): 0.3}, variable_penalty={("v0", "v1"): 0})
+    problem = joint_problem(random_tasks(seed, n, k), structure_prior)
+    # Constant variables take no part, so only tasks without them compare with the plain sum.
+    if not all(task.active.all() for task in problem.tasks):
+        return
+    search = searched(problem, prior, np.zeros_like(problem.takes_part))
+    search.run()
+    own = naive_score(problem, prior, search.adjacency, structure_prior)
+    assert search.score == (own[0], pytest.approx(own[1], rel=1e-9))
+    for neighbor in naive.neighbors(search.adjacency, problem.takes_part):
+        other = naive_score(problem, prior, neighbor, structure_prior)[1]
+        assert other <= own[1] + 1e-8
+
+
+def test_violated_pairs_are_repaired_first():
+    """At penalty 1 a start that disagrees moves to agreement even where that costs score."""
+    problem = joint_problem(random_tasks(3, 3, 2, n_rows=200))
+    n = len(problem.variables)
+    start = np.zeros((2, n, n), dtype=bool)
+    start[0] = np.triu(np.ones((n, n), dtype=bool), 1) & problem.takes_part[0]
+    search = searched(problem, PairedPrior(1.0), start)
+    counts = [search.score[0]]
+    assert counts[0] > 0
+    while search.step():
+        counts.append(search.score[0])
+    assert counts == sorted(counts, reverse=True)
+    assert counts[-1] == 0
+
+
+def test_constraints_of_each_task_are_kept():
+    frames = random_tasks(11, 4, 3, n_rows=120)
+    names = sorted(set.intersection(*(set(f.columns[f.nunique() > 1]) for f in frames.values())))
+    demands = {
+        "required": {"task0": [(names[0], names[1])]},
+        "forbidden": {"task1": [(names[0], names[1]), (names[1], names[0])]},
+        "max_parents": 1,
+    }
+    problem = joint_problem(frames, **demands)
+    start = np.stack([one.required for one in problem.constraints])
+    search = searched(problem, PairedPrior(0.9), start)
+    search.run()
+    i, j = problem.variables.index(names[0]), problem.variables.index(names[1])
+    assert search.adjacency[0, i, j]
+    assert not search.adjacency[1, i, j]
+    assert not search.adjacency[1, j, i]
+    assert (search.adjacency.sum(axis=1) <= 1).all()
+
+
+def test_demands_that_no_agreement_can_meet_are_refused():
+    frames = random_tasks(1, 2, 2)
+    frames = {name: frame.assign(v0=list("ab") * 15, v1=list("ba") * 15) for name, frame in frames.items()}
+    problem = joint_problem(
+        frames, required={"task0": [("v0", "v1")]}, forbidden={"task1": [("v0", "v1")]}
+    )
+    with pytest.raises(ValueError, match="between v0 and v1"):
+        Couplings(PairedPrior(1.0), problem).check_agreement()
+    Couplings(PairedPrior(0.9), problem).check_agreement()
+
+
+@pytest.mark.parametrize("prior", [PairedPrior(0.9), EditPrior(0.9)])
+def test_tasks_without_shared_pairs_are_not_coupled(prior):
+    left = random_tasks(5, 2, 1, 60)["task0"]
+    right = random_tasks(6, 2, 1, 60)["task0"].rename(columns={"v0": "w0", "v1": "w1"})
+    together = joint_problem({"a": left, "b": right})
+    search = searched(together, prior, np.zeros((2, 4, 4), dtype=bool))
+    search.run()
+    apart = 0.0
+    for frame in (left, right):
+        alone = joint_problem({"a": frame})
+        own = searched(alone, prior, np.zeros((1, 2, 2), dtype=bool))
+        own.run()
+        apart += own.score[1]
+    assert search.score[1] == pytest.approx(apart, rel=1e-12)

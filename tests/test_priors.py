@@ -1,0 +1,210 @@
+"""Priors: their formulas, their ends at 0 and 1, and every generalisation."""
+
+import math
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import naive
+from bnmtl import ArcPrior, EditPrior, PairedPrior, ReferencePrior
+
+STATES = st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=6)
+PENALTIES = st.sampled_from([0.0, 0.2, 0.9, 1.0])
+TASKS = ["a", "b", "c", "d", "e", "f"]
+
+
+@given(STATES, PENALTIES, st.sampled_from([1, 2]))
+def test_paired_equals_equation_2_8(states, penalty, reversal):
+    found = PairedPrior(penalty, reversal).log_coupling(states)
+    assert found == pytest.approx(
+        naive.paired_log_coupling(states, reversal, lambda s, t: penalty)
+    )
+
+
+@given(STATES, PENALTIES, st.sampled_from([1, 2]))
+def test_edit_equals_equation_2_7(states, penalty, reversal):
+    found = EditPrior(penalty, reversal).log_coupling(states)
+    assert found == pytest.approx(naive.edit_log_coupling(states, penalty, reverse=reversal))
+
+
+@given(STATES, PENALTIES, *[st.sampled_from([0.0, 0.5, 1.0, 3.0])] * 3)
+def test_costs_of_edits(states, penalty, add, delete, reverse):
+    prior = EditPrior(penalty, costs={"add": add, "delete": delete, "reverse": reverse})
+    expected = naive.edit_log_coupling(states, penalty, add, delete, reverse)
+    assert prior.log_coupling(states) == pytest.approx(expected)
+
+
+@given(STATES, st.lists(PENALTIES, min_size=15, max_size=15), st.sampled_from([1, 2]))
+def test_penalties_per_pair_of_tasks(states, penalties, reversal):
+    pairs = [(TASKS[s], TASKS[t]) for t in range(6) for s in range(t)]
+    listed = dict(zip(pairs, penalties, strict=True))
+    prior = PairedPrior(0.5, reversal, task_penalty=listed)
+    expected = naive.paired_log_coupling(
+        states, reversal, lambda s, t: listed[TASKS[s], TASKS[t]]
+    )
+    found = prior.log_coupling(states, tasks=TASKS[: len(states)])
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("prior", [PairedPrior(), EditPrior()])
+def test_the_ends_are_exact(prior):
+    """Penalty 0 is free, penalty 1 forbids disagreement, and agreement is never nan."""
+    none, full = clone(prior).set_params(penalty=0.0), clone(prior).set_params(penalty=1.0)
+    assert none.log_coupling([1, 0, -1]) == 0
+    assert full.log_coupling([1, 1, 0]) == -math.inf
+    for states in [[1, 1, 1], [0, 0], [-1], []]:
+        assert full.log_coupling(states) == 0
+
+
+@pytest.mark.parametrize("kind", [PairedPrior, EditPrior])
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_penalties_per_pair_of_variables(kind, as_frame):
+    listed = {("x", "y"): 0.0, ("z", "y"): 1.0}
+    if as_frame:
+        names = ["x", "y", "z"]
+        table = pd.DataFrame(0.5, index=names, columns=names)
+        for (a, b), penalty in listed.items():
+            table.loc[a, b] = table.loc[b, a] = penalty
+        listed = table
+    prior = kind(penalty=0.5, variable_penalty=listed)
+    assert prior.log_coupling([1, 0], pair=("y", "x")) == 0
+    assert prior.log_coupling([1, 0], pair=("y", "z")) == -math.inf
+    assert prior.log_coupling([1, 0], pair=("x", "z")) == pytest.approx(math.log(0.5))
+
+
+def test_a_listed_pair_of_variables_overrides_task_penalties():
+    prior = PairedPrior(0.9, variable_penalty={("x", "y"): 0.5}, task_penalty={("a", "b"): 0.99})
+    at = {"tasks": ["b", "a"]}
+    assert prior.log_coupling([1, 0], pair=("x", "y"), **at) == pytest.approx(math.log(0.5))
+    assert prior.log_coupling([1, 0], pair=("x", "z"), **at) == pytest.approx(math.log(0.01))
+
+
+def test_leaving_out_what_the_penalty_depends_on_is_an_error():
+    by_variable = PairedPrior(variable_penalty={("x", "y"): 0.5})
+    with pytest.raises(ValueError, match="`pair` must be given"):
+        by_variable.log_coupling([1, 0])
+    by_task = PairedPrior(task_penalty={("a", "b"): 0.5})
+    with pytest.raises(ValueError, match="`tasks` must be given"):
+        by_task.log_coupling([1, 0])
+    with pytest.raises(ValueError, match="2 distinct names"):
+        by_task.log_coupling([1, 0], tasks=["a"])
+    assert PairedPrior().log_coupling([1, 1], pair=("x", "y"), tasks=["a", "b"]) == 0
+
+
+@given(st.lists(PENALTIES, min_size=6, max_size=6), st.integers(1, 4))
+def test_exponents_of_structure_priors(penalties, k):
+    """w_s = 1 / (1 + sum of the penalties to the other tasks), equations 2.6 - 2.8."""
+    pairs = [(TASKS[s], TASKS[t]) for t in range(4) for s in range(t)]
+    listed = dict(zip(pairs, penalties, strict=True))
+    weights = PairedPrior(task_penalty=listed).structure_weights(("x", "y"), TASKS[:k])
+    for s in range(k):
+        others = sum(p for pair, p in listed.items() if TASKS[s] in pair and set(pair) <= set(TASKS[:k]))
+        assert weights[s] == pytest.approx(1 / (1 + others))
+    assert EditPrior(0.5).structure_weights(("x", "y"), TASKS[:k]).tolist() == pytest.approx(
+        [1 / (1 + (k - 1) * 0.5)] * k
+    )
+
+
+@pytest.mark.parametrize("prior", [PairedPrior(0.9), PairedPrior(0.9, 1), EditPrior(0.7)])
+def test_log_prior_is_the_sum_over_pairs_that_tasks_share(prior):
+    first = nx.DiGraph([("x", "y"), ("y", "z")])
+    second = nx.DiGraph([("y", "x")])
+    third = nx.DiGraph([("x", "y")])
+    third.add_node("z")
+    found = prior.log_prior({"1": first, "2": second, "3": third})
+    assert found == pytest.approx(prior.log_coupling([1, -1, 1]) + prior.log_coupling([1, 0]))
+
+
+@pytest.mark.parametrize(
+    ("prior", "words"),
+    [
+        (PairedPrior(1.5), "`penalty` must be between 0"),
+        (PairedPrior("0.5"), "`penalty` must be between 0"),
+        (PairedPrior(0.5, reversal=3), "`reversal` must be 1 or 2"),
+        (PairedPrior(variable_penalty={("x", "y"): -1}), "`penalty` must be between 0"),
+        (PairedPrior(variable_penalty={("x", "x"): 0.5}), "two different names"),
+        (PairedPrior(variable_penalty={("x", "y"): 0.5, ("y", "x"): 0.6}), "one value"),
+        (PairedPrior(task_penalty=pd.DataFrame([[0, 1], [0, 0]])), "square and symmetric"),
+        (EditPrior(costs={"add": 1}), "exactly the keys"),
+        (EditPrior(costs={"add": -1, "delete": 1, "reverse": 1}), "at least 0"),
+        (EditPrior(costs={"add": 1, "delete": 1, "reverse": 1}, reversal=2), "same thing twice"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(prior, words):
+    with pytest.raises(ValueError, match=words):
+        prior.log_coupling([0, 1], pair=("x", "y"), tasks=["a", "b"])
+
+
+@pytest.mark.parametrize("states", [[2], [[0, 1]], ["x"]])
+def test_states_that_are_none_are_refused(states):
+    with pytest.raises(ValueError, match="`states` must be a list"):
+        PairedPrior().log_coupling(states)
+
+
+def log_prior_of(prior, graph, variables):
+    present, absent = prior.arc_terms(variables)
+    matrix = nx.to_numpy_array(graph, nodelist=variables).astype(bool)
+    return np.where(matrix, present, absent).sum()
+
+
+def test_arc_prior_is_a_product_over_ordered_pairs():
+    graph = nx.DiGraph([("x", "y")])
+    graph.add_node("z")
+    names = ["x", "y", "z"]
+    expected = math.log(0.2) + 5 * math.log(0.8)
+    assert log_prior_of(ArcPrior(probability=0.2), graph, names) == pytest.approx(expected)
+    assert log_prior_of(ArcPrior(expected_arcs=1.2), graph, names) == pytest.approx(expected)
+    listed = ArcPrior(probability={("x", "y"): 0.9, ("y", "x"): 0.1})
+    expected = math.log(0.9) + math.log(0.9) + 4 * math.log(0.5)
+    assert log_prior_of(listed, graph, names) == pytest.approx(expected)
+
+
+def test_reference_prior_counts_the_symmetric_difference():
+    names = ["x", "y", "z"]
+    prior = ReferencePrior(nx.DiGraph([("x", "y"), ("y", "z"), ("far", "x")]), factor=0.1)
+    for arcs, differences in [
+        ([("x", "y"), ("y", "z")], 0),
+        ([("x", "y")], 1),
+        ([("y", "x"), ("y", "z")], 2),
+        ([("x", "y"), ("y", "z"), ("x", "z")], 1),
+    ]:
+        graph = nx.DiGraph(arcs)
+        graph.add_nodes_from(names)
+        found = log_prior_of(prior, graph, names)
+        assert found == pytest.approx(differences * math.log(0.1)), arcs
+
+
+@pytest.mark.parametrize(
+    ("prior", "words"),
+    [
+        (ArcPrior(), "exactly one"),
+        (ArcPrior(0.5, 3), "exactly one"),
+        (ArcPrior(probability=0), "above 0 and below 1"),
+        (ArcPrior(probability=1.0), "above 0 and below 1"),
+        (ArcPrior(probability={("x", "y"): 1}), "x -> y must be above 0"),
+        (ArcPrior(expected_arcs=0), "`expected_arcs` must be between"),
+        (ArcPrior(expected_arcs=6), "`expected_arcs` must be between"),
+        (ReferencePrior(nx.DiGraph(), factor=0), "`factor` must be above 0"),
+        (ReferencePrior(nx.DiGraph([("x", "y"), ("y", "x")])), "acyclic"),
+    ],
+)
+def test_structure_priors_out_of_range_are_refused(prior, words):
+    with pytest.raises(ValueError, match=words):
+        prior.arc_terms(["x", "y", "z"])
+
+
+def test_parameters_can_be_read_and_set():
+    prior = PairedPrior(penalty=0.5)
+    assert prior.get_params() == {
+        "penalty": 0.5,
+        "reversal": 2,
+        "task_penalty": None,
+        "variable_penalty": None,
+    }
+    assert prior.set_params(penalty=0.7).penalty == 0.7
+    assert EditPrior().get_params()["reversal"] == 1
