@@ -1,0 +1,130 @@
+"""Structure priors of one task: sums over ordered pairs of variables."""
+
+import math
+import numbers
+from collections.abc import Mapping
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from bnmtl.graphs import adjacency, check_dag
+
+
+class ArcPrior(BaseEstimator):
+    """Independent arcs: each ordered pair of variables is an arc with some probability.
+
+    log P(G) = sum over arcs of log p + sum over absent ordered pairs of log(1 - p).
+
+    Parameters
+    ----------
+    probability : float or mapping {(parent, child): float}, default=None
+        In (0, 1). With a mapping, ordered pairs that are not listed get 0.5, which favors nothing.
+    expected_arcs : float, default=None
+        p = expected_arcs / (n (n - 1)) for a task of n variables. Give exactly one of the two.
+
+    Raises
+    ------
+    ValueError
+        In ``fit`` of a learner: for probabilities of 0 and 1 (say ``forbidden`` or ``required``
+        instead), or if none or both arguments are given.
+
+    Examples
+    --------
+    >>> from bnmtl import ArcPrior
+    >>> ArcPrior(expected_arcs=10)
+    ArcPrior(expected_arcs=10)
+    """
+
+    def __init__(self, probability=None, expected_arcs=None):
+        self.probability = probability
+        self.expected_arcs = expected_arcs
+
+    def arc_terms(self, variables):
+        """Log prior of each ordered pair, as two (n, n) arrays: arc present, arc absent."""
+        n = len(variables)
+        chances = np.full((n, n), 0.5)
+        if (self.probability is None) == (self.expected_arcs is None):
+            raise ValueError(
+                "`ArcPrior` needs exactly one of `probability` and `expected_arcs`, got "
+                f"{self.probability!r} and {self.expected_arcs!r}."
+            )
+        if self.expected_arcs is not None:
+            chances[:] = self._expected_chance(n)
+        elif isinstance(self.probability, Mapping):
+            index = {variable: at for at, variable in enumerate(variables)}
+            for (parent, child), chance in self.probability.items():
+                _check_chance(chance, f"`probability` of {parent} -> {child}")
+                if parent in index and child in index:
+                    chances[index[parent], index[child]] = chance
+        else:
+            _check_chance(self.probability, "`probability`")
+            chances[:] = self.probability
+        return _without_diagonal(np.log(chances), np.log1p(-chances))
+
+    def _expected_chance(self, n):
+        value = self.expected_arcs
+        most = n * (n - 1)
+        if not isinstance(value, numbers.Real) or not 0 < value < max(most, 1):
+            raise ValueError(
+                f"`expected_arcs` must be between 0 and n (n - 1) = {most} for {n} variables, both "
+                f"excluded, got {value!r}."
+            )
+        return value / max(most, 1)
+
+
+class ReferencePrior(BaseEstimator):
+    """Prefers graphs close to a reference graph.
+
+    log P(G) = log(factor) times the number of arcs in the symmetric difference; an arc that is
+    turned round counts twice.
+
+    Parameters
+    ----------
+    graph : networkx.DiGraph
+        Acyclic. Arcs between variables that a task lacks do not count for it.
+    factor : float, default=0.5
+        In (0, 1]; 1 is uniform.
+
+    References
+    ----------
+    Heckerman, Geiger & Chickering (1995), section 5.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from bnmtl import ReferencePrior
+    >>> prior = ReferencePrior(nx.DiGraph([("rain", "wet")]), factor=0.1)
+    """
+
+    def __init__(self, graph, factor=0.5):
+        self.graph = graph
+        self.factor = factor
+
+    def arc_terms(self, variables):
+        """Log prior of each ordered pair, as two (n, n) arrays: arc present, arc absent."""
+        check_dag(self.graph, "graph")
+        if not isinstance(self.factor, numbers.Real) or not 0 < self.factor <= 1:
+            raise ValueError(
+                f"`factor` must be above 0 and at most 1, got {self.factor!r}; 0 would forbid every "
+                "other graph, which `required` and `forbidden` can do."
+            )
+        shared = [variable for variable in variables if variable in self.graph]
+        held = np.zeros((len(variables), len(variables)), dtype=bool)
+        at = [variables.index(variable) for variable in shared]
+        held[np.ix_(at, at)] = adjacency(self.graph.subgraph(shared), shared)
+        price = math.log(self.factor)
+        return _without_diagonal(np.where(held, 0.0, price), np.where(held, price, 0.0))
+
+
+def _check_chance(chance, name):
+    if not isinstance(chance, numbers.Real) or not 0 < chance < 1:
+        raise ValueError(
+            f"{name} must be above 0 and below 1, got {chance!r}; to rule an arc out or in use "
+            "`forbidden` or `required`."
+        )
+
+
+def _without_diagonal(present, absent):
+    np.fill_diagonal(present, 0.0)
+    np.fill_diagonal(absent, 0.0)
+    return present, absent
