@@ -1,0 +1,147 @@
+"""The house rules that a machine can keep: who imports whom, and what may stand where."""
+
+import ast
+import configparser
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# What each room may import of the package, besides itself. Data flows one way: frames, tasks, counts,
+# scores, search, configurations, networks; imports point to what stands before.
+ROOMS = {
+    "_kernels": set(),
+    "tasks": set(),
+    "seeding": set(),
+    "progress": set(),
+    "graphs": {"_kernels"},
+    "scores": {"_kernels", "tasks", "graphs"},
+    "priors": {"_kernels", "graphs"},
+    "search": {"_kernels", "tasks", "scores", "priors", "graphs", "seeding"},
+    "inference": {"graphs", "tasks"},
+    "networks": {"graphs", "tasks", "inference", "io", "seeding"},
+    "io": {"graphs", "tasks", "networks"},
+    "structures": {"networks", "io"},
+    "data": {"tasks"},
+    "metrics": {"graphs", "networks", "tasks"},
+}
+ROOMS["learners"] = {*ROOMS, "progress"} - {"structures", "data", "metrics"}
+ROOMS["penalty"] = ROOMS["learners"] | {"learners"}
+ROOMS["plotting"] = ROOMS["report"] = ROOMS["runs"] = ROOMS["cli"] = {*ROOMS, "plotting", "report"}
+ROOMS["cli"] = {*ROOMS["cli"], "runs"}
+FORBIDDEN_NAMES = {"utils", "helpers", "common", "misc"}
+
+
+def sources():
+    """Every Python file of the package as (room, path)."""
+    for folder, prefix in [("bnmtl", ""), ("structures", "structures"), ("data", "data")]:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            room = prefix or path.relative_to(ROOT / folder).parts[0].removesuffix(".py")
+            yield room, path
+
+
+def imports(path):
+    """Dotted names that a file imports, those inside functions included."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def rooms_of(name):
+    """The room of the package that an imported name belongs to, if any."""
+    parts = name.split(".")
+    return parts[1] if parts[0] == "bnmtl" and len(parts) > 1 else None
+
+
+@pytest.mark.parametrize(
+    ("room", "path"), sources(), ids=lambda value: str(value) if isinstance(value, str) else value.name
+)
+def test_imports_point_the_right_way(room, path):
+    if room == "__init__":
+        return
+    reached = {rooms_of(name) for name in imports(path)} - {None, room, "__version__"}
+    # `from bnmtl import X` names a room or the version, never a public name of the top level.
+    assert reached <= ROOMS[room], f"{path} imports {sorted(reached - ROOMS[room])}"
+
+
+def test_every_room_is_listed():
+    assert {room for room, _ in sources()} - {"__init__"} <= set(ROOMS)
+
+
+def only_in(library, allowed):
+    for _, path in sources():
+        if any(name.split(".")[0] == library for name in imports(path)):
+            assert path.relative_to(ROOT).as_posix() in allowed, path
+
+
+def test_numba_stands_in_one_file():
+    only_in("numba", {"bnmtl/_kernels/_jit.py"})
+
+
+def test_pgmpy_stands_in_one_file():
+    only_in("pgmpy", {"bnmtl/inference.py"})
+
+
+def test_command_line_libraries_stand_at_the_border():
+    only_in("typer", {"bnmtl/cli.py"})
+
+
+def test_no_print_outside_the_command_line():
+    for _, path in sources():
+        if path.name == "cli.py":
+            continue
+        calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+        assert not any(isinstance(c.func, ast.Name) and c.func.id == "print" for c in calls), path
+
+
+def test_no_module_without_a_job():
+    for _, path in sources():
+        assert path.stem not in FORBIDDEN_NAMES
+        documentation = ast.get_docstring(ast.parse(path.read_text()))
+        assert documentation, f"{path} does not say its job in its first line"
+
+
+def test_files_stay_short():
+    for _, path in sources():
+        assert len(path.read_text().splitlines()) <= 450, path
+
+
+def test_all_packages_are_installed():
+    """setup.cfg names every package folder: what it forgets is missing from a wheel."""
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    listed = set(config["options"]["packages"].split())
+    found = {
+        ".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "bnmtl").rglob("__init__.py")
+    }
+    assert listed == found | {"bnmtl.structures", "bnmtl.data"}
+
+
+def test_importing_the_package_is_light():
+    """`import bnmtl` loads none of the heavy libraries."""
+    heavy = {"sklearn", "matplotlib", "pgmpy", "numba", "pandas", "scipy"}
+    code = f"import sys, bnmtl; print(sorted({heavy!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_learning_does_not_load_pictures_or_exact_inference():
+    code = "import sys, bnmtl.learners; print([m for m in ('matplotlib', 'pgmpy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_public_name_is_there():
+    import bnmtl
+
+    for name in bnmtl.__all__:
+        assert getattr(bnmtl, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        bnmtl.nothing  # noqa: B018

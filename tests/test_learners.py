@@ -1,0 +1,506 @@
+"""Learners: the laws that tie them together, their attributes, and what they refuse."""
+
+import warnings
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from bnmtl import (
+    AIC,
+    BIC,
+    K2,
+    ArcPrior,
+    BDeu,
+    BDs,
+    EditPrior,
+    IdenticalLearner,
+    LogLikelihood,
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    PairedPrior,
+    PooledLearner,
+    ReferencePrior,
+    SingleTaskLearner,
+    structures,
+)
+from bnmtl.tasks import encode
+
+QUICK = {"restarts": 3, "random_state": 0}
+LEARNERS = [
+    SingleTaskLearner(**QUICK),
+    IdenticalLearner(**QUICK),
+    PooledLearner(**QUICK),
+    MultitaskLearner(PairedPrior(0.99), **QUICK),
+    MultitaskLearner(EditPrior(0.9), **QUICK),
+    MultitaskLearnerCV(penalties=[0, 0.9, 1], **QUICK),
+]
+every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: repr(one)[:45])
+
+
+@pytest.fixture(scope="module")
+def asia_tasks():
+    """Three samples of ASIA without its rare variable."""
+    asia = structures.load("asia")
+    names = {"north": 0, "east": 1, "south": 2}
+    return {
+        name: asia.sample(400, random_state=seed).drop(columns="asia")
+        for name, seed in names.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def partial_tasks(asia_tasks):
+    """The same, each task lacking a variable, one of them with a constant column."""
+    return {
+        "north": asia_tasks["north"].drop(columns="xray"),
+        "east": asia_tasks["east"].drop(columns="smoke"),
+        "south": asia_tasks["south"].assign(tub="no"),
+    }
+
+
+def arcs(learner):
+    return {task: sorted(graph.edges) for task, graph in learner.configuration_.items()}
+
+
+def quietly(learner, tasks):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return clone(learner).fit(tasks)
+
+
+@every_learner
+def test_fit_leaves_the_promised_attributes(learner, asia_tasks):
+    learner = clone(learner).fit(asia_tasks)
+    names = sorted(asia_tasks)
+    assert list(learner.configuration_) == names == list(learner.task_scores_.index)
+    assert list(learner.networks_) == names
+    for name in names:
+        graph = learner.configuration_[name]
+        assert nx.is_directed_acyclic_graph(graph)
+        assert list(graph) == sorted(asia_tasks[name])
+        assert set(learner.networks_[name].graph.edges) == set(graph.edges)
+        assert learner.networks_[name].log_likelihood(asia_tasks[name]).mean() > -4
+    assert isinstance(learner.score_, float)
+    assert learner.tasks_.names == tuple(names)
+
+
+@every_learner
+def test_arcs_tell_strength_and_sharing(learner, asia_tasks):
+    learner = clone(learner).fit(asia_tasks)
+    table = learner.arcs_
+    frame = learner.configuration_.to_frame()
+    assert len(table) == int(frame.sum().sum())
+    for row in table.itertuples():
+        parent, child, task = row[1], row[2], row.task
+        graph = learner.configuration_[task]
+        parents = set(graph.predecessors(child))
+        data = learner.tasks_[task].frame()
+        with_arc = BDeu().local_score(child, parents, data)
+        without = BDeu().local_score(child, parents - {parent}, data)
+        assert row.strength == pytest.approx(with_arc - without, abs=1e-9)
+        assert row.n_tasks == frame.loc[(parent, child)].sum()
+        assert row.n_tasks_possible == 3
+
+
+def test_score_is_the_log_posterior_of_the_configuration(partial_tasks):
+    prior = PairedPrior(0.9)
+    learner = quietly(MultitaskLearner(prior, **QUICK), partial_tasks)
+    own = sum(
+        BDeu().score(graph, learner.tasks_[task].frame())
+        for task, graph in learner.configuration_.items()
+    )
+    # Coupling counts the pairs that take part: not those with a constant variable.
+    cut = {
+        task: graph.subgraph(set(graph) - set(learner.tasks_[task].constant))
+        for task, graph in learner.configuration_.items()
+    }
+    assert learner.task_scores_.sum() == pytest.approx(own, rel=1e-12)
+    assert learner.score_ == pytest.approx(own + prior.log_prior(cut), rel=1e-12)
+    assert learner.score_ == max(learner.start_scores_.values())
+
+
+@pytest.mark.parametrize("prior", [PairedPrior(0), EditPrior(0)])
+def test_penalty_zero_is_single_task_learning(prior, partial_tasks):
+    single = quietly(SingleTaskLearner(**QUICK), partial_tasks)
+    joint = quietly(MultitaskLearner(prior, **QUICK), partial_tasks)
+    assert arcs(joint) == arcs(single)
+    assert joint.score_ == single.score_
+    assert joint.networks_ == single.networks_
+
+
+def test_one_task_is_single_task_learning(asia_tasks):
+    one = {"north": asia_tasks["north"]}
+    single = SingleTaskLearner(**QUICK).fit(one)
+    for learner in LEARNERS:
+        learned = clone(learner).fit(one)
+        if isinstance(learner, (IdenticalLearner, PooledLearner, MultitaskLearnerCV)):
+            continue
+        assert arcs(learned) == arcs(single)
+    # The others restart from seeds of their own; without restarts they too walk the same way.
+    for learner in [IdenticalLearner(restarts=0, random_state=0)]:
+        alone = SingleTaskLearner(restarts=0, random_state=0).fit(one)
+        assert arcs(learner.fit(one)) == arcs(alone)
+
+
+def test_a_task_does_not_depend_on_the_others_when_learned_alone(asia_tasks):
+    alone = SingleTaskLearner(**QUICK).fit({"east": asia_tasks["east"]})
+    among = SingleTaskLearner(**QUICK).fit(asia_tasks)
+    assert arcs(alone)["east"] == arcs(among)["east"]
+
+
+@pytest.mark.parametrize("prior", [PairedPrior(1), PairedPrior(1, reversal=1), EditPrior(1)])
+def test_penalty_one_forces_identical_structures(prior, asia_tasks):
+    """The same variables everywhere: the same objective as one graph for all, at least as good."""
+    identical = IdenticalLearner(**QUICK).fit(asia_tasks)
+    joint = MultitaskLearner(prior, **QUICK).fit(asia_tasks)
+    graphs = list(joint.configuration_.values())
+    assert all(set(graph.edges) == set(graphs[0].edges) for graph in graphs)
+    assert joint.score_ >= identical.score_ - 1e-9
+    assert joint.score_ == pytest.approx(joint.task_scores_.sum(), rel=1e-12)
+
+
+def test_penalty_one_agrees_wherever_tasks_share_a_pair(partial_tasks):
+    joint = quietly(MultitaskLearner(PairedPrior(1), **QUICK), partial_tasks)
+    identical = quietly(IdenticalLearner(**QUICK), partial_tasks)
+    assert joint.score_ >= identical.score_ - 1e-9
+    assert PairedPrior(1).log_prior(
+        {
+            task: graph.subgraph(set(graph) - set(joint.tasks_[task].constant))
+            for task, graph in joint.configuration_.items()
+        }
+    ) == 0
+
+
+@pytest.mark.parametrize(
+    "score, stacked", [(K2(), K2()), (AIC(), AIC()), (BDeu(2.0), BDeu(6.0))], ids=repr
+)
+def test_identical_equals_the_stacked_data_with_the_task_as_everyones_parent(
+    score, stacked, asia_tasks
+):
+    """K2, AIC and LL as they are, BDeu with k times the equivalent sample size (not BIC, BDs)."""
+    learner = IdenticalLearner(score=score, **QUICK).fit(asia_tasks)
+    rows = pd.concat([frame.assign(TASK=name) for name, frame in asia_tasks.items()])
+    graph = nx.DiGraph(learner.graph_)
+    graph.add_edges_from([("TASK", variable) for variable in learner.graph_])
+    own = stacked.local_score("TASK", [], rows)
+    assert learner.score_ == pytest.approx(stacked.score(graph, rows) - own, rel=1e-9)
+    loglik = LogLikelihood()
+    parted = sum(loglik.score(learner.graph_, frame) for frame in asia_tasks.values())
+    own = loglik.local_score("TASK", [], rows)
+    assert parted == pytest.approx(loglik.score(graph, rows) - own, rel=1e-9)
+
+
+def test_identical_covers_the_union_of_the_variables(partial_tasks):
+    learner = quietly(IdenticalLearner(**QUICK), partial_tasks)
+    assert sorted(learner.graph_) == sorted(set().union(*partial_tasks.values()))
+    for task, graph in learner.configuration_.items():
+        usable = set(graph) - set(learner.tasks_[task].constant)
+        assert set(graph.edges) == set(learner.graph_.subgraph(usable).edges)
+    own = sum(
+        BDeu().score(graph, learner.tasks_[task].frame())
+        for task, graph in learner.configuration_.items()
+    )
+    assert learner.score_ == pytest.approx(own, rel=1e-12)
+
+
+def test_pooled_learns_from_all_rows_at_once(asia_tasks):
+    learner = PooledLearner(**QUICK).fit(asia_tasks)
+    rows = pd.concat(asia_tasks.values())
+    graph = learner.configuration_["north"]
+    assert learner.score_ == pytest.approx(BDeu().score(graph, rows), rel=1e-12)
+    assert learner.networks_["north"].log_likelihood(rows).sum() == pytest.approx(
+        learner.networks_["south"].log_likelihood(rows).sum()
+    )
+
+
+def test_a_constant_column_stays_a_node_without_arcs(partial_tasks):
+    with pytest.warns(UserWarning, match="Task `south`: only one state is observed in column `tub`"):
+        learner = MultitaskLearner(PairedPrior(0.99), **QUICK).fit(partial_tasks)
+    graph = learner.configuration_["south"]
+    assert "tub" in graph
+    assert graph.degree("tub") == 0
+    assert learner.networks_["south"].table("tub").shape == (2,)
+
+
+@every_learner
+def test_required_and_forbidden_arcs_and_tiers_hold_everywhere(learner, asia_tasks):
+    demands = {
+        "required": [("xray", "smoke")],
+        "forbidden": [("lung", "either"), ("either", "lung")],
+        "tiers": [["xray"], ["smoke", "dysp"]],
+    }
+    learned = clone(learner).set_params(**demands).fit(asia_tasks)
+    for graph in learned.configuration_.values():
+        assert graph.has_edge("xray", "smoke")
+        assert not graph.has_edge("lung", "either")
+        assert not graph.has_edge("either", "lung")
+        assert not graph.has_edge("dysp", "xray")
+
+
+def test_demands_by_task(asia_tasks):
+    learner = MultitaskLearner(
+        PairedPrior(0.5),
+        required={"north": [("xray", "smoke")]},
+        forbidden={"south": [("smoke", "bronc"), ("bronc", "smoke")]},
+        tiers={"east": [["dysp"], ["bronc"]]},
+        **QUICK,
+    ).fit(asia_tasks)
+    assert learner.configuration_["north"].has_edge("xray", "smoke")
+    assert not learner.configuration_["south"].has_edge("smoke", "bronc")
+    assert not learner.configuration_["south"].has_edge("bronc", "smoke")
+    assert not learner.configuration_["east"].has_edge("bronc", "dysp")
+
+
+def test_required_arcs_for_all_hold_where_both_variables_vary(partial_tasks):
+    demands = {"required": [("smoke", "xray"), ("tub", "bronc")]}
+    learner = quietly(SingleTaskLearner(**demands, **QUICK), partial_tasks)
+    assert learner.configuration_["south"].has_edge("smoke", "xray")
+    assert learner.configuration_["north"].has_edge("tub", "bronc")
+    assert not learner.configuration_["south"].has_edge("tub", "bronc")
+
+
+@every_learner
+def test_max_parents_is_a_limit(learner, asia_tasks):
+    learned = clone(learner).set_params(max_parents=1, score=AIC()).fit(asia_tasks)
+    for graph in learned.configuration_.values():
+        assert max(degree for _, degree in graph.in_degree()) == 1
+
+
+@pytest.mark.parametrize("score", [BDeu(5.0), BDs(), K2(), BIC(), AIC()], ids=repr)
+def test_every_score_can_be_searched(score, asia_tasks):
+    learner = MultitaskLearner(PairedPrior(0.9), score=score, **QUICK).fit(asia_tasks)
+    own = sum(score.score(g, asia_tasks[t]) for t, g in learner.configuration_.items())
+    assert learner.task_scores_.sum() == pytest.approx(own, rel=1e-12)
+
+
+def test_structure_priors_move_the_result(asia_tasks):
+    plain = MultitaskLearner(PairedPrior(0.9), **QUICK).fit(asia_tasks)
+    sparse = MultitaskLearner(
+        PairedPrior(0.9), structure_prior=ArcPrior(probability=1e-9), **QUICK
+    ).fit(asia_tasks)
+    count = {one: sum(len(own) for own in arcs(one).values()) for one in (plain, sparse)}
+    assert count[sparse] < count[plain]
+    wanted = nx.DiGraph([("xray", "smoke")])
+    drawn = SingleTaskLearner(
+        structure_prior={"east": ReferencePrior(wanted, factor=1e-200)}, **QUICK
+    ).fit(asia_tasks)
+    assert arcs(drawn)["east"] == [("xray", "smoke")]
+    assert arcs(drawn)["north"] == arcs(SingleTaskLearner(**QUICK).fit(asia_tasks))["north"]
+
+
+def test_structure_prior_enters_the_score(asia_tasks):
+    structure_prior = ArcPrior(expected_arcs=3)
+    prior = PairedPrior(0.5)
+    learner = MultitaskLearner(prior, structure_prior=structure_prior, **QUICK).fit(asia_tasks)
+    weight = 1 / (1 + 2 * 0.5)
+    total = prior.log_prior(learner.configuration_)
+    for task, graph in learner.configuration_.items():
+        names = sorted(graph)
+        present, absent = structure_prior.arc_terms(names)
+        matrix = nx.to_numpy_array(graph, nodelist=names).astype(bool)
+        total += BDeu().score(graph, asia_tasks[task])
+        total += weight * np.where(matrix, present, absent).sum()
+    assert learner.score_ == pytest.approx(total, rel=1e-12)
+
+
+@pytest.mark.parametrize("start", ["single-task", "identical", "empty"])
+def test_named_starts(start, asia_tasks):
+    learner = MultitaskLearner(PairedPrior(0.9), start=start, **QUICK).fit(asia_tasks)
+    every = MultitaskLearner(PairedPrior(0.9), **QUICK).fit(asia_tasks)
+    assert learner.start_ == start
+    assert every.start_scores_[start] == learner.score_
+    assert every.score_ >= learner.score_
+
+
+def test_given_starts(asia_tasks):
+    """From its own result the search does not move; a graph for all serves as well as one each."""
+    learner = MultitaskLearner(PairedPrior(0.9), **QUICK).fit(asia_tasks)
+    again = MultitaskLearner(PairedPrior(0.9), start=learner.configuration_, **QUICK).fit(asia_tasks)
+    assert arcs(again) == arcs(learner)
+    assert again.start_ == "given"
+    graph = structures.load("asia").graph
+    from_truth = MultitaskLearner(PairedPrior(0.9), start=graph, **QUICK).fit(asia_tasks)
+    assert from_truth.score_ > -1e5
+    for kind in (SingleTaskLearner, IdenticalLearner, PooledLearner):
+        kind(start=graph, **QUICK).fit(asia_tasks)
+
+
+class Flat:
+    """A coupling of one's own that is the Edit prior at one penalty."""
+
+    def log_coupling(self, states, pair=None, tasks=None):
+        return EditPrior(0.9).log_coupling(states)
+
+
+def test_a_coupling_of_ones_own_works_in_a_learner(asia_tasks):
+    mine = MultitaskLearner(Flat(), **QUICK).fit(asia_tasks)
+    ours = MultitaskLearner(EditPrior(0.9), **QUICK).fit(asia_tasks)
+    assert mine.score_ == pytest.approx(ours.score_, rel=1e-12)
+
+
+@every_learner
+def test_tasks_in_any_form(learner, asia_tasks):
+    as_mapping = clone(learner).fit(asia_tasks)
+    as_tasks = clone(learner).fit(encode(asia_tasks))
+    assert arcs(as_mapping) == arcs(as_tasks)
+    as_list = clone(learner).fit(list(asia_tasks.values()))
+    assert list(as_list.configuration_) == ["task1", "task2", "task3"]
+    assert list(clone(learner).fit(asia_tasks["north"]).configuration_) == ["task1"]
+
+
+def test_missing_values_follow_the_parameter(asia_tasks):
+    gappy = {name: frame.astype(object) for name, frame in asia_tasks.items()}
+    gappy["east"].iloc[:5, 0] = None
+    with pytest.raises(ValueError, match="Task `east`"):
+        SingleTaskLearner(**QUICK).fit(gappy)
+    with pytest.warns(UserWarning, match="5"):
+        learner = SingleTaskLearner(missing="drop", **QUICK).fit(gappy)
+    assert learner.tasks_["east"].n_rows == 395
+    learner = quietly(SingleTaskLearner(missing="state", **QUICK), gappy)
+    assert "missing" in learner.networks_["east"].states["bronc"]
+
+
+def test_parameters_have_a_sample_size_of_their_own(asia_tasks):
+    graph = None
+    tables = []
+    for size in (1.0, 100.0):
+        learner = SingleTaskLearner(parameter_sample_size=size, **QUICK).fit(asia_tasks)
+        graph = graph or learner.configuration_["north"]
+        assert set(graph.edges) == set(learner.configuration_["north"].edges)
+        tables.append(learner.networks_["north"].table("tub"))
+    assert tables[1].max() < tables[0].max()
+
+
+def test_inputs_are_left_as_they_were(asia_tasks):
+    before = {name: frame.copy(deep=True) for name, frame in asia_tasks.items()}
+    MultitaskLearner(PairedPrior(0.9), **QUICK).fit(asia_tasks)
+    for name, frame in asia_tasks.items():
+        pd.testing.assert_frame_equal(frame, before[name])
+
+
+@every_learner
+def test_learners_follow_scikit_learns_conventions(learner):
+    copy = clone(learner)
+    assert copy.get_params(deep=False).keys() == learner.get_params(deep=False).keys()
+    assert not [name for name in vars(copy) if name.endswith("_")]
+    copy.set_params(restarts=7)
+    assert copy.restarts == 7
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "words"),
+    [
+        ({"restarts": -1}, ValueError, "`restarts` must be a whole number of at least 0"),
+        ({"restarts": 2.5}, ValueError, "`restarts` must be a whole number"),
+        ({"perturb": 0}, ValueError, "`perturb` must be a whole number of at least 1"),
+        ({"tabu": -1}, ValueError, "`tabu` must be a whole number of at least 0"),
+        ({"max_parents": 0}, ValueError, "`max_parents` must be None or"),
+        ({"search": "magic"}, ValueError, "`search` must be"),
+        ({"score": "bdeu"}, TypeError, "`score` must be one of the scores"),
+        ({"score": LogLikelihood()}, ValueError, "refused without `max_parents`"),
+        ({"score": BDeu(-1)}, ValueError, "`equivalent_sample_size`"),
+        ({"structure_prior": 3}, TypeError, "`structure_prior` must be"),
+        ({"structure_prior": ArcPrior()}, ValueError, "exactly one"),
+        ({"required": [("a",)]}, TypeError, "`required` must be an iterable"),
+        ({"required": [("smoke", "smoke")]}, ValueError, "to itself"),
+        ({"required": [("smoke", "lugn")]}, ValueError, "smoke -> lugn, but no task has both"),
+        ({"required": {"nroth": []}}, ValueError, "names the task `nroth`"),
+        ({"required": {"north": [("smoke", "lugn")]}}, ValueError, "no variable 'lugn'"),
+        ({"required": [("smoke", "xray"), ("xray", "smoke")]}, ValueError, "both"),
+        (
+            {"required": [("smoke", "xray"), ("xray", "lung"), ("lung", "smoke")]},
+            ValueError,
+            "acyclic",
+        ),
+        (
+            {"required": [("smoke", "xray")], "forbidden": [("smoke", "xray")]},
+            ValueError,
+            "is forbidden",
+        ),
+        (
+            {"required": [("smoke", "xray"), ("lung", "xray")], "max_parents": 1},
+            ValueError,
+            "more parents than",
+        ),
+        ({"tiers": ["smoke"]}, TypeError, "`tiers` must be an iterable of iterables"),
+        ({"tiers": [["smoke"], ["smoke"]]}, ValueError, "'smoke' twice"),
+        ({"tiers": [["smokes"]]}, ValueError, "'smokes', which is not in any task"),
+        ({"start": nx.DiGraph([("smoke", "xray"), ("xray", "smoke")])}, ValueError, "acyclic"),
+        ({"start": {"north": nx.DiGraph()}}, ValueError, "no graph for the task `east`"),
+        (
+            {"start": nx.DiGraph([("smoke", "xray")]), "forbidden": [("smoke", "xray")]},
+            ValueError,
+            "no forbidden one",
+        ),
+        ({"missing": "guess"}, ValueError, "`missing`"),
+        ({"parameter_sample_size": -1}, ValueError, "`parameter_sample_size`"),
+        ({"random_state": "0"}, TypeError, "`random_state` must be None, an int"),
+        ({"random_state": -1}, ValueError, "`random_state` must be 0 or more"),
+        ({"progress": 3}, TypeError, "`progress` must be True, False or a callable"),
+    ],
+    ids=str,
+)
+def test_parameters_out_of_range_are_refused_in_one_sentence(parameters, error, words, asia_tasks):
+    for learner in (SingleTaskLearner(restarts=0), MultitaskLearner(restarts=0)):
+        with pytest.raises(error, match=words) as caught:
+            learner.set_params(**parameters).fit(asia_tasks)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_prior_that_is_none_is_refused(asia_tasks):
+    with pytest.raises(TypeError, match="`prior` must be a PairedPrior"):
+        MultitaskLearner("paired").fit(asia_tasks)
+    with pytest.raises(ValueError, match="`penalty` must be between"):
+        MultitaskLearner(PairedPrior(2)).fit(asia_tasks)
+    with pytest.raises(ValueError, match="`start` must be one of"):
+        MultitaskLearner(start="middle").fit(asia_tasks)
+    with pytest.raises(TypeError, match="`start` must be a string"):
+        MultitaskLearner(start=3).fit(asia_tasks)
+
+
+def test_a_fit_that_fails_leaves_nothing_learned(asia_tasks):
+    learner = MultitaskLearner(PairedPrior(2))
+    with pytest.raises(ValueError):
+        learner.fit(asia_tasks)
+    assert not hasattr(learner, "configuration_")
+
+
+def test_pooled_refuses_tasks_with_different_variables(partial_tasks):
+    with pytest.raises(ValueError, match="Pooling needs the same variables"):
+        quietly(PooledLearner(**QUICK), partial_tasks)
+    with pytest.raises(TypeError, match="`required` of PooledLearner"):
+        PooledLearner(required={"a": []}).fit([pd.DataFrame({"x": [0, 1]})] * 2)
+
+
+def test_contradictory_demands_of_tasks_are_refused_where_they_must_agree(asia_tasks):
+    demands = {
+        "required": {"north": [("smoke", "xray")]},
+        "forbidden": {"south": [("smoke", "xray")]},
+    }
+    with pytest.raises(ValueError, match="between smoke and xray"):
+        MultitaskLearner(PairedPrior(1), **demands, **QUICK).fit(asia_tasks)
+    with pytest.raises(ValueError, match="smoke -> xray"):
+        IdenticalLearner(**demands, **QUICK).fit(asia_tasks)
+
+
+def test_progress_reports_real_totals(asia_tasks):
+    events = []
+    learner = MultitaskLearner(PairedPrior(0.9), progress=events.append, **QUICK)
+    learner.fit(asia_tasks)
+    single = [event for event in events if event.stage == "single-task"]
+    assert {event.task for event in single} == set(asia_tasks)
+    for task in asia_tasks:
+        own = [event for event in single if event.task == task]
+        assert [event.done for event in own] == [1, 2, 3, 4]
+        assert {event.total for event in own} == {4}
+        assert [event.score for event in own] == sorted(event.score for event in own)
+    steps = [event for event in events if event.stage.startswith("multitask")]
+    assert steps
+    assert all(event.total is None and event.done > 0 for event in steps)
+
+
+def test_a_progress_bar_can_be_shown(asia_tasks, capsys):
+    SingleTaskLearner(progress=True, **QUICK).fit(asia_tasks)

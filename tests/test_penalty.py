@@ -1,0 +1,153 @@
+"""The choice of the penalty by held-out rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bnmtl import (
+    BayesNet,
+    EditPrior,
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    PairedPrior,
+    structures,
+)
+from bnmtl.penalty import DEFAULT_PENALTIES
+from bnmtl.tasks import encode
+
+QUICK = {"restarts": 3, "random_state": 0}
+GRID = [0, 0.9, 0.999, 1]
+
+
+@pytest.fixture(scope="module")
+def tasks():
+    asia = structures.load("asia")
+    return {
+        name: asia.sample(size, random_state=size).drop(columns="asia")
+        for name, size in {"north": 210, "south": 333}.items()
+    }
+
+
+def test_the_default_grid_is_log_spaced_and_ends_at_independence_and_identity():
+    gaps = [1 - penalty for penalty in DEFAULT_PENALTIES]
+    assert gaps[:2] == [1, 0.5]
+    assert gaps[-1] == 0
+    assert np.log10(gaps[2:-1]).round(3).tolist() == pytest.approx(-np.arange(1, 13), abs=1e-3)
+
+
+def test_validation_keeps_the_structures_of_the_training_rows(tasks):
+    """The thesis's wrapper by hand: split, learn at each penalty, take the best, refit tables."""
+    learner = MultitaskLearnerCV(penalties=GRID, **QUICK).fit(tasks)
+    encoded = encode(tasks)
+    held_out = {name: folds[0] for name, folds in learner._held_out(encoded, 0).items()}
+    assert {name: len(rows) for name, rows in held_out.items()} == {"north": 11, "south": 17}
+    train = {
+        name: np.setdiff1d(np.arange(task.n_rows), held_out[name]) for name, task in encoded.items()
+    }
+    scores, structures_by_penalty = {}, {}
+    for penalty in GRID:
+        one = MultitaskLearner(PairedPrior(penalty), **QUICK).fit(encoded.take(train))
+        structures_by_penalty[penalty] = one.configuration_
+        scores[penalty] = np.mean(
+            [
+                one.networks_[name].log_likelihood(task.frame()).mean()
+                for name, task in encoded.take(held_out).items()
+            ]
+        )
+    assert learner.validation_scores_.to_dict() == pytest.approx(scores)
+    best = max(GRID, key=lambda penalty: (scores[penalty], penalty))
+    assert learner.penalty_ == best
+    for name, graph in learner.configuration_.items():
+        assert set(graph.edges) == set(structures_by_penalty[best][name].edges)
+        assert learner.networks_[name] == BayesNet.fit(graph, encoded[name])
+
+
+def test_the_score_is_that_of_the_chosen_configuration_on_all_rows(tasks):
+    learner = MultitaskLearnerCV(penalties=GRID, **QUICK).fit(tasks)
+    again = MultitaskLearner(
+        PairedPrior(learner.penalty_), start=learner.configuration_, **QUICK
+    ).fit(tasks)
+    # From there the greedy can only climb.
+    assert again.score_ >= learner.score_ - 1e-9
+    own = learner.task_scores_.sum() + PairedPrior(learner.penalty_).log_prior(learner.configuration_)
+    assert learner.score_ == pytest.approx(own, rel=1e-12)
+
+
+def test_equally_good_penalties_give_way_to_the_largest():
+    """Columns without any dependence: every penalty learns the empty graphs."""
+    rng = np.random.default_rng(0)
+    frames = [pd.DataFrame(rng.integers(0, 2, (400, 3)), columns=list("abc")) for _ in range(2)]
+    learner = MultitaskLearnerCV(penalties=[0, 0.9, 0.5], **QUICK).fit(frames)
+    assert learner.validation_scores_.nunique() == 1
+    assert learner.penalty_ == 0.9
+
+
+def test_cross_validation_holds_every_row_out_once_and_refits(tasks):
+    learner = MultitaskLearnerCV(penalties=GRID, validation=None, cv=3, **QUICK)
+    encoded = encode(tasks)
+    for name, folds in learner._held_out(encoded, 0).items():
+        assert sorted(np.concatenate(folds)) == list(range(encoded[name].n_rows))
+        assert len(folds) == 3
+    learner.fit(tasks)
+    refit = MultitaskLearner(PairedPrior(learner.penalty_), **QUICK).fit(tasks)
+    for name, graph in refit.configuration_.items():
+        assert set(graph.edges) == set(learner.configuration_[name].edges)
+    assert learner.score_ == refit.score_
+    assert learner.validation_scores_.index.tolist() == GRID
+
+
+def test_the_split_follows_the_rows_not_their_order(tasks):
+    learner = MultitaskLearnerCV()
+    frame = tasks["north"]
+    encoded, shuffled = (
+        encode({"north": one})["north"] for one in (frame, frame.sample(frac=1, random_state=1))
+    )
+    (one,) = learner._held_out({"north": encoded}, 5)["north"]
+    (other,) = learner._held_out({"north": shuffled}, 5)["north"]
+    held = [sorted(map(tuple, t.codes[:, rows].T.tolist())) for t, rows in
+            [(encoded, one), (shuffled, other)]]
+    assert held[0] == held[1]
+    (moved,) = learner._held_out({"north": encoded}, 6)["north"]
+    assert sorted(moved) != sorted(one)
+
+
+def test_other_priors_lend_their_kind(tasks):
+    learner = MultitaskLearnerCV(EditPrior(reversal=2), penalties=[0.5, 0.9], **QUICK).fit(tasks)
+    assert learner.penalty_ in (0.5, 0.9)
+    assert learner.prior.penalty == EditPrior().penalty
+
+
+def test_progress_counts_the_grid(tasks):
+    events = []
+    MultitaskLearnerCV(penalties=GRID, progress=events.append, **QUICK).fit(tasks)
+    grid = [event for event in events if event.stage == "penalties"]
+    assert [event.done for event in grid] == [1, 2, 3, 4]
+    assert {event.total for event in grid} == {4}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "words"),
+    [
+        ({"cv": 5}, ValueError, "Give one of `validation` and `cv`"),
+        ({"validation": None}, ValueError, "Give one of `validation` and `cv`"),
+        ({"validation": 0}, ValueError, "`validation` must be above 0"),
+        ({"validation": 1.0}, ValueError, "`validation` must be above 0"),
+        ({"validation": None, "cv": 1}, ValueError, "`cv` must be a whole number"),
+        ({"validation": None, "cv": 300}, ValueError, "Task `north`: 210 rows cannot"),
+        ({"penalties": []}, ValueError, "at least one penalty"),
+        ({"penalties": [0.5, 2]}, ValueError, "`penalty` must be between"),
+    ],
+    ids=str,
+)
+def test_parameters_out_of_range_are_refused(parameters, error, words, tasks):
+    with pytest.raises(error, match=words):
+        MultitaskLearnerCV(**parameters, restarts=0).fit(tasks)
+
+
+def test_a_coupling_without_a_penalty_is_refused(tasks):
+    class Mine:
+        def log_coupling(self, states, pair=None, tasks=None):
+            return 0.0
+
+    with pytest.raises(TypeError, match="must have a `penalty` to choose"):
+        MultitaskLearnerCV(Mine(), restarts=0).fit(tasks)

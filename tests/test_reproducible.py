@@ -1,0 +1,109 @@
+"""Same input and seed, same result, whatever the order of columns, rows, tasks, threads and hashes."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from bnmtl import (
+    EditPrior,
+    IdenticalLearner,
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    PairedPrior,
+    PooledLearner,
+    SingleTaskLearner,
+    structures,
+)
+
+SETTINGS = {"restarts": 4, "random_state": 7}
+MAKERS = {
+    "single": lambda **more: SingleTaskLearner(**SETTINGS, **more),
+    "identical": lambda **more: IdenticalLearner(**SETTINGS, **more),
+    "pooled": lambda **more: PooledLearner(**SETTINGS, **more),
+    "paired": lambda **more: MultitaskLearner(PairedPrior(0.9), **SETTINGS, **more),
+    "edit": lambda **more: MultitaskLearner(EditPrior(0.99), **SETTINGS, **more),
+    "validated": lambda **more: MultitaskLearnerCV(penalties=[0, 0.9, 1], **SETTINGS, **more),
+}
+every_learner = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+
+
+def sachs_tasks():
+    """Small samples, so that there is much to disagree about."""
+    network = structures.load("sachs")
+    return {f"t{seed}": network.sample(80, random_state=seed) for seed in range(3)}
+
+
+def result(learner):
+    """Everything that was learned, as plain values."""
+    return {
+        "arcs": {t: sorted(g.edges) for t, g in learner.configuration_.items()},
+        "score": learner.score_,
+        "tables": {t: net.table("Akt").ravel().tolist() for t, net in learner.networks_.items()},
+        "strength": learner.arcs_["strength"].tolist(),
+    }
+
+
+@pytest.fixture(scope="module")
+def expected():
+    tasks = sachs_tasks()
+    return {name: result(make().fit(tasks)) for name, make in MAKERS.items()}
+
+
+@every_learner
+def test_order_of_columns(make, expected, request):
+    tasks = {t: frame[frame.columns[::-1]] for t, frame in sachs_tasks().items()}
+    assert result(make().fit(tasks)) == expected[request.node.callspec.id]
+
+
+@every_learner
+def test_order_of_rows(make, expected, request):
+    tasks = {t: frame.sample(frac=1, random_state=3) for t, frame in sachs_tasks().items()}
+    assert result(make().fit(tasks)) == expected[request.node.callspec.id]
+
+
+@every_learner
+def test_order_of_tasks(make, expected, request):
+    tasks = dict(reversed(sachs_tasks().items()))
+    assert result(make().fit(tasks)) == expected[request.node.callspec.id]
+
+
+@every_learner
+def test_number_of_jobs(make, expected, request):
+    assert result(make(n_jobs=3).fit(sachs_tasks())) == expected[request.node.callspec.id]
+
+
+@every_learner
+def test_seeds_matter_and_generators_advance(make):
+    tasks = sachs_tasks()
+    once = make().set_params(random_state=np.random.default_rng(1)).fit(tasks)
+    again = make().set_params(random_state=np.random.default_rng(1)).fit(tasks)
+    assert result(once) == result(again)
+    rng = np.random.default_rng(1)
+    make().set_params(random_state=rng).fit(tasks)
+    assert rng.integers(2**63) != np.random.default_rng(1).integers(2**63)
+
+
+def test_a_fresh_seed_is_drawn_without_one():
+    tasks = sachs_tasks()
+    graphs = {
+        json.dumps(result(SingleTaskLearner(restarts=0).fit(tasks))["arcs"]) for _ in range(8)
+    }
+    assert len(graphs) > 1
+
+
+def test_hash_seed(expected):
+    """A fresh interpreter with another hash seed learns the same."""
+    code = (
+        "import json, test_reproducible as t;"
+        "print(json.dumps({n: t.result(m().fit(t.sachs_tasks())) for n, m in t.MAKERS.items()}))"
+    )
+    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.path.dirname(__file__)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout) == json.loads(json.dumps(expected))
