@@ -98,6 +98,17 @@ def test_toggles_equal_local_scores_to_the_last_bit(frame, score, data):
         assert toggled[v] == bound.local_score(child, set(parents) ^ {v})
 
 
+@by_name
+def test_toggles_of_real_rows_equal_local_scores_to_the_last_bit(score):
+    """Long sums, in which any other order of the configurations would show."""
+    task = encode_quietly(reference.frame("insurance"))
+    bound = score.bind(task)
+    for child, parents in [(3, (5, 9)), (20, (1, 12, 25)), (11, (0,))]:
+        toggled = bound.toggles(child, parents)
+        for v in set(range(task.n_variables)) - {child}:
+            assert toggled[v] == bound.local_score(child, set(parents) ^ {v})
+
+
 @settings(max_examples=examples(100))
 @given(tables(), st.sampled_from(SCORES))
 def test_counting_by_sorting_equals_counting_into_a_table_to_the_last_bit(frame, score):

@@ -1,0 +1,304 @@
+"""DAG algorithms: adjacency matrices, skeletons, CPDAGs, and one graph per task (`Configuration`).
+
+Graphs at the border are `networkx.DiGraph`; a CPDAG is a DiGraph that holds a reversible edge as
+both of its arcs and a compelled arc once.
+"""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+__all__ = [
+    "Configuration",
+    "adjacency",
+    "check_dag",
+    "compelled_arcs",
+    "cpdag",
+    "from_adjacency",
+    "skeleton",
+]
+
+
+class Configuration(dict):
+    """One graph per task: a dict from task name to `networkx.DiGraph`, in canonical task order.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> north = nx.DiGraph([("rain", "wet"), ("wet", "frogs")])
+    >>> south = nx.DiGraph([("rain", "wet")])
+    >>> Configuration(north=north, south=south)
+    Configuration(north: 2 arcs, south: 1 arc)
+    >>> Configuration(north=north, south=south).to_frame().reset_index()
+       from     to  north  south
+    0  rain    wet   True   True
+    1   wet  frogs   True   <NA>
+    """
+
+    def to_frame(self):
+        """Tabulate which task has which arc.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per arc that any task has, indexed by (from, to) in sorted order, and one
+            column per task of the nullable dtype "boolean": True and False where the task has both
+            variables, missing where it lacks one of them.
+        """
+        arcs = sorted({arc for graph in self.values() for arc in graph.edges})
+        index = pd.MultiIndex.from_arrays(
+            [[tail for tail, _ in arcs], [head for _, head in arcs]], names=["from", "to"]
+        )
+        columns = {
+            task: pd.array(
+                [
+                    graph.has_edge(tail, head) if tail in graph and head in graph else pd.NA
+                    for tail, head in arcs
+                ],
+                dtype="boolean",
+            )
+            for task, graph in self.items()
+        }
+        return pd.DataFrame(columns, index=index)
+
+    def __repr__(self):
+        counts = {task: graph.number_of_edges() for task, graph in self.items()}
+        sizes = (f"{task}: {n} arc{'' if n == 1 else 's'}" for task, n in counts.items())
+        return f"Configuration({', '.join(sizes)})"
+
+
+def adjacency(graph, variables):
+    """Return the adjacency matrix of a graph.
+
+    Parameters
+    ----------
+    graph : networkx.DiGraph
+        Its nodes are among `variables`; a variable that is no node has no arcs.
+    variables : sequence of str
+        The order of rows and columns.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (n_variables, n_variables)
+        Entry [i, j] is True for the arc variables[i] -> variables[j].
+
+    Raises
+    ------
+    ValueError
+        If a variable is listed twice or a node of the graph is not listed.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> adjacency(nx.DiGraph([("a", "b")]), ["a", "b"]).astype(int)
+    array([[0, 1],
+           [0, 0]])
+    """
+    position = {variable: i for i, variable in enumerate(variables)}
+    if len(position) != len(variables):
+        raise ValueError(
+            f"`variables` must differ from each other; {_first_repeated(variables)!r} is repeated."
+        )
+    unknown = [node for node in graph if node not in position]
+    if unknown:
+        raise ValueError(f"`graph` must hold only listed variables; {_listing(unknown)} is not.")
+    matrix = np.zeros((len(position), len(position)), dtype=bool)
+    for tail, head in graph.edges:
+        matrix[position[tail], position[head]] = True
+    return matrix
+
+
+def from_adjacency(matrix, variables):
+    """Return the graph of an adjacency matrix.
+
+    Parameters
+    ----------
+    matrix : array_like, shape (n_variables, n_variables)
+        Entry [i, j] is true for the arc variables[i] -> variables[j].
+    variables : sequence of str
+        The names of rows and columns.
+
+    Returns
+    -------
+    networkx.DiGraph
+        Nodes in the order of `variables`, arcs in the order of the matrix's rows and columns.
+
+    Raises
+    ------
+    ValueError
+        If the matrix does not have one row and one column per variable.
+
+    Examples
+    --------
+    >>> list(from_adjacency([[0, 1], [0, 0]], ["a", "b"]).edges)
+    [('a', 'b')]
+    """
+    matrix = np.asarray(matrix, dtype=bool)
+    n_variables = len(variables)
+    if matrix.shape != (n_variables, n_variables):
+        raise ValueError(
+            f"`matrix` must have one row and one column per variable, {n_variables} x "
+            f"{n_variables}; its shape is {matrix.shape}."
+        )
+    graph = nx.DiGraph()
+    graph.add_nodes_from(variables)
+    graph.add_edges_from((variables[i], variables[j]) for i, j in np.argwhere(matrix))
+    return graph
+
+
+def check_dag(graph, name):
+    """Raise unless a graph is a directed acyclic graph.
+
+    Parameters
+    ----------
+    graph : object
+        What a user has given.
+    name : str
+        The argument's name, for the message.
+
+    Raises
+    ------
+    TypeError
+        If it is not a `networkx.DiGraph`, or one with parallel arcs.
+    ValueError
+        If it has a cycle, which the message names.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> check_dag(nx.DiGraph([("a", "b"), ("b", "a")]), "graph")
+    Traceback (most recent call last):
+    ValueError: `graph` must be acyclic; it holds the cycle a -> b -> a.
+    """
+    if not isinstance(graph, nx.DiGraph) or graph.is_multigraph():
+        raise TypeError(
+            f"`{name}` must be a networkx.DiGraph; a {type(graph).__name__} was given."
+        )
+    if not nx.is_directed_acyclic_graph(graph):
+        cycle = [tail for tail, _ in nx.find_cycle(graph)]
+        path = " -> ".join(str(node) for node in [*cycle, cycle[0]])
+        raise ValueError(f"`{name}` must be acyclic; it holds the cycle {path}.")
+
+
+def skeleton(graph):
+    """Return the undirected graph that joins the same pairs of variables.
+
+    Parameters
+    ----------
+    graph : networkx.DiGraph
+        A DAG or a CPDAG.
+
+    Returns
+    -------
+    networkx.Graph
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> skeleton(nx.DiGraph([("b", "a")])).has_edge("a", "b")
+    True
+    """
+    undirected = nx.Graph()
+    undirected.add_nodes_from(graph)
+    undirected.add_edges_from(graph.edges)
+    return undirected
+
+
+def compelled_arcs(graph):
+    """Return the arcs that every DAG of the graph's equivalence class has.
+
+    Parameters
+    ----------
+    graph : networkx.DiGraph
+        A DAG.
+
+    Returns
+    -------
+    set of tuple
+        The compelled arcs as (parent, child); all others can be reversed within the class.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the graph is not a DAG.
+
+    References
+    ----------
+    D. M. Chickering (1995), "A transformational characterization of equivalent Bayesian network
+    structures", UAI 11: the algorithms Order-Edges and Label-Edges.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> sorted(compelled_arcs(nx.DiGraph([("a", "c"), ("b", "c"), ("c", "d"), ("e", "a")])))
+    [('a', 'c'), ('b', 'c'), ('c', 'd')]
+    """
+    check_dag(graph, "graph")
+    order = {node: i for i, node in enumerate(nx.topological_sort(graph))}
+    compelled_parents = {}
+    for node in order:
+        compelled_parents[node] = _compelled_into(node, graph, order, compelled_parents)
+    return {(parent, node) for node, parents in compelled_parents.items() for parent in parents}
+
+
+def _compelled_into(node, graph, order, compelled_parents):
+    """Label the arcs into one node, whose ancestors' arcs are labelled (Label-Edges)."""
+    parents = set(graph.pred[node])
+    labelled = set()
+    compelled = set()
+    for parent in sorted(parents, key=order.get, reverse=True):
+        if parent in labelled:
+            continue
+        if not compelled_parents[parent] <= parents:
+            return parents
+        # Either way of orienting parent - node keeps these: they would otherwise close a cycle.
+        compelled |= compelled_parents[parent]
+        labelled |= compelled_parents[parent]
+        rest = parents - labelled
+        if any(other != parent and not graph.has_edge(other, parent) for other in parents):
+            return compelled | rest
+        labelled |= rest
+    return compelled
+
+
+def cpdag(graph):
+    """Return the graph of a DAG's equivalence class.
+
+    Parameters
+    ----------
+    graph : networkx.DiGraph
+        A DAG.
+
+    Returns
+    -------
+    networkx.DiGraph
+        The same nodes in the same order; compelled arcs once, reversible edges as both arcs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the graph is not a DAG.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> list(cpdag(nx.DiGraph([("a", "b")])).edges)
+    [('a', 'b'), ('b', 'a')]
+    """
+    compelled = compelled_arcs(graph)
+    pattern = nx.DiGraph()
+    pattern.add_nodes_from(graph)
+    for tail, head in graph.edges:
+        pattern.add_edge(tail, head)
+        if (tail, head) not in compelled:
+            pattern.add_edge(head, tail)
+    return pattern
+
+
+def _first_repeated(names):
+    seen = set()
+    return next(name for name in names if name in seen or seen.add(name))
+
+
+def _listing(names):
+    return ", ".join(repr(name) for name in names)

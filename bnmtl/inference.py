@@ -1,0 +1,264 @@
+"""Exact posteriors in a network, and conversion to and from pgmpy, which is imported only here."""
+
+import functools
+import warnings
+
+import networkx as nx
+import numpy as np
+
+__all__ = ["from_pgmpy", "markov_blanket", "posterior", "posteriors", "to_pgmpy"]
+
+
+def markov_blanket(graph, variable):
+    """Return the variables that separate one from all others: parents, children, their parents.
+
+    Parameters
+    ----------
+    graph : networkx.DiGraph
+        A DAG.
+    variable : str
+
+    Returns
+    -------
+    set of str
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> sorted(markov_blanket(nx.DiGraph([("a", "b"), ("c", "b"), ("b", "d")]), "a"))
+    ['b', 'c']
+    """
+    children = set(graph.successors(variable))
+    spouses = {parent for child in children for parent in graph.predecessors(child)}
+    return (children | spouses | set(graph.predecessors(variable))) - {variable}
+
+
+def posterior(network, variables, evidence=None):
+    """Return the exact joint distribution of some variables, given the states of others.
+
+    Parameters
+    ----------
+    network : BayesNet
+    variables : str or sequence of str
+        One or more, different, not in the evidence.
+    evidence : mapping of str to str, default=None
+        The observed states.
+
+    Returns
+    -------
+    numpy.ndarray of float
+        One axis per variable, in the given order; sums to 1.
+
+    Raises
+    ------
+    ValueError
+        If a variable or a state is not known, a variable is given twice, or the evidence is
+        impossible under the network.
+
+    Examples
+    --------
+    >>> from bnmtl import structures
+    >>> posterior(structures.load("asia"), "lung", {"smoke": "yes", "xray": "yes"}).round(3)
+    array([0.646, 0.354])
+    """
+    targets = [variables] if isinstance(variables, str) else list(variables)
+    evidence = dict(evidence or {})
+    for name in (*targets, *evidence):
+        if name not in network.states:
+            raise ValueError(f"`variables` and `evidence` must be known; {name!r} is not.")
+    if not targets or len({*targets, *evidence}) < len(targets) + len(evidence):
+        raise ValueError("`variables` must be given, once each and not as `evidence` too.")
+    codes = {}
+    for name, state in evidence.items():
+        if state not in network.states[name]:
+            raise ValueError(
+                f"`evidence`: {state!r} is no state of `{name}`; its states are "
+                f"{', '.join(map(repr, network.states[name]))}."
+            )
+        codes[name] = network.states[name].index(state)
+    query, relevant = _query(network, targets, codes)
+    distribution = query({name: codes[name] for name in relevant})
+    if np.isnan(distribution).any():
+        raise ValueError("`evidence` must be possible under the network; its probability is 0.")
+    return distribution
+
+
+def posteriors(network, variable, codes, n_rows):
+    """Return the exact distribution of one variable in each of many rows.
+
+    Parameters
+    ----------
+    network : BayesNet
+    variable : str
+    codes : mapping of str to numpy.ndarray of int, shape (n_rows,)
+        Positions of the observed states, -1 = not observed.
+    n_rows : int
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (n_rows, n_states)
+        A row is nan where the evidence around the variable is impossible.
+    """
+    blanket = markov_blanket(network.graph, variable)
+    complete = np.full(n_rows, blanket <= codes.keys())
+    for member in blanket & codes.keys():
+        complete &= codes[member] >= 0
+    result = np.empty((n_rows, len(network.states[variable])))
+    if complete.any():
+        known = {member: codes[member][complete] for member in blanket}
+        result[complete] = _blanket_posteriors(network, variable, known, complete.sum())
+    if not complete.all():
+        partial = {member: column[~complete] for member, column in codes.items()}
+        result[~complete] = _pattern_posteriors(network, variable, partial, (~complete).sum())
+    return result
+
+
+def _blanket_posteriors(network, variable, codes, n_rows):
+    """P(variable | blanket), proportional to its own family's term times its children's."""
+    total = np.zeros((n_rows, len(network.states[variable])))
+    for child in (variable, *network.graph.successors(variable)):
+        family = (*network.parents(child), child)
+        others = tuple(codes[member] for member in family if member != variable)
+        with np.errstate(divide="ignore"):
+            log_table = np.log(np.moveaxis(network.table(child), family.index(variable), -1))
+        total += log_table[others]
+    with np.errstate(invalid="ignore"):
+        total -= total.max(axis=1, keepdims=True)
+    result = np.exp(total)
+    return result / result.sum(axis=1, keepdims=True)
+
+
+def _pattern_posteriors(network, variable, codes, n_rows):
+    """Run one query for each distinct pattern of evidence that can matter."""
+    result = np.empty((n_rows, len(network.states[variable])))
+    names = sorted(codes)
+    observed = np.array([codes[name] >= 0 for name in names]).reshape(len(names), n_rows)
+    masks, of_row = np.unique(observed, axis=1, return_inverse=True)
+    for i, mask in enumerate(masks.T):
+        rows = np.flatnonzero(of_row == i)
+        given = [name for name, present in zip(names, mask, strict=True) if present]
+        query, relevant = _query(network, [variable], given)
+        if not relevant:
+            result[rows] = query({})
+            continue
+        patterns = np.array([codes[name][rows] for name in relevant])
+        patterns, of_pattern = np.unique(patterns, axis=1, return_inverse=True)
+        answers = np.array(
+            [query(dict(zip(relevant, p.tolist(), strict=True))) for p in patterns.T]
+        )
+        result[rows] = answers[of_pattern]
+    return result
+
+
+def _query(network, targets, observed):
+    """Return a function from codes of evidence to P(targets | evidence), and whose codes it takes.
+
+    Only the part of the network is converted that the observed variables do not cut off: the
+    targets, the hidden variables that they are connected with in the moral graph of their
+    ancestors, and the observed variables next to these.
+    """
+    inner, border = _connected(network.graph, targets, set(observed))
+    families = {}
+    for name in sorted(inner | border):
+        if name in inner or not inner.isdisjoint(network.parents(name)):
+            families[name] = network.parents(name), network.table(name)
+        else:
+            n_states = len(network.states[name])
+            families[name] = (), np.full(n_states, 1 / n_states)
+    elimination = _pgmpy().inference.VariableElimination(_model(families))
+
+    def query(evidence):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            factor = elimination.query(targets, evidence=evidence, show_progress=False)
+        axes = [factor.variables.index(target) for target in targets]
+        return factor.values.transpose(axes)
+
+    return query, sorted(border)
+
+
+def _connected(graph, targets, observed):
+    """Return the unobserved variables that the targets depend on, and the observed next to them."""
+    ancestral = set(targets) | observed
+    for name in (*targets, *observed):
+        ancestral |= nx.ancestors(graph, name)
+    moral = nx.moral_graph(graph.subgraph(ancestral))
+    inner, border = set(), set()
+    front = list(targets)
+    while front:
+        name = front.pop()
+        if name in observed:
+            border.add(name)
+        elif name not in inner:
+            inner.add(name)
+            front.extend(moral[name])
+    return inner, border
+
+
+@functools.cache
+def _pgmpy():
+    """Import pgmpy; importing it warns of deprecations in itself."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        import pgmpy.factors.discrete
+        import pgmpy.inference
+        import pgmpy.models
+    return pgmpy
+
+
+def _model(families, states=None):
+    """Build a pgmpy model from {variable: (parents, table)}; without names states are numbers."""
+    pgmpy = _pgmpy()
+    model = pgmpy.models.DiscreteBayesianNetwork()
+    model.add_nodes_from(families)
+    for name, (parents, table) in families.items():
+        model.add_edges_from((parent, name) for parent in parents)
+        family = (name, *parents)
+        n_states = table.shape[-1]
+        cpd = pgmpy.factors.discrete.TabularCPD(
+            name,
+            n_states,
+            table.reshape(-1, n_states).T,
+            evidence=list(parents) or None,
+            evidence_card=list(table.shape[:-1]) or None,
+            state_names={member: list(states[member]) for member in family} if states else {},
+        )
+        model.add_cpds(cpd)
+    return model
+
+
+def to_pgmpy(network):
+    """Convert a network to a pgmpy model, see `BayesNet.to_pgmpy`."""
+    families = {name: (network.parents(name), network.table(name)) for name in network.graph}
+    return _model(families, network.states)
+
+
+def from_pgmpy(model):
+    """Return graph, states and tables of a pgmpy model, see `BayesNet.from_pgmpy`."""
+    if not isinstance(model, _pgmpy().models.DiscreteBayesianNetwork):
+        raise TypeError(
+            "`model` must be a pgmpy.models.DiscreteBayesianNetwork; a "
+            f"{type(model).__name__} was given."
+        )
+    names = {node: str(node) for node in model.nodes}
+    if len(set(names.values())) < len(names):
+        raise ValueError("`model` must have variables whose names differ as strings; rename some.")
+    cpds = {node: model.get_cpds(node) for node in names}
+    for node, cpd in cpds.items():
+        if cpd is None:
+            raise ValueError(f"`model` must have a table for each variable; `{node}` has none.")
+    graph = nx.DiGraph()
+    graph.add_nodes_from(names.values())
+    graph.add_edges_from((names[tail], names[head]) for tail, head in model.edges)
+    states = {node: list(cpd.state_names[node]) for node, cpd in cpds.items()}
+    tables = {}
+    for node, cpd in cpds.items():
+        parents = sorted(model.predecessors(node), key=names.get)
+        if set(parents) != set(cpd.variables[1:]):
+            raise ValueError(f"`model`: the table of `{node}` must be over its parents only.")
+        table = cpd.values.transpose([cpd.variables.index(member) for member in (*parents, node)])
+        for axis, member in enumerate((*parents, node)):
+            # A child's table may list the states of a parent in an order of its own.
+            order = cpd.state_names[member]
+            table = table.take([order.index(state) for state in states[member]], axis=axis)
+        tables[names[node]] = table
+    return graph, {names[node]: tuple(map(str, own)) for node, own in states.items()}, tables

@@ -1,0 +1,5 @@
+"""Files: networks as BIF."""
+
+from bnmtl.io.bif import read_bif, write_bif
+
+__all__ = ["read_bif", "write_bif"]

@@ -1,0 +1,322 @@
+"""Networks as BIF files (`.bif`, `.bif.gz`): a strict reader that names lines, and a writer.
+
+The dialect is that of the Interchange Format for Bayesian Networks 0.15 as bnlearn, pgmpy and
+pyAgrum write it.
+"""
+
+import gzip
+import itertools
+import os
+import re
+import warnings
+import zlib
+from pathlib import Path
+from urllib.parse import quote
+
+import networkx as nx
+import numpy as np
+
+from bnmtl.io._bif_syntax import NAME_PROPERTY, STATES_PROPERTY, Syntax
+from bnmtl.networks import SUM_TOLERANCE, BayesNet
+
+__all__ = ["read_bif", "write_bif"]
+
+RESCALED_TOLERANCE = 1e-3
+
+
+def read_bif(path):
+    """Read a network; the same as `BayesNet.from_bif`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file named `*.bif` or `*.bif.gz`, UTF-8.
+
+    Returns
+    -------
+    BayesNet
+        The nodes of its graph in the order of the file.
+
+    Raises
+    ------
+    ValueError
+        If the file is not well-formed; the message names the file and the line.
+    OSError
+        If there is no such file or it cannot be opened.
+
+    Warns
+    -----
+    UserWarning
+        If rows were rescaled to sum to 1: those more than 1e-6 and at most 1e-3 off. Rows closer
+        to 1 keep their values exactly, rows further off are an error.
+
+    Examples
+    --------
+    >>> from bnmtl import structures
+    >>> from bnmtl.io import read_bif
+    >>> read_bif(structures.path("asia"))
+    BayesNet(8 variables, 8 arcs, 18 parameters)
+    """
+    syntax = Syntax(_text(path), os.fspath(path))
+    syntax.parse()
+    graph = _graph(syntax)
+    states = {declared.name: declared.states for declared in syntax.variables.values()}
+    tables = {}
+    n_rescaled = 0
+    for family in syntax.families.values():
+        rows, n_off = _checked(syntax, family, _rows(syntax, family))
+        n_rescaled += n_off
+        child = syntax.variables[family.child].name
+        parents = [syntax.variables[parent].name for parent in family.parents]
+        table = rows.reshape([len(states[name]) for name in (*parents, child)])
+        axes = sorted(range(len(parents)), key=parents.__getitem__)
+        tables[child] = table.transpose(*axes, len(parents))
+    if n_rescaled:
+        warnings.warn(
+            f"`{os.fspath(path)}`: {n_rescaled} rows of probabilities did not sum to 1 within "
+            f"{SUM_TOLERANCE:g} and were rescaled.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return BayesNet(graph, states, tables)
+
+
+def _text(path):
+    """Return the text of a file, or say on which line it stops being text."""
+    path = _bif_path(path)
+    content = path.read_bytes()
+    if path.suffix == ".gz":
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ValueError(
+                f"`{path}` must be compressed by gzip; it is damaged or not: {error}."
+            ) from None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"`{path}`, line {line}: not text in UTF-8.") from None
+
+
+def _bif_path(path):
+    path = Path(path)
+    if not path.name.endswith((".bif", ".bif.gz")):
+        raise ValueError(f"`path` must end in .bif or .bif.gz; `{path}` was given.")
+    return path
+
+
+def _graph(syntax):
+    """Return the graph that the headers of the probability blocks describe."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from(declared.name for declared in syntax.variables.values())
+    for key, family in syntax.families.items():
+        child = syntax.variables[key].name
+        graph.add_edges_from((syntax.variables[parent].name, child) for parent in family.parents)
+    if not nx.is_directed_acyclic_graph(graph):
+        cycle = [tail for tail, _ in nx.find_cycle(graph)]
+        keys = {declared.name: key for key, declared in syntax.variables.items()}
+        last = max(syntax.families[keys[name]].offset for name in cycle)
+        syntax.fail(f"the parents form the cycle {' -> '.join([*cycle, cycle[0]])}", last)
+    return graph
+
+
+def _rows(syntax, family):
+    """Return the probabilities of a block, shape (q, r), the last parent running fastest."""
+    parent_states = [syntax.variables[parent].states_as_written for parent in family.parents]
+    n_states = len(syntax.variables[family.child].states)
+    shape = [len(states) for states in parent_states]
+    n_rows = int(np.prod(shape))
+    if family.table is not None:
+        _check_count(syntax, family.table, n_rows * n_states)
+        # The standard lets the child run slowest and the last parent fastest.
+        return np.array(family.table.values).reshape(n_states, n_rows).T
+    positions = [{state: i for i, state in enumerate(states)} for states in parent_states]
+    rows = np.zeros((n_rows, n_states))
+    filled = np.zeros(n_rows, dtype=bool)
+    for row in family.rows:
+        at = _position(syntax, family, row, positions)
+        if filled[at]:
+            labels = ", ".join(row.labels)
+            syntax.fail(f"row ({labels}) of `{family.child}` is repeated", row.offset)
+        _check_count(syntax, row, n_states)
+        rows[at] = row.values
+        filled[at] = True
+    if family.default is not None:
+        _check_count(syntax, family.default, n_states)
+        rows[~filled] = family.default.values
+    elif not filled.all():
+        first = np.unravel_index(np.flatnonzero(~filled)[0], shape)
+        labels = ", ".join(states[i] for states, i in zip(parent_states, first, strict=True))
+        syntax.fail(
+            f"`{family.child}` has no row ({labels}) and no default; {n_rows - filled.sum()} of "
+            f"{n_rows} rows are missing",
+            family.offset,
+        )
+    return rows
+
+
+def _position(syntax, family, row, positions):
+    """Return the number of the row that a tuple of parent states belongs to."""
+    if len(row.labels) != len(positions):
+        syntax.fail(
+            f"a row of `{family.child}` must name {len(positions)} parent states; it names "
+            f"{len(row.labels)}",
+            row.offset,
+        )
+    at = 0
+    for label, parent, position in zip(row.labels, family.parents, positions, strict=True):
+        if label not in position:
+            syntax.fail(
+                f"`{label}` is no state of `{parent}`, which has {', '.join(position)}", row.offset
+            )
+        at = at * len(position) + position[label]
+    return at
+
+
+def _check_count(syntax, row, n_values):
+    if len(row.values) != n_values:
+        syntax.fail(f"{n_values} probabilities are needed; {len(row.values)} are given", row.offset)
+
+
+def _checked(syntax, family, rows):
+    """Return the rows, rescaled where a little off, and how many were; raise if further off."""
+    sums = rows.sum(axis=1)
+    deviations = np.abs(sums - 1)
+    wrong = np.flatnonzero(~(deviations <= RESCALED_TOLERANCE))
+    if wrong.size:
+        statements = [family.table or family.default, *family.rows]
+        offset = next(
+            (
+                row.offset
+                for row in statements
+                if row is not None and not abs(sum(row.values) - 1) <= RESCALED_TOLERANCE
+            ),
+            family.offset,
+        )
+        syntax.fail(
+            f"the probabilities of `{family.child}` must sum to 1 in each row; here they sum to "
+            f"{sums[wrong[0]]:.6g}",
+            offset,
+        )
+    off = deviations > SUM_TOLERANCE
+    if off.any():
+        rows = np.where(off[:, None], rows / sums[:, None], rows)
+    return rows, int(off.sum())
+
+
+def write_bif(network, path):
+    """Write a network; the same as `BayesNet.to_bif`.
+
+    Names are written with letters, digits and `_ . + - < > = /`; other characters become `_`,
+    collisions are numbered, and the originals stand in `property` lines that `read_bif` restores.
+    Numbers are written so that reading gives back the same bits. The file is written beside its
+    place and then moved there, so that it is never half-written.
+
+    Parameters
+    ----------
+    network : BayesNet
+    path : str or path-like
+        A file named `*.bif` or `*.bif.gz`; an existing one is replaced.
+
+    Raises
+    ------
+    ValueError
+        If the path ends otherwise.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bnmtl import structures
+    >>> from bnmtl.io import read_bif, write_bif
+    >>> asia = structures.load("asia")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_bif(asia, pathlib.Path(folder, "asia.bif.gz"))
+    ...     read_bif(pathlib.Path(folder, "asia.bif.gz")) == asia
+    True
+    """
+    path = _bif_path(path)
+    content = _bif_text(network).encode("ascii")
+    if path.suffix == ".gz":
+        content = gzip.compress(content, mtime=0)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _bif_text(network):
+    """Return the whole file."""
+    states = network.states
+    variables = list(network.graph)
+    # pgmpy takes names that differ only in case for one variable.
+    names = _written(variables, _variable_name, str.lower)
+    written_states = {variable: _written(states[variable], _name, str) for variable in variables}
+    lines = ["network unknown {", "}"]
+    for variable in variables:
+        labels = written_states[variable]
+        lines.append(f"variable {names[variable]} {{")
+        lines.append(f"  type discrete [ {len(labels)} ] {{ {', '.join(labels.values())} }};")
+        if names[variable] != variable:
+            lines.append(f"  property {NAME_PROPERTY} = {_escaped(variable)};")
+        if list(labels.values()) != list(labels):
+            originals = ", ".join(_escaped(state) for state in labels)
+            lines.append(f"  property {STATES_PROPERTY} = {originals};")
+        lines.append("}")
+    for variable in variables:
+        parents = network.parents(variable)
+        rows = network.table(variable).reshape(-1, len(states[variable])).tolist()
+        if parents:
+            given = ", ".join(names[parent] for parent in parents)
+            lines.append(f"probability ( {names[variable]} | {given} ) {{")
+            labels = itertools.product(*(written_states[parent].values() for parent in parents))
+            lines.extend(
+                f"  ({', '.join(label)}) {', '.join(map(repr, row))};"
+                for label, row in zip(labels, rows, strict=True)
+            )
+        else:
+            lines.append(f"probability ( {names[variable]} ) {{")
+            lines.append(f"  table {', '.join(map(repr, rows[0]))};")
+        lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
+def _written(originals, clean, key):
+    """Map names to distinct names that a BIF file can hold; those that need no change keep theirs.
+
+    Two written names are the same when their `key` is.
+    """
+    written = {}
+    taken = set()
+    for original in originals:
+        if clean(original) == original and key(original) not in taken:
+            written[original] = original
+            taken.add(key(original))
+    for original in originals:
+        if original in written:
+            continue
+        candidate = base = clean(original)
+        number = itertools.count(2)
+        while key(candidate) in taken:
+            candidate = f"{base}_{next(number)}"
+        written[original] = candidate
+        taken.add(key(candidate))
+    return {original: written[original] for original in originals}
+
+
+def _name(original):
+    """Return a name with what BIF cannot hold replaced; two slashes would begin a comment."""
+    return re.sub(r"[^A-Za-z0-9_.+\-<>=/]|/(?=/)", "_", original) or "_"
+
+
+def _variable_name(original):
+    """Return a name for a header line, where pgmpy reads a keyword and a number out of `table1`."""
+    return re.sub(r"(table|default)(?=[0-9eE.+-])", r"\1_", _name(original))
+
+
+def _escaped(original):
+    return quote(original, safe="", errors="surrogatepass")

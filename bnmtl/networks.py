@@ -1,0 +1,443 @@
+"""`BayesNet`: a graph with its conditional probability tables, which fits, samples and predicts."""
+
+import numbers
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from bnmtl import inference
+from bnmtl.graphs import check_dag
+from bnmtl.parameters import code_frame, column_labels, estimate
+from bnmtl.seeding import generator, seed_of
+
+__all__ = ["SUM_TOLERANCE", "BayesNet"]
+
+# How far from 1 the sum of a row of probabilities may be; values are kept as they are given.
+SUM_TOLERANCE = 1e-6
+
+
+class BayesNet:
+    """A discrete Bayesian network.
+
+    Parameters
+    ----------
+    graph : networkx.DiGraph
+        Acyclic, with strings for nodes. The network keeps a frozen copy.
+    states : mapping of str to sequence of str
+        The states of each variable, at least one, in the order of the tables.
+    tables : mapping of str to array_like
+        P(variable | parents), one axis per parent in the order of `parents`, then one for the
+        variable itself, along which the probabilities sum to 1 (within 1e-6).
+
+    Attributes
+    ----------
+    graph : networkx.DiGraph
+    variables : tuple of str
+        Sorted by name.
+    states : dict of str to tuple of str
+    tables : dict of str to numpy.ndarray
+        Read-only.
+    n_parameters : int
+        Number of free parameters.
+
+    Raises
+    ------
+    TypeError
+        If the graph is no DiGraph, or a node or a state is no string.
+    ValueError
+        If the graph has a cycle, or states or tables do not fit to it or to each other.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> network = BayesNet(
+    ...     nx.DiGraph([("rain", "wet")]),
+    ...     {"rain": ("no", "yes"), "wet": ("no", "yes")},
+    ...     {"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.25, 0.75]]},
+    ... )
+    >>> network
+    BayesNet(2 variables, 1 arc, 3 parameters)
+    >>> network.parents("wet"), network.table("wet")[1]
+    (('rain',), array([0.25, 0.75]))
+    """
+
+    def __init__(self, graph, states, tables):
+        check_dag(graph, "graph")
+        if not graph:
+            raise ValueError("`graph` must have at least one node; it is empty.")
+        for node in graph:
+            if not isinstance(node, str):
+                raise TypeError(f"`graph` must have strings for nodes; {node!r} was given.")
+        self.graph = nx.DiGraph()
+        self.graph.add_nodes_from(graph)
+        self.graph.add_edges_from(graph.edges)
+        nx.freeze(self.graph)
+        self.variables = tuple(sorted(graph))
+        _check_keys("states", states, graph)
+        _check_keys("tables", tables, graph)
+        self.states = {variable: _state_names(variable, states[variable]) for variable in graph}
+        self._parents = {v: tuple(sorted(self.graph.predecessors(v))) for v in graph}
+        self.tables = {variable: self._checked(variable, tables[variable]) for variable in graph}
+
+    def _checked(self, variable, table):
+        """Return a read-only copy of a table, or raise."""
+        table = np.array(table, dtype=float)
+        family = (*self._parents[variable], variable)
+        shape = tuple(len(self.states[member]) for member in family)
+        if table.shape != shape:
+            raise ValueError(
+                f"`tables`: the table of `{variable}` must have the shape {shape}, one axis for "
+                f"each of {', '.join(family)}; its shape is {table.shape}."
+            )
+        off = np.abs(table.sum(axis=-1) - 1)
+        if not (np.all(table >= 0) and np.all(off <= SUM_TOLERANCE)):
+            bad = ~(off <= SUM_TOLERANCE) | ~(table >= 0).all(axis=-1)
+            at = tuple(np.argwhere(bad)[0])
+            given = [f"{p} = {self.states[p][i]}" for p, i in zip(family, at, strict=False)]
+            raise ValueError(
+                f"`tables`: the probabilities of `{variable}` must be 0 or more and sum to 1; "
+                f"{'given ' + ', '.join(given) + ' ' if given else ''}they are {table[at]}."
+            )
+        table.setflags(write=False)
+        return table
+
+    @classmethod
+    def fit(cls, graph, frame, equivalent_sample_size=1.0):
+        """Estimate the tables of a graph from data: the posterior mean under a BDeu prior.
+
+        The probability of state k in parent configuration j is (N_jk + a_jk) / (N_j + a_j) with
+        a_jk = equivalent_sample_size / (q r), for q parent configurations and r states.
+
+        Parameters
+        ----------
+        graph : networkx.DiGraph
+            Its nodes are columns of the frame.
+        frame : pandas.DataFrame
+            One discrete column per variable (see `bnmtl.tasks.encode`); other columns are not
+            used.
+        equivalent_sample_size : float, default=1.0
+            0 gives relative frequencies, and equal probabilities where a parent configuration has
+            no rows.
+
+        Returns
+        -------
+        BayesNet
+
+        Raises
+        ------
+        ValueError
+            If a node is no column, a column cannot be encoded, or the equivalent sample size is
+            negative.
+
+        References
+        ----------
+        Heckerman, Geiger, Chickering (1995), "Learning Bayesian networks: the combination of
+        knowledge and statistical data", Machine Learning 20, section 2.
+
+        Examples
+        --------
+        >>> import networkx as nx, pandas as pd
+        >>> frame = pd.DataFrame({"rain": ["no", "no", "yes"], "wet": ["no", "yes", "yes"]})
+        >>> network = BayesNet.fit(nx.DiGraph([("rain", "wet")]), frame)
+        >>> network.table("rain")
+        array([0.625, 0.375])
+        """
+        check_dag(graph, "graph")
+        return cls(graph, *estimate(graph, frame, equivalent_sample_size))
+
+    @classmethod
+    def from_bif(cls, path):
+        """Read a network from a BIF file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file named `*.bif` or `*.bif.gz`.
+
+        Returns
+        -------
+        BayesNet
+
+        Raises
+        ------
+        ValueError
+            If the file is not well-formed; the message names its line. See `bnmtl.io.read_bif`.
+
+        Examples
+        --------
+        >>> from bnmtl import structures
+        >>> BayesNet.from_bif(structures.path("asia"))
+        BayesNet(8 variables, 8 arcs, 18 parameters)
+        """
+        from bnmtl.io import read_bif
+
+        return read_bif(path)
+
+    def to_bif(self, path):
+        """Write the network to a BIF file, from which `from_bif` restores it bit by bit.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file named `*.bif` or `*.bif.gz`; an existing one is replaced. See
+            `bnmtl.io.write_bif`.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from bnmtl import structures
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "asia.bif")
+        ...     structures.load("asia").to_bif(path)
+        ...     BayesNet.from_bif(path) == structures.load("asia")
+        True
+        """
+        from bnmtl.io import write_bif
+
+        write_bif(self, path)
+
+    @classmethod
+    def from_pgmpy(cls, model):
+        """Convert a pgmpy model.
+
+        Parameters
+        ----------
+        model : pgmpy.models.DiscreteBayesianNetwork
+            With a table for each variable. Names that are no strings become strings.
+
+        Returns
+        -------
+        BayesNet
+
+        Raises
+        ------
+        TypeError
+            If it is another kind of model.
+        ValueError
+            If a table is missing or does not fit.
+
+        Examples
+        --------
+        >>> from bnmtl import structures
+        >>> asia = structures.load("asia")
+        >>> BayesNet.from_pgmpy(asia.to_pgmpy()) == asia
+        True
+        """
+        return cls(*inference.from_pgmpy(model))
+
+    def to_pgmpy(self):
+        """Convert to a pgmpy model, for what pgmpy does beyond this package.
+
+        Returns
+        -------
+        pgmpy.models.DiscreteBayesianNetwork
+
+        Examples
+        --------
+        >>> from bnmtl import structures
+        >>> sorted(structures.load("asia").to_pgmpy().nodes)[:2]
+        ['asia', 'bronc']
+        """
+        return inference.to_pgmpy(self)
+
+    def parents(self, variable):
+        """Return the parents of a variable, sorted by name, as a tuple of str."""
+        self._check_variable(variable)
+        return self._parents[variable]
+
+    def table(self, variable):
+        """Return P(variable | parents).
+
+        Parameters
+        ----------
+        variable : str
+
+        Returns
+        -------
+        numpy.ndarray
+            Read-only; one axis per parent in the order of `parents(variable)`, then one for the
+            variable, along which it sums to 1.
+
+        Raises
+        ------
+        ValueError
+            If the network has no such variable.
+        """
+        self._check_variable(variable)
+        return self.tables[variable]
+
+    @property
+    def n_parameters(self):
+        """Number of free parameters: for each parent configuration one less than states."""
+        return sum(table.size - table.size // table.shape[-1] for table in self.tables.values())
+
+    def log_likelihood(self, frame):
+        """Return the log probability of each row.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame, shape (n_rows, at least the variables)
+            Complete; other columns are not used.
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_rows,)
+            In nats; -inf for a row that the network holds impossible.
+
+        Raises
+        ------
+        ValueError
+            If a variable is no column, a cell is missing, or a state is not known.
+
+        Examples
+        --------
+        >>> from bnmtl import structures
+        >>> asia = structures.load("asia")
+        >>> asia.log_likelihood(asia.sample(2, random_state=0)).round(3)
+        array([-2.202, -1.237])
+        """
+        codes = code_frame(frame, self.states, complete=True)
+        total = np.zeros(len(codes[self.variables[0]]))
+        for variable in self.variables:
+            with np.errstate(divide="ignore"):
+                log_table = np.log(self.tables[variable])
+            total += log_table[tuple(codes[v] for v in (*self._parents[variable], variable))]
+        return total
+
+    def sample(self, n, random_state=None):
+        """Draw rows from the network.
+
+        Each variable has a random stream of its own, so its values depend on the seed, its name
+        and its ancestors only, and a shorter sample is the beginning of a longer one.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows, 0 or more.
+        random_state : None, int or numpy.random.Generator, default=None
+
+        Returns
+        -------
+        pandas.DataFrame, shape (n, n_variables)
+            Unordered categorical columns with all states, sorted by name.
+
+        Examples
+        --------
+        >>> from bnmtl import structures
+        >>> structures.load("asia").sample(2, random_state=0)["smoke"].tolist()
+        ['no', 'no']
+        """
+        if not isinstance(n, numbers.Integral) or isinstance(n, bool) or n < 0:
+            raise ValueError(f"`n` must be a whole number of 0 or more; {n!r} was given.")
+        seed = seed_of(random_state)
+        codes = {}
+        for variable in nx.topological_sort(self.graph):
+            cumulative = self.tables[variable].cumsum(axis=-1)
+            # The last state takes what rounding leaves, unless its probability is 0.
+            cumulative /= cumulative[..., -1:]
+            below = cumulative[..., :-1][tuple(codes[p] for p in self._parents[variable])]
+            uniform = generator(seed, variable).random(n)
+            codes[variable] = (uniform[:, None] >= below).sum(axis=-1)
+        return pd.DataFrame(
+            {v: pd.Categorical.from_codes(codes[v], self.states[v]) for v in self.variables},
+            index=pd.RangeIndex(n),
+        )
+
+    def predict_proba(self, frame, variable):
+        """Return the posterior distribution of one variable in each row, given the other columns.
+
+        Where the Markov blanket is observed, it is a product over the blanket's families; where a
+        blanket variable is no column or its cell is missing, it comes from exact inference, once
+        for each distinct pattern of what is observed.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            Columns of evidence; a column of the variable itself and columns that are no variables
+            are not used.
+        variable : str
+
+        Returns
+        -------
+        pandas.DataFrame
+            The rows of the frame, one column per state, each row summing to 1.
+
+        Raises
+        ------
+        ValueError
+            If there is no such variable, a state is not known, or the evidence of a row is
+            impossible under the network.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bnmtl import structures
+        >>> asia = structures.load("asia")
+        >>> asia.predict_proba(pd.DataFrame({"smoke": ["yes", "no"]}), "lung").round(3)
+            yes    no
+        0  0.10  0.90
+        1  0.01  0.99
+        """
+        self._check_variable(variable)
+        columns = column_labels(frame)
+        present = {v: self.states[v] for v in self.variables if v in columns and v != variable}
+        codes = code_frame(frame, present, complete=False)
+        probabilities = inference.posteriors(self, variable, codes, len(frame))
+        impossible = np.flatnonzero(np.isnan(probabilities).any(axis=1))
+        if impossible.size:
+            raise ValueError(
+                "`frame` must hold evidence that is possible under the network; it is not in "
+                f"{impossible.size} of the rows, the first of them {frame.index[impossible[0]]!r}."
+            )
+        return pd.DataFrame(probabilities, index=frame.index, columns=list(self.states[variable]))
+
+    def _check_variable(self, variable):
+        if variable not in self.states:
+            raise ValueError(
+                f"`variable` must be one of the network's {len(self.variables)} variables; "
+                f"{variable!r} is not."
+            )
+
+    def __eq__(self, other):
+        if not isinstance(other, BayesNet):
+            return NotImplemented
+        return (
+            self.states == other.states
+            and self._parents == other._parents
+            and all(np.array_equal(self.tables[v], other.tables[v]) for v in self.variables)
+        )
+
+    __hash__ = None
+
+    def __repr__(self):
+        counts = {
+            "variable": len(self.variables),
+            "arc": self.graph.number_of_edges(),
+            "parameter": self.n_parameters,
+        }
+        sizes = (f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items())
+        return f"BayesNet({', '.join(sizes)})"
+
+
+def _check_keys(name, mapping, graph):
+    missing = [variable for variable in graph if variable not in mapping]
+    extra = [key for key in mapping if key not in graph]
+    if missing or extra:
+        problem = f"{missing[0]!r} is missing" if missing else f"{extra[0]!r} is no node"
+        raise ValueError(f"`{name}` must have one entry for each node of the graph; {problem}.")
+
+
+def _state_names(variable, states):
+    """Return the states of a variable as a tuple, or raise."""
+    if isinstance(states, str):
+        raise TypeError(f"`states` of `{variable}` must be a list of strings; {states!r} is one.")
+    states = tuple(states)
+    for state in states:
+        if not isinstance(state, str):
+            raise TypeError(f"`states` of `{variable}` must be strings; {state!r} was given.")
+    if not states or len(set(states)) < len(states):
+        raise ValueError(
+            f"`states` of `{variable}` must be one or more different strings; {states} was given."
+        )
+    return states

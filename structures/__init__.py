@@ -1,0 +1,79 @@
+"""The catalogue of reference networks: BIF files, a card each in README.md."""
+
+from pathlib import Path
+
+from bnmtl.networks import BayesNet
+
+__all__ = ["load", "names", "path"]
+
+_FOLDER = Path(__file__).parent
+
+
+def names():
+    """Return the names of the networks, sorted.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from bnmtl import structures
+    >>> structures.names()[:3]
+    ['alarm', 'andes', 'asia']
+    """
+    return sorted(file.stem for file in _FOLDER.glob("*.bif"))
+
+
+def path(name):
+    """Return where the BIF file of a network is.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    ValueError
+        If there is no such network.
+
+    Examples
+    --------
+    >>> from bnmtl import structures
+    >>> structures.path("alarm").name
+    'alarm.bif'
+    """
+    if name not in names():
+        raise ValueError(f"`name` must be one of {', '.join(names())}; {name!r} was given.")
+    return _FOLDER / f"{name}.bif"
+
+
+def load(name):
+    """Load a network.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    BayesNet
+
+    Raises
+    ------
+    ValueError
+        If there is no such network.
+
+    Examples
+    --------
+    >>> from bnmtl import structures
+    >>> structures.load("alarm")
+    BayesNet(37 variables, 46 arcs, 509 parameters)
+    """
+    return BayesNet.from_bif(path(name))

@@ -1,0 +1,515 @@
+import itertools
+import os
+import pickle
+import subprocess
+import sys
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmtl import inference, parameters, structures
+from bnmtl.networks import BayesNet
+from bnmtl.tasks import encode
+
+SPRINKLER = nx.DiGraph([("rain", "wet"), ("hose", "wet")])
+STATES = {"rain": ("no", "yes"), "hose": ("off", "on", "leaks"), "wet": ("no", "yes")}
+TABLES = {
+    "rain": [0.8, 0.2],
+    "hose": [0.7, 0.2, 0.1],
+    "wet": [
+        [[0.99, 0.01], [0.3, 0.7]],
+        [[0.1, 0.9], [0.05, 0.95]],
+        [[0.6, 0.4], [0.2, 0.8]],
+    ],
+}
+
+
+@pytest.fixture
+def sprinkler():
+    return BayesNet(SPRINKLER, STATES, TABLES)
+
+
+@st.composite
+def networks(draw, smallest=1):
+    """Networks of a few variables, some with zeros in their tables."""
+    names = [f"v{i}" for i in range(draw(st.integers(smallest, 5)))]
+    order = draw(st.permutations(names))
+    graph = nx.DiGraph()
+    graph.add_nodes_from(names)
+    graph.add_edges_from(arc for arc in itertools.combinations(order, 2) if draw(st.booleans()))
+    states = {name: tuple("abc"[: draw(st.integers(1, 3))]) for name in names}
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    concentration = draw(st.sampled_from([1.0, 0.01]))
+    tables = {}
+    for name in names:
+        shape = [len(states[parent]) for parent in sorted(graph.predecessors(name))]
+        tables[name] = rng.dirichlet([concentration] * len(states[name]), size=shape)
+    return BayesNet(graph, states, tables)
+
+
+def joint_table(network):
+    """P(all variables), one axis per variable in sorted order, by multiplying everything out."""
+    shape = [len(network.states[v]) for v in network.variables]
+    joint = np.ones(shape)
+    for cell in np.ndindex(*shape):
+        at = dict(zip(network.variables, cell, strict=True))
+        for v in network.variables:
+            joint[cell] *= network.table(v)[tuple(at[p] for p in (*network.parents(v), v))]
+    return joint
+
+
+def all_rows(network):
+    """A frame with one row per joint state, in the order of the cells of `joint_table`."""
+    product = itertools.product(*(network.states[v] for v in network.variables))
+    return pd.DataFrame(list(product), columns=list(network.variables))
+
+
+def test_tables_have_sorted_parents_and_the_child_last(sprinkler):
+    assert sprinkler.variables == ("hose", "rain", "wet")
+    assert sprinkler.parents("wet") == ("hose", "rain")
+    assert sprinkler.parents("rain") == ()
+    assert sprinkler.table("wet").shape == (3, 2, 2)
+    assert sprinkler.table("wet")[2, 1].tolist() == [0.2, 0.8]
+    assert sprinkler.n_parameters == 1 + 2 + 6
+    assert repr(sprinkler) == "BayesNet(3 variables, 2 arcs, 9 parameters)"
+
+
+def test_a_network_is_not_changed_from_outside(sprinkler):
+    with pytest.raises(ValueError, match="read-only"):
+        sprinkler.table("rain")[0] = 1
+    with pytest.raises(nx.NetworkXError):
+        sprinkler.graph.add_edge("wet", "rain")
+    given = np.array([0.5, 0.5])
+    single = nx.DiGraph()
+    single.add_node("a")
+    network = BayesNet(single, {"a": ["0", "1"]}, {"a": given})
+    given[0] = 9
+    single.add_edge("a", "b")
+    assert network.table("a")[0] == 0.5
+    assert list(network.graph) == ["a"]
+
+
+def test_equality(sprinkler):
+    reordered = nx.DiGraph()
+    reordered.add_nodes_from(["wet", "hose", "rain"])
+    reordered.add_edges_from(SPRINKLER.edges)
+    assert sprinkler == BayesNet(reordered, STATES, TABLES)
+    assert sprinkler == pickle.loads(pickle.dumps(sprinkler))
+    assert sprinkler != BayesNet(SPRINKLER, STATES, TABLES | {"rain": [0.8 + 1e-12, 0.2]})
+    assert sprinkler != BayesNet(SPRINKLER, STATES | {"rain": ("yes", "no")}, TABLES)
+    assert sprinkler != "sprinkler"
+    states = dict.fromkeys("abc", ("0", "1"))
+    tables = {"a": [0.5, 0.5], "b": [0.5, 0.5], "c": [[0.5, 0.5], [0.5, 0.5]]}
+    one, other = nx.DiGraph([("a", "c")]), nx.DiGraph([("b", "c")])
+    one.add_node("b")
+    other.add_node("a")
+    assert BayesNet(one, states, tables) != BayesNet(other, states, tables)
+
+
+@pytest.mark.parametrize(
+    "changes, error, message",
+    [
+        ({"graph": nx.Graph(SPRINKLER.edges)}, TypeError, "`graph` must be a networkx.DiGraph"),
+        ({"graph": nx.DiGraph([("a", "b"), ("b", "a")])}, ValueError, "the cycle a -> b -> a"),
+        ({"graph": nx.DiGraph([(1, 2)])}, TypeError, "strings for nodes; 1 was given"),
+        ({"graph": nx.DiGraph()}, ValueError, "at least one node"),
+        ({"states": {"rain": ("no", "yes")}}, ValueError, "`states` .* 'wet' is missing"),
+        ({"states": STATES | {"sun": ("no",)}}, ValueError, "`states` .* 'sun' is no node"),
+        ({"states": STATES | {"rain": ("no", "no")}}, ValueError, "`rain` must be one or more"),
+        ({"states": STATES | {"rain": ()}}, ValueError, "`rain` must be one or more"),
+        ({"states": STATES | {"rain": (0, 1)}}, TypeError, "must be strings; 0 was given"),
+        ({"states": STATES | {"rain": "ny"}}, TypeError, "must be a list of strings; 'ny' is one"),
+        ({"tables": STATES | {"sun": [1]}}, ValueError, "`tables` .* 'sun' is no node"),
+        ({"tables": TABLES | {"rain": [1.0]}}, ValueError, r"`rain` .* shape \(2,\), .* \(1,\)"),
+        ({"tables": TABLES | {"rain": [0.8, 0.3]}}, ValueError, "sum to 1; they are .0.8 0.3"),
+        ({"tables": TABLES | {"rain": [1.2, -0.2]}}, ValueError, "must be 0 or more"),
+        ({"tables": TABLES | {"rain": [np.nan, 1]}}, ValueError, "must be 0 or more"),
+        (
+            {"tables": TABLES | {"wet": [[[1, 0], [1, 0]], [[1, 0], [1, 1]], [[1, 0], [1, 0]]]}},
+            ValueError,
+            "`wet` .* given hose = on, rain = yes they are",
+        ),
+    ],
+)
+def test_mistakes_are_named(changes, error, message):
+    arguments = {"graph": SPRINKLER, "states": STATES, "tables": TABLES} | changes
+    with pytest.raises(error, match=message):
+        BayesNet(**arguments)
+
+
+def test_fit_is_the_posterior_mean():
+    frame = pd.DataFrame({"a": [0, 0, 0, 1], "b": ["x", "x", "y", "z"], "unused": [0.1, 0.2, 1, 2]})
+    network = BayesNet.fit(nx.DiGraph([("a", "b")]), frame, equivalent_sample_size=3)
+    assert network.states == {"a": ("0", "1"), "b": ("x", "y", "z")}
+    # a_jk = 3 / 2 for a, and 3 / (2 * 3) for b
+    assert network.table("a").tolist() == pytest.approx([(3 + 1.5) / 7, (1 + 1.5) / 7])
+    assert network.table("b")[0].tolist() == pytest.approx([2.5 / 4.5, 1.5 / 4.5, 0.5 / 4.5])
+    assert network.table("b")[1].tolist() == pytest.approx([0.5 / 2.5, 0.5 / 2.5, 1.5 / 2.5])
+
+
+def test_fit_without_prior_gives_frequencies():
+    dtype = pd.CategoricalDtype(["x", "y", "never"])
+    frame = pd.DataFrame({"a": pd.Series(["x", "x", "y"], dtype=dtype), "b": [0, 1, 1]})
+    network = BayesNet.fit(nx.DiGraph([("a", "b")]), frame, equivalent_sample_size=0)
+    assert network.table("a").tolist() == [2 / 3, 1 / 3, 0]
+    assert network.table("b").tolist() == [[0.5, 0.5], [0, 1], [0.5, 0.5]]
+
+
+@pytest.mark.parametrize("name", ["asia", "sachs", "alarm", "insurance"])
+def test_fit_reproduces_the_log_likelihood_of_bnlearn(name):
+    frame = reference.frame(name)
+    for case in reference.bnlearn_results():
+        if case["network"] == name:
+            graph = reference.graph(name, case["graph"])
+            network = BayesNet.fit(graph, frame, equivalent_sample_size=0)
+            loglik = network.log_likelihood(frame).sum()
+            assert loglik == pytest.approx(case["scores"]["loglik"], rel=1e-8)
+            assert network.n_parameters == case["nparams"]
+
+
+def test_fit_takes_a_task_and_does_not_depend_on_column_order():
+    frame = reference.frame("asia")
+    graph = reference.graph("asia", "true")
+    network = BayesNet.fit(graph, frame)
+    assert BayesNet.fit(graph, encode(frame)["task1"]) == network
+    assert BayesNet.fit(graph, frame[frame.columns[::-1]].sample(frac=1)) == network
+    task = encode(frame)["task1"]
+    assert np.array_equal(network.log_likelihood(task), network.log_likelihood(frame))
+
+
+def test_fit_recovers_a_network():
+    asia = structures.load("asia")
+    learned = BayesNet.fit(asia.graph, asia.sample(100_000, random_state=3))
+    for variable in ("smoke", "lung", "either"):
+        assert np.abs(learned.table(variable) - asia.table(variable)).max() < 0.02
+
+
+def test_fit_names_mistakes():
+    graph = nx.DiGraph([("a", "b")])
+    frame = pd.DataFrame({"a": [0, 1], "b": [0.5, 1.7]})
+    with pytest.raises(ValueError, match="column `b` is continuous"):
+        BayesNet.fit(graph, frame)
+    with pytest.raises(ValueError, match=r"a column for each variable .* `b` is missing"):
+        BayesNet.fit(graph, frame[["a"]])
+    with pytest.raises(ValueError, match="column `b` must be complete; 1 of its values"):
+        BayesNet.fit(graph, pd.DataFrame({"a": [0, 1], "b": ["x", None]}))
+    with pytest.raises(ValueError, match="`b` occurs twice"):
+        BayesNet.fit(graph, pd.DataFrame([[0, 1, 1]], columns=["a", "b", "b"]))
+    with pytest.raises(ValueError, match="a number of 0 or more; -1 was given"):
+        BayesNet.fit(graph, frame[["a"]].assign(b=0), equivalent_sample_size=-1)
+    with pytest.raises(TypeError, match=r"a pandas.DataFrame; a dict was given"):
+        BayesNet.fit(graph, {"a": [0, 1]})
+
+
+def test_fit_refuses_tables_beyond_memory(monkeypatch):
+    graph = nx.DiGraph((parent, "child") for parent in "abcdef")
+    frame = pd.DataFrame([[0] * 7, [1] * 7], columns=[*"abcdef", "child"])
+    monkeypatch.setattr(parameters, "LARGEST_TABLE", 2**7)
+    assert BayesNet.fit(graph, frame).table("child").size == 2**7
+    monkeypatch.setattr(parameters, "LARGEST_TABLE", 100)
+    with pytest.raises(ValueError, match="`child` with its 6 parents would have 128 entries"):
+        BayesNet.fit(graph, frame)
+
+
+@given(networks())
+@settings(deadline=None)
+def test_log_likelihood_is_the_log_of_the_joint(network):
+    with np.errstate(divide="ignore"):
+        expected = np.log(joint_table(network)).ravel()
+    assert np.allclose(network.log_likelihood(all_rows(network)), expected)
+
+
+def test_log_likelihood_reads_values_as_tasks_do():
+    graph = nx.DiGraph([("a", "b")])
+    frame = pd.DataFrame({"a": [1, 0, 10], "b": [True, False, True]})
+    network = BayesNet.fit(graph, frame)
+    assert network.states == {"a": ("0", "1", "10"), "b": ("False", "True")}
+    expected = network.log_likelihood(frame)
+    for same in (
+        frame.astype({"a": float}),
+        frame.astype(str),
+        frame.astype("category"),
+        frame.astype({"a": "Int64", "b": "boolean"}),
+        frame[["b", "a"]].assign(other=0.5),
+    ):
+        assert np.array_equal(network.log_likelihood(same), expected)
+    assert np.array_equal(network.log_likelihood(frame.iloc[[2, 0]]), expected[[2, 0]])
+    assert network.log_likelihood(frame.iloc[:0]).shape == (0,)
+
+
+def test_a_network_accepts_the_data_it_was_learned_from(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2, None, 1], "b": ["x", None, "None", "y, z"]})
+    task = encode(frame, missing="state")["task1"]
+    network = BayesNet.fit(nx.DiGraph([("a", "b")]), task)
+    network.to_bif(tmp_path / "x.bif")
+    again = BayesNet.from_bif(tmp_path / "x.bif")
+    assert again == network
+    assert np.array_equal(again.log_likelihood(frame), network.log_likelihood(task))
+
+
+def test_log_likelihood_names_mistakes(sprinkler):
+    frame = sprinkler.sample(3, random_state=0).astype(object)
+    with pytest.raises(ValueError, match="`hose` is missing"):
+        sprinkler.log_likelihood(frame[["rain", "wet"]])
+    with pytest.raises(ValueError, match="column `rain` holds 'hail', 'snow', which the network"):
+        sprinkler.log_likelihood(frame.assign(rain=["hail", "no", "snow"]))
+    with pytest.raises(ValueError, match="column `rain` must be complete; 2 of its values"):
+        sprinkler.log_likelihood(frame.assign(rain=[None, "no", np.nan]))
+    with pytest.raises(TypeError, match="a list was given"):
+        sprinkler.log_likelihood([["no", "off", "no"]])
+    unused = pd.Categorical(["no"] * 3, categories=["no", "hail"])
+    assert sprinkler.log_likelihood(frame.assign(rain=unused)).shape == (3,)
+
+
+def test_sample_has_all_states_and_the_right_frequencies(sprinkler):
+    n = 100_000
+    frame = sprinkler.sample(n, random_state=0)
+    assert list(frame.columns) == ["hose", "rain", "wet"]
+    for variable in sprinkler.variables:
+        assert tuple(frame[variable].cat.categories) == STATES[variable]
+        assert not frame[variable].cat.ordered
+    joint = joint_table(sprinkler)
+    codes = tuple(frame[v].cat.codes for v in sprinkler.variables)
+    counts = np.bincount(np.ravel_multi_index(codes, joint.shape), minlength=joint.size)
+    chi_square = ((counts - n * joint.ravel()) ** 2 / (n * joint.ravel())).sum()
+    assert chi_square < 31.3  # 99.9 % quantile for 11 degrees of freedom
+
+
+def test_sample_is_repeatable(sprinkler):
+    first = sprinkler.sample(50, random_state=7)
+    assert first.equals(sprinkler.sample(50, random_state=7))
+    assert first.iloc[:20].equals(sprinkler.sample(20, random_state=7))
+    assert not first.equals(sprinkler.sample(50, random_state=8))
+    generator = np.random.default_rng(7)
+    one, two = (sprinkler.sample(50, random_state=generator) for _ in range(2))
+    assert not one.equals(two)
+    assert one.equals(sprinkler.sample(50, random_state=np.random.default_rng(7)))
+    assert not sprinkler.sample(50).equals(sprinkler.sample(50))
+    assert sprinkler.sample(0).shape == (0, 3)
+
+
+def test_sample_does_not_depend_on_the_order_of_nodes(sprinkler):
+    graph = nx.DiGraph()
+    graph.add_nodes_from(["wet", "hose", "rain"])
+    graph.add_edges_from([("hose", "wet"), ("rain", "wet")])
+    other = BayesNet(graph, STATES, TABLES)
+    assert other.sample(100, random_state=1).equals(sprinkler.sample(100, random_state=1))
+
+
+def test_sample_does_not_depend_on_the_hash_seed():
+    code = (
+        "from bnmtl import structures, networks; import pandas as pd;"
+        "frame = structures.load('asia').sample(500, random_state=1);"
+        "print(pd.util.hash_pandas_object(frame.astype(str)).sum())"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+
+
+@given(networks())
+@settings(deadline=None)
+def test_sample_never_draws_the_impossible(network):
+    frame = network.sample(200, random_state=0)
+    assert np.isfinite(network.log_likelihood(frame)).all()
+
+
+def test_sample_leaves_rounding_to_no_impossible_state(monkeypatch):
+    class Highest:
+        def random(self, n):
+            return np.full(n, 1 - 2**-53)
+
+    monkeypatch.setattr("bnmtl.networks.generator", lambda *names: Highest())
+    single = nx.DiGraph()
+    single.add_node("a")
+    network = BayesNet(single, {"a": ("x", "y", "z")}, {"a": [0.5, 0.4999995, 0]})
+    assert network.sample(1)["a"].tolist() == ["y"]
+
+
+def test_sample_names_mistakes(sprinkler):
+    for n in (-1, 2.5, True, "3"):
+        with pytest.raises(ValueError, match="`n` must be a whole number of 0 or more"):
+            sprinkler.sample(n)
+    with pytest.raises(TypeError, match="`random_state` must be None, an int"):
+        sprinkler.sample(1, random_state="x")
+
+
+def conditional(network, variable, evidence):
+    """P(variable | evidence) from the joint table, nan where the evidence is impossible."""
+    joint = joint_table(network)
+    index = tuple(
+        network.states[v].index(evidence[v]) if v in evidence else slice(None)
+        for v in network.variables
+    )
+    hidden = [v for v in network.variables if v not in evidence]
+    rest = tuple(i for i, v in enumerate(hidden) if v != variable)
+    table = joint[index].sum(axis=rest)
+    return table / table.sum() if table.sum() else np.full_like(table, np.nan)
+
+
+@given(networks(), st.data())
+@settings(deadline=None, max_examples=30)
+def test_predict_proba_agrees_with_the_joint(network, data):
+    variable = data.draw(st.sampled_from(network.variables))
+    frame = network.sample(6, random_state=data.draw(st.integers(0, 1000))).astype(object)
+    others = [v for v in network.variables if v != variable]
+    absent = data.draw(st.sets(st.sampled_from(others))) if others else set()
+    holes = {v: data.draw(st.lists(st.booleans(), min_size=6, max_size=6)) for v in others}
+    for v in others:
+        frame[v] = frame[v].mask(np.array(holes[v]))
+    frame = frame.drop(columns=list(absent))
+    before = frame.copy()
+    predicted = network.predict_proba(frame, variable)
+    assert frame.equals(before)
+    assert list(predicted.columns) == list(network.states[variable])
+    for i, row in frame.drop(columns=variable).iterrows():
+        expected = conditional(network, variable, row.dropna().to_dict())
+        assert predicted.loc[i].to_numpy() == pytest.approx(expected, abs=1e-9)
+
+
+def test_predict_proba_keeps_the_index_and_is_fast_on_complete_rows(monkeypatch):
+    alarm = structures.load("alarm")
+    frame = alarm.sample(2000, random_state=0)
+    frame.index = frame.index + 17
+    monkeypatch.setattr(inference, "_pattern_posteriors", None)
+    predicted = alarm.predict_proba(frame, "HYPOVOLEMIA")
+    assert predicted.index.equals(frame.index)
+    assert np.allclose(predicted.sum(axis=1), 1)
+    # The column itself is no evidence: without it the posterior is the same.
+    assert predicted.equals(alarm.predict_proba(frame.drop(columns="HYPOVOLEMIA"), "HYPOVOLEMIA"))
+
+
+def test_predict_proba_without_evidence_is_the_marginal():
+    asia = structures.load("asia")
+    marginal = inference.posterior(asia, "lung")
+    for frame in (pd.DataFrame(index=range(2)), pd.DataFrame({"smoke": [None, None]})):
+        assert np.allclose(asia.predict_proba(frame, "lung"), marginal)
+    assert asia.predict_proba(pd.DataFrame(columns=["smoke"]), "lung").shape == (0, 2)
+
+
+def test_predict_proba_does_not_underflow():
+    children = [f"x{i}" for i in range(300)]
+    graph = nx.DiGraph(("class", child) for child in children)
+    states = dict.fromkeys(graph, ("0", "1"))
+    tables = {child: [[0.999, 0.001], [0.9989, 0.0011]] for child in children}
+    network = BayesNet(graph, states, tables | {"class": [0.5, 0.5]})
+    frame = pd.DataFrame([["0"] * 300, ["1"] * 300], columns=children)
+    predicted = network.predict_proba(frame, "class").to_numpy()
+    ratios = [300 * np.log(0.9989 / 0.999), 300 * np.log(1.1)]
+    assert np.allclose(predicted[:, 1], 1 / (1 + np.exp(-np.array(ratios))))
+
+
+def test_predict_proba_runs_one_query_for_each_pattern_that_matters(monkeypatch):
+    asia = structures.load("asia")
+    frame = asia.sample(300, random_state=0).drop(columns=["either", "lung"])
+    calls = []
+    query = inference._query
+
+    def counting(network, targets, observed):
+        answer, relevant = query(network, targets, observed)
+        return lambda evidence: calls.append(evidence) or answer(evidence), relevant
+
+    monkeypatch.setattr(inference, "_query", counting)
+    asia.predict_proba(frame, "lung")
+    assert calls
+    assert set(calls[0]) == {"bronc", "dysp", "smoke", "tub", "xray"}
+    assert len(calls) == len(frame[list(calls[0])].drop_duplicates())
+
+
+def test_predict_proba_names_mistakes(sprinkler):
+    frame = sprinkler.sample(3, random_state=0)
+    with pytest.raises(ValueError, match=r"`variable` must be one of .* 'sun' is not"):
+        sprinkler.predict_proba(frame, "sun")
+    with pytest.raises(ValueError, match="column `hose` holds 'broken'"):
+        sprinkler.predict_proba(frame.assign(hose="broken"), "wet")
+    asia = structures.load("asia")
+    impossible = asia.sample(3, random_state=0).assign(lung="yes", either="no")
+    impossible.index = ["x", "y", "z"]
+    for columns in (asia.variables, ["lung", "either", "bronc"]):
+        with pytest.raises(ValueError, match="not in 3 of the rows, the first of them 'x'"):
+            asia.predict_proba(impossible[list(columns)], "tub")
+
+
+@given(networks(smallest=2), st.data())
+@settings(deadline=None, max_examples=20)
+def test_posterior_agrees_with_the_joint(network, data):
+    row = network.sample(1, random_state=data.draw(st.integers(0, 99))).iloc[0].to_dict()
+    targets = data.draw(st.permutations(network.variables).map(lambda names: names[:2]))
+    observed = data.draw(st.sets(st.sampled_from(network.variables)))
+    evidence = {v: row[v] for v in sorted(observed - set(targets))}
+    posterior = inference.posterior(network, targets, evidence)
+    assert posterior.shape == tuple(len(network.states[v]) for v in targets)
+    assert posterior.sum() == pytest.approx(1)
+    for i, target in enumerate(targets):
+        expected = conditional(network, target, evidence)
+        assert posterior.sum(axis=1 - i) == pytest.approx(expected, abs=1e-9)
+    # P(a, b) = P(a | b) P(b), for the state of b in the row
+    first, second = targets
+    given_second = conditional(network, first, evidence | {second: row[second]})
+    at = network.states[second].index(row[second])
+    expected = given_second * conditional(network, second, evidence)[at]
+    assert posterior[:, at] == pytest.approx(expected, abs=1e-9)
+
+
+def test_posterior_names_mistakes():
+    asia = structures.load("asia")
+    with pytest.raises(ValueError, match="must be known; 'x' is not"):
+        inference.posterior(asia, "x")
+    with pytest.raises(ValueError, match="'maybe' is no state of `smoke`"):
+        inference.posterior(asia, "lung", {"smoke": "maybe"})
+    with pytest.raises(ValueError, match="once each"):
+        inference.posterior(asia, ["lung", "lung"])
+    with pytest.raises(ValueError, match="its probability is 0"):
+        inference.posterior(asia, "tub", {"lung": "yes", "either": "no"})
+
+
+@pytest.mark.parametrize("name", ["asia", "child", "alarm"])
+def test_pgmpy_and_back(name):
+    network = structures.load(name)
+    assert BayesNet.from_pgmpy(network.to_pgmpy()) == network
+    assert network.to_pgmpy().check_model()
+
+
+def test_from_pgmpy_aligns_states_and_names():
+    model = structures.load("asia").to_pgmpy()
+    cpd_type = type(model.get_cpds("xray"))
+    swapped = cpd_type(
+        "xray",
+        2,
+        [[0.05, 0.98], [0.95, 0.02]],
+        ["either"],
+        [2],
+        state_names={"xray": ["yes", "no"], "either": ["no", "yes"]},
+    )
+    model.remove_cpds("xray")
+    model.add_cpds(swapped)
+    assert BayesNet.from_pgmpy(model) == structures.load("asia")
+    numbers = type(model)([(1, 2)])
+    numbers.add_cpds(cpd_type(1, 2, [[0.5], [0.5]]))
+    with pytest.raises(ValueError, match="a table for each variable; `2` has none"):
+        BayesNet.from_pgmpy(numbers)
+    numbers.add_cpds(cpd_type(2, 2, [[0.5, 0.1], [0.5, 0.9]], [1], [2]))
+    converted = BayesNet.from_pgmpy(numbers)
+    assert converted.states == {"1": ("0", "1"), "2": ("0", "1")}
+    assert converted.table("2").tolist() == [[0.5, 0.5], [0.1, 0.9]]
+    with pytest.raises(TypeError, match="a DiGraph was given"):
+        BayesNet.from_pgmpy(nx.DiGraph())
+
+
+def test_markov_blanket():
+    asia = structures.load("asia").graph
+    assert inference.markov_blanket(asia, "either") == {"lung", "tub", "xray", "dysp", "bronc"}
+    assert inference.markov_blanket(asia, "asia") == {"tub"}
