@@ -114,15 +114,16 @@ def test_toggles_of_real_rows_equal_local_scores_to_the_last_bit(score):
 def test_counting_by_sorting_equals_counting_into_a_table_to_the_last_bit(frame, score):
     task = encode_quietly(frame)
     n = task.n_variables
+    weights = np.arange(task.n_rows) % 3 + 0.5
     arguments = (
         task.codes,
-        np.ones(task.n_rows),
+        weights,
         task.arities,
         0,
         np.arange(1, n),
         score._kind,
         score._sample_size,
-        float(task.n_rows),
+        weights.sum(),
     )
     assert scoring.sorted_score(*arguments) == scoring.family_score(*arguments)
 

@@ -15,10 +15,10 @@ def kernel(function):
 
 
 def is_first_run():
-    """Whether some kernel has not been compiled on this machine, so that the first call takes long."""
+    """Whether no kernel has been compiled on this machine yet, so that the first call takes long."""
     if numba.config.DISABLE_JIT:
         return False
-    return not all(
+    return not any(
         one.signatures or any(Path(one.stats.cache_path).glob(f"*.{one.py_func.__name__}-*.nbi"))
         for one in _COMPILED
     )

@@ -1,0 +1,104 @@
+"""How well networks learned from few cells per condition predict the others: Sachs, nine conditions.
+
+Run `python -m benchmarks.sachs` in an environment with bnmtl (about three minutes on two cores). Each
+(rows, trial, learner) appends one JSON line to benchmarks/results/sachs.jsonl; a second run goes on
+where the first stopped. `--table` prints the table of the README from that file.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from rich.progress import track
+
+import bnmtl
+from bnmtl import (
+    IdenticalLearner,
+    MultitaskLearnerCV,
+    PooledLearner,
+    SingleTaskLearner,
+    data,
+)
+from bnmtl.tasks import discretize, encode
+
+RESULTS = Path(__file__).parent / "results" / "sachs.jsonl"
+SIZES = (25, 50, 100, 200)
+LEARNERS = {
+    "each condition alone": SingleTaskLearner,
+    "all rows pooled": PooledLearner,
+    "one structure for all": IdenticalLearner,
+    "together (multitask)": MultitaskLearnerCV,
+}
+
+
+def split(tasks, n_rows, trial):
+    """Training rows, the same number of every condition, and all other rows."""
+    train, test = {}, {}
+    for at, (name, task) in enumerate(tasks.items()):
+        order = np.random.default_rng([trial, n_rows, at]).permutation(task.n_rows)
+        train[name], test[name] = order[:n_rows], order[n_rows:]
+    return tasks.take(train), tasks.take(test)
+
+
+def measure(tasks, n_rows, trial, kind, restarts):
+    """One line of results: mean over conditions of the held-out nats per row."""
+    train, test = split(tasks, n_rows, trial)
+    began = time.perf_counter()
+    learner = LEARNERS[kind](random_state=trial, restarts=restarts).fit(train)
+    seconds = time.perf_counter() - began
+    held_out = [learner.networks_[t].log_likelihood(task).mean() for t, task in test.items()]
+    return {
+        "rows": n_rows,
+        "trial": trial,
+        "learner": kind,
+        "restarts": restarts,
+        "held_out": round(float(np.mean(held_out)), 6),
+        "arcs": round(float(np.mean([g.number_of_edges() for g in learner.configuration_.values()])), 3),
+        "penalty": getattr(learner, "penalty_", None),
+        "seconds": round(seconds, 3),
+        "bnmtl": bnmtl.__version__,
+    }
+
+
+def table():
+    """Held-out nats per row, mean and standard error of the difference to learning alone."""
+    lines = pd.DataFrame(map(json.loads, RESULTS.read_text().splitlines()))
+    wide = lines.pivot(index=["rows", "trial"], columns="learner", values="held_out")[list(LEARNERS)]
+    alone = next(iter(LEARNERS))
+    gain = wide.drop(columns=alone).sub(wide[alone], axis=0).groupby("rows")
+    text = ["| rows per condition | " + " | ".join(LEARNERS) + " |", "|---" * 5 + "|"]
+    for rows, mean in wide.groupby("rows").mean().iterrows():
+        cells = [f"{mean[alone]:.2f}"]
+        for kind in list(LEARNERS)[1:]:
+            cells.append(f"{gain.mean().loc[rows, kind]:+.2f} ± {gain.sem().loc[rows, kind]:.2f}")
+        text.append(f"| {rows} | " + " | ".join(cells) + " |")
+    return "\n".join(text)
+
+
+def main():
+    """Run what is missing of the study."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--trials", type=int, default=10)
+    parser.add_argument("--restarts", type=int, default=100)
+    parser.add_argument("--table", action="store_true", help="print the table and stop")
+    arguments = parser.parse_args()
+    if not arguments.table:
+        warnings.simplefilter("ignore", UserWarning)
+        tasks = encode(discretize(data.load("sachs"), bins=3))
+        RESULTS.parent.mkdir(exist_ok=True)
+        done = RESULTS.read_text() if RESULTS.exists() else ""
+        known = {(one["rows"], one["trial"], one["learner"]) for one in map(json.loads, done.splitlines())}
+        plan = [(n, t, kind) for t in range(arguments.trials) for n in SIZES for kind in LEARNERS]
+        for n, trial, kind in track([one for one in plan if one not in known]):
+            line = measure(tasks, n, trial, kind, arguments.restarts)
+            with RESULTS.open("a") as file:
+                file.write(json.dumps(line) + "\n")
+    print(table())
+
+
+if __name__ == "__main__":
+    main()
