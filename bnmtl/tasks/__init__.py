@@ -1,0 +1,8 @@
+"""Tasks: from tables and files to integer codes with states that all tasks share."""
+
+from bnmtl.tasks.discretization import Edges, discretize
+from bnmtl.tasks.encoding import encode, split
+from bnmtl.tasks.files import read
+from bnmtl.tasks.task import Task, Tasks
+
+__all__ = ["Edges", "Task", "Tasks", "discretize", "encode", "read", "split"]

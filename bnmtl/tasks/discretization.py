@@ -1,0 +1,303 @@
+"""Continuous columns to a few ordered bins, with cut points that all tasks share."""
+
+import inspect
+import itertools
+import numbers
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.tasks.columns import MAX_STATES, numeric_values
+from bnmtl.tasks.encoding import column_names, named_frames
+from bnmtl.tasks.task import Tasks
+from bnmtl.tasks.wording import count
+
+_METHODS = ("quantile", "uniform", "kmeans")
+
+
+class Edges(Mapping):
+    """Cut points by column, as `discretize` found them; they can be applied to new data.
+
+    A mapping of column name to the increasing cut points between its bins. A value equal to a cut
+    point belongs to the bin above it; the lowest and the highest bin are open to infinity.
+
+    Parameters
+    ----------
+    cut_points : mapping of str to sequence of float
+        For example `json.loads` of what `json.dumps(edges.to_dict())` gave.
+
+    Raises
+    ------
+    ValueError
+        When cut points are not increasing finite numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnmtl.tasks import Edges
+    >>> edges = Edges({"altitude": [300.5, 1200]})
+    >>> edges["altitude"]
+    array([ 300.5, 1200. ])
+    >>> edges.apply(pd.DataFrame({"altitude": [12.5, 1200.0]}))["altitude"].tolist()
+    ['below_300', 'from_1200']
+    """
+
+    def __init__(self, cut_points):
+        self._cuts = {}
+        for column, cuts in cut_points.items():
+            cuts = np.array(cuts, dtype=np.float64)
+            if cuts.ndim != 1 or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():
+                raise ValueError(
+                    f"Cut points of column `{column}` must be increasing finite numbers; "
+                    f"given: {cuts.tolist()}."
+                )
+            cuts.flags.writeable = False
+            self._cuts[str(column)] = cuts
+
+    def __getitem__(self, column):
+        return self._cuts[column]
+
+    def __iter__(self):
+        return iter(self._cuts)
+
+    def __len__(self):
+        return len(self._cuts)
+
+    def __repr__(self):
+        return f"Edges({self.to_dict()})"
+
+    def to_dict(self):
+        """Return the cut points as lists of floats, ready for JSON.
+
+        Returns
+        -------
+        dict of str to list of float
+        """
+        return {column: cuts.tolist() for column, cuts in self.items()}
+
+    def names(self, column):
+        """Return the state names of a column's bins, from the lowest to the highest.
+
+        Parameters
+        ----------
+        column : str
+            One of the columns.
+
+        Returns
+        -------
+        tuple of str
+            Such as `below_1.2`, `1.2_to_3.4`, `from_3.4`; `any` where there is one bin only.
+        """
+        labels = _written(self[column])
+        if not labels:
+            return ("any",)
+        inner = [f"{a}_to_{b}" for a, b in itertools.pairwise(labels)]
+        return (f"below_{labels[0]}", *inner, f"from_{labels[-1]}")
+
+    def apply(self, tasks):
+        """Cut the columns of some data at these points.
+
+        Parameters
+        ----------
+        tasks : mapping of name to DataFrame, list of DataFrame, or DataFrame
+            Data of any number of rows. Columns without cut points stay as they are, and a task may
+            lack columns. It is not modified.
+
+        Returns
+        -------
+        dict of DataFrame, list of DataFrame, or DataFrame
+            The kind that was given; the cut columns are ordered categoricals with all states
+            declared, missing values kept.
+
+        Raises
+        ------
+        TypeError
+            When `tasks` is none of these kinds.
+        ValueError
+            When a column to be cut is not numeric.
+        """
+        return _rebuilt(tasks, self._cut)
+
+    def _cut(self, name, frame):
+        cut = frame.copy()
+        for position, column in enumerate(column_names(frame, f"Task `{name}`")):
+            if column in self:
+                cut.isetitem(position, self._binned(frame.iloc[:, position], name, column))
+        return cut
+
+    def _binned(self, series, name, column):
+        values = numeric_values(series)
+        if values is None:
+            raise ValueError(_not_numeric(name, column))
+        codes = np.searchsorted(self[column], values, side="right")
+        codes[np.isnan(values)] = -1
+        return pd.Categorical.from_codes(codes, categories=self.names(column), ordered=True)
+
+
+def discretize(tasks, bins=3, method="quantile", return_edges=False):
+    """Cut continuous columns into bins at cut points shared by all tasks.
+
+    Cut are columns with a fractional number in some task, and whole-number columns with more than
+    256 distinct values over the tasks (more than a variable can have states). All other columns
+    stay as they are. The cut points of a column are found on the values of all tasks together, by
+    scikit-learn's `KBinsDiscretizer`; bins are [a, b), and their names show the cut points with as
+    many digits as it takes to tell them apart.
+
+    Parameters
+    ----------
+    tasks : mapping of name to DataFrame, list of DataFrame, DataFrame or Tasks
+        The data; it is not modified. `Tasks` are discrete already and returned as they are.
+    bins : int, default=3
+        Number of bins of a column, 2 to 256.
+    method : {"quantile", "uniform", "kmeans"}, default="quantile"
+        Bins of equal frequency, of equal width, or around the centers of a one-dimensional k-means.
+    return_edges : bool, default=False
+        Return the cut points as well.
+
+    Returns
+    -------
+    dict of DataFrame, list of DataFrame, DataFrame or Tasks
+        The kind that was given. The cut columns are ordered categoricals with all states declared,
+        such as `below_1.2`, `1.2_to_3.4`, `from_3.4`; missing values stay missing.
+    edges : Edges
+        Cut points by column; only with `return_edges=True`.
+
+    Raises
+    ------
+    TypeError
+        When `tasks` or `bins` is of another type.
+    ValueError
+        When `bins` or `method` is out of range, or a column to be cut has infinite values or is
+        not numeric in some task.
+
+    Warns
+    -----
+    UserWarning
+        When cut points of a column coincide (many equal values) and fewer bins are left. At least
+        two bins are: if no cut point is left, the one that halves the rows most evenly is taken.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnmtl.tasks import discretize
+    >>> corsica = pd.DataFrame({"altitude": [10.5, 340.0, 720.0], "wren": [0, 1, 1]})
+    >>> provence = pd.DataFrame({"altitude": [150.0, 900.0, 1210.0], "wren": [1, 1, 0]})
+    >>> cut, edges = discretize({"Co": corsica, "Pr": provence}, bins=2, return_edges=True)
+    >>> cut["Co"]["altitude"].tolist()
+    ['below_530', 'below_530', 'from_530']
+    >>> edges.to_dict()
+    {'altitude': [530.0]}
+    """
+    if isinstance(bins, bool) or not isinstance(bins, numbers.Integral):
+        raise TypeError(f"`bins` must be an integer; given: {type(bins).__name__}.")
+    if not 2 <= bins <= MAX_STATES:
+        raise ValueError(f"`bins` must be between 2 and {MAX_STATES}; given: {bins}.")
+    if method not in _METHODS:
+        raise ValueError(f"`method` must be one of {_METHODS}; given: {method!r}.")
+    if isinstance(tasks, Tasks):
+        return (tasks, Edges({})) if return_edges else tasks
+    cuts = {}
+    for column, values in _columns_to_cut(named_frames(tasks)).items():
+        cuts[column] = _cut_points(values, int(bins), method)
+        n_bins = len(cuts[column]) + 1
+        if n_bins < bins:
+            warnings.warn(
+                f"Column `{column}`: many equal values make cut points coincide, so "
+                f"{count(n_bins, 'bin')} of {bins} {'is' if n_bins == 1 else 'are'} left.",
+                UserWarning,
+                stacklevel=2,
+            )
+    edges = Edges(cuts)
+    cut = edges.apply(tasks)
+    return (cut, edges) if return_edges else cut
+
+
+def _columns_to_cut(frames):
+    """Return {column: its values over all tasks, sorted}, by sorted column names."""
+    collected = {}
+    for name, frame in frames.items():
+        for position, column in enumerate(column_names(frame, f"Task `{name}`")):
+            values = numeric_values(frame.iloc[:, position])
+            if values is not None:
+                collected.setdefault(column, []).append(values[~np.isnan(values)])
+    to_cut = {}
+    for column in sorted(collected):
+        values = np.sort(np.concatenate(collected[column]))
+        fractional = (values != np.floor(values)).any() or np.isinf(values).any()
+        if not fractional and len(np.unique(values)) <= MAX_STATES:
+            continue
+        if np.isinf(values).any():
+            raise ValueError(
+                f"Column `{column}` must have finite values to be cut into bins; it holds "
+                "infinite ones, so replace them or leave the column out."
+            )
+        to_cut[column] = values
+    return to_cut
+
+
+def _cut_points(values, bins, method):
+    """Return the increasing cut points of sorted values, at most `bins - 1`."""
+    distinct, first = np.unique(values, return_index=True)
+    smallest, largest = distinct[0], distinct[-1]
+    if smallest == largest:
+        return []
+    if method == "kmeans":
+        bins = min(bins, len(distinct))
+    # KBinsDiscretizer merges bins narrower than 1e-8; a power of two loses no digit and makes the
+    # range about 1, whatever the unit.
+    shift = -int(np.frexp(largest / 2 - smallest / 2)[1]) - 1
+    scaled = np.ldexp(values, shift)
+    cuts = np.ldexp(_k_bins_edges(scaled, bins, method)[1:-1], -shift)
+    cuts = np.unique(cuts[(cuts > smallest) & (cuts <= largest)])
+    if len(cuts):
+        return cuts.tolist()
+    return [float(distinct[1:][np.argmin(np.abs(2 * first[1:] - len(values)))])]
+
+
+def _k_bins_edges(values, bins, method):
+    from sklearn.preprocessing import KBinsDiscretizer
+
+    options = {"n_bins": bins, "encode": "ordinal", "strategy": method, "subsample": None}
+    if "quantile_method" in inspect.signature(KBinsDiscretizer).parameters:
+        options["quantile_method"] = "averaged_inverted_cdf"
+    with warnings.catch_warnings():
+        # Coinciding cut points are reported by the caller, with the name of the column.
+        warnings.simplefilter("ignore")
+        return KBinsDiscretizer(**options).fit(values[:, None]).bin_edges_[0]
+
+
+def _written(cuts):
+    """Write cut points with three significant digits, or as many as tell them apart."""
+    for digits in range(3, 18):
+        labels = [_number(cut, digits) for cut in cuts.tolist()]
+        if len(set(labels)) == len(labels):
+            return labels
+    return [repr(cut) for cut in cuts.tolist()]
+
+
+def _number(value, digits):
+    """Write a number with that many significant digits, the integer part whole."""
+    if value and not 1e-4 <= abs(value) < 1e15:
+        return f"{value:.{digits}g}"
+    integer_digits = len(str(int(abs(value))))
+    precision = max(digits, integer_digits)
+    return np.format_float_positional(value, precision, fractional=False, trim="-")
+
+
+def _not_numeric(name, column):
+    return (
+        f"Task `{name}`: column `{column}` must be numeric to be cut into bins, as it is in other "
+        "tasks or was before; give it one type in all tasks."
+    )
+
+
+def _rebuilt(tasks, change):
+    """Apply change(name, frame) to every table and return the kind that was given."""
+    frames = named_frames(tasks)
+    if isinstance(tasks, pd.DataFrame):
+        return change("task1", frames["task1"])
+    if isinstance(tasks, Mapping):
+        return {name: change(str(name), frames[str(name)]) for name in tasks}
+    return [change(name, frame) for name, frame in frames.items()]

@@ -1,0 +1,273 @@
+"""From tables, one per task, to tasks: checks, shared states, integer codes."""
+
+import itertools
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.tasks.columns import read_column
+from bnmtl.tasks.states import MISSING_STATE, shared_states
+from bnmtl.tasks.task import Task, Tasks
+from bnmtl.tasks.wording import count, listed
+
+_MISSING_OPTIONS = ("error", "drop", "state")
+
+
+def encode(tasks, missing="error"):
+    """Check and encode the data of one or several tasks.
+
+    Strings, booleans, integers (whole-number floats included: to pandas an integer column with a
+    gap is a float) and categories are discrete. States are strings throughout (True is "True",
+    1 is "1") and shared by all tasks: the categories of categorical columns, else the values that
+    occur in any task. Collected states are sorted numerically if all are integers, else as
+    strings. Declared categories are merged over the tasks, in an order that respects the order in
+    each of them; where some tasks declare the states of a variable and others do not, the values
+    of the others must be among the declared ones.
+
+    Parameters
+    ----------
+    tasks : mapping of name to DataFrame, list of DataFrame, DataFrame or Tasks
+        Rows are cases, columns are variables; a task may lack some variables. Mappings are put in
+        the order of their names; a list is named task1, task2, ... in its own order; one DataFrame
+        is one task named task1; `Tasks` are returned as they are. A column that tells the task is
+        taken apart by `split` first.
+    missing : {"error", "drop", "state"}, default="error"
+        Missing values are an error, their rows are dropped (with a warning that says how many), or
+        "missing" becomes the last state of every variable that has missing values in some task.
+
+    Returns
+    -------
+    Tasks
+
+    Raises
+    ------
+    TypeError
+        When `tasks` is none of these types, or a column holds dates, lists or other objects.
+    ValueError
+        For no tasks, empty tasks or tasks of one row, names that occur twice, missing values,
+        continuous columns, more than 256 states, values that are written the same, declared
+        states whose orders contradict each other, and values outside the declared states.
+
+    Warns
+    -----
+    UserWarning
+        For dropped rows, variables with one observed state, and tasks that share no pair of
+        variables.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnmtl.tasks import encode
+    >>> corsica = pd.DataFrame({"wren": ["no", "yes", "no"], "layer": [1, 2, 10]})
+    >>> provence = pd.DataFrame({"wren": ["yes", "no"], "layer": [2.0, None]})
+    >>> tasks = encode({"corsica": corsica, "provence": provence}, missing="state")
+    >>> tasks.states
+    {'layer': ('1', '2', '10', 'missing'), 'wren': ('no', 'yes')}
+    >>> tasks["provence"].codes
+    array([[1, 3],
+           [1, 0]], dtype=uint8)
+    """
+    if missing not in _MISSING_OPTIONS:
+        raise ValueError(f"`missing` must be one of {_MISSING_OPTIONS}; given: {missing!r}.")
+    if isinstance(tasks, Tasks):
+        return tasks
+    if isinstance(tasks, Task):
+        return Tasks([tasks])
+    frames = named_frames(tasks)
+    for name, frame in frames.items():
+        _check_size(name, frame)
+    if missing == "drop":
+        frames, dropped = _drop_rows(frames)
+        if dropped:
+            warnings.warn(dropped, UserWarning, stacklevel=2)
+    columns = {name: _read_columns(name, frame) for name, frame in frames.items()}
+    if missing == "error":
+        for name, own in columns.items():
+            _check_complete(name, own)
+    states = shared_states(columns)
+    encoded = Tasks(_encode(name, own, states) for name, own in columns.items())
+    for message in _remarks(encoded):
+        warnings.warn(message, UserWarning, stacklevel=2)
+    return encoded
+
+
+def split(frame, column):
+    """Take one table with a task column apart into one table per task.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Rows of all tasks.
+    column : str
+        Column that holds the task of every row.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        The rows of each task, without the task column, in the order of the task names.
+
+    Raises
+    ------
+    TypeError
+        When `frame` is no DataFrame.
+    ValueError
+        When there are no rows, the column is missing, occurs twice or has missing values, or two
+        values of it are written the same.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnmtl.tasks import split
+    >>> frame = pd.DataFrame({"region": ["Pr", "Co", "Pr"], "wren": [1, 0, 0]})
+    >>> {name: part["wren"].tolist() for name, part in split(frame, "region").items()}
+    {'Co': [0], 'Pr': [1, 0]}
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(f"`frame` must be a pandas DataFrame; given: {type(frame).__name__}.")
+    names = column_names(frame, "`frame`")
+    if str(column) not in names:
+        raise ValueError(
+            f"`column` must name a column of the table; there is no `{column}` among "
+            f"{listed(names)}."
+        )
+    if not len(frame):
+        raise ValueError("`frame` must have rows; it is empty.")
+    position = names.index(str(column))
+    own = read_column(frame.iloc[:, position], f"Task column `{column}`", limit=None)
+    n_missing = int(np.count_nonzero(own.codes < 0))
+    if n_missing:
+        raise ValueError(
+            f"Task column `{column}` must name the task of every row; it is missing in "
+            f"{count(n_missing, 'row')}."
+        )
+    rest = frame.drop(columns=frame.columns[position])
+    present = sorted((own.labels[code], code) for code in np.unique(own.codes))
+    return {label: rest[own.codes == code] for label, code in present}
+
+
+def named_frames(tasks):
+    """Return what a user gave as {task name: DataFrame} in canonical order, types checked."""
+    if isinstance(tasks, pd.DataFrame):
+        tasks = [tasks]
+    if isinstance(tasks, Mapping):
+        named = {}
+        for name in sorted(tasks, key=str):
+            if str(name) in named:
+                raise ValueError(f"`tasks` must have different names; `{name}` occurs twice.")
+            named[str(name)] = tasks[name]
+    elif isinstance(tasks, list | tuple):
+        named = {f"task{i}": value for i, value in enumerate(tasks, start=1)}
+    else:
+        raise TypeError(
+            "`tasks` must be a mapping of names to DataFrames, a list of DataFrames or one "
+            f"DataFrame; given: {type(tasks).__name__}."
+        )
+    if not named:
+        raise ValueError("`tasks` must hold at least one task; it is empty.")
+    for name, value in named.items():
+        if isinstance(value, Task):
+            named[name] = value.frame()
+        elif not isinstance(value, pd.DataFrame):
+            raise TypeError(
+                f"Task `{name}` must be a pandas DataFrame; given: {type(value).__name__}."
+            )
+    return named
+
+
+def column_names(frame, where):
+    """Return the names of a table's columns as strings; twice the same is an error."""
+    names = [str(column) for column in frame.columns]
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise ValueError(f"{where} must have different column names; given twice: {listed(twice)}.")
+    return names
+
+
+def _check_size(name, frame):
+    if not frame.shape[1]:
+        raise ValueError(f"Task `{name}` must have at least one column; it has none.")
+    if len(frame) < 2:
+        rows = "it is empty" if not len(frame) else "it has 1"
+        raise ValueError(f"Task `{name}` must have at least 2 rows; {rows}.")
+
+
+def _drop_rows(frames):
+    """Return the tables without incomplete rows, and a sentence that says how many went."""
+    kept, counts = {}, []
+    for name, frame in frames.items():
+        missing = frame.isna().to_numpy()
+        _check_not_empty(name, column_names(frame, f"Task `{name}`"), missing)
+        incomplete = missing.any(axis=1)
+        n_dropped = int(incomplete.sum())
+        if len(frame) - n_dropped < 2:
+            raise ValueError(
+                f"Task `{name}` must have at least 2 complete rows; {n_dropped} of its "
+                f"{len(frame)} rows have missing values (consider `missing='state'`)."
+            )
+        if n_dropped:
+            counts.append(f"{n_dropped} of {len(frame)} in task `{name}`")
+        kept[name] = frame[~incomplete] if n_dropped else frame
+    return kept, f"Rows with missing values are dropped: {', '.join(counts)}." if counts else ""
+
+
+def _check_not_empty(name, columns, missing):
+    """Refuse columns without any value: with them every row of the task would be dropped."""
+    empty = [c for c, none in zip(columns, missing.all(axis=0), strict=True) if none]
+    if empty:
+        raise ValueError(
+            f"Task `{name}` has no value at all in {listed(sorted(empty), 'column')}; leave "
+            "them out of that task (a task may lack variables)."
+        )
+
+
+def _read_columns(name, frame):
+    """Return {variable: Column} of a task, by sorted names."""
+    names = column_names(frame, f"Task `{name}`")
+    series = dict(zip(names, (values for _, values in frame.items()), strict=True))
+    return {
+        variable: read_column(series[variable], f"Task `{name}`: column `{variable}`")
+        for variable in sorted(series)
+    }
+
+
+def _check_complete(name, columns):
+    n_missing = {v: int(np.count_nonzero(own.codes < 0)) for v, own in columns.items()}
+    gaps = [f"column `{v}` has {count(n, 'missing value')}" for v, n in n_missing.items() if n]
+    if gaps:
+        first = ", ".join(gaps[:5]) + (f" (and {len(gaps) - 5} more columns)" if gaps[5:] else "")
+        raise ValueError(
+            f"Task `{name}`: {first}; drop such rows with `missing='drop'` or make them a state "
+            "with `missing='state'`."
+        )
+
+
+def _encode(name, columns, states):
+    """Return the Task of one task's columns."""
+    codes = np.empty((len(columns), len(next(iter(columns.values())).codes)), dtype=np.uint8)
+    for i, (variable, own) in enumerate(columns.items()):
+        index = {state: code for code, state in enumerate(states[variable])}
+        # The last entry is where code -1, a missing value, lands.
+        lookup = [index[label] for label in own.labels] + [index.get(MISSING_STATE, 0)]
+        np.take(np.array(lookup, dtype=np.uint8), own.codes, out=codes[i], mode="wrap")
+    codes.flags.writeable = False
+    return Task(name, tuple(columns), tuple(states[variable] for variable in columns), codes)
+
+
+def _remarks(tasks):
+    """Yield what the user should know although nothing is wrong."""
+    for name, task in tasks.items():
+        if task.constant:
+            yield (
+                f"Task `{name}`: only one state is observed in "
+                f"{listed(task.constant, 'column', limit=None)}; there are no arcs to or from "
+                "such variables in that task."
+            )
+    varying = [set(task.variables) - set(task.constant) for task in tasks.values()]
+    shared = any(len(a & b) > 1 for a, b in itertools.combinations(varying, 2))
+    if len(tasks) > 1 and not shared:
+        yield (
+            "No two tasks share a pair of variables that vary in both, so nothing can be learned "
+            "together; check that the same variable has the same name in all tasks."
+        )

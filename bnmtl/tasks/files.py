@@ -1,0 +1,355 @@
+"""Tables on disk, CSV or Parquet, to one DataFrame per task."""
+
+import csv
+import gzip
+import io
+import os
+import re
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import union_categoricals
+
+from bnmtl.tasks.encoding import column_names, split
+from bnmtl.tasks.wording import listed
+
+_SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
+_PARQUET = (".parquet", ".pq")
+# Numbers as programs write them. Leading zeros and plus signs mark codes such as 007, which would
+# lose them; such columns stay text.
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
+_FLOAT = re.compile(
+    r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-?(?i:inf|infinity)"
+)
+
+
+def read(paths, task_column=None, na_values=("", "NA", "NaN")):
+    """Read tasks from files, one task per file or told apart by a column.
+
+    CSV files (`.csv`, or `.tsv` with tabs; both also with `.gz`) are UTF-8 text with one header
+    line. Types are inferred once over all files: a column is integer if all its values are, else
+    float if all are numbers, else text; True and False stay text, and so do columns in which a
+    number has a leading zero or plus sign, such as 007. Parquet files (`.parquet`, `.pq`) keep
+    their own types and need pyarrow (`pip install "bnmtl[parquet]"`); a named index counts as
+    columns. The two formats are not mixed in one call.
+
+    Parameters
+    ----------
+    paths : path or list of paths
+        Files to read.
+    task_column : str, optional
+        Column that holds the task of every row, in every file; several files are then parts of
+        one table: rows of the same task are joined in the order of the files, and must have the
+        same columns. Without it every file is one task, named like the file without its extension.
+    na_values : list of str, default=("", "NA", "NaN")
+        Texts that stand for a missing value in CSV files; no others do.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        In the order of the task names.
+
+    Raises
+    ------
+    TypeError
+        When `paths` or `na_values` is of another type.
+    ValueError
+        When a file does not exist, is a directory, has an unknown extension, is empty or not
+        readable, has lines of different lengths or columns without or with equal names, when two
+        files have the same task name, or when the task column is missing.
+    ImportError
+        When pyarrow is needed and not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bnmtl.tasks import read
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "birds.csv")
+    ...     _ = path.write_text("region,wren,layer\\nPr,1,low\\nCo,0,NA\\nPr,0,high\\n")
+    ...     tasks = read(path, task_column="region")
+    >>> list(tasks), tasks["Pr"]["wren"].tolist()
+    (['Co', 'Pr'], [1, 0])
+    """
+    paths = _checked_paths(paths)
+    na_values = _checked_na_values(na_values)
+    parquet = _one_format(paths)
+    tables = {
+        path: _read_parquet(path) if parquet else _read_text(path, na_values) for path in paths
+    }
+    parts = _one_task_each(tables) if task_column is None else _join(tables, task_column)
+    return parts if parquet else _infer_types(parts)
+
+
+def _checked_paths(paths):
+    if isinstance(paths, str | os.PathLike):
+        paths = [paths]
+    if not isinstance(paths, list | tuple) or not all(
+        isinstance(path, str | os.PathLike) for path in paths
+    ):
+        raise TypeError(
+            f"`paths` must be a path or a list of paths; given: {type(paths).__name__}."
+        )
+    if not paths:
+        raise ValueError("`paths` must name at least one file; it is empty.")
+    paths = [Path(path) for path in paths]
+    for i, path in enumerate(paths):
+        if path in paths[:i]:
+            raise ValueError(f"`paths` must name every file once; `{path}` occurs twice.")
+    return paths
+
+
+def _checked_na_values(na_values):
+    if not isinstance(na_values, list | tuple | set | frozenset) or not all(
+        isinstance(value, str) for value in na_values
+    ):
+        raise TypeError(
+            f"`na_values` must be a list of texts, such as ['', 'NA']; given: {na_values!r}."
+        )
+    return set(na_values)
+
+
+def _extension(path):
+    """Return the extension of a file in lower case, with the one below .gz."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return "".join(suffixes[-2:] if suffixes[-1:] == [".gz"] else suffixes[-1:])
+
+
+def _one_format(paths):
+    """Say whether the files are Parquet; refuse what is no file of a known format."""
+    for path in paths:
+        if path.is_dir():
+            raise ValueError(f"`{path}` is a directory; name the files in it.")
+        if not path.exists():
+            raise ValueError(f"File `{path}` does not exist.")
+        if _extension(path) not in (*_SEPARATORS, *_PARQUET):
+            known = ", ".join((*_SEPARATORS, *_PARQUET))
+            raise ValueError(
+                f"File `{path}` must have one of the extensions {known}; convert or rename it."
+            )
+    parquet = [_extension(path) in _PARQUET for path in paths]
+    if any(parquet) and not all(parquet):
+        raise ValueError(
+            f"`paths` must be all CSV or all Parquet; `{paths[parquet.index(True)]}` is Parquet, "
+            f"`{paths[parquet.index(False)]}` is not."
+        )
+    return parquet[0]
+
+
+def _read_parquet(path):
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise ImportError(
+            f"File `{path}` is Parquet, which needs pyarrow: pip install 'bnmtl[parquet]'."
+        ) from None
+    try:
+        with ParquetFile(path) as file:
+            table = file.read().to_pandas()
+    except (ArrowException, OSError) as error:
+        raise ValueError(
+            f"File `{path}` is no readable Parquet file ({_one_line(error)})."
+        ) from None
+    named_levels = [name for name in table.index.names if name is not None]
+    if named_levels:
+        table = table.reset_index(level=named_levels)
+    column_names(table, f"File `{path}`")
+    return table
+
+
+def _read_text(path, na_values):
+    """Return a CSV file as categorical columns of text, missing values taken out."""
+    separator = _SEPARATORS[_extension(path)]
+    text = _decoded(path)
+    header, n_rows = _scan(text, path, separator)
+    try:
+        table = pd.read_csv(
+            io.StringIO(text, newline=""),
+            sep=separator,
+            header=0,
+            names=header,
+            dtype=str,
+            na_filter=False,
+            index_col=False,
+            skip_blank_lines=len(header) > 1,
+            low_memory=False,
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise ValueError(f"File `{path}` is no readable CSV file ({_one_line(error)}).") from None
+    if len(table) != n_rows:
+        raise ValueError(
+            f"File `{path}` is no readable CSV file ({n_rows} rows by one count, {len(table)} by "
+            "another); check its quotation marks."
+        )
+    return pd.DataFrame({column: _categories(table[column], na_values) for column in header})
+
+
+def _categories(texts, na_values):
+    codes, categories = pd.factorize(texts.array)
+    values = pd.Categorical.from_codes(codes, categories=categories)
+    return values.remove_categories([text for text in categories if text in na_values])
+
+
+def _decoded(path):
+    """Return the text of a file without blank lines at its end."""
+    try:
+        content = path.read_bytes()
+        if path.suffix.lower() == ".gz":
+            content = gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"File `{path}` cannot be read ({_one_line(error)}).") from None
+    if b"\0" in content:
+        raise ValueError(f"File `{path}` must be UTF-8 text; it is binary, or text in UTF-16.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"File `{path}` must be UTF-8 text; line {line} holds the byte "
+            f"0x{content[error.start]:02x}, so save the file as UTF-8."
+        ) from None
+    if not text.strip():
+        raise ValueError(f"File `{path}` must have a header line and rows; it is empty.")
+    return text.rstrip("\r\n") + "\n"
+
+
+def _scan(text, path, separator):
+    """Return the header and the number of rows; refuse what a parser would repair silently."""
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        header = next(lines)
+        _check_header(header, path, separator)
+        n_rows = 0
+        for fields in lines:
+            n_rows += 1
+            if len(fields) != len(header) and (fields or len(header) > 1):
+                raise ValueError(
+                    f"File `{path}`, line {lines.line_num} must have as many fields as the header, "
+                    f"{len(header)}; it has {len(fields)}."
+                )
+    except csv.Error as error:
+        raise ValueError(
+            f"File `{path}`, line {lines.line_num} is no readable CSV ({_one_line(error)})."
+        ) from None
+    if not n_rows:
+        raise ValueError(f"File `{path}` must have rows below its header; it has none.")
+    return header, n_rows
+
+
+def _check_header(header, path, separator):
+    others = [mark for mark in (";", "\t", ",", "|") if mark != separator and mark in header[0]]
+    if len(header) == 1 and others:
+        raise ValueError(
+            f"File `{path}` must be separated by {separator!r}, as its extension says; its header "
+            f"`{header[0]}` looks separated by {others[0]!r}."
+        )
+    nameless = [i for i, name in enumerate(header, start=1) if not name.strip()]
+    if nameless:
+        raise ValueError(
+            f"File `{path}` must name all its columns; column {nameless[0]} has no name (row names "
+            "are left out by `row.names = FALSE` in R and `index=False` in pandas)."
+        )
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"File `{path}` must have different column names; given twice: {listed(twice)}."
+        )
+
+
+def _one_line(error):
+    """Return the message of a library's error on one line."""
+    return " ".join(str(error).split()).rstrip(".")
+
+
+def _one_task_each(tables):
+    parts, origin = {}, {}
+    for path, table in tables.items():
+        name = path.name[: len(path.name) - len(_extension(path))]
+        if name in parts:
+            raise ValueError(
+                f"`paths` must give different task names; `{origin[name]}` and `{path}` would both "
+                f"be task `{name}`, so rename one."
+            )
+        parts[name], origin[name] = table, path
+    return {name: parts[name] for name in sorted(parts)}
+
+
+def _join(tables, column):
+    """Take every file apart by the task column and join the rows of each task."""
+    parts = {}
+    for path, table in tables.items():
+        if column not in list(table.columns):
+            raise ValueError(
+                f"File `{path}` must have the task column `{column}`; its columns are "
+                f"{listed(table.columns)}."
+            )
+        try:
+            own = split(table, column)
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"File `{path}`: {error}") from None
+        for name, part in own.items():
+            parts.setdefault(name, []).append((path, part))
+    return {name: _stack(name, parts[name]) for name in sorted(parts)}
+
+
+def _stack(name, pieces):
+    """Join the rows of one task, given as (path, table)."""
+    (first_path, first), *others = pieces
+    for path, table in others:
+        differing = sorted(set(map(str, table.columns)) ^ set(map(str, first.columns)))
+        if differing:
+            raise ValueError(
+                f"Task `{name}` must have the same columns in all files; {listed(differing)} "
+                f"occurs in only one of `{first_path}` and `{path}`."
+            )
+    if not others:
+        return first.reset_index(drop=True)
+    columns = {column: [table[column] for _, table in pieces] for column in first.columns}
+    return pd.DataFrame(
+        {
+            column: union_categoricals(values)
+            if all(isinstance(own.dtype, pd.CategoricalDtype) for own in values)
+            else pd.concat(values, ignore_index=True)
+            for column, values in columns.items()
+        }
+    )
+
+
+def _infer_types(parts):
+    """Turn the text columns of all tasks into integers, floats or strings, the same in all."""
+    texts = {}
+    for table in parts.values():
+        for column in table.columns:
+            texts.setdefault(column, set()).update(table[column].array.categories)
+    kinds = {column: _kind(own) for column, own in texts.items()}
+    return {
+        name: pd.DataFrame(
+            {column: _converted(table[column].array, kinds[column]) for column in table.columns}
+        )
+        for name, table in parts.items()
+    }
+
+
+def _kind(texts):
+    if texts and all(_INTEGER.fullmatch(text.strip()) for text in texts):
+        return "integer"
+    return "float" if all(_FLOAT.fullmatch(text.strip()) for text in texts) else "text"
+
+
+def _converted(values, kind):
+    """Return categories of text as an array of the kind, missing values kept."""
+    missing = values.codes < 0
+    if kind == "text":
+        texts = np.array([*values.categories, None], dtype=object)
+        return pd.Series(texts[values.codes]).infer_objects()
+    number = int if kind == "integer" else float
+    numbers = np.array(
+        [*map(number, values.categories), 0], dtype=np.int64 if number is int else np.float64
+    )[values.codes]
+    if kind == "integer":
+        return pd.arrays.IntegerArray(numbers, missing) if missing.any() else numbers
+    return np.where(missing, np.nan, numbers)

@@ -1,0 +1,107 @@
+"""The states of a variable that all tasks share: collected, declared, merged."""
+
+import heapq
+import itertools
+import re
+
+from bnmtl.tasks.columns import MAX_STATES
+from bnmtl.tasks.wording import listed
+
+MISSING_STATE = "missing"
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+def shared_states(columns):
+    """Return {variable: states} over all tasks; `columns` is {task: {variable: Column}}."""
+    by_variable = {}
+    for name, own in columns.items():
+        for variable, column in own.items():
+            by_variable.setdefault(variable, {})[name] = column
+    return {variable: _states(variable, by_variable[variable]) for variable in sorted(by_variable)}
+
+
+def _states(variable, columns):
+    """Return the states of one variable; `columns` is {task: Column}."""
+    declared = {name: tuple(own.labels) for name, own in columns.items() if own.declared}
+    if declared:
+        states = _merge_orders(variable, declared)
+        _check_declared(variable, columns, set(states))
+    else:
+        states = sorted({label for own in columns.values() for label in own.labels})
+        if all(_INTEGER.fullmatch(state) for state in states):
+            states.sort(key=int)
+    if any((own.codes < 0).any() for own in columns.values()):
+        if MISSING_STATE in states:
+            raise ValueError(
+                f"Variable `{variable}` has missing values and also a state `{MISSING_STATE}`; "
+                "rename that state, or fill the missing values with it."
+            )
+        states = [*states, MISSING_STATE]
+    if len(states) > MAX_STATES:
+        raise ValueError(
+            f"Variable `{variable}` has {len(states)} states over all tasks, and at most "
+            f"{MAX_STATES} are possible; group its values or leave the column out."
+        )
+    return tuple(states)
+
+
+def _check_declared(variable, columns, states):
+    for name, own in columns.items():
+        unknown = sorted(set(own.labels) - states)
+        if unknown:
+            raise ValueError(
+                f"Task `{name}`: column `{variable}` holds {listed(unknown)}, not among the "
+                f"states that other tasks declare ({listed(sorted(states))}); declare the same "
+                "categories in all tasks."
+            )
+
+
+def _merge_orders(variable, declared):
+    """Merge the declared states of the tasks into one list that keeps every task's order.
+
+    Of the states that could come next the smallest is taken (as number if all are integers), so
+    the result does not depend on the order of the tasks.
+    """
+    orders = set(declared.values())
+    if len(orders) == 1:
+        return list(orders.pop())
+    states = {state for order in orders for state in order}
+    all_integers = all(_INTEGER.fullmatch(state) for state in states)
+    key = {state: (int(state) if all_integers else 0, state) for state in states}
+    followers = {state: set() for state in states}
+    for order in orders:
+        for first, second in itertools.pairwise(order):
+            followers[first].add(second)
+    n_before = dict.fromkeys(states, 0)
+    for state in states:
+        for follower in followers[state]:
+            n_before[follower] += 1
+    ready = [(key[state], state) for state in states if not n_before[state]]
+    heapq.heapify(ready)
+    merged = []
+    while ready:
+        _, state = heapq.heappop(ready)
+        merged.append(state)
+        for follower in followers[state]:
+            n_before[follower] -= 1
+            if not n_before[follower]:
+                heapq.heappush(ready, (key[follower], follower))
+    if len(merged) < len(states):
+        raise ValueError(_contradiction(variable, declared))
+    return merged
+
+
+def _contradiction(variable, declared):
+    """Say which tasks declare the states of a variable in contradicting orders."""
+    names = list(declared)
+    pair = names
+    for i, a in enumerate(names):
+        for b in names[i + 1 :]:
+            shared_a = [state for state in declared[a] if state in declared[b]]
+            if len(pair) > 2 and shared_a != [s for s in declared[b] if s in declared[a]]:
+                pair = [a, b]
+    orders = ", ".join(f"`{name}`: {' < '.join(declared[name])}" for name in pair[:5])
+    return (
+        f"Variable `{variable}` must have its states declared in one order; the tasks contradict "
+        f"each other ({orders})."
+    )

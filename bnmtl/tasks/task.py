@@ -1,0 +1,215 @@
+"""What a task is once encoded: named variables, their declared states and integer codes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Complete rows of discrete variables, as integer codes into declared states.
+
+    Built by `bnmtl.tasks.encode`; every other part of the package reads it and none changes it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the task.
+    variables : tuple of str
+        Names of the variables, sorted.
+    states : tuple of tuple of str
+        Declared states of each variable, in the order of `variables`; the same in all tasks.
+    codes : numpy.ndarray of uint8, shape (n_variables, n_rows)
+        State of every variable in every row as an index into its states; C-contiguous, read-only.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnmtl.tasks import encode
+    >>> task = encode(pd.DataFrame({"rain": [True, False, True], "wind": [2, 10, 2]}))["task1"]
+    >>> task.variables, task.states
+    (('rain', 'wind'), (('False', 'True'), ('2', '10')))
+    >>> task.codes
+    array([[1, 0, 1],
+           [0, 1, 0]], dtype=uint8)
+    """
+
+    name: str
+    variables: tuple[str, ...]
+    states: tuple[tuple[str, ...], ...]
+    codes: np.ndarray
+
+    def __post_init__(self):
+        codes = np.ascontiguousarray(self.codes, dtype=np.uint8)
+        if codes is self.codes and codes.flags.writeable:
+            codes = codes.copy()
+        codes.flags.writeable = False
+        object.__setattr__(self, "codes", codes)
+
+    def __repr__(self):
+        return f"Task({self.name!r}, {self.n_variables} variables, {self.n_rows} rows)"
+
+    @property
+    def n_rows(self):
+        """Number of rows."""
+        return self.codes.shape[1]
+
+    @property
+    def n_variables(self):
+        """Number of variables."""
+        return len(self.variables)
+
+    @cached_property
+    def arities(self):
+        """Number of declared states of each variable, int64 array of shape (n_variables,)."""
+        return np.array([len(states) for states in self.states], dtype=np.int64)
+
+    @cached_property
+    def constant(self):
+        """Names of the variables of which only one state is observed in this task."""
+        if not self.n_rows:
+            return self.variables
+        one_state = self.codes.min(axis=1) == self.codes.max(axis=1)
+        return tuple(v for v, is_one in zip(self.variables, one_state, strict=True) if is_one)
+
+    def frame(self):
+        """Return the rows as a DataFrame of unordered categoricals with all declared states.
+
+        Encoding the frame again gives the same variables, states and codes.
+
+        Returns
+        -------
+        pandas.DataFrame, shape (n_rows, n_variables)
+        """
+        return pd.DataFrame(
+            {
+                variable: pd.Categorical.from_codes(codes, categories=list(states))
+                for variable, states, codes in zip(
+                    self.variables, self.states, self.codes, strict=True
+                )
+            }
+        )
+
+    def take(self, rows):
+        """Return the task of some of the rows; the declared states stay.
+
+        Parameters
+        ----------
+        rows : array of int, shape (n,)
+            Row indices; repeats are allowed.
+
+        Returns
+        -------
+        Task
+        """
+        codes = np.take(self.codes, np.asarray(rows, dtype=np.intp), axis=1)
+        codes.flags.writeable = False
+        return Task(self.name, self.variables, self.states, codes)
+
+
+class Tasks(Mapping):
+    """Encoded tasks by name, in canonical order, with the states they share.
+
+    Iterating, `len` and indexing by task name work as for any mapping.
+
+    Parameters
+    ----------
+    tasks : iterable of Task
+        The tasks, in canonical order. A variable must have the same states in all of them.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the tasks, in canonical order.
+    variables : tuple of str
+        Sorted union of the tasks' variables.
+    states : dict of str to tuple of str
+        Declared states of every variable.
+
+    Raises
+    ------
+    ValueError
+        When there is no task, two tasks have the same name, or a variable's states differ.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnmtl.tasks import encode
+    >>> north = pd.DataFrame({"finch": [0, 1, 1], "wren": [0, 1, 0]})
+    >>> south = pd.DataFrame({"finch": [1, 0, 2], "wren": [1, 1, 0]})
+    >>> tasks = encode({"south": south, "north": north})
+    >>> tasks.names, tasks.variables
+    (('north', 'south'), ('finch', 'wren'))
+    >>> tasks.states["finch"]
+    ('0', '1', '2')
+    """
+
+    def __init__(self, tasks):
+        tasks = list(tasks)
+        if not tasks:
+            raise ValueError("`tasks` must hold at least one task; it is empty.")
+        self._tasks = {task.name: task for task in tasks}
+        if len(self._tasks) < len(tasks):
+            raise ValueError(
+                f"`tasks` must have different names; given: {[task.name for task in tasks]}."
+            )
+        states = {}
+        for task in tasks:
+            for variable, own in zip(task.variables, task.states, strict=True):
+                if states.setdefault(variable, own) != own:
+                    raise ValueError(
+                        f"Variable `{variable}` must have the same states in all tasks; task "
+                        f"`{task.name}` has {list(own)}, another has {list(states[variable])}."
+                    )
+        self.names = tuple(self._tasks)
+        self.variables = tuple(sorted(states))
+        self.states = {variable: states[variable] for variable in self.variables}
+
+    def __getitem__(self, name):
+        return self._tasks[name]
+
+    def __iter__(self):
+        return iter(self._tasks)
+
+    def __len__(self):
+        return len(self._tasks)
+
+    def __repr__(self):
+        rows = ", ".join(f"{task.name}: {task.n_rows} rows" for task in self.values())
+        return f"Tasks({len(self.variables)} variables; {rows})"
+
+    def take(self, rows):
+        """Return some of the rows of every task; the declared states stay.
+
+        Parameters
+        ----------
+        rows : mapping of str to array of int
+            Row indices by task name, one entry for every task.
+
+        Returns
+        -------
+        Tasks
+
+        Raises
+        ------
+        ValueError
+            When the names in `rows` are not those of the tasks.
+        """
+        if set(rows) != set(self.names):
+            raise ValueError(
+                f"`rows` must have one entry for every task ({', '.join(self.names)}); "
+                f"given: {', '.join(map(str, rows)) or 'none'}."
+            )
+        return Tasks(task.take(rows[name]) for name, task in self.items())
+
+    def frames(self):
+        """Return every task as a DataFrame of categoricals, see `Task.frame`.
+
+        Returns
+        -------
+        dict of str to pandas.DataFrame
+        """
+        return {name: task.frame() for name, task in self.items()}

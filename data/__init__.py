@@ -1,0 +1,114 @@
+"""The catalogue of the data sets that come with the package, each a set of related tasks."""
+
+from pathlib import Path
+
+from bnmtl.tasks import read
+
+_FOLDER = Path(__file__).parent
+_FILES = {
+    "avimedi": ("avimedi.csv", "region"),
+    "sachs": ("sachs.csv.gz", "condition"),
+}
+
+
+def names():
+    """Return the names of the data sets.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from bnmtl import data
+    >>> data.names()
+    ['avimedi', 'sachs']
+    """
+    return sorted(_FILES)
+
+
+def load(name):
+    """Return the tasks of a data set; what they are stands in the README.md beside the files.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`: `avimedi`, presence of 51 birds at sites of two regions, or `sachs`,
+        11 proteins (continuous) under 9 experimental conditions.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        The rows of every task by its name, without the task column.
+
+    Raises
+    ------
+    ValueError
+        When there is no such data set.
+
+    Examples
+    --------
+    >>> from bnmtl import data
+    >>> {region: birds.shape for region, birds in data.load("avimedi").items()}
+    {'Co': (124, 52), 'Pr': (178, 52)}
+    """
+    return read(path(name), task_column=task_column(name))
+
+
+def path(name):
+    """Return the path of the file of a data set.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    pathlib.Path
+        A CSV file, gzipped or not; `task_column(name)` is its task column.
+
+    Raises
+    ------
+    ValueError
+        When there is no such data set.
+
+    Examples
+    --------
+    >>> from bnmtl import data
+    >>> data.path("sachs").name, data.task_column("sachs")
+    ('sachs.csv.gz', 'condition')
+    """
+    return _FOLDER / _entry(name)[0]
+
+
+def task_column(name):
+    """Return the column that tells the task of every row in the file of a data set.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        When there is no such data set.
+
+    Examples
+    --------
+    >>> from bnmtl import data
+    >>> data.task_column("avimedi")
+    'region'
+    """
+    return _entry(name)[1]
+
+
+def _entry(name):
+    if name not in names():
+        raise ValueError(f"`name` must be one of {', '.join(names())}; given: {name!r}.")
+    return _FILES[name]
