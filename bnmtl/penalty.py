@@ -143,7 +143,6 @@ class MultitaskLearnerCV(MultitaskLearner):
         priors = self._priors()
         problems = self._problems(tasks)
         starts = self._starts(tasks, problems)
-        whole = MultitaskSearch(problems, effort, report)
         held_out = self._held_out(tasks, effort.seed)
         scores = np.zeros(len(priors))
         for fold in range(len(next(iter(held_out.values())))):
@@ -160,10 +159,15 @@ class MultitaskLearnerCV(MultitaskLearner):
         )
         prior = priors[self.penalty_]
         if self.cv is None:
-            score, task_scores = whole.value(prior, solutions[best].matrices)
+            # A variable that was constant in the training rows took no part, whatever the others say.
+            pairs = zip(problems, search.problems, strict=True)
+            scored = [replace(whole, active=trained.active) for whole, trained in pairs]
+            score, task_scores = MultitaskSearch(scored, effort, report).value(
+                prior, solutions[best].matrices
+            )
             solution = replace(solutions[best], score=score, task_scores=task_scores)
         else:
-            solution = whole.solve(prior, starts)
+            solution = MultitaskSearch(problems, effort, report).solve(prior, starts)
         self._publish_solution(tasks, problems, solution)
 
     def _grid(self, search, priors, starts, effort, report, fold):

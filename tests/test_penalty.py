@@ -82,6 +82,22 @@ def test_equally_good_penalties_give_way_to_the_largest():
     assert learner.penalty_ == 0.9
 
 
+def test_a_column_that_is_constant_in_the_training_rows_took_no_part():
+    """The only other value of `b` is held out, so the task could not agree on the arc at penalty 1."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 40)
+    north = pd.DataFrame({"a": a, "b": a, "c": rng.integers(0, 2, 40)})
+    for value in range(40):
+        south = north.assign(b=(np.arange(40) == value).astype(int))
+        learner = MultitaskLearnerCV(penalties=[1], **QUICK).fit({"north": north, "south": south})
+        arcs = {task: graph.number_of_edges() for task, graph in learner.configuration_.items()}
+        if arcs["north"] != arcs["south"]:
+            assert arcs == {"north": 1, "south": 0}
+            assert learner.score_ == pytest.approx(learner.task_scores_.sum())
+            return
+    pytest.fail("no split held the only other value out")
+
+
 def test_cross_validation_holds_every_row_out_once_and_refits(tasks):
     learner = MultitaskLearnerCV(penalties=GRID, validation=None, cv=3, **QUICK)
     encoded = encode(tasks)
