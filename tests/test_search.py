@@ -126,16 +126,20 @@ def test_a_longer_search_is_never_worse():
     assert scores == sorted(scores)
 
 
-def test_a_tabu_walk_leaves_a_local_optimum_for_a_better_one():
-    """On ALARM's rows plain climbing stops about 60 nats below where the walk ends."""
+def test_a_tabu_walk_leaves_local_optima_for_better_ones():
+    """On ALARM's rows plain climbing stops tens of nats below where the walk ends."""
     problem = problem_of(reference.frame("alarm"))
     n = len(problem.variables)
-    state = problem.state(np.zeros((n, n), dtype=bool))
-    ties = Ties(problem.variables, 0, tolerance(state.score))
-    hill_climb(state, ties)
-    climbed = state.score
-    tabu_search(state, ties, 10)
-    assert state.score > climbed + 10
+    gains = []
+    for seed in range(3):
+        state = problem.state(np.zeros((n, n), dtype=bool))
+        ties = Ties(problem.variables, seed, tolerance(state.score))
+        hill_climb(state, ties)
+        climbed = state.score
+        tabu_search(state, ties, 10)
+        gains.append(state.score - climbed)
+    assert min(gains) >= 0
+    assert max(gains) > 10
 
 
 @pytest.mark.slow_without_jit

@@ -1,0 +1,499 @@
+"""The command line: what it writes, and how it takes mistakes, interrupts and its own errors."""
+
+import csv
+import gzip
+import html
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bnmtl
+from bnmtl import cli, runs
+from bnmtl.io.run import read_run
+from bnmtl.progress import ProgressEvent
+
+FIXED = ["arcs.csv", "arcs.png", "dags.png", "dags.svg", "report.html", "run.json"]
+
+
+@pytest.fixture
+def call(capsys, monkeypatch, tmp_path):
+    """Run the command in an empty folder; returns (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as stop:
+            cli.main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return stop.value.code, captured.out, captured.err
+
+    return run
+
+
+def frame(seed, n=80):
+    """Columns a -> b -> c and an unrelated d."""
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, 2, n)
+    b = np.where(rng.random(n) < 0.9, a, 1 - a)
+    c = np.where(rng.random(n) < 0.9, b, 1 - b)
+    return pd.DataFrame({"a": a, "b": b, "c": c, "d": rng.integers(0, 2, n)})
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Two tasks as files of their own, and as one table with a task column."""
+    parts = {"north": frame(0), "south": frame(1)}
+    for name, part in parts.items():
+        part.to_csv(tmp_path / f"{name}.csv", index=False)
+    whole = pd.concat([part.assign(region=name) for name, part in parts.items()])
+    whole.to_csv(tmp_path / "all.csv", index=False)
+    return tmp_path
+
+
+QUICK = ("--restarts", "2")
+BOTH = ("learn", "north.csv", "south.csv", *QUICK)
+
+
+def mistake(result):
+    """Check that a result is that of a user's mistake; returns its one line."""
+    code, out, err = result
+    assert code == 2
+    assert out == ""
+    assert err.startswith("bnmtl: ")
+    assert err.count("\n") == 1 and err.endswith("\n")
+    return err
+
+
+def listing(path):
+    return sorted(file.name for file in path.iterdir())
+
+
+def record(path):
+    return json.loads((path / "run.json").read_text(encoding="utf-8"))
+
+
+def test_learn_writes_everything(call, files):
+    code, out, err = call(*BOTH, "--out", "run")
+    assert (code, err) == (0, "")
+    run = files / "run"
+    assert listing(run) == sorted([*FIXED, "north.bif", "south.bif"])
+    assert listing(files) == ["all.csv", "north.csv", "run", "south.csv"]
+    assert record(run)["files"] == listing(run)
+    assert (run / "dags.png").read_bytes()[1:4] == b"PNG"
+    assert "<svg" in (run / "dags.svg").read_text(encoding="utf-8")
+    assert "north" in out and "south" in out
+    assert "different arcs" in out and "chosen on held-out rows" in out
+    assert "8 files in run" in out
+
+
+def test_run_json(call, files):
+    assert call(*BOTH, "--out", "run", "--max-parents", "2", "--seed", "5")[0] == 0
+    found = record(files / "run")
+    assert found["program"] == "bnmtl"
+    assert found["versions"]["bnmtl"] == bnmtl.__version__
+    assert found["settings"] == {
+        "paths": ["north.csv", "south.csv"],
+        "task_column": None,
+        "ignore": [],
+        "missing": "error",
+        "discretize": None,
+        "prior": "paired",
+        "penalty": "auto",
+        "score": "bdeu",
+        "equivalent_sample_size": None,
+        "max_parents": 2,
+        "required": None,
+        "forbidden": None,
+        "tiers": None,
+        "restarts": 2,
+        "seed": 5,
+        "jobs": None,
+        "out": "run",
+        "force": False,
+    }
+    assert [task["name"] for task in found["tasks"]] == ["north", "south"]
+    assert found["tasks"][0]["file"] == "north.bif"
+    assert found["tasks"][0]["rows"] == 80
+    assert {"reading", "learning", "in all"} <= set(found["seconds"])
+    assert found["penalty"] in {one["penalty"] for one in found["validation_scores"]}
+    assert set(found["start_scores"]) == {"single-task", "identical", "empty"} or (
+        found["penalty"] == 0
+    )
+    assert "cut_points" not in found
+
+
+def test_a_run_is_read_back(call, files):
+    assert call(*BOTH, "--out", "run", "--penalty", "0.9")[0] == 0
+    run = read_run(files / "run")
+    assert list(run.configuration) == ["north", "south"]
+    assert run.settings["penalty"] == 0.9
+    expected = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), restarts=2, random_state=0).fit(
+        {"north": frame(0), "south": frame(1)}
+    )
+    assert run.networks == expected.networks_
+    for task in ("north", "south"):
+        assert set(run.configuration[task].edges) == set(expected.configuration_[task].edges)
+    with (files / "run" / "arcs.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == [
+        "from",
+        "to",
+        "task",
+        "strength",
+        "compelled",
+        "n_tasks",
+        "n_tasks_possible",
+    ]
+    assert {(r["from"], r["to"], r["task"]) for r in rows} == {
+        (*arc, task) for task, graph in run.configuration.items() for arc in graph.edges
+    }
+
+
+def test_task_column_and_files_give_the_same(call, files):
+    assert call("learn", "all.csv", "--task-column", "region", *QUICK, "--out", "one")[0] == 0
+    assert call(*BOTH, "--out", "two")[0] == 0
+    for name in ("arcs.csv", "north.bif", "south.bif", "dags.svg"):
+        assert (files / "one" / name).read_bytes() == (files / "two" / name).read_bytes()
+
+
+def test_results_do_not_depend_on_jobs(call, files):
+    for jobs in ("1", "2"):
+        assert call(*BOTH, "--jobs", jobs, "--out", f"run{jobs}")[0] == 0
+    for name in ("arcs.csv", "north.bif", "dags.svg"):
+        assert (files / "run1" / name).read_bytes() == (files / "run2" / name).read_bytes()
+
+
+def test_one_task_says_that_nothing_is_shared(call, files):
+    code, out, _ = call("learn", "north.csv", *QUICK)
+    assert code == 0
+    assert "One task: nothing is shared." in out
+    found = record(files / "bnmtl-run")
+    assert "penalty" not in found
+    assert listing(files / "bnmtl-run") == sorted([*FIXED, "north.bif"])
+    assert list(read_run(files / "bnmtl-run").networks) == ["north"]
+
+
+def test_discretize_records_the_cut_points(call, files):
+    rng = np.random.default_rng(0)
+    for name in ("north", "south"):
+        table = frame(0).assign(height=rng.normal(size=80))
+        table.to_csv(files / f"{name}.csv", index=False)
+    err = mistake(call(*BOTH, "--out", "run"))
+    assert "column `height` is continuous" in err
+    assert call(*BOTH, "--out", "run", "--discretize", "3")[0] == 0
+    cuts = record(files / "run")["cut_points"]["height"]
+    assert len(cuts) == 2 and cuts[0] < cuts[1]
+
+
+def test_ignore_and_missing(call, files):
+    table = frame(0).assign(note=[f"n{i}" for i in range(80)])
+    table.loc[3, "a"] = None
+    table.to_csv(files / "north.csv", index=False)
+    assert "missing" in mistake(call(*BOTH, "--out", "run"))
+    options = ("--ignore", "note", "--ignore", "d", "--missing", "drop")
+    code, _, err = call(*BOTH, "--out", "run", *options)
+    assert code == 0
+    assert err.startswith("warning: ") and err.count("\n") == 1
+    found = record(files / "run")
+    assert found["tasks"][0]["rows"] == 79
+    assert found["tasks"][0]["variables"] == 3
+    assert len(found["warnings"]) == 1
+    page = (files / "run" / "report.html").read_text(encoding="utf-8")
+    assert html.escape(found["warnings"][0]) in page
+
+
+def test_required_forbidden_and_tiers(call, files):
+    (files / "required.csv").write_text("from,to,task\nd,c,north\n")
+    (files / "forbidden.csv").write_text("from,to\na,b\nb,a\n")
+    (files / "tiers.txt").write_text("c,d\na,b\n")
+    options = ("--required", "required.csv", "--forbidden", "forbidden.csv", "--tiers", "tiers.txt")
+    assert call(*BOTH, "--out", "run", *options, "--penalty", "0.5")[0] == 0
+    configuration = read_run(files / "run").configuration
+    assert configuration["north"].has_edge("d", "c")
+    for graph in configuration.values():
+        assert not graph.has_edge("a", "b") and not graph.has_edge("b", "a")
+        assert not any(graph.has_edge(a, b) for a in "ab" for b in "cd")
+
+
+@pytest.mark.parametrize("score", ["bdeu", "bds", "k2", "bic", "aic"])
+@pytest.mark.parametrize("prior", ["paired", "edit"])
+def test_scores_and_priors(call, files, score, prior):
+    options = ("--score", score, "--prior", prior, "--penalty", "0.9")
+    assert call(*BOTH, *options, "--out", "run")[0] == 0
+    classes = {"bdeu": "BDeu", "bds": "BDs", "k2": "K2", "bic": "BIC", "aic": "AIC"}
+    kind = bnmtl.PairedPrior if prior == "paired" else bnmtl.EditPrior
+    learner = bnmtl.MultitaskLearner(
+        kind(0.9), score=getattr(bnmtl, classes[score])(), restarts=2, random_state=0
+    ).fit({"north": frame(0), "south": frame(1)})
+    assert record(files / "run")["score"] == pytest.approx(learner.score_, rel=1e-12)
+
+
+def test_equivalent_sample_size(call, files):
+    assert call(*BOTH, "--penalty", "0.9", "--equivalent-sample-size", "7", "--out", "run")[0] == 0
+    learner = bnmtl.MultitaskLearner(
+        bnmtl.PairedPrior(0.9), score=bnmtl.BDeu(7.0), restarts=2, random_state=0
+    ).fit({"north": frame(0), "south": frame(1)})
+    assert record(files / "run")["score"] == pytest.approx(learner.score_, rel=1e-12)
+
+
+def test_task_names_that_no_file_can_have(call, files):
+    whole = pd.concat([frame(i).assign(t=t) for i, t in enumerate(["a/b", "a b", "A_b", "../x"])])
+    whole.to_csv(files / "odd.csv", index=False)
+    options = ("--task-column", "t", "--penalty", "0.5", *QUICK, "--out", "run")
+    assert call("learn", "odd.csv", *options)[0] == 0
+    named = {task["name"]: task["file"] for task in record(files / "run")["tasks"]}
+    assert named == {
+        "../x": ".._x.bif",
+        "A_b": "A_b.bif",
+        "a b": "a_b_2.bif",
+        "a/b": "a_b_3.bif",
+    }
+    assert list(read_run(files / "run").networks) == list(named)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["learn"], "Missing argument"),
+        (["lern"], "No such command"),
+        (["learn", "north.csv", "--scroe", "k2"], "--scroe"),
+        (["learn", "nowhere.csv"], "`nowhere.csv` does not exist"),
+        (["learn", "."], "`.` is a directory"),
+        (["learn", "north.csv", "north.csv"], "`north.csv` occurs twice"),
+        (["learn", "north.csv", "--task-column", "t"], "task column `t`"),
+        (["learn", "north.csv", "--ignore", "z"], "there is no `z`"),
+        (["learn", "all.csv", "--task-column", "region", "--ignore", "region"], "`region`"),
+        (["learn", "north.csv", "--missing", "skip"], "--missing"),
+        (["learn", "north.csv", "--score", "bde"], "--score"),
+        (["learn", "north.csv", "--prior", "none"], "--prior"),
+        (["learn", "north.csv", "--discretize", "1"], "--discretize"),
+        (["learn", "north.csv", "--penalty", "much"], "'much' is neither auto nor a number"),
+        (["learn", "north.csv", "--penalty", "nan"], "'nan' is neither auto nor a number"),
+        (["learn", "north.csv", "--penalty", "1.1"], "'1.1' is neither auto nor a number"),
+        (["learn", "north.csv", "--restarts", "-1"], "--restarts"),
+        (["learn", "north.csv", "--restarts", "x"], "--restarts"),
+        (["learn", "north.csv", "--seed", "-1"], "--seed"),
+        (["learn", "north.csv", "--jobs", "0"], "--jobs"),
+        (["learn", "north.csv", "--max-parents", "0"], "--max-parents"),
+        (["learn", "north.csv", "--equivalent-sample-size", "0"], "must be above 0; 0 was given"),
+        (["learn", "north.csv", "--equivalent-sample-size", "inf"], "must be above 0"),
+        (
+            ["learn", "north.csv", "--score", "k2", "--equivalent-sample-size", "2"],
+            "k2 has none: leave it out",
+        ),
+        (["learn", "north.csv", "--required", "nowhere.csv"], "`nowhere.csv` cannot be read"),
+        (["learn", "north.csv", "--forbidden", "bad.csv"], "`bad.csv`, line 2"),
+        (["learn", "north.csv", "--tiers", "bad.csv"], "`bad.csv`, line 1"),
+        (["learn", "north.csv", "--required", "loop.csv"], "a -> b"),
+        (["learn", "north.csv", "--out", "all.csv"], "`all.csv` is a file"),
+        (["learn", "north.csv", "--out", "all.csv/run"], "can be written to"),
+        (["learn", "north.csv", "--out", "."], "must be a new or empty folder"),
+        (["structures", "alram"], "'alram'"),
+        (["structures", "--out", "x.bif"], "needs the NAME"),
+        (["structures", "asia", "--out", "asia.txt"], "must end in .bif"),
+        (["structures", "asia", "--out", "nowhere/asia.bif"], "`nowhere/asia.bif`: No such file"),
+        (["data", "sax"], "'sax'"),
+        (["data", "--out", "x.csv"], "needs the NAME"),
+        (["data", "sachs", "--out", "north.csv"], "`north.csv` exists"),
+    ],
+)
+def test_a_mistake_is_one_line(call, files, arguments, message):
+    (files / "bad.csv").write_text("from,to\na,z\n")
+    (files / "loop.csv").write_text("from,to\na,b\nb,a\n")
+    before = listing(files)
+    err = mistake(call(*arguments))
+    assert message in err
+    assert listing(files) == before
+
+
+def test_what_can_be_checked_is_checked_before_learning(call, files, monkeypatch):
+    def no_learning(*_):
+        raise AssertionError("learning began")
+
+    monkeypatch.setattr(runs, "_learner", no_learning)
+    (files / "run").mkdir()
+    (files / "run" / "NORTH.bif").write_text("mine")
+    err = mistake(call(*BOTH, "--out", "run", "--force"))
+    assert "`run/NORTH.bif` is not from a run" in err
+    (files / "run" / "NORTH.bif").rename(files / "run" / "Report.html")
+    err = mistake(call("learn", "nowhere.csv", "--out", "run", "--force"))
+    assert "`run/Report.html` is not from a run" in err
+    (files / "required.csv").write_text("from,to\na,z\n")
+    assert "line 2" in mistake(call(*BOTH, "--required", "required.csv"))
+
+
+def test_force_replaces_an_earlier_run_and_nothing_else(call, files):
+    assert call(*BOTH, "--out", "run")[0] == 0
+    (files / "run" / "notes.txt").write_text("mine")
+    assert "--force" in mistake(call("learn", "north.csv", *QUICK, "--out", "run"))
+    assert call("learn", "north.csv", *QUICK, "--out", "run", "--force")[0] == 0
+    assert listing(files / "run") == sorted([*FIXED, "north.bif", "notes.txt"])
+    assert len(record(files / "run")["tasks"]) == 1
+
+
+@pytest.mark.parametrize("moment", ["bnmtl.runs._learner", "bnmtl.report.write"])
+def test_an_interrupt_leaves_nothing_half_written(call, files, monkeypatch, moment):
+    assert call("learn", "north.csv", *QUICK, "--out", "old")[0] == 0
+    before = {file.name: file.read_bytes() for file in (files / "old").iterdir()}
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(moment, interrupt)
+    for out in ("old", "new/run"):
+        code, stdout, err = call(*BOTH, "--out", out, "--force")
+        assert (code, stdout) == (130, "")
+        assert err == "bnmtl: interrupted; no half-written file is left.\n"
+    assert {file.name: file.read_bytes() for file in (files / "old").iterdir()} == before
+    assert listing(files) == ["all.csv", "north.csv", "old", "south.csv"]
+
+
+def test_a_signal_while_learning(files):
+    command = [sys.executable, "-c", "from bnmtl.cli import main; main()", *BOTH]
+    process = subprocess.Popen(
+        [*command, "--restarts", "100000000", "--out", "run", "--jobs", "2"],
+        cwd=files,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(3)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert (out, err) == ("", "bnmtl: interrupted; no half-written file is left.\n")
+    assert listing(files) == ["all.csv", "north.csv", "south.csv"]
+
+
+def test_an_error_inside_is_not_taken_for_a_mistake(call, files, monkeypatch):
+    def numpy_fails(*_):
+        return np.zeros(3) + np.zeros(4)
+
+    monkeypatch.setattr(runs, "_learner", numpy_fails)
+    monkeypatch.chdir(files)
+    with pytest.raises(ValueError, match="broadcast"):
+        cli.main([*BOTH, "--out", "run"])
+    monkeypatch.setattr(runs, "_learner", lambda *_: {}["x"])
+    with pytest.raises(KeyError):
+        cli.main([*BOTH, "--out", "run"])
+    assert not (files / "run").exists()
+
+
+def test_an_error_inside_leaves_a_traceback(files):
+    program = (
+        "from bnmtl import cli, runs; runs._learner = lambda *_: {}['x'];"
+        f"cli.main({[*BOTH, '--out', 'run']!r})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=files, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr and "KeyError: 'x'" in done.stderr
+    assert not (files / "run").exists()
+
+
+def test_version_and_help(call):
+    assert call("--version") == (0, f"bnmtl {bnmtl.__version__}\n", "")
+    for arguments in ((), ("--help",)):
+        code, out, err = call(*arguments)
+        assert (code, err) == (0, "")
+        assert all(command in out for command in ("learn", "structures", "data"))
+    code, out, _ = call("learn", "--help")
+    assert code == 0
+    for option in (
+        "--task-column",
+        "--ignore",
+        "--missing",
+        "--discretize",
+        "--prior",
+        "--penalty",
+    ):
+        assert option in out
+    for option in ("--score", "--max-parents", "--required", "--forbidden", "--tiers"):
+        assert option in out
+    for option in ("--restarts", "--seed", "--jobs", "--out", "--force"):
+        assert option in out
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["learn", "--help"]])
+def test_version_and_help_load_nothing_heavy(arguments):
+    program = (
+        "import sys\nfrom bnmtl.cli import main\n"
+        f"try:\n    main({arguments!r})\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numpy', 'pandas', 'numba', 'matplotlib', 'sklearn', 'scipy', 'networkx'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == "[]\n"
+
+
+def test_structures(call, tmp_path):
+    code, out, _ = call("structures")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == bnmtl.structures.names()
+    assert "37 variables     46 arcs     509 parameters" in out
+    assert call("structures", "asia")[1] == "BayesNet(8 variables, 8 arcs, 18 parameters)\n"
+    for name in ("asia.bif", "asia.bif.gz"):
+        assert call("structures", "asia", "--out", name)[0] == 0
+        assert bnmtl.BayesNet.from_bif(tmp_path / name) == bnmtl.structures.load("asia")
+
+
+def test_data(call, tmp_path):
+    code, out, _ = call("data")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == bnmtl.data.names()
+    assert "9 tasks by column condition, 7466 rows, 11 variables" in out
+    assert call("data", "avimedi", "--out", "birds.csv")[0] == 0
+    assert call("data", "avimedi", "--out", "birds.csv.gz")[0] == 0
+    plain = (tmp_path / "birds.csv").read_bytes()
+    assert plain == gzip.decompress((tmp_path / "birds.csv.gz").read_bytes())
+    tasks = bnmtl.tasks.read(tmp_path / "birds.csv", task_column="region")
+    for region, table in bnmtl.data.load("avimedi").items():
+        pd.testing.assert_frame_equal(tasks[region], table)
+
+
+class Display:
+    """Stands in for rich's progress display and keeps what is shown."""
+
+    def __init__(self):
+        self.lines = {}
+
+    def add_task(self, description, **fields):
+        self.lines[description] = fields
+        return description
+
+    def update(self, line, **fields):
+        self.lines[line] = fields
+
+
+def test_progress_adds_up_over_tasks():
+    display = Display()
+    show = cli._Stages(display)
+    show(ProgressEvent("single-task", "north", 3, 10, -5.0))
+    show(ProgressEvent("single-task", "south", 10, 10, -7.5))
+    show(ProgressEvent("multitask", None, 4, None, -12.25))
+    assert display.lines["single-task"] == {
+        "completed": 13,
+        "total": 20,
+        "count": "13/20",
+        "detail": "south  score -7.5",
+    }
+    assert display.lines["multitask"]["total"] is None
+    assert display.lines["multitask"]["count"] == "4"
+
+
+def test_progress_of_a_real_run_ends_complete(files, monkeypatch):
+    display = Display()
+    monkeypatch.chdir(files)
+    runs.run(runs.Options(paths=("north.csv", "south.csv"), restarts=3), cli._Stages(display))
+    finished = {name: line for name, line in display.lines.items() if line.get("total")}
+    assert {"single-task", "penalties", "single-task, to compare"} <= set(finished)
+    assert all(line["completed"] == line["total"] for line in finished.values())

@@ -1,0 +1,289 @@
+"""The output folder is written whole or not at all; files of knowledge are read line by line."""
+
+import json
+import os
+import signal
+
+import networkx as nx
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmtl import BayesNet
+from bnmtl.io.knowledge import read_arcs, read_tiers
+from bnmtl.io.run import read_record, read_run
+from bnmtl.output import OutputFolder, file_names
+from bnmtl.tasks import encode
+
+
+def fill(folder, names, extra=()):
+    """Write a run of the given files, as the command line does."""
+    with folder.writing() as temporary:
+        for name in (*names, *extra):
+            (temporary / name).write_text(f"new {name}")
+        record = {"program": "bnmtl", "tasks": [], "settings": {}, "files": [*names, "run.json"]}
+        (temporary / "run.json").write_text(json.dumps(record))
+
+
+def listing(path):
+    return sorted(file.name for file in path.iterdir())
+
+
+def test_a_new_folder_appears_whole(tmp_path):
+    folder = OutputFolder(tmp_path / "deep" / "run")
+    with folder.writing() as temporary:
+        assert temporary.parent == tmp_path / "deep"
+        assert not (tmp_path / "deep" / "run").exists()
+        (temporary / "a.bif").write_text("a")
+    assert listing(tmp_path / "deep") == ["run"]
+    assert listing(tmp_path / "deep" / "run") == ["a.bif"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+@pytest.mark.parametrize("there", [False, True])
+def test_a_failure_changes_nothing(tmp_path, error, there):
+    path = tmp_path / "deep" / "run"
+    if there:
+        fill(OutputFolder(path), ["a.bif"])
+        (path / "mine.txt").write_text("mine")
+    before = {file.name: file.read_text() for file in path.iterdir()} if there else None
+    folder = OutputFolder(path, force=True)
+    with pytest.raises(error), folder.writing() as temporary:
+        (temporary / "a.bif").write_text("half")
+        raise error
+    if there:
+        assert listing(tmp_path / "deep") == ["run"]
+        assert {file.name: file.read_text() for file in path.iterdir()} == before
+    else:
+        assert listing(tmp_path) == []
+
+
+def test_a_folder_that_is_not_empty_needs_force(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(ValueError, match=r"holds `mine\.txt`: choose another one, or add --f"):
+        OutputFolder(tmp_path)
+    fill(OutputFolder(tmp_path, force=True), ["a.bif"])
+    assert listing(tmp_path) == ["a.bif", "mine.txt", "run.json"]
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_force_removes_only_what_the_earlier_run_lists(tmp_path):
+    path = tmp_path / "run"
+    fill(OutputFolder(path), ["old.bif", "both.bif"])
+    (path / "mine.bif").write_text("mine")
+    (path / "folder").mkdir()
+    (path / "folder" / "inside").write_text("mine")
+    fill(OutputFolder(path, force=True), ["new.bif", "both.bif"])
+    assert listing(path) == ["both.bif", "folder", "mine.bif", "new.bif", "run.json"]
+    assert (path / "both.bif").read_text() == "new both.bif"
+    assert (path / "mine.bif").read_text() == "mine"
+    assert (path / "folder" / "inside").read_text() == "mine"
+
+
+def test_a_record_cannot_reach_outside_its_folder(tmp_path):
+    path = tmp_path / "run"
+    path.mkdir()
+    (tmp_path / "precious").write_text("mine")
+    (path / "folder").mkdir()
+    files = ["../precious", str(tmp_path / "precious"), "folder", "run.json"]
+    record = {"program": "bnmtl", "tasks": [], "settings": {}, "files": files}
+    (path / "run.json").write_text(json.dumps(record))
+    fill(OutputFolder(path, force=True), ["a.bif"])
+    assert (tmp_path / "precious").read_text() == "mine"
+    assert listing(path) == ["a.bif", "folder", "run.json"]
+
+
+@pytest.mark.parametrize("name", ["arcs.csv", "ARCS.CSV"])
+def test_a_name_clash_with_a_foreign_file_is_refused(tmp_path, name):
+    (tmp_path / name).write_text("mine")
+    folder = OutputFolder(tmp_path, force=True)
+    with pytest.raises(ValueError, match=f"{name}` is not from a run of bnmtl"):
+        folder.reserve(["arcs.csv"])
+    folder.reserve(["other.csv"])
+
+
+def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path):
+    folder = OutputFolder(tmp_path / "run")
+    with pytest.raises(ValueError, match="is not from a run"), folder.writing() as temporary:
+        (temporary / "a.bif").write_text("new")
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / "a.bif").write_text("mine")
+    assert (tmp_path / "run" / "a.bif").read_text() == "mine"
+    assert listing(tmp_path) == ["run"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        "{}",
+        '{"program": "other", "tasks": [], "settings": {}, "files": ["mine.txt"]}',
+        '{"program": "bnmtl"}',
+        '{"program": "bnmtl", "tasks": [], "settings": {}, "files": "mine.txt"}',
+        '{"program": "bnmtl", "tasks": [{"name": "a"}], "settings": {}, "files": []}',
+    ],
+)
+def test_the_run_json_of_another_program_owns_nothing(tmp_path, text):
+    (tmp_path / "run.json").write_text(text)
+    (tmp_path / "mine.txt").write_text("mine")
+    folder = OutputFolder(tmp_path, force=True)
+    with pytest.raises(ValueError, match=r"run\.json` is not from a run"):
+        folder.reserve(["run.json"])
+    with pytest.raises(ValueError, match=r"run\.json` must "):
+        read_record(tmp_path)
+
+
+def test_files_and_places_that_cannot_be_written(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="file` is a file"):
+        OutputFolder(tmp_path / "file")
+    with pytest.raises(ValueError, match="can be written to"):
+        OutputFolder(tmp_path / "file" / "run")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(ValueError, match="can be written to"):
+        OutputFolder(tmp_path / "run")
+
+
+def test_the_interrupt_handler_is_restored(tmp_path):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        fill(OutputFolder(tmp_path / "run"), ["a.bif"])
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text(max_size=12), unique=True, max_size=8))
+def test_file_names_are_safe_and_different(tasks):
+    reserved = ["report.html", "x.bif"]
+    names = file_names(tasks, ".bif", reserved)
+    assert list(names) == tasks
+    folded = [name.casefold() for name in names.values()]
+    assert len(set(folded)) == len(folded)
+    assert not set(folded) & set(reserved)
+    for name in names.values():
+        assert name.endswith(".bif")
+        assert all(sign.isalnum() or sign in "_.+-" for sign in name)
+        assert len(name.encode()) < 200
+
+
+def test_file_names_that_need_no_change_stay():
+    assert file_names(["a/b", "a_b"], ".bif") == {"a/b": "a_b_2.bif", "a_b": "a_b.bif"}
+    assert file_names(["x"], ".bif", ["X.BIF"]) == {"x": "x_2.bif"}
+    assert file_names(["", "\N{GREEK SMALL LETTER ALPHA}-1.5+"], ".bif") == {
+        "": "_.bif",
+        "\N{GREEK SMALL LETTER ALPHA}-1.5+": "\N{GREEK SMALL LETTER ALPHA}-1.5+.bif",
+    }
+    assert len(file_names(["\N{CJK UNIFIED IDEOGRAPH-4E00}" * 300], ".bif").popitem()[1]) < 80
+
+
+def tasks():
+    frame = pd.DataFrame({"a": [0, 1, 1], "b": [1, 0, 1], "c": ["x", "y", "x"]})
+    return encode({"north": frame, "south": frame[["a", "b"]], "lone": frame[["c"]]})
+
+
+def write(tmp_path, text, name="file"):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_arcs_for_all_tasks_and_for_one(tmp_path):
+    known = tasks()
+    path = write(tmp_path, "\ufefffrom,to\r\n\r\na, b\r\nc,a\r\n")
+    assert read_arcs(path, known) == [("a", "b"), ("c", "a")]
+    path = write(tmp_path, 'from,to,task\na,b,\n"c",a,north\n')
+    assert read_arcs(path, known) == {
+        "lone": [],
+        "north": [("c", "a"), ("a", "b")],
+        "south": [("a", "b")],
+    }
+    assert read_arcs(write(tmp_path, "from,to,task\na,b,\n"), known) == [("a", "b")]
+    assert read_arcs(write(tmp_path, "from,to\n"), known) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1: the columns must be from,to or from,to,task; ``"),
+        ("a,b\n", "line 1: the columns must be from,to or from,to,task; `a,b`"),
+        ("from,to\n\na,z\n", "line 3: the tasks have no variable `z`"),
+        ("from,to,task\nc,a,south\n", "line 2: task `south` has no variable `c`"),
+        ("from,to,task\na,b,east\n", "line 2: there is no task `east`"),
+        ("from,to\na\n", "line 2: 2 values are needed"),
+        ("from,to\na,b,c\n", "line 2: 2 values are needed"),
+        ("from,to\na,a\n", "line 2: an arc from `a` to itself"),
+        ('from,to\n"a,b\n', "line 2: "),
+        (b"from,to\n\xff,a\n", "must be text in UTF-8"),
+    ],
+)
+def test_arcs_that_do_not_fit(tmp_path, text, message):
+    with pytest.raises(ValueError, match="file`.*" + message.replace("`", "[`]")):
+        read_arcs(write(tmp_path, text), tasks())
+
+
+@pytest.mark.filterwarnings("ignore:No two tasks share")
+def test_arcs_that_no_task_can_have(tmp_path):
+    frame = pd.DataFrame({"a": [0, 1], "b": [1, 0]})
+    known = encode({"1": frame, "2": frame.assign(c=[0, 1]).drop(columns="b")})
+    with pytest.raises(ValueError, match="line 2: no task has both `b` and `c`"):
+        read_arcs(write(tmp_path, "from,to\nb,c\n"), known)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    for read in (read_arcs, read_tiers):
+        with pytest.raises(ValueError, match="nowhere` cannot be read: No such file"):
+            read(tmp_path / "nowhere", tasks())
+
+
+def test_tiers_as_lines_and_as_json(tmp_path):
+    known = tasks()
+    assert read_tiers(write(tmp_path, "a , c\n\nb\n"), known) == [["a", "c"], ["b"]]
+    assert read_tiers(write(tmp_path, '[["a", "c"], ["b"]]'), known) == [["a", "c"], ["b"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "at least one tier"),
+        ("a\nz\n", "line 2: the tasks have no variable `z`"),
+        ("a\n\na,b\n", "line 3: `a` stands in line 1 already"),
+        ("a,,b\n", "line 1: the tasks have no variable ``"),
+        ('[["a"], ["b", "a"]]', "tier 2: `a` stands in tier 1 already"),
+        ('["a", "b"]', "must be a JSON list of lists"),
+        ("[[1]]", "must be a JSON list of lists"),
+        ('[["a"]', "must be JSON"),
+    ],
+)
+def test_tiers_that_do_not_fit(tmp_path, text, message):
+    with pytest.raises(ValueError, match="file`.*" + message.replace("`", "[`]")):
+        read_tiers(write(tmp_path, text), tasks())
+
+
+def test_reading_a_run_back(tmp_path):
+    network = BayesNet(
+        nx.DiGraph([("a", "b")]),
+        {"a": ("0", "1"), "b": ("0", "1")},
+        {"a": [0.25, 0.75], "b": [[0.5, 0.5], [0.1, 0.9]]},
+    )
+    network.to_bif(tmp_path / "n.bif")
+    record = {
+        "program": "bnmtl",
+        "tasks": [{"name": "n/1", "file": "n.bif"}],
+        "settings": {"seed": 3},
+        "files": ["n.bif", "run.json"],
+    }
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    run = read_run(tmp_path)
+    assert run.networks == {"n/1": network}
+    assert list(run.configuration["n/1"].edges) == [("a", "b")]
+    assert run.settings == {"seed": 3}
+    assert run.record == record
+    (tmp_path / "n.bif").unlink()
+    with pytest.raises(ValueError, match=r"n\.bif`, that of `n/1`, is missing"):
+        read_run(tmp_path)
+    with pytest.raises(ValueError, match=r"holds no run\.json"):
+        read_run(tmp_path / "nowhere")

@@ -1,0 +1,425 @@
+"""Layouts that keep boxes and arcs apart, and pictures that say what is in the graphs."""
+
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+
+import matplotlib
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.colors import to_hex
+from matplotlib.patches import FancyBboxPatch, PathPatch, Polygon
+
+from bnmtl import plotting
+from bnmtl.graphs import compelled_arcs
+from bnmtl.plotting import engines
+from bnmtl.plotting.drawing import ABSENT, COLORS
+from bnmtl.plotting.graphs import sharing
+from bnmtl.plotting.layout import majority_arcs
+from bnmtl.plotting.table import _rows
+
+ENGINES = [
+    "layered",
+    pytest.param(
+        "igraph",
+        marks=pytest.mark.skipif(
+            engines.importlib.util.find_spec("igraph") is None, reason="igraph is not installed"
+        ),
+    ),
+    pytest.param(
+        "graphviz",
+        marks=pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed"),
+    ),
+]
+
+
+def graph(*arcs, nodes=()):
+    """A DiGraph from words such as "ab" for a -> b."""
+    result = nx.DiGraph()
+    result.add_nodes_from(nodes)
+    result.add_edges_from(tuple(arc) for arc in arcs)
+    return result
+
+
+def three_tasks():
+    """a -> b in all; c -> d in two, reversed in the third; b -> d in one; e in two tasks only."""
+    return {
+        "north": graph("ab", "cd", "bd", nodes="abcde"),
+        "south": graph("ab", "cd", "ae", nodes="abcde"),
+        "west": graph("ab", "dc", nodes="abcd"),
+    }
+
+
+@st.composite
+def configurations(draw):
+    n, k = draw(st.integers(2, 9)), draw(st.integers(1, 3))
+    names = [f"v{'x' * draw(st.integers(0, 25))}{i}" for i in range(n)]
+    result = {}
+    for task in range(k):
+        order = draw(st.permutations(names))
+        pairs = list(itertools.combinations(order, 2))
+        chosen = draw(st.lists(st.sampled_from(pairs), max_size=2 * n, unique=True))
+        result[f"task{task}"] = one = nx.DiGraph(chosen)
+        one.add_nodes_from(names)
+    return result
+
+
+def samples(route, per_curve=24):
+    """Points along a chain of cubic Bézier curves."""
+    t = np.linspace(0, 1, per_curve)[:, None]
+    points = []
+    for i in range(0, len(route) - 1, 3):
+        p, q, r, s = route[i : i + 4]
+        points.append(
+            (1 - t) ** 3 * p + 3 * (1 - t) ** 2 * t * q + 3 * (1 - t) * t**2 * r + t**3 * s
+        )
+    return np.vstack(points)
+
+
+def overlap(one, two, slack=1e-6):
+    (x, y, w, h), (u, v, a, b) = one, two
+    return abs(x - u) < (w + a) / 2 - slack and abs(y - v) < (h + b) / 2 - slack
+
+
+def patches(axes, kind, color=None):
+    found = [patch for patch in axes.patches if type(patch) is kind]
+    return [p for p in found if color is None or to_hex(p.get_edgecolor()) == color.lower()]
+
+
+def texts(figure):
+    return [text.get_text() for axes in figure.axes for text in axes.texts]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_variable_has_a_box_and_every_joined_pair_a_route(engine):
+    layout = plotting.arrange(three_tasks(), engine)
+    assert layout.engine == engine
+    assert set(layout.boxes) == set("abcde")
+    assert set(layout.routes) == {("a", "b"), ("c", "d"), ("b", "d"), ("a", "e")}
+    for (upper, lower), route in layout.routes.items():
+        assert len(route) % 3 == 1
+        for variable, end in ((upper, route[0]), (lower, route[-1])):
+            x, y, width, height = layout.boxes[variable]
+            assert abs(end[0] - x) <= width / 2 + 1
+            assert abs(end[1] - y) <= height / 2 + 1
+        assert layout.boxes[upper][1] < layout.boxes[lower][1]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=25, deadline=None)
+@given(configuration=configurations())
+def test_boxes_never_overlap(engine, configuration):
+    layout = plotting.arrange(configuration, engine)
+    for one, two in itertools.combinations(layout.boxes.values(), 2):
+        assert not overlap(one, two)
+    for x, y, width, height in layout.boxes.values():
+        assert width / 2 - 1e-6 <= x <= layout.width - width / 2 + 1e-6
+        assert height / 2 - 1e-6 <= y <= layout.height - height / 2 + 1e-6
+
+
+@pytest.mark.parametrize("engine", ENGINES[:2])
+@settings(max_examples=60, deadline=None)
+@given(configuration=configurations())
+def test_arcs_bend_around_boxes(engine, configuration):
+    layout = plotting.arrange(configuration, engine)
+    for arc, route in layout.routes.items():
+        points = samples(route)
+        for variable, (x, y, width, height) in layout.boxes.items():
+            if variable not in arc:
+                inside = (abs(points[:, 0] - x) < width / 2) & (abs(points[:, 1] - y) < height / 2)
+                assert not inside.any(), (arc, variable)
+
+
+@settings(max_examples=100, deadline=None)
+@given(configuration=configurations())
+def test_majority_is_acyclic_and_covers_the_union(configuration):
+    chosen = majority_arcs(configuration)
+    assert nx.is_directed_acyclic_graph(nx.DiGraph(list(chosen)))
+    joined = {frozenset(arc) for one in configuration.values() for arc in one.edges}
+    assert {frozenset(arc) for arc in chosen} == joined
+    assert len(chosen) == len(joined)
+    for (a, b), n in chosen.items():
+        assert n == sum(g.has_edge(a, b) or g.has_edge(b, a) for g in configuration.values())
+
+
+def test_majority_keeps_the_direction_of_most_tasks():
+    tasks = {"1": graph("ab", "bc"), "2": graph("ab", "bc"), "3": graph("ba", "ca")}
+    assert majority_arcs(tasks) == {("a", "b"): 3, ("a", "c"): 1, ("b", "c"): 2}
+
+
+def test_sweeps_find_a_drawing_without_crossings():
+    tree = nx.DiGraph([(i, 2 * i + j) for i in range(1, 16) for j in (0, 1)])
+    renamed = nx.relabel_nodes(tree, {i: f"n{(i * 37) % 101}" for i in tree})
+    layout = plotting.arrange({"": renamed}, "layered")
+    assert layout.crossings == 0
+    assert plotting.arrange({"": graph("ac", "ad", "bc", "bd")}, "layered").crossings == 1
+
+
+def test_wide_layers_are_split():
+    star = nx.DiGraph([("center", f"leaf{i}") for i in range(120)])
+    layout = plotting.arrange({"": star}, "layered")
+    assert layout.width < sum(width for _, _, width, _ in layout.boxes.values()) / 1.5
+
+
+def test_auto_takes_the_engine_with_fewer_crossings(monkeypatch):
+    def stub(crossings):
+        return lambda sizes, arcs: (
+            {node: (0.0, 60.0 * i) for i, node in enumerate(sizes)},
+            {arc: np.zeros((4, 2)) for arc in arcs},
+            crossings,
+        )
+
+    monkeypatch.setattr(engines.importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setitem(engines._ENGINES, "layered", stub(3))
+    monkeypatch.setitem(engines._ENGINES, "igraph", stub(2))
+    layout = plotting.arrange({"": graph("ab")})
+    assert (layout.engine, layout.crossings) == ("igraph", 2)
+    monkeypatch.setitem(engines._ENGINES, "igraph", stub(3))
+    assert plotting.arrange({"": graph("ab")}).engine == "layered"
+
+
+def test_an_engine_that_is_not_there_is_refused(monkeypatch):
+    monkeypatch.setattr(engines.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(engines.shutil, "which", lambda name: None)
+    for engine in ("igraph", "graphviz"):
+        with pytest.raises(ValueError, match=f"'{engine}' is not installed"):
+            plotting.arrange(three_tasks(), engine)
+    with pytest.raises(ValueError, match="'dot' was given"):
+        plotting.arrange(three_tasks(), "dot")
+    assert plotting.arrange(three_tasks(), "auto").engine == "layered"
+
+
+def test_names_cut_short_stay_different():
+    names = [f"{'very_long_name_' * 6}{i}" for i in range(3)] + ["", " ", "a\nb"]
+    layout = plotting.arrange({"": nx.empty_graph(names, create_using=nx.DiGraph)})
+    assert len(set(layout.labels.values())) == len(names)
+    assert all(len(line) <= 20 for label in layout.labels.values() for line in label.split("\n"))
+
+
+def test_layout_does_not_depend_on_the_hash_seed_or_on_the_order_of_nodes():
+    program = (
+        "import networkx as nx; from bnmtl import plotting\n"
+        "arcs = [(f'n{i * 7 % 23}', f'n{(i * 5 + 3) % 23}') for i in range(1, 40)]\n"
+        "g = nx.DiGraph()\n"
+        "for a, b in arcs:\n"
+        "    g.add_edge(a, b)\n"
+        "    if not nx.is_directed_acyclic_graph(g): g.remove_edge(a, b)\n"
+        "print(plotting.arrange({'t': g}, 'layered'))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+    tasks = three_tasks()
+    turned = {
+        task: graph(*sorted(g.edges)[::-1], nodes=sorted(g)[::-1]) for task, g in tasks.items()
+    }
+    assert plotting.arrange(tasks).boxes == plotting.arrange(turned).boxes
+
+
+def test_sharing_counts_tasks_that_could_have_the_arc():
+    counts = sharing(three_tasks())
+    assert counts["a", "b"] == (3, 3) and counts["a", "b"].kind == "all"
+    assert counts["a", "e"] == (1, 2) and counts["a", "e"].kind == "one"
+    assert counts["c", "d"] == (2, 3) and counts["c", "d"].kind == "some"
+    assert counts["d", "c"].kind == "one"
+    lonely = sharing({"1": graph("ab"), "2": graph(nodes="a")})
+    assert lonely["a", "b"] == (1, 1) and lonely["a", "b"].kind == "one"
+
+
+def test_panels_show_arcs_by_how_many_tasks_share_them():
+    tasks = three_tasks()
+    figure = plotting.dags(tasks, layout="layered")
+    panels = {axes.get_label(): axes for axes in figure.axes}
+    assert set(panels) == {"legend", *tasks}
+    kinds = {arc: count.kind for arc, count in sharing(tasks).items()}
+    for task, g in tasks.items():
+        for kind, color in COLORS.items():
+            expected = sum(kinds[arc] == kind for arc in g.edges)
+            assert len(patches(panels[task], PathPatch, color)) == expected
+        heads = patches(panels[task], Polygon)
+        filled = sum(to_hex(head.get_facecolor()) != "#ffffff" for head in heads)
+        assert (len(heads), filled) == (g.number_of_edges(), len(compelled_arcs(g)))
+    # b -> d and a -> e are possible but absent in south and north; west lacks e.
+    absent = {task: len(patches(panels[task], PathPatch, ABSENT)) for task in tasks}
+    assert absent == {"north": 1, "south": 1, "west": 1}
+    ghosts = [p for p in patches(panels["west"], FancyBboxPatch) if p.get_facecolor()[3] == 0]
+    assert len(ghosts) == 1
+
+
+def test_every_variable_stands_at_the_same_place_in_all_panels():
+    figure = plotting.dags(three_tasks())
+    places = [
+        {t.get_text(): t.get_position() for t in axes.texts if t.get_text() in "abcde"}
+        for axes in figure.axes
+        if axes.get_label() != "legend"
+    ]
+    assert len(places) == 3
+    assert places[0] == places[1] == places[2]
+
+
+def test_legend_explains_what_occurs_and_names_the_layout():
+    figure = plotting.dags(three_tasks(), layout="layered")
+    for text in (
+        "in all tasks that have both variables",
+        "in some tasks",
+        "in this task only",
+        "only in other tasks",
+        "dashed: reversible, direction undetermined",
+        "variable not in this task",
+        "Layout: layered (built in)",
+    ):
+        assert texts(figure).count(text) == 1
+    assert figure.get_label() == "layered"
+    alone = texts(plotting.dags(graph("ac", "bc"), layout="layered"))
+    assert "arc" in alone
+    assert not any("task" in text or "dashed" in text for text in alone)
+
+
+def test_arrowheads_point_along_the_arc_in_either_direction():
+    figure = plotting.dags({"1": graph("ab"), "2": graph("ab"), "3": graph("ba")})
+    tips = {
+        axes.get_label(): patches(axes, Polygon)[0].get_xy()[0][1]
+        for axes in figure.axes
+        if axes.get_label() != "legend"
+    }
+    assert tips["1"] == tips["2"] > tips["3"]
+
+
+def test_strength_sets_the_width():
+    tasks = {"1": graph("ab", "bc", "bd")}
+    table = pd.DataFrame(
+        {"from": list("abb"), "to": list("bcd"), "task": "1", "strength": [40.0, 10.0, -1.0]}
+    )
+    figure = plotting.dags(tasks, layout="layered", strength=table)
+    axes = next(axes for axes in figure.axes if axes.get_label() == "1")
+    widths = sorted(patch.get_linewidth() for patch in patches(axes, PathPatch))
+    thin, middle, thick = widths
+    assert middle == pytest.approx(thin + (thick - thin) / 2)
+    assert "strength 40 nats" in texts(figure)
+    with pytest.raises(ValueError, match="'strength' is missing"):
+        plotting.dags(tasks, strength=table.drop(columns="strength"))
+
+
+def test_figures_can_share_a_layout():
+    tasks = three_tasks()
+    layout = plotting.arrange(tasks, "layered")
+    figure = plotting.dags({"north": tasks["north"]}, layout=layout)
+    assert figure.get_label() == "layered"
+    with pytest.raises(ValueError, match="'z' has no place"):
+        plotting.dags({"north": graph("az")}, layout=layout)
+
+
+@pytest.mark.parametrize("draw", [plotting.dags, plotting.arcs])
+def test_what_is_no_configuration_is_refused(draw):
+    with pytest.raises(TypeError, match="must map task names"):
+        draw([graph("ab")])
+    with pytest.raises(TypeError, match=r"must be a networkx\.DiGraph"):
+        draw(nx.Graph([("a", "b")]))
+    with pytest.raises(TypeError, match=r"`configuration\['x'\]` must be a networkx.DiGraph"):
+        draw({"x": nx.Graph([("a", "b")])})
+    with pytest.raises(ValueError, match="holds the cycle"):
+        draw({"x": graph("ab", "ba")})
+    for empty in ({}, {"x": nx.DiGraph()}):
+        with pytest.raises(ValueError, match="at least one variable"):
+            draw(empty)
+
+
+def test_number_of_columns():
+    tasks = {f"t{i}": graph("ab") for i in range(5)}
+    wide = plotting.dags(tasks, columns=5).get_size_inches()
+    tall = plotting.dags(tasks, columns=1).get_size_inches()
+    assert wide[0] > tall[0] and wide[1] < tall[1]
+    for columns in (0, 1.5, "2"):
+        with pytest.raises(ValueError, match="`columns`"):
+            plotting.dags(tasks, columns=columns)
+
+
+def test_signs_are_not_read_as_mathematics():
+    figure = plotting.dags({"$x$": graph(("$a$", "b_{1}"), ("b_{1}", "c^$"))})
+    assert {"$x$", "$a$"} <= set(texts(figure))
+    assert plotting.png(figure)
+
+
+def test_table_rows_are_sorted_and_tell_all_cases_apart():
+    tasks = three_tasks()
+    rows = _rows(tasks)
+    assert [arc for arc, _ in rows] == [("a", "b"), ("c", "d"), ("a", "e"), ("b", "d")]
+    cells = dict(rows)
+    assert cells["a", "b"] == ["forward, reversible"] * 3
+    assert cells["c", "d"][:2] == ["forward", "forward, reversible"]
+    assert cells["c", "d"][2] == "backward, reversible"
+    assert cells["a", "e"] == ["absent", "forward, reversible", "impossible"]
+    assert cells["b", "d"] == ["forward", "absent", "absent"]
+
+
+def test_table_picture():
+    figure = plotting.arcs(three_tasks())
+    assert {"north", "south", "west", "3 of 3", "1 of 2"} <= set(texts(figure))
+    assert "a \N{RIGHTWARDS ARROW} b" in texts(figure)
+    assert "task lacks one of the variables" in texts(figure)
+    assert texts(plotting.arcs(graph(nodes="ab")))[-1] == "No task has an arc."
+
+
+def test_long_tables_grow_and_are_set_in_blocks():
+    many = nx.DiGraph([(f"a{i}", f"b{i}") for i in range(200)])
+    figure = plotting.arcs({"1": many, "2": many})
+    width, height = figure.get_size_inches()
+    assert len(figure.axes) > 2
+    assert 0.5 < width / height < 3
+    assert sum(text == "2 of 2" for text in texts(figure)) == 200
+
+
+def test_penalties():
+    scores = pd.Series([-3.0, -2.5, -np.inf], index=[0.0, 1 - 1e-9, 1.0])
+    figure = plotting.penalties(scores, 1 - 1e-9)
+    (axes,) = figure.axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "1 - 1e-09", "1"]
+    assert [text.get_text() for text in axes.texts] == ["chosen"]
+    with pytest.raises(ValueError, match="`penalty` must be one of the scored penalties"):
+        plotting.penalties(scores, 0.5)
+
+
+def test_files_are_the_same_on_every_run():
+    first, second = (plotting.dags(three_tasks()) for _ in range(2))
+    assert plotting.svg(first) == plotting.svg(second)
+    assert plotting.png(first, dpi=50) == plotting.png(second, dpi=50)
+    assert "<dc:date>" not in plotting.svg(first)
+
+
+def test_nothing_leaks_into_matplotlib():
+    before = dict(matplotlib.rcParams)
+    plotting.svg(plotting.dags(three_tasks()))
+    plotting.png(plotting.arcs(three_tasks()))
+    assert dict(matplotlib.rcParams) == before
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    assert pyplot is None or pyplot.get_fignums() == []
+
+
+def test_importing_plotting_does_not_load_matplotlib():
+    program = "import sys, bnmtl.plotting; print('matplotlib' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
+
+
+def test_arguments_stay_as_they_are():
+    tasks = three_tasks()
+    before = {task: (list(g.nodes), list(g.edges)) for task, g in tasks.items()}
+    plotting.dags(tasks)
+    plotting.arcs(tasks)
+    assert {task: (list(g.nodes), list(g.edges)) for task, g in tasks.items()} == before

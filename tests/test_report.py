@@ -1,0 +1,250 @@
+"""The report: one file, nothing from outside, every name escaped, numbers that are right."""
+
+import html
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bnmtl import (
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    PairedPrior,
+    SingleTaskLearner,
+    report,
+)
+from bnmtl.report import sharing_counts
+
+NASTY = '<script>alert(1)</script> & "co"'
+
+
+class Page(HTMLParser):
+    """Texts of table cells by table, all tags, and whatever the page refers to."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.references, self.tables, self.headings = [], [], [], []
+        self._into = None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.references += [v for k, v in attributes if k in ("src", "href", "srcset", "data")]
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+            self._into = "cell"
+        elif tag == "h2":
+            self.headings.append("")
+            self._into = "heading"
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th", "h2"):
+            self._into = None
+
+    def handle_data(self, data):
+        if self._into == "cell":
+            self.tables[-1][-1][-1] += data
+        elif self._into == "heading":
+            self.headings[-1] += data
+
+    def table(self, first_header):
+        """The rows under the header line of the table that begins like this."""
+        return next(rows[1:] for rows in self.tables if rows[0][0] == first_header)
+
+
+def tables(seed=0, n=120):
+    """Two tasks with x -> y -> z, and w in one of them only."""
+    rng = np.random.default_rng(seed)
+    result = {}
+    for task in ("north", NASTY):
+        x = rng.integers(0, 2, n)
+        y = np.where(rng.random(n) < (0.9 if task == "north" else 0.65), x, 1 - x)
+        z = np.where(rng.random(n) < 0.85, y, 1 - y)
+        result[task] = pd.DataFrame({"x": x, "y<b>": y, "z": z})
+    result["north"]["w"] = np.where(rng.random(n) < 0.9, result["north"]["z"], 0)
+    return result
+
+
+def number(text):
+    return float(text.replace(",", "").replace("\u2212", "-"))
+
+
+@pytest.fixture(scope="module")
+def learned():
+    frames = tables(seed=7)  # for which sharing helps
+    options = {"restarts": 2, "random_state": 0}
+    learner = MultitaskLearnerCV(penalties=[0, 0.9, 1], **options).fit(frames)
+    return learner, SingleTaskLearner(**options).fit(frames)
+
+
+@pytest.fixture(scope="module")
+def text(learned, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    assert report.write(path, *learned, messages=["Task `<b>`: odd"], times={"all": 1.5}) == path
+    assert [file.name for file in path.parent.iterdir()] == ["report.html"]
+    return path.read_text(encoding="utf-8")
+
+
+def test_page_needs_nothing_from_outside(text):
+    page = Page(text)
+    assert page.references
+    assert all(one.startswith("data:image/") for one in page.references)
+    assert "script" not in page.tags
+    assert "link" not in page.tags
+    assert "url(" not in text
+    assert "@import" not in text
+
+
+def test_names_are_escaped(text):
+    assert NASTY not in text
+    assert html.escape(NASTY) in text
+    assert "y&lt;b&gt;" in text
+    assert "Task `&lt;b&gt;`: odd" in text
+
+
+def test_sections(text):
+    page = Page(text)
+    assert page.headings == [
+        "Graphs",
+        "Tasks",
+        "Against learning each task alone",
+        "How much to share",
+        "Arcs",
+        "Warnings",
+        "How this was computed",
+    ]
+    assert "equivalence class" in text
+    assert "Neither is a claim about cause and effect" in text
+
+
+def test_task_table(text, learned):
+    learner, single = learned
+    for row in Page(text).table("task"):
+        task, n_rows, n_variables, n_arcs, n_all, n_one, n_reversible, *_, score, _, alone, _ = row
+        own = learner.arcs_[learner.arcs_["task"] == task]
+        assert (int(n_rows), int(n_variables)) == (120, learner.tasks_[task].n_variables)
+        assert int(n_arcs) == len(own)
+        assert int(n_reversible) == (~own["compelled"]).sum()
+        assert int(n_one) == (own["n_tasks"] == 1).sum()
+        assert int(n_all) == ((own["n_tasks"] == 2) & (own["n_tasks_possible"] == 2)).sum()
+        assert number(score) == pytest.approx(learner.task_scores_[task], abs=0.06)
+        assert number(alone) == pytest.approx(single.task_scores_[task], abs=0.06)
+
+
+def test_comparison_uses_the_same_prior_for_both(text, learned):
+    learner, single = learned
+    rows = {name: cells for name, *cells in Page(text).table("")}
+    prior = PairedPrior(penalty=learner.penalty_)
+    ours = learner.task_scores_.sum() + prior.log_prior(learner.configuration_)
+    theirs = single.task_scores_.sum() + prior.log_prior(single.configuration_)
+    together, apart, difference = rows["log posterior under the prior used"]
+    assert number(together) == pytest.approx(ours, abs=0.06)
+    if np.isfinite(theirs):
+        assert number(apart) == pytest.approx(theirs, abs=0.06)
+        assert number(difference) == pytest.approx(ours - theirs, abs=0.06)
+    held_out = rows["held-out log-likelihood per row"]
+    assert number(held_out[0]) == pytest.approx(
+        learner.validation_scores_[learner.penalty_], abs=6e-5
+    )
+    assert number(held_out[1]) == pytest.approx(learner.validation_scores_[0.0], abs=6e-5)
+
+
+def test_arc_table_has_one_row_per_arc_the_most_shared_first(text, learned):
+    learner, _ = learned
+    rows = Page(text).table("from")
+    assert {(row[0], row[1]) for row in rows} == set(
+        zip(learner.arcs_["from"], learner.arcs_["to"], strict=True)
+    )
+    shared = [int(row[2].split(" of ")[0]) for row in rows]
+    assert shared == sorted(shared, reverse=True)
+    tasks = list(learner.configuration_)
+    strengths = learner.arcs_.set_index(["from", "to", "task"])["strength"]
+    for row in rows:
+        for task, cell in zip(tasks, row[4:], strict=True):
+            if (row[0], row[1], task) in strengths.index:
+                value = number(cell.split()[0])
+                assert value == pytest.approx(strengths[row[0], row[1], task], abs=0.06)
+            else:
+                assert cell in ("", "·", "\N{LEFTWARDS ARROW}")
+
+
+def test_one_task_says_that_nothing_is_shared(tmp_path):
+    frames = {"alone": tables()["north"]}
+    learner = SingleTaskLearner(restarts=1, random_state=0).fit(frames)
+    text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
+    assert "nothing is shared" in text
+    assert "Against" not in text
+    assert "How much to share" not in text
+
+
+def test_given_penalty_and_pictures(tmp_path):
+    learner = MultitaskLearner(PairedPrior(0.5), restarts=1, random_state=0).fit(tables())
+    text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
+    assert "at penalty 0.5." in text
+    assert "How much to share" not in text
+
+
+def test_penalty_one_against_disagreeing_tasks(tmp_path):
+    frames = {task: frame[["x", "y<b>", "z"]] for task, frame in tables().items()}
+    rng = np.random.default_rng(1)
+    frames["north"] = frames["north"].assign(x=rng.integers(0, 2, 120))
+    options = {"restarts": 1, "random_state": 0}
+    learner = MultitaskLearner(PairedPrior(1.0), **options).fit(frames)
+    single = SingleTaskLearner(**options).fit(frames)
+    text = report.write(tmp_path / "r.html", learner, single).read_text(encoding="utf-8")
+    rows = {name: cells for name, *cells in Page(text).table("")}
+    assert rows["log posterior under the prior used"][1:] == ["\u2212\u221e", "\u221e"]
+
+
+def test_no_arcs(tmp_path):
+    rng = np.random.default_rng(0)
+    frames = [pd.DataFrame(rng.integers(0, 2, (50, 2)), columns=["a", "b"]) for _ in range(2)]
+    learner = MultitaskLearner(forbidden=[("a", "b"), ("b", "a")], restarts=1, random_state=0).fit(
+        frames
+    )
+    text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
+    assert "No task has an arc." in text
+
+
+def test_sharing_counts():
+    table = pd.DataFrame(
+        [
+            ("a", "b", "1", 2, 2),
+            ("a", "b", "2", 2, 2),
+            ("b", "c", "1", 2, 3),
+            ("b", "c", "2", 2, 3),
+            ("c", "d", "1", 1, 1),
+            ("d", "e", "2", 1, 3),
+        ],
+        columns=["from", "to", "task", "n_tasks", "n_tasks_possible"],
+    )
+    assert sharing_counts(table) == {"arcs": 4, "all": 1, "some": 1, "one": 2}
+
+
+def test_learner_must_be_fitted(tmp_path):
+    with pytest.raises(TypeError, match="`learner` must have been fitted"):
+        report.write(tmp_path / "r.html", MultitaskLearner())
+
+
+def test_a_failure_leaves_no_half_written_page(tmp_path, learned, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("pathlib.Path.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        report.write(path, *learned)
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_same_page_on_every_run(tmp_path, learned):
+    first = report.write(tmp_path / "1.html", *learned).read_bytes()
+    second = report.write(tmp_path / "2.html", *learned).read_bytes()
+    assert first == second
