@@ -137,6 +137,7 @@ def test_the_end_is_a_local_optimum_of_the_whole_neighborhood(prior, seed, n, k)
     problem = joint_problem(random_tasks(seed, n, k))
     search = searched(problem, prior, random_start(problem, np.random.default_rng(seed)), seed)
     search.run()
+    assert all(map(naive.is_dag, search.adjacency))
     violated, own = search.score
     assert (violated, pytest.approx(own, rel=1e-9, abs=1e-9)) == naive_score(
         problem, prior, search.adjacency
@@ -165,6 +166,7 @@ def test_every_step_gains_what_it_says_and_the_queue_misses_nothing(prior, seed,
         if not search.step():
             assert max(every, default=0) <= search.ties.tolerance or violated
             break
+        assert all(map(naive.is_dag, search.adjacency))
         after = naive_score(problem, prior, search.adjacency)
         assert after[0] == before[0] - bool(violated)
         assert after[1] - before[1] == pytest.approx(

@@ -94,6 +94,25 @@ def test_task_penalties_agree_with_enumeration(gains, penalties, reversal):
     )
 
 
+@settings(max_examples=examples(300))
+@given(st.integers(0, 10**6), st.integers(6, 12), st.sampled_from([0.3, 0.9, 0.9999]))
+def test_minimum_cuts_of_many_tasks_agree_with_the_table(seed, k, penalty):
+    """Enough tasks for flows that must be taken back, where a greedy flow is not the largest."""
+    rng = np.random.default_rng(seed)
+    gains = rng.normal(size=(k, 3)) * rng.choice([0.1, 1.0, 3.0])
+    gains[rng.random((k, 3)) < 0.15] = -math.inf
+    gains[:, 1] = np.maximum(gains[:, 1], -5)
+    prior = PairedPrior(penalty)
+    expected = best_states(gains, prior, method="paired")[1]
+    assert best_states(gains, prior, method="min-cut")[1] == pytest.approx(expected, rel=1e-9)
+    tasks = [f"task{s}" for s in range(k)]
+    pairs = [(s, t) for t in tasks for s in tasks if s < t]
+    unequal = PairedPrior(task_penalty=dict(zip(pairs, rng.random(len(pairs)) ** 0.1, strict=True)))
+    expected = best_states(gains, unequal, method="branch-and-bound", tasks=tasks)[1]
+    found = best_states(gains, unequal, method="min-cut", tasks=tasks)[1]
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
 class FewArcs:
     """A coupling of one's own: every task with an arc beyond the first costs one nat."""
 
