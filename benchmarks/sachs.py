@@ -1,8 +1,8 @@
-"""How well networks learned from few cells per condition predict the others: Sachs, nine conditions.
+"""How well networks learned from few cells per condition predict the others (Sachs).
 
-Run `python -m benchmarks.sachs` in an environment with bnmtl (about three minutes on two cores). Each
-(rows, trial, learner) appends one JSON line to benchmarks/results/sachs.jsonl; a second run goes on
-where the first stopped. `--table` prints the table of the README from that file.
+Run `python -m benchmarks.sachs` in an environment with bnmtl (about three minutes on two cores).
+Each (rows, trial, learner) appends one JSON line to benchmarks/results/sachs.jsonl; a second run
+goes on where the first stopped. `--table` prints the table of the README from that file.
 """
 
 import argparse
@@ -57,7 +57,9 @@ def measure(tasks, n_rows, trial, kind, restarts):
         "learner": kind,
         "restarts": restarts,
         "held_out": round(float(np.mean(held_out)), 6),
-        "arcs": round(float(np.mean([g.number_of_edges() for g in learner.configuration_.values()])), 3),
+        "arcs": round(
+            float(np.mean([g.number_of_edges() for g in learner.configuration_.values()])), 3
+        ),
         "penalty": getattr(learner, "penalty_", None),
         "seconds": round(seconds, 3),
         "bnmtl": bnmtl.__version__,
@@ -67,7 +69,9 @@ def measure(tasks, n_rows, trial, kind, restarts):
 def table():
     """Held-out nats per row, mean and standard error of the difference to learning alone."""
     lines = pd.DataFrame(map(json.loads, RESULTS.read_text().splitlines()))
-    wide = lines.pivot(index=["rows", "trial"], columns="learner", values="held_out")[list(LEARNERS)]
+    wide = lines.pivot(index=["rows", "trial"], columns="learner", values="held_out")[
+        list(LEARNERS)
+    ]
     alone = next(iter(LEARNERS))
     gain = wide.drop(columns=alone).sub(wide[alone], axis=0).groupby("rows")
     text = ["| rows per condition | " + " | ".join(LEARNERS) + " |", "|---" * 5 + "|"]
@@ -91,7 +95,10 @@ def main():
         tasks = encode(discretize(data.load("sachs"), bins=3))
         RESULTS.parent.mkdir(exist_ok=True)
         done = RESULTS.read_text() if RESULTS.exists() else ""
-        known = {(one["rows"], one["trial"], one["learner"]) for one in map(json.loads, done.splitlines())}
+        known = {
+            (one["rows"], one["trial"], one["learner"])
+            for one in map(json.loads, done.splitlines())
+        }
         plan = [(n, t, kind) for t in range(arguments.trials) for n in SIZES for kind in LEARNERS]
         for n, trial, kind in track([one for one in plan if one not in known]):
             line = measure(tasks, n, trial, kind, arguments.restarts)

@@ -171,9 +171,7 @@ def check_dag(graph, name):
     ValueError: `graph` must be acyclic; it holds the cycle a -> b -> a.
     """
     if not isinstance(graph, nx.DiGraph) or graph.is_multigraph():
-        raise TypeError(
-            f"`{name}` must be a networkx.DiGraph; a {type(graph).__name__} was given."
-        )
+        raise TypeError(f"`{name}` must be a networkx.DiGraph; a {type(graph).__name__} was given.")
     if not nx.is_directed_acyclic_graph(graph):
         cycle = [tail for tail, _ in nx.find_cycle(graph)]
         path = " -> ".join(str(node) for node in [*cycle, cycle[0]])

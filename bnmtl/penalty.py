@@ -31,8 +31,8 @@ class MultitaskLearnerCV(MultitaskLearner):
     penalties : sequence of float, default=None
         None is 1 - penalty = 1, 0.5, 1e-1, ... 1e-12, 0.
     validation : float, default=0.05
-        Share of each task's rows that is held out, at least one row. The structures learned from the
-        other rows are kept; the probability tables are estimated again from all rows.
+        Share of each task's rows that is held out, at least one row. The structures learned from
+        the other rows are kept; the probability tables are estimated again from all rows.
     cv : int, default=None
         Number of folds; then every row is held out once, and the chosen penalty is used to learn
         from all rows. Give ``validation=None`` with it.
@@ -159,7 +159,8 @@ class MultitaskLearnerCV(MultitaskLearner):
         )
         prior = priors[self.penalty_]
         if self.cv is None:
-            # A variable that was constant in the training rows took no part, whatever the others say.
+            # A variable that was constant in the training rows took no part, whatever the others
+            # say.
             pairs = zip(problems, search.problems, strict=True)
             scored = [replace(whole, active=trained.active) for whole, trained in pairs]
             score, task_scores = MultitaskSearch(scored, effort, report).value(

@@ -1,4 +1,4 @@
-"""Tells whoever listens how far a learner is: a callable of the user's own or a bar on the terminal."""
+"""Tells how far a learner is: to a callable of the user's own or by a bar on the terminal."""
 
 import threading
 from collections import namedtuple
@@ -78,8 +78,13 @@ class _Bar:
     """A rich progress display with one line per stage and task."""
 
     def __init__(self):
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-        from rich.progress import TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+        )
 
         self._display = Progress(
             TextColumn("{task.description}"),
@@ -99,6 +104,4 @@ class _Bar:
             text = event.stage if event.task is None else f"{event.stage} {event.task}"
             self._lines[key] = self._display.add_task(text, total=event.total, score="")
         score = "" if event.score is None else f"score {event.score:.2f}"
-        self._display.update(
-            self._lines[key], completed=event.done, total=event.total, score=score
-        )
+        self._display.update(self._lines[key], completed=event.done, total=event.total, score=score)

@@ -53,8 +53,9 @@ class Score(BaseEstimator):
         >>> from bnmtl import BDeu
         >>> frame = pd.DataFrame({"rain": [0, 0, 1, 1], "wet": [0, 0, 1, 1]})
         >>> score = BDeu()
-        >>> round(score.local_score("wet", ["rain"], frame) - score.local_score("wet", [], frame), 3)
-        1.897
+        >>> alone = score.local_score("wet", [], frame)
+        >>> round(score.local_score("wet", ["rain"], frame) - alone, 3)
+        2.002
         """
         task = _encoded(frame)
         index = {variable: at for at, variable in enumerate(task.variables)}
@@ -143,7 +144,7 @@ class BDeu(_EquivalentSampleSize):
     >>> from bnmtl import BDeu
     >>> frame = pd.DataFrame({"a": ["x", "x", "y"], "b": ["u", "v", "v"]})
     >>> round(BDeu().local_score("a", ["b"], frame), 4)
-    -2.7726
+    -3.1781
     """
 
     _kind = scoring.BDEU
@@ -169,7 +170,7 @@ class BDs(_EquivalentSampleSize):
     >>> from bnmtl import BDs
     >>> frame = pd.DataFrame({"a": ["x", "x", "y"], "b": ["u", "v", "v"]})
     >>> round(BDs().local_score("a", ["b"], frame), 4)
-    -2.7726
+    -3.1781
     """
 
     _kind = scoring.BDS
@@ -209,7 +210,7 @@ class BIC(Score):
     >>> from bnmtl import BIC
     >>> frame = pd.DataFrame({"a": ["x", "x", "y"], "b": ["u", "v", "v"]})
     >>> round(BIC().local_score("a", [], frame), 4)
-    -2.4589
+    -2.4588
     """
 
     _kind = scoring.BIC
@@ -237,8 +238,8 @@ class AIC(Score):
 class LogLikelihood(Score):
     """Log-likelihood at its maximum, without any price for parameters.
 
-    For tests and reports: as the score of a search it always wants more arcs, and the learners refuse
-    it without ``max_parents``. Score equivalent.
+    For tests and reports: as the score of a search it always wants more arcs, and the learners
+    refuse it without ``max_parents``. Score equivalent.
 
     Examples
     --------
@@ -352,8 +353,8 @@ def _family(child, parents, index):
     for name in (child, *parents):
         if name not in index:
             raise ValueError(
-                f"`frame` must have a column for every variable of the family, {name!r} is missing; "
-                f"the columns are {', '.join(sorted(index))}."
+                f"`frame` must have a column for every variable of the family, {name!r} is "
+                f"missing; the columns are {', '.join(sorted(index))}."
             )
     if child in parents or len(set(parents)) < len(parents):
         raise ValueError(
@@ -370,7 +371,7 @@ def _checked_weights(weights, n_rows):
     array = np.asarray(weights, dtype=float)
     if array.shape != (n_rows,) or not np.all(np.isfinite(array)) or np.any(array < 0):
         raise ValueError(
-            f"`weights` must be {n_rows} finite numbers of at least 0, one a row of `frame`, got an "
-            f"array of shape {array.shape}; give one weight per row."
+            f"`weights` must be {n_rows} finite numbers of at least 0, one a row of `frame`, got "
+            f"an array of shape {array.shape}; give one weight per row."
         )
     return array

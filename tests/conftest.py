@@ -8,8 +8,7 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from budget import NO_JIT  # noqa: E402
-
+from budget import NO_JIT
 
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
@@ -21,6 +20,4 @@ def pytest_collection_modifyitems(items):
         return
     for item in items:
         if item.get_closest_marker("slow_without_jit"):
-            item.add_marker(
-                pytest.mark.skip(reason="NUMBA_DISABLE_JIT=1: minutes in plain Python")
-            )
+            item.add_marker(pytest.mark.skip(reason="NUMBA_DISABLE_JIT=1: minutes in plain Python"))

@@ -10,8 +10,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What each room may import of the package, besides itself. Data flows one way: frames, tasks, counts,
-# scores, search, configurations, networks; imports point to what stands before.
+# What each room may import of the package, besides itself. Data flows one way: frames, tasks,
+# counts, scores, search, configurations, networks; imports point to what stands before.
 ROOMS = {
     "_kernels": set(),
     "tasks": set(),
@@ -97,7 +97,9 @@ def test_no_print_outside_the_command_line():
     for _, path in sources():
         if path.name == "cli.py":
             continue
-        calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+        calls = (
+            node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)
+        )
         assert not any(isinstance(c.func, ast.Name) and c.func.id == "print" for c in calls), path
 
 
@@ -119,7 +121,8 @@ def test_all_packages_are_installed():
     config.read(ROOT / "setup.cfg")
     listed = set(config["options"]["packages"].split())
     found = {
-        ".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "bnmtl").rglob("__init__.py")
+        ".".join(path.parent.relative_to(ROOT).parts)
+        for path in (ROOT / "bnmtl").rglob("__init__.py")
     }
     assert listed == found | {"bnmtl.structures", "bnmtl.data"}
 
@@ -133,7 +136,8 @@ def test_importing_the_package_is_light():
 
 
 def test_learning_does_not_load_pictures_or_exact_inference():
-    code = "import sys, bnmtl.learners; print([m for m in ('matplotlib', 'pgmpy') if m in sys.modules])"
+    heavy = {"matplotlib", "pgmpy"}
+    code = f"import sys, bnmtl.learners; print(sorted({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

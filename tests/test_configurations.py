@@ -3,20 +3,20 @@
 import itertools
 import math
 
+import naive
 import numpy as np
 import pandas as pd
 import pytest
+from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive
 from bnmtl import ArcPrior, BDeu, EditPrior, PairedPrior
 from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.problem import Couplings, JointProblem, TaskProblem
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.tasks import encode
-from budget import examples
 
 
 def random_tasks(seed, n, k, n_rows=30):
@@ -179,7 +179,9 @@ def test_every_step_gains_what_it_says_and_the_queue_misses_nothing(prior, seed,
 def test_structure_priors_are_weighted_by_the_penalties(seed, n, k):
     """Exponents w_s per pair of variables, in the score and in every step."""
     structure_prior = ArcPrior(probability=0.1)
-    prior = PairedPrior(0.9, task_penalty={("task0", "task1"): 0.3}, variable_penalty={("v0", "v1"): 0})
+    prior = PairedPrior(
+        0.9, task_penalty={("task0", "task1"): 0.3}, variable_penalty={("v0", "v1"): 0}
+    )
     problem = joint_problem(random_tasks(seed, n, k), structure_prior)
     # Constant variables take no part, so only tasks without them compare with the plain sum.
     if not all(task.active.all() for task in problem.tasks):
@@ -229,7 +231,9 @@ def test_constraints_of_each_task_are_kept():
 
 def test_demands_that_no_agreement_can_meet_are_refused():
     frames = random_tasks(1, 2, 2)
-    frames = {name: frame.assign(v0=list("ab") * 15, v1=list("ba") * 15) for name, frame in frames.items()}
+    frames = {
+        name: frame.assign(v0=list("ab") * 15, v1=list("ba") * 15) for name, frame in frames.items()
+    }
     problem = joint_problem(
         frames, required={"task0": [("v0", "v1")]}, forbidden={"task1": [("v0", "v1")]}
     )

@@ -166,12 +166,15 @@ def test_penalty_one_agrees_wherever_tasks_share_a_pair(partial_tasks):
     joint = quietly(MultitaskLearner(PairedPrior(1), **QUICK), partial_tasks)
     identical = quietly(IdenticalLearner(**QUICK), partial_tasks)
     assert joint.score_ >= identical.score_ - 1e-9
-    assert PairedPrior(1).log_prior(
-        {
-            task: graph.subgraph(set(graph) - set(joint.tasks_[task].constant))
-            for task, graph in joint.configuration_.items()
-        }
-    ) == 0
+    assert (
+        PairedPrior(1).log_prior(
+            {
+                task: graph.subgraph(set(graph) - set(joint.tasks_[task].constant))
+                for task, graph in joint.configuration_.items()
+            }
+        )
+        == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -217,7 +220,9 @@ def test_pooled_learns_from_all_rows_at_once(asia_tasks):
 
 
 def test_a_constant_column_stays_a_node_without_arcs(partial_tasks):
-    with pytest.warns(UserWarning, match="Task `south`: only one state is observed in column `tub`"):
+    with pytest.warns(
+        UserWarning, match="Task `south`: only one state is observed in column `tub`"
+    ):
         learner = MultitaskLearner(PairedPrior(0.99), **QUICK).fit(partial_tasks)
     graph = learner.configuration_["south"]
     assert "tub" in graph
@@ -318,7 +323,9 @@ def test_named_starts(start, asia_tasks):
 def test_given_starts(asia_tasks):
     """From its own result the search does not move; a graph for all serves as well as one each."""
     learner = MultitaskLearner(PairedPrior(0.9), **QUICK).fit(asia_tasks)
-    again = MultitaskLearner(PairedPrior(0.9), start=learner.configuration_, **QUICK).fit(asia_tasks)
+    again = MultitaskLearner(PairedPrior(0.9), start=learner.configuration_, **QUICK).fit(
+        asia_tasks
+    )
     assert arcs(again) == arcs(learner)
     assert again.start_ == "given"
     graph = structures.load("asia").graph

@@ -2,13 +2,13 @@
 
 import math
 
+import naive
 import numpy as np
 import pytest
+from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive
-from budget import examples
 from bnmtl import EditPrior, PairedPrior
 from bnmtl.search.neighborhood import best_states
 
@@ -18,7 +18,7 @@ COSTS = st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0])
 
 @st.composite
 def gain_tables(draw, most_tasks=5):
-    """Gains of a few tasks; some states illegal, some tasks with coarse values so that ties occur."""
+    """Gains of a few tasks; some states illegal, some values coarse so that ties occur."""
     k = draw(st.integers(1, most_tasks))
     values = st.one_of(
         st.floats(-8, 8, allow_nan=False), st.integers(-3, 3).map(float), st.just(-math.inf)
@@ -151,7 +151,7 @@ def test_a_positive_coupling_is_refused():
 
 
 def test_agreement_alone_can_be_the_gain():
-    """Four tasks in states 1, 1, 0, 0 with nothing to gain by themselves agree under any penalty."""
+    """Four tasks in states 1, 1, 0, 0 with nothing to gain by themselves agree."""
     states, value = best_states(np.zeros((4, 3)), PairedPrior(penalty=0.9))
     assert len(set(states.tolist())) == 1
     assert value == 0

@@ -69,7 +69,9 @@ def test_the_score_is_that_of_the_chosen_configuration_on_all_rows(tasks):
     ).fit(tasks)
     # From there the greedy can only climb.
     assert again.score_ >= learner.score_ - 1e-9
-    own = learner.task_scores_.sum() + PairedPrior(learner.penalty_).log_prior(learner.configuration_)
+    own = learner.task_scores_.sum() + PairedPrior(learner.penalty_).log_prior(
+        learner.configuration_
+    )
     assert learner.score_ == pytest.approx(own, rel=1e-12)
 
 
@@ -83,7 +85,7 @@ def test_equally_good_penalties_give_way_to_the_largest():
 
 
 def test_a_column_that_is_constant_in_the_training_rows_took_no_part():
-    """The only other value of `b` is held out, so the task could not agree on the arc at penalty 1."""
+    """The only other value of `b` is held out, so the task could not agree at penalty 1."""
     rng = np.random.default_rng(0)
     a = rng.integers(0, 2, 40)
     north = pd.DataFrame({"a": a, "b": a, "c": rng.integers(0, 2, 40)})
@@ -121,8 +123,10 @@ def test_the_split_follows_the_rows_not_their_order(tasks):
     )
     (one,) = learner._held_out({"north": encoded}, 5)["north"]
     (other,) = learner._held_out({"north": shuffled}, 5)["north"]
-    held = [sorted(map(tuple, t.codes[:, rows].T.tolist())) for t, rows in
-            [(encoded, one), (shuffled, other)]]
+    held = [
+        sorted(map(tuple, t.codes[:, rows].T.tolist()))
+        for t, rows in [(encoded, one), (shuffled, other)]
+    ]
     assert held[0] == held[1]
     (moved,) = learner._held_out({"north": encoded}, 6)["north"]
     assert sorted(moved) != sorted(one)

@@ -2,6 +2,7 @@
 
 import math
 
+import naive
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -10,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-import naive
 from bnmtl import ArcPrior, EditPrior, PairedPrior, ReferencePrior
 
 STATES = st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=6)
@@ -21,9 +21,7 @@ TASKS = ["a", "b", "c", "d", "e", "f"]
 @given(STATES, PENALTIES, st.sampled_from([1, 2]))
 def test_paired_equals_equation_2_8(states, penalty, reversal):
     found = PairedPrior(penalty, reversal).log_coupling(states)
-    assert found == pytest.approx(
-        naive.paired_log_coupling(states, reversal, lambda s, t: penalty)
-    )
+    assert found == pytest.approx(naive.paired_log_coupling(states, reversal, lambda s, t: penalty))
 
 
 @given(STATES, PENALTIES, st.sampled_from([1, 2]))
@@ -44,9 +42,7 @@ def test_penalties_per_pair_of_tasks(states, penalties, reversal):
     pairs = [(TASKS[s], TASKS[t]) for t in range(6) for s in range(t)]
     listed = dict(zip(pairs, penalties, strict=True))
     prior = PairedPrior(0.5, reversal, task_penalty=listed)
-    expected = naive.paired_log_coupling(
-        states, reversal, lambda s, t: listed[TASKS[s], TASKS[t]]
-    )
+    expected = naive.paired_log_coupling(states, reversal, lambda s, t: listed[TASKS[s], TASKS[t]])
     found = prior.log_coupling(states, tasks=TASKS[: len(states)])
     assert found == pytest.approx(expected)
 
@@ -103,7 +99,9 @@ def test_exponents_of_structure_priors(penalties, k):
     listed = dict(zip(pairs, penalties, strict=True))
     weights = PairedPrior(task_penalty=listed).structure_weights(("x", "y"), TASKS[:k])
     for s in range(k):
-        others = sum(p for pair, p in listed.items() if TASKS[s] in pair and set(pair) <= set(TASKS[:k]))
+        others = sum(
+            p for pair, p in listed.items() if TASKS[s] in pair and set(pair) <= set(TASKS[:k])
+        )
         assert weights[s] == pytest.approx(1 / (1 + others))
     assert EditPrior(0.5).structure_weights(("x", "y"), TASKS[:k]).tolist() == pytest.approx(
         [1 / (1 + (k - 1) * 0.5)] * k

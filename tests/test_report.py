@@ -234,6 +234,7 @@ def test_learner_must_be_fitted(tmp_path):
 def test_a_failure_leaves_no_half_written_page(tmp_path, learned, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("old")
+
     def fail(*_):
         raise OSError("disk full")
 

@@ -1,4 +1,4 @@
-"""Same input and seed, same result, whatever the order of columns, rows, tasks, threads and hashes."""
+"""Same input and seed, same result, whatever the order of columns, rows, tasks and threads."""
 
 import json
 import os

@@ -2,19 +2,19 @@
 
 import warnings
 
+import naive
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+import reference
+from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive
-import reference
 from bnmtl import AIC, BIC, K2, BDeu, BDs, LogLikelihood
 from bnmtl._kernels import scoring
 from bnmtl.tasks import encode
-from budget import examples
 
 SCORES = [BDeu(), BDeu(10.0), BDs(), BDs(3.5), K2(), BIC(), AIC(), LogLikelihood()]
 EQUIVALENT = [score for score in SCORES if not isinstance(score, (K2, BDs))]
@@ -135,7 +135,9 @@ def test_families_of_many_states_are_scored_without_laying_out_their_table(score
     names = [f"v{v:02}" for v in range(13)]
     frame = pd.DataFrame(
         {
-            name: pd.Categorical.from_codes(rng.integers(0, 2, 50) * 199, [str(x) for x in range(200)])
+            name: pd.Categorical.from_codes(
+                rng.integers(0, 2, 50) * 199, [str(x) for x in range(200)]
+            )
             for name in names
         }
     )

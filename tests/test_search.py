@@ -2,14 +2,15 @@
 
 import itertools
 
+import naive
 import numpy as np
 import pandas as pd
 import pytest
+import reference
+from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive
-import reference
 from bnmtl import AIC, BDeu
 from bnmtl._kernels import moves, paths
 from bnmtl.search.constraints import Constraints, constraints_by_task
@@ -18,7 +19,6 @@ from bnmtl.search.hill_climbing import hill_climb, search, tabu_search
 from bnmtl.search.problem import TaskProblem
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.tasks import encode
-from budget import examples
 
 
 def free(n, max_parents=None):

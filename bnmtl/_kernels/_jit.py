@@ -8,14 +8,14 @@ _COMPILED = []
 
 
 def kernel(function):
-    """Compile ``function``: cached on disk, without the global interpreter lock, strict arithmetic."""
+    """Compile ``function``: cached on disk, without the interpreter lock, strict arithmetic."""
     compiled = numba.njit(cache=True, nogil=True)(function)
     _COMPILED.append(compiled)
     return compiled
 
 
 def is_first_run():
-    """Whether no kernel has been compiled on this machine yet, so that the first call takes long."""
+    """Whether nothing has been compiled on this machine yet, so that the first call takes long."""
     if numba.config.DISABLE_JIT:
         return False
     return not any(

@@ -1,8 +1,8 @@
 """Joint states of one pair of variables over all tasks, used by ``bnmtl.search.neighborhood``.
 
-Data contract: ``gains`` is float64 of shape (k, 3), the columns being the states -1, 0, +1, with -inf
-for a state that is not legal; every task has at least one legal state. Penalties are logarithms
-log(1 - delta) in [-inf, 0]. States are int8 of shape (k,).
+Data contract: ``gains`` is float64 of shape (k, 3), the columns being the states -1, 0, +1, with
+-inf for a state that is not legal; every task has at least one legal state. Penalties are
+logarithms log(1 - delta) in [-inf, 0]. States are int8 of shape (k,).
 """
 
 import numpy as np
@@ -59,8 +59,8 @@ def edit_states(gains, log_penalty, costs):
 def paired_states(gains, log_penalty, reversal):
     """Best states under the Paired prior with one penalty for all pairs of tasks, in O(k^3).
 
-    The coupling depends only on how many tasks are in each state: a dynamic program over tasks keeps
-    the best sum of gains for every (number in state -1, number in state +1).
+    The coupling depends only on how many tasks are in each state: a dynamic program over tasks
+    keeps the best sum of gains for every (number in state -1, number in state +1).
     """
     k = gains.shape[0]
     table = np.full((k + 1, k + 1), -np.inf)
@@ -156,8 +156,9 @@ def minimum_cut(capacity, source, sink):
 def min_cut_states(gains, log_penalties):
     """Best states under the Paired prior with reversal 2 and any log penalty per pair of tasks.
 
-    States -1, 0, +1 then lie on a line and |x_s - x_t| is a sum over the two thresholds between them:
-    node s says x_s >= 0, node k + s says x_s >= 1, and the cheapest configuration is a minimum cut.
+    States -1, 0, +1 then lie on a line and |x_s - x_t| is a sum over the two thresholds between
+    them: node s says x_s >= 0, node k + s says x_s >= 1, and the cheapest configuration is a
+    minimum cut.
     """
     k = gains.shape[0]
     source, sink = 2 * k, 2 * k + 1
@@ -181,7 +182,7 @@ def min_cut_states(gains, log_penalties):
 
 @kernel
 def gather_gains(toggles, adjacency, may_add, may_remove, members, i, j, gains):
-    """Gains of the members' states of the pair (i, j), i -> j being state +1; -inf where not allowed.
+    """Gains of the members' states of the pair (i, j), i -> j being +1; -inf where not allowed.
 
     All arrays but ``members`` and ``gains`` have the task as their first axis.
     """

@@ -1,10 +1,10 @@
 """The best change of one pair of variables in one graph, used by hill climbing.
 
-Data contract: ``toggles`` is float64 (n, n), [a, b] the gain of taking a into the parents of b or, if
-it is one, of leaving it out; ``adjacency`` is bool (n, n); ``may_add`` is bool (n, n), [a, b] true
-where the arc a -> b may be set now; ``may_remove`` is bool (n, n), symmetric; ``keys`` is uint64
-(n, n), symmetric, the order of pairs among ties; ``coins`` is bool (n, n), [a, b] true for the
-direction that wins a tie within a pair, of which exactly one of [a, b], [b, a] is true.
+Data contract: ``toggles`` is float64 (n, n), [a, b] the gain of taking a into the parents of b or,
+if it is one, of leaving it out; ``adjacency`` is bool (n, n); ``may_add`` is bool (n, n), [a, b]
+true where the arc a -> b may be set now; ``may_remove`` is bool (n, n), symmetric; ``keys`` is
+uint64 (n, n), symmetric, the order of pairs among ties; ``coins`` is bool (n, n), [a, b] true for
+the direction that wins a tie within a pair, of which exactly one of [a, b], [b, a] is true.
 """
 
 import numpy as np
@@ -41,9 +41,9 @@ def best_gain(toggles, adjacency, may_add, may_remove):
 def best_change(toggles, adjacency, may_add, may_remove, keys, coins, tolerance):
     """The winning change as (a, b, state, gain): state 1 sets a -> b, state 0 removes it.
 
-    Changes within ``tolerance`` of the best are ties. The pair with the smallest key wins; within the
-    pair removing wins over setting an arc, and the coin decides between the two directions. State -1
-    says that nothing is allowed.
+    Changes within ``tolerance`` of the best are ties. The pair with the smallest key wins; within
+    the pair removing wins over setting an arc, and the coin decides between the two directions.
+    State -1 says that nothing is allowed.
     """
     n = adjacency.shape[0]
     best = best_gain(toggles, adjacency, may_add, may_remove)

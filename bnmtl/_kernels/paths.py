@@ -40,8 +40,8 @@ def topological_order(adjacency):
 def detours(adjacency):
     """[a, b] true where a path of two or more arcs leads from a to b.
 
-    The arc b -> a may be set exactly where [a, b] is false: an arc a -> b that is there now counts as
-    turned round, not as a path.
+    The arc b -> a may be set exactly where [a, b] is false: an arc a -> b that is there now counts
+    as turned round, not as a path.
     """
     n = adjacency.shape[0]
     order = topological_order(adjacency)

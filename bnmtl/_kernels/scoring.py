@@ -1,9 +1,9 @@
 """Local scores of families from integer codes, used by ``bnmtl.scores``.
 
 Data contract: ``codes`` is uint8 of shape (n_variables, n_rows), one contiguous row per variable;
-``arities`` is int64, the number of declared states of each variable; ``parents`` is int64, sorted and
-without ``child``; ``weights`` is float64, one value a row. Nothing is checked and nothing is changed
-but ``out``.
+``arities`` is int64, the number of declared states of each variable; ``parents`` is int64, sorted
+and without ``child``; ``weights`` is float64, one value a row. Nothing is checked and nothing is
+changed but ``out``.
 
 A family has q parent configurations and r states of the child. Its table is always summed in the
 same order (parents sorted, the last one fastest, then the child), however it was counted, so that a
@@ -82,7 +82,7 @@ def occurring_configurations(counts, q, r):
 
 @kernel
 def table_score(counts, high, middle, low, r, kind, sample_size, n_rows):
-    """Score of a dense table counted as [middle, high, low, child], summed as [high, middle, low, child]."""
+    """Score of a table counted as [middle, high, low, child], summed as [high, middle, low]."""
     q = high * middle * low
     q_prior = occurring_configurations(counts, q, r) if kind == BDS else q
     a_jk = cell_prior(kind, sample_size, float(q_prior), r)
@@ -97,7 +97,7 @@ def table_score(counts, high, middle, low, r, kind, sample_size, n_rows):
 
 @kernel
 def parent_codes(codes, arities, parents):
-    """Parent configuration of every row, order-preserving ranks where the plain code would overflow."""
+    """Parent configuration of every row; order-preserving ranks where codes would overflow."""
     keys = np.zeros(codes.shape[1], np.int64)
     size = 1.0
     for p in parents:
@@ -113,7 +113,7 @@ def parent_codes(codes, arities, parents):
 
 @kernel
 def sorted_score(codes, weights, arities, child, parents, kind, sample_size, n_rows):
-    """Score of a family whose table is too large to be laid out: rows are sorted by configuration."""
+    """Score of a family whose table is too large to lay out: rows are sorted by configuration."""
     r = arities[child]
     q = 1.0
     for p in parents:

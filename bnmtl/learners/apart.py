@@ -39,7 +39,7 @@ class SingleTaskLearner(Learner):
     >>> rows = structures.load("asia").sample(2000, random_state=0)
     >>> learner = SingleTaskLearner(random_state=0).fit({{"clinic": rows}})
     >>> learner.configuration_["clinic"].number_of_edges()
-    6
+    8
     """
 
     def _fit(self, tasks, effort, report):
@@ -59,7 +59,8 @@ class IdenticalLearner(Learner):
     Parameters
     ----------
     {COMMON_PARAMETERS}
-        Graph to start from, over the variables of all tasks; None is the graph of the required arcs.
+        Graph to start from, over the variables of all tasks; None is the graph of the required
+        arcs.
 
     Attributes
     ----------

@@ -28,8 +28,8 @@ COMMON_PARAMETERS = """score : Score, default=None
     structure_prior : ArcPrior, ReferencePrior or mapping by task, default=None
         Prior over each task's own graph; None is uniform.
     required, forbidden : iterable of (parent, child), or mapping by task, default=()
-        Arcs that must be there and arcs that must not. One iterable for all tasks holds in each task
-        that has both variables, neither of them constant there.
+        Arcs that must be there and arcs that must not. One iterable for all tasks holds in each
+        task that has both variables, neither of them constant there.
     tiers : iterable of iterables of str, or mapping by task, default=None
         No arc leads from a later tier to an earlier one; variables in no tier are free.
     search : {"hill-climbing"}, default="hill-climbing"
@@ -53,7 +53,8 @@ COMMON_PARAMETERS = """score : Score, default=None
     n_jobs : int, default=None
         Threads, as in joblib; None is 1. The result does not depend on it.
     progress : bool or callable, default=False
-        True shows a bar; a callable gets (stage, task, done, total or None, score) as a named tuple."""
+        True shows a bar; a callable gets (stage, task, done, total or None, score) as a named
+        tuple."""
 
 
 class Learner(BaseEstimator):
@@ -142,7 +143,9 @@ class Learner(BaseEstimator):
             )
         size = self.parameter_sample_size
         if not isinstance(size, numbers.Real) or not 0 <= size < np.inf:
-            raise ValueError(f"`parameter_sample_size` must be a number of 0 or more, got {size!r}.")
+            raise ValueError(
+                f"`parameter_sample_size` must be a number of 0 or more, got {size!r}."
+            )
 
     def _problems(self, tasks):
         """One `TaskProblem` a task."""
@@ -234,7 +237,9 @@ def arc_table(problems, configuration):
 def _start_matrix(problem, graph, own):
     """One start graph as a matrix over the task's variables, checked against its constraints."""
     check_dag(graph, "start")
-    active = {v for v, takes_part in zip(problem.variables, problem.active, strict=True) if takes_part}
+    active = {
+        v for v, takes_part in zip(problem.variables, problem.active, strict=True) if takes_part
+    }
     if own:
         strange = sorted({str(v) for arc in graph.edges for v in arc} - active)
         if strange:
@@ -255,8 +260,8 @@ def _start_matrix(problem, graph, own):
     crowded = np.flatnonzero(matrix.sum(axis=0) > limits.max_parents)
     if len(crowded):
         raise ValueError(
-            f"Task `{problem.name}`: `start` gives {problem.variables[crowded[0]]} more parents than "
-            f"`max_parents`={limits.max_parents}; remove some."
+            f"Task `{problem.name}`: `start` gives {problem.variables[crowded[0]]} more parents "
+            f"than `max_parents`={limits.max_parents}; remove some."
         )
     return matrix
 

@@ -12,8 +12,8 @@ from bnmtl.search.multitask import STARTS, MultitaskSearch
 class MultitaskLearner(Learner):
     __doc__ = f"""Learn one network per task, the tasks informing each other through a prior.
 
-    Greedy search over configurations: each step gives one pair of variables the best legal states in
-    all tasks at once. ``restarts`` and ``tabu`` belong to the searches that provide the starts.
+    Greedy search over configurations: each step gives one pair of variables the best legal states
+    in all tasks at once. ``restarts`` and ``tabu`` belong to the searches that provide the starts.
 
     Parameters
     ----------
@@ -52,7 +52,8 @@ class MultitaskLearner(Learner):
     --------
     >>> from bnmtl import MultitaskLearner, PairedPrior, structures
     >>> asia = structures.load("asia")
-    >>> rows = {{name: asia.sample(300, random_state=at) for at, name in enumerate(["east", "west"])}}
+    >>> seeds = {{"east": 0, "west": 1}}
+    >>> rows = {{name: asia.sample(300, random_state=seed) for name, seed in seeds.items()}}
     >>> learner = MultitaskLearner(PairedPrior(penalty=0.99), random_state=0).fit(rows)
     >>> sorted(learner.configuration_)
     ['east', 'west']
@@ -128,8 +129,8 @@ class MultitaskLearner(Learner):
     def _publish_solution(self, tasks, problems, solution):
         if solution.score == -float("inf"):
             raise ValueError(
-                "No configuration was found that agrees wherever a penalty of 1 demands it, because "
-                "required arcs stand in the way; start from \"identical\" or lower the penalty."
+                "No configuration was found that agrees wherever a penalty of 1 demands it: "
+                'required arcs stand in the way; start from "identical" or lower the penalty.'
             )
         self._publish(tasks, problems, solution.matrices, solution.score, solution.task_scores)
         self.start_ = solution.start

@@ -99,7 +99,7 @@ class CouplingPrior(BaseEstimator):
         for penalty in self._penalties():
             if not isinstance(penalty, numbers.Real) or not 0 <= penalty <= 1:
                 raise ValueError(
-                    f"`penalty` must be between 0 (independent tasks) and 1 (identical structures), "
+                    f"`penalty` must be between 0 (independent) and 1 (identical structures), "
                     f"got {penalty!r}."
                 )
         if self.reversal not in (1, 2):
@@ -130,7 +130,8 @@ class PairedPrior(CouplingPrior):
     reversal : {1, 2}, default=2
         Distance of the two directions of an arc; between no arc and an arc it is 1.
     variable_penalty : mapping {(a, b): float} or symmetric DataFrame, default=None
-        Penalty per pair of variables, 0 = never share, 1 = must agree; other pairs take ``penalty``.
+        Penalty per pair of variables, 0 = never share, 1 = must agree; other pairs take
+        ``penalty``.
     task_penalty : mapping {(s, t): float} or symmetric DataFrame, default=None
         Penalty per pair of tasks; other pairs take ``penalty``. A pair of variables listed in
         ``variable_penalty`` overrides it.
@@ -177,7 +178,9 @@ class PairedPrior(CouplingPrior):
                 "`tasks` must be given where the penalty depends on the tasks, one name a state."
             )
         if len(tasks) != k or len(set(tasks)) != k:
-            raise ValueError(f"`tasks` must be {k} distinct names, one a state, got {list(tasks)!r}.")
+            raise ValueError(
+                f"`tasks` must be {k} distinct names, one a state, got {list(tasks)!r}."
+            )
         by_pair = _symmetric(self.task_penalty)
         deltas = np.zeros((k, k))
         for s, t in itertools.permutations(range(k), 2):
@@ -198,10 +201,12 @@ class EditPrior(CouplingPrior):
     reversal : {1, 2}, default=1
         Cost of turning an arc round; adding and deleting cost 1.
     costs : dict with the keys "add", "delete", "reverse", default=None
-        Costs of the edits that turn a task's state into the target, as exponents >= 0 of (1 - delta);
-        a reversal never costs more than deleting and adding. Not together with ``reversal``.
+        Costs of the edits that turn a task's state into the target, as exponents >= 0 of (1 -
+        delta); a reversal never costs more than deleting and adding. Not together with
+        ``reversal``.
     variable_penalty : mapping {(a, b): float} or symmetric DataFrame, default=None
-        Penalty per pair of variables, 0 = never share, 1 = must agree; other pairs take ``penalty``.
+        Penalty per pair of variables, 0 = never share, 1 = must agree; other pairs take
+        ``penalty``.
 
     References
     ----------
@@ -302,7 +307,7 @@ class EditCoupling:
         self.costs = costs
 
     def log_coupling(self, states):
-        edits = self.costs[np.asarray(states, np.int64) + 1].sum(axis=0).min() if len(states) else 0
+        edits = float(self.costs[np.asarray(states, np.int64) + 1].sum(axis=0).min())
         return self.log_penalty * edits if edits else 0.0
 
 
@@ -318,8 +323,8 @@ class CustomCoupling:
         value = float(self._prior.log_coupling(states, pair=self._pair, tasks=self._tasks))
         if not value <= 0:
             raise ValueError(
-                f"`log_coupling` of {type(self._prior).__name__} must return at most 0, got {value} "
-                f"for the states {[int(state) for state in states]}."
+                f"`log_coupling` of {type(self._prior).__name__} must return at most 0, got "
+                f"{value} for the states {[int(state) for state in states]}."
             )
         return value
 

@@ -105,8 +105,8 @@ class ReferencePrior(BaseEstimator):
         check_dag(self.graph, "graph")
         if not isinstance(self.factor, numbers.Real) or not 0 < self.factor <= 1:
             raise ValueError(
-                f"`factor` must be above 0 and at most 1, got {self.factor!r}; 0 would forbid every "
-                "other graph, which `required` and `forbidden` can do."
+                f"`factor` must be above 0 and at most 1, got {self.factor!r}; 0 would forbid "
+                "every other graph, which `required` and `forbidden` can do."
             )
         shared = [variable for variable in variables if variable in self.graph]
         held = np.zeros((len(variables), len(variables)), dtype=bool)

@@ -1,7 +1,8 @@
 """Branch and bound over the joint states of one pair of variables, for any coupling.
 
-The tasks are assigned one after the other; a partial assignment is left as soon as an upper bound of
-its completions does not beat the best assignment found (Niculescu-Mizil 2008, equations 2.9, 2.10).
+The tasks are assigned one after the other; a partial assignment is left as soon as an upper bound
+of its completions does not beat the best assignment found (Niculescu-Mizil 2008, equations 2.9,
+2.10).
 """
 
 import math

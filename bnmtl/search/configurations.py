@@ -14,8 +14,8 @@ class ConfigurationSearch:
     """A configuration under search (Niculescu-Mizil 2008, sections 2.3.2 and 2.3.3).
 
     A neighbor gives one pair of variables any legal states in all tasks at once. Each step moves to
-    the best neighbor; configurations are compared by the number of pairs whose coupling is -inf, then
-    by the rest of the log posterior.
+    the best neighbor; configurations are compared by the number of pairs whose coupling is -inf,
+    then by the rest of the log posterior.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class ConfigurationSearch:
 
     @property
     def score(self):
-        """(number of pairs whose coupling is -inf, log posterior of the rest without its constant)."""
+        """(number of pairs whose coupling is -inf, log posterior of the rest)."""
         return len(self.violated), float(self.task_scores().sum() + self.log_couplings.sum())
 
     def task_scores(self):
@@ -84,7 +84,7 @@ class ConfigurationSearch:
         return True
 
     def solve_pair(self, i, j):
-        """Best states of one pair: (improvement, members, states), the finite part if it is violated."""
+        """Best states of one pair: (improvement, the finite part if violated; members; states)."""
         members, coupling = self.couplings.of(i, j)
         gains = np.empty((len(members), 3))
         kernels.gather_gains(
@@ -111,7 +111,7 @@ class ConfigurationSearch:
         return np.ones(len(terms))
 
     def _turned(self, states, value, gains, coupling, prefers_forward):
-        """Of a tie between the states and their mirror image, the one that the pair's coin prefers."""
+        """Of states that tie with their mirror image, the one that the pair's coin prefers."""
         mirrored = -states
         total = int(states.sum())
         if total == 0 or (total > 0) == prefers_forward:
@@ -189,7 +189,7 @@ class _PairQueue:
             heapq.heappush(self._heap, (-improvement[at], a, b, int(self._version[a, b])))
 
     def best_move(self):
-        """The best move of the pairs that can win, None if none improves by more than the tolerance."""
+        """The best move of the pairs that can win, None if none improves beyond the tolerance."""
         tolerance = self._search.ties.tolerance
         solved, kept, best = [], [], tolerance
         while self._heap and -self._heap[0][0] >= best - tolerance:

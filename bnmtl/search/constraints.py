@@ -54,7 +54,9 @@ def constraints_by_task(tasks, required, forbidden, tiers, max_parents):
         For unknown tasks or variables and for demands that contradict one another.
     """
     if max_parents is not None and (not isinstance(max_parents, int) or max_parents < 1):
-        raise ValueError(f"`max_parents` must be None or an int of at least 1, got {max_parents!r}.")
+        raise ValueError(
+            f"`max_parents` must be None or an int of at least 1, got {max_parents!r}."
+        )
     needed = _arcs_by_task(tasks, required, "required")
     barred = _arcs_by_task(tasks, forbidden, "forbidden")
     layers = _tiers_by_task(tasks, tiers)
@@ -85,7 +87,11 @@ def _of_task(task, required_arcs, forbidden_arcs, tier_of, max_parents):
     for parent, child in required_arcs:
         a, b = index[parent], index[child]
         if not permitted[a, b]:
-            reason = "forbidden" if active[a] and active[b] else "between variables of which one is constant"
+            reason = (
+                "forbidden"
+                if active[a] and active[b]
+                else "between variables of which one is constant"
+            )
             raise ValueError(
                 f"Task `{task.name}`: the `required` arc {parent} -> {child} is {reason}; "
                 "take one of the two demands back."
@@ -101,7 +107,8 @@ def _check_required(task, required, max_parents):
     if len(both):
         a, b = (task.variables[at] for at in both[0])
         raise ValueError(
-            f"Task `{task.name}`: `required` holds both {a} -> {b} and {b} -> {a}; keep one of them."
+            f"Task `{task.name}`: `required` holds both {a} -> {b} and {b} -> {a}; "
+            "keep one of them."
         )
     check_dag(from_adjacency(required, task.variables), "required")
     crowded = np.flatnonzero(required.sum(axis=0) > (max_parents or len(required)))
@@ -113,7 +120,7 @@ def _check_required(task, required, max_parents):
 
 
 def by_task(tasks, value, name):
-    """A parameter that is one value for all tasks or a mapping by task, as (mapping, is by task)."""
+    """A parameter that is one value for all or a mapping by task, as (mapping, is by task)."""
     if not isinstance(value, Mapping):
         return dict.fromkeys(tasks, value), False
     unknown = sorted(set(map(str, value)) - set(tasks))
@@ -194,6 +201,8 @@ def _checked_tiers(tiers):
     for at, tier in enumerate(tiers):
         for variable in map(str, tier):
             if variable in tier_of:
-                raise ValueError(f"`tiers` holds the variable {variable!r} twice; keep one of them.")
+                raise ValueError(
+                    f"`tiers` holds the variable {variable!r} twice; keep one of them."
+                )
             tier_of[variable] = at
     return tier_of

@@ -8,9 +8,9 @@ from bnmtl._kernels import paths
 class UnionScores:
     """Bound scores of one or more tasks, added up over the union of their variables.
 
-    The local score of a child is the sum over the tasks in which it takes part, with its parents cut
-    to the variables that take part there: the objective of one graph for all tasks, and with a single
-    task that task's own score on another index.
+    The local score of a child is the sum over the tasks in which it takes part, with its parents
+    cut to the variables that take part there: the objective of one graph for all tasks, and with a
+    single task that task's own score on another index.
 
     Parameters
     ----------
@@ -72,8 +72,8 @@ class GraphState:
     ----------
     adjacency : bool array of shape (n, n)
     toggles : float array of shape (n, n)
-        [a, b] = gain of taking a into the parents of b, or of leaving it out if it is one; nan where
-        a may not be a parent of b.
+        [a, b] = gain of taking a into the parents of b, or of leaving it out if it is one; nan
+        where a may not be a parent of b.
     detours : bool array of shape (n, n)
         [a, b] true where a path of two or more arcs leads from a to b.
     """

@@ -1,4 +1,4 @@
-"""From task problems to the best configuration: single-task and identical searches, then all starts."""
+"""From task problems to the best configuration: searches for the starts, then from each."""
 
 from dataclasses import dataclass
 from functools import cached_property

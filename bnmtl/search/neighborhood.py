@@ -25,13 +25,16 @@ def best_states(gains, prior, method="auto", pair=None, tasks=None):
     gains : array-like of float of shape (k, 3)
         Gain of each task, in nats, when its state of the pair becomes -1, 0 or +1 (the columns, in
         this order); -inf for a state that is not legal.
-    prior : PairedPrior, EditPrior or any object with ``log_coupling(states, pair=None, tasks=None)``
+    prior : PairedPrior, EditPrior or any object with ``log_coupling(states, pair=None,
+    tasks=None)``
         A coupling of your own must never be above 0. Its bound is 0 unless it offers
-        ``bound(states_of_first_tasks, n_tasks)``, an upper bound of the coupling of all completions.
+        ``bound(states_of_first_tasks, n_tasks)``, an upper bound of the coupling of all
+        completions.
     method : {"auto", "enumerate", "branch-and-bound", "edit", "paired", "min-cut"}, default="auto"
         All are exact. "edit" is O(k), "paired" O(k^3) for one penalty over all pairs of tasks,
-        "min-cut" polynomial for any penalties per pair of tasks with ``reversal=2``; "enumerate" and
-        "branch-and-bound" take any prior and are exponential at worst. "auto" is the cheapest.
+        "min-cut" polynomial for any penalties per pair of tasks with ``reversal=2``;
+        "enumerate" and "branch-and-bound" take any prior and are exponential at worst. "auto" is
+        the cheapest.
     pair : tuple (a, b) of str, default=None
         Needed where the penalty depends on the variables; state +1 is a -> b.
     tasks : sequence of str of shape (k,), default=None

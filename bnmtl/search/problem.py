@@ -85,7 +85,10 @@ class JointProblem:
         self.positions = [np.array([index[v] for v in task.variables]) for task in self.tasks]
         n = len(self.variables)
         self.takes_part = np.stack(
-            [self._spread(s, np.outer(task.active, task.active)) for s, task in enumerate(self.tasks)]
+            [
+                self._spread(s, np.outer(task.active, task.active))
+                for s, task in enumerate(self.tasks)
+            ]
         )
         self.takes_part[:, np.arange(n), np.arange(n)] = False
         self.constraints = [self._union_constraints(s) for s in range(len(self.tasks))]
@@ -184,7 +187,7 @@ class Couplings:
         return self._made[key]
 
     def check_agreement(self):
-        """Raise ValueError where required and forbidden arcs rule out what a penalty of 1 demands."""
+        """Raise ValueError where demands on arcs rule out what a penalty of 1 asks for."""
         required = np.stack([one.required for one in self._problem.constraints]).any(axis=0)
         for i, j in np.argwhere(np.triu(required | required.T, 1)).tolist():
             members, coupling = self.of(i, j)
