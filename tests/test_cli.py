@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -220,17 +222,28 @@ def test_required_forbidden_and_tiers(call, files):
         assert not any(graph.has_edge(a, b) for a in "ab" for b in "cd")
 
 
-@pytest.mark.parametrize("score", ["bdeu", "bds", "k2", "bic", "aic"])
-@pytest.mark.parametrize("prior", ["paired", "edit"])
-def test_scores_and_priors(call, files, score, prior):
-    options = ("--score", score, "--prior", prior, "--penalty", "0.9")
+@pytest.mark.parametrize("score", ["BDeu", "BDs", "K2", "BIC", "AIC"])
+@pytest.mark.parametrize(("prior", "kind"), [("paired", "PairedPrior"), ("edit", "EditPrior")])
+def test_scores_and_priors(call, files, monkeypatch, score, prior, kind):
+    built = []
+    build = runs._learner
+    monkeypatch.setattr(runs, "_learner", lambda *given: built.append(build(*given)) or built[0])
+    options = ("--score", score.lower(), "--prior", prior, "--penalty", "0.75")
     assert call(*BOTH, *options, "--out", "run")[0] == 0
-    classes = {"bdeu": "BDeu", "bds": "BDs", "k2": "K2", "bic": "BIC", "aic": "AIC"}
-    kind = bnmtl.PairedPrior if prior == "paired" else bnmtl.EditPrior
-    learner = bnmtl.MultitaskLearner(
-        kind(0.9), score=getattr(bnmtl, classes[score])(), restarts=2, random_state=0
-    ).fit({"north": frame(0), "south": frame(1)})
-    assert record(files / "run")["score"] == pytest.approx(learner.score_, rel=1e-12)
+    (learner,) = built
+    assert type(learner.score).__name__ == score
+    assert type(learner.prior).__name__ == kind
+    assert learner.prior.penalty == 0.75
+    assert record(files / "run")["score"] == learner.score_
+
+
+def test_warnings_are_listed_once():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for text, category in (("b", UserWarning), ("a", UserWarning), ("c", DeprecationWarning)):
+            for _ in range(2):
+                warnings.warn(text, category, stacklevel=1)
+    assert runs._messages(caught) == ["b", "a"]
 
 
 def test_equivalent_sample_size(call, files):
@@ -379,8 +392,11 @@ def test_an_error_inside_is_not_taken_for_a_mistake(call, files, monkeypatch):
     monkeypatch.chdir(files)
     with pytest.raises(ValueError, match="broadcast"):
         cli.main([*BOTH, "--out", "run"])
-    monkeypatch.setattr(runs, "_learner", lambda *_: {}["x"])
-    with pytest.raises(KeyError):
+    monkeypatch.undo()
+    monkeypatch.chdir(files)
+    # Fails outside Python, so that the last line on the stack is one of bnmtl.
+    monkeypatch.setattr(runs, "json", SimpleNamespace(dumps=int))
+    with pytest.raises(TypeError, match="int"):
         cli.main([*BOTH, "--out", "run"])
     assert not (files / "run").exists()
 

@@ -37,6 +37,11 @@ def test_costs_of_edits(states, penalty, add, delete, reverse):
     assert prior.log_coupling(states) == pytest.approx(expected)
 
 
+def test_a_reversal_never_costs_more_than_deleting_and_adding():
+    prior = EditPrior(0.9, costs={"add": 0, "delete": 1, "reverse": 3})
+    assert prior.log_coupling([1, 1, -1]) == pytest.approx(math.log(0.1))
+
+
 @given(STATES, st.lists(PENALTIES, min_size=15, max_size=15), st.sampled_from([1, 2]))
 def test_penalties_per_pair_of_tasks(states, penalties, reversal):
     pairs = [(TASKS[s], TASKS[t]) for t in range(6) for s in range(t)]
