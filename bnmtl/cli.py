@@ -1,0 +1,397 @@
+"""The command `bnmtl`: options, progress, a summary, and mistakes in one line."""
+
+import contextlib
+import linecache
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import bnmtl
+
+__all__ = ["main"]
+
+_MISTAKE = 2
+_INTERRUPTED = 130
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Learn the Bayesian networks of several related tasks together.",
+)
+
+
+class _Missing(StrEnum):
+    error = "error"
+    drop = "drop"
+    state = "state"
+
+
+class _Prior(StrEnum):
+    paired = "paired"
+    edit = "edit"
+
+
+class _Score(StrEnum):
+    bdeu = "bdeu"
+    bds = "bds"
+    k2 = "k2"
+    bic = "bic"
+    aic = "aic"
+
+
+def main(arguments=None):
+    """Run the command line and exit.
+
+    Exit codes: 0, 2 for a mistake (one line on stderr), 130 after Ctrl-C; an error inside bnmtl
+    itself leaves its traceback and 1.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Default: those of the process.
+    """
+    try:
+        code = app(args=arguments, prog_name="bnmtl", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        code = _INTERRUPTED
+    except Exception as error:
+        mistake = _mistake(error)
+        if mistake is None:
+            raise
+        _complain(mistake)
+        code = _MISTAKE
+    if code == _INTERRUPTED:
+        _complain("interrupted; no half-written file is left.")
+    sys.exit(code or 0)
+
+
+def _mistake(error):
+    """Return what to tell a user whose mistake it is; None for an error inside bnmtl."""
+    if hasattr(error, "format_message"):  # of the option parser, which typer may carry itself
+        return error.format_message()
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"`{error.filename}`: {error.strerror}."
+    # What bnmtl refuses, it refuses by a `raise` of its own; a ValueError out of numpy is a bug.
+    if isinstance(error, ValueError | TypeError | ImportError):
+        trace = error.__traceback__
+        while trace.tb_next is not None:
+            trace = trace.tb_next
+        line = linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+        module = trace.tb_frame.f_globals.get("__name__", "")
+        if module.split(".")[0] == "bnmtl" and line.lstrip().startswith("raise"):
+            return str(error)
+    return None
+
+
+def _complain(message):
+    print(f"bnmtl: {' '.join(message.split())}", file=sys.stderr)
+
+
+def _print_version(wanted):
+    if wanted:
+        print(f"bnmtl {bnmtl.__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, help="Show the version.")
+    ] = False,
+):
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def _penalty(text):
+    if text == "auto":
+        return text
+    try:
+        penalty = float(text)
+    except ValueError:
+        penalty = -1.0
+    if not 0 <= penalty <= 1:
+        raise typer.BadParameter(f"{text!r} is neither auto nor a number from 0 to 1.")
+    return penalty
+
+
+@app.command()
+def learn(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH", help="CSV or Parquet files: one per task, or one table."),
+    ],
+    task_column: Annotated[
+        str | None,
+        typer.Option(metavar="C", help="Column that tells the task of a row."),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="C", help="Column to leave out; repeatable.")
+    ] = None,
+    missing: Annotated[
+        _Missing,
+        typer.Option(help="Missing values: refuse, drop their rows, or a state of theirs."),
+    ] = _Missing.error,
+    discretize: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=2, max=256, help="Cut continuous columns into N bins."),
+    ] = None,
+    prior: Annotated[
+        _Prior, typer.Option(help="What ties the tasks: agreement in pairs, or few edits.")
+    ] = _Prior.paired,
+    penalty: Annotated[
+        str,
+        typer.Option(
+            metavar="X|auto",
+            callback=lambda text: _penalty(text),
+            help="How much to share: 0 not at all, 1 one graph for all, auto by held-out rows.",
+        ),
+    ] = "auto",
+    score: Annotated[_Score, typer.Option(help="Score of a task's graph.")] = _Score.bdeu,
+    equivalent_sample_size: Annotated[
+        float | None,
+        typer.Option(metavar="A", help="Of bdeu and bds; 1 if not given."),
+    ] = None,
+    max_parents: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Most parents of a variable.")
+    ] = None,
+    required: Annotated[
+        str | None,
+        typer.Option(metavar="F", help="CSV of arcs that must be there: columns from, to, (task)."),
+    ] = None,
+    forbidden: Annotated[
+        str | None,
+        typer.Option(metavar="F", help="CSV of arcs that must not be there: columns as above."),
+    ] = None,
+    tiers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="F", help="Tiers, a line each, variables separated by commas: no arc goes back."
+        ),
+    ] = None,
+    restarts: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Restarts of each search.")
+    ] = 100,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="The same seed gives the same result.")
+    ] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Threads, which change no result; all if not given."),
+    ] = None,
+    out: Annotated[str, typer.Option(metavar="DIR", help="Folder to write.")] = "bnmtl-run",
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Replace the files of an earlier run in DIR; others stay."),
+    ] = False,
+):
+    """Learn one network per task, the tasks together.
+
+    Writes a BIF file per task, arcs.csv, pictures, report.html and run.json to DIR.
+    """
+    try:
+        from bnmtl.runs import Options, run
+
+        options = Options(
+            paths=tuple(paths),
+            task_column=task_column,
+            ignore=tuple(ignore or ()),
+            missing=missing.value,
+            discretize=discretize,
+            prior=prior.value,
+            penalty=penalty,
+            score=score.value,
+            equivalent_sample_size=equivalent_sample_size,
+            max_parents=max_parents,
+            required=required,
+            forbidden=forbidden,
+            tiers=tiers,
+            restarts=restarts,
+            seed=seed,
+            jobs=jobs,
+            out=out,
+            force=force,
+        )
+        with _progress() as progress:
+            result = run(options, progress)
+    except KeyboardInterrupt:
+        # Caught here, because the option parser may add an empty line to the message.
+        raise typer.Exit(_INTERRUPTED) from None
+    for message in result.record["warnings"]:
+        print(f"warning: {' '.join(message.split())}", file=sys.stderr)
+    _print_summary(result)
+
+
+@contextlib.contextmanager
+def _progress():
+    """Give a listener that draws a bar per stage, None where stderr is no terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    display = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[count]}"),
+        TextColumn("{task.fields[detail]}", style="dim", markup=False),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )
+    with display:
+        yield _Stages(display)
+
+
+class _Stages:
+    """A line per stage: steps done over all tasks, and the latest score."""
+
+    def __init__(self, display):
+        self._display = display
+        self._lines = {}
+        self._counts = {}
+
+    def __call__(self, event):
+        counts = self._counts.setdefault(event.stage, {})
+        counts[event.task] = (event.done, event.total)
+        if event.stage not in self._lines:
+            self._lines[event.stage] = self._display.add_task(
+                event.stage, total=None, count="", detail=""
+            )
+        done = sum(done for done, _ in counts.values())
+        totals = [total for _, total in counts.values()]
+        total = None if None in totals else sum(totals)
+        count = f"{done}" if total is None else f"{done}/{total}"
+        detail = event.task or ""
+        if event.score is not None:
+            detail += f"  score {event.score:,.1f}"
+        line = self._lines[event.stage]
+        self._display.update(line, completed=done, total=total, count=count, detail=detail)
+
+
+def _print_summary(result):
+    """Show sizes, sharing, scores, and where the files are."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    record = result.record
+    several = result.single_task is not None
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("task", overflow="fold")
+    columns = ["rows", "variables", "arcs"]
+    columns += ["in all tasks", "score", "alone"] if several else ["score"]
+    for column in columns:
+        table.add_column(column, justify="right")
+    arcs = result.learner.arcs_
+    for task in record["tasks"]:
+        row = [f"{task['rows']}", f"{task['variables']}", f"{task['arcs']}"]
+        if several:
+            own = arcs[arcs["task"] == task["name"]]
+            shared = (own["n_tasks"] == own["n_tasks_possible"]) & (own["n_tasks"] > 1)
+            row += [f"{shared.sum()}", f"{task['score']:,.1f}", f"{task['single_task_score']:,.1f}"]
+        else:
+            row += [f"{task['score']:,.1f}"]
+        table.add_row(Text(task["name"]), *row)
+    console = Console(highlight=False)
+    console.print(table)
+    for line in _summary_lines(result):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _summary_lines(result):
+    record = result.record
+    yield ""
+    if result.single_task is None:
+        yield "One task: nothing is shared."
+    else:
+        from bnmtl.plotting.curves import penalty_name
+
+        counts = record["arcs"]
+        chosen = "chosen on held-out rows" if "validation_scores" in record else "as given"
+        yield (
+            f"{counts['arcs']} different arcs: {counts['all']} in all tasks that have both "
+            f"variables, {counts['some']} in some, {counts['one']} in one."
+        )
+        yield f"Penalty {penalty_name(record['penalty'])}, {chosen}."
+    yield f"{len(record['files'])} files in {result.folder}; begin with report.html."
+
+
+@app.command()
+def structures(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One of them.")] = None,
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="BIF file to write.")] = None,
+):
+    """List the reference networks, or write one of them to a file."""
+    from bnmtl import structures as catalogue
+
+    if name is None:
+        _refuse_lone_out(out)
+        for known in catalogue.names():
+            network = catalogue.load(known)
+            print(
+                f"{known:<12} {len(network.variables):>4} variables  "
+                f"{network.graph.number_of_edges():>5} arcs  {network.n_parameters:>6} parameters"
+            )
+        return
+    source = catalogue.path(name)
+    if out is None:
+        print(catalogue.load(name))
+        return
+    _export(source.read_bytes(), out, (".bif", ".bif.gz"))
+
+
+@app.command()
+def data(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One of them.")] = None,
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="CSV file to write.")] = None,
+):
+    """List the data sets, or write one of them to a file."""
+    from bnmtl import data as catalogue
+
+    if name is None:
+        _refuse_lone_out(out)
+    for known in [name] if name else catalogue.names():
+        source = catalogue.path(known)
+        if out is None:
+            frames = catalogue.load(known)
+            n_rows = sum(len(frame) for frame in frames.values())
+            n_columns = len(next(iter(frames.values())).columns)
+            print(
+                f"{known:<12} {len(frames):>2} tasks by column {catalogue.task_column(known)}, "
+                f"{n_rows} rows, {n_columns} variables"
+            )
+        else:
+            import gzip
+
+            content = source.read_bytes()
+            content = gzip.decompress(content) if source.suffix == ".gz" else content
+            _export(content, out, (".csv", ".csv.gz"))
+
+
+def _refuse_lone_out(out):
+    if out is not None:
+        raise typer.BadParameter("it needs the NAME of what to write.", param_hint="'--out'")
+
+
+def _export(content, out, suffixes):
+    """Write one file, gzipped if its name says so; an existing one stays."""
+    import gzip
+
+    if not out.endswith(suffixes):
+        raise ValueError(f"`--out` must end in {' or '.join(suffixes)}; `{out}` was given.")
+    if out.endswith(".gz"):
+        content = gzip.compress(content, mtime=0)
+    try:
+        with Path(out).open("xb") as file:
+            file.write(content)
+    except FileExistsError:
+        raise ValueError(f"`--out` must be a new file; `{out}` exists: remove it first.") from None
+    print(f"written to {out}")

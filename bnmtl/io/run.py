@@ -1,0 +1,110 @@
+"""Reads back what a run of the command line has written."""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from bnmtl.graphs import Configuration
+from bnmtl.io.bif import read_bif
+
+__all__ = ["RUN_FILE", "Run", "read_record", "read_run"]
+
+RUN_FILE = "run.json"
+
+
+class Run(NamedTuple):
+    """What a run of the command line has left behind.
+
+    Attributes
+    ----------
+    configuration : Configuration
+        Task -> networkx.DiGraph, in the order of the tasks.
+    networks : dict of str to BayesNet
+    settings : dict
+        The command's options and their values.
+    record : dict
+        All of run.json: versions, scores, times, files, cut points, warnings.
+    """
+
+    configuration: Configuration
+    networks: dict
+    settings: dict
+    record: dict
+
+
+def read_run(folder):
+    """Read the folder that a run of `bnmtl learn` has written.
+
+    Parameters
+    ----------
+    folder : str or path-like
+
+    Returns
+    -------
+    Run
+        A named tuple (configuration, networks, settings, record).
+
+    Raises
+    ------
+    ValueError
+        If the folder holds no run, or one of the run's files is missing or damaged.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bnmtl.io import read_run
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     read_run(pathlib.Path(folder, "nowhere"))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: `folder` must be a folder written by `bnmtl learn`; `...nowhere` holds no run.json.
+    """
+    folder = Path(folder)
+    record = read_record(folder)
+    if record is None:
+        raise ValueError(
+            f"`folder` must be a folder written by `bnmtl learn`; `{folder}` holds no {RUN_FILE}."
+        )
+    networks = {}
+    for task in record["tasks"]:
+        path = folder / task["file"]
+        if not path.is_file():
+            raise ValueError(
+                f"`folder` must hold the network of every task; `{path}`, that of "
+                f"`{task['name']}`, is missing."
+            )
+        networks[task["name"]] = read_bif(path)
+    configuration = Configuration((name, network.graph) for name, network in networks.items())
+    return Run(configuration, networks, record["settings"], record)
+
+
+def read_record(folder):
+    """Return the contents of a folder's run.json, None if it has none.
+
+    Raises
+    ------
+    ValueError
+        If the file is not one that `bnmtl learn` writes.
+    """
+    path = Path(folder, RUN_FILE)
+    if not path.is_file():
+        return None
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"`{path}` must be a JSON file; it is damaged: {error}.") from None
+    if not isinstance(record, dict) or record.get("program") != "bnmtl":
+        raise ValueError(f"`{path}` must be written by `bnmtl learn`; it is another program's.")
+    if not _is_complete(record):
+        raise ValueError(f"`{path}` must list tasks, settings and files; it is damaged.")
+    return record
+
+
+def _is_complete(record):
+    """Say whether a record holds what is read from it."""
+    tasks, files = record.get("tasks"), record.get("files")
+    return (
+        isinstance(record.get("settings"), dict)
+        and isinstance(files, list)
+        and isinstance(tasks, list)
+        and all(isinstance(task, dict) and {"name", "file"} <= set(task) for task in tasks)
+    )

@@ -1,0 +1,173 @@
+"""A folder of results that is written whole or not at all."""
+
+import contextlib
+import os
+import re
+import secrets
+import shutil
+import signal
+import threading
+import unicodedata
+from pathlib import Path
+
+from bnmtl.io.run import RUN_FILE, read_record
+
+__all__ = ["OutputFolder", "file_names"]
+
+_LONGEST_STEM = 150  # bytes of UTF-8
+
+
+class OutputFolder:
+    """A folder that a run may write to, checked before the work and filled after it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A folder that need not exist.
+    force : bool
+        Allow a folder that is not empty. Files that its own run.json lists are replaced or
+        removed; all others stay.
+
+    Raises
+    ------
+    ValueError
+        If the path is no folder, cannot be written to, or is not empty and `force` is False.
+    """
+
+    def __init__(self, path, force=False):
+        self.path = Path(path)
+        if self.path.exists() and not self.path.is_dir():
+            raise ValueError(f"`--out` must be a folder; `{path}` is a file.")
+        base = self.path.absolute()
+        while not base.exists():
+            base = base.parent
+        if not base.is_dir() or not os.access(base, os.W_OK | os.X_OK):
+            raise ValueError(f"`--out` must be a folder that can be written to; `{base}` is not.")
+        entries = sorted(os.listdir(self.path)) if self.path.exists() else []
+        if entries and not force:
+            raise ValueError(
+                f"`--out` must be a new or empty folder; `{path}` holds {_some(entries)}: choose "
+                "another one, or add --force to replace the files of an earlier run there."
+            )
+        self._own = _own_files(self.path, entries)
+
+    def reserve(self, names):
+        """Raise if a file that is not an earlier run's has a name that will be written."""
+        entries = os.listdir(self.path) if self.path.exists() else []
+        foreign = {_folded(name): name for name in entries if name not in self._own}
+        for name in names:
+            if _folded(name) in foreign:
+                raise ValueError(
+                    "`--out` must not hold other files of the same name; "
+                    f"`{self.path / foreign[_folded(name)]}` is not from a run of bnmtl: "
+                    "move it or choose another folder."
+                )
+
+    @contextlib.contextmanager
+    def writing(self):
+        """Give a temporary folder beside the place, whose files are moved there at the end.
+
+        If the block fails or is interrupted, the temporary folder is removed and nothing changes.
+        """
+        path = Path(os.path.realpath(self.path))
+        new_parents = [parent for parent in path.parents if not parent.exists()]
+        temporary = path.parent / f".{path.name}.{os.getpid()}-{secrets.token_hex(3)}.partial"
+        try:
+            temporary.mkdir(parents=True)
+            yield temporary
+            self.reserve(os.listdir(temporary))
+            with _interrupts_held():
+                self._move(temporary, path)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            for parent in new_parents:
+                with contextlib.suppress(OSError):
+                    parent.rmdir()
+            raise
+
+    def _move(self, temporary, path):
+        if not path.exists():
+            temporary.rename(path)
+            return
+        names = sorted(os.listdir(temporary), key=lambda name: name == RUN_FILE)
+        for name in self._own - set(names):
+            (path / name).unlink(missing_ok=True)
+        for name in names:
+            (temporary / name).replace(path / name)
+        temporary.rmdir()
+
+
+def file_names(tasks, suffix, reserved=()):
+    """Give every task a file name that any system can hold.
+
+    Letters, digits and `_ . + -` stay, other characters become `_`; names that would be the same,
+    also where capitals do not count, are numbered. Names that need no change keep theirs.
+
+    Parameters
+    ----------
+    tasks : iterable of str
+    suffix : str
+        Such as ".bif".
+    reserved : iterable of str
+        File names that are taken.
+
+    Returns
+    -------
+    dict of str to str
+        In the order of `tasks`.
+
+    Examples
+    --------
+    >>> file_names(["a b", "a_b", "A_B", "north"], ".bif")
+    {'a b': 'a_b_3.bif', 'a_b': 'a_b.bif', 'A_B': 'A_B_2.bif', 'north': 'north.bif'}
+    """
+    tasks = list(tasks)
+    taken = {_folded(name) for name in reserved}
+    names = {}
+    for task in sorted(tasks, key=lambda task: _stem(task) != task):
+        stem = _stem(task)
+        candidate, number = stem, 1
+        while _folded(candidate + suffix) in taken:
+            number += 1
+            candidate = f"{stem}_{number}"
+        taken.add(_folded(candidate + suffix))
+        names[task] = candidate + suffix
+    return {task: names[task] for task in tasks}
+
+
+def _stem(task):
+    stem = re.sub(r"[^\w.+-]", "_", task) or "_"
+    return stem.encode()[:_LONGEST_STEM].decode(errors="ignore")
+
+
+def _folded(name):
+    """Return what is equal for names that some file system takes for one."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _own_files(path, entries):
+    """Return the files in a folder that its run.json lists; none if that is not ours."""
+    try:
+        record = read_record(path)
+    except ValueError:
+        return set()
+    listed = set() if record is None else {str(name) for name in record["files"]}
+    return {name for name in entries if name in listed and not (path / name).is_dir()}
+
+
+def _some(entries):
+    shown = ", ".join(f"`{name}`" for name in entries[:2])
+    return shown + (f" and {len(entries) - 2} more" if len(entries) > 2 else "")
+
+
+@contextlib.contextmanager
+def _interrupts_held():
+    """Let Ctrl-C wait for the moment that it takes to move the files."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)

@@ -1,0 +1,96 @@
+"""The look of an HTML page: style sheet, tables, numbers, embedded pictures."""
+
+import base64
+import math
+from collections.abc import Mapping
+from html import escape
+
+__all__ = ["STYLE", "count", "image", "number", "table", "value"]
+
+_LARGEST_SVG = 4_000_000  # characters; larger pictures are embedded as PNG
+
+STYLE = """
+:root { color-scheme: light; }
+body { font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial,
+  "DejaVu Sans", sans-serif; color: #222; background: #fff; margin: 0; }
+main { max-width: 1120px; margin: 0 auto; padding: 24px 20px 60px; }
+h1 { font-size: 26px; margin: 0 0 8px; }
+h2 { font-size: 19px; margin: 38px 0 8px; padding-top: 10px; border-top: 1px solid #ddd; }
+p { max-width: 75ch; margin: 8px 0; }
+.lead { font-size: 17px; }
+.note { color: #555; font-size: 13.5px; }
+.warning { border-left: 4px solid #e69f00; padding: 4px 12px; background: #fff8e8; }
+figure { margin: 16px 0; }
+figure.wide { width: 96vw; margin-left: calc(50% - 48vw); text-align: center; }
+figure img { max-width: 100%; height: auto; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: 13.5px; font-variant-numeric: tabular-nums; }
+th, td { padding: 3px 8px; text-align: right; border-bottom: 1px solid #e6e6e6;
+  white-space: nowrap; }
+th { font-weight: 600; vertical-align: bottom; border-bottom: 2px solid #bbb; }
+th.name, td.name { text-align: left; }
+td.text { text-align: left; white-space: normal; overflow-wrap: anywhere; }
+table.arcs th.task { padding: 3px 4px; text-align: center; }
+table.arcs th.task span { writing-mode: vertical-rl; transform: rotate(180deg); }
+table.arcs td.cell { padding: 3px 7px; min-width: 44px; border-left: 1px solid #f0f0f0; }
+td.reversible { font-style: italic; }
+td.lacking { background: repeating-linear-gradient(135deg, #fff 0 4px, #ececec 4px 5px); }
+td.opposite, td.absent { color: #999; text-align: center; }
+tr.total td { font-weight: 600; border-top: 2px solid #bbb; }
+details { margin: 10px 0; } summary { cursor: pointer; font-weight: 600; }
+@media print { main { max-width: none; padding: 0; } figure.wide { width: 100%; margin-left: 0; }
+  h2 { break-after: avoid; } tr, figure { break-inside: avoid; } .scroll { overflow: visible; }
+  * { -webkit-print-color-adjust: exact; print-color-adjust: exact; } }
+"""
+
+
+def image(figure, text, wide=False):
+    """Embed a figure at its natural size, as SVG unless that is very large."""
+    from bnmtl import plotting
+
+    content = plotting.svg(figure)
+    kind, data = "svg+xml", content.encode()
+    if len(content) > _LARGEST_SVG:
+        kind, data = "png", plotting.png(figure)
+    width, height = (round(96 * side) for side in figure.get_size_inches())
+    return (
+        f'<figure{" class=wide" if wide else ""}><img width="{width}" height="{height}" '
+        f'alt="{escape(text)}" src="data:image/{kind};base64,{base64.b64encode(data).decode()}">'
+        "</figure>"
+    )
+
+
+def table(header, rows, n_names):
+    """Make a table whose first `n_names` columns are text; cells are HTML already."""
+
+    def line(cells, tag):
+        kinds = [' class="name"' if i < n_names else "" for i in range(len(cells))]
+        return "".join(f"<{tag}{k}>{c}</{tag}>" for k, c in zip(kinds, cells, strict=True))
+
+    body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in rows)
+    return f'<div class="scroll"><table><tr>{line(header, "th")}</tr>{body}</table></div>'
+
+
+def value(setting):
+    """Write one setting: lists and mappings one entry a line."""
+    if isinstance(setting, Mapping):
+        return "<br>".join(f"{escape(str(key))}: {value(one)}" for key, one in setting.items())
+    if isinstance(setting, (list, tuple)):
+        return "<br>".join(value(one) for one in setting) or "none"
+    if isinstance(setting, float):
+        return f"{setting:.15g}"
+    return "none" if setting is None else escape(str(setting))
+
+
+def number(amount, digits=1, signed=False):
+    """Write a number with a real minus sign and thousands apart."""
+    amount = float(amount)
+    if math.isinf(amount):
+        return "\u221e" if amount > 0 else "\u2212\u221e"
+    if round(amount, digits) == 0:
+        amount, signed = 0.0, False
+    return f"{amount:{'+' if signed else ''},.{digits}f}".replace("-", "\u2212")
+
+
+def count(n, noun):
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

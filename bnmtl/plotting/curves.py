@@ -1,0 +1,83 @@
+"""How well each penalty predicts held-out rows, as a picture."""
+
+import numpy as np
+
+from bnmtl.plotting.drawing import COLORS, INK, new_figure
+
+__all__ = ["penalties"]
+
+
+def penalties(validation_scores, penalty=None):
+    """Draw the validation scores by penalty.
+
+    Parameters
+    ----------
+    validation_scores : pandas.Series
+        A learner's `validation_scores_`: nats per held-out row, indexed by penalty. Penalties are
+        set at equal distances, since those of a grid crowd together below 1.
+    penalty : float, optional
+        The chosen one, which is marked.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ValueError
+        If `penalty` is not among those scored.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> figure = penalties(pd.Series([-3.2, -3.0, -3.1], index=[0.0, 0.9, 1.0]), penalty=0.9)
+    """
+    scores = validation_scores.sort_index()
+    if penalty is not None and penalty not in scores.index:
+        raise ValueError(
+            f"`penalty` must be one of the scored penalties; {penalty!r} was given, which is none "
+            f"of {', '.join(map(penalty_name, scores.index))}."
+        )
+    x = np.arange(len(scores))
+    y = scores.to_numpy(dtype=float)
+    y = np.where(np.isfinite(y), y, np.nan)
+    figure = new_figure(max(250.0, 70 + 26.0 * len(scores)), 190.0)
+    figure.set_layout_engine("constrained")
+    axes = figure.add_subplot(label="penalties")
+    axes.plot(x, y, "-o", color=COLORS["all"], linewidth=1.2, markersize=3.5)
+    if penalty is not None:
+        at = scores.index.get_loc(penalty)
+        axes.plot(
+            x[at], y[at], "o", markersize=9, markerfacecolor="none", markeredgecolor=COLORS["one"]
+        )
+        axes.annotate(
+            "chosen",
+            (x[at], y[at]),
+            xytext=(0, 8),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8,
+            color=COLORS["one"],
+        )
+    axes.set_xticks(x, [penalty_name(one) for one in scores.index], rotation=90, fontsize=8)
+    axes.tick_params(axis="y", labelsize=8)
+    axes.ticklabel_format(axis="y", useOffset=False)
+    axes.margins(x=0.04, y=0.18)
+    axes.set_xlabel("penalty (0: tasks learned apart, 1: one graph for all)", fontsize=8, color=INK)
+    axes.set_ylabel("held-out log-likelihood\n(nats per row)", fontsize=8, color=INK)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def penalty_name(penalty):
+    """Write a penalty; one just below 1 as 1 minus a power of ten.
+
+    Examples
+    --------
+    >>> [penalty_name(penalty) for penalty in (0.0, 0.5, 0.999, 1 - 1e-12, 1.0)]
+    ['0', '0.5', '0.999', '1 - 1e-12', '1']
+    """
+    rest = 1 - penalty
+    if 0 < rest < 5e-4:
+        return f"1 - {rest:.0e}"
+    return f"{penalty:.6g}"

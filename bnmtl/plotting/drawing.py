@@ -1,0 +1,164 @@
+"""The marks that all pictures of graphs are made of: axes in points, text, arcs, boxes, legends.
+
+Axes have one unit a point (1/72 inch) and y downwards, so that a mark looks the same in a panel and
+in a legend.
+"""
+
+import numpy as np
+
+from bnmtl.plotting.layout import text_width
+
+__all__ = [
+    "ABSENT",
+    "COLORS",
+    "INK",
+    "LEGEND_ROW",
+    "SAMPLE",
+    "draw_absent",
+    "draw_arc",
+    "draw_box",
+    "draw_legend",
+    "draw_text",
+    "entry_width",
+    "flow",
+    "new_figure",
+    "panel_axes",
+]
+
+# Okabe and Ito's blue and orange, and a dark red-purple: apart in hue, in lightness, and for all
+# common forms of color blindness.
+COLORS = {"all": "#0072B2", "some": "#E69F00", "one": "#882255"}
+ABSENT = "#8A8A8A"
+INK = "#222222"
+_BOX_EDGE = "#777777"
+_GHOST = "#B0B0B0"
+
+LEGEND_ROW = 15.0  # height of a line of the legend
+SAMPLE = 30.0  # width of a mark in the legend
+_ENTRY_GAP = 18.0
+
+
+def new_figure(width, height):
+    """Return an empty figure of that many points that pyplot does not know."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width / 72, height / 72), facecolor="white")
+
+
+def panel_axes(figure, corner, size, label):
+    """Add frameless axes of `size` points with their upper left corner `corner` points from the
+    figure's."""
+    width, height = figure.get_size_inches() * 72
+    bottom = height - corner[1] - size[1]
+    box = (corner[0] / width, bottom / height, size[0] / width, size[1] / height)
+    axes = figure.add_axes(box, label=label)
+    axes.set_xlim(0, size[0])
+    axes.set_ylim(size[1], 0)
+    axes.set_axis_off()
+    return axes
+
+
+def draw_text(axes, x, y, text, **style):
+    """Write text as it is, without reading `$` as mathematics."""
+    style = {"fontsize": 8, "color": INK, "va": "center", **style}
+    return axes.text(x, y, text, parse_math=False, **style)
+
+
+def draw_arc(axes, points, kind, compelled, width):
+    """Draw an arc along Bézier control points, its head ending at the last one.
+
+    A reversible (not compelled) arc is dashed and has an open head.
+    """
+    from matplotlib.patches import Polygon
+
+    color = COLORS[kind]
+    length, half = 4.2 + 1.6 * width, 1.7 + 0.75 * width
+    tip = points[-1]
+    direction = tip - points[-2]
+    direction = direction / (np.hypot(*direction) or 1.0)
+    base = tip - length * direction
+    shaft = points.copy()
+    shaft[-2:] -= length * direction
+    dashes = "solid" if compelled else (0, (3.2, 1.8))
+    zorder = {"one": 2.2, "some": 2.1, "all": 2.0}[kind]
+    _draw_curve(axes, shaft, edgecolor=color, linewidth=width, linestyle=dashes, zorder=zorder)
+    side = half * np.array([-direction[1], direction[0]])
+    axes.add_patch(
+        Polygon(
+            [tip, base + side, base - side],
+            facecolor=color if compelled else "white",
+            edgecolor=color,
+            linewidth=0.9,
+            joinstyle="miter",
+            zorder=2.5,
+        )
+    )
+
+
+def draw_absent(axes, points):
+    """Draw the faint trace of an arc that this task could have and others do have."""
+    _draw_curve(axes, points, edgecolor=ABSENT, linewidth=0.8, linestyle=(0, (1, 1.8)), zorder=1)
+
+
+def _draw_curve(axes, points, **style):
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    codes = [Path.MOVETO, *[Path.CURVE4] * (len(points) - 1)]
+    axes.add_patch(PathPatch(Path(points, codes), fill=False, capstyle="butt", **style))
+
+
+def draw_box(axes, box, label, font_size, ghost=False):
+    """Draw a variable's box; a ghost stands for one that the task lacks."""
+    from matplotlib.patches import FancyBboxPatch
+
+    x, y, width, height = box
+    axes.add_patch(
+        FancyBboxPatch(
+            (x - width / 2, y - height / 2),
+            width,
+            height,
+            boxstyle="round,pad=0,rounding_size=3",
+            facecolor="none" if ghost else "white",
+            edgecolor=_GHOST if ghost else _BOX_EDGE,
+            linewidth=0.8,
+            linestyle=(0, (2, 2)) if ghost else "solid",
+            zorder=3,
+        )
+    )
+    style = {"fontsize": font_size, "color": _GHOST if ghost else INK, "ha": "center"}
+    draw_text(axes, x, y, label, linespacing=1.1, zorder=4, **style)
+
+
+def entry_width(draw, text):
+    """Measure one entry of a legend."""
+    return (SAMPLE + 5 if draw else 0.0) + text_width(text, 8)
+
+
+def flow(entries, width):
+    """Break legend entries, pairs (draw(axes, x, y) or None, text), into rows of at most `width`.
+
+    Returns rows of (x, draw, text); a single entry wider than `width` has a row of its own.
+    """
+    rows, x = [[]], 0.0
+    for draw, text in entries:
+        length = entry_width(draw, text)
+        if rows[-1] and x + length > width:
+            rows.append([])
+            x = 0.0
+        rows[-1].append((x, draw, text))
+        x += length + _ENTRY_GAP
+    return rows
+
+
+def draw_legend(figure, rows, corner, size):
+    """Draw the rows of `flow` from the upper left corner on; a note has no mark."""
+    axes = panel_axes(figure, corner, size, "legend")
+    for i, row in enumerate(rows):
+        y = (i + 0.5) * LEGEND_ROW
+        for x, draw, text in row:
+            if draw:
+                draw(axes, x, y)
+                draw_text(axes, x + SAMPLE + 5, y, text)
+            else:
+                draw_text(axes, x, y, text, color="#666666", style="italic")

@@ -1,0 +1,62 @@
+"""Figures as SVG text and PNG bytes, the same on every run."""
+
+import io
+
+__all__ = ["png", "svg"]
+
+_DPI = 150
+_MOST_PIXELS = 12_000  # along either side of a PNG
+
+
+def svg(figure):
+    """Return a figure as SVG text; letters are outlines, so that no font is needed.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from bnmtl import plotting
+    >>> plotting.svg(plotting.dags(nx.DiGraph([("rain", "wet")]))).startswith("<?xml")
+    True
+    """
+    import matplotlib
+
+    buffer = io.StringIO()
+    # Otherwise matplotlib names shapes at random and writes the time.
+    with matplotlib.rc_context({"svg.hashsalt": "bnmtl", "svg.fonttype": "path"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
+
+
+def png(figure, dpi=None):
+    """Return a figure as the bytes of a PNG file.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    dpi : float, optional
+        Pixels per inch. Default: 150, less for very large figures.
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from bnmtl import plotting
+    >>> plotting.png(plotting.dags(nx.DiGraph([("rain", "wet")])))[1:4]
+    b'PNG'
+    """
+    if dpi is None:
+        dpi = min(_DPI, _MOST_PIXELS / max(figure.get_size_inches()))
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi)
+    return buffer.getvalue()

@@ -1,0 +1,337 @@
+"""The tasks' graphs side by side, every variable at the same place."""
+
+from typing import NamedTuple
+
+import networkx as nx
+import numpy as np
+
+from bnmtl.graphs import check_dag, compelled_arcs
+from bnmtl.plotting.drawing import (
+    LEGEND_ROW,
+    SAMPLE,
+    draw_absent,
+    draw_arc,
+    draw_box,
+    draw_legend,
+    draw_text,
+    entry_width,
+    flow,
+    new_figure,
+    panel_axes,
+)
+from bnmtl.plotting.layout import Layout, arrange, text_width
+
+__all__ = ["check_configuration", "dags", "sharing"]
+
+_LAYOUT_NAMES = {
+    "igraph": "igraph (Sugiyama)",
+    "graphviz": "Graphviz (dot)",
+    "layered": "layered (built in)",
+}
+
+_PAD = 12.0  # around a panel, in points
+_TITLE = 30.0  # height of a panel's title and subtitle
+_ASPECT = 1.5  # width : height that the grid of panels comes near to
+_WIDTH = 1.4  # of an arc without strengths
+_WIDTHS = (0.6, 4.0)  # of arcs with strengths
+
+
+class Sharing(NamedTuple):
+    """In how many tasks an arc is, out of those that have both of its variables."""
+
+    n_tasks: int
+    n_possible: int
+
+    @property
+    def kind(self):
+        """Return "all", "some" or "one"; an arc of the only task that could have it is "one"."""
+        if self.n_tasks == 1:
+            return "one"
+        return "all" if self.n_tasks == self.n_possible else "some"
+
+
+def sharing(configuration):
+    """Count for every arc the tasks that have it and those that could.
+
+    Parameters
+    ----------
+    configuration : mapping of networkx.DiGraph
+
+    Returns
+    -------
+    dict
+        (parent, child) -> `Sharing`, in sorted order.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> north = nx.DiGraph([("rain", "wet"), ("wet", "frogs")])
+    >>> south = nx.DiGraph([("rain", "wet")])
+    >>> sharing({"north": north, "south": south})  # doctest: +NORMALIZE_WHITESPACE
+    {('rain', 'wet'): Sharing(n_tasks=2, n_possible=2),
+     ('wet', 'frogs'): Sharing(n_tasks=1, n_possible=1)}
+    """
+    graphs = list(configuration.values())
+    return {
+        (a, b): Sharing(
+            sum(graph.has_edge(a, b) for graph in graphs),
+            sum(a in graph and b in graph for graph in graphs),
+        )
+        for a, b in sorted({arc for graph in graphs for arc in graph.edges})
+    }
+
+
+def dags(configuration, layout="auto", strength=None, columns=None, font_size=8.0):
+    """Draw the tasks' graphs side by side, every variable at the same place in all panels.
+
+    Arcs in all tasks that have both variables, in some, and in one only differ in color; arcs that
+    only other tasks have are dotted. A dashed arc with an open head is reversible: its direction is
+    not determined by the task's equivalence class. A variable that a task lacks is a pale outline.
+
+    Parameters
+    ----------
+    configuration : mapping of networkx.DiGraph, or one networkx.DiGraph
+        One DAG per task, such as a learner's `configuration_`.
+    layout : {"auto", "igraph", "graphviz", "layered"} or Layout, default="auto"
+        What places the variables, see `bnmtl.plotting.arrange`, whose result can be given to draw
+        several figures alike. The caption says which was chosen, and so does the figure's label
+        (`figure.get_label()`).
+    strength : pandas.DataFrame, optional
+        A learner's `arcs_`, with columns from, to, task and strength: arcs are drawn the wider the
+        more score (nats) their removal costs that task. Default: all equally wide.
+    columns : int, optional
+        Number of panels in a row. Default: what comes nearest to a page in landscape.
+    font_size : float, default=8.0
+        Of the variables' names, in points; the figure grows with it. A `Layout` brings its own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not known to pyplot: save it with `savefig`, or show it as a notebook cell's last value.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a graph is not a DAG, there is none, or an argument is not as described.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> north = nx.DiGraph([("rain", "wet"), ("wet", "frogs")])
+    >>> south = nx.DiGraph([("rain", "wet")])
+    >>> figure = dags({"north": north, "south": south}, layout="layered")
+    >>> len(figure.axes), figure.get_label()
+    (3, 'layered')
+    """
+    configuration = check_configuration(configuration)
+    if not isinstance(layout, Layout):
+        layout = arrange(configuration, layout, font_size)
+    lacking = {node for graph in configuration.values() for node in graph} - set(layout.boxes)
+    if lacking:
+        raise ValueError(
+            f"`layout` must hold every variable; {min(lacking)!r} has no place: arrange this "
+            "configuration anew."
+        )
+    widths = _Widths(strength)
+    counts = sharing(configuration)
+    # With one task nothing is shared, and its arcs are no exceptions either.
+    kinds = {arc: n.kind if len(configuration) > 1 else "all" for arc, n in counts.items()}
+    titles = {
+        task: _titles(task, graph, kinds, len(configuration))
+        for task, graph in configuration.items()
+    }
+    title_width = max(_title_width(*pair) for pair in titles.values())
+    panel = (max(layout.width, title_width) + 2 * _PAD, layout.height + _TITLE + _PAD)
+    n_columns = _check_columns(columns) or _grid(len(configuration), *panel)
+    n_columns = min(n_columns, len(configuration))
+    n_rows = -(-len(configuration) // n_columns)
+    entries = _legend_entries(configuration, layout, counts, kinds, widths)
+    figure, corners = _lay_out_figure(entries, panel, len(configuration), n_columns, n_rows)
+    figure.set_label(layout.engine)
+    for (task, graph), corner in zip(configuration.items(), corners, strict=True):
+        axes = panel_axes(figure, corner, panel, str(task))
+        _draw_panel(axes, task, graph, titles[task], layout, kinds, widths)
+    return figure
+
+
+def _lay_out_figure(entries, panel, n_panels, n_columns, n_rows):
+    """Return a figure with its legend, beside the last panel or below, and the panels' corners."""
+    panels_width = n_columns * panel[0]
+    free = panel[0] * (n_columns * n_rows - n_panels) - 2 * _PAD
+    rows = flow(entries, free)
+    inside = (
+        max(entry_width(*entry) for entry in entries) <= free
+        and len(rows) * LEGEND_ROW <= panel[1] - _TITLE
+    )
+    width = max(panels_width, 330.0)
+    if not inside:
+        rows = flow(entries, width - 2 * _PAD)
+    legend_height = len(rows) * LEGEND_ROW + _PAD
+    height = n_rows * panel[1] + (0 if inside else legend_height)
+    figure = new_figure(width, height)
+    left = (width - panels_width) / 2
+    corners = [
+        (left + i % n_columns * panel[0], i // n_columns * panel[1])
+        for i in range(n_columns * n_rows)
+    ]
+    if inside:
+        x, y = corners[n_panels]
+        draw_legend(figure, rows, (x + _PAD, y + _TITLE), (free, legend_height))
+    else:
+        corner = (_PAD, n_rows * panel[1])
+        draw_legend(figure, rows, corner, (width - 2 * _PAD, legend_height))
+    return figure, corners[:n_panels]
+
+
+def check_configuration(configuration):
+    """Return the graphs as a dict, or raise unless they are DAGs, at least one with a variable."""
+    if isinstance(configuration, nx.Graph):
+        configuration = {"": configuration}
+    if not hasattr(configuration, "items"):
+        raise TypeError(
+            "`configuration` must map task names to networkx.DiGraph, or be one DiGraph; a "
+            f"{type(configuration).__name__} was given."
+        )
+    if not any(len(graph) for graph in configuration.values()):
+        raise ValueError("`configuration` must hold a graph with at least one variable.")
+    for task, graph in configuration.items():
+        check_dag(graph, f"configuration[{task!r}]" if task else "configuration")
+    return dict(configuration)
+
+
+def _check_columns(columns):
+    if columns is not None and (not isinstance(columns, (int, np.integer)) or columns < 1):
+        raise ValueError(f"`columns` must be a whole number of at least 1; {columns!r} was given.")
+    return columns
+
+
+def _grid(n_panels, width, height):
+    """Choose the columns whose figure is nearest to landscape, with few panels left empty."""
+
+    def badness(columns):
+        rows = -(-n_panels // columns)
+        empty = columns * rows - n_panels
+        return abs(np.log(columns * width / (rows * height) / _ASPECT)) + 0.15 * empty
+
+    return min(range(1, n_panels + 1), key=badness)
+
+
+class _Widths:
+    """Arc widths: all alike, or by the square root of the arcs' strengths."""
+
+    def __init__(self, strength):
+        self.strengths = {}
+        if strength is None:
+            return
+        lacking = {"from", "to", "task", "strength"} - set(getattr(strength, "columns", ()))
+        if lacking:
+            raise ValueError(
+                "`strength` must be a DataFrame with columns 'from', 'to', 'task' and 'strength', "
+                f"such as a learner's `arcs_`; {min(lacking)!r} is missing."
+            )
+        values = zip(
+            strength["task"], strength["from"], strength["to"], strength["strength"], strict=True
+        )
+        self.strengths = {(task, a, b): max(float(s), 0.0) for task, a, b, s in values}
+
+    def of(self, task, a, b):
+        return self.scaled(self.strengths.get((task, a, b), 0.0)) if self.strengths else _WIDTH
+
+    def scaled(self, strength):
+        thin, thick = _WIDTHS
+        strongest = max(self.strengths.values()) or 1.0
+        return thin + (thick - thin) * np.sqrt(strength / strongest)
+
+    def samples(self):
+        """Return three strengths for the legend, the first a round number near the strongest."""
+        if not self.strengths or max(self.strengths.values()) == 0:
+            return []
+        strongest = max(self.strengths.values())
+        unit = 10.0 ** np.floor(np.log10(strongest))
+        top = unit * np.floor(strongest / unit)
+        return [top, top / 4, top / 20]
+
+
+def _titles(task, graph, kinds, n_tasks):
+    """Return a panel's title and subtitle."""
+    n_arcs = graph.number_of_edges()
+    subtitle = f"{n_arcs or 'no'} arc{'' if n_arcs == 1 else 's'}"
+    if n_tasks > 1 and n_arcs:
+        n_all = sum(kinds[arc] == "all" for arc in graph.edges)
+        n_one = sum(kinds[arc] == "one" for arc in graph.edges)
+        subtitle += f": {n_all} shared by all, {n_one} only here"
+    title = " ".join(str(task).split())
+    return (title if len(title) <= 60 else title[:59] + "…"), subtitle
+
+
+def _title_width(title, subtitle):
+    # Measured in the regular face; the bold one is wider by less than a fifth.
+    return max(1.2 * text_width(title, 10), text_width(subtitle, 8))
+
+
+def _draw_panel(axes, task, graph, titles, layout, kinds, widths):
+    middle = axes.get_xlim()[1] / 2
+    draw_text(axes, middle, 9, titles[0], fontsize=10, fontweight="bold", ha="center")
+    draw_text(axes, middle, 21, titles[1], color="#555555", ha="center")
+    shift = np.array([middle - layout.width / 2, _TITLE])
+    compelled = compelled_arcs(graph)
+    for (a, b), route in layout.routes.items():
+        points = route + shift
+        if graph.has_edge(a, b):
+            draw_arc(axes, points, kinds[a, b], (a, b) in compelled, widths.of(task, a, b))
+        elif graph.has_edge(b, a):
+            points = points[::-1]
+            draw_arc(axes, points, kinds[b, a], (b, a) in compelled, widths.of(task, b, a))
+        elif a in graph and b in graph:
+            draw_absent(axes, points)
+    for variable, (x, y, width, height) in layout.boxes.items():
+        box = (x + shift[0], y + shift[1], width, height)
+        ghost = variable not in graph
+        draw_box(axes, box, layout.labels[variable], layout.font_size, ghost)
+
+
+def _legend_entries(configuration, layout, counts, kinds, widths):
+    """List (drawing function, text) for what occurs in the panels."""
+    graphs = list(configuration.values())
+    partial = any(count.n_possible < len(graphs) for count in counts.values())
+    texts = {
+        "all": "in all tasks that have both variables" if partial else "in all tasks",
+        "some": "in some tasks",
+        "one": "in this task only",
+    }
+    if len(graphs) == 1:
+        texts["all"] = "arc"
+    found = [kind for kind in texts if kind in kinds.values()]
+    entries = [(_arc_mark(kind, True, _WIDTH), texts[kind]) for kind in found]
+    if any(
+        not (graph.has_edge(a, b) or graph.has_edge(b, a)) and a in graph and b in graph
+        for a, b in layout.routes
+        for graph in graphs
+    ):
+        entries.append((_absent_mark, "only in other tasks"))
+    if any(set(graph.edges) - compelled_arcs(graph) for graph in graphs):
+        mark = _arc_mark(found[0], False, _WIDTH)
+        entries.append((mark, "dashed: reversible, direction undetermined"))
+    if any(set(layout.boxes) - set(graph) for graph in graphs):
+        entries.append((_ghost_mark, "variable not in this task"))
+    for strength in widths.samples():
+        mark = _arc_mark(found[0], True, widths.scaled(strength))
+        entries.append((mark, f"strength {strength:.3g} nats"))
+    entries.append((None, f"Layout: {_LAYOUT_NAMES[layout.engine]}"))
+    return entries
+
+
+def _arc_mark(kind, compelled, width):
+    return lambda axes, x, y: draw_arc(axes, _line(x, y), kind, compelled, width)
+
+
+def _absent_mark(axes, x, y):
+    draw_absent(axes, _line(x, y))
+
+
+def _line(x, y):
+    return np.linspace((x, y), (x + SAMPLE, y), 4)
+
+
+def _ghost_mark(axes, x, y):
+    draw_box(axes, (x + SAMPLE / 2, y, SAMPLE, 10), "name", 7, ghost=True)

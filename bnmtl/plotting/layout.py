@@ -1,0 +1,243 @@
+"""Where nodes and arcs go: one layered layout for the union of several tasks' graphs.
+
+All lengths are points (1/72 inch) and y grows downwards. A layout is computed once per
+configuration, so that every panel has each variable at the same place.
+"""
+
+import re
+from typing import NamedTuple
+
+import networkx as nx
+import numpy as np
+
+from bnmtl.plotting import engines
+
+__all__ = ["Layout", "arrange"]
+
+_LINE = 1.25  # line height, in font sizes
+_WRAP = 14  # characters after which a variable's name goes on to the next line
+_MAX_LINES = 3
+# A run that ends with a space or a sign, or before a capital that follows a small letter.
+_PIECE = r".+?(?:(?<=[\W_])(?=\w)|(?<=[a-zà-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|$)"
+_MARGIN = 14.0  # between separate components, and between isolated variables
+
+
+class Layout(NamedTuple):
+    """Places of variables and arcs that all panels share.
+
+    Attributes
+    ----------
+    engine : str
+        What computed it: "igraph", "graphviz" or "layered".
+    boxes : dict
+        Variable -> (x, y, width, height): center and size of its box.
+    labels : dict
+        Variable -> its name as drawn, wrapped to lines.
+    routes : dict
+        (a, b), the direction that most tasks have -> array of shape (3 m + 1, 2): the control
+        points of a chain of m cubic Bézier curves from a's box to b's.
+    font_size : float
+    width, height : float
+    crossings : int or None
+        Of arcs, in the union of all tasks; None where the engine does not tell.
+    """
+
+    engine: str
+    boxes: dict
+    labels: dict
+    routes: dict
+    font_size: float
+    width: float
+    height: float
+    crossings: int | None
+
+
+def arrange(configuration, engine="auto", font_size=8.0):
+    """Place the variables and arcs of several graphs on one layered layout.
+
+    The layout is that of the union of all arcs. Where tasks disagree on a direction, or the union
+    has a cycle, the arcs of most tasks point downwards and the others upwards.
+
+    Parameters
+    ----------
+    configuration : mapping of networkx.DiGraph
+        One graph per task.
+    engine : {"auto", "igraph", "graphviz", "layered"}, default="auto"
+        What orders the variables: igraph's Sugiyama layout (python-igraph), Graphviz's `dot`
+        program, or the layered layout that comes with bnmtl. "auto" tries "layered", and "igraph"
+        where it is installed, and takes the one with fewer crossings.
+    font_size : float, default=8.0
+        Of the variables' names, in points.
+
+    Returns
+    -------
+    Layout
+
+    Raises
+    ------
+    ValueError
+        If the engine is unknown or not installed.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> layout = arrange({"north": nx.DiGraph([("rain", "wet"), ("wet", "frogs")])}, "layered")
+    >>> sorted(layout.boxes, key=lambda variable: layout.boxes[variable][1])
+    ['rain', 'wet', 'frogs']
+    """
+    candidates = engines.find(engine)
+    variables = sorted({node for graph in configuration.values() for node in graph})
+    labels = _labels(variables)
+    sizes = {variable: _box_size(labels[variable], font_size) for variable in variables}
+    arcs = majority_arcs(configuration)
+    placements = {name: _place_components(place, sizes, arcs) for name, place in candidates.items()}
+    engine = min(placements, key=lambda name: placements[name][1] or 0)
+    pieces, crossings = placements[engine]
+    boxes, routes, width, height = _pack(pieces, sizes)
+    return Layout(engine, boxes, labels, routes, font_size, width, height, crossings)
+
+
+def _place_components(place, sizes, arcs):
+    """Place each connected component by itself; returns [(centers, routes)] and all crossings."""
+    union = nx.Graph(list(arcs))
+    pieces, crossings = [], []
+    for component in sorted(
+        nx.connected_components(union), key=lambda part: (-len(part), min(part))
+    ):
+        inside = {arc: n for arc, n in arcs.items() if arc[0] in component}
+        nodes = {variable: sizes[variable] for variable in sizes if variable in component}
+        centers, routes, n_crossings = place(nodes, inside)
+        pieces.append((centers, routes))
+        crossings.append(n_crossings)
+    return pieces, None if None in crossings else sum(crossings)
+
+
+def majority_arcs(configuration):
+    """Choose one direction per joined pair, as most tasks have it, without cycles.
+
+    Returns a dict (upper, lower) -> number of tasks that join the two, in sorted order.
+    """
+    counts = {}
+    for graph in configuration.values():
+        for arc in graph.edges:
+            counts[arc] = counts.get(arc, 0) + 1
+    acyclic = nx.DiGraph()
+    chosen = {}
+    for (tail, head), n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        if (head, tail) in chosen:
+            chosen[head, tail] += n
+        elif tail in acyclic and head in acyclic and nx.has_path(acyclic, head, tail):
+            acyclic.add_edge(head, tail)
+            chosen[head, tail] = n
+        else:
+            acyclic.add_edge(tail, head)
+            chosen[tail, head] = n
+    return dict(sorted(chosen.items()))
+
+
+def _labels(variables):
+    """Wrap long names; a name cut short stays different from all others."""
+    labels = {}
+    taken = set()
+    for variable in variables:
+        lines = _wrap(variable)
+        number = 1
+        while (label := "\n".join(lines)) in taken:
+            number += 1
+            lines = [*_wrap(variable)[:-1], f"… ({number})"]
+        taken.add(label)
+        labels[variable] = label
+    return labels
+
+
+def _wrap(name):
+    """Split a name at spaces, punctuation and inner capitals into at most three short lines."""
+    text = " ".join(str(name).split()) or "(blank)"
+    if len(text) <= _WRAP + 2:
+        return [text]
+    lines = [""]
+    for piece in re.findall(_PIECE, text):
+        while len(piece) > _WRAP + 2:
+            lines, piece = [*lines, piece[:_WRAP]], piece[_WRAP:]
+        if len(lines[-1]) + len(piece.rstrip()) <= _WRAP + 2:
+            lines[-1] += piece
+        else:
+            lines.append(piece)
+    lines = [line.strip() for line in lines if line.strip()]
+    if len(lines) > _MAX_LINES:
+        lines = [*lines[: _MAX_LINES - 1], lines[_MAX_LINES - 1][: _WRAP + 1] + "…"]
+    return lines
+
+
+def text_width(line, font_size):
+    """Measure one line of text, in points."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(size=font_size)
+    return text_to_path.get_text_width_height_descent(line, font, ismath=False)[0]
+
+
+def _box_size(label, font_size):
+    """Return width and height of the box around a label."""
+    lines = label.split("\n")
+    width = max(text_width(line, font_size) for line in lines) + font_size
+    return max(width, 2.5 * font_size), (len(lines) * _LINE + 0.55) * font_size
+
+
+def _pack(pieces, sizes):
+    """Set the components, tallest first, in rows, and the isolated variables where room is left."""
+    extents = [_extent(centers, routes, sizes) for centers, routes in pieces]
+    spans = [high - low + _MARGIN for low, high in extents]
+    single = sorted(set(sizes).difference(*(centers for centers, _ in pieces)))
+    area = sum(width * height for width, height in spans)
+    area += sum((sizes[v][0] + _MARGIN) * (sizes[v][1] + _MARGIN) for v in single)
+    widest = max([width for width, _ in spans] + [sizes[v][0] + _MARGIN for v in single])
+    limit = max(np.sqrt(3 * area), widest)
+    boxes, all_routes = {}, {}
+    x = y = row_height = total = 0.0
+    for i in sorted(range(len(pieces)), key=lambda i: -spans[i][1]):
+        width, height = spans[i]
+        if x > 0 and x + width > limit:
+            x, y, row_height = 0.0, y + row_height, 0.0
+        shift = np.array([x, y]) - extents[i][0]
+        for variable, center in pieces[i][0].items():
+            boxes[variable] = (*(np.asarray(center) + shift).tolist(), *sizes[variable])
+        all_routes.update((arc, route + shift) for arc, route in pieces[i][1].items())
+        x += width
+        row_height = max(row_height, height)
+        total = max(total, x)
+    bottom = y + row_height
+    if single:
+        beside = limit - x >= max(limit / 3, max(sizes[v][0] + _MARGIN for v in single))
+        left, top = (x, y) if beside else (0.0, bottom)
+        block = _block(single, sizes, left, top, limit)
+        boxes.update(block)
+        bottom = max(bottom, *(yy + h / 2 + _MARGIN for _, yy, _, h in block.values()))
+        total = max(total, *(xx + w / 2 + _MARGIN for xx, _, w, _ in block.values()))
+    return boxes, all_routes, float(total - _MARGIN), float(bottom - _MARGIN)
+
+
+def _block(variables, sizes, left, top, right):
+    """Set isolated variables in rows from (left, top) on, none beyond `right`."""
+    boxes = {}
+    x, y, row_height = left, top, 0.0
+    for variable in variables:
+        width, height = sizes[variable]
+        if x > left and x + width > right:
+            x, y, row_height = left, y + row_height + _MARGIN / 2, 0.0
+        boxes[variable] = (x + width / 2, y + height / 2, width, height)
+        x += width + _MARGIN
+        row_height = max(row_height, height)
+    return boxes
+
+
+def _extent(centers, routes, sizes):
+    """Return the lower and upper corner of all boxes and control points."""
+    points = [
+        np.asarray(center) + sign * np.asarray(sizes[variable]) / 2
+        for variable, center in centers.items()
+        for sign in (-1, 1)
+    ]
+    points = np.vstack([points, *routes.values()])
+    return points.min(axis=0), points.max(axis=0)

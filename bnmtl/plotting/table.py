@@ -1,0 +1,182 @@
+"""The table of arcs by task as a picture."""
+
+import numpy as np
+
+from bnmtl.graphs import compelled_arcs
+from bnmtl.plotting.drawing import (
+    ABSENT,
+    COLORS,
+    LEGEND_ROW,
+    SAMPLE,
+    draw_legend,
+    draw_text,
+    flow,
+    new_figure,
+    panel_axes,
+)
+from bnmtl.plotting.graphs import check_configuration
+from bnmtl.plotting.layout import majority_arcs, text_width
+
+__all__ = ["arcs"]
+
+_PAD = 12.0  # around the table, in points
+_ASPECT = 1.5  # width : height that a long table comes near to
+_CELL = 13.0  # side of a cell of the table
+_SHORT_TABLE = 30  # rows that are never split into blocks
+# Color, filled or outlined, and sign of a cell.
+_CELLS = {
+    "forward": (COLORS["all"], True, "\u2192"),
+    "forward, reversible": (COLORS["all"], False, "\u2192"),
+    "backward": (COLORS["some"], True, "\u2190"),
+    "backward, reversible": (COLORS["some"], False, "\u2190"),
+    "absent": ("#EFEFEF", True, ""),
+    "impossible": (None, False, "\u00d7"),
+}
+_CELL_TEXTS = {
+    "forward": "arc as written",
+    "forward, reversible": "arc as written, reversible (direction undetermined)",
+    "backward": "arc in the opposite direction",
+    "backward, reversible": "opposite direction, reversible",
+    "absent": "no arc",
+    "impossible": "task lacks one of the variables",
+}
+
+
+def arcs(configuration):
+    """Draw the table of arcs by task.
+
+    One row per joined pair of variables, written in the direction that most tasks have, those that
+    most tasks share first; one column per task.
+
+    Parameters
+    ----------
+    configuration : mapping of networkx.DiGraph, or one networkx.DiGraph
+        One DAG per task, such as a learner's `configuration_`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not known to pyplot; save it with `savefig`. It grows with the table, and long tables are
+        set in several blocks.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a graph is not a DAG, or there is none.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> north = nx.DiGraph([("rain", "wet"), ("wet", "frogs")])
+    >>> south = nx.DiGraph([("rain", "wet")])
+    >>> figure = arcs({"north": north, "south": south})
+    """
+    configuration = check_configuration(configuration)
+    rows = _rows(configuration)
+    names = [f"{_shorten(a)} \u2192 {_shorten(b)}" for (a, b), _ in rows]
+    tasks = [_shorten(task) for task in configuration]
+    label_width = max((text_width(name, 8) for name in names), default=0.0) + 8
+    count_width = text_width(f"{len(tasks)} of {len(tasks)}", 8) + 14
+    block_width = label_width + _CELL * len(tasks) + count_width
+    head = max(text_width(task, 8) for task in tasks) + 10
+    n_blocks = _n_blocks(len(rows), block_width, head)
+    n_block_rows = max(1, -(-len(rows) // n_blocks))
+    width = max(n_blocks * block_width + 2 * _PAD, 330.0)
+    legend = flow(_table_legend(configuration, rows), width - 2 * _PAD)
+    legend_height = len(legend) * LEGEND_ROW + _PAD
+    body = head + n_block_rows * _CELL + _PAD
+    figure = new_figure(width, _PAD + body + legend_height)
+    for block in range(n_blocks):
+        part = slice(block * n_block_rows, (block + 1) * n_block_rows)
+        corner = (_PAD + block * block_width, _PAD)
+        axes = panel_axes(figure, corner, (block_width, body), f"block {block + 1}")
+        _draw_block(axes, names[part], rows[part], tasks, label_width, head)
+    corner = (_PAD - SAMPLE + _CELL, _PAD + body)
+    draw_legend(figure, legend, corner, (width - 2 * _PAD, legend_height))
+    return figure
+
+
+def _rows(configuration):
+    """List ((a, b), one cell per task), most shared first; cells are keys of `_CELLS`."""
+    graphs = [(graph, compelled_arcs(graph)) for graph in configuration.values()]
+    rows = []
+    for a, b in majority_arcs(configuration):
+        forward = sum(graph.has_edge(a, b) for graph, _ in graphs)
+        backward = sum(graph.has_edge(b, a) for graph, _ in graphs)
+        if backward > forward:
+            a, b, forward, backward = b, a, backward, forward
+        rows.append((-forward - backward, -forward, a, b))
+    return [
+        ((a, b), [_cell(graph, compelled, a, b) for graph, compelled in graphs])
+        for _, _, a, b in sorted(rows)
+    ]
+
+
+def _cell(graph, compelled, a, b):
+    if a not in graph or b not in graph:
+        return "impossible"
+    for arc, name in (((a, b), "forward"), ((b, a), "backward")):
+        if graph.has_edge(*arc):
+            return name if arc in compelled else f"{name}, reversible"
+    return "absent"
+
+
+def _shorten(name, limit=32):
+    text = " ".join(str(name).split())
+    return text if len(text) <= limit else f"{text[: limit - 9]}…{text[-8:]}"
+
+
+def _n_blocks(n_rows, block_width, head):
+    """Choose the number of blocks that is nearest to a page in landscape."""
+
+    def badness(n_blocks):
+        height = head + _CELL * -(-n_rows // n_blocks)
+        return abs(np.log(n_blocks * block_width / height / _ASPECT))
+
+    return 1 if n_rows <= _SHORT_TABLE else min(range(1, 13), key=badness)
+
+
+def _draw_block(axes, names, rows, tasks, label_width, head):
+    """Draw one block: task names on top, arc names, cells, and how many tasks join the pair."""
+    for column, task in enumerate(tasks):
+        x = label_width + (column + 0.5) * _CELL
+        draw_text(axes, x, head - 5, task, rotation=90, ha="center", va="bottom")
+    for i, (name, (_, cells)) in enumerate(zip(names, rows, strict=True)):
+        y = head + (i + 0.5) * _CELL
+        draw_text(axes, label_width - 6, y, name, ha="right")
+        for column, cell in enumerate(cells):
+            _draw_cell(axes, label_width + (column + 0.5) * _CELL, y, cell)
+        n_possible = len(cells) - cells.count("impossible")
+        n_joined = n_possible - cells.count("absent")
+        x = label_width + len(cells) * _CELL + 6
+        draw_text(axes, x, y, f"{n_joined} of {n_possible}", color="#555555")
+
+
+def _draw_cell(axes, x, y, cell):
+    from matplotlib.patches import Rectangle
+
+    color, filled, sign = _CELLS[cell]
+    side = _CELL - 2
+    if color is not None:
+        axes.add_patch(
+            Rectangle(
+                (x - side / 2 + 0.5, y - side / 2 + 0.5),
+                side - 1,
+                side - 1,
+                facecolor=color if filled else "white",
+                edgecolor=color,
+                linewidth=1.0,
+            )
+        )
+    if sign:
+        ink = ABSENT if color is None else "white" if filled else color
+        draw_text(axes, x, y - 0.5, sign, color=ink, ha="center", fontweight="bold")
+
+
+def _table_legend(configuration, rows):
+    found = {cell for _, cells in rows for cell in cells}
+    return [
+        (lambda axes, x, y, cell=cell: _draw_cell(axes, x + SAMPLE - _CELL / 2, y, cell), text)
+        for cell, text in _CELL_TEXTS.items()
+        if cell in found
+    ] or [(None, "No task has an arc.")]

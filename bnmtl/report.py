@@ -1,0 +1,392 @@
+"""One HTML page about what a learner has found: pictures, tables, settings, nothing to download."""
+
+import math
+import os
+from html import escape
+from pathlib import Path
+
+from bnmtl.graphs import compelled_arcs
+from bnmtl.page import STYLE, count, image, number, table, value
+
+__all__ = ["versions", "write"]
+
+_PACKAGES = (
+    "bnmtl",
+    "numpy",
+    "scipy",
+    "pandas",
+    "networkx",
+    "scikit-learn",
+    "numba",
+    "joblib",
+    "matplotlib",
+)
+_DIRECTION = (
+    "An arc between two variables says that they depend on each other whatever else is known "
+    "about the task. Its direction often cannot be told from data: graphs of one equivalence class "
+    "fit them equally well. <b>Reversible</b> arcs (dashed, with an open head; in italics with ⇄ "
+    "in the table) point either way in graphs that fit equally well; <b>compelled</b> arcs (solid) "
+    "point the same way in all of them. Neither is a claim about cause and effect: that needs "
+    "further assumptions, such as no unobserved common causes."
+)
+
+
+def write(
+    path,
+    learner,
+    single_task=None,
+    settings=None,
+    messages=(),
+    times=None,
+    pictures=None,
+    title="Networks of related tasks",
+):
+    """Write a self-contained HTML page about a fitted learner.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to write; an existing one is replaced.
+    learner : fitted learner
+        Any of `bnmtl.learners`.
+    single_task : SingleTaskLearner, optional
+        Fitted to the same tasks, to compare with.
+    settings : mapping, optional
+        Name -> value, as to be shown. Default: the learner's parameters.
+    messages : iterable of str, optional
+        Warnings that came up on the way.
+    times : mapping, optional
+        What was done -> seconds.
+    pictures : mapping, optional
+        "dags" and "penalties" -> matplotlib figure, where they are drawn already.
+    title : str
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Raises
+    ------
+    TypeError
+        If the learner has not been fitted.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bnmtl import MultitaskLearner, report, structures
+    >>> rows = {town: structures.load("asia").sample(200, seed) for seed, town in enumerate("AB")}
+    >>> learner = MultitaskLearner(restarts=2, random_state=0).fit(rows)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report.write(pathlib.Path(folder, "report.html"), learner).name
+    'report.html'
+    """
+    if not hasattr(learner, "configuration_"):
+        raise TypeError(
+            f"`learner` must have been fitted; call `fit` of the {type(learner).__name__} first."
+        )
+    sections = [
+        _graphs_section(learner, pictures or {}),
+        _tasks_section(learner, single_task),
+        _comparison_section(learner, single_task),
+        _penalty_section(learner, pictures or {}),
+        _arcs_section(learner),
+        _messages_section(messages),
+        _settings_section(learner.get_params() if settings is None else settings, times),
+    ]
+    page = (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f'<h1>{escape(title)}</h1>\n<p class="lead">{_lead(learner)}</p>\n'
+        + "\n".join(section for section in sections if section)
+        + "\n</main>\n</body>\n</html>\n"
+    )
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(page, encoding="utf-8", errors="backslashreplace")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path
+
+
+def versions():
+    """Return the versions of Python, bnmtl and the packages it computes with.
+
+    Examples
+    --------
+    >>> from bnmtl.report import versions
+    >>> sorted(versions())[:3]
+    ['bnmtl', 'joblib', 'matplotlib']
+    """
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    import bnmtl
+
+    found = {"python": platform.python_version(), "bnmtl": bnmtl.__version__}
+    for package in _PACKAGES[1:]:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "unknown"
+    return found
+
+
+def _lead(learner):
+    """Say in two sentences what was learned from what."""
+    n_tasks = len(learner.configuration_)
+    n_variables = len({v for graph in learner.configuration_.values() for v in graph})
+    n_rows = sum(task.n_rows for task in learner.tasks_.values())
+    what = f"over {count(n_variables, 'variable')} from {count(n_rows, 'row')}"
+    if n_tasks == 1:
+        n_arcs = next(iter(learner.configuration_.values())).number_of_edges()
+        return (
+            f"One network {what}, with {count(n_arcs, 'arc')}. "
+            "There is one task only, so nothing is shared."
+        )
+    counts = sharing_counts(learner.arcs_)
+    how = "learned together" if hasattr(learner, "start_") else "learned"
+    penalty = _penalty(learner)
+    if penalty is not None:
+        how += f" at penalty {_penalty_name(penalty)}"
+        how += ", chosen on held-out rows," if hasattr(learner, "penalty_") else ""
+    return (
+        f"{n_tasks} networks {what}, {how}. Of {count(counts['arcs'], 'different arc')}, "
+        f"{counts['all']} {'is' if counts['all'] == 1 else 'are'} in all tasks that have both "
+        f"variables, {counts['some']} in some and {counts['one']} in one task only."
+    ).replace(",. ", ". ")
+
+
+def sharing_counts(arcs):
+    """Count the distinct arcs of a learner's `arcs_`, and those in all tasks, in some, in one.
+
+    An arc is in all tasks when every task that has both variables has it, and these are at least
+    two; an arc of the only task that could have it counts as in one.
+    """
+    distinct = arcs.drop_duplicates(["from", "to"])
+    one = distinct["n_tasks"] == 1
+    shared = ~one & (distinct["n_tasks"] == distinct["n_tasks_possible"])
+    return {
+        "arcs": len(distinct),
+        "all": int(shared.sum()),
+        "some": int((~one & ~shared).sum()),
+        "one": int(one.sum()),
+    }
+
+
+def _penalty(learner):
+    """Return the scalar penalty that the tasks were coupled with, None if there is none."""
+    if hasattr(learner, "penalty_"):
+        return learner.penalty_
+    if not hasattr(learner, "start_"):
+        return None
+    return getattr(_prior(learner), "penalty", None)
+
+
+def _prior(learner):
+    """Return the coupling prior at the penalty that was used."""
+    from sklearn.base import clone
+
+    from bnmtl.priors import PairedPrior
+
+    prior = PairedPrior() if learner.prior is None else learner.prior
+    if hasattr(learner, "penalty_"):
+        prior = clone(prior).set_params(penalty=learner.penalty_)
+    return prior
+
+
+def _penalty_name(penalty):
+    from bnmtl.plotting.curves import penalty_name
+
+    return penalty_name(penalty)
+
+
+def _graphs_section(learner, pictures):
+    from bnmtl import plotting
+
+    figure = pictures.get("dags")
+    if figure is None:
+        figure = plotting.dags(learner.configuration_)
+    tasks = ", ".join(map(str, learner.configuration_))
+    return (
+        f"<h2>Graphs</h2>\n{image(figure, f'The graphs of the tasks {tasks}', wide=True)}\n"
+        f"<p><b>What an arrow means.</b> {_DIRECTION}</p>"
+    )
+
+
+def _tasks_section(learner, single_task):
+    """One row per task: its size, its arcs, its own score, and the score when learned alone."""
+    several = len(learner.configuration_) > 1
+    alone = single_task is not None and several
+    header = ["task", "rows", "variables", "arcs"]
+    header += ["in all<br>tasks", "only<br>here"] if several else []
+    header += ["reversible", "parameters", "score", "score<br>per row"]
+    header += ["learned<br>alone", "difference"] if alone else []
+    rows = []
+    for name, graph in learner.configuration_.items():
+        task = learner.tasks_[name]
+        own = learner.arcs_[learner.arcs_["task"] == name]
+        row = [escape(str(name)), task.n_rows, len(graph), len(own)]
+        if several:
+            one = own["n_tasks"] == 1
+            shared = ~one & (own["n_tasks"] == own["n_tasks_possible"])
+            row += [int(shared.sum()), int(one.sum())]
+        row += [len(graph.edges) - len(compelled_arcs(graph))]
+        row += [f"{learner.networks_[name].n_parameters:,}"]
+        score = learner.task_scores_[name]
+        row += [number(score), number(score / task.n_rows, 3)]
+        if alone:
+            other = single_task.task_scores_[name]
+            row += [number(other), number(score - other, signed=True)]
+        rows.append(row)
+    note = (
+        "Score: the logarithm (nats) of how probable the task's rows are given its graph, plus its "
+        "part of the structure prior. "
+    )
+    if alone:
+        note += (
+            "Learned alone: what a search for this task by itself reaches from all its rows. A "
+            "task pays for agreement in this number; what it gains shows in rows not used."
+        )
+    return f'<h2>Tasks</h2>\n{table(header, rows, 1)}\n<p class="note">{note}</p>'
+
+
+def _comparison_section(learner, single_task):
+    """The configuration against the tasks' single-task graphs."""
+    if single_task is None or len(learner.configuration_) == 1:
+        return ""
+    together, apart = sharing_counts(learner.arcs_), sharing_counts(single_task.arcs_)
+    rows = [
+        ["sum of the tasks' own scores", learner.task_scores_.sum(), single_task.task_scores_.sum()]
+    ]
+    if hasattr(learner, "start_") and learner.structure_prior is None:
+        coupling = _prior(learner).log_prior(single_task.configuration_)
+        rows.append(["log posterior under the prior used", learner.score_, rows[0][2] + coupling])
+    scored = getattr(learner, "validation_scores_", None)
+    if scored is not None and 0.0 in scored.index:
+        rows.append(["held-out log-likelihood per row", scored[learner.penalty_], scored[0.0]])
+    body = []
+    for name, ours, theirs in rows:
+        digits = 4 if "per row" in name else 1
+        difference = ours - theirs if math.isfinite(theirs) else math.inf
+        body.append(
+            [
+                name,
+                number(ours, digits),
+                number(theirs, digits),
+                number(difference, digits, signed=True),
+            ]
+        )
+    for name, key in (
+        ("different arcs", "arcs"),
+        ("arcs in all tasks", "all"),
+        ("arcs in one task only", "one"),
+    ):
+        body.append(
+            [name, together[key], apart[key], number(together[key] - apart[key], 0, signed=True)]
+        )
+    note = "All scores in nats; larger is better."
+    if hasattr(learner, "penalty_") and learner.cv is None:
+        note += (
+            " The shared structures were learned without the held-out rows, the single-task ones "
+            "from all rows, which favors the latter in the first two lines."
+        )
+    header = ["", "together", "apart", "difference"]
+    return (
+        f"<h2>Against learning each task alone</h2>\n{table(header, body, 1)}\n"
+        f'<p class="note">{note}</p>'
+    )
+
+
+def _penalty_section(learner, pictures):
+    scores = getattr(learner, "validation_scores_", None)
+    if scores is None:
+        return ""
+    from bnmtl import plotting
+
+    figure = pictures.get("penalties")
+    if figure is None:
+        figure = plotting.penalties(scores, learner.penalty_)
+    return (
+        "<h2>How much to share</h2>\n"
+        "<p>Mean over the tasks of the log-likelihood of a held-out row, for structures learned "
+        "with each penalty; the best one was chosen, of equally good ones the largest.</p>\n"
+        f"{image(figure, 'Held-out log-likelihood by penalty')}"
+    )
+
+
+def _arcs_section(learner):
+    """One row per arc: in how many tasks it is, and its strength in each."""
+    arcs = learner.arcs_
+    if arcs.empty:
+        return "<h2>Arcs</h2>\n<p>No task has an arc.</p>"
+    strongest = max(arcs["strength"].max(), 1e-9)
+    cells = {
+        (row["from"], row["to"], row["task"]): (row["strength"], row["compelled"])
+        for row in arcs.to_dict("records")
+    }
+    graphs = learner.configuration_
+    summary = arcs.groupby(["from", "to"], sort=True).agg(
+        n_tasks=("n_tasks", "first"),
+        n_possible=("n_tasks_possible", "first"),
+        mean=("strength", "mean"),
+    )
+    summary = summary.sort_values(["n_tasks", "mean"], ascending=False, kind="stable")
+    head = "".join(f'<th class="task"><span>{escape(str(task))}</span></th>' for task in graphs)
+    lines = [
+        '<tr><th class="name">from</th><th class="name">to</th><th>tasks</th><th>mean<br>strength'
+        f"</th>{head}</tr>"
+    ]
+    for (parent, child), n_tasks, n_possible, mean in summary.itertuples(name=None):
+        columns = "".join(
+            _arc_cell(cells.get((parent, child, task)), graph, parent, child, strongest)
+            for task, graph in graphs.items()
+        )
+        lines.append(
+            f'<tr><td class="name">{escape(parent)}</td><td class="name">{escape(child)}</td>'
+            f"<td>{n_tasks} of {n_possible}</td><td>{number(mean)}</td>{columns}</tr>"
+        )
+    return (
+        "<h2>Arcs</h2>\n<p>Strength: how much of a task's own score (nats) is lost when the arc is "
+        "removed. “tasks” counts those that have the arc, out of those that have both variables. "
+        "⇄: reversible; ←: the task has the arc in the other direction; hatched: the task lacks "
+        f'one of the variables.</p>\n<div class="scroll"><table class="arcs">{"".join(lines)}'
+        "</table></div>"
+    )
+
+
+def _arc_cell(found, graph, parent, child, strongest):
+    if found is not None:
+        strength, compelled = found
+        shade = 0.06 + 0.5 * math.sqrt(max(strength, 0.0) / strongest)
+        style = f"background: rgba(0, 114, 178, {shade:.2f})"
+        kind, mark = ("cell", "") if compelled else ("cell reversible", " ⇄")
+        return f'<td class="{kind}" style="{style}">{number(strength)}{mark}</td>'
+    if parent not in graph or child not in graph:
+        return '<td class="cell lacking" title="variable missing from this task"></td>'
+    if graph.has_edge(child, parent):
+        return '<td class="cell opposite">←</td>'
+    return '<td class="cell absent">·</td>'
+
+
+def _messages_section(messages):
+    paragraphs = "\n".join(f'<p class="warning">{escape(str(one))}</p>' for one in messages)
+    return f"<h2>Warnings</h2>\n{paragraphs}" if paragraphs else ""
+
+
+def _settings_section(settings, times):
+    blocks = [("Settings", settings), ("Seconds", times), ("Versions", versions())]
+    parts = ["<h2>How this was computed</h2>"]
+    for name, values in blocks:
+        if not values:
+            continue
+        rows = "".join(
+            f'<tr><td class="name">{escape(str(key))}</td><td class="text">{value(one)}</td></tr>'
+            for key, one in values.items()
+        )
+        opened = " open" if name == "Settings" else ""
+        parts.append(f"<details{opened}><summary>{name}</summary><table>{rows}</table></details>")
+    return "\n".join(parts)
