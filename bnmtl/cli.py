@@ -226,54 +226,14 @@ def learn(
     _print_summary(result)
 
 
-@contextlib.contextmanager
 def _progress():
-    """Give a listener that draws a bar per stage, None where stderr is no terminal."""
+    """Give a context with a bar per stage, with None where stderr is no terminal."""
     from rich.console import Console
 
+    from bnmtl.progress import Bar
+
     console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    display = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        TextColumn("{task.fields[count]}"),
-        TextColumn("{task.fields[detail]}", style="dim", markup=False),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-    )
-    with display:
-        yield _Stages(display)
-
-
-class _Stages:
-    """A line per stage: steps done over all tasks, and the latest score."""
-
-    def __init__(self, display):
-        self._display = display
-        self._lines = {}
-        self._counts = {}
-
-    def __call__(self, event):
-        counts = self._counts.setdefault(event.stage, {})
-        counts[event.task] = (event.done, event.total)
-        if event.stage not in self._lines:
-            self._lines[event.stage] = self._display.add_task(
-                event.stage, total=None, count="", detail=""
-            )
-        done = sum(done for done, _ in counts.values())
-        totals = [total for _, total in counts.values()]
-        total = None if None in totals else sum(totals)
-        count = f"{done}" if total is None else f"{done}/{total}"
-        detail = event.task or ""
-        if event.score is not None:
-            detail += f"  score {event.score:,.1f}"
-        line = self._lines[event.stage]
-        self._display.update(line, completed=done, total=total, count=count, detail=detail)
+    return Bar(console) if console.is_terminal else contextlib.nullcontext()
 
 
 def _print_summary(result):

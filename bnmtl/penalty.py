@@ -17,6 +17,8 @@ from bnmtl.priors import PairedPrior
 from bnmtl.search.multitask import MultitaskSearch
 from bnmtl.seeding import generator
 
+# Nats per row: what rounding may leave between two penalties that lead to the same networks.
+EQUALLY_GOOD = 1e-9
 # 1 - delta = 1, 0.5, 1e-1 ... 1e-12, 0
 DEFAULT_PENALTIES = (0.0, 0.5, *(1 - 10.0**-e for e in range(1, 13)), 1.0)
 
@@ -152,7 +154,7 @@ class MultitaskLearnerCV(MultitaskLearner):
             scores += [self._held_out_score(train, test, one.matrices) for one in solutions]
         scores /= len(next(iter(held_out.values())))
         # The grid falls, so the first of equally good penalties is the largest.
-        best = int(np.argmax(scores))
+        best = int(np.argmax(scores >= scores.max() - EQUALLY_GOOD))
         self.penalty_ = list(priors)[best]
         self.validation_scores_ = pd.Series(
             scores[::-1], index=pd.Index(list(priors)[::-1], name="penalty"), name="nats per row"

@@ -60,48 +60,63 @@ class Reporter:
 
     def __enter__(self):
         if self._progress is True:
-            self._bar = _Bar()
-            self._listener = self._bar
-            self._bar.start()
+            self._bar = self._listener = Bar()
+            self._bar.__enter__()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *problem):
         if self._bar is not None:
-            self._bar.stop()
+            self._bar.__exit__(*problem)
             self._bar = self._listener = None
 
     def __reduce__(self):
         return Reporter, (False,)
 
 
-class _Bar:
-    """A rich progress display with one line per stage and task."""
+class Bar:
+    """A display with a line per stage: steps done over all tasks, and the latest score.
 
-    def __init__(self):
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-        )
+    Parameters
+    ----------
+    console : rich.console.Console, default=None
+        Where to draw; None is rich's own choice, which knows terminals and notebooks.
+    """
+
+    def __init__(self, console=None):
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         self._display = Progress(
             TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[score]}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[count]}"),
+            TextColumn("{task.fields[detail]}", style="dim", markup=False),
             TimeElapsedColumn(),
+            console=console,
             transient=True,
         )
         self._lines = {}
-        self.start = self._display.start
-        self.stop = self._display.stop
+        self._counts = {}
+
+    def __enter__(self):
+        self._display.start()
+        return self
+
+    def __exit__(self, *_):
+        self._display.stop()
 
     def __call__(self, event):
-        key = (event.stage, event.task)
-        if key not in self._lines:
-            text = event.stage if event.task is None else f"{event.stage} {event.task}"
-            self._lines[key] = self._display.add_task(text, total=event.total, score="")
-        score = "" if event.score is None else f"score {event.score:.2f}"
-        self._display.update(self._lines[key], completed=event.done, total=event.total, score=score)
+        counts = self._counts.setdefault(event.stage, {})
+        counts[event.task] = (event.done, event.total)
+        if event.stage not in self._lines:
+            self._lines[event.stage] = self._display.add_task(
+                event.stage, total=None, count="", detail=""
+            )
+        done = sum(done for done, _ in counts.values())
+        totals = [total for _, total in counts.values()]
+        total = None if None in totals else sum(totals)
+        count = f"{done}" if total is None else f"{done}/{total}"
+        detail = event.task or ""
+        if event.score is not None:
+            detail += f"  score {event.score:,.1f}"
+        line = self._lines[event.stage]
+        self._display.update(line, completed=done, total=total, count=count, detail=detail)

@@ -18,7 +18,6 @@ import pytest
 import bnmtl
 from bnmtl import cli, runs
 from bnmtl.io.run import read_run
-from bnmtl.progress import ProgressEvent
 
 FIXED = ["arcs.csv", "arcs.png", "dags.png", "dags.svg", "report.html", "run.json"]
 
@@ -476,40 +475,14 @@ def test_data(call, tmp_path):
         pd.testing.assert_frame_equal(tasks[region], table)
 
 
-class Display:
-    """Stands in for rich's progress display and keeps what is shown."""
-
-    def __init__(self):
-        self.lines = {}
-
-    def add_task(self, description, **fields):
-        self.lines[description] = fields
-        return description
-
-    def update(self, line, **fields):
-        self.lines[line] = fields
-
-
-def test_progress_adds_up_over_tasks():
-    display = Display()
-    show = cli._Stages(display)
-    show(ProgressEvent("single-task", "north", 3, 10, -5.0))
-    show(ProgressEvent("single-task", "south", 10, 10, -7.5))
-    show(ProgressEvent("multitask", None, 4, None, -12.25))
-    assert display.lines["single-task"] == {
-        "completed": 13,
-        "total": 20,
-        "count": "13/20",
-        "detail": "south  score -7.5",
-    }
-    assert display.lines["multitask"]["total"] is None
-    assert display.lines["multitask"]["count"] == "4"
-
-
 def test_progress_of_a_real_run_ends_complete(files, monkeypatch):
-    display = Display()
+    last = {}
+
+    def listen(event):
+        last[event.stage, event.task] = event
+
     monkeypatch.chdir(files)
-    runs.run(runs.Options(paths=("north.csv", "south.csv"), restarts=3), cli._Stages(display))
-    finished = {name: line for name, line in display.lines.items() if line.get("total")}
-    assert {"single-task", "penalties", "single-task, to compare"} <= set(finished)
-    assert all(line["completed"] == line["total"] for line in finished.values())
+    runs.run(runs.Options(paths=("north.csv", "south.csv"), restarts=3), listen)
+    finished = {stage for (stage, _), event in last.items() if event.total}
+    assert {"single-task", "penalties", "single-task, to compare"} <= finished
+    assert all(event.done == event.total for event in last.values() if event.total)

@@ -1,5 +1,6 @@
-"""Files: networks as BIF."""
+"""Files: networks as BIF, and what a run of the command line has written."""
 
 from bnmtl.io.bif import read_bif, write_bif
+from bnmtl.io.run import Run, read_run
 
-__all__ = ["read_bif", "write_bif"]
+__all__ = ["Run", "read_bif", "read_run", "write_bif"]

@@ -84,6 +84,8 @@ def search_task(problem, matrix, effort, report):
 
 def search_tasks(problems, matrices, effort, report):
     """`search_task` for every task, in parallel."""
+    for problem in problems:
+        report("single-task", problem.name, 0, effort.restarts + 1)
     return Parallel(n_jobs=effort.n_jobs, prefer="threads")(
         delayed(search_task)(problem, matrix, effort, report)
         for problem, matrix in zip(problems, matrices, strict=True)

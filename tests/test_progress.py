@@ -1,0 +1,59 @@
+"""Progress: what is drawn, and that only real totals are promised."""
+
+import io
+import pickle
+
+import pytest
+from rich.console import Console
+
+from bnmtl.progress import Bar, ProgressEvent, Reporter
+
+
+@pytest.fixture
+def bar():
+    with Bar(Console(file=io.StringIO(), force_terminal=True)) as bar:
+        yield bar
+
+
+def shown(bar):
+    """Every line of the display: description -> (completed, total, count, detail)."""
+    return {
+        line.description: (line.completed, line.total, line.fields["count"], line.fields["detail"])
+        for line in bar._display.tasks
+    }
+
+
+def test_steps_add_up_over_tasks(bar):
+    bar(ProgressEvent("single-task", "north", 3, 10, -5.0))
+    bar(ProgressEvent("single-task", "south", 10, 10, -7.5))
+    assert shown(bar) == {"single-task": (13, 20, "13/20", "south  score -7.5")}
+
+
+def test_without_a_total_there_is_a_counter(bar):
+    bar(ProgressEvent("multitask from empty", None, 4, None, -1234.25))
+    assert shown(bar) == {"multitask from empty": (4, None, "4", "  score -1,234.2")}
+
+
+def test_a_callable_gets_every_event():
+    events = []
+    with Reporter(events.append) as report:
+        report.of("single-task", "north")(1, 5, -2.0)
+        report("compiling")
+    assert events == [
+        ProgressEvent("single-task", "north", 1, 5, -2.0),
+        ProgressEvent("compiling", None, 0, None, None),
+    ]
+
+
+def test_a_copy_in_another_process_is_silent():
+    """Workers of a cluster cannot draw on this terminal, and their listener may not travel."""
+    copy = pickle.loads(pickle.dumps(Reporter(lambda event: None)))
+    copy("single-task")
+    assert copy._listener is None
+
+
+def test_true_draws_and_clears(capsys):
+    with Reporter(True) as report:
+        report("single-task", "north", 1, 2, -1.0)
+        assert report._listener is not None
+    assert report._listener is None
