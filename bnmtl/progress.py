@@ -96,6 +96,8 @@ class Bar:
         )
         self._lines = {}
         self._counts = {}
+        # What has no steps, such as compiling, is shown until the next event.
+        self._announced = None
 
     def __enter__(self):
         self._display.start()
@@ -105,6 +107,12 @@ class Bar:
         self._display.stop()
 
     def __call__(self, event):
+        if self._announced is not None:
+            self._display.remove_task(self._announced)
+            self._announced = None
+        if event.total is None and event.done == 0:
+            self._announced = self._display.add_task(event.stage, total=None, count="", detail="")
+            return
         counts = self._counts.setdefault(event.stage, {})
         counts[event.task] = (event.done, event.total)
         if event.stage not in self._lines:
