@@ -96,7 +96,7 @@ class Bar:
         )
         self._lines = {}
         self._counts = {}
-        # What has no steps, such as compiling, is shown until the next event.
+        # What has no steps, such as compiling, is shown until a first step is done.
         self._announced = None
 
     def __enter__(self):
@@ -107,7 +107,7 @@ class Bar:
         self._display.stop()
 
     def __call__(self, event):
-        if self._announced is not None:
+        if self._announced is not None and event.done > 0:
             self._display.remove_task(self._announced)
             self._announced = None
         if event.total is None and event.done == 0:

@@ -34,9 +34,10 @@ def test_without_a_total_there_is_a_counter(bar):
     assert shown(bar) == {"multitask from empty": (4, None, "4", "  score -1,234.2")}
 
 
-def test_what_has_no_steps_is_shown_until_the_next_event(bar):
+def test_what_has_no_steps_is_shown_until_a_step_is_done(bar):
     bar(ProgressEvent("compiling", None, 0, None, None))
-    assert list(shown(bar)) == ["compiling"]
+    bar(ProgressEvent("single-task", "north", 0, 10, None))
+    assert list(shown(bar)) == ["compiling", "single-task"]
     bar(ProgressEvent("single-task", "north", 1, 10, -5.0))
     assert list(shown(bar)) == ["single-task"]
 
