@@ -210,6 +210,23 @@ def test_violated_pairs_are_repaired_first():
     assert counts[-1] == 0
 
 
+@pytest.mark.parametrize("prior", [PairedPrior(0.9), EditPrior(0.9), PairedPrior(1.0)])
+def test_a_direction_that_is_free_falls_to_the_coin(prior):
+    """Under BDeu both directions of a single arc score alike; the coin decides for all tasks."""
+    same = [0, 1] * 20
+    frames = {f"task{s}": pd.DataFrame({"v0": same, "v1": same}) for s in range(3)}
+    problem = joint_problem(frames)
+    seen = set()
+    for seed in range(12):
+        search = searched(problem, prior, np.zeros_like(problem.takes_part), seed)
+        search.run()
+        forward = bool(search.ties.coins[0, 1])
+        assert search.adjacency[:, 0, 1].tolist() == [forward] * 3
+        assert search.adjacency[:, 1, 0].tolist() == [not forward] * 3
+        seen.add(forward)
+    assert seen == {True, False}
+
+
 def test_constraints_of_each_task_are_kept():
     frames = random_tasks(11, 4, 3, n_rows=120)
     names = sorted(set.intersection(*(set(f.columns[f.nunique() > 1]) for f in frames.values())))

@@ -84,6 +84,13 @@ def test_equally_good_penalties_give_way_to_the_largest():
     assert learner.penalty_ == 0.9
 
 
+def test_the_best_penalty_wins_and_rounding_does_not_decide(tasks, monkeypatch):
+    held_out = {1: -2.0, 0.999: -1.0, 0.9: -1.0 + 1e-12, 0: -3.0}
+    scores = iter(held_out.values())
+    monkeypatch.setattr(MultitaskLearnerCV, "_held_out_score", lambda *_: next(scores))
+    assert MultitaskLearnerCV(penalties=GRID, **QUICK).fit(tasks).penalty_ == 0.999
+
+
 def test_a_column_that_is_constant_in_the_training_rows_took_no_part():
     """The only other value of `b` is held out, so the task could not agree at penalty 1."""
     rng = np.random.default_rng(0)

@@ -11,7 +11,7 @@ from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmtl import AIC, BDeu
+from bnmtl import AIC, ArcPrior, BDeu
 from bnmtl._kernels import moves, paths
 from bnmtl.search.constraints import Constraints, constraints_by_task
 from bnmtl.search.graph_state import GraphState, random_changes
@@ -209,6 +209,23 @@ def test_searches_keep_to_the_constraints(demands, seed):
     assert state.score == pytest.approx(best, rel=1e-12)
 
 
+def test_tiers_bar_arcs_backwards_and_nothing_else():
+    tasks = encode({"t": random_frame(0, 5)})
+    tiers = [["v3"], ["v0", "v1"], ["v2"]]
+    permitted = constraints_by_task(tasks, (), (), tiers, None)["t"].permitted
+    barred = {tuple(pair) for pair in np.argwhere(~permitted).tolist()} - {(v, v) for v in range(5)}
+    assert barred == {(0, 3), (1, 3), (2, 0), (2, 1), (2, 3)}
+
+
+def test_pairs_with_a_constant_variable_are_no_part_of_the_structure_prior():
+    frame = random_frame(0, 4).assign(v1="same")
+    with pytest.warns(UserWarning, match="v1"):
+        problem = problem_of(frame, structure_prior=ArcPrior(probability=0.2))
+    empty = np.zeros((4, 4), dtype=bool)
+    own = problem.log_posterior(empty) - problem.scores.score(empty)
+    assert own == pytest.approx(3 * 2 * np.log(0.8))
+
+
 def test_ties_do_not_depend_on_the_variables_around():
     few, many = Ties(["b", "d"], 3, 1e-9), Ties(["a", "b", "c", "d"], 3, 1e-9)
     assert few.keys[0, 1] == many.keys[1, 3]
@@ -222,6 +239,13 @@ def test_coins_are_fair():
     upper = np.triu_indices(60, 1)
     heads = np.mean([Ties(names, seed, 1e-9).coins[upper].mean() for seed in range(20)])
     assert abs(heads - 0.5) < 0.01
+
+
+def test_coins_of_different_pairs_are_independent():
+    """Not an order of the variables: among many variables some three prefer a cycle."""
+    coins = Ties([f"v{v}" for v in range(12)], 0, 1e-9).coins
+    triples = itertools.permutations(range(12), 3)
+    assert any(coins[a, b] and coins[b, c] and coins[c, a] for a, b, c in triples)
 
 
 @pytest.mark.parametrize("favored", [0, 1])
@@ -257,8 +281,6 @@ def test_nothing_allowed_is_said():
 
 
 def test_structure_prior_enters_gains_and_score():
-    from bnmtl import ArcPrior
-
     frame = random_frame(0, 3)
     prior = ArcPrior(probability=0.01)
     problem = problem_of(frame, structure_prior=prior)
