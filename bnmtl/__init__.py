@@ -21,7 +21,7 @@ _NAMES = {
     "IdenticalLearner": "learners",
     "PooledLearner": "learners",
     "MultitaskLearner": "learners",
-    "MultitaskLearnerCV": "penalty",
+    "MultitaskLearnerCV": "learners",
     "BayesNet": "networks",
 }
 _ROOMS = (

@@ -13,9 +13,11 @@ __all__ = [
     "adjacency",
     "check_dag",
     "compelled_arcs",
+    "could_have",
     "cpdag",
     "from_adjacency",
     "skeleton",
+    "takes_part",
 ]
 
 
@@ -42,8 +44,15 @@ class Configuration(dict):
         -------
         pandas.DataFrame
             One row per arc that any task has, indexed by (from, to) in sorted order, and one
-            column per task of the nullable dtype "boolean": True and False where the task has both
-            variables, missing where it lacks one of them.
+            column per task of the nullable dtype "boolean": True and False where the task could
+            have the arc, missing where it lacks one of the variables or one is constant there.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> north, south = nx.DiGraph([("rain", "wet")]), nx.DiGraph([("wet", "rain")])
+        >>> Configuration(north=north, south=south).to_frame().sum().to_dict()
+        {'north': 1, 'south': 1}
         """
         arcs = sorted({arc for graph in self.values() for arc in graph.edges})
         index = pd.MultiIndex.from_arrays(
@@ -52,8 +61,8 @@ class Configuration(dict):
         columns = {
             task: pd.array(
                 [
-                    graph.has_edge(tail, head) if tail in graph and head in graph else pd.NA
-                    for tail, head in arcs
+                    graph.has_edge(*arc) if could_have(graph, *arc) else pd.NA
+                    for arc in arcs
                 ],
                 dtype="boolean",
             )
@@ -65,6 +74,28 @@ class Configuration(dict):
         counts = {task: graph.number_of_edges() for task, graph in self.items()}
         sizes = (f"{task}: {n} arc{'' if n == 1 else 's'}" for task, n in counts.items())
         return f"Configuration({', '.join(sizes)})"
+
+
+def takes_part(graph, variable):
+    """Whether a variable can have arcs in a task's graph: it is there and not constant.
+
+    Learned graphs mark a variable of which the task has only one state by the node attribute
+    ``constant``.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> graph = nx.DiGraph([("rain", "wet")])
+    >>> graph.add_node("snow", constant=True)
+    >>> [takes_part(graph, variable) for variable in ("rain", "snow", "hail")]
+    [True, False, False]
+    """
+    return variable in graph and not graph.nodes[variable].get("constant", False)
+
+
+def could_have(graph, tail, head):
+    """Whether an arc is, or could be, in a task's graph."""
+    return graph.has_edge(tail, head) or (takes_part(graph, tail) and takes_part(graph, head))
 
 
 def adjacency(graph, variables):

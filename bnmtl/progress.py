@@ -55,8 +55,14 @@ class Reporter:
                 self._listener(ProgressEvent(stage, task, done, total, score))
 
     def of(self, stage, task=None):
-        """A function (done, total, score) that reports for one stage and task."""
+        """A function (done, total, score) that reports for one stage, None if none listens."""
+        if self._listener is None:
+            return None
         return lambda done, total, score: self(stage, task, done, total, score)
+
+    def of_part(self, stage, before, total):
+        """A function (done) that reports steps of a stage of which ``before`` were done earlier."""
+        return lambda done: self(stage, None, before + done, total)
 
     def __enter__(self):
         if self._progress is True:

@@ -9,8 +9,8 @@ from bnmtl._kernels import scoring
 from bnmtl.graphs import check_dag
 from bnmtl.tasks import encode
 
-# Floats that one bound score keeps before it starts its cache anew: half a gibibyte.
-CACHED_FLOATS = 1 << 26
+# Floats that one bound score keeps before it starts its cache anew: 128 MiB.
+CACHED_FLOATS = 1 << 24
 
 
 class Score(BaseEstimator):
@@ -59,9 +59,13 @@ class Score(BaseEstimator):
         """
         task = _encoded(frame)
         index = {variable: at for at, variable in enumerate(task.variables)}
+        if isinstance(parents, str):
+            raise TypeError(
+                f"`parents` must be an iterable of variables, got the string {parents!r}; write "
+                f"[{parents!r}]."
+            )
         family = _family(str(child), [str(parent) for parent in parents], index)
-        bound = self.bind(task, weights=_checked_weights(weights, task.n_rows))
-        return bound.local_score(family[0], family[1:])
+        return self._of_family(task, _checked_weights(weights, task.n_rows), *family)
 
     def score(self, graph, frame, weights=None):
         """Score a graph: the sum of the local scores of its families.
@@ -89,16 +93,30 @@ class Score(BaseEstimator):
         """
         check_dag(graph, "graph")
         task = _encoded(frame)
-        bound = self.bind(task, weights=_checked_weights(weights, task.n_rows))
+        checked = _checked_weights(weights, task.n_rows)
         index = {variable: at for at, variable in enumerate(task.variables)}
         families = ([node, *graph.predecessors(node)] for node in graph.nodes)
         indexed = sorted(_family(child, parents, index) for child, *parents in families)
-        return float(sum(bound.local_score(child, parents) for child, *parents in indexed))
+        return float(sum(self._of_family(task, checked, *family) for family in indexed))
 
-    def bind(self, task, candidates=None, max_parents=None, weights=None):
+    def bind(self, task, candidates=None, max_parents=None):
         """Return this score on the codes of one task, a `BoundScore`."""
         self._check()
-        return BoundScore(self, task, candidates, max_parents, weights)
+        return BoundScore(self, task, candidates, max_parents)
+
+    def _of_family(self, task, weights, child, *parents):
+        """Score a family given by index, the parents sorted."""
+        self._check()
+        return scoring.family_score(
+            task.codes,
+            weights,
+            task.arities,
+            child,
+            np.array(parents, np.int64),
+            self._kind,
+            float(self._sample_size),
+            float(weights.sum()),
+        )
 
     def _check(self):
         """Raise ValueError for a parameter out of range."""
@@ -263,34 +281,25 @@ class BoundScore:
     candidates : bool array of shape (n, n), default=None
         [a, b] true where a may ever be a parent of b; None allows every other variable.
     max_parents : int, default=None
-    weights : float array of shape (n_rows,), default=None
     """
 
-    def __init__(self, score, task, candidates=None, max_parents=None, weights=None):
+    def __init__(self, score, task, candidates=None, max_parents=None):
         n = task.n_variables
         self.n_variables = n
-        self._codes = np.ascontiguousarray(task.codes)
-        self._arities = np.asarray(task.arities, np.int64)
-        self._weights = np.ones(task.n_rows) if weights is None else weights
-        self._n_rows = float(self._weights.sum())
+        self._score = score
+        self._task = task
+        self._weights = np.ones(task.n_rows)
         self._candidates = ~np.eye(n, dtype=bool) if candidates is None else candidates
         self._max_parents = n if max_parents is None else max_parents
-        self._kind = score._kind
-        self._sample_size = float(score._sample_size)
         self._cache = {}
 
     def local_score(self, child, parents):
         """Score of the family of ``child``, by index; ``parents`` in any order."""
-        return scoring.family_score(
-            self._codes,
-            self._weights,
-            self._arities,
-            child,
-            np.array(sorted(parents), np.int64),
-            self._kind,
-            self._sample_size,
-            self._n_rows,
-        )
+        held = tuple(sorted(int(parent) for parent in parents))
+        column = self._cache.get((child, held))
+        if column is not None:
+            return float(column[child])
+        return self._score._of_family(self._task, self._weights, child, *held)
 
     def score(self, matrix):
         """Score of the graph with adjacency ``matrix``."""
@@ -327,14 +336,14 @@ class BoundScore:
         wanted[held] = True
         column = np.empty(self.n_variables)
         scoring.toggle_scores(
-            self._codes,
+            self._task.codes,
             self._weights,
-            self._arities,
+            self._task.arities,
             child,
             held,
             wanted,
-            self._kind,
-            self._sample_size,
+            self._score._kind,
+            float(self._score._sample_size),
             column,
         )
         column.flags.writeable = False
@@ -365,13 +374,25 @@ def _family(child, parents, index):
 
 
 def _checked_weights(weights, n_rows):
-    """Weights as a float array, None unchanged."""
+    """Weights as a float array; None counts every row once."""
     if weights is None:
-        return None
-    array = np.asarray(weights, dtype=float)
-    if array.shape != (n_rows,) or not np.all(np.isfinite(array)) or np.any(array < 0):
+        return np.ones(n_rows)
+    try:
+        array = np.asarray(weights, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"`weights` must be {n_rows} numbers, one a row, got {weights!r}."
+        ) from None
+    if array.shape != (n_rows,):
         raise ValueError(
-            f"`weights` must be {n_rows} finite numbers of at least 0, one a row of `frame`, got "
-            f"an array of shape {array.shape}; give one weight per row."
+            f"`weights` must be {n_rows} numbers, one a row of `frame`, got an array of shape "
+            f"{array.shape}."
         )
+    wrong = np.flatnonzero(~np.isfinite(array) | (array < 0))
+    if len(wrong):
+        raise ValueError(
+            f"`weights` must be finite and at least 0, got {array[wrong[0]]} for row {wrong[0]}."
+        )
+    if not array.any():
+        raise ValueError("`weights` must not all be 0; give at least one row a weight.")
     return array

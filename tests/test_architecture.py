@@ -29,8 +29,11 @@ ROOMS = {
     "data": {"tasks"},
     "metrics": {"graphs", "networks", "tasks"},
 }
-ROOMS["learners"] = {*ROOMS, "progress"} - {"structures", "data", "metrics"}
-ROOMS["penalty"] = ROOMS["learners"] | {"learners"}
+ROOMS["penalty"] = {"seeding"}
+ROOMS["learners"] = {
+    *("_kernels", "graphs", "networks", "penalty", "priors", "progress", "scores", "search"),
+    *("seeding", "tasks"),
+}
 # The border: nobody else imports these.
 for border in ("plotting", "output", "page", "report", "runs", "cli"):
     ROOMS[border] = {*ROOMS, "plotting", "output", "page", "report", "runs"}

@@ -40,6 +40,29 @@ def random_tasks(seed, n, k, n_rows=30):
     return frames
 
 
+def random_demands(frames, rng):
+    """Demands of each task's own, which may contradict those of the others."""
+    demands = {"required": {}, "forbidden": {}}
+    for task, frame in frames.items():
+        names = sorted(frame.columns[frame.nunique() > 1])
+        pairs = [(a, b) for a in names for b in names if a < b]
+        rng.shuffle(pairs)
+        demands["required"][task] = [tuple(pair) for pair in pairs[:1] if rng.random() < 0.5]
+        demands["forbidden"][task] = [tuple(pair) for pair in pairs[1:2] if rng.random() < 0.5]
+    return {**demands, "max_parents": int(rng.integers(1, 4))}
+
+
+def is_allowed(problem, matrices):
+    """Whether every graph is acyclic and keeps its task's demands."""
+    return all(
+        naive.is_dag(matrix)
+        and not (matrix & ~limits.permitted).any()
+        and not (limits.required & ~matrix).any()
+        and (matrix.sum(axis=0) <= limits.max_parents).all()
+        for matrix, limits in zip(matrices, problem.constraints, strict=True)
+    )
+
+
 def joint_problem(frames, structure_prior=None, **demands):
     tasks = encode_quietly(frames)
     constraints = constraints_by_task(
@@ -151,6 +174,28 @@ def test_the_end_is_a_local_optimum_of_the_whole_neighborhood(prior, seed, n, k)
 
 @pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: repr(prior)[:60])
 @settings(max_examples=examples(12))
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 4), k=st.integers(2, 3))
+def test_the_end_is_a_local_optimum_under_demands(prior, seed, n, k):
+    """The same with required and forbidden arcs of each task's own and a limit on parents."""
+    rng = np.random.default_rng(seed)
+    frames = random_tasks(seed, n, k)
+    problem = joint_problem(frames, **random_demands(frames, rng))
+    search = searched(problem, prior, np.stack([one.required for one in problem.constraints]), seed)
+    search.run()
+    assert is_allowed(problem, search.adjacency)
+    violated, own = naive_score(problem, prior, search.adjacency)
+    assert search.score == (violated, pytest.approx(own, rel=1e-9, abs=1e-9))
+    for neighbor in naive.neighbors(search.adjacency, problem.takes_part):
+        if not is_allowed(problem, neighbor):
+            continue
+        other_violated, other = naive_score(problem, prior, neighbor)
+        assert other_violated >= violated
+        if other_violated == violated:
+            assert other <= own + 2 * k * search.ties.tolerance + 1e-9 * abs(own)
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: repr(prior)[:60])
+@settings(max_examples=examples(12))
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 5), k=st.integers(2, 4))
 def test_every_step_gains_what_it_says_and_the_queue_misses_nothing(prior, seed, n, k):
     """Each move's gain equals the full rescore, and no unsolved pair would have been better."""
@@ -164,7 +209,8 @@ def test_every_step_gains_what_it_says_and_the_queue_misses_nothing(prior, seed,
         if violated and max(every) == -math.inf:
             every = [search.solve_pair(i, j)[0] for i, j in pairs]
         if not search.step():
-            assert max(every, default=0) <= search.ties.tolerance or violated
+            assert not violated
+            assert max(every, default=0) <= search.ties.tolerance
             break
         assert all(map(naive.is_dag, search.adjacency))
         after = naive_score(problem, prior, search.adjacency)
@@ -225,6 +271,21 @@ def test_a_direction_that_is_free_falls_to_the_coin(prior):
         assert search.adjacency[:, 1, 0].tolist() == [not forward] * 3
         seen.add(forward)
     assert seen == {True, False}
+
+
+def test_the_coin_orients_tasks_that_are_free_one_by_one():
+    """A pair with penalty 0: each task's direction is the coin's, not that of rounding."""
+    rng = np.random.default_rng(0)
+    frames = {}
+    for s in range(4):
+        a = rng.integers(0, 3, 90 + s)
+        frames[f"task{s}"] = pd.DataFrame({"v0": a, "v1": (a + (rng.random(90 + s) < 0.3)) % 3})
+    problem = joint_problem(frames)
+    prior = PairedPrior(0.9, variable_penalty={("v0", "v1"): 0.0})
+    for seed in range(8):
+        search = searched(problem, prior, np.zeros_like(problem.takes_part), seed)
+        search.run()
+        assert search.adjacency[:, 0, 1].tolist() == [bool(search.ties.coins[0, 1])] * 4
 
 
 def test_constraints_of_each_task_are_kept():

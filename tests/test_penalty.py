@@ -1,5 +1,6 @@
 """The choice of the penalty by held-out rows."""
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +13,7 @@ from bnmtl import (
     PairedPrior,
     structures,
 )
-from bnmtl.penalty import DEFAULT_PENALTIES
+from bnmtl.penalty import DEFAULT_PENALTIES, held_out_rows
 from bnmtl.tasks import encode
 
 QUICK = {"restarts": 3, "random_state": 0}
@@ -39,7 +40,7 @@ def test_validation_keeps_the_structures_of_the_training_rows(tasks):
     """The thesis's wrapper by hand: split, learn at each penalty, take the best, refit tables."""
     learner = MultitaskLearnerCV(penalties=GRID, **QUICK).fit(tasks)
     encoded = encode(tasks)
-    held_out = {name: folds[0] for name, folds in learner._held_out(encoded, 0).items()}
+    (held_out,) = held_out_rows(encoded, 0.05, None, 0)
     assert {name: len(rows) for name, rows in held_out.items()} == {"north": 11, "south": 17}
     train = {
         name: np.setdiff1d(np.arange(task.n_rows), held_out[name]) for name, task in encoded.items()
@@ -111,9 +112,11 @@ def test_a_column_that_is_constant_in_the_training_rows_took_no_part():
 def test_cross_validation_holds_every_row_out_once_and_refits(tasks):
     learner = MultitaskLearnerCV(penalties=GRID, validation=None, cv=3, **QUICK)
     encoded = encode(tasks)
-    for name, folds in learner._held_out(encoded, 0).items():
-        assert sorted(np.concatenate(folds)) == list(range(encoded[name].n_rows))
-        assert len(folds) == 3
+    folds = held_out_rows(encoded, None, 3, 0)
+    assert len(folds) == 3
+    for name, task in encoded.items():
+        rows = np.concatenate([fold[name] for fold in folds])
+        assert sorted(rows) == list(range(task.n_rows))
     learner.fit(tasks)
     refit = MultitaskLearner(PairedPrior(learner.penalty_), **QUICK).fit(tasks)
     for name, graph in refit.configuration_.items():
@@ -123,20 +126,15 @@ def test_cross_validation_holds_every_row_out_once_and_refits(tasks):
 
 
 def test_the_split_follows_the_rows_not_their_order(tasks):
-    learner = MultitaskLearnerCV()
     frame = tasks["north"]
-    encoded, shuffled = (
-        encode({"north": one})["north"] for one in (frame, frame.sample(frac=1, random_state=1))
-    )
-    (one,) = learner._held_out({"north": encoded}, 5)["north"]
-    (other,) = learner._held_out({"north": shuffled}, 5)["north"]
-    held = [
-        sorted(map(tuple, t.codes[:, rows].T.tolist()))
-        for t, rows in [(encoded, one), (shuffled, other)]
-    ]
-    assert held[0] == held[1]
-    (moved,) = learner._held_out({"north": encoded}, 6)["north"]
-    assert sorted(moved) != sorted(one)
+    one, other = (encode({"north": rows}) for rows in (frame, frame.sample(frac=1, random_state=1)))
+
+    def held_out(encoded, seed):
+        (rows,) = held_out_rows(encoded, 0.05, None, seed)
+        return sorted(map(tuple, encoded["north"].codes[:, rows["north"]].T.tolist()))
+
+    assert held_out(one, 5) == held_out(other, 5)
+    assert held_out(one, 6) != held_out(one, 5)
 
 
 def test_other_priors_lend_their_kind(tasks):
@@ -162,7 +160,15 @@ def test_progress_counts_the_grid(tasks):
         ({"validation": 1.0}, ValueError, "`validation` must be above 0"),
         ({"validation": None, "cv": 1}, ValueError, "`cv` must be a whole number"),
         ({"validation": None, "cv": 300}, ValueError, "Task `north`: 210 rows cannot"),
+        ({"validation": 0.999}, ValueError, "Task `north`: `validation`=0.999 of 210 rows leaves"),
         ({"penalties": []}, ValueError, "at least one penalty"),
+        ({"penalties": 0.5}, TypeError, "`penalties` must be a sequence of numbers"),
+        ({"penalties": "abc"}, TypeError, "`penalties` must be a sequence of numbers"),
+        (
+            {"prior": PairedPrior(task_penalty={("north", "south"): 0.5})},
+            ValueError,
+            "there is none to choose",
+        ),
         ({"penalties": [0.5, 2]}, ValueError, "`penalty` must be between"),
     ],
     ids=str,
@@ -170,6 +176,45 @@ def test_progress_counts_the_grid(tasks):
 def test_parameters_out_of_range_are_refused(parameters, error, words, tasks):
     with pytest.raises(error, match=words):
         MultitaskLearnerCV(**parameters, restarts=0).fit(tasks)
+
+
+def test_penalties_that_contradict_demands_leave_the_default_grid(tasks):
+    demands = {"required": {"north": [("smoke", "xray")], "south": [("xray", "smoke")]}}
+    learner = MultitaskLearnerCV(**demands, **QUICK).fit(tasks)
+    assert 1.0 not in learner.validation_scores_.index
+    assert len(learner.validation_scores_) == len(DEFAULT_PENALTIES) - 1
+    assert learner.configuration_["north"].has_edge("smoke", "xray")
+    assert learner.configuration_["south"].has_edge("xray", "smoke")
+    with pytest.raises(ValueError, match="between smoke and xray"):
+        MultitaskLearnerCV(penalties=[0.5, 1], **demands, **QUICK).fit(tasks)
+
+
+@pytest.mark.parametrize("required", [[("a", "b")], {"south": [("a", "b")]}])
+def test_a_required_arc_stays_where_the_training_rows_do_not_vary(required):
+    """The only row in which `b` differs is held out for some seeds."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 40)
+    north = pd.DataFrame({"a": a, "b": a, "c": rng.integers(0, 2, 40)})
+    south = north.assign(b=(np.arange(40) == 7).astype(int))
+    for seed in range(40):
+        learner = MultitaskLearnerCV(
+            penalties=[0, 0.9], required=required, restarts=0, random_state=seed
+        ).fit({"north": north, "south": south})
+        assert learner.configuration_["south"].has_edge("a", "b")
+
+
+def test_given_starts_are_cut_to_what_the_training_rows_allow():
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 40)
+    north = pd.DataFrame({"a": a, "b": a})
+    south = north.assign(b=(np.arange(40) == 7).astype(int))
+    kept = set()
+    for seed in range(40):
+        learner = MultitaskLearnerCV(
+            penalties=[1], start=nx.DiGraph([("a", "b")]), restarts=0, random_state=seed
+        ).fit({"north": north, "south": south})
+        kept.add(tuple(g.number_of_edges() for g in learner.configuration_.values()))
+    assert kept == {(1, 1), (1, 0)}
 
 
 def test_a_coupling_without_a_penalty_is_refused(tasks):

@@ -129,10 +129,17 @@ def test_log_prior_is_the_sum_over_pairs_that_tasks_share(prior):
         (PairedPrior(1.5), "`penalty` must be between 0"),
         (PairedPrior("0.5"), "`penalty` must be between 0"),
         (PairedPrior(0.5, reversal=3), "`reversal` must be 1 or 2"),
-        (PairedPrior(variable_penalty={("x", "y"): -1}), "`penalty` must be between 0"),
+        (
+            PairedPrior(variable_penalty={("x", "y"): -1}),
+            r"`variable_penalty` of \('x', 'y'\) must be",
+        ),
         (PairedPrior(variable_penalty={("x", "x"): 0.5}), "two different names"),
         (PairedPrior(variable_penalty={("x", "y"): 0.5, ("y", "x"): 0.6}), "one value"),
-        (PairedPrior(task_penalty=pd.DataFrame([[0, 1], [0, 0]])), "square and symmetric"),
+        (
+            PairedPrior(task_penalty=pd.DataFrame([[0, 1], [0, 0]])),
+            "`task_penalty` must be a symmetric table",
+        ),
+        (PairedPrior(task_penalty={"ab": 0.5}), "pairs of two different names, got 'ab'"),
         (EditPrior(costs={"add": 1}), "exactly the keys"),
         (EditPrior(costs={"add": -1, "delete": 1, "reverse": 1}), "at least 0"),
         (EditPrior(costs={"add": 1, "delete": 1, "reverse": 1}, reversal=2), "same thing twice"),
@@ -141,6 +148,13 @@ def test_log_prior_is_the_sum_over_pairs_that_tasks_share(prior):
 def test_parameters_out_of_range_are_refused(prior, words):
     with pytest.raises(ValueError, match=words):
         prior.log_coupling([0, 1], pair=("x", "y"), tasks=["a", "b"])
+
+
+def test_arguments_of_a_wrong_type_are_refused():
+    with pytest.raises(TypeError, match="`variable_penalty` must be a mapping"):
+        PairedPrior(variable_penalty=[1]).log_coupling([0, 1], pair=("x", "y"))
+    with pytest.raises(TypeError, match="`configuration` must be a mapping"):
+        PairedPrior().log_prior(None)
 
 
 @pytest.mark.parametrize("states", [[2], [[0, 1]], ["x"]])

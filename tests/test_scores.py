@@ -114,7 +114,7 @@ def test_toggles_of_real_rows_equal_local_scores_to_the_last_bit(score):
 def test_counting_by_sorting_equals_counting_into_a_table_to_the_last_bit(frame, score):
     task = encode_quietly(frame)
     n = task.n_variables
-    weights = np.arange(task.n_rows) % 3 + 0.5
+    weights = np.arange(task.n_rows) % 3 * 0.5
     arguments = (
         task.codes,
         weights,
@@ -122,7 +122,7 @@ def test_counting_by_sorting_equals_counting_into_a_table_to_the_last_bit(frame,
         0,
         np.arange(1, n),
         score._kind,
-        score._sample_size,
+        float(score._sample_size),
         weights.sum(),
     )
     assert scoring.sorted_score(*arguments) == scoring.family_score(*arguments)
@@ -235,9 +235,17 @@ def test_families_that_do_not_fit_the_frame_are_refused():
         BDeu().local_score("a", ["a"], frame)
     with pytest.raises(ValueError, match="acyclic"):
         BDeu().score(nx.DiGraph([("a", "b"), ("b", "a")]), frame)
-    for weights in [[1, 1], [1, 1, -1], [1, 1, np.nan]]:
-        with pytest.raises(ValueError, match="`weights` must be 3 finite numbers"):
+    with pytest.raises(TypeError, match="`parents` must be an iterable of variables"):
+        BDeu().local_score("a", "b", frame)
+    with pytest.raises(TypeError, match="`weights` must be 3 numbers"):
+        BDeu().local_score("a", [], frame, weights="x")
+    with pytest.raises(ValueError, match="`weights` must be 3 numbers"):
+        BDeu().local_score("a", [], frame, weights=[1, 1])
+    for weights in [[1, 1, -1], [1, 1, np.nan]]:
+        with pytest.raises(ValueError, match=r"finite and at least 0, got (-1.0|nan) for row 2"):
             BDeu().local_score("a", [], frame, weights=weights)
+    with pytest.raises(ValueError, match="must not all be 0"):
+        BDeu().local_score("a", [], frame, weights=[0, 0, 0])
 
 
 def test_the_frame_is_left_as_it_was():

@@ -46,7 +46,7 @@ def detours(adjacency):
     n = adjacency.shape[0]
     order = topological_order(adjacency)
     longer = np.zeros((n, n), np.bool_)
-    for at in range(n - 1, -1, -1):
+    for at in range(order.size - 1, -1, -1):
         a = order[at]
         for b in range(n):
             if adjacency[a, b]:

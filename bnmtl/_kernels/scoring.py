@@ -120,7 +120,7 @@ def sorted_score(codes, weights, arities, child, parents, kind, sample_size, n_r
         q *= arities[p]
     keys = parent_codes(codes, arities, parents)
     order = np.argsort(keys, kind="mergesort")
-    q_prior = float(np.unique(keys).size) if kind == BDS else q
+    q_prior = float(np.unique(keys[weights > 0]).size) if kind == BDS else q
     a_jk = cell_prior(kind, sample_size, q_prior, r)
     counts = np.zeros(r, np.float64)
     total = 0.0
@@ -219,7 +219,8 @@ def toggle_scores(codes, weights, arities, child, parents, wanted, kind, sample_
             counts[: size * arities[v]] = 0
             column = codes[v]
             for i in range(n_rows):
-                counts[base[i] + size * column[i]] += 1
+                # int: in plain Python a byte times a large size would overflow.
+                counts[base[i] + size * int(column[i])] += 1
             high, low = 1, 1
             for p in parents:
                 if p < v:

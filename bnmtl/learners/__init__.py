@@ -2,5 +2,12 @@
 
 from bnmtl.learners.apart import IdenticalLearner, PooledLearner, SingleTaskLearner
 from bnmtl.learners.multitask import MultitaskLearner
+from bnmtl.learners.validated import MultitaskLearnerCV
 
-__all__ = ["IdenticalLearner", "MultitaskLearner", "PooledLearner", "SingleTaskLearner"]
+__all__ = [
+    "IdenticalLearner",
+    "MultitaskLearner",
+    "MultitaskLearnerCV",
+    "PooledLearner",
+    "SingleTaskLearner",
+]

@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
-from bnmtl.graphs import check_dag
-from bnmtl.learners.base import COMMON_PARAMETERS, Learner, pooled_task
+from bnmtl.graphs import from_adjacency
+from bnmtl.learners.base import Learner, common_parameters, pooled_task
 from bnmtl.search.multitask import search_identical, search_task, search_tasks
 from bnmtl.search.problem import JointProblem
 from bnmtl.tasks import Tasks
+
+_START_EACH = """A graph to start from, one for all tasks or a mapping by task; None is the
+        graph of the required arcs."""
+_START_UNION = """A graph to start from, over the variables of all tasks; None is the graph of
+        the required arcs."""
+_START_POOLED = "A graph to start from; None is the graph of the required arcs."
 
 
 class SingleTaskLearner(Learner):
@@ -16,9 +20,7 @@ class SingleTaskLearner(Learner):
 
     Parameters
     ----------
-    {COMMON_PARAMETERS}
-        Graph to start from, one for all tasks or a mapping by task; None is the graph of the
-        required arcs.
+    {common_parameters(_START_EACH)}
 
     Attributes
     ----------
@@ -58,9 +60,7 @@ class IdenticalLearner(Learner):
 
     Parameters
     ----------
-    {COMMON_PARAMETERS}
-        Graph to start from, over the variables of all tasks; None is the graph of the required
-        arcs.
+    {common_parameters(_START_UNION)}
 
     Attributes
     ----------
@@ -89,15 +89,12 @@ class IdenticalLearner(Learner):
         start = None
         if self.start is not None:
             _refuse_mapping("start", self.start, "IdenticalLearner", "a graph")
-            check_dag(self.start, "start")
             own = self._start_matrices(tasks, problems, self.start)
             start = joint.spread(own).any(axis=0)
-        matrix, score = search_identical(joint, start, effort, report)
+        matrix, scores = search_identical(joint, start, effort, report)
         matrices = [joint.restrict(s, matrix) for s in range(len(problems))]
-        pairs = zip(problems, matrices, strict=True)
-        scores = [problem.log_posterior(own) for problem, own in pairs]
-        self._publish(tasks, problems, matrices, score, scores)
-        self.graph_ = _union_graph(joint, matrix)
+        self._publish(tasks, problems, matrices, sum(scores), scores)
+        self.graph_ = from_adjacency(matrix, joint.variables)
 
 
 class PooledLearner(Learner):
@@ -105,8 +102,7 @@ class PooledLearner(Learner):
 
     Parameters
     ----------
-    {COMMON_PARAMETERS}
-        Graph to start from; None is the graph of the required arcs.
+    {common_parameters(_START_POOLED)}
 
     Attributes
     ----------
@@ -139,18 +135,12 @@ class PooledLearner(Learner):
         (pooled,) = self._problems(whole)
         (start,) = self._start_matrices(whole, [pooled], self.start)
         matrix = search_task(pooled, start, effort, report)
-        own = [pooled_view for pooled_view in self._problems(tasks)]
+        own = self._problems(tasks, dict.fromkeys(tasks, pooled.constraints))
         scores = [problem.log_posterior(matrix) for problem in own]
         everywhere = dict.fromkeys(tasks, whole["pooled"])
         self._publish(
             tasks, own, [matrix] * len(own), pooled.log_posterior(matrix), scores, everywhere
         )
-
-
-def _union_graph(joint, matrix):
-    from bnmtl.graphs import from_adjacency
-
-    return from_adjacency(np.asarray(matrix), joint.variables)
 
 
 def _refuse_mapping(name, value, learner, wanted):

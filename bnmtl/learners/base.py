@@ -2,6 +2,7 @@
 
 import numbers
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
@@ -12,6 +13,7 @@ from bnmtl.graphs import (
     adjacency,
     check_dag,
     compelled_arcs,
+    could_have,
     from_adjacency,
 )
 from bnmtl.networks import BayesNet
@@ -23,7 +25,10 @@ from bnmtl.search.problem import TaskProblem
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import Task, encode
 
-COMMON_PARAMETERS = """score : Score, default=None
+
+def common_parameters(start):
+    """The docstring's part on what all learners share, with a text on ``start``."""
+    return f"""score : Score, default=None
         None is `BDeu()`.
     structure_prior : ArcPrior, ReferencePrior or mapping by task, default=None
         Prior over each task's own graph; None is uniform.
@@ -32,7 +37,7 @@ COMMON_PARAMETERS = """score : Score, default=None
         task that has both variables, neither of them constant there.
     tiers : iterable of iterables of str, or mapping by task, default=None
         No arc leads from a later tier to an earlier one; variables in no tier are free.
-    search : {"hill-climbing"}, default="hill-climbing"
+    search : {{"hill-climbing"}}, default="hill-climbing"
         How graphs of one task, and of all tasks alike, are searched.
     restarts : int, default=100
         Climbs from the best graph so far after random changes.
@@ -43,8 +48,9 @@ COMMON_PARAMETERS = """score : Score, default=None
         that end it; 0 leaves the walk out.
     max_parents : int, default=None
         Largest number of parents of a variable; None sets no limit.
-    start : see below, default=None
-    missing : {"error", "drop", "state"}, default="error"
+    start : default=None
+        {start}
+    missing : {{"error", "drop", "state"}}, default="error"
         What to do with missing values: see `bnmtl.tasks.encode`.
     parameter_sample_size : float, default=1.0
         Equivalent sample size of the probability tables, whatever the structure score.
@@ -129,6 +135,13 @@ class Learner(BaseEstimator):
         _check_whole("restarts", self.restarts, 0)
         _check_whole("perturb", self.perturb, 1)
         _check_whole("tabu", self.tabu, 0)
+        if self.n_jobs is not None and (
+            not isinstance(self.n_jobs, numbers.Integral) or self.n_jobs == 0
+        ):
+            raise ValueError(
+                f"`n_jobs` must be None or a whole number other than 0, got {self.n_jobs!r}; -1 is "
+                "all cores."
+            )
         if self.search != "hill-climbing":
             raise ValueError(f"`search` must be 'hill-climbing', got {self.search!r}.")
         if self.score is not None and not isinstance(self.score, Score):
@@ -147,11 +160,16 @@ class Learner(BaseEstimator):
                 f"`parameter_sample_size` must be a number of 0 or more, got {size!r}."
             )
 
-    def _problems(self, tasks):
-        """One `TaskProblem` a task."""
-        constraints = constraints_by_task(
+    def _constraints(self, tasks):
+        """Constraints of every task, by name."""
+        return constraints_by_task(
             tasks, self.required, self.forbidden, self.tiers, self.max_parents
         )
+
+    def _problems(self, tasks, constraints=None):
+        """One `TaskProblem` a task, under given constraints or those of these rows."""
+        if constraints is None:
+            constraints = self._constraints(tasks)
         priors, _ = by_task(tasks, self.structure_prior, "structure_prior")
         for prior in priors.values():
             if prior is not None and not hasattr(prior, "arc_terms"):
@@ -159,6 +177,8 @@ class Learner(BaseEstimator):
                     "`structure_prior` must be an ArcPrior, a ReferencePrior, a mapping of them by "
                     f"task or None, got {prior!r}."
                 )
+            if prior is not None:
+                check_names("structure_prior", prior.names(), tasks.variables, "variable")
         score = BDeu() if self.score is None else self.score
         return [
             TaskProblem.of(task, score, constraints[name], priors[name])
@@ -170,6 +190,10 @@ class Learner(BaseEstimator):
         if start is None:
             return [problem.constraints.required for problem in problems]
         graphs, own = by_task(tasks, start, "start")
+        for graph in graphs.values():
+            if graph is not None:
+                check_dag(graph, "start")
+                check_names("start", map(str, graph), tasks.variables, "variable")
         if own and None in graphs.values():
             lacking = next(task for task, graph in graphs.items() if graph is None)
             raise ValueError(f"`start` gives no graph for the task `{lacking}`; add one.")
@@ -182,7 +206,7 @@ class Learner(BaseEstimator):
             [float(one) for one in task_scores], index=pd.Index(tasks.names, name="task")
         )
         self.configuration_ = Configuration(
-            (problem.name, from_adjacency(matrix, problem.variables))
+            (problem.name, _learned_graph(tasks[problem.name], matrix))
             for problem, matrix in zip(problems, matrices, strict=True)
         )
         sources = tasks if parameters_from is None else parameters_from
@@ -205,8 +229,8 @@ def arc_table(problems, configuration):
     -------
     pandas.DataFrame
         Columns from, to, task, strength (nats that the task's own score loses without the arc),
-        compelled (directed in the task's CPDAG), n_tasks with the arc, n_tasks_possible with both
-        variables; sorted by from, to and task.
+        compelled (directed in the task's CPDAG), n_tasks with the arc, n_tasks_possible that could
+        have it: both variables are there and not constant; sorted by from, to and task.
     """
     rows = []
     for problem in problems:
@@ -224,7 +248,7 @@ def arc_table(problems, configuration):
     table["strength"] = table["strength"].astype(float)
     graphs = configuration.values()
     counts = {arc: sum(g.has_edge(*arc) for g in graphs) for g in graphs for arc in g.edges}
-    possible = {arc: sum(arc[0] in g and arc[1] in g for g in graphs) for arc in counts}
+    possible = {arc: sum(could_have(g, *arc) for g in graphs) for arc in counts}
     arcs = list(zip(table["from"], table["to"], strict=True))
     table["n_tasks"] = np.array([counts[arc] for arc in arcs], dtype=int)
     table["n_tasks_possible"] = np.array([possible[arc] for arc in arcs], dtype=int)
@@ -234,9 +258,27 @@ def arc_table(problems, configuration):
     ).reset_index(drop=True)
 
 
+def check_names(argument, names, known, kind):
+    """Raise ValueError for a name that no task has."""
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        raise ValueError(
+            f"`{argument}` names the {kind} {unknown[0]!r}, which is not there; the {kind}s are "
+            f"{', '.join(known)}."
+        )
+
+
+def _learned_graph(task, matrix):
+    """The graph of a task, its constant variables marked."""
+    graph = from_adjacency(matrix, task.variables)
+    for variable in task.constant:
+        graph.nodes[variable]["constant"] = True
+    return graph
+
+
 def _start_matrix(problem, graph, own):
     """One start graph as a matrix over the task's variables, checked against its constraints."""
-    check_dag(graph, "start")
+    graph = nx.relabel_nodes(graph, str)
     active = {
         v for v, takes_part in zip(problem.variables, problem.active, strict=True) if takes_part
     }

@@ -4,9 +4,14 @@ from collections.abc import Mapping
 
 import networkx as nx
 
-from bnmtl.learners.base import COMMON_PARAMETERS, Learner
+from bnmtl.learners.base import Learner, check_names, common_parameters
 from bnmtl.priors import PairedPrior
+from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.search.multitask import STARTS, MultitaskSearch
+
+START = """"single-task", "identical", "empty", a graph for all tasks or a mapping task -> graph;
+        None tries the first three, less the identical one where the tasks' demands contradict one
+        another, and keeps the best score."""
 
 
 class MultitaskLearner(Learner):
@@ -21,9 +26,7 @@ class MultitaskLearner(Learner):
         None is `PairedPrior()`. With penalty 0 the result is the single-task result. A coupling of
         your own offers ``log_coupling(states, pair=None, tasks=None)``, never above 0, and
         optionally ``structure_weights(pair, tasks)``.
-    {COMMON_PARAMETERS}
-        "single-task", "identical", "empty", a graph for all tasks or a mapping task -> graph; None
-        tries the first three and keeps the best score.
+    {common_parameters(START)}
 
     Attributes
     ----------
@@ -101,25 +104,32 @@ class MultitaskLearner(Learner):
 
     def _check_parameters(self):
         super()._check_parameters()
-        check_prior(self.prior)
+        if self.prior is not None:
+            check_prior(self.prior)
 
     def _fit(self, tasks, effort, report):
         prior = PairedPrior() if self.prior is None else self.prior
+        check_prior_names(prior, tasks)
         problems = self._problems(tasks)
         search = MultitaskSearch(problems, effort, report)
-        self._publish_solution(tasks, problems, search.solve(prior, self._starts(tasks, problems)))
+        starts = self._given_starts(tasks, problems) or search.starts(self._start_names())
+        self._publish_solution(tasks, problems, search.solve(prior, starts, report))
 
-    def _starts(self, tasks, problems):
-        """Names of starts, or {"given": matrices}."""
+    def _start_names(self):
+        """Names of the starts that are asked for; None leaves the choice."""
         if self.start is None:
-            return STARTS
-        if isinstance(self.start, str):
-            if self.start not in STARTS:
-                raise ValueError(
-                    f"`start` must be one of {', '.join(STARTS)}, a graph, a mapping task -> graph "
-                    f"or None, got {self.start!r}."
-                )
-            return (self.start,)
+            return None
+        if self.start not in STARTS:
+            raise ValueError(
+                f"`start` must be one of {', '.join(STARTS)}, a graph, a mapping task -> graph "
+                f"or None, got {self.start!r}."
+            )
+        return (self.start,)
+
+    def _given_starts(self, tasks, problems):
+        """Matrices of given start graphs, by name; None if none are given."""
+        if self.start is None or isinstance(self.start, str):
+            return None
         if not isinstance(self.start, (Mapping, nx.DiGraph)):
             raise TypeError(
                 f"`start` must be a string, a networkx.DiGraph or a mapping, got {self.start!r}."
@@ -137,14 +147,14 @@ class MultitaskLearner(Learner):
         self.start_scores_ = solution.start_scores
 
 
-def check_prior(prior):
-    """Raise for what is no coupling, and for parameters out of range."""
-    if prior is None:
+def check_prior_names(prior, tasks):
+    """Raise ValueError for penalties of variables or tasks that are not there."""
+    if not isinstance(prior, CouplingPrior):
         return
-    if not hasattr(prior, "log_coupling"):
-        raise TypeError(
-            "`prior` must be a PairedPrior, an EditPrior or an object with `log_coupling`, got "
-            f"{prior!r}."
-        )
-    if hasattr(prior, "check"):
-        prior.check()
+    listed = prior.resolved()
+    for argument, known, kind in [
+        ("variable_penalty", tasks.variables, "variable"),
+        ("task_penalty", tasks.names, "task"),
+    ]:
+        penalties = getattr(listed, argument, None) or {}
+        check_names(argument, set().union(*penalties), known, kind)

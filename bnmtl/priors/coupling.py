@@ -3,12 +3,19 @@
 import itertools
 import math
 import numbers
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from bnmtl._kernels import coupling as kernels
+from bnmtl.graphs import could_have
+from bnmtl.priors.states import (
+    CustomCoupling,
+    EditCoupling,
+    PairedCoupling,
+    WeightedPairedCoupling,
+)
 
 
 class CouplingPrior(BaseEstimator):
@@ -51,7 +58,13 @@ class CouplingPrior(BaseEstimator):
         Returns
         -------
         float
-            Without the normalizing constant and without the tasks' own structure priors.
+            Without the normalizing constant and without the tasks' own structure priors. Variables
+            that a learned graph marks as constant take no part.
+
+        Raises
+        ------
+        TypeError
+            If it is no mapping of graphs.
 
         Examples
         --------
@@ -61,19 +74,43 @@ class CouplingPrior(BaseEstimator):
         >>> round(PairedPrior(penalty=0.9).log_prior({"north": north, "south": south}), 4)
         -4.6052
         """
+        if not isinstance(configuration, Mapping):
+            raise TypeError(
+                "`configuration` must be a mapping task -> networkx.DiGraph, got "
+                f"{type(configuration).__name__}."
+            )
+        prior = self.resolved()
         pairs = {tuple(sorted(arc)) for graph in configuration.values() for arc in graph.edges}
         total = 0.0
         for a, b in sorted(pairs):
-            tasks = [t for t, graph in configuration.items() if a in graph and b in graph]
+            tasks = [t for t, graph in configuration.items() if could_have(graph, a, b)]
             graphs = [configuration[task] for task in tasks]
             states = np.array([g.has_edge(a, b) - g.has_edge(b, a) for g in graphs], np.int8)
-            total += self.coupling(len(tasks), (a, b), tasks).log_coupling(states)
+            total += prior.coupling(len(tasks), (a, b), tasks).log_coupling(states)
         return total
+
+    def resolved(self):
+        """This prior with its penalties per pair checked and read once, to be asked many times.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For parameters out of range.
+        """
+        parameters = self.get_params(deep=False)
+        for name in ("variable_penalty", "task_penalty"):
+            if parameters.get(name) is not None:
+                parameters[name] = _read_penalties(parameters[name], name)
+        prior = type(self)(**parameters)
+        prior.check()
+        return prior
 
     def is_independent(self):
         """Whether every penalty is 0, so that the tasks are learned apart."""
-        self.check()
-        return all(penalty == 0 for penalty in self._penalties())
+        prior = self.resolved()
+        listed = [prior.variable_penalty, getattr(prior, "task_penalty", None)]
+        penalties = itertools.chain(*(one.values() for one in listed if one is not None))
+        return prior.penalty == 0 and all(penalty == 0 for penalty in penalties)
 
     def structure_weights(self, pair, tasks):
         """Exponents w_s of the tasks' own structure priors for one pair (equations 2.6 - 2.8).
@@ -83,25 +120,16 @@ class CouplingPrior(BaseEstimator):
         k = len(tasks)
         deltas = self._deltas(k, pair, tasks)
         if isinstance(deltas, float):
-            return np.full(k, 1 / (1 + (k - 1) * deltas))
+            return np.full(k, 1 / (1 + max(k - 1, 0) * deltas))
         return 1 / (1 + deltas.sum(axis=1))
 
     def pair_penalties(self):
         """The penalties listed for pairs of variables, by unordered pair."""
-        return _symmetric(self.variable_penalty)
-
-    def _penalties(self):
-        listed = [self.variable_penalty, getattr(self, "task_penalty", None)]
-        return [self.penalty, *itertools.chain(*(_symmetric(one).values() for one in listed))]
+        return _read_penalties(self.variable_penalty, "variable_penalty")
 
     def check(self):
-        """Raise ValueError for parameters out of range."""
-        for penalty in self._penalties():
-            if not isinstance(penalty, numbers.Real) or not 0 <= penalty <= 1:
-                raise ValueError(
-                    f"`penalty` must be between 0 (independent) and 1 (identical structures), "
-                    f"got {penalty!r}."
-                )
+        """Raise ValueError for a penalty or a reversal out of range."""
+        _check_penalty(self.penalty, "`penalty`")
         if self.reversal not in (1, 2):
             raise ValueError(f"`reversal` must be 1 or 2, got {self.reversal!r}.")
 
@@ -181,7 +209,7 @@ class PairedPrior(CouplingPrior):
             raise ValueError(
                 f"`tasks` must be {k} distinct names, one a state, got {list(tasks)!r}."
             )
-        by_pair = _symmetric(self.task_penalty)
+        by_pair = _read_penalties(self.task_penalty, "task_penalty")
         deltas = np.zeros((k, k))
         for s, t in itertools.permutations(range(k), 2):
             deltas[s, t] = by_pair.get(frozenset((tasks[s], tasks[t])), self.penalty)
@@ -245,7 +273,7 @@ class EditPrior(CouplingPrior):
         if set(self.costs) != {"add", "delete", "reverse"}:
             raise ValueError(
                 "`costs` must have exactly the keys 'add', 'delete' and 'reverse', got "
-                f"{sorted(map(str, self.costs))}."
+                f"{sorted(map(str, self.costs))}; name all three."
             )
         for edit, cost in self.costs.items():
             if not isinstance(cost, numbers.Real) or not 0 <= cost < math.inf:
@@ -266,101 +294,74 @@ class EditPrior(CouplingPrior):
         return np.array([[0.0, delete, turn], [add, 0.0, add], [turn, delete, 0.0]])
 
 
-class PairedCoupling:
-    """Paired coupling of one pair of variables, one penalty for all pairs of tasks."""
-
-    def __init__(self, log_penalty, reversal):
-        self.log_penalty = log_penalty
-        self.reversal = reversal
-
-    def log_coupling(self, states):
-        minus = int(np.count_nonzero(states == -1))
-        plus = int(np.count_nonzero(states == 1))
-        apart = (minus + plus) * (len(states) - minus - plus) + self.reversal * minus * plus
-        return self.log_penalty * apart if apart else 0.0
-
-    def weights(self, k):
-        """The log penalty of every pair of tasks, as a (k, k) array."""
-        return np.full((k, k), self.log_penalty)
-
-
-class WeightedPairedCoupling:
-    """Paired coupling of one pair of variables with a log penalty of its own per pair of tasks."""
-
-    def __init__(self, log_penalties, reversal):
-        self.log_penalties = log_penalties
-        self.reversal = reversal
-
-    def log_coupling(self, states):
-        return kernels.weighted_log_coupling(states, self.log_penalties, self.reversal)
-
-    def weights(self, k):
-        """The log penalty of every pair of tasks, as a (k, k) array."""
-        return self.log_penalties
-
-
-class EditCoupling:
-    """Edit coupling of one pair of variables."""
-
-    def __init__(self, log_penalty, costs):
-        self.log_penalty = log_penalty
-        self.costs = costs
-
-    def log_coupling(self, states):
-        edits = float(self.costs[np.asarray(states, np.int64) + 1].sum(axis=0).min())
-        return self.log_penalty * edits if edits else 0.0
-
-
-class CustomCoupling:
-    """A user's own coupling of one pair of variables, held to its contract."""
-
-    def __init__(self, prior, pair, tasks):
-        self._prior = prior
-        self._pair = pair
-        self._tasks = tasks
-
-    def log_coupling(self, states):
-        value = float(self._prior.log_coupling(states, pair=self._pair, tasks=self._tasks))
-        if not value <= 0:
-            raise ValueError(
-                f"`log_coupling` of {type(self._prior).__name__} must return at most 0, got "
-                f"{value} for the states {[int(state) for state in states]}."
-            )
-        return value
-
-    def bound(self, states, n_tasks):
-        """Upper bound of the coupling of any completion of the first tasks' states."""
-        if hasattr(self._prior, "bound"):
-            return float(self._prior.bound(states, n_tasks))
-        return 0.0
-
-
 def coupling_of(prior, k, pair, tasks):
     """The coupling of one pair of variables under any prior, built-in or a user's own."""
+    check_prior(prior)
     if isinstance(prior, CouplingPrior):
         return prior.coupling(k, pair, tasks)
     return CustomCoupling(prior, pair, tasks)
 
 
-def _symmetric(listed):
+def check_prior(prior):
+    """Raise TypeError for what is no coupling of tasks."""
+    if isinstance(prior, type) or not hasattr(prior, "log_coupling"):
+        raise TypeError(
+            "`prior` must be a PairedPrior(), an EditPrior() or an object with `log_coupling`, got "
+            f"{prior!r}."
+        )
+
+
+class _Penalties(dict):
+    """Penalties by unordered pair of names, read and checked."""
+
+
+def _read_penalties(listed, name):
     """Penalties by unordered pair, from a mapping {(a, b): p} or a symmetric DataFrame."""
+    if isinstance(listed, _Penalties):
+        return listed
     if listed is None:
-        return {}
+        return _Penalties()
     if isinstance(listed, pd.DataFrame):
-        if not listed.index.equals(listed.columns) or not np.allclose(listed, listed.T):
-            raise ValueError("a penalty given as a DataFrame must be square and symmetric.")
-        cells = {(a, b): listed.loc[a, b] for a, b in itertools.combinations(listed.index, 2)}
+        cells = _cells(listed, name)
+    elif isinstance(listed, Mapping):
+        cells = listed.items()
     else:
-        cells = listed
-    by_pair = {}
-    for (a, b), penalty in cells.items():
-        pair = frozenset((str(a), str(b)))
-        if len(pair) < 2 or by_pair.get(pair, penalty) != penalty:
+        raise TypeError(
+            f"`{name}` must be a mapping {{(a, b): penalty}} or a symmetric DataFrame, got "
+            f"{listed!r}."
+        )
+    penalties = _Penalties()
+    for pair, penalty in cells:
+        if isinstance(pair, str) or len(set(map(str, pair))) != 2 or len(pair) != 2:
+            raise ValueError(f"`{name}` must have pairs of two different names, got {pair!r}.")
+        key = frozenset(map(str, pair))
+        _check_penalty(penalty, f"`{name}` of {pair!r}")
+        if penalties.setdefault(key, penalty) != penalty:
             raise ValueError(
-                f"a penalty per pair needs two different names and one value, got {(a, b)!r}."
+                f"`{name}` must give every pair one value, got {penalties[key]} and {penalty} for "
+                f"{pair!r}."
             )
-        by_pair[pair] = penalty
-    return by_pair
+    return penalties
+
+
+def _cells(table, name):
+    """Pairs and penalties of the upper triangle of a symmetric DataFrame."""
+    values = table.to_numpy()
+    labels = [str(label) for label in table.index]
+    if labels != [str(label) for label in table.columns] or not np.array_equal(values, values.T):
+        raise ValueError(
+            f"`{name}` must be a symmetric table with the same names as rows and columns, got one "
+            f"of shape {table.shape}; a missing value is not symmetric either."
+        )
+    for i, j in itertools.combinations(range(len(labels)), 2):
+        yield (labels[i], labels[j]), values[i, j].item()
+
+
+def _check_penalty(penalty, name):
+    if not isinstance(penalty, numbers.Real) or not 0 <= penalty <= 1:
+        raise ValueError(
+            f"{name} must be between 0 (independent) and 1 (identical structures), got {penalty!r}."
+        )
 
 
 def _checked_states(states):

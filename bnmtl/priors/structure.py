@@ -4,6 +4,7 @@ import math
 import numbers
 from collections.abc import Mapping
 
+import networkx as nx
 import numpy as np
 from sklearn.base import BaseEstimator
 
@@ -39,6 +40,12 @@ class ArcPrior(BaseEstimator):
         self.probability = probability
         self.expected_arcs = expected_arcs
 
+    def names(self):
+        """Variables that the prior names."""
+        if not isinstance(self.probability, Mapping):
+            return set()
+        return {str(name) for arc in self.probability for name in arc}
+
     def arc_terms(self, variables):
         """Log prior of each ordered pair, as two (n, n) arrays: arc present, arc absent."""
         n = len(variables)
@@ -52,7 +59,8 @@ class ArcPrior(BaseEstimator):
             chances[:] = self._expected_chance(n)
         elif isinstance(self.probability, Mapping):
             index = {variable: at for at, variable in enumerate(variables)}
-            for (parent, child), chance in self.probability.items():
+            for arc, chance in self.probability.items():
+                parent, child = map(str, arc)
                 _check_chance(chance, f"`probability` of {parent} -> {child}")
                 if parent in index and child in index:
                     chances[index[parent], index[child]] = chance
@@ -81,7 +89,8 @@ class ReferencePrior(BaseEstimator):
     Parameters
     ----------
     graph : networkx.DiGraph
-        Acyclic. Arcs between variables that a task lacks do not count for it.
+        Acyclic. Arcs between variables that a task lacks do not count for it; a variable that no
+        task has is an error, so cut a larger graph with ``graph.subgraph(variables)``.
     factor : float, default=0.5
         In (0, 1]; 1 is uniform.
 
@@ -100,6 +109,11 @@ class ReferencePrior(BaseEstimator):
         self.graph = graph
         self.factor = factor
 
+    def names(self):
+        """Variables that the prior names."""
+        check_dag(self.graph, "graph")
+        return {str(node) for node in self.graph}
+
     def arc_terms(self, variables):
         """Log prior of each ordered pair, as two (n, n) arrays: arc present, arc absent."""
         check_dag(self.graph, "graph")
@@ -108,10 +122,11 @@ class ReferencePrior(BaseEstimator):
                 f"`factor` must be above 0 and at most 1, got {self.factor!r}; 0 would forbid "
                 "every other graph, which `required` and `forbidden` can do."
             )
-        shared = [variable for variable in variables if variable in self.graph]
+        graph = nx.relabel_nodes(self.graph, str)
+        shared = [variable for variable in variables if variable in graph]
         held = np.zeros((len(variables), len(variables)), dtype=bool)
         at = [variables.index(variable) for variable in shared]
-        held[np.ix_(at, at)] = adjacency(self.graph.subgraph(shared), shared)
+        held[np.ix_(at, at)] = adjacency(graph.subgraph(shared), shared)
         price = math.log(self.factor)
         return _without_diagonal(np.where(held, 0.0, price), np.where(held, price, 0.0))
 

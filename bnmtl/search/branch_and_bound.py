@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from bnmtl._kernels import coupling as kernels
-from bnmtl.priors import CustomCoupling, EditCoupling
+from bnmtl.priors.coupling import CustomCoupling, EditCoupling
 
 STATES = (-1, 0, 1)
 

@@ -36,6 +36,7 @@ class ConfigurationSearch:
         self.arc_terms = [
             tuple(weights[s] * terms for terms in problem.arc_terms[s]) for s in range(k)
         ]
+        self._absent = np.array([absent.sum() for _, absent in self.arc_terms])
         self.adjacency = np.zeros((k, n, n), dtype=bool)
         self.toggles = np.empty((k, n, n))
         self.states = [
@@ -54,6 +55,7 @@ class ConfigurationSearch:
         self.may_add = np.stack([state.may_add() for state in self.states])
         self.log_couplings = np.zeros((n, n))
         self.violated = set()
+        self._solved = {}
         self._read_couplings()
         self._queue = _PairQueue(self)
 
@@ -64,8 +66,7 @@ class ConfigurationSearch:
 
     def task_scores(self):
         """Each task's own score and weighted log structure prior, float array of shape (k,)."""
-        absent = [terms[1].sum() for terms in self.arc_terms]
-        return np.array([state.score for state in self.states]) + absent
+        return np.array([state.score for state in self.states]) + self._absent
 
     def run(self, report=None):
         """Take steps until none improves; ``report(steps, None, score)`` is called after each."""
@@ -86,14 +87,23 @@ class ConfigurationSearch:
     def solve_pair(self, i, j):
         """Best states of one pair: (improvement, the finite part if violated; members; states)."""
         members, coupling = self.couplings.of(i, j)
-        gains = np.empty((len(members), 3))
-        kernels.gather_gains(
-            self.toggles, self.adjacency, self.may_add, self.may_remove, members, i, j, gains
-        )
-        states, value = solve(gains, coupling)
-        if value > -math.inf:
-            states = self._turned(states, value, gains, coupling, self.ties.coins[i, j])
+        gains = self._gains(i, j, members)
+        key = gains.tobytes()
+        if self._solved.get((i, j), (None,))[0] != key:
+            states, value = solve(self.ties.settled(gains, i, j), coupling)
+            if value > -math.inf:
+                value = value_of(states, gains, coupling)
+            self._solved[i, j] = (key, states, value)
+        _, states, value = self._solved[i, j]
         return value - self.log_couplings[i, j], members, states
+
+    def improve_violated(self, i, j):
+        """Best states of a pair that cannot agree now: every task its own."""
+        members, _ = self.couplings.of(i, j)
+        gains = self._gains(i, j, members)
+        best = self.ties.settled(gains, i, j).argmax(axis=1)
+        improvement = float(gains[np.arange(len(gains)), best].sum())
+        return improvement, members, (best - 1).astype(np.int8)
 
     def apply(self, i, j, members, states):
         """Give the pair these states."""
@@ -107,40 +117,35 @@ class ConfigurationSearch:
     def _structure_weights(self):
         terms = self.problem.arc_terms
         if any(np.any(side) for own in terms for side in own):
-            return self.couplings.weights()
+            return self.couplings.weights
         return np.ones(len(terms))
 
-    def _turned(self, states, value, gains, coupling, prefers_forward):
-        """Of states that tie with their mirror image, the one that the pair's coin prefers."""
-        mirrored = -states
-        total = int(states.sum())
-        if total == 0 or (total > 0) == prefers_forward:
-            return states
-        if value_of(mirrored, gains, coupling) >= value - self.ties.tolerance:
-            return mirrored
-        return states
+    def _gains(self, i, j, members):
+        gains = np.empty((len(members), 3))
+        kernels.gather_gains(
+            self.toggles, self.adjacency, self.may_add, self.may_remove, members, i, j, gains
+        )
+        return gains
 
     def _best_repair(self):
         """The best move that gives a violated pair a finite coupling, None if there is none."""
         solved = [(*self.solve_pair(i, j), i, j) for i, j in sorted(self.violated)]
-        return self._winner([one for one in solved if one[0] > -math.inf])
+        return self.winner([one for one in solved if one[0] > -math.inf])
 
-    def _winner(self, solved):
+    def winner(self, solved):
         """The move with the largest improvement; the smallest key wins among ties."""
         if not solved:
             return None
-        best = max(one[0] for one in solved)
-        tied = [one for one in solved if one[0] >= best - self.ties.tolerance]
+        tied = [solved[at] for at in self.ties.best([one[0] for one in solved])]
         _, members, states, i, j = min(tied, key=lambda one: self.ties.keys[one[3], one[4]])
         return i, j, members, states
 
     def _read_couplings(self):
-        pairs = np.ones(self.log_couplings.shape, dtype=bool)
-        if self.couplings.builtin:
-            pairs = self.adjacency.any(axis=0)
-            pairs |= pairs.T
-        for i, j in np.argwhere(np.triu(pairs, 1)).tolist():
-            self._read_coupling(i, j)
+        with_arcs = self.adjacency.any(axis=0)
+        for i, j in self.couplings.coupled_pairs().tolist():
+            # Where no task has an arc, ours are 0; a user's own may be anything.
+            if with_arcs[i, j] or with_arcs[j, i] or not self.couplings.builtin:
+                self._read_coupling(i, j)
 
     def _read_coupling(self, i, j):
         members, coupling = self.couplings.of(i, j)
@@ -191,7 +196,10 @@ class _PairQueue:
     def best_move(self):
         """The best move of the pairs that can win, None if none improves beyond the tolerance."""
         tolerance = self._search.ties.tolerance
-        solved, kept, best = [], [], tolerance
+        solved = [(*self._search.improve_violated(i, j), i, j) for i, j in self._violated()]
+        solved = [one for one in solved if one[0] > tolerance]
+        best = max((one[0] for one in solved), default=tolerance)
+        kept = []
         while self._heap and -self._heap[0][0] >= best - tolerance:
             entry = heapq.heappop(self._heap)
             _, i, j, version = entry
@@ -206,7 +214,10 @@ class _PairQueue:
                 solved.append((*solution, i, j))
         for entry in kept:
             heapq.heappush(self._heap, entry)
-        return self._search._winner(solved)
+        return self._search.winner(solved)
+
+    def _violated(self):
+        return sorted(self._search.violated)
 
     def _improvement(self):
         """Optimistic improvements; meaningful above the diagonal, where the couplings are kept."""

@@ -1,7 +1,8 @@
 """What a search may do: required and forbidden arcs, tiers and a limit on parents, checked once."""
 
+import numbers
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,6 +31,10 @@ class Constraints:
         """[a, b] true where the pair may have no arc; symmetric."""
         return ~(self.required | self.required.T)
 
+    def among(self, active):
+        """The same where only some variables take part in pairs; required arcs stay."""
+        return replace(self, permitted=self.permitted & np.outer(active, active))
+
 
 def constraints_by_task(tasks, required, forbidden, tiers, max_parents):
     """Constraints of every task, over its own variables.
@@ -53,9 +58,13 @@ def constraints_by_task(tasks, required, forbidden, tiers, max_parents):
     ValueError
         For unknown tasks or variables and for demands that contradict one another.
     """
-    if max_parents is not None and (not isinstance(max_parents, int) or max_parents < 1):
+    if max_parents is not None and (
+        not isinstance(max_parents, numbers.Integral)
+        or isinstance(max_parents, bool)
+        or max_parents < 1
+    ):
         raise ValueError(
-            f"`max_parents` must be None or an int of at least 1, got {max_parents!r}."
+            f"`max_parents` must be None or a whole number of at least 1, got {max_parents!r}."
         )
     needed = _arcs_by_task(tasks, required, "required")
     barred = _arcs_by_task(tasks, forbidden, "forbidden")
@@ -123,7 +132,8 @@ def by_task(tasks, value, name):
     """A parameter that is one value for all or a mapping by task, as (mapping, is by task)."""
     if not isinstance(value, Mapping):
         return dict.fromkeys(tasks, value), False
-    unknown = sorted(set(map(str, value)) - set(tasks))
+    value = {str(task): own for task, own in value.items()}
+    unknown = sorted(set(value) - set(tasks))
     if unknown:
         raise ValueError(
             f"`{name}` names the task `{unknown[0]}`, which is not there; the tasks are "
@@ -134,7 +144,9 @@ def by_task(tasks, value, name):
 
 def _arcs_by_task(tasks, arcs, name):
     listed, own = by_task(tasks, arcs, name)
-    checked = {task: _checked_arcs(listed[task] or (), name) for task in tasks}
+    checked = {
+        task: [] if listed[task] is None else _checked_arcs(listed[task], name) for task in tasks
+    }
     kept = {task: [] for task in tasks}
     for task, wanted in checked.items():
         usable = set(tasks[task].variables)
@@ -155,23 +167,33 @@ def _arcs_by_task(tasks, arcs, name):
             if arc not in used:
                 raise ValueError(
                     f"`{name}` holds the arc {arc[0]} -> {arc[1]}, but no task has both variables "
-                    "with more than one state; check the spelling."
+                    "with more than one observed state; leave the arc out or check the spelling."
                 )
     return kept
 
 
 def _checked_arcs(arcs, name):
-    try:
-        pairs = [(str(parent), str(child)) for parent, child in arcs]
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"`{name}` must be an iterable of (parent, child) pairs or a mapping of them by task, "
-            f"got {arcs!r}."
-        ) from None
+    listed = arcs if isinstance(arcs, (list, tuple, set, frozenset)) else _iterated(arcs, name)
+    pairs = []
+    for arc in listed:
+        if isinstance(arc, str) or not hasattr(arc, "__len__") or len(arc) != 2:
+            raise TypeError(
+                f"`{name}` must hold (parent, child) pairs, got {arc!r}; write ('parent', 'child')."
+            )
+        pairs.append((str(arc[0]), str(arc[1])))
     for parent, child in pairs:
         if parent == child:
             raise ValueError(f"`{name}` holds an arc from {parent!r} to itself; remove it.")
     return list(dict.fromkeys(pairs))
+
+
+def _iterated(arcs, name):
+    if isinstance(arcs, str) or hasattr(arcs, "columns") or not hasattr(arcs, "__iter__"):
+        raise TypeError(
+            f"`{name}` must be an iterable of (parent, child) pairs or a mapping of them by task, "
+            f"got {type(arcs).__name__}."
+        )
+    return list(arcs)
 
 
 def _tiers_by_task(tasks, tiers):
@@ -179,7 +201,7 @@ def _tiers_by_task(tasks, tiers):
     listed, own = by_task(tasks, tiers, "tiers")
     result = {}
     for task in tasks:
-        tier_of = _checked_tiers(listed[task] or ())
+        tier_of = {} if listed[task] is None else _checked_tiers(listed[task])
         unknown = sorted(set(tier_of) - set(tasks[task].variables if own else tasks.variables))
         if unknown:
             where = f"task `{task}`" if own else "any task"
@@ -192,7 +214,11 @@ def _tiers_by_task(tasks, tiers):
 
 
 def _checked_tiers(tiers):
-    if isinstance(tiers, str) or any(isinstance(tier, str) for tier in tiers):
+    if (
+        isinstance(tiers, str)
+        or not hasattr(tiers, "__iter__")
+        or any(isinstance(tier, str) or not hasattr(tier, "__iter__") for tier in tiers)
+    ):
         raise TypeError(
             f"`tiers` must be an iterable of iterables of variables, got {tiers!r}; for example "
             "[['age', 'sex'], ['smoking'], ['cancer']]."

@@ -8,47 +8,40 @@ from bnmtl._kernels import paths
 class UnionScores:
     """Bound scores of one or more tasks, added up over the union of their variables.
 
-    The local score of a child is the sum over the tasks in which it takes part, with its parents
-    cut to the variables that take part there: the objective of one graph for all tasks, and with a
-    single task that task's own score on another index.
+    The local score of a child is the sum over the tasks that have it, with its parents cut to those
+    that it may have there: the objective of one graph for all tasks, and with a single task that
+    task's own score on another index.
 
     Parameters
     ----------
     bound : list of BoundScore
     positions : list of int array
         Index in the union of each variable of each task.
-    active : list of bool array
-        Which variables of each task take part in its pairs.
-    n_variables : int
-        Size of the union.
+    usable : list of bool array of shape (n, n)
+        [a, b] true where a may be a parent of b in the task, on the union index.
     """
 
-    def __init__(self, bound, positions, active, n_variables):
-        self.n_variables = n_variables
-        self._tasks = list(zip(bound, positions, active, strict=True))
-        self._local = []
-        for _, at, takes_part in self._tasks:
-            index = np.full(n_variables, -1)
+    def __init__(self, bound, positions, usable):
+        self.n_variables = len(usable[0])
+        self._tasks = []
+        for own, at, allowed in zip(bound, positions, usable, strict=True):
+            index = np.full(self.n_variables, -1)
             index[at] = np.arange(len(at))
-            part = np.zeros(n_variables, dtype=bool)
-            part[at] = takes_part
-            self._local.append((index, part))
+            self._tasks.append((own, at, index, allowed))
 
     def toggles(self, child, parents):
-        """As `BoundScore.toggles`; a variable that a task lacks changes nothing there."""
+        """As `BoundScore.toggles`, but what no task may use changes nothing."""
         column = np.zeros(self.n_variables)
         own = 0.0
-        for (bound, positions, active), (index, part) in zip(self._tasks, self._local, strict=True):
-            local_child = index[child]
+        for bound, positions, index, usable in self._tasks:
+            local_child = int(index[child])
             if local_child < 0:
                 continue
-            cut = tuple(int(index[p]) for p in parents if part[p]) if part[child] else ()
-            toggled = bound.toggles(int(local_child), cut)
-            score = toggled[local_child]
-            own += score
-            if part[child]:
-                changes = np.where(active & ~np.isnan(toggled), toggled - score, 0.0)
-                column[positions] += changes
+            cut = tuple(int(index[parent]) for parent in parents if usable[parent, child])
+            toggled = bound.toggles(local_child, cut)
+            own += toggled[local_child]
+            changes = usable[positions, child] & ~np.isnan(toggled)
+            column[positions[changes]] += toggled[changes] - toggled[local_child]
         column += own
         column[child] = own
         return column

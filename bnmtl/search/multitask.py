@@ -1,16 +1,17 @@
 """From task problems to the best configuration: searches for the starts, then from each."""
 
-from dataclasses import dataclass
+import contextlib
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from bnmtl.priors import CouplingPrior
+from bnmtl.priors.coupling import CouplingPrior
 from bnmtl.search import hill_climbing
 from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.graph_state import GraphState
-from bnmtl.search.problem import Couplings, JointProblem
+from bnmtl.search.problem import Couplings, JointProblem, NoCommonGraph
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.seeding import generator
 
@@ -48,7 +49,7 @@ class Solution:
     score : float
         Log posterior without its constant; -inf where a penalty of 1 stays violated.
     task_scores : list of float
-    start : str or None
+    start : str
         Which start won.
     start_scores : dict str -> float
     """
@@ -56,8 +57,8 @@ class Solution:
     matrices: list
     score: float
     task_scores: list
-    start: str | None = None
-    start_scores: dict | None = None
+    start: str
+    start_scores: dict
 
 
 def search_task(problem, matrix, effort, report):
@@ -106,17 +107,21 @@ def search_identical(joint, matrix, effort, report):
     Returns
     -------
     matrix : bool array of shape (n, n)
-    score : float
-        Log posterior without its constant.
+    task_scores : list of float
+        Each task's part of the log posterior, without its constant.
     """
-    scores, constraints, (present, absent) = joint.identical()
+    scores, constraints, terms = joint.identical()
+    present, absent = (sum(own[side] for own in terms) for side in (0, 1))
     if matrix is None:
         matrix = constraints.required
     state = GraphState(scores, constraints, np.zeros_like(matrix), present - absent)
     ties = Ties(joint.variables, effort.seed, tolerance(state.score))
     state.reset(matrix)
     best = _search(state, ties, effort, "identical", report.of("identical structure"))
-    return best, state.score + float(absent.sum())
+    own = [joint.restrict(s, best) for s in range(len(joint.tasks))]
+    priors = [float(np.where(best, *share).sum()) for share in terms]
+    pairs = zip(joint.tasks, own, priors, strict=True)
+    return best, [task.scores.score(matrix) + prior for task, matrix, prior in pairs]
 
 
 def _search(state, ties, effort, name, report):
@@ -162,19 +167,31 @@ class MultitaskSearch:
         matrix, _ = search_identical(self.joint, None, self._effort, self._report)
         return [self.joint.restrict(s, matrix) for s in range(len(self.problems))]
 
-    @property
-    def empty(self):
-        """The graphs of the required arcs."""
-        return [problem.constraints.required for problem in self.problems]
+    def starts(self, names=None):
+        """Adjacency matrices to start from, by name.
 
-    def prepare(self, starts=STARTS):
-        """Run the searches that the starts need, before they are asked for in parallel."""
-        for start in starts:
-            self.start(start)
+        Parameters
+        ----------
+        names : sequence of str, default=None
+            Of `STARTS`; None is all of them, the identical one left out where the tasks' demands
+            contradict one another.
 
-    def start(self, name):
-        """Adjacency matrices of the named start."""
-        return getattr(self, name.split("-")[0])
+        Returns
+        -------
+        dict name -> list of bool array
+        """
+        make = {
+            "single-task": lambda: self.single,
+            "identical": lambda: self.identical,
+            "empty": lambda: [problem.constraints.required for problem in self.problems],
+        }
+        if names is not None:
+            return {name: make[name]() for name in names}
+        made = {}
+        for name in STARTS:
+            with contextlib.suppress(NoCommonGraph):
+                made[name] = make[name]()
+        return made
 
     def apart(self):
         """The single-task solution, which is the answer where nothing couples the tasks."""
@@ -185,59 +202,91 @@ class MultitaskSearch:
         total = float(sum(scores))
         return Solution(self.single, total, scores, "single-task", {"single-task": total})
 
-    def solve(self, prior, starts=STARTS):
+    def solve(self, prior, starts, report=None):
         """The best configuration over some starts.
 
         Parameters
         ----------
         prior : PairedPrior, EditPrior or a user's own
-        starts : sequence of str, or dict name -> list of bool array
+        starts : dict name -> list of bool array
+        report : Reporter, default=None
+
+        Returns
+        -------
+        Solution
+
+        Raises
+        ------
+        NoCommonGraph
+            If the tasks' demands contradict a penalty of 1.
+        """
+        if self.is_apart(prior):
+            return self.apart()
+        couplings = Couplings(prior, self.joint)
+        couplings.check_agreement()
+        ended, scores = {}, {}
+        for name, matrices in starts.items():
+            search = ended[name] = self._at(couplings, matrices)
+            search.run(None if report is None else report.of(f"multitask from {name}"))
+            violated, score = search.score
+            scores[name] = -np.inf if violated else score
+        best = list(scores)[self._ties.best(list(scores.values()))[0]]
+        search = ended[best]
+        at = self.joint.positions
+        matrices = [search.adjacency[s][np.ix_(at[s], at[s])] for s in range(len(at))]
+        return Solution(matrices, scores[best], search.task_scores().tolist(), best, scores)
+
+    def check(self, prior):
+        """Raise NoCommonGraph if the tasks' demands contradict a penalty of 1."""
+        if not self.is_apart(prior):
+            Couplings(prior, self.joint).check_agreement()
+
+    def within(self, starts):
+        """Given starts, cut to the arcs that the tasks may have here, the required ones kept."""
+        return {
+            name: [
+                (matrix & problem.constraints.permitted) | problem.constraints.required
+                for matrix, problem in zip(matrices, self.problems, strict=True)
+            ]
+            for name, matrices in starts.items()
+        }
+
+    def scored(self, prior, solution, learned):
+        """A solution found on other rows, with its scores on these.
+
+        Parameters
+        ----------
+        prior : PairedPrior, EditPrior or a user's own
+        solution : Solution
+        learned : list of TaskProblem
+            Where it was found: variables that were constant there take no part here either.
 
         Returns
         -------
         Solution
         """
-        if self._is_apart(prior):
-            return self.apart()
-        couplings = Couplings(prior, self.joint)
-        couplings.check_agreement()
-        given = starts if isinstance(starts, dict) else {name: self.start(name) for name in starts}
-        ended = {name: self._climb(couplings, name, matrices) for name, matrices in given.items()}
-        ranks = {name: (-search.score[0], search.score[1]) for name, search in ended.items()}
-        best = max(ranks, key=ranks.get)
-        return self._solution(ended[best], best, ranks)
-
-    def value(self, prior, matrices):
-        """Score and task scores of a configuration under a prior, without any search."""
-        if self._is_apart(prior):
-            pairs = zip(self.problems, matrices, strict=True)
+        pairs = zip(self.problems, learned, strict=True)
+        problems = [replace(here, active=there.active) for here, there in pairs]
+        if self.is_apart(prior):
+            pairs = zip(problems, solution.matrices, strict=True)
             scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
-            return float(sum(scores)), scores
-        search = self._at(Couplings(prior, self.joint), matrices)
+            return replace(solution, score=float(sum(scores)), task_scores=scores)
+        joint = JointProblem(problems)
+        search = ConfigurationSearch(
+            joint, Couplings(prior, joint), self._ties, joint.spread(solution.matrices)
+        )
         violated, score = search.score
-        return -np.inf if violated else score, search.task_scores().tolist()
+        return replace(
+            solution,
+            score=-np.inf if violated else score,
+            task_scores=search.task_scores().tolist(),
+        )
 
-    def _is_apart(self, prior):
+    def is_apart(self, prior):
         """Whether nothing couples the tasks; a user's own prior always may."""
         if len(self.problems) == 1:
             return True
         return isinstance(prior, CouplingPrior) and prior.is_independent()
 
-    def _climb(self, couplings, name, matrices):
-        search = self._at(couplings, matrices)
-        search.run(self._report.of(f"multitask from {name}"))
-        return search
-
     def _at(self, couplings, matrices):
         return ConfigurationSearch(self.joint, couplings, self._ties, self.joint.spread(matrices))
-
-    def _solution(self, search, start, ranks):
-        positions = self.joint.positions
-        violated, score = search.score
-        return Solution(
-            [search.adjacency[s][np.ix_(at, at)] for s, at in enumerate(positions)],
-            -np.inf if violated else score,
-            search.task_scores().tolist(),
-            start,
-            {name: -np.inf if -rank[0] else rank[1] for name, rank in ranks.items()},
-        )

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from bnmtl._kernels import coupling as kernels
-from bnmtl.priors import (
+from bnmtl.priors.coupling import (
     EditCoupling,
     PairedCoupling,
     WeightedPairedCoupling,

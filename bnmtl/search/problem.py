@@ -1,10 +1,13 @@
 """What is searched: one task's score, prior and constraints, and several tasks on one index."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from bnmtl.priors import CouplingPrior, coupling_of
+from bnmtl.graphs import check_dag, from_adjacency
+from bnmtl.priors.coupling import CouplingPrior, coupling_of
+from bnmtl.priors.states import PairedCoupling
 from bnmtl.scores import BoundScore
 from bnmtl.search.constraints import Constraints, active_variables
 from bnmtl.search.graph_state import GraphState, UnionScores
@@ -36,15 +39,21 @@ class TaskProblem:
 
     @classmethod
     def of(cls, task, score, constraints, structure_prior=None):
-        """Bind a score and a structure prior (None is uniform) to a task."""
+        """Bind a score and a structure prior (None is uniform) to a task.
+
+        The constraints may be of more rows: arcs of what is constant in these are left out of the
+        search, the required ones excepted.
+        """
         active = active_variables(task)
+        constraints = constraints.among(active)
         n = len(active)
         present = absent = np.zeros((n, n))
         if structure_prior is not None:
             part = np.outer(active, active)
             present, absent = (part * terms for terms in structure_prior.arc_terms(task.variables))
         limit = constraints.max_parents if constraints.max_parents < n else None
-        bound = score.bind(task, candidates=constraints.permitted, max_parents=limit)
+        candidates = constraints.permitted | constraints.required
+        bound = score.bind(task, candidates=candidates, max_parents=limit)
         return cls(task.name, task.variables, active, bound, constraints, (present, absent))
 
     @property
@@ -59,6 +68,10 @@ class TaskProblem:
     def log_posterior(self, matrix):
         """Score of a graph plus its log structure prior, without a constant."""
         return self.scores.score(matrix) + float(np.where(matrix, *self.arc_terms).sum())
+
+
+class NoCommonGraph(ValueError):
+    """What the tasks demand of their arcs cannot be had in one graph."""
 
 
 class JointProblem:
@@ -102,8 +115,7 @@ class JointProblem:
         return UnionScores(
             [self.tasks[s].scores for s in members],
             [self.positions[s] for s in members],
-            [self.tasks[s].active for s in members],
-            len(self.variables),
+            [self.takes_part[s] | self.constraints[s].required for s in members],
         )
 
     def spread(self, matrices):
@@ -111,8 +123,9 @@ class JointProblem:
         return np.stack([self._spread(s, matrix) for s, matrix in enumerate(matrices)])
 
     def restrict(self, s, matrix):
-        """A matrix on the union index cut to the pairs that take part in task s, on its index."""
-        return (matrix & self.takes_part[s])[np.ix_(self.positions[s], self.positions[s])]
+        """A graph on the union index cut to the pairs that take part in task s, on its index."""
+        kept = (matrix & self.takes_part[s]) | self.constraints[s].required
+        return kept[np.ix_(self.positions[s], self.positions[s])]
 
     def identical(self):
         """The search for one graph: constraints of all tasks and the mean of their prior terms.
@@ -121,25 +134,44 @@ class JointProblem:
         -------
         scores : UnionScores
         constraints : Constraints
-        arc_terms : pair of float arrays of shape (n, n)
+        arc_terms : list of pairs of float arrays of shape (n, n)
+            Each task's share of the prior, arc present and arc absent.
+
+        Raises
+        ------
+        NoCommonGraph
+            If the tasks' demands contradict one another.
         """
         part = self.takes_part
         permits = np.stack([one.permitted for one in self.constraints])
         permitted = part.any(axis=0) & (permits | ~part).all(axis=0)
-        required = np.stack([one.required for one in self.constraints]).any(axis=0)
+        required = np.stack([one.required & part[s] for s, one in enumerate(self.constraints)])
+        required = required.any(axis=0)
+        limit = min(one.max_parents for one in self.constraints)
+        self._check_common(permitted, required, limit)
+        shared = np.maximum(part.sum(axis=0), 1)
+        terms = [tuple(side / shared for side in own) for own in self.arc_terms]
+        return self.scores(range(len(self.tasks))), Constraints(permitted, required, limit), terms
+
+    def _check_common(self, permitted, required, limit):
+        """Raise `NoCommonGraph` where the tasks' demands contradict one another."""
+        advice = "so no single graph serves all tasks; take one of the demands back"
         clash = np.argwhere(required & ~permitted)
         if len(clash):
             a, b = (self.variables[at] for at in clash[0])
-            raise ValueError(
-                f"The arc {a} -> {b} is `required` in one task and cannot be in another, so no "
-                "single graph serves all tasks; take one of the two demands back."
+            raise NoCommonGraph(
+                f"The arc {a} -> {b} is `required` in one task and cannot be in another, {advice}."
             )
-        shared = np.maximum(part.sum(axis=0), 1)
-        terms = tuple(
-            np.stack([own[side] for own in self.arc_terms]).sum(axis=0) / shared for side in (0, 1)
-        )
-        limit = min(one.max_parents for one in self.constraints)
-        return self.scores(range(len(self.tasks))), Constraints(permitted, required, limit), terms
+        crowded = np.flatnonzero(required.sum(axis=0) > limit)
+        if len(crowded):
+            raise NoCommonGraph(
+                f"The tasks' `required` arcs give {self.variables[crowded[0]]} more parents than "
+                f"`max_parents`={limit}, {advice}."
+            )
+        try:
+            check_dag(from_adjacency(required, self.variables), "required")
+        except ValueError as error:
+            raise NoCommonGraph(f"The tasks' `required` arcs close a cycle: {error}") from None
 
     def _spread(self, s, matrix):
         n = len(self.variables)
@@ -167,13 +199,11 @@ class Couplings:
     """
 
     def __init__(self, prior, problem):
-        self.prior = prior
+        self.builtin = isinstance(prior, CouplingPrior)
+        self.prior = prior.resolved() if self.builtin else prior
         self._problem = problem
         self._made = {}
-        self.builtin = isinstance(prior, CouplingPrior)
-        if self.builtin:
-            prior.check()
-        self._listed = prior.pair_penalties() if self.builtin else {}
+        self._listed = self.prior.pair_penalties() if self.builtin else {}
 
     def of(self, i, j):
         """Tasks that have the pair (indices) and their coupling, i -> j being state +1."""
@@ -181,10 +211,12 @@ class Couplings:
         pair = (self._problem.variables[i], self._problem.variables[j])
         key = self._key(members, pair)
         if key not in self._made:
-            names = [self._problem.names[s] for s in members]
-            coupling = coupling_of(self.prior, len(members), pair, names)
-            self._made[key] = (members, coupling)
+            self._made[key] = (members, self._coupling(members, pair))
         return self._made[key]
+
+    def coupled_pairs(self):
+        """Pairs (i, j), i < j, that two or more tasks have, as rows of an int array."""
+        return np.argwhere(np.triu(self._problem.takes_part.sum(axis=0) > 1, 1))
 
     def check_agreement(self):
         """Raise ValueError where demands on arcs rule out what a penalty of 1 asks for."""
@@ -194,33 +226,44 @@ class Couplings:
             gains = np.full((len(members), 3), -np.inf)
             for at, s in enumerate(members.tolist()):
                 own = self._problem.constraints[s]
-                allowed = own.permitted[j, i], own.may_remove[i, j], own.permitted[i, j]
+                forward, backward = own.required[i, j], own.required[j, i]
+                allowed = (
+                    own.permitted[j, i] or backward,
+                    not (forward or backward),
+                    own.permitted[i, j] or forward,
+                )
                 gains[at, np.array(allowed)] = 0.0
             if solve(gains, coupling)[1] == -np.inf:
                 a, b = self._problem.variables[i], self._problem.variables[j]
-                raise ValueError(
+                raise NoCommonGraph(
                     f"`required` and `forbidden` give tasks different arcs between {a} and {b}, "
                     "where a penalty of 1 demands that they agree; take one of the demands back."
                 )
 
+    @cached_property
     def weights(self):
         """Exponents of the structure priors, float array of shape (k, n, n)."""
-        weights = np.zeros(self._problem.takes_part.shape)
-        n = weights.shape[1]
+        takes_part = self._problem.takes_part
+        weights = np.zeros(takes_part.shape)
         made = {}
-        for i in range(n):
-            for j in range(i + 1, n):
-                members = np.flatnonzero(self._problem.takes_part[:, i, j])
-                pair = (self._problem.variables[i], self._problem.variables[j])
-                key = self._key(members, pair)
-                if key not in made:
-                    names = [self._problem.names[s] for s in members]
-                    made[key] = self._weights(pair, names)
-                weights[members, i, j] = weights[members, j, i] = made[key]
+        for i, j in np.argwhere(np.triu(takes_part.any(axis=0), 1)).tolist():
+            members = np.flatnonzero(takes_part[:, i, j])
+            pair = (self._problem.variables[i], self._problem.variables[j])
+            key = self._key(members, pair)
+            if key not in made:
+                made[key] = self._weights(pair, [self._problem.names[s] for s in members])
+            weights[members, i, j] = weights[members, j, i] = made[key]
         return weights
 
+    def _coupling(self, members, pair):
+        """A pair that fewer than two tasks have is not coupled."""
+        if len(members) < 2:
+            return PairedCoupling(0.0, 2.0)
+        names = [self._problem.names[s] for s in members]
+        return coupling_of(self.prior, len(members), pair, names)
+
     def _weights(self, pair, names):
-        if hasattr(self.prior, "structure_weights"):
+        if len(names) > 1 and hasattr(self.prior, "structure_weights"):
             return self.prior.structure_weights(pair, names)
         return np.ones(len(names))
 

@@ -47,6 +47,34 @@ class Ties:
         self.coins = heads == np.less.outer(own, own)
         np.fill_diagonal(self.coins, False)
 
+    def best(self, values):
+        """Indices of the values that tie with the largest."""
+        values = np.asarray(values)
+        return np.flatnonzero(values >= values.max() - self.tolerance).tolist()
+
+    def settled(self, gains, i, j):
+        """Gains of a pair's states in which tied directions of a task follow the pair's coin.
+
+        Parameters
+        ----------
+        gains : float array of shape (k, 3)
+            Columns -1 (j -> i), 0, +1 (i -> j).
+        i, j : int
+
+        Returns
+        -------
+        float array of shape (k, 3)
+            Where a task's two directions tie, both get the value of the favored one, the other
+            less the tolerance, so that rounding does not orient an arc.
+        """
+        favored, other = (2, 0) if self.coins[i, j] else (0, 2)
+        # Two illegal directions differ by nan, which is no tie.
+        with np.errstate(invalid="ignore"):
+            tied = np.abs(gains[:, 0] - gains[:, 2]) <= self.tolerance
+        settled = gains.copy()
+        settled[tied, other] = settled[tied, favored] - self.tolerance
+        return settled
+
 
 def _mixed(values):
     """Scramble 64-bit integers (the finalizer of splitmix64)."""

@@ -1,0 +1,82 @@
+"""The coupling of one pair of variables: what the joint states of the tasks are worth."""
+
+import math
+import numbers
+
+import numpy as np
+
+from bnmtl._kernels import coupling as kernels
+
+
+class PairedCoupling:
+    """Paired coupling of one pair of variables, one penalty for all pairs of tasks."""
+
+    def __init__(self, log_penalty, reversal):
+        self.log_penalty = log_penalty
+        self.reversal = reversal
+
+    def log_coupling(self, states):
+        """Log coupling of an int8 array of states."""
+        minus = int(np.count_nonzero(states == -1))
+        plus = int(np.count_nonzero(states == 1))
+        apart = (minus + plus) * (len(states) - minus - plus) + self.reversal * minus * plus
+        return self.log_penalty * apart if apart else 0.0
+
+    def weights(self, k):
+        """The log penalty of every pair of tasks, as a (k, k) array."""
+        return np.full((k, k), self.log_penalty)
+
+
+class WeightedPairedCoupling:
+    """Paired coupling of one pair of variables with a log penalty of its own per pair of tasks."""
+
+    def __init__(self, log_penalties, reversal):
+        self.log_penalties = log_penalties
+        self.reversal = reversal
+
+    def log_coupling(self, states):
+        """Log coupling of an int8 array of states."""
+        return kernels.weighted_log_coupling(states, self.log_penalties, self.reversal)
+
+    def weights(self, k):
+        """The log penalty of every pair of tasks, as a (k, k) array."""
+        return self.log_penalties
+
+
+class EditCoupling:
+    """Edit coupling of one pair of variables."""
+
+    def __init__(self, log_penalty, costs):
+        self.log_penalty = log_penalty
+        self.costs = costs
+
+    def log_coupling(self, states):
+        """Log coupling of an int8 array of states."""
+        edits = float(self.costs[np.asarray(states, np.int64) + 1].sum(axis=0).min())
+        return self.log_penalty * edits if edits else 0.0
+
+
+class CustomCoupling:
+    """A user's own coupling of one pair of variables, held to its contract."""
+
+    def __init__(self, prior, pair, tasks):
+        self._prior = prior
+        self._pair = pair
+        self._tasks = tasks
+
+    def log_coupling(self, states):
+        """Log coupling of an int8 array of states."""
+        given = self._prior.log_coupling(states, pair=self._pair, tasks=self._tasks)
+        value = float(given) if isinstance(given, numbers.Real) else math.nan
+        if not value <= 0:
+            raise ValueError(
+                f"`log_coupling` of {type(self._prior).__name__} must return at most 0, got "
+                f"{given!r} for the states {[int(state) for state in states]}."
+            )
+        return value
+
+    def bound(self, states, n_tasks):
+        """Upper bound of the coupling of any completion of the first tasks' states."""
+        if hasattr(self._prior, "bound"):
+            return float(self._prior.bound(states, n_tasks))
+        return 0.0
