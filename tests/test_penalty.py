@@ -189,8 +189,9 @@ def test_penalties_that_contradict_demands_leave_the_default_grid(tasks):
         MultitaskLearnerCV(penalties=[0.5, 1], **demands, **QUICK).fit(tasks)
 
 
+@pytest.mark.parametrize("start", [None, "identical"])
 @pytest.mark.parametrize("required", [[("a", "b")], {"south": [("a", "b")]}])
-def test_a_required_arc_stays_where_the_training_rows_do_not_vary(required):
+def test_a_required_arc_stays_where_the_training_rows_do_not_vary(required, start):
     """The only row in which `b` differs is held out for some seeds."""
     rng = np.random.default_rng(0)
     a = rng.integers(0, 2, 40)
@@ -198,7 +199,7 @@ def test_a_required_arc_stays_where_the_training_rows_do_not_vary(required):
     south = north.assign(b=(np.arange(40) == 7).astype(int))
     for seed in range(40):
         learner = MultitaskLearnerCV(
-            penalties=[0, 0.9], required=required, restarts=0, random_state=seed
+            penalties=[0.9], required=required, start=start, restarts=0, random_state=seed
         ).fit({"north": north, "south": south})
         assert learner.configuration_["south"].has_edge("a", "b")
 
