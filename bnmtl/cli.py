@@ -2,8 +2,9 @@
 
 import contextlib
 import linecache
+import math
+import re
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -15,31 +16,33 @@ __all__ = ["main"]
 
 _MISTAKE = 2
 _INTERRUPTED = 130
+# What messages for users of Python name in their own way, and the options that do the same here.
+_IN_OPTIONS = tuple(
+    (re.compile(pattern), option)
+    for pattern, option in (
+        (r"`bnmtl\.tasks\.discretize`", "`--discretize N`"),
+        (r"`missing='(drop|state)'`", r"`--missing \1`"),
+        (r"or leave (the column|it) out", r"or leave \1 out with `--ignore C`"),
+        (r"leave them out of that task \(.*?\)", "leave them out with `--ignore C`"),
+        (r"^`bins`(?= must )", "`--discretize`"),
+        (r"^`paths`(?= must )", "PATH"),
+        (r"^`name`(?= must )", "NAME"),
+        (r"`max_parents`=(\d+)", r"`--max-parents \1`"),
+        # Not what a column, task or file of that name is called by.
+        (
+            r"(?<!olumn )(?<!ask )(?<!ile )(?<!, )`(required|forbidden|tiers)`"
+            r"(?= (?:and|arc|gives?|holds?|in one|names?|must be acyclic)\b)",
+            r"`--\1`",
+        ),
+        (r'start from "identical" or lower the penalty', "give a lower `--penalty`"),
+    )
+)
 
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Learn the Bayesian networks of several related tasks together.",
 )
-
-
-class _Missing(StrEnum):
-    error = "error"
-    drop = "drop"
-    state = "state"
-
-
-class _Prior(StrEnum):
-    paired = "paired"
-    edit = "edit"
-
-
-class _Score(StrEnum):
-    bdeu = "bdeu"
-    bds = "bds"
-    k2 = "k2"
-    bic = "bic"
-    aic = "aic"
 
 
 def main(arguments=None):
@@ -71,7 +74,7 @@ def main(arguments=None):
 def _mistake(error):
     """Return what to tell a user whose mistake it is; None for an error inside bnmtl."""
     if hasattr(error, "format_message"):  # of the option parser, which typer may carry itself
-        return error.format_message()
+        return _usage_mistake(error)
     if isinstance(error, OSError) and error.filename is not None:
         return f"`{error.filename}`: {error.strerror}."
     # What bnmtl refuses, it refuses by a `raise` of its own; a ValueError out of numpy is a bug.
@@ -82,8 +85,30 @@ def _mistake(error):
         line = linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
         module = trace.tb_frame.f_globals.get("__name__", "")
         if module.split(".")[0] == "bnmtl" and line.lstrip().startswith("raise"):
-            return str(error)
+            return _in_options(str(error))
     return None
+
+
+def _in_options(message):
+    """Name the options of the command line where a message names parameters of Python."""
+    for pattern, option in _IN_OPTIONS:
+        message = pattern.sub(option, message)
+    return message
+
+
+def _usage_mistake(error):
+    """Return one sentence for what the option parser refuses by itself."""
+    context = getattr(error, "ctx", None)
+    command = "bnmtl" if context is None else context.command_path
+    remedy = f"see `{command} --help`"
+    kind = type(error).__name__
+    if kind == "MissingParameter":
+        return f"PATH must name at least one CSV or Parquet file; none was given: {remedy}."
+    if kind == "NoSuchOption":
+        closest = "".join(f"take `{one}`, or " for one in (error.possibilities or ())[:1])
+        return f"`{error.option_name}` is no option of `{command}`: {closest}{remedy}."
+    first = error.message.split(". ")[0].rstrip(".").replace("'", "`")
+    return f"{first}: {remedy}."
 
 
 def _complain(message):
@@ -107,16 +132,59 @@ def _root(
         print(context.get_help())
 
 
-def _penalty(text):
-    if text == "auto":
+def _whole(least):
+    """Return a check that an option is a whole number of at least `least`."""
+
+    def check(option: typer.CallbackParam, text: str | None):
+        if text is None:
+            return None
+        if not re.fullmatch(r"[+-]?[0-9]+", text) or int(text) < least:
+            raise ValueError(
+                f"`{option.opts[0]}` must be a whole number of at least {least}; {_given(text)}."
+            )
+        return int(text)
+
+    return check
+
+
+def _choice(*known):
+    """Return a check that an option is one of a few words."""
+
+    def check(option: typer.CallbackParam, text: str):
+        if text not in known:
+            words = f"{', '.join(known[:-1])} or {known[-1]}"
+            raise ValueError(f"`{option.opts[0]}` must be {words}; {_given(text)}.")
         return text
-    try:
-        penalty = float(text)
-    except ValueError:
-        penalty = -1.0
-    if not 0 <= penalty <= 1:
-        raise typer.BadParameter(f"{text!r} is neither auto nor a number from 0 to 1.")
+
+    return check
+
+
+def _penalty(text: str):
+    penalty = text if text == "auto" else _number(text)
+    if penalty != "auto" and not 0 <= penalty <= 1:
+        raise ValueError(f"`--penalty` must be auto or a number from 0 to 1; {_given(text)}.")
     return penalty
+
+
+def _sample_size(text: str | None):
+    size = None if text is None else _number(text)
+    if size is not None and not 0 < size < math.inf:
+        raise ValueError(
+            f"`--equivalent-sample-size` must be a finite number above 0; {_given(text)}."
+        )
+    return size
+
+
+def _number(text):
+    """Return a number, nan for what is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _given(text):
+    return f"{text} was given" if text.strip() else "nothing was given"
 
 
 @app.command()
@@ -133,31 +201,48 @@ def learn(
         list[str] | None, typer.Option(metavar="C", help="Column to leave out; repeatable.")
     ] = None,
     missing: Annotated[
-        _Missing,
-        typer.Option(help="Missing values: refuse, drop their rows, or a state of theirs."),
-    ] = _Missing.error,
+        str,
+        typer.Option(
+            metavar="error|drop|state",
+            callback=_choice("error", "drop", "state"),
+            help="Missing values: refuse, drop their rows, or a state of theirs.",
+        ),
+    ] = "error",
     discretize: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=2, max=256, help="Cut continuous columns into N bins."),
+        str | None,
+        typer.Option(metavar="N", callback=_whole(2), help="Cut continuous columns into N bins."),
     ] = None,
     prior: Annotated[
-        _Prior, typer.Option(help="What ties the tasks: agreement in pairs, or few edits.")
-    ] = _Prior.paired,
+        str,
+        typer.Option(
+            metavar="paired|edit",
+            callback=_choice("paired", "edit"),
+            help="What ties the tasks: agreement in pairs, or few edits.",
+        ),
+    ] = "paired",
     penalty: Annotated[
         str,
         typer.Option(
             metavar="X|auto",
-            callback=lambda text: _penalty(text),
+            callback=_penalty,
             help="How much to share: 0 not at all, 1 one graph for all, auto by held-out rows.",
         ),
     ] = "auto",
-    score: Annotated[_Score, typer.Option(help="Score of a task's graph.")] = _Score.bdeu,
+    score: Annotated[
+        str,
+        typer.Option(
+            metavar="bdeu|bds|k2|bic|aic",
+            callback=_choice("bdeu", "bds", "k2", "bic", "aic"),
+            help="Score of a task's graph.",
+        ),
+    ] = "bdeu",
     equivalent_sample_size: Annotated[
-        float | None,
-        typer.Option(metavar="A", help="Of bdeu and bds; 1 if not given."),
+        str | None,
+        typer.Option(metavar="A", callback=_sample_size, help="Of bdeu and bds; 1 if not given."),
     ] = None,
     max_parents: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Most parents of a variable.")
+        str | None,
+        typer.Option(metavar="N", callback=_whole(1), help="Most parents of a variable."),
     ] = None,
     required: Annotated[
         str | None,
@@ -174,14 +259,19 @@ def learn(
         ),
     ] = None,
     restarts: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Restarts of each search.")
-    ] = 100,
+        str, typer.Option(metavar="N", callback=_whole(0), help="Restarts of each search.")
+    ] = "100",
     seed: Annotated[
-        int, typer.Option(metavar="N", min=0, help="The same seed gives the same result.")
-    ] = 0,
+        str,
+        typer.Option(metavar="N", callback=_whole(0), help="The same seed gives the same result."),
+    ] = "0",
     jobs: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Threads, which change no result; all if not given."),
+        str | None,
+        typer.Option(
+            metavar="N",
+            callback=_whole(1),
+            help="Threads, which change no result; all if not given.",
+        ),
     ] = None,
     out: Annotated[str, typer.Option(metavar="DIR", help="Folder to write.")] = "bnmtl-run",
     force: Annotated[
@@ -200,11 +290,11 @@ def learn(
             paths=tuple(paths),
             task_column=task_column,
             ignore=tuple(ignore or ()),
-            missing=missing.value,
+            missing=missing,
             discretize=discretize,
-            prior=prior.value,
+            prior=prior,
             penalty=penalty,
-            score=score.value,
+            score=score,
             equivalent_sample_size=equivalent_sample_size,
             max_parents=max_parents,
             required=required,
@@ -247,7 +337,7 @@ def _print_summary(result):
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("task", overflow="fold")
     columns = ["rows", "variables", "arcs"]
-    columns += ["in all tasks", "score", "alone"] if several else ["score"]
+    columns += ["in all", "score", "alone"] if several else ["score"]
     for column in columns:
         table.add_column(column, justify="right")
     arcs = result.learner.arcs_
@@ -277,8 +367,8 @@ def _summary_lines(result):
         counts = record["arcs"]
         chosen = "chosen on held-out rows" if "validation_scores" in record else "as given"
         yield (
-            f"{counts['arcs']} different arcs: {counts['all']} in all tasks that have both "
-            f"variables, {counts['some']} in some, {counts['one']} in one."
+            f"{counts['arcs']} different arcs: {counts['all']} in all tasks that could have them, "
+            f"{counts['some']} in some, {counts['one']} in one."
         )
         yield f"Penalty {penalty_name(record['penalty'])}, {chosen}."
     yield f"{len(record['files'])} files in {result.folder}; begin with report.html."
@@ -338,7 +428,7 @@ def data(
 
 def _refuse_lone_out(out):
     if out is not None:
-        raise typer.BadParameter("it needs the NAME of what to write.", param_hint="'--out'")
+        raise ValueError(f"`--out` must come with the NAME of what to write; `{out}` came alone.")
 
 
 def _export(content, out, suffixes):

@@ -6,6 +6,7 @@ import re
 import secrets
 import shutil
 import signal
+import tempfile
 import threading
 import unicodedata
 from pathlib import Path
@@ -31,18 +32,17 @@ class OutputFolder:
     Raises
     ------
     ValueError
-        If the path is no folder, cannot be written to, or is not empty and `force` is False.
+        If the path is empty or no folder, cannot be written to, or the folder is not empty and
+        `force` is False.
     """
 
     def __init__(self, path, force=False):
+        if not os.fspath(path):
+            raise ValueError("`--out` must name a folder; an empty name was given.")
         self.path = Path(path)
         if self.path.exists() and not self.path.is_dir():
-            raise ValueError(f"`--out` must be a folder; `{path}` is a file.")
-        base = self.path.absolute()
-        while not base.exists():
-            base = base.parent
-        if not base.is_dir() or not os.access(base, os.W_OK | os.X_OK):
-            raise ValueError(f"`--out` must be a folder that can be written to; `{base}` is not.")
+            raise ValueError(f"`--out` must be a folder; `{path}` is a file: choose another name.")
+        _check_writable(self.path)
         entries = sorted(os.listdir(self.path)) if self.path.exists() else []
         if entries and not force:
             raise ValueError(
@@ -78,11 +78,14 @@ class OutputFolder:
             self.reserve(os.listdir(temporary))
             with _interrupts_held():
                 self._move(temporary, path)
-        except BaseException:
+        except BaseException as error:
             shutil.rmtree(temporary, ignore_errors=True)
             for parent in new_parents:
                 with contextlib.suppress(OSError):
                     parent.rmdir()
+            if isinstance(error, OSError) and error.strerror:
+                # A user knows nothing of the temporary folder.
+                raise OSError(error.errno, error.strerror, str(self.path)) from error
             raise
 
     def _move(self, temporary, path):
@@ -97,11 +100,32 @@ class OutputFolder:
         temporary.rmdir()
 
 
+def _check_writable(path):
+    """Raise unless a folder can be made beside a path and moved to it."""
+    place = Path(os.path.realpath(path))
+    beside = place.parent
+    while not beside.exists():
+        beside = beside.parent
+    try:
+        trial = Path(tempfile.mkdtemp(dir=beside, prefix=".bnmtl-"))
+        try:
+            if place.exists():
+                trial = trial.rename(place / trial.name)
+        finally:
+            trial.rmdir()
+    except OSError as error:
+        raise ValueError(
+            f"`--out` must be a folder that can be written to, and so must the folder it is in; "
+            f"`{path}` is not ({error.strerror}): choose another place."
+        ) from None
+
+
 def file_names(tasks, suffix, reserved=()):
     """Give every task a file name that any system can hold.
 
-    Letters, digits and `_ . + -` stay, other characters become `_`; names that would be the same,
-    also where capitals do not count, are numbered. Names that need no change keep theirs.
+    Letters, digits and `_ . + -` stay, other characters and a leading `.` or `-` become `_`; names
+    that would be the same, also where capitals do not count, are numbered. Names that need no
+    change keep theirs.
 
     Parameters
     ----------
@@ -136,7 +160,7 @@ def file_names(tasks, suffix, reserved=()):
 
 
 def _stem(task):
-    stem = re.sub(r"[^\w.+-]", "_", task) or "_"
+    stem = re.sub(r"[^\w.+-]|^[.-]", "_", task) or "_"
     return stem.encode()[:_LONGEST_STEM].decode(errors="ignore")
 
 

@@ -5,7 +5,7 @@ import os
 from html import escape
 from pathlib import Path
 
-from bnmtl.graphs import compelled_arcs
+from bnmtl.graphs import compelled_arcs, could_have, takes_part
 from bnmtl.page import STYLE, count, image, number, table, value
 
 __all__ = ["versions", "write"]
@@ -155,16 +155,18 @@ def _lead(learner):
         how += ", chosen on held-out rows," if hasattr(learner, "penalty_") else ""
     return (
         f"{n_tasks} networks {what}, {how}. Of {count(counts['arcs'], 'different arc')}, "
-        f"{counts['all']} {'is' if counts['all'] == 1 else 'are'} in all tasks that have both "
-        f"variables, {counts['some']} in some and {counts['one']} in one task only."
+        f"{counts['all']} {'is' if counts['all'] == 1 else 'are'} in all tasks that could have "
+        f"{'it' if counts['all'] == 1 else 'them'}, {counts['some']} in some and "
+        f"{counts['one']} in one task only."
     ).replace(",. ", ". ")
 
 
 def sharing_counts(arcs):
     """Count the distinct arcs of a learner's `arcs_`, and those in all tasks, in some, in one.
 
-    An arc is in all tasks when every task that has both variables has it, and these are at least
-    two; an arc of the only task that could have it counts as in one.
+    An arc is in all tasks when every task that could have it does, and these are at least two; an
+    arc of the only task that could have it counts as in one. A task could have an arc if it has
+    both variables and neither is constant there.
     """
     distinct = arcs.drop_duplicates(["from", "to"])
     one = distinct["n_tasks"] == 1
@@ -222,6 +224,11 @@ def _tasks_section(learner, single_task):
     several = len(learner.configuration_) > 1
     alone = single_task is not None and several
     header = ["task", "rows", "variables", "arcs"]
+    constant = {
+        name: sum(not takes_part(graph, variable) for variable in graph)
+        for name, graph in learner.configuration_.items()
+    }
+    header[3:3] = ["constant"] if any(constant.values()) else []
     header += ["in all<br>tasks", "only<br>here"] if several else []
     header += ["reversible", "parameters", "score", "score<br>per row"]
     header += ["learned<br>alone", "difference"] if alone else []
@@ -229,7 +236,9 @@ def _tasks_section(learner, single_task):
     for name, graph in learner.configuration_.items():
         task = learner.tasks_[name]
         own = learner.arcs_[learner.arcs_["task"] == name]
-        row = [escape(str(name)), task.n_rows, len(graph), len(own)]
+        row = [escape(str(name)), task.n_rows, len(graph)]
+        row += [constant[name]] if any(constant.values()) else []
+        row += [len(own)]
         if several:
             one = own["n_tasks"] == 1
             shared = ~one & (own["n_tasks"] == own["n_tasks_possible"])
@@ -246,10 +255,18 @@ def _tasks_section(learner, single_task):
         "Score: the logarithm (nats) of how probable the task's rows are given its graph, plus its "
         "part of the structure prior. "
     )
+    if any(constant.values()):
+        note += (
+            "Constant: variables with only one state in the task, which can have no arcs there. "
+        )
+    if several:
+        note += "In all tasks: in all that could have the arc. "
     if alone:
         note += (
-            "Learned alone: what a search for this task by itself reaches from all its rows. A "
-            "task pays for agreement in this number; what it gains shows in rows not used."
+            "Learned alone: what a search for this task by itself reaches from all its rows, which "
+            "is about the best there is for just these rows. The difference is therefore mostly a "
+            "loss, the price of agreeing with the other tasks; the gain shows in how well new rows "
+            "are predicted. "
         )
     return f'<h2>Tasks</h2>\n{table(header, rows, 1)}\n<p class="note">{note}</p>'
 
@@ -289,6 +306,11 @@ def _comparison_section(learner, single_task):
             [name, together[key], apart[key], number(together[key] - apart[key], 0, signed=True)]
         )
     note = "All scores in nats; larger is better."
+    if any(math.isinf(theirs) for _, _, theirs in rows):
+        note += (
+            " The prior rules out what was learned apart, hence \u2212\u221e: at penalty 1, "
+            "structures that differ between tasks are impossible."
+        )
     if hasattr(learner, "penalty_") and learner.cv is None:
         note += (
             " The shared structures were learned without the held-out rows, the single-task ones "
@@ -351,10 +373,10 @@ def _arcs_section(learner):
         )
     return (
         "<h2>Arcs</h2>\n<p>Strength: how much of a task's own score (nats) is lost when the arc is "
-        "removed. “tasks” counts those that have the arc, out of those that have both variables. "
-        "⇄: reversible; ←: the task has the arc in the other direction; hatched: the task lacks "
-        f'one of the variables.</p>\n<div class="scroll"><table class="arcs">{"".join(lines)}'
-        "</table></div>"
+        "removed. “tasks” counts those that have the arc, out of all that could have it. ⇄: "
+        "reversible; ←: the task has the arc in the other direction; hatched: the task could not "
+        "have it, because a variable is missing or constant there.</p>\n"
+        f'<div class="scroll"><table class="arcs">{"".join(lines)}</table></div>'
     )
 
 
@@ -365,10 +387,10 @@ def _arc_cell(found, graph, parent, child, strongest):
         style = f"background: rgba(0, 114, 178, {shade:.2f})"
         kind, mark = ("cell", "") if compelled else ("cell reversible", " ⇄")
         return f'<td class="{kind}" style="{style}">{number(strength)}{mark}</td>'
-    if parent not in graph or child not in graph:
-        return '<td class="cell lacking" title="variable missing from this task"></td>'
     if graph.has_edge(child, parent):
         return '<td class="cell opposite">←</td>'
+    if not could_have(graph, parent, child):
+        return '<td class="cell lacking" title="a variable is missing or constant here"></td>'
     return '<td class="cell absent">·</td>'
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bnmtl import report
+from bnmtl.graphs import takes_part
 from bnmtl.io.knowledge import read_arcs, read_tiers
 from bnmtl.io.run import RUN_FILE
 from bnmtl.output import OutputFolder, file_names
@@ -87,15 +88,12 @@ def run(options, progress=None):
         clock.lap("learning")
         single_task = _apart(tasks, common, learner, progress)
         clock.lap("learning each task alone, to compare")
-        messages = _messages(caught)
+        pictures = _draw(learner)
+        clock.lap("pictures")
+        record = _record(options, learner, single_task, files, edges, _messages(caught))
+        result = Result(learner, single_task, folder.path, record)
         with folder.writing() as temporary:
-            result = Result(
-                learner,
-                single_task,
-                folder.path,
-                _record(options, learner, single_task, files, edges, messages),
-            )
-            _write(temporary, result, clock)
+            _write(temporary, result, pictures, clock)
     for warning in caught:
         if not issubclass(warning.category, UserWarning):
             warnings.warn_explicit(
@@ -134,8 +132,6 @@ def _score(options):
         "aic": scores.AIC,
     }
     if options.score in _SIZED_SCORES:
-        if size is not None and not 0 < size < math.inf:
-            raise ValueError(f"`--equivalent-sample-size` must be above 0; {size:g} was given.")
         return classes[options.score](1.0 if size is None else size)
     if size is not None:
         raise ValueError(
@@ -182,8 +178,7 @@ def _common_parameters(options, tasks, score, progress):
 
 
 def _learner(options, tasks, common):
-    from bnmtl.learners import MultitaskLearner, SingleTaskLearner
-    from bnmtl.penalty import MultitaskLearnerCV
+    from bnmtl.learners import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
     from bnmtl.priors import EditPrior, PairedPrior
 
     if len(tasks) == 1:
@@ -229,11 +224,12 @@ def _record(options, learner, single_task, files, edges, messages):
     if single_task is not None:
         record["arcs"] = report.sharing_counts(learner.arcs_)
         record["start"] = learner.start_
+        record["start_scores_rows"] = "training" if _held_out(learner) else "all"
         record["start_scores"] = {
             name: _finite(score) for name, score in learner.start_scores_.items()
         }
         record["penalty"] = getattr(learner, "penalty_", options.penalty)
-    if hasattr(learner, "validation_scores_"):
+    if _held_out(learner):
         record["validation_scores"] = [
             {"penalty": penalty, "score": _finite(score)}
             for penalty, score in learner.validation_scores_.items()
@@ -245,13 +241,20 @@ def _record(options, learner, single_task, files, edges, messages):
     return record
 
 
+def _held_out(learner):
+    """Say whether the structures were learned without some rows, to choose the penalty by them."""
+    return hasattr(learner, "validation_scores_")
+
+
 def _task_record(name, learner, single_task, file):
+    graph = learner.configuration_[name]
     record = {
         "name": name,
         "file": file,
         "rows": learner.tasks_[name].n_rows,
         "variables": learner.tasks_[name].n_variables,
-        "arcs": learner.configuration_[name].number_of_edges(),
+        "constant": [variable for variable in graph if not takes_part(graph, variable)],
+        "arcs": graph.number_of_edges(),
         "score": _finite(learner.task_scores_[name]),
     }
     if single_task is not None:
@@ -264,7 +267,16 @@ def _finite(number):
     return float(number) if math.isfinite(number) else None
 
 
-def _write(folder, result, clock):
+def _draw(learner):
+    from bnmtl import plotting
+
+    return {
+        "dags": plotting.dags(learner.configuration_),
+        "arcs": plotting.arcs(learner.configuration_),
+    }
+
+
+def _write(folder, result, pictures, clock):
     """Write all files of a run."""
     from bnmtl import plotting
 
@@ -272,23 +284,34 @@ def _write(folder, result, clock):
     for task in record["tasks"]:
         learner.networks_[task["name"]].to_bif(folder / task["file"])
     learner.arcs_.to_csv(folder / "arcs.csv", index=False)
-    dags = plotting.dags(learner.configuration_)
-    (folder / "dags.svg").write_text(plotting.svg(dags), encoding="utf-8")
-    (folder / "dags.png").write_bytes(plotting.png(dags))
-    (folder / "arcs.png").write_bytes(plotting.png(plotting.arcs(learner.configuration_)))
-    record["layout"] = dags.get_label()
-    clock.lap("files and pictures")
+    (folder / "dags.svg").write_text(plotting.svg(pictures["dags"]), encoding="utf-8")
+    (folder / "dags.png").write_bytes(plotting.png(pictures["dags"]))
+    (folder / "arcs.png").write_bytes(plotting.png(pictures["arcs"]))
+    record["layout"] = pictures["dags"].get_label()
+    clock.lap("files")
     report.write(
         folder / "report.html",
         learner,
         result.single_task,
-        settings=record["settings"],
+        settings=_as_options(record["settings"]),
         messages=record["warnings"],
         times=clock.laps,
-        pictures={"dags": dags},
+        pictures={"dags": pictures["dags"]},
     )
     clock.lap("report")
     record["started"] = clock.started.isoformat(timespec="seconds")
     record["seconds"] = clock.total()
     text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
     (folder / RUN_FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def _as_options(settings):
+    """Name settings as the command line does."""
+    shown = {"PATH": settings["paths"]}
+    for name, value in settings.items():
+        if name == "paths":
+            continue
+        if isinstance(value, bool):
+            value = "given" if value else None
+        shown[f"--{name.replace('_', '-')}"] = "not given" if value in (None, ()) else value
+    return shown

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +17,8 @@ import pandas as pd
 import pytest
 
 import bnmtl
-from bnmtl import cli, runs
+from bnmtl import cli, plotting, runs
+from bnmtl.graphs import takes_part
 from bnmtl.io.run import read_run
 
 FIXED = ["arcs.csv", "arcs.png", "dags.png", "dags.svg", "report.html", "run.json"]
@@ -260,7 +262,7 @@ def test_task_names_that_no_file_can_have(call, files):
     assert call("learn", "odd.csv", *options)[0] == 0
     named = {task["name"]: task["file"] for task in record(files / "run")["tasks"]}
     assert named == {
-        "../x": ".._x.bif",
+        "../x": "_._x.bif",
         "A_b": "A_b.bif",
         "a b": "a_b_2.bif",
         "a/b": "a_b_3.bif",
@@ -271,56 +273,150 @@ def test_task_names_that_no_file_can_have(call, files):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["learn"], "Missing argument"),
-        (["lern"], "No such command"),
-        (["learn", "north.csv", "--scroe", "k2"], "--scroe"),
+        (["learn"], "PATH must name at least one CSV or Parquet file; none was given"),
+        (["lern"], "No such command `lern`: see `bnmtl --help`"),
+        (
+            ["learn", "north.csv", "--scroe", "k2"],
+            "`--scroe` is no option of `bnmtl learn`: take `--score`, or see `bnmtl learn --help`",
+        ),
+        (["--foo"], "`--foo` is no option of `bnmtl`: see `bnmtl --help`"),
+        (["learn", "north.csv", "--seed"], "`--seed` requires an argument"),
+        (["structures", "asia", "alarm"], "extra argument(s) (alarm): see `bnmtl structures"),
         (["learn", "nowhere.csv"], "`nowhere.csv` does not exist"),
         (["learn", "."], "`.` is a directory"),
-        (["learn", "north.csv", "north.csv"], "`north.csv` occurs twice"),
+        (["learn", "north.csv", "north.csv"], "PATH must name every file once"),
         (["learn", "north.csv", "--task-column", "t"], "task column `t`"),
         (["learn", "north.csv", "--ignore", "z"], "there is no `z`"),
         (["learn", "all.csv", "--task-column", "region", "--ignore", "region"], "`region`"),
-        (["learn", "north.csv", "--missing", "skip"], "--missing"),
-        (["learn", "north.csv", "--score", "bde"], "--score"),
-        (["learn", "north.csv", "--prior", "none"], "--prior"),
-        (["learn", "north.csv", "--discretize", "1"], "--discretize"),
-        (["learn", "north.csv", "--penalty", "much"], "'much' is neither auto nor a number"),
-        (["learn", "north.csv", "--penalty", "nan"], "'nan' is neither auto nor a number"),
-        (["learn", "north.csv", "--penalty", "1.1"], "'1.1' is neither auto nor a number"),
-        (["learn", "north.csv", "--restarts", "-1"], "--restarts"),
-        (["learn", "north.csv", "--restarts", "x"], "--restarts"),
-        (["learn", "north.csv", "--seed", "-1"], "--seed"),
-        (["learn", "north.csv", "--jobs", "0"], "--jobs"),
-        (["learn", "north.csv", "--max-parents", "0"], "--max-parents"),
-        (["learn", "north.csv", "--equivalent-sample-size", "0"], "must be above 0; 0 was given"),
-        (["learn", "north.csv", "--equivalent-sample-size", "inf"], "must be above 0"),
+        (["learn", "north.csv", "--missing", "skip"], "`--missing` must be error, drop or state"),
+        (["learn", "north.csv", "--score", "bde"], "must be bdeu, bds, k2, bic or aic; bde was"),
+        (["learn", "north.csv", "--prior", "none"], "must be paired or edit; none was given"),
+        (["learn", "north.csv", "--discretize", "1"], "a whole number of at least 2; 1 was given"),
+        (["learn", "north.csv", "--discretize", "x"], "a whole number of at least 2; x was given"),
+        (["learn", "real.csv", "--discretize", "300"], "`--discretize` must be between 2 and 256"),
+        (["learn", "north.csv", "--penalty", "much"], "auto or a number from 0 to 1; much was"),
+        (["learn", "north.csv", "--penalty", "nan"], "auto or a number from 0 to 1; nan was"),
+        (["learn", "north.csv", "--penalty", "1.1"], "auto or a number from 0 to 1; 1.1 was"),
+        (["learn", "north.csv", "--restarts", "-1"], "of at least 0; -1 was given"),
+        (["learn", "north.csv", "--restarts", "x"], "of at least 0; x was given"),
+        (["learn", "north.csv", "--seed", "1.5"], "`--seed` must be a whole number of at least 0"),
+        (["learn", "north.csv", "--seed", ""], "nothing was given"),
+        (["learn", "north.csv", "--jobs", "0"], "of at least 1; 0 was given"),
+        (
+            ["learn", "north.csv", "--max-parents", "0"],
+            "`--max-parents` must be a whole number of at least 1; 0 was given.\n",
+        ),
+        (["learn", "north.csv", "--equivalent-sample-size", "0"], "above 0; 0 was given"),
+        (["learn", "north.csv", "--equivalent-sample-size", "inf"], "above 0; inf was given"),
         (
             ["learn", "north.csv", "--score", "k2", "--equivalent-sample-size", "2"],
-            "k2 has none: leave it out",
+            "k2 has none: leave it out.\n",
         ),
+        (["learn", "real.csv"], "with `--discretize N`"),
+        (["learn", "infinite.csv"], "or leave the column out with `--ignore C`.\n"),
+        (["learn", "gap.csv"], "drop such rows with `--missing drop` or make them a state with"),
+        (["learn", "gap.csv"], "`--missing state`."),
+        (["learn", "hollow.csv", "--missing", "drop"], "; leave them out with `--ignore C`.\n"),
+        (
+            ["learn", "north.csv", "--required", "three.csv", "--max-parents", "2"],
+            "`--required` gives d more parents than `--max-parents 2`",
+        ),
+        (
+            ["learn", "north.csv", "--required", "three.csv", "--forbidden", "three.csv"],
+            "the `--required` arc a -> d is forbidden",
+        ),
+        (["learn", "required.csv"], "column `required` is continuous"),
         (["learn", "north.csv", "--required", "nowhere.csv"], "`nowhere.csv` cannot be read"),
         (["learn", "north.csv", "--forbidden", "bad.csv"], "`bad.csv`, line 2"),
         (["learn", "north.csv", "--tiers", "bad.csv"], "`bad.csv`, line 1"),
-        (["learn", "north.csv", "--required", "loop.csv"], "a -> b"),
+        (["learn", "north.csv", "--required", "loop.csv"], "`--required` holds both a -> b"),
+        (["learn", "north.csv", "--out", ""], "`--out` must name a folder; an empty name"),
         (["learn", "north.csv", "--out", "all.csv"], "`all.csv` is a file"),
-        (["learn", "north.csv", "--out", "all.csv/run"], "can be written to"),
+        (["learn", "north.csv", "--out", "all.csv/run"], "`all.csv/run` is not (Not a"),
         (["learn", "north.csv", "--out", "."], "must be a new or empty folder"),
         (["structures", "alram"], "'alram'"),
-        (["structures", "--out", "x.bif"], "needs the NAME"),
+        (["structures", "--out", "x.bif"], "with the NAME of what to write; `x.bif` came alone"),
         (["structures", "asia", "--out", "asia.txt"], "must end in .bif"),
         (["structures", "asia", "--out", "nowhere/asia.bif"], "`nowhere/asia.bif`: No such file"),
         (["data", "sax"], "'sax'"),
-        (["data", "--out", "x.csv"], "needs the NAME"),
+        (["data", "--out", "x.csv"], "with the NAME of what to write; `x.csv` came alone"),
         (["data", "sachs", "--out", "north.csv"], "`north.csv` exists"),
     ],
 )
 def test_a_mistake_is_one_line(call, files, arguments, message):
     (files / "bad.csv").write_text("from,to\na,z\n")
     (files / "loop.csv").write_text("from,to\na,b\nb,a\n")
+    (files / "three.csv").write_text("from,to\na,d\nb,d\nc,d\n")
+    for name, values in {
+        "real.csv": ("x", "0.5", "1.5"),
+        "infinite.csv": ("x", "inf", "1"),
+        "gap.csv": ("x", "", "1"),
+        "hollow.csv": ("x", "", ""),
+        "required.csv": ("required", "0.5", "1.5"),
+    }.items():
+        column, *cells = values
+        rows = "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells * 2))
+        (files / name).write_text(f"{column},y\n{rows}")
     before = listing(files)
     err = mistake(call(*arguments))
     assert message in err
     assert listing(files) == before
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder that nobody can write to")
+def test_a_folder_that_cannot_be_written_is_refused_before_learning(call, files, monkeypatch):
+    monkeypatch.setattr(runs, "_learner", lambda *_: pytest.fail("learning began"))
+    err = mistake(call(*BOTH, "--out", "/proc/x"))
+    assert "`/proc/x` is not (" in err and "partial" not in err
+
+
+def test_a_full_disk_is_told_with_the_folder_that_was_asked_for(call, files, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("bnmtl.report.write", full)
+    assert mistake(call(*BOTH, "--out", "run")) == "bnmtl: `run`: No space left on device.\n"
+    assert listing(files) == ["all.csv", "north.csv", "south.csv"]
+
+
+def test_constant_variables(call, files):
+    south = frame(1).assign(b=0)
+    south.to_csv(files / "south.csv", index=False)
+    frame(2).to_csv(files / "west.csv", index=False)
+    paths = ("north.csv", "south.csv", "west.csv")
+    code, out, err = call("learn", *paths, *QUICK, "--penalty", "0.9", "--out", "run")
+    assert code == 0
+    assert "only one state is observed in column `b`" in err
+    assert "2 in all tasks that could have them, 0 in some" in out
+    found = record(files / "run")
+    assert [task["constant"] for task in found["tasks"]] == [[], ["b"], []]
+    assert found["start_scores_rows"] == "all"
+    graph = read_run(files / "run").configuration["south"]
+    assert [v for v in graph if not takes_part(graph, v)] == ["b"]
+    page = (files / "run" / "report.html").read_text(encoding="utf-8")
+    assert "2 of 2" in page and "2 of 3" not in page
+    assert "are in all tasks that could have them" in page
+
+
+def test_names_that_no_font_can_draw_are_told_once(call, files):
+    for name in ("north", "south"):
+        frame(0).rename(columns={"a": "\u5909\u6570"}).to_csv(files / f"{name}.csv", index=False)
+    no_font = plotting.fonts._fallbacks(frozenset("\u5909\u6570"))[1]
+    code, _, err = call(*BOTH, "--out", "run")
+    assert code == 0
+    assert err.count("No installed font has all characters of") == bool(no_font)
+    assert err.count("\n") == bool(no_font)
+
+
+def test_the_report_names_the_options(call, files):
+    assert call("learn", "all.csv", "--task-column", "region", *QUICK, "--out", "run")[0] == 0
+    page = (files / "run" / "report.html").read_text(encoding="utf-8")
+    assert '<td class="name">--task-column</td><td class="text">region</td>' in page
+    assert '<td class="name">--max-parents</td><td class="text">not given</td>' in page
+    assert '<td class="name">PATH</td><td class="text">all.csv</td>' in page
+    assert '<td class="name">--force</td><td class="text">not given</td>' in page
+    assert "task_column" not in page
+    assert record(files / "run")["start_scores_rows"] == "training"
 
 
 def test_what_can_be_checked_is_checked_before_learning(call, files, monkeypatch):

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmtl import BayesNet
+from bnmtl.graphs import takes_part
 from bnmtl.io.knowledge import read_arcs, read_tiers
 from bnmtl.io.run import read_record, read_run
 from bnmtl.output import OutputFolder, file_names
@@ -137,13 +138,32 @@ def test_the_run_json_of_another_program_owns_nothing(tmp_path, text):
 
 def test_files_and_places_that_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="must name a folder; an empty name"):
+        OutputFolder("")
     with pytest.raises(ValueError, match="file` is a file"):
         OutputFolder(tmp_path / "file")
-    with pytest.raises(ValueError, match="can be written to"):
+    with pytest.raises(ValueError, match="file/run` is not .Not a directory"):
         OutputFolder(tmp_path / "file" / "run")
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(ValueError, match="can be written to"):
+    (tmp_path / "run").mkdir()
+    OutputFolder(tmp_path / "run")
+    assert listing(tmp_path) == ["file", "run"] and listing(tmp_path / "run") == []
+    # As between two devices.
+    monkeypatch.setattr("pathlib.Path.rename", lambda *_: os.rename(tmp_path / "a", "b"))
+    with pytest.raises(ValueError, match="run` is not .No such file"):
         OutputFolder(tmp_path / "run")
+    assert listing(tmp_path) == ["file", "run"]
+    OutputFolder(tmp_path / "new")
+    monkeypatch.setattr("tempfile.mkdtemp", lambda **_: os.mkdir(tmp_path / "run"))
+    with pytest.raises(ValueError, match="new` is not .File exists"):
+        OutputFolder(tmp_path / "new")
+
+
+def test_an_error_while_writing_names_the_folder_that_was_given(tmp_path):
+    folder = OutputFolder(tmp_path / "run")
+    with pytest.raises(OSError, match="run'$") as caught, folder.writing() as temporary:
+        (temporary / "missing" / "a.bif").write_text("a")
+    assert caught.value.filename == str(tmp_path / "run")
+    assert listing(tmp_path) == []
 
 
 def test_the_interrupt_handler_is_restored(tmp_path):
@@ -168,10 +188,16 @@ def test_file_names_are_safe_and_different(tasks):
         assert name.endswith(".bif")
         assert all(sign.isalnum() or sign in "_.+-" for sign in name)
         assert len(name.encode()) < 200
+        assert name[0] not in "-."
 
 
 def test_file_names_that_need_no_change_stay():
     assert file_names(["a/b", "a_b"], ".bif") == {"a/b": "a_b_2.bif", "a_b": "a_b.bif"}
+    assert file_names(["../x", "-rf", "a.b-c"], ".bif") == {
+        "../x": "_._x.bif",
+        "-rf": "_rf.bif",
+        "a.b-c": "a.b-c.bif",
+    }
     assert file_names(["x"], ".bif", ["X.BIF"]) == {"x": "x_2.bif"}
     assert file_names(["", "\N{GREEK SMALL LETTER ALPHA}-1.5+"], ".bif") == {
         "": "_.bif",
@@ -225,12 +251,17 @@ def test_arcs_that_do_not_fit(tmp_path, text, message):
         read_arcs(write(tmp_path, text), tasks())
 
 
-@pytest.mark.filterwarnings("ignore:No two tasks share")
+@pytest.mark.filterwarnings("ignore:No two tasks share", "ignore:.*only one state is observed")
 def test_arcs_that_no_task_can_have(tmp_path):
     frame = pd.DataFrame({"a": [0, 1], "b": [1, 0]})
     known = encode({"1": frame, "2": frame.assign(c=[0, 1]).drop(columns="b")})
-    with pytest.raises(ValueError, match="line 2: no task has both `b` and `c`"):
+    message = "line 2: no task could have the arc from `b` to `c`, because in each a variable is"
+    with pytest.raises(ValueError, match=message):
         read_arcs(write(tmp_path, "from,to\nb,c\n"), known)
+    still = encode({"1": frame, "2": frame.assign(c=1)})
+    for text in ("from,to\na,c\n", "from,to,task\na,b,1\nc,a,\n"):
+        with pytest.raises(ValueError, match="is missing or constant; remove the arc"):
+            read_arcs(write(tmp_path, text), still)
 
 
 def test_a_missing_file_is_named(tmp_path):
@@ -282,6 +313,12 @@ def test_reading_a_run_back(tmp_path):
     assert list(run.configuration["n/1"].edges) == [("a", "b")]
     assert run.settings == {"seed": 3}
     assert run.record == record
+    assert all(takes_part(run.configuration["n/1"], variable) for variable in "ab")
+    record["tasks"][0]["constant"] = ["a"]
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    again = read_run(tmp_path).configuration["n/1"]
+    assert [takes_part(again, variable) for variable in "ab"] == [False, True]
+    assert run.networks == {"n/1": network}
     (tmp_path / "n.bif").unlink()
     with pytest.raises(ValueError, match=r"n\.bif`, that of `n/1`, is missing"):
         read_run(tmp_path)

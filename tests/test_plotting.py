@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
 
 import matplotlib
 import networkx as nx
@@ -13,12 +14,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.patches import FancyBboxPatch, PathPatch, Polygon
 
 from bnmtl import plotting, structures
 from bnmtl.graphs import compelled_arcs
-from bnmtl.plotting import engines
+from bnmtl.plotting import engines, fonts
 from bnmtl.plotting.drawing import ABSENT, COLORS
 from bnmtl.plotting.graphs import sharing
 from bnmtl.plotting.layout import majority_arcs
@@ -249,6 +251,108 @@ def test_sharing_counts_tasks_that_could_have_the_arc():
     assert lonely["a", "b"] == (1, 1) and lonely["a", "b"].kind == "one"
 
 
+def with_constant():
+    """a -> b in both tasks that could have it, b being constant in the third; a -> c in all."""
+    tasks = {name: graph("ab", "ac") for name in ("1", "2")}
+    tasks["3"] = graph("ac")
+    tasks["3"].add_node("b", constant=True)
+    return tasks
+
+
+def test_constant_variables_could_have_no_arcs():
+    tasks = with_constant()
+    assert sharing(tasks)["a", "b"] == (2, 2)
+    figure = plotting.dags(tasks, layout="layered")
+    panels = {axes.get_label(): axes for axes in figure.axes}
+    assert len(patches(panels["1"], PathPatch, COLORS["all"])) == 2
+    assert patches(panels["3"], PathPatch, ABSENT) == []
+    boxes = {to_hex(box.get_facecolor()) for box in patches(panels["3"], FancyBboxPatch)}
+    assert len(boxes) == 2
+    assert "only in other tasks" not in texts(figure)
+    assert "constant in this task" in texts(figure)
+    assert "in all tasks that could have it" in texts(figure)
+    assert dict(_rows(tasks))["a", "b"][2] == "impossible"
+    assert "2 of 2" in texts(plotting.arcs(tasks))
+
+
+@pytest.mark.parametrize("draw", [plotting.dags, plotting.arcs])
+def test_networks_are_drawn_like_their_graphs(draw):
+    asia = structures.load("asia")
+    for networks, graphs in (
+        ({"x": asia, "y": asia}, dict.fromkeys("xy", asia.graph)),
+        (asia,) * 2,
+    ):
+        assert texts(draw(networks)) == texts(draw(graphs))
+    assert texts(draw(asia)) == texts(draw(asia.graph))
+    assert plotting.arrange(asia, "layered").boxes == plotting.arrange(asia.graph, "layered").boxes
+
+
+def test_names_stand_on_one_baseline():
+    chain = graph(*itertools.pairwise(["Jnk", "aceg", "Plcg", "Erk"]))
+    boxes = plotting.arrange(chain).boxes
+    names = [
+        text
+        for axes in plotting.dags(chain).axes
+        for text in axes.texts
+        if text.get_text() in boxes
+    ]
+    assert {text.get_verticalalignment() for text in names} == {"baseline"}
+    below = [text.get_position()[1] - boxes[text.get_text()][1] for text in names]
+    assert len(below) == 4
+    assert below == pytest.approx([below[0]] * 4)
+
+
+def test_lines_of_a_name_are_equally_far_apart():
+    name = "aaaaaaaaaaaaa_JJJJJJJJJJJJJJ_ggggggggggggg"
+    figure = plotting.dags(graph((name, "b")))
+    heights = sorted(
+        text.get_position()[1]
+        for axes in figure.axes
+        for text in axes.texts
+        if text.get_text() in plotting.arrange(graph((name, "b"))).labels[name].split("\n")
+    )
+    first, second = np.diff(heights)
+    assert first == pytest.approx(second)
+
+
+def test_the_table_fills_its_figure():
+    tasks = {f"task{i}": graph(("Akt", "Erk"), ("PKA", "Erk")) for i in range(9)}
+    figure = plotting.arcs(tasks)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    right = max(text.get_window_extent(renderer).x1 for axes in figure.axes for text in axes.texts)
+    assert right > 0.85 * figure.get_size_inches()[0] * figure.dpi
+    assert right <= figure.get_size_inches()[0] * figure.dpi
+
+
+def test_a_font_that_has_the_signs_is_taken():
+    script = "\N{MATHEMATICAL SCRIPT CAPITAL A}"  # not in DejaVu Sans, but in matplotlib's STIX
+    chosen = fonts.families(f"x{script}")
+    assert len(chosen) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert plotting.png(plotting.dags(graph((script, "b"))))
+        assert fonts.families("plain") == fonts.families("\N{GREEK SMALL LETTER BETA}")
+    (text,) = (
+        text
+        for axes in plotting.dags(graph((script, "b"))).axes
+        for text in axes.texts
+        if text.get_text() == script
+    )
+    assert text.get_fontfamily() == chosen
+
+
+@pytest.mark.parametrize("draw", [plotting.dags, plotting.arcs])
+def test_names_without_a_font_are_told_in_one_sentence(draw, monkeypatch):
+    monkeypatch.setattr(fonts, "_fallbacks", lambda lacking: ((), lacking))
+    names = ["\u5909\u6570", "\u6e2c\u5b9a", "plain"]
+    with pytest.warns(UserWarning, match="all characters of") as caught:
+        figure = draw({"1": graph(names[:2], names[1:])})
+        assert plotting.png(figure) and plotting.svg(figure)
+    (warning,) = caught
+    assert "`\u5909\u6570`, `\u6e2c\u5b9a`, which are drawn as boxes;" in str(warning.message)
+    assert warning.filename == __file__
+
+
 def test_panels_show_arcs_by_how_many_tasks_share_them():
     tasks = three_tasks()
     figure = plotting.dags(tasks, layout="layered")
@@ -283,7 +387,7 @@ def test_every_variable_stands_at_the_same_place_in_all_panels():
 def test_legend_explains_what_occurs_and_names_the_layout():
     figure = plotting.dags(three_tasks(), layout="layered")
     for text in (
-        "in all tasks that have both variables",
+        "in all tasks that could have it",
         "in some tasks",
         "in this task only",
         "only in other tasks",
@@ -386,7 +490,7 @@ def test_table_picture():
     figure = plotting.arcs(three_tasks())
     assert {"north", "south", "west", "3 of 3", "1 of 2"} <= set(texts(figure))
     assert "a \N{RIGHTWARDS ARROW} b" in texts(figure)
-    assert "task lacks one of the variables" in texts(figure)
+    assert "a variable is missing or constant there" in texts(figure)
     assert texts(plotting.arcs(graph(nodes="ab")))[-1] == "No task has an arc."
 
 

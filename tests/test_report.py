@@ -199,6 +199,22 @@ def test_penalty_one_against_disagreeing_tasks(tmp_path):
     text = report.write(tmp_path / "r.html", learner, single).read_text(encoding="utf-8")
     rows = {name: cells for name, *cells in Page(text).table("")}
     assert rows["log posterior under the prior used"][1:] == ["\u2212\u221e", "\u221e"]
+    assert "at penalty 1, structures that differ between tasks are impossible" in text
+
+
+def test_constant_variables_are_counted_apart(tmp_path):
+    frames = {task: frame[["x", "y<b>", "z"]] for task, frame in tables().items()}
+    frames["still"] = frames["north"].assign(z=0)
+    with pytest.warns(UserWarning, match="only one state is observed"):
+        learner = MultitaskLearner(PairedPrior(0.9), restarts=1, random_state=0).fit(frames)
+    text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
+    page = Page(text)
+    rows = {row[0]: row for row in page.table("task")}
+    assert rows["still"][2:4] == ["3", "1"] and rows["north"][2:4] == ["3", "0"]
+    (arc,) = (row for row in page.table("from") if {row[0], row[1]} == {"y<b>", "z"})
+    assert arc[2] == "2 of 2"
+    assert 'td class="cell lacking" title="a variable is missing or constant here"' in text
+    assert sharing_counts(learner.arcs_)["all"] == 2
 
 
 def test_no_arcs(tmp_path):

@@ -17,7 +17,7 @@ def read_arcs(path, tasks):
     ----------
     path : str or path-like
         CSV with the columns from and to and, if wanted, task. Without a task, or with an empty
-        one, an arc is meant for every task that has both variables.
+        one, an arc is meant for every task that has both variables, neither constant there.
     tasks : Tasks
         What the arcs must fit to.
 
@@ -81,8 +81,11 @@ def _check_arc(where, parent, child, task, tasks):
             raise ValueError(f"{where}: {owner} no variable `{variable}`; check the spelling.")
     if parent == child:
         raise ValueError(f"{where}: an arc from `{parent}` to itself is impossible; remove it.")
-    if not task and not any({parent, child} <= set(one.variables) for one in tasks.values()):
-        raise ValueError(f"{where}: no task has both `{parent}` and `{child}`; remove the arc.")
+    if not task and not any(_usable((parent, child), one) for one in tasks.values()):
+        raise ValueError(
+            f"{where}: no task could have the arc from `{parent}` to `{child}`, because in each a "
+            "variable is missing or constant; remove the arc."
+        )
 
 
 def _usable(arc, task):

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+import networkx as nx
+
 from bnmtl.graphs import Configuration
 from bnmtl.io.bif import read_bif
 
@@ -18,7 +20,8 @@ class Run(NamedTuple):
     Attributes
     ----------
     configuration : Configuration
-        Task -> networkx.DiGraph, in the order of the tasks.
+        Task -> networkx.DiGraph, in the order of the tasks; variables that were constant in a task
+        have the node attribute `constant`.
     networks : dict of str to BayesNet
     settings : dict
         The command's options and their values.
@@ -64,7 +67,7 @@ def read_run(folder):
         raise ValueError(
             f"`folder` must be a folder written by `bnmtl learn`; `{folder}` holds no {RUN_FILE}."
         )
-    networks = {}
+    networks, configuration = {}, Configuration()
     for task in record["tasks"]:
         path = folder / task["file"]
         if not path.is_file():
@@ -72,8 +75,9 @@ def read_run(folder):
                 f"`folder` must hold the network of every task; `{path}`, that of "
                 f"`{task['name']}`, is missing."
             )
-        networks[task["name"]] = read_bif(path)
-    configuration = Configuration((name, network.graph) for name, network in networks.items())
+        network = networks[task["name"]] = read_bif(path)
+        configuration[task["name"]] = graph = nx.DiGraph(network.graph)
+        graph.add_nodes_from(task.get("constant", ()), constant=True)
     return Run(configuration, networks, record["settings"], record)
 
 

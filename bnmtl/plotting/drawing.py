@@ -6,6 +6,7 @@ in a legend.
 
 import numpy as np
 
+from bnmtl.plotting.fonts import families
 from bnmtl.plotting.layout import text_width
 
 __all__ = [
@@ -32,10 +33,13 @@ ABSENT = "#8A8A8A"
 INK = "#222222"
 _BOX_EDGE = "#777777"
 _GHOST = "#B0B0B0"
+_STILL = ("#EDEDED", "#7A7A7A")  # box and name of a constant variable
 
 LEGEND_ROW = 15.0  # height of a line of the legend
 SAMPLE = 30.0  # width of a mark in the legend
 _ENTRY_GAP = 18.0
+_BASELINE = 0.365  # below the middle of capitals, in font sizes
+_LINE = 1.15  # between the lines of a name, in font sizes
 
 
 def new_figure(width, height):
@@ -59,9 +63,15 @@ def panel_axes(figure, corner, size, label):
 
 
 def draw_text(axes, x, y, text, **style):
-    """Write text as it is, without reading `$` as mathematics."""
-    style = {"fontsize": 8, "color": INK, "va": "center", **style}
-    return axes.text(x, y, text, parse_math=False, **style)
+    """Write one line as it is, without reading `$` as mathematics; `y` is the middle of capitals.
+
+    Names keep one baseline whichever letters they have; text that is turned around, upwards from
+    `y`, has the middle of its capitals at `x`.
+    """
+    style = {"fontsize": 8, "color": INK, "fontfamily": families(text), **style}
+    shift = _BASELINE * style["fontsize"]
+    x, y = (x + shift, y) if "rotation" in style else (x, y + shift)
+    return axes.text(x, y, text, va="baseline", rotation_mode="anchor", parse_math=False, **style)
 
 
 def draw_arc(axes, points, kind, compelled, width):
@@ -108,26 +118,35 @@ def _draw_curve(axes, points, **style):
     axes.add_patch(PathPatch(Path(points, codes), fill=False, capstyle="butt", **style))
 
 
-def draw_box(axes, box, label, font_size, ghost=False):
-    """Draw a variable's box; a ghost stands for one that the task lacks."""
+def draw_box(axes, box, label, font_size, kind="variable"):
+    """Draw a variable's box: a "ghost" is one that the task lacks, a "constant" one is gray."""
     from matplotlib.patches import FancyBboxPatch
 
     x, y, width, height = box
+    face, edge, ink = {
+        "variable": ("white", _BOX_EDGE, INK),
+        "constant": (_STILL[0], _GHOST, _STILL[1]),
+        "ghost": ("none", _GHOST, _GHOST),
+    }[kind]
     axes.add_patch(
         FancyBboxPatch(
             (x - width / 2, y - height / 2),
             width,
             height,
             boxstyle="round,pad=0,rounding_size=3",
-            facecolor="none" if ghost else "white",
-            edgecolor=_GHOST if ghost else _BOX_EDGE,
+            facecolor=face,
+            edgecolor=edge,
             linewidth=0.8,
-            linestyle=(0, (2, 2)) if ghost else "solid",
+            linestyle=(0, (2, 2)) if kind == "ghost" else "solid",
+            clip_on=False,
             zorder=3,
         )
     )
-    style = {"fontsize": font_size, "color": _GHOST if ghost else INK, "ha": "center"}
-    draw_text(axes, x, y, label, linespacing=1.1, zorder=4, **style)
+    lines = label.split("\n")
+    top = y - (len(lines) - 1) / 2 * _LINE * font_size
+    for i, line in enumerate(lines):
+        style = {"fontsize": font_size, "color": ink, "ha": "center", "zorder": 4}
+        draw_text(axes, x, top + i * _LINE * font_size, line, **style)
 
 
 def entry_width(draw, text):

@@ -2,6 +2,8 @@
 
 import io
 
+from bnmtl.plotting.fonts import silence
+
 __all__ = ["png", "svg"]
 
 _DPI = 150
@@ -30,7 +32,8 @@ def svg(figure):
 
     buffer = io.StringIO()
     # Otherwise matplotlib names shapes at random and writes the time.
-    with matplotlib.rc_context({"svg.hashsalt": "bnmtl", "svg.fonttype": "path"}):
+    own = {"svg.hashsalt": "bnmtl", "svg.fonttype": "path"}
+    with matplotlib.rc_context(own), silence():
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
 
@@ -58,5 +61,6 @@ def png(figure, dpi=None):
     if dpi is None:
         dpi = min(_DPI, _MOST_PIXELS / max(figure.get_size_inches()))
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=dpi)
+    with silence():
+        figure.savefig(buffer, format="png", dpi=dpi)
     return buffer.getvalue()

@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-import networkx as nx
 import numpy as np
 
-from bnmtl.graphs import check_dag, compelled_arcs
+from bnmtl.graphs import compelled_arcs, could_have, takes_part
 from bnmtl.plotting.drawing import (
     LEGEND_ROW,
     SAMPLE,
@@ -19,15 +18,18 @@ from bnmtl.plotting.drawing import (
     new_figure,
     panel_axes,
 )
-from bnmtl.plotting.layout import Layout, arrange, text_width
+from bnmtl.plotting.fonts import warn_of_boxes
+from bnmtl.plotting.layout import Layout, arrange, check_configuration, text_width
 
-__all__ = ["check_configuration", "dags", "sharing"]
+__all__ = ["dags", "sharing"]
 
 _LAYOUT_NAMES = {
     "igraph": "igraph (Sugiyama)",
     "graphviz": "Graphviz (dot)",
     "layered": "layered (built in)",
 }
+
+_BOX_TEXTS = {"constant": "constant in this task", "ghost": "variable not in this task"}
 
 _PAD = 12.0  # around a panel, in points
 _TITLE = 30.0  # height of a panel's title and subtitle
@@ -37,7 +39,7 @@ _WIDTHS = (0.6, 4.0)  # of arcs with strengths
 
 
 class Sharing(NamedTuple):
-    """In how many tasks an arc is, out of those that have both of its variables."""
+    """In how many tasks an arc is, out of those that could have it."""
 
     n_tasks: int
     n_possible: int
@@ -52,6 +54,8 @@ class Sharing(NamedTuple):
 
 def sharing(configuration):
     """Count for every arc the tasks that have it and those that could.
+
+    A task could have an arc if it has both variables and neither is constant there.
 
     Parameters
     ----------
@@ -75,7 +79,7 @@ def sharing(configuration):
     return {
         (a, b): Sharing(
             sum(graph.has_edge(a, b) for graph in graphs),
-            sum(a in graph and b in graph for graph in graphs),
+            sum(could_have(graph, a, b) for graph in graphs),
         )
         for a, b in sorted({arc for graph in graphs for arc in graph.edges})
     }
@@ -84,14 +88,16 @@ def sharing(configuration):
 def dags(configuration, layout="auto", strength=None, columns=None, font_size=8.0):
     """Draw the tasks' graphs side by side, every variable at the same place in all panels.
 
-    Arcs in all tasks that have both variables, in some, and in one only differ in color; arcs that
-    only other tasks have are dotted. A dashed arc with an open head is reversible: its direction is
-    not determined by the task's equivalence class. A variable that a task lacks is a pale outline.
+    Arcs in all tasks that could have them, in some, and in one only differ in color; arcs that this
+    task could have but only others do are dotted. A dashed arc with an open head is reversible: its
+    direction is not determined by the task's equivalence class. A variable that a task lacks is a
+    pale outline, one that is constant in it (the node attribute `constant`) is gray.
 
     Parameters
     ----------
-    configuration : mapping of networkx.DiGraph, or one networkx.DiGraph
-        One DAG per task, such as a learner's `configuration_`.
+    configuration : mapping of networkx.DiGraph or BayesNet, or one of them
+        One DAG per task, such as a learner's `configuration_`. The graphs of networks do not tell
+        which variables are constant.
     layout : {"auto", "igraph", "graphviz", "layered"} or Layout, default="auto"
         What places the variables, see `bnmtl.plotting.arrange`, whose result can be given to draw
         several figures alike. The caption says which was chosen, and so does the figure's label
@@ -124,6 +130,8 @@ def dags(configuration, layout="auto", strength=None, columns=None, font_size=8.
     (3, 'layered')
     """
     configuration = check_configuration(configuration)
+    names = dict.fromkeys(node for graph in configuration.values() for node in graph)
+    warn_of_boxes([*names, *configuration], stacklevel=2)
     if not isinstance(layout, Layout):
         layout = arrange(configuration, layout, font_size)
     lacking = {node for graph in configuration.values() for node in graph} - set(layout.boxes)
@@ -163,7 +171,7 @@ def _lay_out_figure(entries, panel, n_panels, n_columns, n_rows):
         max(entry_width(*entry) for entry in entries) <= free
         and len(rows) * LEGEND_ROW <= panel[1] - _TITLE
     )
-    width = max(panels_width, 330.0)
+    width = max(panels_width, max(entry_width(*entry) for entry in entries) + 2 * _PAD)
     if not inside:
         rows = flow(entries, width - 2 * _PAD)
     legend_height = len(rows) * LEGEND_ROW + _PAD
@@ -181,22 +189,6 @@ def _lay_out_figure(entries, panel, n_panels, n_columns, n_rows):
         corner = (_PAD, n_rows * panel[1])
         draw_legend(figure, rows, corner, (width - 2 * _PAD, legend_height))
     return figure, corners[:n_panels]
-
-
-def check_configuration(configuration):
-    """Return the graphs as a dict, or raise unless they are DAGs, at least one with a variable."""
-    if isinstance(configuration, nx.Graph):
-        configuration = {"": configuration}
-    if not hasattr(configuration, "items"):
-        raise TypeError(
-            "`configuration` must map task names to networkx.DiGraph, or be one DiGraph; a "
-            f"{type(configuration).__name__} was given."
-        )
-    if not any(len(graph) for graph in configuration.values()):
-        raise ValueError("`configuration` must hold a graph with at least one variable.")
-    for task, graph in configuration.items():
-        check_dag(graph, f"configuration[{task!r}]" if task else "configuration")
-    return dict(configuration)
 
 
 def _check_columns(columns):
@@ -259,7 +251,7 @@ def _titles(task, graph, kinds, n_tasks):
     if n_tasks > 1 and n_arcs:
         n_all = sum(kinds[arc] == "all" for arc in graph.edges)
         n_one = sum(kinds[arc] == "one" for arc in graph.edges)
-        subtitle += f": {n_all} shared by all, {n_one} only here"
+        subtitle += f": {n_all} in all, {n_one} only here"
     title = " ".join(str(task).split())
     return (title if len(title) <= 60 else title[:59] + "…"), subtitle
 
@@ -282,12 +274,18 @@ def _draw_panel(axes, task, graph, titles, layout, kinds, widths):
         elif graph.has_edge(b, a):
             points = points[::-1]
             draw_arc(axes, points, kinds[b, a], (b, a) in compelled, widths.of(task, b, a))
-        elif a in graph and b in graph:
+        elif could_have(graph, a, b):
             draw_absent(axes, points)
     for variable, (x, y, width, height) in layout.boxes.items():
         box = (x + shift[0], y + shift[1], width, height)
-        ghost = variable not in graph
-        draw_box(axes, box, layout.labels[variable], layout.font_size, ghost)
+        kind = _box_kind(graph, variable)
+        draw_box(axes, box, layout.labels[variable], layout.font_size, kind)
+
+
+def _box_kind(graph, variable):
+    if variable not in graph:
+        return "ghost"
+    return "variable" if takes_part(graph, variable) else "constant"
 
 
 def _legend_entries(configuration, layout, counts, kinds, widths):
@@ -295,7 +293,7 @@ def _legend_entries(configuration, layout, counts, kinds, widths):
     graphs = list(configuration.values())
     partial = any(count.n_possible < len(graphs) for count in counts.values())
     texts = {
-        "all": "in all tasks that have both variables" if partial else "in all tasks",
+        "all": "in all tasks that could have it" if partial else "in all tasks",
         "some": "in some tasks",
         "one": "in this task only",
     }
@@ -304,7 +302,7 @@ def _legend_entries(configuration, layout, counts, kinds, widths):
     found = [kind for kind in texts if kind in kinds.values()]
     entries = [(_arc_mark(kind, True, _WIDTH), texts[kind]) for kind in found]
     if any(
-        not (graph.has_edge(a, b) or graph.has_edge(b, a)) and a in graph and b in graph
+        not (graph.has_edge(a, b) or graph.has_edge(b, a)) and could_have(graph, a, b)
         for a, b in layout.routes
         for graph in graphs
     ):
@@ -312,8 +310,10 @@ def _legend_entries(configuration, layout, counts, kinds, widths):
     if any(set(graph.edges) - compelled_arcs(graph) for graph in graphs):
         mark = _arc_mark(found[0], False, _WIDTH)
         entries.append((mark, "dashed: reversible, direction undetermined"))
-    if any(set(layout.boxes) - set(graph) for graph in graphs):
-        entries.append((_ghost_mark, "variable not in this task"))
+    boxes = {_box_kind(graph, variable) for graph in graphs for variable in layout.boxes}
+    for kind, text in _BOX_TEXTS.items():
+        if kind in boxes:
+            entries.append((_box_mark(kind), text))
     for strength in widths.samples():
         mark = _arc_mark(found[0], True, widths.scaled(strength))
         entries.append((mark, f"strength {strength:.3g} nats"))
@@ -333,5 +333,5 @@ def _line(x, y):
     return np.linspace((x, y), (x + SAMPLE, y), 4)
 
 
-def _ghost_mark(axes, x, y):
-    draw_box(axes, (x + SAMPLE / 2, y, SAMPLE, 10), "name", 7, ghost=True)
+def _box_mark(kind):
+    return lambda axes, x, y: draw_box(axes, (x + SAMPLE / 2, y, SAMPLE, 10), "name", 7, kind)

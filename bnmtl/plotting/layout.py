@@ -10,9 +10,11 @@ from typing import NamedTuple
 import networkx as nx
 import numpy as np
 
+from bnmtl.graphs import check_dag
 from bnmtl.plotting import engines
+from bnmtl.plotting.fonts import families, silence
 
-__all__ = ["Layout", "arrange"]
+__all__ = ["Layout", "arrange", "check_configuration"]
 
 _LINE = 1.25  # line height, in font sizes
 _WRAP = 14  # characters after which a variable's name goes on to the next line
@@ -60,8 +62,8 @@ def arrange(configuration, engine="auto", font_size=8.0):
 
     Parameters
     ----------
-    configuration : mapping of networkx.DiGraph
-        One graph per task.
+    configuration : mapping of networkx.DiGraph or BayesNet, or one of them
+        One DAG per task.
     engine : {"auto", "igraph", "graphviz", "layered"}, default="auto"
         What orders the variables: igraph's Sugiyama layout (python-igraph), Graphviz's `dot`
         program, or the layered layout that comes with bnmtl. "auto" tries "layered", and "igraph"
@@ -75,8 +77,8 @@ def arrange(configuration, engine="auto", font_size=8.0):
 
     Raises
     ------
-    ValueError
-        If the engine is unknown or not installed.
+    TypeError, ValueError
+        If the engine is unknown or not installed, a graph is not a DAG, or there is none.
 
     Examples
     --------
@@ -85,6 +87,7 @@ def arrange(configuration, engine="auto", font_size=8.0):
     >>> sorted(layout.boxes, key=lambda variable: layout.boxes[variable][1])
     ['rain', 'wet', 'frogs']
     """
+    configuration = check_configuration(configuration)
     candidates = engines.find(engine)
     variables = sorted({node for graph in configuration.values() for node in graph})
     labels = _labels(variables)
@@ -95,6 +98,26 @@ def arrange(configuration, engine="auto", font_size=8.0):
     pieces, crossings = placements[engine]
     boxes, routes, width, height = _pack(pieces, sizes)
     return Layout(engine, boxes, labels, routes, font_size, width, height, crossings)
+
+
+def check_configuration(configuration):
+    """Return the graphs as a dict, or raise unless they are DAGs, at least one with a variable."""
+    if not hasattr(configuration, "items") and hasattr(configuration, "graph"):
+        configuration = {"": configuration}
+    if not hasattr(configuration, "items"):
+        raise TypeError(
+            "`configuration` must map task names to networkx.DiGraph or BayesNet, or be one of "
+            f"them; a {type(configuration).__name__} was given."
+        )
+    graphs = {
+        task: one if isinstance(one, nx.Graph) else getattr(one, "graph", one)
+        for task, one in configuration.items()
+    }
+    for task, graph in graphs.items():
+        check_dag(graph, f"configuration[{task!r}]" if task else "configuration")
+    if not any(len(graph) for graph in graphs.values()):
+        raise ValueError("`configuration` must hold a graph with at least one variable.")
+    return graphs
 
 
 def _place_components(place, sizes, arcs):
@@ -174,8 +197,9 @@ def text_width(line, font_size):
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(size=font_size)
-    return text_to_path.get_text_width_height_descent(line, font, ismath=False)[0]
+    font = FontProperties(size=font_size, family=families(line))
+    with silence():
+        return text_to_path.get_text_width_height_descent(line, font, ismath=False)[0]
 
 
 def _box_size(label, font_size):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bnmtl.graphs import compelled_arcs
+from bnmtl.graphs import compelled_arcs, could_have
 from bnmtl.plotting.drawing import (
     ABSENT,
     COLORS,
@@ -10,12 +10,13 @@ from bnmtl.plotting.drawing import (
     SAMPLE,
     draw_legend,
     draw_text,
+    entry_width,
     flow,
     new_figure,
     panel_axes,
 )
-from bnmtl.plotting.graphs import check_configuration
-from bnmtl.plotting.layout import majority_arcs, text_width
+from bnmtl.plotting.fonts import warn_of_boxes
+from bnmtl.plotting.layout import check_configuration, majority_arcs, text_width
 
 __all__ = ["arcs"]
 
@@ -38,7 +39,7 @@ _CELL_TEXTS = {
     "backward": "arc in the opposite direction",
     "backward, reversible": "opposite direction, reversible",
     "absent": "no arc",
-    "impossible": "task lacks one of the variables",
+    "impossible": "a variable is missing or constant there",
 }
 
 
@@ -46,12 +47,14 @@ def arcs(configuration):
     """Draw the table of arcs by task.
 
     One row per joined pair of variables, written in the direction that most tasks have, those that
-    most tasks share first; one column per task.
+    most tasks share first; one column per task. A cross marks tasks that could not have the arc,
+    because they lack one of the variables or it is constant there (the node attribute `constant`).
 
     Parameters
     ----------
-    configuration : mapping of networkx.DiGraph, or one networkx.DiGraph
-        One DAG per task, such as a learner's `configuration_`.
+    configuration : mapping of networkx.DiGraph or BayesNet, or one of them
+        One DAG per task, such as a learner's `configuration_`. The graphs of networks do not tell
+        which variables are constant.
 
     Returns
     -------
@@ -73,6 +76,8 @@ def arcs(configuration):
     """
     configuration = check_configuration(configuration)
     rows = _rows(configuration)
+    joined = dict.fromkeys(variable for arc, _ in rows for variable in arc)
+    warn_of_boxes([*joined, *configuration], stacklevel=2)
     names = [f"{_shorten(a)} \u2192 {_shorten(b)}" for (a, b), _ in rows]
     tasks = [_shorten(task) for task in configuration]
     label_width = max((text_width(name, 8) for name in names), default=0.0) + 8
@@ -81,8 +86,10 @@ def arcs(configuration):
     head = max(text_width(task, 8) for task in tasks) + 10
     n_blocks = _n_blocks(len(rows), block_width, head)
     n_block_rows = max(1, -(-len(rows) // n_blocks))
-    width = max(n_blocks * block_width + 2 * _PAD, 330.0)
-    legend = flow(_table_legend(configuration, rows), width - 2 * _PAD)
+    entries = _table_legend(rows)
+    width = max(n_blocks * block_width, max(entry_width(*entry) for entry in entries))
+    legend = flow(entries, width)
+    width += 2 * _PAD
     legend_height = len(legend) * LEGEND_ROW + _PAD
     body = head + n_block_rows * _CELL + _PAD
     figure = new_figure(width, _PAD + body + legend_height)
@@ -113,12 +120,10 @@ def _rows(configuration):
 
 
 def _cell(graph, compelled, a, b):
-    if a not in graph or b not in graph:
-        return "impossible"
     for arc, name in (((a, b), "forward"), ((b, a), "backward")):
         if graph.has_edge(*arc):
             return name if arc in compelled else f"{name}, reversible"
-    return "absent"
+    return "absent" if could_have(graph, a, b) else "impossible"
 
 
 def _shorten(name, limit=32):
@@ -140,7 +145,7 @@ def _draw_block(axes, names, rows, tasks, label_width, head):
     """Draw one block: task names on top, arc names, cells, and how many tasks join the pair."""
     for column, task in enumerate(tasks):
         x = label_width + (column + 0.5) * _CELL
-        draw_text(axes, x, head - 5, task, rotation=90, ha="center", va="bottom")
+        draw_text(axes, x, head - 5, task, rotation=90)
     for i, (name, (_, cells)) in enumerate(zip(names, rows, strict=True)):
         y = head + (i + 0.5) * _CELL
         draw_text(axes, label_width - 6, y, name, ha="right")
@@ -173,7 +178,7 @@ def _draw_cell(axes, x, y, cell):
         draw_text(axes, x, y - 0.5, sign, color=ink, ha="center", fontweight="bold")
 
 
-def _table_legend(configuration, rows):
+def _table_legend(rows):
     found = {cell for _, cells in rows for cell in cells}
     return [
         (lambda axes, x, y, cell=cell: _draw_cell(axes, x + SAMPLE - _CELL / 2, y, cell), text)

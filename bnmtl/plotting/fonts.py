@@ -1,0 +1,95 @@
+"""Fonts that can draw the names of variables and tasks, whatever their script."""
+
+import contextlib
+import warnings
+from functools import lru_cache
+
+__all__ = ["families", "silence", "warn_of_boxes"]
+
+# Fonts of matplotlib's own whose signs are placeholders, or stand at other letters' places.
+_NO_TEXT = ("cm", "Last Resort", "STIXNonUnicode", "STIXSize")
+
+
+def families(text):
+    """Return the font families to draw a text with.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of str
+        Those of matplotlib's settings and, where they lack a character, installed ones that have
+        it.
+    """
+    import matplotlib
+
+    chosen = matplotlib.rcParams["font.family"]
+    fallbacks, _ = _fallbacks(_lacking(text, tuple(chosen)))
+    return [*chosen, *fallbacks]
+
+
+def warn_of_boxes(names, stacklevel):
+    """Warn once of all names of which no installed font has every character."""
+    import matplotlib
+
+    chosen = tuple(matplotlib.rcParams["font.family"])
+    boxes = [name for name in names if _fallbacks(_lacking(name, chosen))[1]]
+    if boxes:
+        shown = ", ".join(f"`{name}`" for name in boxes[:5])
+        more = f" and {len(boxes) - 5} more" if len(boxes) > 5 else ""
+        warnings.warn(
+            f"No installed font has all characters of {shown}{more}, which are drawn as boxes; "
+            "install a font for this script, such as one of the Noto family.",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+@contextlib.contextmanager
+def silence():
+    """Keep matplotlib from warning of every single character that is drawn as a box."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from")
+        yield
+
+
+def _lacking(text, chosen):
+    """Return the characters of a text that none of the chosen families has."""
+    signs = {sign for sign in text if sign.isprintable() and not sign.isspace()}
+    # Most names need no look at a font.
+    return frozenset(sign for sign in signs if not sign.isascii() and not _has(chosen, sign))
+
+
+@lru_cache(maxsize=4096)
+def _has(chosen, sign):
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    fonts = (get_font(findfont(FontProperties(family=[family]))) for family in chosen)
+    return any(font.get_char_index(ord(sign)) for font in fonts)
+
+
+@lru_cache(maxsize=256)
+def _fallbacks(lacking):
+    """Choose installed families for some characters; returns them and what none of them has."""
+    chosen = []
+    for family in _installed(lacking):
+        found = frozenset(sign for sign in lacking if _has((family,), sign))
+        if found:
+            chosen.append(family)
+            lacking -= found
+    return tuple(chosen), lacking
+
+
+def _installed(signs):
+    """List the families of which a font has any of the characters, those with most first."""
+    from matplotlib.font_manager import fontManager, get_font
+
+    counts = {}
+    for font in fontManager.ttflist if signs else ():
+        if not font.name.startswith(_NO_TEXT):
+            face = get_font(font.fname)
+            n_found = sum(face.get_char_index(ord(sign)) > 0 for sign in signs)
+            counts[font.name] = max(counts.get(font.name, 0), n_found)
+    return sorted((name for name in counts if counts[name]), key=lambda name: (-counts[name], name))
