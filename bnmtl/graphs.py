@@ -60,10 +60,7 @@ class Configuration(dict):
         )
         columns = {
             task: pd.array(
-                [
-                    graph.has_edge(*arc) if could_have(graph, *arc) else pd.NA
-                    for arc in arcs
-                ],
+                [graph.has_edge(*arc) if could_have(graph, *arc) else pd.NA for arc in arcs],
                 dtype="boolean",
             )
             for task, graph in self.items()

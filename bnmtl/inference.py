@@ -2,11 +2,15 @@
 
 import functools
 import warnings
+from collections.abc import Mapping
 
 import networkx as nx
 import numpy as np
 
-__all__ = ["from_pgmpy", "markov_blanket", "posterior", "posteriors", "to_pgmpy"]
+from bnmtl.graphs import check_dag
+from bnmtl.tasks.wording import listed, type_of
+
+__all__ = ["markov_blanket", "posterior"]
 
 
 def markov_blanket(graph, variable):
@@ -22,12 +26,26 @@ def markov_blanket(graph, variable):
     -------
     set of str
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the graph is no DAG, or the variable is none of its nodes.
+
     Examples
     --------
     >>> import networkx as nx
     >>> sorted(markov_blanket(nx.DiGraph([("a", "b"), ("c", "b"), ("b", "d")]), "a"))
     ['b', 'c']
     """
+    check_dag(graph, "graph")
+    if not isinstance(variable, str) or variable not in graph:
+        raise ValueError(
+            f"`variable` must be one of {listed(sorted(graph, key=str), 'node')}, got {variable!r}."
+        )
+    return _blanket(graph, variable)
+
+
+def _blanket(graph, variable):
     children = set(graph.successors(variable))
     spouses = {parent for child in children for parent in graph.predecessors(child)}
     return (children | spouses | set(graph.predecessors(variable))) - {variable}
@@ -51,6 +69,8 @@ def posterior(network, variables, evidence=None):
 
     Raises
     ------
+    TypeError
+        If an argument is of another type.
     ValueError
         If a variable or a state is not known, a variable is given twice, or the evidence is
         impossible under the network.
@@ -61,26 +81,43 @@ def posterior(network, variables, evidence=None):
     >>> posterior(structures.load("asia"), "lung", {"smoke": "yes", "xray": "yes"}).round(3)
     array([0.646, 0.354])
     """
-    targets = [variables] if isinstance(variables, str) else list(variables)
-    evidence = dict(evidence or {})
-    for name in (*targets, *evidence):
-        if name not in network.states:
-            raise ValueError(f"`variables` and `evidence` must be known; {name!r} is not.")
-    if not targets or len({*targets, *evidence}) < len(targets) + len(evidence):
-        raise ValueError("`variables` must be given, once each and not as `evidence` too.")
-    codes = {}
-    for name, state in evidence.items():
-        if state not in network.states[name]:
-            raise ValueError(
-                f"`evidence`: {state!r} is no state of `{name}`; its states are "
-                f"{', '.join(map(repr, network.states[name]))}."
-            )
-        codes[name] = network.states[name].index(state)
+    targets, evidence = _checked_query(network, variables, evidence)
+    codes = {name: network.states[name].index(state) for name, state in evidence.items()}
     query, relevant = _query(network, targets, codes)
     distribution = query({name: codes[name] for name in relevant})
     if np.isnan(distribution).any():
         raise ValueError("`evidence` must be possible under the network; its probability is 0.")
     return distribution
+
+
+def _checked_query(network, variables, evidence):
+    """Return variables as a list and evidence as a mapping, or raise."""
+    if not hasattr(network, "tables"):
+        raise TypeError(f"`network` must be a BayesNet, got {type_of(network)}.")
+    if not isinstance(variables, str | list | tuple):
+        raise TypeError(f"`variables` must be a name or a list of names, got {variables!r}.")
+    if evidence is not None and not isinstance(evidence, Mapping):
+        raise TypeError(
+            f"`evidence` must be a mapping of variables to states, got {evidence!r}; for example "
+            "{'smoke': 'yes'}."
+        )
+    targets = [variables] if isinstance(variables, str) else list(variables)
+    evidence = evidence or {}
+    for name in (*targets, *evidence):
+        if not isinstance(name, str) or name not in network.states:
+            raise ValueError(
+                "`variables` and `evidence` must be among "
+                f"{listed(network.variables, 'variable')}, got {name!r}."
+            )
+    if not targets or len({*targets, *evidence}) < len(targets) + len(evidence):
+        raise ValueError("`variables` must be given, once each and not as `evidence` too.")
+    for name, state in evidence.items():
+        if state not in network.states[name]:
+            raise ValueError(
+                f"`evidence`: the state of `{name}` must be one of "
+                f"{listed(network.states[name], limit=None)}, got {state!r}."
+            )
+    return targets, evidence
 
 
 def posteriors(network, variable, codes, n_rows):
@@ -99,7 +136,7 @@ def posteriors(network, variable, codes, n_rows):
     numpy.ndarray of float, shape (n_rows, n_states)
         A row is nan where the evidence around the variable is impossible.
     """
-    blanket = markov_blanket(network.graph, variable)
+    blanket = _blanket(network.graph, variable)
     complete = np.full(n_rows, blanket <= codes.keys())
     for member in blanket & codes.keys():
         complete &= codes[member] >= 0
@@ -236,8 +273,7 @@ def from_pgmpy(model):
     """Return graph, states and tables of a pgmpy model, see `BayesNet.from_pgmpy`."""
     if not isinstance(model, _pgmpy().models.DiscreteBayesianNetwork):
         raise TypeError(
-            "`model` must be a pgmpy.models.DiscreteBayesianNetwork; a "
-            f"{type(model).__name__} was given."
+            f"`model` must be a pgmpy.models.DiscreteBayesianNetwork, got {type_of(model)}."
         )
     names = {node: str(node) for node in model.nodes}
     if len(set(names.values())) < len(names):

@@ -6,15 +6,13 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from bnmtl import inference
+from bnmtl import inference, parameters
 from bnmtl.graphs import check_dag
-from bnmtl.parameters import code_frame, column_labels, estimate
+from bnmtl.parameters import SUM_TOLERANCE
 from bnmtl.seeding import generator, seed_of
+from bnmtl.tasks.wording import count, listed
 
 __all__ = ["SUM_TOLERANCE", "BayesNet"]
-
-# How far from 1 the sum of a row of probabilities may be; values are kept as they are given.
-SUM_TOLERANCE = 1e-6
 
 
 class BayesNet:
@@ -44,7 +42,8 @@ class BayesNet:
     Raises
     ------
     TypeError
-        If the graph is no DiGraph, or a node or a state is no string.
+        If the graph is no DiGraph, states or tables are no mapping, or a node or a state is no
+        string.
     ValueError
         If the graph has a cycle, or states or tables do not fit to it or to each other.
 
@@ -64,43 +63,15 @@ class BayesNet:
 
     def __init__(self, graph, states, tables):
         check_dag(graph, "graph")
-        if not graph:
-            raise ValueError("`graph` must have at least one node; it is empty.")
-        for node in graph:
-            if not isinstance(node, str):
-                raise TypeError(f"`graph` must have strings for nodes; {node!r} was given.")
+        parameters.check_nodes(graph)
         self.graph = nx.DiGraph()
         self.graph.add_nodes_from(graph)
         self.graph.add_edges_from(graph.edges)
         nx.freeze(self.graph)
         self.variables = tuple(sorted(graph))
-        _check_keys("states", states, graph)
-        _check_keys("tables", tables, graph)
-        self.states = {variable: _state_names(variable, states[variable]) for variable in graph}
         self._parents = {v: tuple(sorted(self.graph.predecessors(v))) for v in graph}
-        self.tables = {variable: self._checked(variable, tables[variable]) for variable in graph}
-
-    def _checked(self, variable, table):
-        """Return a read-only copy of a table, or raise."""
-        table = np.array(table, dtype=float)
-        family = (*self._parents[variable], variable)
-        shape = tuple(len(self.states[member]) for member in family)
-        if table.shape != shape:
-            raise ValueError(
-                f"`tables`: the table of `{variable}` must have the shape {shape}, one axis for "
-                f"each of {', '.join(family)}; its shape is {table.shape}."
-            )
-        off = np.abs(table.sum(axis=-1) - 1)
-        if not (np.all(table >= 0) and np.all(off <= SUM_TOLERANCE)):
-            bad = ~(off <= SUM_TOLERANCE) | ~(table >= 0).all(axis=-1)
-            at = tuple(np.argwhere(bad)[0])
-            given = [f"{p} = {self.states[p][i]}" for p, i in zip(family, at, strict=False)]
-            raise ValueError(
-                f"`tables`: the probabilities of `{variable}` must be 0 or more and sum to 1; "
-                f"{'given ' + ', '.join(given) + ' ' if given else ''}they are {table[at]}."
-            )
-        table.setflags(write=False)
-        return table
+        self.states = parameters.checked_states(states, graph)
+        self.tables = parameters.checked_tables(tables, self._parents, self.states)
 
     @classmethod
     def fit(cls, graph, frame, equivalent_sample_size=1.0):
@@ -126,9 +97,11 @@ class BayesNet:
 
         Raises
         ------
+        TypeError
+            If an argument is of another type, or a node is no string.
         ValueError
             If a node is no column, a column cannot be encoded, or the equivalent sample size is
-            negative.
+            negative or infinite.
 
         References
         ----------
@@ -144,7 +117,8 @@ class BayesNet:
         array([0.625, 0.375])
         """
         check_dag(graph, "graph")
-        return cls(graph, *estimate(graph, frame, equivalent_sample_size))
+        parameters.check_nodes(graph)
+        return cls(graph, *parameters.estimate(graph, frame, equivalent_sample_size))
 
     @classmethod
     def from_bif(cls, path):
@@ -242,7 +216,27 @@ class BayesNet:
         return inference.to_pgmpy(self)
 
     def parents(self, variable):
-        """Return the parents of a variable, sorted by name, as a tuple of str."""
+        """Return the parents of a variable, sorted by name.
+
+        Parameters
+        ----------
+        variable : str
+
+        Returns
+        -------
+        tuple of str
+
+        Raises
+        ------
+        ValueError
+            If the network has no such variable.
+
+        Examples
+        --------
+        >>> from bnmtl import structures
+        >>> structures.load("asia").parents("either")
+        ('lung', 'tub')
+        """
         self._check_variable(variable)
         return self._parents[variable]
 
@@ -263,13 +257,27 @@ class BayesNet:
         ------
         ValueError
             If the network has no such variable.
+
+        Examples
+        --------
+        >>> from bnmtl import structures
+        >>> structures.load("asia").table("lung")
+        array([[0.1 , 0.9 ],
+               [0.01, 0.99]])
         """
         self._check_variable(variable)
         return self.tables[variable]
 
     @property
     def n_parameters(self):
-        """Number of free parameters: for each parent configuration one less than states."""
+        """Number of free parameters: for each parent configuration one less than states.
+
+        Examples
+        --------
+        >>> from bnmtl import structures
+        >>> structures.load("alarm").n_parameters
+        509
+        """
         return sum(table.size - table.size // table.shape[-1] for table in self.tables.values())
 
     def log_likelihood(self, frame):
@@ -297,7 +305,7 @@ class BayesNet:
         >>> asia.log_likelihood(asia.sample(2, random_state=0)).round(3)
         array([-2.202, -1.237])
         """
-        codes = code_frame(frame, self.states, complete=True)
+        codes = parameters.code_frame(frame, self.states, complete=True)
         total = np.zeros(len(codes[self.variables[0]]))
         for variable in self.variables:
             with np.errstate(divide="ignore"):
@@ -322,14 +330,23 @@ class BayesNet:
         pandas.DataFrame, shape (n, n_variables)
             Unordered categorical columns with all states, sorted by name.
 
+        Raises
+        ------
+        TypeError
+            If `n` or `random_state` is of another type.
+        ValueError
+            If `n` is negative.
+
         Examples
         --------
         >>> from bnmtl import structures
         >>> structures.load("asia").sample(2, random_state=0)["smoke"].tolist()
         ['no', 'no']
         """
-        if not isinstance(n, numbers.Integral) or isinstance(n, bool) or n < 0:
-            raise ValueError(f"`n` must be a whole number of 0 or more; {n!r} was given.")
+        if not isinstance(n, numbers.Integral) or isinstance(n, bool):
+            raise TypeError(f"`n` must be a whole number of rows, got {n!r}; for example 100.")
+        if n < 0:
+            raise ValueError(f"`n` must be 0 or more, got {n}.")
         seed = seed_of(random_state)
         codes = {}
         for variable in nx.topological_sort(self.graph):
@@ -380,9 +397,9 @@ class BayesNet:
         1  0.01  0.99
         """
         self._check_variable(variable)
-        columns = column_labels(frame)
+        columns = parameters.column_labels(frame)
         present = {v: self.states[v] for v in self.variables if v in columns and v != variable}
-        codes = code_frame(frame, present, complete=False)
+        codes = parameters.code_frame(frame, present, complete=False)
         probabilities = inference.posteriors(self, variable, codes, len(frame))
         impossible = np.flatnonzero(np.isnan(probabilities).any(axis=1))
         if impossible.size:
@@ -393,10 +410,9 @@ class BayesNet:
         return pd.DataFrame(probabilities, index=frame.index, columns=list(self.states[variable]))
 
     def _check_variable(self, variable):
-        if variable not in self.states:
+        if not isinstance(variable, str) or variable not in self.states:
             raise ValueError(
-                f"`variable` must be one of the network's {len(self.variables)} variables; "
-                f"{variable!r} is not."
+                f"`variable` must be one of {listed(self.variables, 'variable')}, got {variable!r}."
             )
 
     def __eq__(self, other):
@@ -411,33 +427,6 @@ class BayesNet:
     __hash__ = None
 
     def __repr__(self):
-        counts = {
-            "variable": len(self.variables),
-            "arc": self.graph.number_of_edges(),
-            "parameter": self.n_parameters,
-        }
-        sizes = (f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items())
-        return f"BayesNet({', '.join(sizes)})"
-
-
-def _check_keys(name, mapping, graph):
-    missing = [variable for variable in graph if variable not in mapping]
-    extra = [key for key in mapping if key not in graph]
-    if missing or extra:
-        problem = f"{missing[0]!r} is missing" if missing else f"{extra[0]!r} is no node"
-        raise ValueError(f"`{name}` must have one entry for each node of the graph; {problem}.")
-
-
-def _state_names(variable, states):
-    """Return the states of a variable as a tuple, or raise."""
-    if isinstance(states, str):
-        raise TypeError(f"`states` of `{variable}` must be a list of strings; {states!r} is one.")
-    states = tuple(states)
-    for state in states:
-        if not isinstance(state, str):
-            raise TypeError(f"`states` of `{variable}` must be strings; {state!r} was given.")
-    if not states or len(set(states)) < len(states):
-        raise ValueError(
-            f"`states` of `{variable}` must be one or more different strings; {states} was given."
-        )
-    return states
+        variables = count(len(self.variables), "variable")
+        arcs = count(self.graph.number_of_edges(), "arc")
+        return f"BayesNet({variables}, {arcs}, {count(self.n_parameters, 'parameter')})"

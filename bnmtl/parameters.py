@@ -1,6 +1,7 @@
-"""Data for given graphs: columns coded by states, and tables estimated from their counts."""
+"""States and tables of a network: checked, estimated from data, and data coded by them."""
 
 import numbers
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -8,17 +9,106 @@ import pandas as pd
 from bnmtl.tasks import Task
 from bnmtl.tasks.columns import Column, read_column
 from bnmtl.tasks.states import MISSING_STATE, shared_states
+from bnmtl.tasks.wording import listed, type_of
 
+# How far from 1 the sum of a row of probabilities may be; values are kept as they are given.
+SUM_TOLERANCE = 1e-6
 # 1 GiB of 8-byte numbers; a larger table is a mistake in the graph, not a wish.
 LARGEST_TABLE = 2**27
+
+
+def check_nodes(graph):
+    """Raise unless a graph has nodes, all of them strings."""
+    if not graph:
+        raise ValueError("`graph` must have at least one node; it is empty.")
+    for node in graph:
+        if not isinstance(node, str):
+            raise TypeError(f"`graph` must have strings for nodes, got {node!r}; rename it.")
+
+
+def checked_states(states, graph):
+    """Return {variable: tuple of its states}, or raise."""
+    _check_keys("states", states, graph)
+    return {variable: _state_names(variable, states[variable]) for variable in graph}
+
+
+def _state_names(variable, states):
+    if isinstance(states, str | set | frozenset) or not np.iterable(states):
+        raise TypeError(
+            f"`states` of `{variable}` must be a list of strings, got {states!r}; for example "
+            "['no', 'yes']."
+        )
+    states = tuple(states)
+    for state in states:
+        if not isinstance(state, str):
+            raise TypeError(
+                f"`states` of `{variable}` must be strings, got {state!r}; write it as text."
+            )
+    if not states or len(set(states)) < len(states):
+        raise ValueError(
+            f"`states` of `{variable}` must be one or more different strings, got {states}."
+        )
+    return states
+
+
+def checked_tables(tables, parents, states):
+    """Return {variable: read-only copy of its table}, or raise; `parents` and `states` by name."""
+    _check_keys("tables", tables, states)
+    return {
+        variable: _checked_table((*parents[variable], variable), tables[variable], states)
+        for variable in states
+    }
+
+
+def _checked_table(family, table, states):
+    variable = family[-1]
+    try:
+        table = np.array(table, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"`tables`: the table of `{variable}` must be an array of numbers, got {table!r}; "
+            "nest lists of equal length, for example [[0.9, 0.1], [0.2, 0.8]]."
+        ) from None
+    shape = tuple(len(states[member]) for member in family)
+    if table.shape != shape:
+        raise ValueError(
+            f"`tables`: the table of `{variable}` must have the shape {shape}, one axis for each "
+            f"of {', '.join(family)}, got {table.shape}."
+        )
+    off = np.abs(table.sum(axis=-1) - 1)
+    if not (np.all(table >= 0) and np.all(off <= SUM_TOLERANCE)):
+        bad = ~(off <= SUM_TOLERANCE) | ~(table >= 0).all(axis=-1)
+        at = tuple(np.argwhere(bad)[0])
+        given = [f"{p} = {states[p][i]}" for p, i in zip(family, at, strict=False)]
+        raise ValueError(
+            f"`tables`: the probabilities of `{variable}` must be 0 or more and sum to 1, got "
+            f"{table[at]}{' given ' + ', '.join(given) if given else ''}."
+        )
+    table.setflags(write=False)
+    return table
+
+
+def _check_keys(name, mapping, nodes):
+    if not isinstance(mapping, Mapping):
+        raise TypeError(
+            f"`{name}` must be a mapping with one entry for each node of the graph, got "
+            f"{type_of(mapping)}; give a dict."
+        )
+    missing = [node for node in nodes if node not in mapping]
+    extra = [key for key in mapping if key not in nodes]
+    if missing or extra:
+        problem = f"{missing[0]!r} is missing" if missing else f"{extra[0]!r} is no node"
+        raise ValueError(f"`{name}` must have one entry for each node of the graph; {problem}.")
 
 
 def estimate(graph, frame, equivalent_sample_size):
     """Return the states and the tables of a DAG's variables, see `BayesNet.fit`."""
     size = equivalent_sample_size
-    if not isinstance(size, numbers.Real) or not 0 <= size < np.inf:
+    if not isinstance(size, numbers.Real) or isinstance(size, bool):
+        raise TypeError(f"`equivalent_sample_size` must be a number, got {size!r}; 1 is usual.")
+    if not 0 <= size < np.inf:
         raise ValueError(
-            f"`equivalent_sample_size` must be a number of 0 or more; {size!r} was given."
+            f"`equivalent_sample_size` must be 0 or more and finite, got {size!r}; 1 is usual."
         )
     columns = _columns(frame, graph)
     _check_complete(columns)
@@ -51,7 +141,7 @@ def code_frame(frame, states, complete):
 def column_labels(frame):
     """Return {name: label} of the columns; names are strings and must differ."""
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"`frame` must be a pandas.DataFrame; a {type(frame).__name__} was given.")
+        raise TypeError(f"`frame` must be a pandas DataFrame, got {type_of(frame)}; convert it.")
     labels = {}
     for label in frame.columns:
         if str(label) in labels:
@@ -98,8 +188,8 @@ def _recoded(column, states, variable):
     if (codes == -2).any():
         unknown = [column.labels[i] for i in np.unique(column.codes[codes == -2])]
         raise ValueError(
-            f"`frame`: column `{variable}` holds {', '.join(map(repr, unknown))}, which the "
-            f"network does not know; its states are {', '.join(map(repr, states))}."
+            f"`frame`: column `{variable}` must hold states that the network knows "
+            f"({listed(states)}), got {listed(unknown)}."
         )
     return Column(list(states), codes, True)
 

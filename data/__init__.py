@@ -4,6 +4,8 @@ from pathlib import Path
 
 from bnmtl.tasks import read
 
+__all__ = ["load", "names", "path", "task_column"]
+
 _FOLDER = Path(__file__).parent
 _FILES = {
     "avimedi": ("avimedi.csv", "region"),
@@ -108,7 +110,11 @@ def task_column(name):
     return _entry(name)[1]
 
 
+def __dir__():
+    return __all__
+
+
 def _entry(name):
     if name not in names():
-        raise ValueError(f"`name` must be one of {', '.join(names())}; given: {name!r}.")
+        raise ValueError(f"`name` must be one of {', '.join(names())}, got {name!r}.")
     return _FILES[name]

@@ -49,7 +49,7 @@ def path(name):
     'alarm.bif'
     """
     if name not in names():
-        raise ValueError(f"`name` must be one of {', '.join(names())}; {name!r} was given.")
+        raise ValueError(f"`name` must be one of {', '.join(names())}, got {name!r}.")
     return _FOLDER / f"{name}.bif"
 
 
@@ -77,3 +77,7 @@ def load(name):
     BayesNet(37 variables, 46 arcs, 509 parameters)
     """
     return BayesNet.from_bif(path(name))
+
+
+def __dir__():
+    return __all__

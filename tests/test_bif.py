@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bnmtl import structures
+from bnmtl.io import read_bif, write_bif
 from bnmtl.networks import BayesNet
 
 GOOD = """\
@@ -263,16 +264,40 @@ def test_other_paths_are_refused(tmp_path):
             network.to_bif(tmp_path / name)
         with pytest.raises(ValueError, match=r"must end in \.bif or \.bif\.gz"):
             BayesNet.from_bif(tmp_path / name)
-    with pytest.raises(FileNotFoundError):
-        BayesNet.from_bif(tmp_path / "none.bif")
-    with pytest.raises(FileNotFoundError):
-        network.to_bif(tmp_path / "none" / "x.bif")
+    for wrong, told in ((None, "None"), (3, "int"), (["x.bif"], "list"), (BayesNet, "the class")):
+        with pytest.raises(TypeError, match=f"`path` must be a path, got {told}"):
+            network.to_bif(wrong)
+        with pytest.raises(TypeError, match=f"`path` must be a path, got {told}"):
+            BayesNet.from_bif(wrong)
+    with pytest.raises(TypeError, match="`network` must be a BayesNet, got DiGraph"):
+        write_bif(network.graph, tmp_path / "y.bif")
+
+
+def test_files_that_cannot_be_opened_are_named_as_given(tmp_path):
+    network = read(tmp_path, GOOD)
+    path = tmp_path / "none" / "x.bif"
+    with pytest.raises(FileNotFoundError) as caught:
+        network.to_bif(path)
+    assert str(caught.value) == (
+        f"`path` must lie in an existing folder, got `{path}`; the folder `{path.parent}` does not "
+        "exist, so make it first."
+    )
+    with pytest.raises(FileNotFoundError, match=r"can be read, got `.*x\.bif`: no such file"):
+        BayesNet.from_bif(path)
+    (tmp_path / "folder.bif").mkdir()
+    with pytest.raises(IsADirectoryError, match=r"can be written, got `.*/folder\.bif`: is a dir"):
+        network.to_bif(tmp_path / "folder.bif")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["folder.bif", "x.bif"]
 
 
 def test_rows_a_little_off_are_rescaled_with_a_warning(tmp_path):
     text = GOOD.replace("0.9, 0.1", "0.9005, 0.1").replace("0.25, 0.75", "0.25, 0.7500001")
-    with pytest.warns(UserWarning, match=r"x\.bif`: 1 rows of probabilities did not sum to 1"):
+    with pytest.warns(UserWarning, match=r"x\.bif`: 1 row of probabilities did not sum to 1"):
         network = read(tmp_path, text)
+    with pytest.warns(UserWarning) as caught:
+        BayesNet.from_bif(tmp_path / "x.bif")
+        read_bif(tmp_path / "x.bif")
+    assert [warning.filename for warning in caught] == [__file__, __file__]
     assert network.table("wet")[0].sum() == pytest.approx(1, abs=1e-12)
     assert network.table("wet")[1].tolist() == [0.25, 0.7500001]
 

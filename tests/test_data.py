@@ -25,11 +25,12 @@ CONDITIONS = {
 
 def test_names():
     assert data.names() == ["avimedi", "sachs"]
+    assert dir(data) == ["load", "names", "path", "task_column"]
 
 
 def test_unknown_names_are_refused():
     for function in (data.load, data.path, data.task_column):
-        with pytest.raises(ValueError, match="must be one of avimedi, sachs; given: 'iris'"):
+        with pytest.raises(ValueError, match="must be one of avimedi, sachs, got 'iris'"):
             function("iris")
 
 

@@ -251,6 +251,15 @@ def test_edges_refuse():
         Edges({"x": [1]}).apply(pd.DataFrame({"x": ["a"]}))
     with pytest.raises(ValueError, match="read-only"):
         Edges({"x": [1]})["x"][0] = 2
+    for wrong in (None, [1.5], "x"):
+        with pytest.raises(TypeError, match="`cut_points` must be a mapping"):
+            Edges(wrong)
+    for wrong in ("ab", None, 3, [[1], [2]], [[1], [2, 3]]):
+        with pytest.raises(ValueError, match="Cut points of column `x` must be increasing"):
+            Edges({"x": wrong})
+    for unknown in ("q", ["x"]):
+        with pytest.raises(KeyError, match="`column` must be one of `x`, got"):
+            Edges({"x": [1]}).names(unknown)
 
 
 # --- refusals
@@ -269,7 +278,7 @@ def test_discretize_refuses():
         discretize(pd.DataFrame({"x": [0.5, np.inf]}))
     with pytest.raises(ValueError, match="Task `b`: column `x` must be numeric"):
         discretize({"a": frame, "b": pd.DataFrame({"x": ["low", "high"]})}, bins=2)
-    with pytest.raises(ValueError, match="given twice: `x`"):
+    with pytest.raises(ValueError, match="got `x` twice"):
         discretize(frame[["x", "x"]])
     with pytest.raises(TypeError, match="`tasks` must be a mapping"):
         discretize("x.csv")

@@ -116,23 +116,30 @@ def test_equality(sprinkler):
     [
         ({"graph": nx.Graph(SPRINKLER.edges)}, TypeError, "`graph` must be a networkx.DiGraph"),
         ({"graph": nx.DiGraph([("a", "b"), ("b", "a")])}, ValueError, "the cycle a -> b -> a"),
-        ({"graph": nx.DiGraph([(1, 2)])}, TypeError, "strings for nodes; 1 was given"),
+        ({"graph": nx.DiGraph([(1, 2)])}, TypeError, "strings for nodes, got 1"),
         ({"graph": nx.DiGraph()}, ValueError, "at least one node"),
         ({"states": {"rain": ("no", "yes")}}, ValueError, "`states` .* 'wet' is missing"),
         ({"states": STATES | {"sun": ("no",)}}, ValueError, "`states` .* 'sun' is no node"),
         ({"states": STATES | {"rain": ("no", "no")}}, ValueError, "`rain` must be one or more"),
         ({"states": STATES | {"rain": ()}}, ValueError, "`rain` must be one or more"),
-        ({"states": STATES | {"rain": (0, 1)}}, TypeError, "must be strings; 0 was given"),
-        ({"states": STATES | {"rain": "ny"}}, TypeError, "must be a list of strings; 'ny' is one"),
+        ({"states": STATES | {"rain": (0, 1)}}, TypeError, "must be strings, got 0"),
+        ({"states": STATES | {"rain": "ny"}}, TypeError, "must be a list of strings, got 'ny'"),
+        ({"states": STATES | {"rain": None}}, TypeError, "must be a list of strings, got None"),
+        ({"states": STATES | {"rain": {"no"}}}, TypeError, "must be a list of strings, got {'no'}"),
+        ({"states": None}, TypeError, "`states` must be a mapping .* got None"),
+        ({"tables": [[0.8, 0.2]]}, TypeError, "`tables` must be a mapping .* got list"),
+        ({"tables": TABLES | {"rain": "xy"}}, TypeError, "`rain` must be an array of numbers, got"),
+        ({"tables": TABLES | {"wet": [[1], [1, 0]]}}, TypeError, "array of numbers, got"),
+        ({"tables": TABLES | {"wet": {"no": [1, 0]}}}, TypeError, "array of numbers, got {'no'"),
         ({"tables": STATES | {"sun": [1]}}, ValueError, "`tables` .* 'sun' is no node"),
         ({"tables": TABLES | {"rain": [1.0]}}, ValueError, r"`rain` .* shape \(2,\), .* \(1,\)"),
-        ({"tables": TABLES | {"rain": [0.8, 0.3]}}, ValueError, "sum to 1; they are .0.8 0.3"),
+        ({"tables": TABLES | {"rain": [0.8, 0.3]}}, ValueError, "sum to 1, got .0.8 0.3"),
         ({"tables": TABLES | {"rain": [1.2, -0.2]}}, ValueError, "must be 0 or more"),
         ({"tables": TABLES | {"rain": [np.nan, 1]}}, ValueError, "must be 0 or more"),
         (
             {"tables": TABLES | {"wet": [[[1, 0], [1, 0]], [[1, 0], [1, 1]], [[1, 0], [1, 0]]]}},
             ValueError,
-            "`wet` .* given hose = on, rain = yes they are",
+            r"`wet` .* got \[1. 1.\] given hose = on, rain = yes\.",
         ),
     ],
 )
@@ -200,10 +207,29 @@ def test_fit_names_mistakes():
         BayesNet.fit(graph, pd.DataFrame({"a": [0, 1], "b": ["x", None]}))
     with pytest.raises(ValueError, match="`b` occurs twice"):
         BayesNet.fit(graph, pd.DataFrame([[0, 1, 1]], columns=["a", "b", "b"]))
-    with pytest.raises(ValueError, match="a number of 0 or more; -1 was given"):
+    with pytest.raises(ValueError, match="must be 0 or more and finite, got -1"):
         BayesNet.fit(graph, frame[["a"]].assign(b=0), equivalent_sample_size=-1)
-    with pytest.raises(TypeError, match=r"a pandas.DataFrame; a dict was given"):
+    with pytest.raises(TypeError, match="a pandas DataFrame, got dict"):
         BayesNet.fit(graph, {"a": [0, 1]})
+
+
+def test_fit_names_arguments_of_another_type():
+    frame = pd.DataFrame({1: [0, 1], "b": [0, 1]})
+    with pytest.raises(TypeError, match="strings for nodes, got 1; rename it"):
+        BayesNet.fit(nx.DiGraph([(1, "b")]), frame)
+    for size in ("1", None, True):
+        with pytest.raises(TypeError, match="`equivalent_sample_size` must be a number, got"):
+            BayesNet.fit(nx.DiGraph([("1", "b")]), frame, equivalent_sample_size=size)
+    for wrong, told in ((None, "None"), (pd.DataFrame, "the class DataFrame"), (frame["b"], "Ser")):
+        with pytest.raises(TypeError, match=f"`frame` must be a pandas DataFrame, got {told}"):
+            BayesNet.fit(nx.DiGraph([("1", "b")]), wrong)
+
+
+def test_variables_are_names(sprinkler):
+    for unknown in ("sun", None, ["rain"], 3):
+        for method in (sprinkler.parents, sprinkler.table):
+            with pytest.raises(ValueError, match="one of variables `hose`, `rain`, `wet`, got"):
+                method(unknown)
 
 
 def test_fit_refuses_tables_beyond_memory(monkeypatch):
@@ -256,11 +282,11 @@ def test_log_likelihood_names_mistakes(sprinkler):
     frame = sprinkler.sample(3, random_state=0).astype(object)
     with pytest.raises(ValueError, match="`hose` is missing"):
         sprinkler.log_likelihood(frame[["rain", "wet"]])
-    with pytest.raises(ValueError, match="column `rain` holds 'hail', 'snow', which the network"):
+    with pytest.raises(ValueError, match=r"network knows \(`no`, `yes`\), got `hail`, `snow`"):
         sprinkler.log_likelihood(frame.assign(rain=["hail", "no", "snow"]))
     with pytest.raises(ValueError, match="column `rain` must be complete; 2 of its values"):
         sprinkler.log_likelihood(frame.assign(rain=[None, "no", np.nan]))
-    with pytest.raises(TypeError, match="a list was given"):
+    with pytest.raises(TypeError, match="`frame` must be a pandas DataFrame, got list"):
         sprinkler.log_likelihood([["no", "off", "no"]])
     unused = pd.Categorical(["no"] * 3, categories=["no", "hail"])
     assert sprinkler.log_likelihood(frame.assign(rain=unused)).shape == (3,)
@@ -340,9 +366,11 @@ def test_sample_leaves_rounding_to_no_impossible_state(monkeypatch):
 
 
 def test_sample_names_mistakes(sprinkler):
-    for n in (-1, 2.5, True, "3"):
-        with pytest.raises(ValueError, match="`n` must be a whole number of 0 or more"):
+    for n in (2.5, True, "3", None):
+        with pytest.raises(TypeError, match="`n` must be a whole number of rows, got"):
             sprinkler.sample(n)
+    with pytest.raises(ValueError, match="`n` must be 0 or more, got -1"):
+        sprinkler.sample(-1)
     with pytest.raises(TypeError, match="`random_state` must be None, an int"):
         sprinkler.sample(1, random_state="x")
 
@@ -431,9 +459,9 @@ def test_predict_proba_runs_one_query_for_each_pattern_that_matters(monkeypatch)
 
 def test_predict_proba_names_mistakes(sprinkler):
     frame = sprinkler.sample(3, random_state=0)
-    with pytest.raises(ValueError, match=r"`variable` must be one of .* 'sun' is not"):
+    with pytest.raises(ValueError, match=r"one of variables `hose`, `rain`, `wet`, got 'sun'\."):
         sprinkler.predict_proba(frame, "sun")
-    with pytest.raises(ValueError, match="column `hose` holds 'broken'"):
+    with pytest.raises(ValueError, match=r"column `hose` must hold .*, got `broken`"):
         sprinkler.predict_proba(frame.assign(hose="broken"), "wet")
     asia = structures.load("asia")
     impossible = asia.sample(3, random_state=0).assign(lung="yes", either="no")
@@ -466,14 +494,26 @@ def test_posterior_agrees_with_the_joint(network, data):
 
 def test_posterior_names_mistakes():
     asia = structures.load("asia")
-    with pytest.raises(ValueError, match="must be known; 'x' is not"):
+    with pytest.raises(ValueError, match=r"must be among variables `asia`, .*, got 'x'"):
         inference.posterior(asia, "x")
-    with pytest.raises(ValueError, match="'maybe' is no state of `smoke`"):
+    with pytest.raises(
+        ValueError, match="state of `smoke` must be one of `yes`, `no`, got 'maybe'"
+    ):
         inference.posterior(asia, "lung", {"smoke": "maybe"})
     with pytest.raises(ValueError, match="once each"):
         inference.posterior(asia, ["lung", "lung"])
     with pytest.raises(ValueError, match="its probability is 0"):
         inference.posterior(asia, "tub", {"lung": "yes", "either": "no"})
+    for wrong, told in ((None, "None"), (asia.graph, "DiGraph"), (BayesNet, "the class BayesNet")):
+        with pytest.raises(TypeError, match=f"`network` must be a BayesNet, got {told}"):
+            inference.posterior(wrong, "lung")
+    for wrong in (None, 3):
+        with pytest.raises(TypeError, match="`variables` must be a name or a list of names"):
+            inference.posterior(asia, wrong)
+    with pytest.raises(ValueError, match=r"must be among variables .* got \['lung'\]"):
+        inference.posterior(asia, [["lung"]])
+    with pytest.raises(TypeError, match="`evidence` must be a mapping"):
+        inference.posterior(asia, "lung", ["smoke"])
 
 
 @pytest.mark.parametrize("name", ["asia", "child", "alarm"])
@@ -505,7 +545,7 @@ def test_from_pgmpy_aligns_states_and_names():
     converted = BayesNet.from_pgmpy(numbers)
     assert converted.states == {"1": ("0", "1"), "2": ("0", "1")}
     assert converted.table("2").tolist() == [[0.5, 0.5], [0.1, 0.9]]
-    with pytest.raises(TypeError, match="a DiGraph was given"):
+    with pytest.raises(TypeError, match="DiscreteBayesianNetwork, got DiGraph"):
         BayesNet.from_pgmpy(nx.DiGraph())
 
 
@@ -513,3 +553,7 @@ def test_markov_blanket():
     asia = structures.load("asia").graph
     assert inference.markov_blanket(asia, "either") == {"lung", "tub", "xray", "dysp", "bronc"}
     assert inference.markov_blanket(asia, "asia") == {"tub"}
+    with pytest.raises(ValueError, match=r"`variable` must be one of nodes `asia`, .*, got 'x'"):
+        inference.markov_blanket(asia, "x")
+    with pytest.raises(TypeError, match=r"`graph` must be a networkx.DiGraph"):
+        inference.markov_blanket(structures.load("asia"), "asia")

@@ -23,6 +23,7 @@ EXPECTED = {
 
 def test_names():
     assert structures.names() == sorted(EXPECTED)
+    assert dir(structures) == ["load", "names", "path"]
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -49,9 +50,9 @@ def test_the_order_of_the_file_is_kept():
 
 def test_unknown_names_are_refused():
     for function in (structures.load, structures.path):
-        with pytest.raises(ValueError, match=r"one of alarm, andes, .*'alrm' was given\.$"):
+        with pytest.raises(ValueError, match=r"one of alarm, andes, .*, got 'alrm'\.$"):
             function("alrm")
-        with pytest.raises(ValueError, match="was given"):
+        with pytest.raises(ValueError, match=r"got '../structures/alarm'"):
             function("../structures/alarm")
 
 

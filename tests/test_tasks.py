@@ -1,6 +1,7 @@
 """Tests of encoding tables to tasks."""
 
 import datetime
+import linecache
 import os
 import subprocess
 import sys
@@ -313,7 +314,9 @@ def test_wrong_types_are_refused():
     for wrong in (None, 3, "birds.csv", FRAME["x"], FRAME.to_numpy(), iter([FRAME])):
         with pytest.raises(TypeError, match="`tasks` must be a mapping"):
             encode(wrong)
-    with pytest.raises(TypeError, match="Task `a` must be a pandas DataFrame; given: ndarray"):
+    with pytest.raises(TypeError, match=r"got the class DataFrame; .*bnmtl\.tasks\.read"):
+        encode(pd.DataFrame)
+    with pytest.raises(TypeError, match="Task `a` must be a pandas DataFrame, got ndarray"):
         encode({"a": FRAME.to_numpy()})
 
 
@@ -328,10 +331,10 @@ def test_what_cannot_be_learned_from_is_refused():
     with pytest.raises(ValueError, match="Task `b` must have at least 2 rows; it has 1"):
         encode({"a": FRAME, "b": FRAME[:1]})
     with pytest.raises(
-        ValueError, match="Task `task1` must have different column names; given twice: `y`"
+        ValueError, match="Task `task1` must have different column names, got `y` twice"
     ):
         encode(FRAME[["x", "y", "y"]])
-    with pytest.raises(ValueError, match="given twice: `1`"):
+    with pytest.raises(ValueError, match="got `1` twice"):
         encode(pd.DataFrame([[0, 1], [1, 0]], columns=[1, "1"]))
     with pytest.raises(ValueError, match="different names; `1` occurs twice"):
         encode({1: FRAME, "1": FRAME})
@@ -410,8 +413,10 @@ def test_tasks_is_a_mapping_in_canonical_order():
     tasks = quietly({"b": FRAME, "a": FRAME[["y"]]})
     assert list(tasks) == ["a", "b"] and len(tasks) == 2 and "b" in tasks
     assert tasks["a"].variables == ("y",) and tasks.variables == ("x", "y")
-    with pytest.raises(KeyError):
-        tasks["c"]
+    for unknown in ("c", 0, ["a"]):
+        with pytest.raises(KeyError, match="one of `a`, `b`, got"):
+            tasks[unknown]
+    assert "c" not in tasks and tasks.get("c") is None
 
 
 def test_tasks_checks_what_it_is_made_of():
@@ -423,6 +428,57 @@ def test_tasks_checks_what_it_is_made_of():
     other = Task("other", ("x",), (("a", "b", "c"),), np.zeros((1, 2), dtype=np.uint8))
     with pytest.raises(ValueError, match="Variable `x` must have the same states"):
         Tasks([task, other])
+
+
+def test_tasks_are_made_of_tasks():
+    task = encode(FRAME)["task1"]
+    for wrong, told in (
+        (None, "None"),
+        ([FRAME], "DataFrame"),
+        (task, "Task"),
+        (Task, "the class"),
+    ):
+        with pytest.raises(TypeError, match=f"`tasks` must be a list of Task, got {told}"):
+            Tasks(wrong)
+
+
+@pytest.mark.parametrize(
+    ("states", "codes", "error", "told"),
+    [
+        ((("a", "b"),), [[0, 1]], TypeError, "must be an array of integers, got list"),
+        ((("a", "b"),), np.array([[0.0, 1.0]]), TypeError, "array of integers, got float64"),
+        ((("a", "b"),), np.array([0, 1]), ValueError, r"codes of shape \(2,\)"),
+        ((), np.array([[0, 1]]), ValueError, "each of 1 variable, got 0 rows of states"),
+        ((("a", "b"),), np.array([[0, 2]]), ValueError, "`x` must be from 0 to 1, .* got 0 to 2"),
+        ((("a", "b"),), np.array([[0, -1]]), ValueError, "`x` must be from 0 to 1, .* got -1 to 0"),
+    ],
+)
+def test_codes_that_stand_for_no_state_are_refused(states, codes, error, told):
+    with pytest.raises(error, match=f"^Task `a`: .*{told}"):
+        Task("a", ("x",), states, codes)
+
+
+def test_rows_to_take_are_integers_in_range():
+    tasks = encode({"a": FRAME, "b": FRAME})
+    for wrong, told in (([0.5], "float64"), (FRAME["y"] == 1, "bool"), (None, "None"), (1, "int")):
+        with pytest.raises(TypeError, match=f"Task `a`: `rows` must be .* integers, got {told}"):
+            tasks["a"].take(wrong)
+    for beyond in (3, -4):
+        with pytest.raises(ValueError, match=f"below its number of rows, 3, got {beyond}"):
+            tasks["a"].take([0, beyond])
+    with pytest.raises(TypeError, match=r"`rows` must be a mapping .* got list"):
+        tasks.take([[0], [1]])
+    assert tasks["a"].take([]).n_rows == 0
+
+
+def test_warnings_point_to_the_line_of_the_user():
+    from bnmtl import SingleTaskLearner
+
+    with pytest.warns(UserWarning) as caught:
+        encode({"a": FRAME.assign(u=1)})
+        SingleTaskLearner(restarts=0).fit({"a": FRAME.assign(u=1)})
+    lines = [linecache.getline(warning.filename, warning.lineno).strip() for warning in caught]
+    assert [line.split("(")[0] for line in lines] == ["encode", "SingleTaskLearner"]
 
 
 def assert_same(a, b):

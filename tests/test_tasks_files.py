@@ -181,6 +181,7 @@ def test_types_of_the_arguments(tmp_path):
     (path,) = write(tmp_path, a_csv="x,y\n1,2\n")
     for wrong in (None, 3, {"a": path}, [3], pd.DataFrame()):
         assert "`paths` must be" in refused(wrong, TypeError)
+    assert "got a list with None" in refused([path, None], TypeError)
     for wrong in ("NA", None, [None], [-9]):
         assert "`na_values` must be" in refused(path, TypeError, na_values=wrong)
 
@@ -209,7 +210,7 @@ def test_equal_task_names(tmp_path):
         ("", "it is empty"),
         ("\n\n", "it is empty"),
         ("x,y\n", "must have rows"),
-        ("x,y,x,y,z\n1,2,3,4,5\n", "given twice: `x`, `y`"),
+        ("x,y,x,y,z\n1,2,3,4,5\n", "got `x`, `y` twice"),
         ("x,,y\n1,2,3\n", "column 2 has no name"),
         ("x,y\n1,2\n1\n", "line 3 must have as many fields as the header, 2; it has 1"),
         ("x,y\n1,2\n1,2,3\n", "line 3 must have as many fields as the header, 2; it has 3"),

@@ -8,7 +8,6 @@ import gzip
 import itertools
 import os
 import re
-import warnings
 import zlib
 from pathlib import Path
 from urllib.parse import quote
@@ -18,6 +17,7 @@ import numpy as np
 
 from bnmtl.io._bif_syntax import NAME_PROPERTY, STATES_PROPERTY, Syntax
 from bnmtl.networks import SUM_TOLERANCE, BayesNet
+from bnmtl.tasks.wording import count, type_of, warn
 
 __all__ = ["read_bif", "write_bif"]
 
@@ -39,6 +39,8 @@ def read_bif(path):
 
     Raises
     ------
+    TypeError
+        If `path` is no path.
     ValueError
         If the file is not well-formed; the message names the file and the line.
     OSError
@@ -57,7 +59,8 @@ def read_bif(path):
     >>> read_bif(structures.path("asia"))
     BayesNet(8 variables, 8 arcs, 18 parameters)
     """
-    syntax = Syntax(_text(path), os.fspath(path))
+    path = _bif_path(path)
+    syntax = Syntax(_text(path), str(path))
     syntax.parse()
     graph = _graph(syntax)
     states = {declared.name: declared.states for declared in syntax.variables.values()}
@@ -72,19 +75,19 @@ def read_bif(path):
         axes = sorted(range(len(parents)), key=parents.__getitem__)
         tables[child] = table.transpose(*axes, len(parents))
     if n_rescaled:
-        warnings.warn(
-            f"`{os.fspath(path)}`: {n_rescaled} rows of probabilities did not sum to 1 within "
-            f"{SUM_TOLERANCE:g} and were rescaled.",
-            UserWarning,
-            stacklevel=3,
+        warn(
+            f"`{path}`: {count(n_rescaled, 'row')} of probabilities did not sum to 1 within "
+            f"{SUM_TOLERANCE:g} and {'was' if n_rescaled == 1 else 'were'} rescaled."
         )
     return BayesNet(graph, states, tables)
 
 
 def _text(path):
     """Return the text of a file, or say on which line it stops being text."""
-    path = _bif_path(path)
-    content = path.read_bytes()
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise _unusable(path, "read", error) from None
     if path.suffix == ".gz":
         try:
             content = gzip.decompress(content)
@@ -100,10 +103,18 @@ def _text(path):
 
 
 def _bif_path(path):
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"`path` must be a path, got {type_of(path)}; for example 'asia.bif'.")
     path = Path(path)
     if not path.name.endswith((".bif", ".bif.gz")):
-        raise ValueError(f"`path` must end in .bif or .bif.gz; `{path}` was given.")
+        raise ValueError(f"`path` must end in .bif or .bif.gz, got `{path}`.")
     return path
+
+
+def _unusable(path, verb, error):
+    """Return an error of the same type that names the file of the user, and no temporary one."""
+    reason = (error.strerror or str(error)).lower()
+    return type(error)(f"`path` must be a file that can be {verb}, got `{path}`: {reason}.")
 
 
 def _graph(syntax):
@@ -221,10 +232,12 @@ def write_bif(network, path):
 
     Raises
     ------
+    TypeError
+        If `network` is no BayesNet or `path` no path.
     ValueError
         If the path ends otherwise.
     OSError
-        If the file cannot be written.
+        If its folder does not exist or the file cannot be written.
 
     Examples
     --------
@@ -237,7 +250,14 @@ def write_bif(network, path):
     ...     read_bif(pathlib.Path(folder, "asia.bif.gz")) == asia
     True
     """
+    if not isinstance(network, BayesNet):
+        raise TypeError(f"`network` must be a BayesNet, got {type_of(network)}.")
     path = _bif_path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"`path` must lie in an existing folder, got `{path}`; the folder `{path.parent}` does "
+            "not exist, so make it first."
+        )
     content = _bif_text(network).encode("ascii")
     if path.suffix == ".gz":
         content = gzip.compress(content, mtime=0)
@@ -245,6 +265,8 @@ def write_bif(network, path):
     try:
         temporary.write_bytes(content)
         temporary.replace(path)
+    except OSError as error:
+        raise _unusable(path, "written", error) from None
     finally:
         temporary.unlink(missing_ok=True)
 

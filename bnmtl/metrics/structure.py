@@ -12,6 +12,7 @@ import pandas as pd
 
 from bnmtl.graphs import check_dag, cpdag, skeleton
 from bnmtl.networks import BayesNet
+from bnmtl.tasks.wording import listed, type_of
 
 __all__ = [
     "SkeletonScores",
@@ -24,7 +25,25 @@ __all__ = [
 
 
 class SkeletonScores(NamedTuple):
-    """Precision, recall and F1 of a learned skeleton; 0 / 0 is 1: nothing claimed, none wrong."""
+    """Precision, recall and F1 of a learned skeleton; 0 / 0 is 1: nothing claimed, none wrong.
+
+    Attributes
+    ----------
+    precision : float
+        Share of the learned edges that are true.
+    recall : float
+        Share of the true edges that are learned.
+    f1 : float
+        Harmonic mean of the two.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> true, learned = nx.DiGraph([("a", "b"), ("b", "c")]), nx.DiGraph([("b", "a")])
+    >>> learned.add_node("c")
+    >>> skeleton_scores(true, learned).recall
+    0.5
+    """
 
     precision: float
     recall: float
@@ -59,7 +78,7 @@ def edit_distance(true, learned, reversal=1):
     2
     """
     if reversal not in (1, 2):
-        raise ValueError(f"`reversal` must be 1 or 2; {reversal!r} was given.")
+        raise ValueError(f"`reversal` must be 1 or 2, got {reversal!r}.")
 
     def distance(true, learned):
         missing = true.edges - learned.edges
@@ -252,16 +271,16 @@ def _for_tasks(measure, arguments):
     if not all(are_mappings.values()):
         single = next(name for name, is_mapping in are_mappings.items() if not is_mapping)
         raise TypeError(
-            f"`{single}` must be a mapping from task names, as the other arguments are; a "
-            f"{type(arguments[single]).__name__} was given."
+            f"`{single}` must be a mapping from task names, as the other arguments are, got "
+            f"{type_of(arguments[single])}."
         )
     (first, tasks), *others = arguments.items()
     for other, mapping in others:
         differing = sorted(set(tasks) ^ set(mapping), key=str)
         if differing:
-            names = ", ".join(f"`{task}`" for task in differing)
             raise ValueError(
-                f"`{first}` and `{other}` must have the same tasks; only one of them has {names}."
+                f"`{first}` and `{other}` must have the same tasks; only one of them has "
+                f"{listed(differing)}."
             )
     values = {}
     for task in tasks:
@@ -283,7 +302,7 @@ def _dag(name, given):
 
 def _check_network(name, given):
     if not isinstance(given, BayesNet):
-        raise TypeError(f"`{name}` must be a BayesNet; a {type(given).__name__} was given.")
+        raise TypeError(f"`{name}` must be a BayesNet, got {type_of(given)}.")
 
 
 def _check_variables(true, learned):

@@ -12,7 +12,7 @@ import pandas as pd
 from bnmtl.tasks.columns import MAX_STATES, numeric_values
 from bnmtl.tasks.encoding import column_names, named_frames
 from bnmtl.tasks.task import Tasks
-from bnmtl.tasks.wording import count
+from bnmtl.tasks.wording import count, listed, type_of, warn
 
 _METHODS = ("quantile", "uniform", "kmeans")
 
@@ -30,6 +30,8 @@ class Edges(Mapping):
 
     Raises
     ------
+    TypeError
+        When `cut_points` is no mapping.
     ValueError
         When cut points are not increasing finite numbers.
 
@@ -45,19 +47,20 @@ class Edges(Mapping):
     """
 
     def __init__(self, cut_points):
-        self._cuts = {}
-        for column, cuts in cut_points.items():
-            cuts = np.array(cuts, dtype=np.float64)
-            if cuts.ndim != 1 or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():
-                raise ValueError(
-                    f"Cut points of column `{column}` must be increasing finite numbers; "
-                    f"given: {cuts.tolist()}."
-                )
-            cuts.flags.writeable = False
-            self._cuts[str(column)] = cuts
+        if not isinstance(cut_points, Mapping):
+            raise TypeError(
+                "`cut_points` must be a mapping of column names to lists of numbers, got "
+                f"{type_of(cut_points)}; for example {{'altitude': [300, 1200]}}."
+            )
+        self._cuts = {str(column): _increasing(column, cuts) for column, cuts in cut_points.items()}
 
     def __getitem__(self, column):
-        return self._cuts[column]
+        try:
+            return self._cuts[column]
+        except (KeyError, TypeError):
+            raise KeyError(
+                f"`column` must be one of {listed(self) or 'no columns'}, got {column!r}."
+            ) from None
 
     def __iter__(self):
         return iter(self._cuts)
@@ -74,6 +77,12 @@ class Edges(Mapping):
         Returns
         -------
         dict of str to list of float
+
+        Examples
+        --------
+        >>> from bnmtl.tasks import Edges
+        >>> Edges({"altitude": [300.5, 1200]}).to_dict()
+        {'altitude': [300.5, 1200.0]}
         """
         return {column: cuts.tolist() for column, cuts in self.items()}
 
@@ -89,6 +98,17 @@ class Edges(Mapping):
         -------
         tuple of str
             Such as `below_1.2`, `1.2_to_3.4`, `from_3.4`; `any` where there is one bin only.
+
+        Raises
+        ------
+        KeyError
+            When the column has no cut points.
+
+        Examples
+        --------
+        >>> from bnmtl.tasks import Edges
+        >>> Edges({"altitude": [300.5, 1200]}).names("altitude")
+        ('below_300', '300_to_1200', 'from_1200')
         """
         labels = _written(self[column])
         if not labels:
@@ -117,6 +137,16 @@ class Edges(Mapping):
             When `tasks` is none of these kinds.
         ValueError
             When a column to be cut is not numeric.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bnmtl.tasks import Edges
+        >>> new = {"Pr": pd.DataFrame({"altitude": [150.0, 1800.0], "wren": [1, 0]})}
+        >>> Edges({"altitude": [300.5, 1200]}).apply(new)["Pr"]
+            altitude  wren
+        0  below_300     1
+        1  from_1200     0
         """
         return _rebuilt(tasks, self._cut)
 
@@ -134,6 +164,21 @@ class Edges(Mapping):
         codes = np.searchsorted(self[column], values, side="right")
         codes[np.isnan(values)] = -1
         return pd.Categorical.from_codes(codes, categories=self.names(column), ordered=True)
+
+
+def _increasing(column, cuts):
+    """Return the cut points of a column as a read-only array, or raise."""
+    try:
+        points = np.array(cuts, dtype=np.float64)
+    except (TypeError, ValueError):
+        points = np.array(np.nan)
+    if points.ndim != 1 or not np.isfinite(points).all() or not (np.diff(points) > 0).all():
+        raise ValueError(
+            f"Cut points of column `{column}` must be increasing finite numbers, got {cuts!r}; "
+            "give a sorted list such as [0.5, 2]."
+        )
+    points.flags.writeable = False
+    return points
 
 
 def discretize(tasks, bins=3, method="quantile", return_edges=False):
@@ -191,11 +236,11 @@ def discretize(tasks, bins=3, method="quantile", return_edges=False):
     {'altitude': [530.0]}
     """
     if isinstance(bins, bool) or not isinstance(bins, numbers.Integral):
-        raise TypeError(f"`bins` must be an integer; given: {type(bins).__name__}.")
+        raise TypeError(f"`bins` must be an integer, got {type_of(bins)}; for example 3.")
     if not 2 <= bins <= MAX_STATES:
-        raise ValueError(f"`bins` must be between 2 and {MAX_STATES}; given: {bins}.")
+        raise ValueError(f"`bins` must be between 2 and {MAX_STATES}, got {bins}.")
     if method not in _METHODS:
-        raise ValueError(f"`method` must be one of {_METHODS}; given: {method!r}.")
+        raise ValueError(f"`method` must be one of {_METHODS}, got {method!r}.")
     if isinstance(tasks, Tasks):
         return (tasks, Edges({})) if return_edges else tasks
     cuts = {}
@@ -203,11 +248,9 @@ def discretize(tasks, bins=3, method="quantile", return_edges=False):
         cuts[column] = _cut_points(values, int(bins), method)
         n_bins = len(cuts[column]) + 1
         if n_bins < bins:
-            warnings.warn(
+            warn(
                 f"Column `{column}`: many equal values make cut points coincide, so "
-                f"{count(n_bins, 'bin')} of {bins} {'is' if n_bins == 1 else 'are'} left.",
-                UserWarning,
-                stacklevel=2,
+                f"{count(n_bins, 'bin')} of {bins} {'is' if n_bins == 1 else 'are'} left."
             )
     edges = Edges(cuts)
     cut = edges.apply(tasks)

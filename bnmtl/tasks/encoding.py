@@ -1,7 +1,6 @@
 """From tables, one per task, to tasks: checks, shared states, integer codes."""
 
 import itertools
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 from bnmtl.tasks.columns import read_column
 from bnmtl.tasks.states import MISSING_STATE, shared_states
 from bnmtl.tasks.task import Task, Tasks
-from bnmtl.tasks.wording import count, listed
+from bnmtl.tasks.wording import count, listed, type_of, warn
 
 _MISSING_OPTIONS = ("error", "drop", "state")
 
@@ -70,7 +69,7 @@ def encode(tasks, missing="error"):
            [1, 0]], dtype=uint8)
     """
     if missing not in _MISSING_OPTIONS:
-        raise ValueError(f"`missing` must be one of {_MISSING_OPTIONS}; given: {missing!r}.")
+        raise ValueError(f"`missing` must be one of {_MISSING_OPTIONS}, got {missing!r}.")
     if isinstance(tasks, Tasks):
         return tasks
     if isinstance(tasks, Task):
@@ -81,7 +80,7 @@ def encode(tasks, missing="error"):
     if missing == "drop":
         frames, dropped = _drop_rows(frames)
         if dropped:
-            warnings.warn(dropped, UserWarning, stacklevel=2)
+            warn(dropped)
     columns = {name: _read_columns(name, frame) for name, frame in frames.items()}
     if missing == "error":
         for name, own in columns.items():
@@ -89,7 +88,7 @@ def encode(tasks, missing="error"):
     states = shared_states(columns)
     encoded = Tasks(_encode(name, own, states) for name, own in columns.items())
     for message in _remarks(encoded):
-        warnings.warn(message, UserWarning, stacklevel=2)
+        warn(message)
     return encoded
 
 
@@ -125,7 +124,10 @@ def split(frame, column):
     {'Co': [0], 'Pr': [1, 0]}
     """
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"`frame` must be a pandas DataFrame; given: {type(frame).__name__}.")
+        raise TypeError(
+            f"`frame` must be a pandas DataFrame, got {type_of(frame)}; tables that are apart "
+            "already need no split."
+        )
     names = column_names(frame, "`frame`")
     if str(column) not in names:
         raise ValueError(
@@ -162,7 +164,7 @@ def named_frames(tasks):
     else:
         raise TypeError(
             "`tasks` must be a mapping of names to DataFrames, a list of DataFrames or one "
-            f"DataFrame; given: {type(tasks).__name__}."
+            f"DataFrame, got {type_of(tasks)}; files are read by `bnmtl.tasks.read`."
         )
     if not named:
         raise ValueError("`tasks` must hold at least one task; it is empty.")
@@ -171,7 +173,7 @@ def named_frames(tasks):
             named[name] = value.frame()
         elif not isinstance(value, pd.DataFrame):
             raise TypeError(
-                f"Task `{name}` must be a pandas DataFrame; given: {type(value).__name__}."
+                f"Task `{name}` must be a pandas DataFrame, got {type_of(value)}; convert it."
             )
     return named
 
@@ -181,7 +183,7 @@ def column_names(frame, where):
     names = [str(column) for column in frame.columns]
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(f"{where} must have different column names; given twice: {listed(twice)}.")
+        raise ValueError(f"{where} must have different column names, got {listed(twice)} twice.")
     return names
 
 

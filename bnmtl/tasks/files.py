@@ -13,7 +13,7 @@ import pandas as pd
 from pandas.api.types import union_categoricals
 
 from bnmtl.tasks.encoding import column_names, split
-from bnmtl.tasks.wording import listed
+from bnmtl.tasks.wording import listed, type_of
 
 _SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -87,12 +87,16 @@ def read(paths, task_column=None, na_values=("", "NA", "NaN")):
 def _checked_paths(paths):
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
-    if not isinstance(paths, list | tuple) or not all(
-        isinstance(path, str | os.PathLike) for path in paths
-    ):
+    if not isinstance(paths, list | tuple):
         raise TypeError(
-            f"`paths` must be a path or a list of paths; given: {type(paths).__name__}."
+            f"`paths` must be a path or a list of paths, got {type_of(paths)}; for example "
+            "['north.csv', 'south.csv']."
         )
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(
+                f"`paths` must be a path or a list of paths, got a list with {path!r}; remove it."
+            )
     if not paths:
         raise ValueError("`paths` must name at least one file; it is empty.")
     paths = [Path(path) for path in paths]
@@ -107,7 +111,7 @@ def _checked_na_values(na_values):
         isinstance(value, str) for value in na_values
     ):
         raise TypeError(
-            f"`na_values` must be a list of texts, such as ['', 'NA']; given: {na_values!r}."
+            f"`na_values` must be a list of texts, such as ['', 'NA'], got {na_values!r}."
         )
     return set(na_values)
 
@@ -189,7 +193,7 @@ def _read_text(path, na_values):
 
 
 def _categories(texts, na_values):
-    codes, categories = pd.factorize(texts.array)
+    codes, categories = texts.factorize()
     values = pd.Categorical.from_codes(codes, categories=categories)
     return values.remove_categories([text for text in categories if text in na_values])
 
@@ -256,7 +260,7 @@ def _check_header(header, path, separator):
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         raise ValueError(
-            f"File `{path}` must have different column names; given twice: {listed(twice)}."
+            f"File `{path}` must have different column names, got {listed(twice)} twice."
         )
 
 

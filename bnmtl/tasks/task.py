@@ -1,11 +1,13 @@
 """What a task is once encoded: named variables, their declared states and integer codes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
+
+from bnmtl.tasks.wording import count, listed, type_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +27,13 @@ class Task:
     codes : numpy.ndarray of uint8, shape (n_variables, n_rows)
         State of every variable in every row as an index into its states; C-contiguous, read-only.
 
+    Raises
+    ------
+    TypeError
+        When the codes are no array of integers.
+    ValueError
+        When variables, states and codes do not fit to each other.
+
     Examples
     --------
     >>> import pandas as pd
@@ -43,14 +52,37 @@ class Task:
     codes: np.ndarray
 
     def __post_init__(self):
+        self._check()
         codes = np.ascontiguousarray(self.codes, dtype=np.uint8)
         if codes is self.codes and codes.flags.writeable:
             codes = codes.copy()
         codes.flags.writeable = False
         object.__setattr__(self, "codes", codes)
 
+    def _check(self):
+        """Raise unless every code stands for a state: compiled loops read by them, unchecked."""
+        codes, n_variables = self.codes, len(self.variables)
+        if not isinstance(codes, np.ndarray) or codes.dtype.kind not in "iu":
+            raise TypeError(
+                f"Task `{self.name}`: `codes` must be an array of integers, got "
+                f"{getattr(codes, 'dtype', type_of(codes))}; `bnmtl.tasks.encode` makes tasks."
+            )
+        if codes.ndim != 2 or not len(self.states) == len(codes) == n_variables:
+            raise ValueError(
+                f"Task `{self.name}`: `states` and `codes` must have one row for each of "
+                f"{count(n_variables, 'variable')}, got {count(len(self.states), 'row')} of states "
+                f"and codes of shape {codes.shape}."
+            )
+        for variable, states, own in zip(self.variables, self.states, codes, strict=True):
+            if own.size and not 0 <= own.min() <= own.max() < len(states):
+                raise ValueError(
+                    f"Task `{self.name}`: `codes` of `{variable}` must be from 0 to "
+                    f"{len(states) - 1}, one for each state, got {own.min()} to {own.max()}."
+                )
+
     def __repr__(self):
-        return f"Task({self.name!r}, {self.n_variables} variables, {self.n_rows} rows)"
+        sizes = f"{count(self.n_variables, 'variable')}, {count(self.n_rows, 'row')}"
+        return f"Task({self.name!r}, {sizes})"
 
     @property
     def n_rows(self):
@@ -83,6 +115,15 @@ class Task:
         Returns
         -------
         pandas.DataFrame, shape (n_rows, n_variables)
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bnmtl.tasks import encode
+        >>> encode(pd.DataFrame({"wind": [2, 10], "rain": [True, False]}))["task1"].frame()
+            rain wind
+        0   True    2
+        1  False   10
         """
         return pd.DataFrame(
             {
@@ -104,10 +145,42 @@ class Task:
         Returns
         -------
         Task
+
+        Raises
+        ------
+        TypeError
+            When `rows` holds anything but integers.
+        ValueError
+            When an index is beyond the rows of the task.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bnmtl.tasks import encode
+        >>> task = encode(pd.DataFrame({"rain": [True, False], "wind": [2, 10]}))["task1"]
+        >>> task.take([1, 1, 0]).codes
+        array([[0, 0, 1],
+               [1, 1, 0]], dtype=uint8)
         """
-        codes = np.take(self.codes, np.asarray(rows, dtype=np.intp), axis=1)
+        codes = np.take(self.codes, self._row_indices(rows), axis=1)
         codes.flags.writeable = False
         return Task(self.name, self.variables, self.states, codes)
+
+    def _row_indices(self, rows):
+        indices = np.asarray(rows)
+        if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "iu"):
+            raise TypeError(
+                f"Task `{self.name}`: `rows` must be a list of integers, got "
+                f"{indices.dtype if indices.ndim == 1 else type_of(rows)}; "
+                "`numpy.flatnonzero` makes one of a mask."
+            )
+        beyond = indices[(indices < -self.n_rows) | (indices >= self.n_rows)]
+        if beyond.size:
+            raise ValueError(
+                f"Task `{self.name}`: `rows` must be below its number of rows, {self.n_rows}, got "
+                f"{beyond[0]}."
+            )
+        return indices.astype(np.intp)
 
 
 class Tasks(Mapping):
@@ -131,6 +204,8 @@ class Tasks(Mapping):
 
     Raises
     ------
+    TypeError
+        When `tasks` is no list of `Task`.
     ValueError
         When there is no task, two tasks have the same name, or a variable's states differ.
 
@@ -148,13 +223,18 @@ class Tasks(Mapping):
     """
 
     def __init__(self, tasks):
+        if not isinstance(tasks, Iterable):
+            raise TypeError(_not_tasks(tasks))
         tasks = list(tasks)
+        for task in tasks:
+            if not isinstance(task, Task):
+                raise TypeError(_not_tasks(task))
         if not tasks:
             raise ValueError("`tasks` must hold at least one task; it is empty.")
         self._tasks = {task.name: task for task in tasks}
         if len(self._tasks) < len(tasks):
             raise ValueError(
-                f"`tasks` must have different names; given: {[task.name for task in tasks]}."
+                f"`tasks` must have different names, got {listed(task.name for task in tasks)}."
             )
         states = {}
         for task in tasks:
@@ -169,7 +249,12 @@ class Tasks(Mapping):
         self.states = {variable: states[variable] for variable in self.variables}
 
     def __getitem__(self, name):
-        return self._tasks[name]
+        try:
+            return self._tasks[name]
+        except (KeyError, TypeError):
+            raise KeyError(
+                f"the name of a task must be one of {listed(self.names)}, got {name!r}."
+            ) from None
 
     def __iter__(self):
         return iter(self._tasks)
@@ -178,8 +263,8 @@ class Tasks(Mapping):
         return len(self._tasks)
 
     def __repr__(self):
-        rows = ", ".join(f"{task.name}: {task.n_rows} rows" for task in self.values())
-        return f"Tasks({len(self.variables)} variables; {rows})"
+        rows = ", ".join(f"{task.name}: {count(task.n_rows, 'row')}" for task in self.values())
+        return f"Tasks({count(len(self.variables), 'variable')}; {rows})"
 
     def take(self, rows):
         """Return some of the rows of every task; the declared states stay.
@@ -195,13 +280,28 @@ class Tasks(Mapping):
 
         Raises
         ------
+        TypeError
+            When `rows` is no mapping, or its entries hold anything but integers.
         ValueError
-            When the names in `rows` are not those of the tasks.
+            When the names in `rows` are not those of the tasks, or an index is beyond the rows.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bnmtl.tasks import encode
+        >>> frame = pd.DataFrame({"finch": [0, 1, 1], "wren": [0, 1, 0]})
+        >>> encode({"north": frame, "south": frame}).take({"north": [0, 2], "south": [1]})
+        Tasks(2 variables; north: 2 rows, south: 1 row)
         """
+        if not isinstance(rows, Mapping):
+            raise TypeError(
+                "`rows` must be a mapping of task names to row indices, got "
+                f"{type_of(rows)}; for example {{{self.names[0]!r}: [0, 1]}}."
+            )
         if set(rows) != set(self.names):
             raise ValueError(
-                f"`rows` must have one entry for every task ({', '.join(self.names)}); "
-                f"given: {', '.join(map(str, rows)) or 'none'}."
+                f"`rows` must have one entry for every task ({listed(self.names)}), got "
+                f"{listed(rows) or 'none'}."
             )
         return Tasks(task.take(rows[name]) for name, task in self.items())
 
@@ -211,5 +311,21 @@ class Tasks(Mapping):
         Returns
         -------
         dict of str to pandas.DataFrame
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bnmtl.tasks import encode
+        >>> encode({"north": pd.DataFrame({"wren": ["no", "yes"]})}).frames()["north"]
+          wren
+        0   no
+        1  yes
         """
         return {name: task.frame() for name, task in self.items()}
+
+
+def _not_tasks(value):
+    return (
+        f"`tasks` must be a list of Task, got {type_of(value)}; `bnmtl.tasks.encode` makes them "
+        "of DataFrames."
+    )

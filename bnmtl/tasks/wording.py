@@ -1,4 +1,9 @@
-"""Lists and counts as the messages of this package write them."""
+"""How the messages of this package write lists, counts and types, and whose line they point to."""
+
+import inspect
+import warnings
+
+_PACKAGE = __name__.partition(".")[0]
 
 
 def listed(names, noun="", limit=10):
@@ -13,3 +18,22 @@ def listed(names, noun="", limit=10):
 def count(n, noun):
     """Write a number and its noun: 1 row, 2 rows."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def type_of(value):
+    """Write what was given where another type is meant: str, None, the class DataFrame."""
+    if value is None:
+        return "None"
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+
+
+def warn(message):
+    """Warn the user at their own line, the first one up the stack outside this package."""
+    frame, level = inspect.currentframe().f_back, 2
+    while frame is not None and _is_ours(frame):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def _is_ours(frame):
+    return frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
