@@ -164,6 +164,12 @@ class PairedPrior(CouplingPrior):
         Penalty per pair of tasks; other pairs take ``penalty``. A pair of variables listed in
         ``variable_penalty`` overrides it.
 
+    Raises
+    ------
+    TypeError, ValueError
+        When it is used: for penalties that are no numbers from 0 to 1, pairs that are not two
+        different names.
+
     References
     ----------
     Niculescu-Mizil (2008), equation 2.8.
@@ -235,6 +241,12 @@ class EditPrior(CouplingPrior):
     variable_penalty : mapping {(a, b): float} or symmetric DataFrame, default=None
         Penalty per pair of variables, 0 = never share, 1 = must agree; other pairs take
         ``penalty``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When it is used: for penalties that are no numbers from 0 to 1, pairs that are not two
+        different names, and costs below 0.
 
     References
     ----------

@@ -94,6 +94,12 @@ class ReferencePrior(BaseEstimator):
     factor : float, default=0.5
         In (0, 1]; 1 is uniform.
 
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit`` of a learner: for a graph that is no DAG or names a variable that no task has, and
+        a factor out of range.
+
     References
     ----------
     Heckerman, Geiger & Chickering (1995), section 5.
