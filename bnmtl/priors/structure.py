@@ -97,8 +97,8 @@ class ReferencePrior(BaseEstimator):
     Raises
     ------
     TypeError, ValueError
-        In ``fit`` of a learner: for a graph that is no DAG or names a variable that no task has, and
-        a factor out of range.
+        In ``fit`` of a learner: for a graph that is no DAG or names a variable that no task has,
+        and a factor out of range.
 
     References
     ----------
