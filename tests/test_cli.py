@@ -281,7 +281,7 @@ def test_task_names_that_no_file_can_have(call, files):
         ),
         (["--foo"], "`--foo` is no option of `bnmtl`: see `bnmtl --help`"),
         (["learn", "north.csv", "--seed"], "`--seed` requires an argument"),
-        (["structures", "asia", "alarm"], "extra argument(s) (alarm): see `bnmtl structures"),
+        (["structures", "asia", "alarm"], "(alarm): see `bnmtl structures --help`"),
         (["learn", "nowhere.csv"], "`nowhere.csv` does not exist"),
         (["learn", "."], "`.` is a directory"),
         (["learn", "north.csv", "north.csv"], "PATH must name every file once"),

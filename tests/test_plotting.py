@@ -154,6 +154,14 @@ def test_majority_keeps_the_direction_of_most_tasks():
     tasks = {"1": graph("ab", "bc"), "2": graph("ab", "bc"), "3": graph("ba", "ca")}
     assert majority_arcs(tasks) == {("a", "b"): 3, ("a", "c"): 1, ("b", "c"): 2}
     assert majority_arcs({"1": graph("ba"), "2": graph("ab"), "3": graph("ba")}) == {("b", "a"): 3}
+    # The path a -> b -> c turns c -> a round before a -> c is counted.
+    turned = {
+        "1": graph("ab", "bc"),
+        "2": graph("ab", "ca"),
+        "3": graph("bc", "ca"),
+        "4": graph("ac"),
+    }
+    assert majority_arcs(turned) == {("a", "b"): 2, ("a", "c"): 3, ("b", "c"): 2}
 
 
 def test_sweeps_find_a_drawing_without_crossings():

@@ -147,7 +147,9 @@ def majority_arcs(configuration):
     acyclic = nx.DiGraph()
     chosen = {}
     for (tail, head), n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        if (head, tail) in chosen:
+        if (tail, head) in chosen:
+            chosen[tail, head] += n
+        elif (head, tail) in chosen:
             chosen[head, tail] += n
         elif tail in acyclic and head in acyclic and nx.has_path(acyclic, head, tail):
             acyclic.add_edge(head, tail)
