@@ -150,5 +150,6 @@ def test_every_public_name_is_there():
 
     for name in bnmtl.__all__:
         assert getattr(bnmtl, name) is not None
+    assert callable(bnmtl.search.neighborhood.best_states)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         bnmtl.nothing  # noqa: B018
