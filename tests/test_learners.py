@@ -126,6 +126,17 @@ def test_penalty_zero_is_single_task_learning(prior, partial_tasks):
     assert joint.networks_ == single.networks_
 
 
+@pytest.mark.parametrize("start", [None, "identical"])
+def test_independent_tasks_are_searched_once(start, asia_tasks):
+    """Only the single-task start is used at penalty 0, so no other is searched."""
+    events = []
+    learner = MultitaskLearner(PairedPrior(0), start=start, progress=events.append, **QUICK)
+    learner.fit(asia_tasks)
+    stages = {event.stage for event in events if event.done > 0}
+    assert stages == {"single-task"}
+    assert learner.start_ == "single-task"
+
+
 def test_one_task_is_single_task_learning(asia_tasks):
     one = {"north": asia_tasks["north"]}
     single = SingleTaskLearner(**QUICK).fit(one)

@@ -143,6 +143,15 @@ def test_other_priors_lend_their_kind(tasks):
     assert learner.prior.penalty == EditPrior().penalty
 
 
+def test_one_task_is_searched_once(tasks):
+    """There is nothing to share, whatever the penalty, so no other start is searched."""
+    events = []
+    learner = MultitaskLearnerCV(penalties=GRID, progress=events.append, **QUICK)
+    learner.fit({"north": tasks["north"]})
+    stages = {event.stage for event in events if event.done > 0}
+    assert stages == {"single-task", "penalties"}
+
+
 def test_progress_counts_the_grid(tasks):
     events = []
     MultitaskLearnerCV(penalties=GRID, progress=events.append, **QUICK).fit(tasks)

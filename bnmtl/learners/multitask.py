@@ -112,7 +112,9 @@ class MultitaskLearner(Learner):
         check_prior_names(prior, tasks)
         problems = self._problems(tasks)
         search = MultitaskSearch(problems, effort, report)
-        starts = self._given_starts(tasks, problems) or search.starts(self._start_names())
+        given = self._given_starts(tasks, problems)
+        names = None if given else self._start_names()
+        starts = given or search.starts([prior], names)
         self._publish_solution(tasks, problems, search.solve(prior, starts, report))
 
     def _start_names(self):

@@ -159,7 +159,7 @@ class MultitaskLearnerCV(MultitaskLearner):
             train, test = parted(tasks, held_out)
             constraints = {problem.name: problem.constraints for problem in problems}
             search = MultitaskSearch(self._problems(train, constraints), effort, report)
-            starts = search.within(given) if given else search.starts(names)
+            starts = search.within(given) if given else search.starts(priors.values(), names)
             done = report.of_part("penalties", at * len(priors), len(folds) * len(priors))
             solutions = self._grid(search, priors, starts, effort, done)
             scores += [self._held_out_score(train, test, one) for one in solutions]
@@ -174,7 +174,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         if self.cv is None:
             solution = whole.scored(prior, solutions[best], search.problems)
         else:
-            solution = whole.solve(prior, given or whole.starts(names), report)
+            solution = whole.solve(prior, given or whole.starts([prior], names), report)
         self._publish_solution(tasks, problems, solution)
 
     def _check_choice(self, tasks):

@@ -167,11 +167,14 @@ class MultitaskSearch:
         matrix, _ = search_identical(self.joint, None, self._effort, self._report)
         return [self.joint.restrict(s, matrix) for s in range(len(self.problems))]
 
-    def starts(self, names=None):
+    def starts(self, priors, names=None):
         """Adjacency matrices to start from, by name.
 
         Parameters
         ----------
+        priors : iterable of priors
+            For which they are wanted; where none of them couples the tasks, `solve` needs no start
+            and none is searched.
         names : sequence of str, default=None
             Of `STARTS`; None is all of them, the identical one left out where the tasks' demands
             contradict one another.
@@ -180,6 +183,8 @@ class MultitaskSearch:
         -------
         dict name -> list of bool array
         """
+        if all(self.is_apart(prior) for prior in priors):
+            return {}
         make = {
             "single-task": lambda: self.single,
             "identical": lambda: self.identical,
