@@ -92,19 +92,24 @@ def best_value(gains, log_coupling):
     return best
 
 
-def detours(matrix):
-    """[a, b] true where a path of two or more arcs leads from a to b."""
-    n = len(matrix)
-    reach = np.zeros((n, n), dtype=bool)
+def ancestors(matrix):
+    """[b, a] true where a path leads from a to b."""
     graph = nx.DiGraph()
-    graph.add_nodes_from(range(n))
+    graph.add_nodes_from(range(len(matrix)))
     graph.add_edges_from(map(tuple, np.argwhere(matrix)))
-    for a, b in itertools.permutations(range(n), 2):
-        rest = graph.copy()
-        if rest.has_edge(a, b):
-            rest.remove_edge(a, b)
-        reach[a, b] = nx.has_path(rest, a, b)
+    reach = np.zeros(matrix.shape, dtype=bool)
+    for b in graph:
+        reach[b, list(nx.ancestors(graph, b))] = True
     return reach
+
+
+def cells(codes, child, parents):
+    """Rows of each occurring cell of a family, by (parents' states, child's state), in order."""
+    table = {}
+    for row in range(codes.shape[1]):
+        key = (tuple(codes[p, row] for p in parents), codes[child, row])
+        table.setdefault(key, []).append(row)
+    return dict(sorted(table.items()))
 
 
 def is_dag(matrix):

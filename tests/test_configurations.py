@@ -73,7 +73,7 @@ def joint_problem(frames, structure_prior=None, **demands):
         demands.get("max_parents"),
     )
     return JointProblem(
-        [TaskProblem.of(t, BDeu(), constraints[s], structure_prior) for s, t in tasks.items()]
+        TaskProblem.of_all(tasks, BDeu(), constraints, dict.fromkeys(tasks, structure_prior))
     )
 
 

@@ -1,6 +1,7 @@
 """Scores: their laws over the one list of all scores, naive twins, and R bnlearn's values."""
 
 import warnings
+from unittest import mock
 
 import naive
 import networkx as nx
@@ -13,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmtl import AIC, BIC, K2, BDeu, BDs, LogLikelihood
-from bnmtl._kernels import scoring
+from bnmtl._kernels import partition
+from bnmtl.scores import bound as bound_scores
 from bnmtl.tasks import encode
 
 SCORES = [BDeu(), BDeu(10.0), BDs(), BDs(3.5), K2(), BIC(), AIC(), LogLikelihood()]
@@ -85,47 +87,143 @@ def test_row_and_parent_order_do_not_matter_to_the_last_bit(frame, score, random
 
 @settings(max_examples=examples(100))
 @given(tables(), st.sampled_from(SCORES), st.data())
-def test_toggles_equal_local_scores_to_the_last_bit(frame, score, data):
-    """However a family is reached, by adding, by removing or directly, its score is the same."""
+def test_gains_are_differences_of_local_scores(frame, score, data):
     task = encode_quietly(frame)
     bound = score.bind(task)
     n = task.n_variables
     child = data.draw(st.integers(0, n - 1))
-    parents = tuple(sorted(data.draw(st.sets(st.integers(0, n - 1))) - {child}))
-    toggled = bound.toggles(child, parents)
-    assert toggled[child] == bound.local_score(child, parents)
+    parents = sorted(data.draw(st.sets(st.integers(0, n - 1))) - {child})
+    gains = bound.gains(child, parents)
+    own = bound.local_score(child, parents)
+    assert gains[child] == own
     for v in set(range(n)) - {child}:
-        assert toggled[v] == bound.local_score(child, set(parents) ^ {v})
+        toggled = bound.local_score(child, set(parents) ^ {v})
+        assert gains[v] == pytest.approx(toggled - own, rel=1e-9, abs=1e-9)
 
 
-@by_name
-def test_toggles_of_real_rows_equal_local_scores_to_the_last_bit(score):
-    """Long sums, in which any other order of the configurations would show."""
-    task = encode_quietly(reference.frame("insurance"))
-    bound = score.bind(task)
-    for child, parents in [(3, (5, 9)), (20, (1, 12, 25)), (11, (0,))]:
-        toggled = bound.toggles(child, parents)
-        for v in set(range(task.n_variables)) - {child}:
-            assert toggled[v] == bound.local_score(child, set(parents) ^ {v})
+def routes(score, task, child, parents):
+    """A local score counted at once, as one more parent of a smaller family, and from the cache."""
+    yield score.bind(task).local_score(child, parents)
+    for last in parents:
+        bound = score.bind(task)
+        bound.gains(child, sorted(set(parents) - {last}))
+        yield bound.local_score(child, parents)
+        assert bound.bound.asked > bound.bound.computed
 
 
 @settings(max_examples=examples(100))
 @given(tables(), st.sampled_from(SCORES))
-def test_counting_by_sorting_equals_counting_into_a_table_to_the_last_bit(frame, score):
+def test_a_local_score_is_the_same_to_the_last_bit_by_whatever_route(frame, score):
     task = encode_quietly(frame)
+    assert len(set(routes(score, task, 0, list(range(1, task.n_variables))))) == 1
+
+
+@by_name
+def test_long_sums_are_the_same_to_the_last_bit_by_whatever_route(score):
+    task = encode_quietly(reference.frame("insurance"))
+    for child, parents in [(3, [5, 9]), (20, [1, 12, 25]), (11, [0]), (4, [1, 2, 3, 6, 17])]:
+        assert len(set(routes(score, task, child, parents))) == 1
+
+
+@settings(max_examples=examples(60))
+@given(tables(), st.sampled_from([BDeu(), BDeu(10.0), LogLikelihood()]))
+def test_graphs_of_one_class_tie_exactly(frame, score):
+    """Not only within rounding: a complete graph has the same score whatever its order."""
+    task = encode_quietly(frame)
+    bound = score.bind(task)
     n = task.n_variables
-    weights = np.arange(task.n_rows) % 3 * 0.5
-    arguments = (
-        task.codes,
-        weights,
-        task.arities,
-        0,
-        np.arange(1, n),
-        score._kind,
-        float(score._sample_size),
-        weights.sum(),
-    )
-    assert scoring.sorted_score(*arguments) == scoring.family_score(*arguments)
+    forward = np.triu(np.ones((n, n), dtype=bool), 1)
+    assert bound.score(forward) == pytest.approx(bound.score(forward.T), rel=1e-14, abs=1e-12)
+    for child in range(n):
+        for parent in set(range(n)) - {child}:
+            assert bound.gains(child, [])[parent] == bound.gains(parent, [])[child]
+
+
+@settings(max_examples=examples(60))
+@given(tables(most_rows=80), st.integers(1, 4), st.data())
+def test_partitions_hold_the_rows_of_every_cell(frame, times, data):
+    """By intersecting bit sets and by sorting: the same cells, each with its rows."""
+    task = encode_quietly(frame.loc[np.repeat(frame.index, times)])
+    child, *parents = data.draw(st.permutations(range(task.n_variables)))
+    parents = np.array(sorted(parents), np.int64)
+    expected = naive.cells(task.codes, child, parents)
+    with mock.patch.object(bound_scores, "MOST_DISTINCT", 0.0):
+        bound = BDeu().bind(task)
+    engine = bound.engine
+    assert engine.weight_at[0] == -1
+    with bound.scratch() as scratch:
+        for way in (partition.part, partition.part_by_sorting):
+            n_cells = way(engine.table, 0, child, parents, len(parents), scratch.table)
+            found = [rows_of_cell(scratch, cell) for cell in range(n_cells)]
+            assert found == list(expected.values())
+            firsts = [key[0] for key in expected]
+            opens = [at == 0 or firsts[at] != firsts[at - 1] for at in range(n_cells)]
+            assert scratch.opens[: n_cells + 1].tolist() == [*opens, True]
+
+
+def rows_of_cell(scratch, cell):
+    """Row numbers of one cell, from its bit set or its list."""
+    size, begin = scratch.sizes[cell], scratch.bits_at[cell]
+    if begin < 0:
+        rows = scratch.order[scratch.rows_at[cell] : scratch.rows_at[cell] + size].tolist()
+    else:
+        bits = np.unpackbits(scratch.bits[begin:].view(np.uint8), bitorder="little")
+        rows = np.flatnonzero(bits).tolist()[:size]
+    return sorted(rows)
+
+
+@by_name
+def test_merged_rows_score_as_the_rows_themselves(score, monkeypatch):
+    """To the last bit: rows that repeat often are stored once, with a weight."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (400, 4)).astype(str), columns=list("abcd"))
+    task = encode_quietly(frame)
+    merged = score.bind(task)
+    assert merged.engine.weight_at[0] == 0
+    assert merged.engine.n_rows[0] == 16
+    monkeypatch.setattr(bound_scores, "MOST_DISTINCT", 0.0)
+    plain = score.bind(task)
+    assert plain.engine.weight_at[0] == -1
+    for child, parents in [(0, []), (1, [0]), (2, [0, 1, 3])]:
+        assert merged.local_score(child, parents) == plain.local_score(child, parents)
+        assert np.array_equal(merged.gains(child, parents), plain.gains(child, parents))
+
+
+def test_a_full_cache_forgets_but_never_errs():
+    """With room for few tables the scores stay what they are, and are counted more often."""
+    task = encode_quietly(reference.frame("insurance"))
+    small, large = (BDeu().bind_all([task], cache_size=size).of(0) for size in (0.0, 200.0))
+    for _ in range(2):
+        for child in range(task.n_variables):
+            for parent in range(task.n_variables - 1):
+                parents = [parent] if parent < child else [parent + 1]
+                assert np.array_equal(small.gains(child, parents), large.gains(child, parents))
+    assert small.bound.asked == large.bound.asked
+    assert small.bound.computed > 1.5 * large.bound.computed
+
+
+def test_the_cache_grows_with_what_is_asked():
+    task = encode_quietly(reference.frame("insurance"))
+    bound = BDeu().bind(task)
+    before = bound.engine.cache.size
+    for child in range(task.n_variables):
+        for parent in set(range(task.n_variables)) - {child}:
+            bound.gains(child, [parent])
+    computed = bound.bound.computed
+    assert bound.engine.cache.size > before
+    bound.gains(5, [3])
+    assert bound.bound.computed == computed
+
+
+def test_families_beyond_the_largest_table_are_left_out_and_named():
+    task = encode_quietly(reference.frame("insurance"))
+    bound = BDeu().bind_all([task], max_cells=30).of(0)
+    gains = bound.gains(0, [1])
+    sizes = task.arities[0] * task.arities[1] * task.arities
+    assert (np.isnan(gains[2:]) == (sizes[2:] > 30)).all()
+    first = 2 + int(np.flatnonzero(sizes[2:] > 30)[0])
+    assert bound.bound.largest == [0, first, 1]
+    assert bound.bound.too_large == (sizes[2:] > 30).sum()
 
 
 @by_name
@@ -145,8 +243,9 @@ def test_families_of_many_states_are_scored_without_laying_out_their_table(score
     expected = naive.local_score(score, names[6], names[:6] + names[7:], rows, states_of(frame))
     found = score.local_score(names[6], names[:6] + names[7:], frame)
     assert found == pytest.approx(expected, rel=1e-9)
-    bound = score.bind(encode_quietly(frame))
-    assert bound.toggles(6, (0, 1, 2))[4] == bound.local_score(6, (0, 1, 2, 4))
+    bound = score.bind_all([encode_quietly(frame)], max_cells=np.inf).of(0)
+    gain = bound.local_score(6, [0, 1, 2, 4]) - bound.local_score(6, [0, 1, 2])
+    assert bound.gains(6, [0, 1, 2])[4] == pytest.approx(gain, rel=1e-9)
 
 
 @settings(max_examples=examples(60))

@@ -12,19 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmtl import AIC, ArcPrior, BDeu
-from bnmtl._kernels import moves, paths
-from bnmtl.search.constraints import Constraints, constraints_by_task
-from bnmtl.search.graph_state import GraphState, random_changes
-from bnmtl.search.hill_climbing import hill_climb, search, tabu_search
+from bnmtl._kernels import climbing
+from bnmtl.search.budget import Budget
+from bnmtl.search.constraints import constraints_by_task
+from bnmtl.search.hill_climbing import search
 from bnmtl.search.problem import TaskProblem
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.tasks import encode
-
-
-def free(n, max_parents=None):
-    """Constraints that allow everything."""
-    permitted = ~np.eye(n, dtype=bool)
-    return Constraints(permitted, np.zeros((n, n), dtype=bool), max_parents or n)
 
 
 @st.composite
@@ -55,19 +49,83 @@ def problem_of(frame, score=None, structure_prior=None, max_parents=None, **dema
         demands.get("tiers"),
         max_parents,
     )
-    return TaskProblem.of(tasks["t"], score or BDeu(), constraints["t"], structure_prior)
+    (problem,) = TaskProblem.of_all(tasks, score or BDeu(), constraints, {"t": structure_prior})
+    return problem
 
 
+def state_of(problem, seed=0, matrix=None):
+    """The graph of the required arcs, or a given one, under search."""
+    matrix = problem.constraints.required if matrix is None else matrix
+    empty = problem.log_posterior(np.zeros_like(matrix))
+    return problem.state(matrix, Ties(problem.variables, seed, tolerance(empty)))
+
+
+def found_by(state, seed=0, **effort):
+    """What a search ends with."""
+    effort = {"restarts": 0, "tabu": 0, **effort}
+    return search(state, np.random.default_rng(seed), Budget(), **effort)
+
+
+def may_set(state):
+    """[a, b] true where the arc may be set now."""
+    n = len(state.adjacency)
+    pairs = itertools.permutations(range(n), 2)
+    allowed = np.zeros((n, n), dtype=bool)
+    for a, b in pairs:
+        allowed[a, b] = state.may_set(a, b)
+    return allowed
+
+
+def agrees_with_its_arcs(state):
+    """Parents, ancestors and the mark of a graph are those that its adjacency asks for."""
+    matrix = state.adjacency
+    dag, n = state.dag, len(matrix)
+    assert (dag.n_parents == matrix.sum(axis=0)).all()
+    for b in range(n):
+        held = dag.parents[b, : dag.n_parents[b]]
+        assert held.tolist() == np.flatnonzero(matrix[:, b]).tolist()
+    bits = np.unpackbits(dag.ancestors.view(np.uint8), axis=1, bitorder="little")[:, :n]
+    assert (bits.astype(bool) == naive.ancestors(matrix)).all()
+    assert dag.mark[0] == np.bitwise_xor.reduce(state.task.arc_keys[matrix.T], initial=0)
+
+
+@settings(max_examples=examples(100))
+@given(dags(), st.integers(0, 10**6))
+def test_ancestors_follow_every_change(matrix, seed):
+    n = len(matrix)
+    state = state_of(problem_of(random_frame(seed, n)), matrix=matrix)
+    agrees_with_its_arcs(state)
+    rng = np.random.default_rng(seed)
+    for _ in range(6):
+        options = np.argwhere(may_set(state) & ~matrix | state.adjacency)
+        if len(options):
+            a, b = options[rng.integers(len(options))].tolist()
+            state.set_pair(a, b, 0 if state.adjacency[a, b] else 1)
+            agrees_with_its_arcs(state)
+
+
+@settings(max_examples=examples(60))
 @given(dags())
-def test_detours_are_paths_of_two_or_more_arcs(matrix):
-    assert (paths.detours(matrix) == naive.detours(matrix)).all()
-
-
-@given(dags())
-def test_an_arc_may_be_set_exactly_where_no_detour_leads_back(matrix):
-    longer = paths.detours(matrix)
+def test_an_arc_may_be_set_exactly_where_it_closes_no_cycle(matrix):
+    state = state_of(problem_of(random_frame(0, len(matrix))), matrix=matrix)
     for a, b in itertools.permutations(range(len(matrix)), 2):
-        assert naive.is_dag(naive.with_state(matrix, a, b, 1)) == (not longer[b, a])
+        if not matrix[a, b]:
+            assert state.may_set(a, b) == naive.is_dag(naive.with_state(matrix, a, b, 1))
+
+
+def test_more_variables_than_bits_in_a_word():
+    """Ancestors of 70 variables in a chain: sets of two words."""
+    n = 70
+    chain = np.zeros((n, n), dtype=bool)
+    chain[np.arange(n - 1), np.arange(1, n)] = True
+    state = state_of(problem_of(random_frame(0, n, 20)), matrix=chain)
+    agrees_with_its_arcs(state)
+    assert not state.may_set(n - 1, 0)
+    state.set_pair(30, 31, 0)
+    agrees_with_its_arcs(state)
+    assert state.may_set(n - 1, 0)
+    state.set_pair(66, 67, -1)
+    agrees_with_its_arcs(state)
 
 
 @settings(max_examples=examples(80))
@@ -75,10 +133,10 @@ def test_an_arc_may_be_set_exactly_where_no_detour_leads_back(matrix):
 def test_incremental_gains_equal_the_full_rescore(seed, n, data):
     """After every random change each toggle is the difference of two full scores."""
     problem = problem_of(random_frame(seed, n))
-    state = problem.state(np.zeros((n, n), dtype=bool))
+    state = state_of(problem)
     rng = np.random.default_rng(seed)
     for _ in range(4):
-        options = np.argwhere(state.may_add() & ~state.adjacency | state.adjacency)
+        options = np.argwhere(may_set(state) & ~state.adjacency | state.adjacency)
         a, b = options[rng.integers(len(options))].tolist()
         state.set_pair(a, b, 0 if state.adjacency[a, b] else 1)
         own = problem.log_posterior(state.adjacency)
@@ -94,50 +152,40 @@ def test_incremental_gains_equal_the_full_rescore(seed, n, data):
 @given(st.integers(0, 10**6), st.integers(2, 4), st.integers(0, 10))
 def test_the_end_of_a_search_is_a_local_optimum(seed, n, tabu):
     problem = problem_of(random_frame(seed, n, 40))
-    state = problem.state(np.zeros((n, n), dtype=bool))
-    ties = Ties(problem.variables, seed, tolerance(state.score))
-    hill_climb(state, ties)
-    tabu_search(state, ties, tabu)
+    state = state_of(problem, seed)
+    found_by(state, tabu=tabu)
     own = problem.log_posterior(state.adjacency)
     part = [~np.eye(n, dtype=bool)]
     for (neighbor,) in naive.neighbors([state.adjacency.copy()], part):
-        assert problem.log_posterior(neighbor) <= own + ties.tolerance
+        assert problem.log_posterior(neighbor) <= own + state.task.tolerance[0]
 
 
 @settings(max_examples=examples(40))
 @given(st.integers(0, 10**6))
 def test_restarts_find_the_best_of_all_graphs_of_three_variables(seed):
     problem = problem_of(random_frame(seed, 3, 40))
-    state = problem.state(np.zeros((3, 3), dtype=bool))
-    ties = Ties(problem.variables, seed, tolerance(state.score))
-    best = search(state, ties, np.random.default_rng(seed), restarts=20, perturb=3)
+    state = state_of(problem, seed)
+    best = found_by(state, seed, restarts=20, perturb=3, tabu=10)
     assert best == pytest.approx(max(map(problem.log_posterior, naive.all_dags(3))), rel=1e-12)
     assert best == pytest.approx(problem.log_posterior(state.adjacency), rel=1e-12)
 
 
 def test_a_longer_search_is_never_worse():
     problem = problem_of(reference.frame("sachs"))
-    n = len(problem.variables)
-    scores = []
-    for tabu, restarts in [(0, 0), (10, 0), (10, 5), (10, 30)]:
-        state = problem.state(np.zeros((n, n), dtype=bool))
-        ties = Ties(problem.variables, 0, tolerance(state.score))
-        scores.append(search(state, ties, np.random.default_rng(0), restarts, 10, tabu))
+    scores = [
+        found_by(state_of(problem), restarts=restarts, tabu=tabu)
+        for tabu, restarts in [(0, 0), (10, 0), (10, 5), (10, 30)]
+    ]
     assert scores == sorted(scores)
 
 
 def test_a_tabu_walk_leaves_local_optima_for_better_ones():
     """On ALARM's rows plain climbing stops tens of nats below where the walk ends."""
     problem = problem_of(reference.frame("alarm"))
-    n = len(problem.variables)
-    gains = []
-    for seed in range(3):
-        state = problem.state(np.zeros((n, n), dtype=bool))
-        ties = Ties(problem.variables, seed, tolerance(state.score))
-        hill_climb(state, ties)
-        climbed = state.score
-        tabu_search(state, ties, 10)
-        gains.append(state.score - climbed)
+    gains = [
+        found_by(state_of(problem, seed), tabu=10) - found_by(state_of(problem, seed))
+        for seed in range(3)
+    ]
     assert min(gains) >= 0
     assert max(gains) > 10
 
@@ -148,35 +196,53 @@ def test_restarts_beat_those_of_bnlearn_on_alarm(seed):
     """R bnlearn 5.2.1, `hc` with 100 restarts, ends at -11311.4 on these rows; the best known score
     is in best_known.json (reference/README.md)."""
     problem = problem_of(reference.frame("alarm"))
-    n = len(problem.variables)
-    state = problem.state(np.zeros((n, n), dtype=bool))
-    ties = Ties(problem.variables, seed, tolerance(state.score))
-    best = search(state, ties, np.random.default_rng(seed), restarts=100)
+    best = found_by(state_of(problem, seed), seed, restarts=100, tabu=10)
     known = reference.read_json("best_known.json")["alarm_1000"]["best_known"]
     assert -11311.4 < best < known + 1e-6
+
+
+def disturbed(state, seed, n_changes):
+    """The graph after random changes."""
+    with state.scores.scratch() as scratch:
+        climbing.disturb(
+            state.dag.table,
+            state.task.table,
+            scratch.table,
+            np.arange(len(state.adjacency)),
+            np.array([seed + 1], np.uint64),
+            n_changes,
+        )
+        touched = scratch.touched[: len(state.adjacency)].copy()
+    return state.adjacency.copy(), touched
 
 
 @settings(max_examples=examples(100))
 @given(dags(), st.integers(0, 10**6), st.integers(0, 5), st.integers(1, 3))
 def test_random_changes_stay_legal(matrix, seed, n_changes, limit):
-    constraints = free(len(matrix), max_parents=len(matrix))
     matrix = matrix & (np.cumsum(matrix, axis=0) <= limit)
-    limited = Constraints(constraints.permitted, constraints.required, limit)
-    changed = random_changes(matrix, limited, np.random.default_rng(seed), n_changes)
+    problem = problem_of(random_frame(seed, len(matrix)), max_parents=limit)
+    state = state_of(problem, matrix=matrix)
+    changed, touched = disturbed(state, seed, n_changes)
+    agrees_with_its_arcs(state)
     assert naive.is_dag(changed)
     assert (changed.sum(axis=0) <= limit).all()
     apart = np.triu((changed != matrix) | (changed != matrix).T)
     assert apart.sum() <= n_changes
+    assert (touched | (changed == matrix).all(axis=0)).all()
 
 
-def test_random_changes_add_remove_and_turn_round():
-    kinds = set()
+def test_random_changes_add_remove_and_turn_round_equally_often():
+    """From one arc among three variables: removed, turned round, or one of four others set."""
     matrix = np.zeros((3, 3), dtype=bool)
     matrix[0, 1] = True
-    for seed in range(200):
-        changed = random_changes(matrix, free(3), np.random.default_rng(seed), 1)
-        kinds.add((int(changed.sum()), bool(changed[1, 0]), bool(changed[0, 1])))
-    assert kinds == {(0, False, False), (1, True, False), (2, False, True)}
+    counts = {}
+    state = state_of(problem_of(random_frame(0, 3)))
+    for seed in range(600):
+        state.reset(matrix)
+        changed, _ = disturbed(state, 7919 * seed, 1)
+        counts[changed.tobytes()] = counts.get(changed.tobytes(), 0) + 1
+    assert len(counts) == 6
+    assert 60 < min(counts.values()) <= max(counts.values()) < 145
 
 
 DEMANDS = [
@@ -193,9 +259,8 @@ DEMANDS = [
 def test_searches_keep_to_the_constraints(demands, seed):
     problem = problem_of(random_frame(seed, 4, 80), AIC(), **demands)
     limits = problem.constraints
-    state = problem.state(limits.required)
-    ties = Ties(problem.variables, seed, tolerance(state.score))
-    search(state, ties, np.random.default_rng(seed), restarts=5)
+    state = state_of(problem, seed)
+    found_by(state, seed, restarts=5, tabu=10)
     assert not (state.adjacency & ~limits.permitted).any()
     assert not (limits.required & ~state.adjacency).any()
     assert (state.adjacency.sum(axis=0) <= limits.max_parents).all()
@@ -248,43 +313,54 @@ def test_coins_of_different_pairs_are_independent():
     assert any(coins[a, b] and coins[b, c] and coins[c, a] for a, b, c in triples)
 
 
+def winner(gains, keys=None, coins=None, tolerance=1e-9):
+    """The change that wins among given gains, [a, b] of setting a -> b in the empty graph."""
+    n = len(gains)
+    state = state_of(problem_of(random_frame(0, n)))
+    state.dag.gains[:] = gains.T
+    state.dag.best_gain[:] = np.nanmax(gains, axis=0, initial=-np.inf)
+    state.task.order_keys[:] = 0 if keys is None else keys
+    state.task.coins[:] = np.triu(np.ones((n, n), dtype=bool), 1).T if coins is None else coins.T
+    state.task.tolerance[:] = tolerance
+    return climbing.best_change(state.dag.table, state.task.table, np.zeros(0, np.int64))
+
+
 @pytest.mark.parametrize("favored", [0, 1])
 def test_a_tie_within_a_pair_falls_to_the_coin(favored):
-    toggles = np.array([[0.0, 1.0], [1.0 + 1e-12, 0.0]])
+    gains = np.array([[np.nan, 1.0], [1.0 + 1e-12, np.nan]])
     coins = np.zeros((2, 2), dtype=bool)
     coins[favored, 1 - favored] = True
-    anything = np.ones((2, 2), dtype=bool)
-    none = np.zeros((2, 2), dtype=bool)
-    keys = np.zeros((2, 2), dtype=np.uint64)
-    a, b, state, gain = moves.best_change(toggles, none, anything, anything, keys, coins, 1e-9)
-    assert (a, b, state) == (favored, 1 - favored, 1)
-    assert gain == toggles[a, b]
+    a, b, state, gain = winner(gains, coins=coins)
+    assert (a, b, state) == (favored, 1 - favored, climbing.SET)
+    assert gain == gains[a, b]
 
 
 def test_a_tie_between_pairs_falls_to_the_smallest_key():
     n = 4
-    toggles = np.triu(np.ones((n, n)), 1)
+    gains = np.where(np.triu(np.ones((n, n)), 1), 1.0, np.nan)
     rng = np.random.default_rng(0)
-    upper = np.triu(rng.integers(0, 1000, (n, n)), 1).astype(np.uint64)
+    upper = np.triu(rng.integers(0, 1000, (n, n)), 1)
     keys = upper + upper.T
     smallest = min(itertools.combinations(range(n), 2), key=lambda pair: keys[pair])
-    forward = np.triu(np.ones((n, n), dtype=bool), 1)
-    none = np.zeros((n, n), dtype=bool)
-    a, b, *_ = moves.best_change(toggles, none, forward, none, keys, forward, 1e-9)
+    a, b, *_ = winner(gains, keys=keys)
     assert (a, b) == smallest
 
 
+def test_what_is_better_by_more_than_the_tolerance_is_no_tie():
+    gains = np.array([[np.nan, 1.0, 1.0 + 1e-6], [np.nan] * 3, [np.nan] * 3])
+    keys = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 0]])
+    assert winner(gains, keys=keys)[:2] == (0, 2)
+
+
 def test_nothing_allowed_is_said():
-    none = np.zeros((3, 3), dtype=bool)
-    keys = np.zeros((3, 3), dtype=np.uint64)
-    assert moves.best_change(np.zeros((3, 3)), none, none, none, keys, none, 1e-9)[2] == -1
+    assert winner(np.full((3, 3), np.nan))[2] == climbing.NONE
 
 
 def test_structure_prior_enters_gains_and_score():
     frame = random_frame(0, 3)
     prior = ArcPrior(probability=0.01)
     problem = problem_of(frame, structure_prior=prior)
-    state = problem.state(np.zeros((3, 3), dtype=bool))
+    state = state_of(problem)
     before = problem.log_posterior(state.adjacency)
     gain = state.toggles[0, 1]
     state.set_pair(0, 1, 1)
@@ -292,11 +368,11 @@ def test_structure_prior_enters_gains_and_score():
     assert gain == pytest.approx(after - before, rel=1e-12)
     flat = problem_of(frame)
     odds = np.log(0.01) - np.log(0.99)
-    assert gain == pytest.approx(flat.state(np.zeros((3, 3), bool)).toggles[0, 1] + odds)
+    assert gain == pytest.approx(state_of(flat).toggles[0, 1] + odds)
 
 
 def test_graph_state_copies_its_start():
     problem = problem_of(random_frame(0, 3))
     start = np.zeros((3, 3), dtype=bool)
-    GraphState(problem.scores, problem.constraints, start).set_pair(0, 1, 1)
+    state_of(problem, matrix=start).set_pair(0, 1, 1)
     assert not start.any()

@@ -1,15 +1,42 @@
 """The one place that imports numba and holds the compilation flags of all kernels."""
 
+from functools import cached_property
 from pathlib import Path
 
 import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils
+from numba.core.options import DefaultOptions
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
 
-_COMPILED = []
+_COMPILED, _CALLED = [], []
+
+# Functions that allocate nothing need no reference counts, which otherwise cost more than a small
+# kernel's own work: two atomic operations for every array in every call.
+_COUNTS_REFERENCES, _ALLOCATES_NOTHING = (
+    ({"_nrt": True}, {"_nrt": False}) if hasattr(DefaultOptions, "_nrt") else ({}, {})
+)
 
 
 def kernel(function):
-    """Compile ``function``: cached on disk, without the interpreter lock, strict arithmetic."""
-    compiled = numba.njit(cache=True, nogil=True)(function)
+    """Compile ``function``, which allocates nothing: cached on disk, without the interpreter lock.
+
+    Arithmetic is strict. Copying one slice to another counts as allocating. Kernels are compiled
+    once more for every literal among their arguments, so whole numbers that start as one are
+    written np.int64(0).
+    """
+    return _compiled(function, _ALLOCATES_NOTHING)
+
+
+def allocating_kernel(function):
+    """As `kernel`, for functions that make arrays."""
+    return _compiled(function, _COUNTS_REFERENCES)
+
+
+def _compiled(function, flags):
+    compiled = numba.njit(cache=True, nogil=True, **flags)(function)
     _COMPILED.append(compiled)
     return compiled
 
@@ -22,3 +49,179 @@ def is_first_run():
         one.signatures or any(Path(one.stats.cache_path).glob(f"*.{one.py_func.__name__}-*.nbi"))
         for one in _COMPILED
     )
+
+
+class Arrays:
+    """Named arrays that kernels get as one argument, their ``table``.
+
+    Numba passes an array as seven values and more, and its compiler needs seconds for functions
+    that hand hundreds of them on. The table holds the address and the shape of each array; a kernel
+    takes out what it needs by `ints`, `floats` and the like. In plain Python the table is the list
+    of the arrays.
+
+    Parameters
+    ----------
+    fields : sequence of (name, dtype, number of dimensions)
+        In the order of the constants by which the kernels take them out.
+    **arrays
+        C-contiguous, one for each field.
+    """
+
+    def __init__(self, fields, **arrays):
+        self.fields = fields
+        for name, dtype, n_dimensions in fields:
+            array = arrays[name]
+            if array.dtype != dtype or array.ndim != n_dimensions or not array.flags.c_contiguous:
+                raise TypeError(
+                    f"{name}: {array.dtype} of {array.ndim} dimensions, not {dtype} of "
+                    f"{n_dimensions}"
+                )
+            setattr(self, name, array)
+        self._arrays = [arrays[name] for name, _, _ in fields]
+        self.table = self._arrays
+        if not numba.config.DISABLE_JIT:
+            self.table = np.zeros((len(fields), _WIDTH), np.int64)
+            for row, array in zip(self.table, self._arrays, strict=True):
+                row[0] = array.ctypes.data
+                row[1 : 1 + array.ndim] = array.shape
+
+    def replaced(self, **arrays):
+        """The same with other arrays in some places."""
+        own = {name: getattr(self, name) for name, _, _ in self.fields}
+        return Arrays(self.fields, **{**own, **arrays})
+
+
+# A row of a table: an address and up to three extents.
+_WIDTH = 4
+
+
+def _view(dtype, n_dimensions):
+    """A function (table, index) that returns one array of a table, to be used in kernels."""
+    if numba.config.DISABLE_JIT:
+        return lambda table, index: table[index]
+    array_type = numba.types.Array(dtype, n_dimensions, "C")
+
+    @intrinsic
+    def view(_, table, index):
+        def generate(context, builder, signature, arguments):
+            entries = make_array(signature.args[0])(context, builder, arguments[0]).data
+            word = context.get_value_type(numba.types.int64)
+            first = builder.mul(arguments[1], word(_WIDTH))
+
+            def read(column):
+                return builder.load(builder.gep(entries, [builder.add(first, word(column))]))
+
+            item = context.get_data_type(dtype)
+            size = word(context.get_abi_sizeof(item))
+            shape = [read(1 + dimension) for dimension in range(n_dimensions)]
+            strides, step = [], size
+            for extent in reversed(shape):
+                strides.insert(0, step)
+                step = builder.mul(step, extent)
+            array = make_array(array_type)(context, builder)
+            populate_array(
+                array,
+                data=builder.inttoptr(read(0), item.as_pointer()),
+                shape=cgutils.pack_array(builder, shape),
+                strides=cgutils.pack_array(builder, strides),
+                itemsize=size,
+                meminfo=None,
+            )
+            return array._getvalue()
+
+        return array_type(table, numba.types.int64), generate
+
+    return view
+
+
+ints, ints2 = _view(numba.types.int64, 1), _view(numba.types.int64, 2)
+floats, floats2 = _view(numba.types.float64, 1), _view(numba.types.float64, 2)
+flags, flags2, flags3 = (_view(numba.types.bool_, n) for n in (1, 2, 3))
+codes_of, rows_of, words = (
+    _view(dtype, 1) for dtype in (numba.types.uint8, numba.types.uint32, numba.types.uint64)
+)
+words2 = _view(numba.types.uint64, 2)
+
+
+class Callback:
+    """A kernel (table, table, int, int, int) that other kernels call through its address.
+
+    Numba compiles a function once more into every kernel that calls it. What is large and called
+    from many is compiled once and called by `call`, given what `address` returns.
+    """
+
+    def __init__(self, function):
+        self._function = function
+        _CALLED.append(function)
+
+    @cached_property
+    def address(self):
+        """Where the function is; compiled at first use. In plain Python a number for it."""
+        if numba.config.DISABLE_JIT:
+            return _CALLED.index(self._function)
+        table = numba.types.CPointer(numba.types.int64)
+        word = numba.types.int64
+        signature = numba.types.void(table, table, word, word, word)
+        return numba.cfunc(signature, cache=True, **_ALLOCATES_NOTHING)(self._function).address
+
+
+@intrinsic
+def _table_in_machine(_, pointer):
+    """Its length is not known and not needed."""
+    array_type = numba.types.Array(numba.types.int64, 2, "C")
+
+    def generate(context, builder, signature, arguments):
+        word = context.get_value_type(numba.types.int64)
+        table = make_array(array_type)(context, builder)
+        populate_array(
+            table,
+            data=arguments[0],
+            shape=cgutils.pack_array(builder, [word(1), word(_WIDTH)]),
+            strides=cgutils.pack_array(builder, [word(8 * _WIDTH), word(8)]),
+            itemsize=word(8),
+            meminfo=None,
+        )
+        return table._getvalue()
+
+    return array_type(pointer), generate
+
+
+@intrinsic
+def _call_by_address(_, address, first, second, a, b, c):
+    def generate(context, builder, signature, arguments):
+        tables = [
+            make_array(kind)(context, builder, value).data
+            for kind, value in zip(signature.args[1:3], arguments[1:3], strict=True)
+        ]
+        values = [*tables, *arguments[3:]]
+        type_ = ir.FunctionType(ir.VoidType(), [value.type for value in values])
+        builder.call(builder.inttoptr(arguments[0], type_.as_pointer()), values)
+        return context.get_dummy_value()
+
+    word = numba.types.int64
+    return numba.types.void(word, first, second, word, word, word), generate
+
+
+@intrinsic
+def _count_in_machine(_, word):
+    """One instruction on most machines; LLVM makes vectors of it."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return numba.types.uint64(numba.types.uint64), generate
+
+
+# Number of bits that are set in a uint64.
+popcount = (lambda word: int(word).bit_count()) if numba.config.DISABLE_JIT else _count_in_machine
+
+# The table that the function of a `Callback` was given.
+table_at = (lambda table: table) if numba.config.DISABLE_JIT else _table_in_machine
+
+
+def _call_in_python(address, first, second, a, b, c):
+    _CALLED[address](first, second, a, b, c)
+
+
+# Call the function of a `Callback`: address, two tables, three integers.
+call = _call_in_python if numba.config.DISABLE_JIT else _call_by_address

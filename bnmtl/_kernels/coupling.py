@@ -7,7 +7,8 @@ logarithms log(1 - delta) in [-inf, 0]. States are int8 of shape (k,).
 
 import numpy as np
 
-from bnmtl._kernels._jit import kernel
+from bnmtl._kernels._jit import allocating_kernel, kernel
+from bnmtl._kernels.dags import closes_cycle
 
 
 @kernel
@@ -28,7 +29,7 @@ def distance(a, b, reversal):
     return reversal
 
 
-@kernel
+@allocating_kernel
 def edit_states(gains, log_penalty, costs):
     """Best states under the Edit prior, in O(k): for a fixed target the tasks separate.
 
@@ -55,7 +56,7 @@ def edit_states(gains, log_penalty, costs):
     return states, best > -np.inf
 
 
-@kernel
+@allocating_kernel
 def paired_states(gains, log_penalty, reversal):
     """Best states under the Paired prior with one penalty for all pairs of tasks, in O(k^3).
 
@@ -106,7 +107,7 @@ def weighted_log_coupling(states, log_penalties, reversal):
     return total
 
 
-@kernel
+@allocating_kernel
 def augmenting_path(capacity, source, sink, previous):
     """Shortest path with capacity left, as a predecessor of every node that is reached."""
     n = capacity.shape[0]
@@ -126,7 +127,7 @@ def augmenting_path(capacity, source, sink, previous):
     return previous[sink] >= 0
 
 
-@kernel
+@allocating_kernel
 def minimum_cut(capacity, source, sink):
     """Source side of a minimum cut by shortest augmenting paths; ``capacity`` is used up.
 
@@ -152,7 +153,7 @@ def minimum_cut(capacity, source, sink):
     return previous >= 0, True
 
 
-@kernel
+@allocating_kernel
 def min_cut_states(gains, log_penalties):
     """Best states under the Paired prior with reversal 2 and any log penalty per pair of tasks.
 
@@ -181,67 +182,87 @@ def min_cut_states(gains, log_penalties):
 
 
 @kernel
-def gather_gains(toggles, adjacency, may_add, may_remove, members, i, j, gains):
+def gather_gains(
+    held,
+    gains,
+    ancestors,
+    parents,
+    n_parents,
+    permitted,
+    may_remove,
+    most_parents,
+    members,
+    i,
+    j,
+    out,
+):
     """Gains of the members' states of the pair (i, j), i -> j being +1; -inf where not allowed.
 
-    All arrays but ``members`` and ``gains`` have the task as their first axis.
+    Arrays but ``members`` and ``out`` have the task as their first axis, then child and parent.
     """
     for at in range(members.size):
         s = members[at]
-        forward, backward = adjacency[s, i, j], adjacency[s, j, i]
-        gains[at, 1] = 0.0
-        gains[at, 2] = toggles[s, i, j]
-        gains[at, 0] = toggles[s, j, i]
+        into_i, into_j = gains[s, i, j], gains[s, j, i]
+        forward, backward = held[s, j, i], held[s, i, j]
+        out[at, 1] = 0.0
+        out[at, 2] = into_j
+        out[at, 0] = into_i
         if forward:
-            gains[at, 1] = toggles[s, i, j]
-            gains[at, 0] += toggles[s, i, j]
-            gains[at, 2] = 0.0
+            out[at, 1] = into_j
+            out[at, 0] += into_j
+            out[at, 2] = 0.0
         elif backward:
-            gains[at, 1] = toggles[s, j, i]
-            gains[at, 2] += toggles[s, j, i]
-            gains[at, 0] = 0.0
+            out[at, 1] = into_i
+            out[at, 2] += into_i
+            out[at, 0] = 0.0
         if (forward or backward) and not may_remove[s, i, j]:
-            gains[at, 1] = -np.inf
-        if not forward and not may_add[s, i, j]:
-            gains[at, 2] = -np.inf
-        if not backward and not may_add[s, j, i]:
-            gains[at, 0] = -np.inf
+            out[at, 1] = -np.inf
+        for state in (0, 2):
+            a, b, there = (i, j, forward) if state == 2 else (j, i, backward)
+            if there:
+                continue
+            allowed = permitted[s, b, a] and n_parents[s, b] < most_parents[s]
+            # A gain is nan where the family would be too large.
+            if (
+                not allowed
+                or np.isnan(out[at, state])
+                or closes_cycle(held[s], ancestors[s], parents[s], n_parents[s], a, b)
+            ):
+                out[at, state] = -np.inf
 
 
 @kernel
-def optimistic_gain(toggles, adjacency, permitted, may_remove, takes_part, i, j):
+def optimistic_gain(gains, held, permitted, may_remove, takes_part, i, j):
     """Sum over tasks of the largest gain of any state of the pair (i, j), cycles left aside.
 
-    A toggle is nan where a family may not grow; it then loses every comparison.
+    A gain is nan where a family may not grow; it then loses every comparison.
     """
     total = 0.0
-    for s in range(toggles.shape[0]):
+    for s in range(gains.shape[0]):
         if not takes_part[s, i, j]:
             continue
-        a, b = (j, i) if adjacency[s, j, i] else (i, j)
+        a, b = (j, i) if held[s, i, j] else (i, j)
         best = 0.0
-        if adjacency[s, a, b]:
-            turned = toggles[s, a, b] + toggles[s, b, a]
-            if may_remove[s, a, b] and toggles[s, a, b] > best:
-                best = toggles[s, a, b]
+        if held[s, b, a]:
+            turned = gains[s, b, a] + gains[s, a, b]
+            if may_remove[s, a, b] and gains[s, b, a] > best:
+                best = gains[s, b, a]
         else:
-            turned = toggles[s, b, a]
-            if permitted[s, a, b] and toggles[s, a, b] > best:
-                best = toggles[s, a, b]
-        if permitted[s, b, a] and turned > best:
+            turned = gains[s, a, b]
+            if permitted[s, b, a] and gains[s, b, a] > best:
+                best = gains[s, b, a]
+        if permitted[s, a, b] and turned > best:
             best = turned
         total += best
     return total
 
 
 @kernel
-def optimistic_gains(toggles, adjacency, permitted, may_remove, takes_part, i, out):
+def optimistic_gains(gains, held, permitted, may_remove, takes_part, i, out):
     """Optimistic gains of all pairs that hold variable i, written to both halves of ``out``."""
     for j in range(out.shape[0]):
         if j != i:
             low, high = min(i, j), max(i, j)
-            value = optimistic_gain(
-                toggles, adjacency, permitted, may_remove, takes_part, low, high
-            )
+            value = optimistic_gain(gains, held, permitted, may_remove, takes_part, low, high)
             out[i, j] = value
             out[j, i] = value

@@ -1,231 +1,362 @@
-"""Local scores of families from integer codes, used by ``bnmtl.scores``.
+"""Local scores of families from counts, with a cache, used by every search and ``bnmtl.scores``.
 
-Data contract: ``codes`` is uint8 of shape (n_variables, n_rows), one contiguous row per variable;
-``arities`` is int64, the number of declared states of each variable; ``parents`` is int64, sorted
-and without ``child``; ``weights`` is float64, one value a row. Nothing is checked and nothing is
-changed but ``out``.
+Data contract: the table of `ENGINE` holds the rows of k tasks, the score and the cache; that of
+`SCRATCH` is memory of one thread. Parents are int64, sorted, without the child.
 
-A family has q parent configurations and r states of the child. Its table is always summed in the
-same order (parents sorted, the last one fastest, then the child), however it was counted, so that a
-local score is the same to the last bit by whatever way it was reached.
+A Dirichlet score is a difference of two sums over tables, that of the family's cells and that of
+the parents' configurations. Every term is rounded once to a multiple of 1 / scale and summed as an
+integer, so that a score is the same to the last bit in whatever order and by whatever route it is
+reached. Under BDeu, BIC, AIC and the log-likelihood the sum depends on nothing but the set of
+variables:
+
+    local score(child, parents) = table(parents and child) - table(parents)
+
+so these tables are what is cached, graphs of one equivalence class tie exactly, and a family's
+table serves all its members. K2 and BDs are cached by family.
 """
 
 import math
 
 import numpy as np
 
-from bnmtl._kernels._jit import kernel
+from bnmtl._kernels._jit import (
+    Arrays,
+    Callback,
+    codes_of,
+    flags,
+    floats,
+    ints,
+    ints2,
+    kernel,
+    rows_of,
+    table_at,
+    words,
+)
+from bnmtl._kernels.cache import MISSING, keep, recall
+from bnmtl._kernels.counting import count_alone, count_weights_with, count_with
+from bnmtl._kernels.partition import (
+    ARITIES,
+    BITS,
+    BITS_AT,
+    CELL_BITS,
+    CELL_BITS_AT,
+    CELL_SIZES,
+    CELLS,
+    CODE_AT,
+    CODES,
+    CONFIGURATIONS,
+    HISTOGRAM,
+    MARGIN,
+    N_CASES,
+    N_ROWS,
+    OPENS,
+    ORDER,
+    PARTITION,
+    ROWS,
+    ROWS_AT,
+    WEIGHT_AT,
+    WEIGHTS,
+    new_partition,
+    part,
+)
+from bnmtl._kernels.terms import (
+    AIC,
+    BDS,
+    BIC,
+    K2,
+    LONGEST_TABLE,
+    N_TABLES,
+    pseudo_counts,
+    table_sum,
+)
 
-BDEU, BDS, K2, BIC, AIC, LOG_LIKELIHOOD = range(6)
+ENGINE = (
+    *ROWS,
+    ("method", np.float64, 1),  # see below
+    ("task_keys", np.int64, 1),  # (k,): random; the hash of a set is their exclusive or
+    ("variable_keys", np.int64, 1),  # (n,)
+    ("child_keys", np.int64, 1),  # (n,)
+    ("cache", np.int64, 1),  # flat, see `recall`
+    ("calls", np.int64, 1),  # (1,): address of `gains`
+)
+METHOD, TASK_KEYS, VARIABLE_KEYS, CHILD_KEYS, CACHE, CALLS = range(len(ROWS), len(ENGINE))
+# The method: which score, its sample size, what one nat is in integers (a power of two), and the
+# number of cells beyond which families are not scored.
+KIND, SAMPLE_SIZE, SCALE, MOST_CELLS = range(4)
 
-# Larger tables are counted by sorting: their memory then follows the rows, not q * r.
-DENSE_CELLS = 1 << 15
-DENSE_CELLS_PER_ROW = 8
-# Row codes stay below 2**62 when the parents' part is compressed to ranks beyond this size.
-COMPRESS_ABOVE = 2.0**53
+SCRATCH = (
+    *PARTITION,
+    ("terms", np.int64, 2),  # (tables, length): terms by count, once they were needed
+    ("owners", np.int64, 1),  # (tables,): whose terms a row holds, -1 for nobody's
+    ("bases", np.float64, 1),  # (tables,): what is subtracted from every lgamma
+    ("counters", np.int64, 1),  # see below
+    ("excluded", np.int64, 1),  # (n + 3,): size and members of the first family beyond MOST_CELLS
+    ("column", np.float64, 1),  # (n,): what `gains` returns
+    ("family", np.int64, 1),  # (n,): the parents that it is given
+    ("cut", np.int64, 1),  # (n,)
+    ("wanted", np.bool_, 1),  # (n,): which variables it may take in
+    ("missing", np.bool_, 1),  # (n,)
+    ("over_cells", np.int64, 1),  # (n,)
+    ("over_configurations", np.int64, 1),  # (n,)
+    ("waiting", np.int64, 1),  # (n,)
+    ("queue", np.int64, 1),  # (n,)
+    ("touched", np.bool_, 1),  # (n,)
+    ("nothing", np.int64, 1),  # (0,)
+)
+TERMS, OWNERS, BASES, COUNTERS, EXCLUDED = range(len(PARTITION), len(PARTITION) + 5)
+COLUMN, FAMILY, CUT, WANTED, MISSING_ONES = range(len(PARTITION) + 5, len(PARTITION) + 10)
+OVER_CELLS, OVER_CONFIGURATIONS, WAITING = range(len(PARTITION) + 10, len(PARTITION) + 13)
+QUEUE, TOUCHED, NOTHING = range(len(PARTITION) + 13, len(SCRATCH))
+
+# Counters of a scratch.
+ASKED, COMPUTED, TOO_LARGE = range(3)
+
+
+def new_scratch(n_variables, n_rows, n_cases):
+    """Memory for one thread that scores families of that many variables, rows and cases at most."""
+    n = n_variables
+    partition = new_partition(n_rows)
+    return Arrays(
+        SCRATCH,
+        **{name: getattr(partition, name) for name, _, _ in PARTITION},
+        terms=np.empty((N_TABLES, min(n_cases + 1, LONGEST_TABLE)), np.int64),
+        owners=np.full(N_TABLES, -1, np.int64),
+        bases=np.zeros(N_TABLES),
+        counters=np.zeros(3, np.int64),
+        excluded=np.zeros(n + 3, np.int64),
+        column=np.zeros(n),
+        family=np.zeros(n, np.int64),
+        cut=np.zeros(n, np.int64),
+        wanted=np.zeros(n, np.bool_),
+        missing=np.zeros(n, np.bool_),
+        over_cells=np.zeros(n, np.int64),
+        over_configurations=np.zeros(n, np.int64),
+        waiting=np.zeros(n, np.int64),
+        queue=np.zeros(n, np.int64),
+        touched=np.zeros(n, np.bool_),
+        nothing=np.zeros(0, np.int64),
+    )
 
 
 @kernel
-def cell_prior(kind, sample_size, q, r):
-    """Dirichlet parameter a_jk of one cell, for q parent configurations and r child states."""
-    if kind == K2:
-        return 1.0
-    return sample_size / (q * r)
+def family_sums(engine, scratch, n_cells, n_configurations, q, r):
+    """The two sums of a counted family: over its cells and over the parents' configurations."""
+    method = floats(engine, METHOD)
+    kind, scale = np.int64(method[KIND]), method[SCALE]
+    terms, owners, bases = ints2(scratch, TERMS), ints(scratch, OWNERS), floats(scratch, BASES)
+    cells, configurations = ints(scratch, CELLS), ints(scratch, CONFIGURATIONS)
+    cells_owner, cells_count, owner, count = pseudo_counts(
+        kind, method[SAMPLE_SIZE], q, r, n_configurations
+    )
+    return (
+        table_sum(terms, owners, bases, cells, n_cells, kind, cells_owner, cells_count, scale),
+        table_sum(
+            terms, owners, bases, configurations, n_configurations, kind, owner, count, scale
+        ),
+    )
 
 
 @kernel
-def configuration_term(counts, start, r, kind, a_jk):
-    """Contribution of one parent configuration, whose r counts begin at ``counts[start]``."""
-    n_j = 0.0
-    for k in range(start, start + r):
-        n_j += counts[k]
-    if n_j == 0.0:
-        return 0.0
-    total = 0.0
-    if kind <= K2:
-        # lgamma(a_j) - lgamma(a_j + N_j) + sum_k lgamma(a_jk + N_jk) - lgamma(a_jk)
-        a_j = a_jk * r
-        total = math.lgamma(a_j) - math.lgamma(a_j + n_j)
-        base = math.lgamma(a_jk)
-        for k in range(start, start + r):
-            if counts[k] > 0:
-                total += math.lgamma(a_jk + counts[k]) - base
-    else:
-        # sum_k N_jk log(N_jk / N_j)
-        for k in range(start, start + r):
-            if counts[k] > 0:
-                total += counts[k] * math.log(counts[k] / n_j)
-    return total
-
-
-@kernel
-def complexity(kind, q, r, n_rows):
+def complexity(kind, q, r, n_cases):
     """What BIC and AIC take off for the q (r - 1) free parameters of a family."""
     if kind == BIC:
-        return 0.5 * math.log(n_rows) * q * (r - 1)
+        return 0.5 * math.log(n_cases) * q * (r - 1)
     if kind == AIC:
         return q * (r - 1)
     return 0.0
 
 
 @kernel
-def occurring_configurations(counts, q, r):
-    """Number of parent configurations with at least one row."""
-    occurring = 0
-    for j in range(q):
-        for k in range(j * r, (j + 1) * r):
-            if counts[k] > 0:
-                occurring += 1
-                break
-    return occurring
+def by_set(kind):
+    """Whether the tables of a score depend on nothing but the set of variables."""
+    return kind != K2 and kind != BDS
 
 
 @kernel
-def table_score(counts, high, middle, low, r, kind, sample_size, n_rows):
-    """Score of a table counted as [middle, high, low, child], summed as [high, middle, low]."""
-    q = high * middle * low
-    q_prior = occurring_configurations(counts, q, r) if kind == BDS else q
-    a_jk = cell_prior(kind, sample_size, float(q_prior), r)
-    total = 0.0
-    for h in range(high):
-        for m in range(middle):
-            for v in range(low):
-                start = ((m * high + h) * low + v) * r
-                total += configuration_term(counts, start, r, kind, a_jk)
-    return total - complexity(kind, float(q), r, n_rows)
+def recall_family(engine, parents_key, child):
+    """The cached local score as an integer, complexity aside, or MISSING."""
+    cache = ints(engine, CACHE)
+    if not by_set(np.int64(floats(engine, METHOD)[KIND])):
+        return recall(cache, parents_key ^ ints(engine, CHILD_KEYS)[child])
+    whole = recall(cache, parents_key ^ ints(engine, VARIABLE_KEYS)[child])
+    if whole == MISSING:
+        return MISSING
+    part_of_it = recall(cache, parents_key)
+    if part_of_it == MISSING:
+        return MISSING
+    return whole - part_of_it
 
 
 @kernel
-def parent_codes(codes, arities, parents):
-    """Parent configuration of every row; order-preserving ranks where codes would overflow."""
-    keys = np.zeros(codes.shape[1], np.int64)
-    size = 1.0
-    for p in parents:
-        if size * arities[p] > COMPRESS_ABOVE:
-            distinct = np.unique(keys)
-            keys = np.searchsorted(distinct, keys).astype(np.int64)
-            size = float(distinct.size)
-        size *= arities[p]
-        for i in range(keys.size):
-            keys[i] = keys[i] * arities[p] + codes[p, i]
-    return keys
+def keep_family(engine, parents_key, child, cells, configurations):
+    """Cache the two sums of a family."""
+    cache = ints(engine, CACHE)
+    if by_set(np.int64(floats(engine, METHOD)[KIND])):
+        keep(cache, parents_key ^ ints(engine, VARIABLE_KEYS)[child], cells)
+        keep(cache, parents_key, configurations)
+    else:
+        keep(cache, parents_key ^ ints(engine, CHILD_KEYS)[child], cells - configurations)
 
 
 @kernel
-def sorted_score(codes, weights, arities, child, parents, kind, sample_size, n_rows):
-    """Score of a family whose table is too large to lay out: rows are sorted by configuration."""
-    r = arities[child]
+def family_value(engine, scratch, s, child, parents, n_parents):
+    """Local score of one family as an integer, complexity aside."""
+    arities, variable_keys = ints(engine, ARITIES), ints(engine, VARIABLE_KEYS)
+    counters = ints(scratch, COUNTERS)
+    key = ints(engine, TASK_KEYS)[s]
     q = 1.0
-    for p in parents:
-        q *= arities[p]
-    keys = parent_codes(codes, arities, parents)
-    order = np.argsort(keys, kind="mergesort")
-    q_prior = float(np.unique(keys[weights > 0]).size) if kind == BDS else q
-    a_jk = cell_prior(kind, sample_size, q_prior, r)
-    counts = np.zeros(r, np.float64)
-    total = 0.0
-    for position in range(order.size):
-        row = order[position]
-        counts[codes[child, row]] += weights[row]
-        if position + 1 == order.size or keys[order[position + 1]] != keys[row]:
-            total += configuration_term(counts, 0, r, kind, a_jk)
-            counts[:] = 0.0
-    return total - complexity(kind, q, r, n_rows)
+    for at in range(n_parents):
+        key ^= variable_keys[parents[at]]
+        q *= arities[parents[at]]
+    counters[ASKED] += 1
+    value = recall_family(engine, key, child)
+    if value != MISSING:
+        return value
+    counters[COMPUTED] += 1
+    n_cells = part(engine, s, child, parents, n_parents, scratch)
+    found, met = count_alone(engine, s, scratch, n_cells)
+    cells, configurations = family_sums(engine, scratch, found, met, q, float(arities[child]))
+    keep_family(engine, key, child, cells, configurations)
+    return cells - configurations
 
 
 @kernel
-def dense_limit(n_rows):
-    """Largest number of cells that is laid out as a table."""
-    return max(DENSE_CELLS, DENSE_CELLS_PER_ROW * n_rows)
+def local_score(engine, scratch, s, child, parents, n_parents):
+    """Local score of one family, in nats."""
+    arities, method = ints(engine, ARITIES), floats(engine, METHOD)
+    q = 1.0
+    for at in range(n_parents):
+        q *= arities[parents[at]]
+    value = family_value(engine, scratch, s, child, parents, n_parents)
+    taken_off = complexity(
+        np.int64(method[KIND]), q, float(arities[child]), float(ints(engine, N_CASES)[s])
+    )
+    return value / method[SCALE] - taken_off
 
 
 @kernel
-def family_score(codes, weights, arities, child, parents, kind, sample_size, n_rows):
-    """Local score of ``child`` given ``parents``; ``n_rows`` is the sum of the weights."""
-    r = arities[child]
-    cells = float(r)
-    for p in parents:
-        cells *= arities[p]
-    if cells > dense_limit(codes.shape[1]):
-        return sorted_score(codes, weights, arities, child, parents, kind, sample_size, n_rows)
-    keys = parent_codes(codes, arities, parents)
-    counts = np.zeros(int(cells), np.float64)
-    for i in range(keys.size):
-        counts[keys[i] * r + codes[child, i]] += weights[i]
-    return table_score(counts, 1, 1, int(cells) // r, r, kind, sample_size, n_rows)
+def without(parents, n_parents, v, kept):
+    """Write the parents less one of them to ``kept``; returns their number."""
+    end = np.int64(0)
+    for at in range(n_parents):
+        if parents[at] != v:
+            kept[end] = parents[at]
+            end += 1
+    return end
 
 
 @kernel
-def without(parents, parent):
-    """The sorted parents less one of them."""
-    kept = np.empty(parents.size - 1, np.int64)
-    at = 0
-    for p in parents:
-        if p != parent:
-            kept[at] = p
-            at += 1
-    return kept
+def exclude(scratch, child, parents, n_parents, v):
+    """Note that a family was left out because it is too large; the first one is remembered."""
+    counters, excluded = ints(scratch, COUNTERS), ints(scratch, EXCLUDED)
+    counters[TOO_LARGE] += 1
+    if counters[TOO_LARGE] == 1:
+        excluded[0] = n_parents + 2
+        excluded[1] = child
+        excluded[2] = v
+        for at in range(n_parents):
+            excluded[3 + at] = parents[at]
 
 
 @kernel
-def with_one_more(parents, parent):
-    """The sorted parents and one more, sorted."""
-    grown = np.empty(parents.size + 1, np.int64)
-    at = 0
-    while at < parents.size and parents[at] < parent:
-        grown[at] = parents[at]
-        at += 1
-    grown[at] = parent
-    grown[at + 1 :] = parents[at:]
-    return grown
+def gains(engine, scratch, s, child, n_parents):
+    """Gains of taking each wanted variable into the family, and of leaving each parent out.
 
-
-@kernel
-def toggle_scores(codes, weights, arities, child, parents, wanted, kind, sample_size, out):
-    """Score the family of ``child`` with every wanted variable taken in or, if a parent, left out.
-
-    ``out[v]`` is the local score with v toggled, nan where v is not wanted; ``out[child]`` is the
-    score of the family as it is. Rows count once each here: ``weights`` holds ones.
+    The parents are in FAMILY, the wanted variables in WANTED. COLUMN gets the gains, nan where a
+    variable is neither or the family would be too large, and for the child the local score of the
+    family as it is.
     """
-    n_variables, n_rows = codes.shape
-    r = arities[child]
-    is_parent = np.zeros(n_variables, np.bool_)
-    is_parent[parents] = True
-    cells = float(r)
-    for p in parents:
-        cells *= arities[p]
-    limit = dense_limit(n_rows)
-    largest = 0
-    for v in range(n_variables):
-        if wanted[v] and not is_parent[v] and v != child and cells * arities[v] <= limit:
-            largest = max(largest, int(cells) * arities[v])
-    counts = np.empty(largest, np.int32)
-    base = np.empty(0, np.int32)
-    if largest > 0:
-        base = (parent_codes(codes, arities, parents) * r + codes[child]).astype(np.int32)
-
-    for v in range(n_variables):
+    parents, wanted, out = ints(scratch, FAMILY), flags(scratch, WANTED), floats(scratch, COLUMN)
+    arities, method = ints(engine, ARITIES), floats(engine, METHOD)
+    kind, scale = np.int64(method[KIND]), method[SCALE]
+    variable_keys = ints(engine, VARIABLE_KEYS)
+    counters, missing = ints(scratch, COUNTERS), flags(scratch, MISSING_ONES)
+    key = ints(engine, TASK_KEYS)[s]
+    q, r, n_cases = 1.0, float(arities[child]), float(ints(engine, N_CASES)[s])
+    for at in range(n_parents):
+        key ^= variable_keys[parents[at]]
+        q *= arities[parents[at]]
+    own = family_value(engine, scratch, s, child, parents, n_parents)
+    own_complexity = complexity(kind, q, r, n_cases)
+    for v in range(arities.size):
         out[v] = np.nan
-        if v == child or not wanted[v]:
+    out[child] = own / scale - own_complexity
+    cut = ints(scratch, CUT)
+    for at in range(n_parents):
+        v = parents[at]
+        rest = without(parents, n_parents, v, cut)
+        value = family_value(engine, scratch, s, child, cut, rest)
+        change = complexity(kind, q / arities[v], r, n_cases) - own_complexity
+        out[v] = (value - own) / scale - change
+
+    any_missing = False
+    for v in range(arities.size):
+        missing[v] = False
+        # What has a gain by now is the child or a parent.
+        if not wanted[v] or not np.isnan(out[v]):
             continue
-        if is_parent[v]:
-            rest = without(parents, v)
-            out[v] = family_score(codes, weights, arities, child, rest, kind, sample_size, n_rows)
-        elif cells * arities[v] > limit:
-            more = with_one_more(parents, v)
-            out[v] = sorted_score(codes, weights, arities, child, more, kind, sample_size, n_rows)
+        if q * r * arities[v] > method[MOST_CELLS]:
+            exclude(scratch, child, parents, n_parents, v)
+            continue
+        counters[ASKED] += 1
+        value = recall_family(engine, key ^ variable_keys[v], child)
+        if value == MISSING:
+            missing[v] = any_missing = True
+            continue
+        change = complexity(kind, q * arities[v], r, n_cases) - own_complexity
+        out[v] = (value - own) / scale - change
+    if not any_missing:
+        return
+    sum_with_each_missing(engine, scratch, s, child, parents, n_parents, q, r)
+    over_cells, over_configurations = ints(scratch, OVER_CELLS), ints(scratch, OVER_CONFIGURATIONS)
+    for v in range(arities.size):
+        if missing[v]:
+            counters[COMPUTED] += 1
+            cells, configurations = over_cells[v], over_configurations[v]
+            keep_family(engine, key ^ variable_keys[v], child, cells, configurations)
+            change = complexity(kind, q * arities[v], r, n_cases) - own_complexity
+            out[v] = (cells - configurations - own) / scale - change
+
+
+@kernel
+def sum_with_each_missing(engine, scratch, s, child, parents, n_parents, q, r):
+    """The two sums of the family with each missing variable as one more parent."""
+    n_cells = part(engine, s, child, parents, n_parents, scratch)
+    n_words = (ints(engine, N_ROWS)[s] + 63) // 64
+    codes, code_at = codes_of(engine, CODES), ints2(engine, CODE_AT)[s]
+    bits, bits_at = words(engine, BITS), ints2(engine, BITS_AT)[s]
+    weights, weight_at = ints(engine, WEIGHTS), ints(engine, WEIGHT_AT)[s]
+    arities = ints(engine, ARITIES)
+    sizes, opens = ints(scratch, CELL_SIZES), flags(scratch, OPENS)
+    rows_at, order = ints(scratch, ROWS_AT), rows_of(scratch, ORDER)
+    own_bits_at, own_bits = ints(scratch, CELL_BITS_AT), words(scratch, CELL_BITS)
+    histogram, margin = ints(scratch, HISTOGRAM), ints(scratch, MARGIN)
+    cells, configurations = ints(scratch, CELLS), ints(scratch, CONFIGURATIONS)
+    missing = flags(scratch, MISSING_ONES)
+    over_cells, over_configurations = ints(scratch, OVER_CELLS), ints(scratch, OVER_CONFIGURATIONS)
+    for v in range(arities.size):
+        if not missing[v]:
+            continue
+        arity = arities[v]
+        # fmt: off
+        if weight_at < 0:
+            found, met = count_with(
+                codes, code_at[v], bits, bits_at[v], arity, sizes, opens, rows_at, order,
+                own_bits_at, own_bits, n_cells, n_words, histogram, margin, cells, configurations,
+            )
         else:
-            size = int(cells)
-            counts[: size * arities[v]] = 0
-            column = codes[v]
-            for i in range(n_rows):
-                # int: in plain Python a byte times a large size would overflow.
-                counts[base[i] + size * int(column[i])] += 1
-            high, low = 1, 1
-            for p in parents:
-                if p < v:
-                    high *= arities[p]
-                else:
-                    low *= arities[p]
-            out[v] = table_score(counts, high, arities[v], low, r, kind, sample_size, n_rows)
-    out[child] = family_score(codes, weights, arities, child, parents, kind, sample_size, n_rows)
+            found, met = count_weights_with(
+                codes, code_at[v], weights, weight_at, arity, sizes, opens, rows_at, order,
+                n_cells, histogram, margin, cells, configurations,
+            )
+        # fmt: on
+        over_cells[v], over_configurations[v] = family_sums(
+            engine, scratch, found, met, q * arity, r
+        )
+
+
+def _gains(engine, scratch, s, child, n_parents):
+    gains(table_at(engine), table_at(scratch), s, child, n_parents)
+
+
+GAINS_CALLBACK = Callback(_gains)

@@ -180,10 +180,7 @@ class Learner(BaseEstimator):
             if prior is not None:
                 check_names("structure_prior", prior.names(), tasks.variables, "variable")
         score = BDeu() if self.score is None else self.score
-        return [
-            TaskProblem.of(task, score, constraints[name], priors[name])
-            for name, task in tasks.items()
-        ]
+        return TaskProblem.of_all(tasks, score, constraints, priors)
 
     def _start_matrices(self, tasks, problems, start):
         """Adjacency matrices of given start graphs, or of the required arcs where none is given."""

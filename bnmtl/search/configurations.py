@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from bnmtl._kernels import coupling as kernels
-from bnmtl.search.graph_state import GraphState
+from bnmtl.search.graph_state import GraphState, by_child, new_dags, one_of
 from bnmtl.search.neighborhood import solve, value_of
 
 
@@ -37,27 +37,31 @@ class ConfigurationSearch:
             tuple(weights[s] * terms for terms in problem.arc_terms[s]) for s in range(k)
         ]
         self._absent = np.array([absent.sum() for _, absent in self.arc_terms])
-        self.adjacency = np.zeros((k, n, n), dtype=bool)
-        self.toggles = np.empty((k, n, n))
+        self.dags = new_dags(k, n)
         self.states = [
             GraphState(
                 problem.scores([s]),
                 problem.constraints[s],
+                ties,
                 matrices[s],
                 self.arc_terms[s][0] - self.arc_terms[s][1],
-                self.adjacency[s],
-                self.toggles[s],
+                one_of(self.dags, s),
             )
             for s in range(k)
         ]
-        self.permitted = np.stack([one.permitted for one in problem.constraints])
+        self.permitted = by_child(np.stack([one.permitted for one in problem.constraints]))
         self.may_remove = np.stack([state.may_remove for state in self.states])
-        self.may_add = np.stack([state.may_add() for state in self.states])
+        self._most_parents = np.array([one.max_parents for one in problem.constraints])
         self.log_couplings = np.zeros((n, n))
         self.violated = set()
         self._solved = {}
         self._read_couplings()
         self._queue = _PairQueue(self)
+
+    @property
+    def adjacency(self):
+        """[s, a, b] true for an arc a -> b in task s; a view."""
+        return np.swapaxes(self.dags["held"], 1, 2)
 
     @property
     def score(self):
@@ -108,9 +112,7 @@ class ConfigurationSearch:
     def apply(self, i, j, members, states):
         """Give the pair these states."""
         for s, state in zip(members.tolist(), states.tolist(), strict=True):
-            if self.adjacency[s, i, j] - np.int8(self.adjacency[s, j, i]) != state:
-                self.states[s].set_pair(i, j, state)
-                self.may_add[s] = self.states[s].may_add()
+            self.states[s].set_pair(i, j, state)
         self._read_coupling(i, j)
         self._queue.refresh(i, j)
 
@@ -123,7 +125,18 @@ class ConfigurationSearch:
     def _gains(self, i, j, members):
         gains = np.empty((len(members), 3))
         kernels.gather_gains(
-            self.toggles, self.adjacency, self.may_add, self.may_remove, members, i, j, gains
+            self.dags["held"],
+            self.dags["gains"],
+            self.dags["ancestors"],
+            self.dags["parents"],
+            self.dags["n_parents"],
+            self.permitted,
+            self.may_remove,
+            self._most_parents,
+            members,
+            i,
+            j,
+            gains,
         )
         return gains
 
@@ -227,8 +240,8 @@ class _PairQueue:
         """Optimistic gains of all pairs that hold variable i."""
         search = self._search
         kernels.optimistic_gains(
-            search.toggles,
-            search.adjacency,
+            search.dags["gains"],
+            search.dags["held"],
             search.permitted,
             search.may_remove,
             search.problem.takes_part,

@@ -2,49 +2,10 @@
 
 import numpy as np
 
-from bnmtl._kernels import paths
-
-
-class UnionScores:
-    """Bound scores of one or more tasks, added up over the union of their variables.
-
-    The local score of a child is the sum over the tasks that have it, with its parents cut to those
-    that it may have there: the objective of one graph for all tasks, and with a single task that
-    task's own score on another index.
-
-    Parameters
-    ----------
-    bound : list of BoundScore
-    positions : list of int array
-        Index in the union of each variable of each task.
-    usable : list of bool array of shape (n, n)
-        [a, b] true where a may be a parent of b in the task, on the union index.
-    """
-
-    def __init__(self, bound, positions, usable):
-        self.n_variables = len(usable[0])
-        self._tasks = []
-        for own, at, allowed in zip(bound, positions, usable, strict=True):
-            index = np.full(self.n_variables, -1)
-            index[at] = np.arange(len(at))
-            self._tasks.append((own, at, index, allowed))
-
-    def toggles(self, child, parents):
-        """As `BoundScore.toggles`, but what no task may use changes nothing."""
-        column = np.zeros(self.n_variables)
-        own = 0.0
-        for bound, positions, index, usable in self._tasks:
-            local_child = int(index[child])
-            if local_child < 0:
-                continue
-            cut = tuple(int(index[parent]) for parent in parents if usable[parent, child])
-            toggled = bound.toggles(local_child, cut)
-            own += toggled[local_child]
-            changes = usable[positions, child] & ~np.isnan(toggled)
-            column[positions[changes]] += toggled[changes] - toggled[local_child]
-        column += own
-        column[child] = own
-        return column
+from bnmtl._kernels import climbing, dags
+from bnmtl._kernels._jit import Arrays
+from bnmtl._kernels.scoring import ASKED
+from bnmtl.search.budget import Budget
 
 
 class GraphState:
@@ -52,98 +13,133 @@ class GraphState:
 
     Parameters
     ----------
-    scores : BoundScore or UnionScores
+    scores : BoundScore
     constraints : Constraints
+    ties : Ties
     matrix : bool array of shape (n, n)
         Adjacency to start from; acyclic and within the constraints. It is copied.
     odds : float array of shape (n, n), default=None
         Structure prior: log prior of the arc less log prior of its absence.
-    adjacency, toggles : arrays of shape (n, n), default=None
-        Memory to keep the attributes in.
+    dag : Arrays, default=None
+        Memory to keep the graph in, see `new_dags`.
 
     Attributes
     ----------
-    adjacency : bool array of shape (n, n)
-    toggles : float array of shape (n, n)
-        [a, b] = gain of taking a into the parents of b, or of leaving it out if it is one; nan
-        where a may not be a parent of b.
-    detours : bool array of shape (n, n)
-        [a, b] true where a path of two or more arcs leads from a to b.
+    dag : Arrays
+        As in `dags.DAG`.
+    task : Arrays
+        As in `dags.TASK`.
+    asked : int
+        Local scores that were asked for to set the graph and its pairs.
     """
 
-    def __init__(self, scores, constraints, matrix, odds=None, adjacency=None, toggles=None):
+    def __init__(self, scores, constraints, ties, matrix, odds=None, dag=None):
         n = scores.n_variables
         self.scores = scores
         self.constraints = constraints
         self.may_remove = constraints.may_remove
-        self.odds = np.zeros((n, n)) if odds is None else odds
-        self.adjacency = np.zeros((n, n), dtype=bool) if adjacency is None else adjacency
-        self.toggles = np.empty((n, n)) if toggles is None else toggles
-        self._families = np.zeros(n)
+        self.asked = 0
+        self.dag = new_dag(n) if dag is None else dag
+        self.task = Arrays(
+            dags.TASK,
+            members=scores.members,
+            usable=by_child(scores.usable),
+            permitted=by_child(constraints.permitted),
+            may_remove=self.may_remove,
+            odds=np.zeros((n, n)) if odds is None else by_child(odds),
+            most_parents=np.array([constraints.max_parents]),
+            order_keys=ties.keys,
+            coins=by_child(ties.coins),
+            arc_keys=ties.arc_keys,
+            tolerance=np.array([ties.tolerance]),
+        )
         self.reset(matrix)
+
+    @property
+    def adjacency(self):
+        """[a, b] true for an arc a -> b; a view."""
+        return self.dag.held.T
+
+    @property
+    def toggles(self):
+        """[a, b] = gain of taking a into the parents of b, or of leaving it out if it is one; nan
+        where a may not be a parent of b; a view."""
+        return self.dag.gains.T
 
     @property
     def score(self):
         """Local scores and prior odds of the arcs, summed."""
-        return float(self._families.sum() + self.odds[self.adjacency].sum())
+        return float(dags.total_score(self.task.table, self.dag.table))
 
     def reset(self, matrix):
         """Make ``matrix`` the graph."""
-        self.adjacency[:] = matrix
-        for child in range(len(matrix)):
-            self._refresh(child)
-        self.detours = paths.detours(self.adjacency)
+        budget = Budget()
+        n = len(matrix)
+        self.scores.bound.reserve(len(self.scores.members) * n * n)
+        with self.scores.scratch() as scratch:
+            climbing.start_at(self.dag.table, self.task.table, scratch.table, by_child(matrix))
+            first = 0
+            while first < n:
+                first = climbing.refresh_from(
+                    self.scores.engine.table,
+                    scratch.table,
+                    self.task.table,
+                    self.dag.table,
+                    first,
+                    budget.pause(scratch),
+                )
+            self.asked += int(scratch.counters[ASKED])
 
     def set_pair(self, a, b, state):
         """Set the pair's state: 1 is a -> b, -1 is b -> a, 0 is no arc."""
-        forward, backward = state == 1, state == -1
-        changed = []
-        if self.adjacency[a, b] != forward:
-            self.adjacency[a, b] = forward
-            changed.append(b)
-        if self.adjacency[b, a] != backward:
-            self.adjacency[b, a] = backward
-            changed.append(a)
-        for child in changed:
-            self._refresh(child)
-        self.detours = paths.detours(self.adjacency)
+        if state == -1:
+            a, b = b, a
+        if state == 0 and self.dag.held[a, b]:
+            a, b = b, a
+        kind = climbing.REMOVE if state == 0 else climbing.SET
+        if self.dag.held[b, a] == (kind == climbing.SET):
+            return
+        with self.scores.scratch() as scratch:
+            climbing.make(
+                self.scores.engine.table,
+                scratch.table,
+                self.task.table,
+                self.dag.table,
+                a,
+                b,
+                kind,
+            )
+            self.asked += int(scratch.counters[ASKED])
 
-    def may_add(self):
-        """[a, b] true where a -> b may be set now, an arc b -> a being turned round."""
-        room = self.adjacency.sum(axis=0) < self.constraints.max_parents
-        return self.constraints.permitted & ~self.detours.T & room
-
-    def _refresh(self, child):
-        parents = tuple(np.flatnonzero(self.adjacency[:, child]).tolist())
-        column = self.scores.toggles(child, parents)
-        held = self.adjacency[:, child]
-        self._families[child] = column[child]
-        self.toggles[:, child] = column - column[child]
-        self.toggles[:, child] += np.where(held, -self.odds[:, child], self.odds[:, child])
+    def may_set(self, a, b):
+        """Whether a -> b may be set now, an arc b -> a being turned round."""
+        return dags.may_set(self.dag.table, self.task.table, a, b)
 
 
-def random_changes(matrix, constraints, rng, n_changes):
-    """The graph after that many random legal changes of one arc each: set, removed or turned round.
+def by_child(matrix):
+    """Arrays of pairs [..., a, b] as the kernels have them, [..., b, a]."""
+    return np.ascontiguousarray(np.swapaxes(matrix, -1, -2))
 
-    Parameters
-    ----------
-    matrix : bool array of shape (n, n)
-    constraints : Constraints
-    rng : numpy.random.Generator
-    n_changes : int
 
-    Returns
-    -------
-    bool array of shape (n, n)
-    """
-    changed = matrix.copy()
-    for _ in range(n_changes):
-        room = changed.sum(axis=0) < constraints.max_parents
-        addable = constraints.permitted & ~paths.detours(changed).T & room & ~changed
-        options = np.flatnonzero(addable | (changed & constraints.may_remove))
-        if not len(options):
-            break
-        a, b = divmod(int(options[rng.integers(len(options))]), len(changed))
-        changed[a, b] = not changed[a, b]
-        changed[b, a] = False
-    return changed
+def new_dags(k, n):
+    """Memory for k graphs of n variables: the arrays of `dags.DAG` by name, with one more axis."""
+    return {
+        "held": np.zeros((k, n, n), dtype=bool),
+        "parents": np.zeros((k, n, n), np.int64),
+        "n_parents": np.zeros((k, n), np.int64),
+        "ancestors": np.zeros((k, n, -(-n // 64)), np.uint64),
+        "gains": np.full((k, n, n), np.nan),
+        "scores": np.zeros((k, n)),
+        "best_gain": np.full((k, n), -np.inf),
+        "mark": np.zeros((k, 1), np.int64),
+    }
+
+
+def one_of(many, s):
+    """Graph s of `new_dags`."""
+    return Arrays(dags.DAG, **{name: array[s] for name, array in many.items()})
+
+
+def new_dag(n):
+    """Memory for one graph of n variables."""
+    return one_of(new_dags(1, n), 0)

@@ -1,7 +1,7 @@
 """From task problems to the best configuration: searches for the starts, then from each."""
 
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,6 +9,7 @@ from joblib import Parallel, delayed
 
 from bnmtl.priors.coupling import CouplingPrior
 from bnmtl.search import hill_climbing
+from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.graph_state import GraphState
 from bnmtl.search.problem import Couplings, JointProblem, NoCommonGraph
@@ -29,13 +30,26 @@ class Effort:
         As in `hill_climbing.search`.
     n_jobs : int or None
         As in joblib.
+    max_families : int or None
+        Most local scores that one search may ask for.
+    deadline : float or None
+        `time.monotonic` at which all searches stop.
+    stopped : set of str
+        Which of the two ended a search.
     """
 
     seed: int
     restarts: int
     perturb: int
     tabu: int
-    n_jobs: int | None
+    n_jobs: int | None = None
+    max_families: int | None = None
+    deadline: float | None = None
+    stopped: set = field(default_factory=set)
+
+    def budget(self):
+        """What one search may spend."""
+        return Budget(self.max_families, self.deadline, self.stopped)
 
 
 @dataclass(frozen=True)
@@ -79,7 +93,7 @@ def search_task(problem, matrix, effort, report):
     empty = np.zeros_like(matrix)
     ties = Ties(problem.variables, effort.seed, tolerance(problem.log_posterior(empty)))
     return _search(
-        problem.state(matrix), ties, effort, problem.name, report.of("single-task", problem.name)
+        problem.state(matrix, ties), effort, problem.name, report.of("single-task", problem.name)
     )
 
 
@@ -114,21 +128,21 @@ def search_identical(joint, matrix, effort, report):
     present, absent = (sum(own[side] for own in terms) for side in (0, 1))
     if matrix is None:
         matrix = constraints.required
-    state = GraphState(scores, constraints, np.zeros_like(matrix), present - absent)
-    ties = Ties(joint.variables, effort.seed, tolerance(state.score))
-    state.reset(matrix)
-    best = _search(state, ties, effort, "identical", report.of("identical structure"))
+    empty = scores.score(np.zeros_like(matrix))
+    ties = Ties(joint.variables, effort.seed, tolerance(empty))
+    state = GraphState(scores, constraints, ties, matrix, present - absent)
+    best = _search(state, effort, "identical", report.of("identical structure"))
     own = [joint.restrict(s, best) for s in range(len(joint.tasks))]
     priors = [float(np.where(best, *share).sum()) for share in terms]
     pairs = zip(joint.tasks, own, priors, strict=True)
     return best, [task.scores.score(matrix) + prior for task, matrix, prior in pairs]
 
 
-def _search(state, ties, effort, name, report):
+def _search(state, effort, name, report):
     hill_climbing.search(
         state,
-        ties,
         generator(effort.seed, name),
+        effort.budget(),
         effort.restarts,
         effort.perturb,
         effort.tabu,

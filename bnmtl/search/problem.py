@@ -10,7 +10,7 @@ from bnmtl.priors.coupling import CouplingPrior, coupling_of
 from bnmtl.priors.states import PairedCoupling
 from bnmtl.scores import BoundScore
 from bnmtl.search.constraints import Constraints, active_variables
-from bnmtl.search.graph_state import GraphState, UnionScores
+from bnmtl.search.graph_state import GraphState
 from bnmtl.search.neighborhood import solve
 
 
@@ -38,8 +38,8 @@ class TaskProblem:
     arc_terms: tuple
 
     @classmethod
-    def of(cls, task, score, constraints, structure_prior=None):
-        """Bind a score and a structure prior (None is uniform) to a task.
+    def of(cls, task, scores, constraints, structure_prior=None):
+        """The problem of a task under a bound score and a structure prior (None is uniform).
 
         The constraints may be of more rows: arcs of what is constant in these are left out of the
         search, the required ones excepted.
@@ -51,19 +51,36 @@ class TaskProblem:
         if structure_prior is not None:
             part = np.outer(active, active)
             present, absent = (part * terms for terms in structure_prior.arc_terms(task.variables))
-        limit = constraints.max_parents if constraints.max_parents < n else None
-        candidates = constraints.permitted | constraints.required
-        bound = score.bind(task, candidates=candidates, max_parents=limit)
-        return cls(task.name, task.variables, active, bound, constraints, (present, absent))
+        return cls(task.name, task.variables, active, scores, constraints, (present, absent))
+
+    @classmethod
+    def of_all(cls, tasks, score, constraints, structure_priors=None, **limits):
+        """The problems of several tasks, which share the rows and the cache of one bound score.
+
+        Parameters
+        ----------
+        tasks : mapping name -> Task
+        score : Score
+        constraints : mapping name -> Constraints
+        structure_priors : mapping name -> structure prior or None, default=None
+        **limits
+            As in `BoundTasks`.
+        """
+        bound = score.bind_all(list(tasks.values()), **limits)
+        priors = {} if structure_priors is None else structure_priors
+        return [
+            cls.of(task, bound.of(s), constraints[name], priors.get(name))
+            for s, (name, task) in enumerate(tasks.items())
+        ]
 
     @property
     def odds(self):
         """Log prior of each arc less log prior of its absence."""
         return self.arc_terms[0] - self.arc_terms[1]
 
-    def state(self, matrix):
+    def state(self, matrix, ties):
         """This task's graph under search, by itself."""
-        return GraphState(self.scores, self.constraints, matrix, self.odds)
+        return GraphState(self.scores, self.constraints, ties, matrix, self.odds)
 
     def log_posterior(self, matrix):
         """Score of a graph plus its log structure prior, without a constant."""
@@ -80,6 +97,7 @@ class JointProblem:
     Parameters
     ----------
     tasks : list of TaskProblem
+        Made by `TaskProblem.of_all`.
 
     Attributes
     ----------
@@ -112,11 +130,10 @@ class JointProblem:
 
     def scores(self, members):
         """The bound scores of some tasks added up on the union index."""
-        return UnionScores(
-            [self.tasks[s].scores for s in members],
-            [self.positions[s] for s in members],
-            [self.takes_part[s] | self.constraints[s].required for s in members],
-        )
+        bound = self.tasks[0].scores.bound
+        indices = [self.tasks[s].scores.tasks[0] for s in members]
+        usable = np.stack([self.takes_part[s] | self.constraints[s].required for s in members])
+        return bound.of_all(indices, usable)
 
     def spread(self, matrices):
         """Adjacency matrices over the tasks' own variables, on the union index."""
@@ -132,7 +149,7 @@ class JointProblem:
 
         Returns
         -------
-        scores : UnionScores
+        scores : BoundScore
         constraints : Constraints
         arc_terms : list of pairs of float arrays of shape (n, n)
             Each task's share of the prior, arc present and arc absent.

@@ -31,10 +31,12 @@ class Ties:
 
     Attributes
     ----------
-    keys : uint64 array of shape (n, n)
+    keys : int64 array of shape (n, n)
         Symmetric; among tied pairs the smallest key wins.
     coins : bool array of shape (n, n)
         [a, b] true where a -> b wins against b -> a.
+    arc_keys : int64 array of shape (n, n)
+        A random number for each arc, whose exclusive or marks a graph.
     """
 
     def __init__(self, variables, seed, tolerance):
@@ -42,10 +44,11 @@ class Ties:
         own = np.array([name_hash(seed, variable) for variable in variables], np.uint64)
         low = np.minimum.outer(own, own)
         high = np.maximum.outer(own, own)
-        self.keys = _mixed(low ^ _mixed(high))
-        heads = (self.keys >> np.uint64(63)).astype(bool)
+        self.keys = _mixed(low ^ _mixed(high)).view(np.int64)
+        heads = self.keys < 0
         self.coins = heads == np.less.outer(own, own)
         np.fill_diagonal(self.coins, False)
+        self.arc_keys = _mixed(_mixed(own)[:, None] ^ own).view(np.int64)
 
     def best(self, values):
         """Indices of the values that tie with the largest."""

@@ -1,16 +1,16 @@
-"""Decomposable network scores: public score objects, and scores bound to the codes of one task."""
+"""Decomposable network scores: what they are and how a family or a graph is scored by them."""
 
+import math
 import warnings
 
 import numpy as np
+from scipy.special import gammaln, xlogy
 from sklearn.base import BaseEstimator
 
-from bnmtl._kernels import scoring
+from bnmtl._kernels import terms
 from bnmtl.graphs import check_dag
+from bnmtl.scores.bound import BoundTasks
 from bnmtl.tasks import encode
-
-# Floats that one bound score keeps before it starts its cache anew: 128 MiB.
-CACHED_FLOATS = 1 << 24
 
 
 class Score(BaseEstimator):
@@ -97,26 +97,26 @@ class Score(BaseEstimator):
         index = {variable: at for at, variable in enumerate(task.variables)}
         families = ([node, *graph.predecessors(node)] for node in graph.nodes)
         indexed = sorted(_family(child, parents, index) for child, *parents in families)
+        if checked is None:
+            bound = self.bind(task)
+            return float(sum(bound.local_score(child, parents) for child, *parents in indexed))
         return float(sum(self._of_family(task, checked, *family) for family in indexed))
 
-    def bind(self, task, candidates=None, max_parents=None):
+    def bind(self, task):
         """Return this score on the codes of one task, a `BoundScore`."""
+        return self.bind_all([task]).of(0)
+
+    def bind_all(self, tasks, **limits):
+        """Return this score on the codes of several tasks, a `BoundTasks`."""
         self._check()
-        return BoundScore(self, task, candidates, max_parents)
+        return BoundTasks(tasks, self._kind, float(self._sample_size), **limits)
 
     def _of_family(self, task, weights, child, *parents):
         """Score a family given by index, the parents sorted."""
         self._check()
-        return scoring.family_score(
-            task.codes,
-            weights,
-            task.arities,
-            child,
-            np.array(parents, np.int64),
-            self._kind,
-            float(self._sample_size),
-            float(weights.sum()),
-        )
+        if weights is None:
+            return self.bind(task).local_score(child, parents)
+        return _weighted_score(self._kind, self._sample_size, task, weights, child, list(parents))
 
     def _check(self):
         """Raise ValueError for a parameter out of range."""
@@ -165,7 +165,7 @@ class BDeu(_EquivalentSampleSize):
     -3.1781
     """
 
-    _kind = scoring.BDEU
+    _kind = terms.BDEU
 
 
 class BDs(_EquivalentSampleSize):
@@ -191,7 +191,7 @@ class BDs(_EquivalentSampleSize):
     -3.1781
     """
 
-    _kind = scoring.BDS
+    _kind = terms.BDS
 
 
 class K2(Score):
@@ -210,7 +210,7 @@ class K2(Score):
     -2.4849
     """
 
-    _kind = scoring.K2
+    _kind = terms.K2
 
 
 class BIC(Score):
@@ -231,7 +231,7 @@ class BIC(Score):
     -2.4588
     """
 
-    _kind = scoring.BIC
+    _kind = terms.BIC
 
 
 class AIC(Score):
@@ -250,7 +250,7 @@ class AIC(Score):
     -2.9095
     """
 
-    _kind = scoring.AIC
+    _kind = terms.AIC
 
 
 class LogLikelihood(Score):
@@ -268,86 +268,28 @@ class LogLikelihood(Score):
     -1.9095
     """
 
-    _kind = scoring.LOG_LIKELIHOOD
+    _kind = terms.LOG_LIKELIHOOD
 
 
-class BoundScore:
-    """A score on the codes of one task, with a cache of everything it has computed.
-
-    Parameters
-    ----------
-    score : Score
-    task : bnmtl.tasks.Task
-    candidates : bool array of shape (n, n), default=None
-        [a, b] true where a may ever be a parent of b; None allows every other variable.
-    max_parents : int, default=None
-    """
-
-    def __init__(self, score, task, candidates=None, max_parents=None):
-        n = task.n_variables
-        self.n_variables = n
-        self._score = score
-        self._task = task
-        self._weights = np.ones(task.n_rows)
-        self._candidates = ~np.eye(n, dtype=bool) if candidates is None else candidates
-        self._max_parents = n if max_parents is None else max_parents
-        self._cache = {}
-
-    def local_score(self, child, parents):
-        """Score of the family of ``child``, by index; ``parents`` in any order."""
-        held = tuple(sorted(int(parent) for parent in parents))
-        column = self._cache.get((child, held))
-        if column is not None:
-            return float(column[child])
-        return self._score._of_family(self._task, self._weights, child, *held)
-
-    def score(self, matrix):
-        """Score of the graph with adjacency ``matrix``."""
-        return float(
-            sum(self.local_score(b, np.flatnonzero(matrix[:, b])) for b in range(self.n_variables))
-        )
-
-    def toggles(self, child, parents):
-        """Scores of the family with each candidate toggled.
-
-        Parameters
-        ----------
-        child : int
-        parents : tuple of int, sorted
-
-        Returns
-        -------
-        float array of shape (n,)
-            [v] is the score with v toggled, nan where v may not be; [child] the family's own score.
-            Shared with the cache: not to be written to.
-        """
-        column = self._cache.get((child, parents))
-        if column is None:
-            if len(self._cache) * self.n_variables > CACHED_FLOATS:
-                self._cache.clear()
-            column = self._cache[child, parents] = self._toggled(child, parents)
-        return column
-
-    def _toggled(self, child, parents):
-        wanted = self._candidates[:, child].copy()
-        held = np.array(parents, np.int64)
-        if len(parents) >= self._max_parents:
-            wanted[:] = False
-        wanted[held] = True
-        column = np.empty(self.n_variables)
-        scoring.toggle_scores(
-            self._task.codes,
-            self._weights,
-            self._task.arities,
-            child,
-            held,
-            wanted,
-            self._score._kind,
-            float(self._score._sample_size),
-            column,
-        )
-        column.flags.writeable = False
-        return column
+def _weighted_score(kind, sample_size, task, weights, child, parents):
+    """Local score with a weight for every row: the formulas as they stand."""
+    r = float(task.arities[child])
+    q = float(np.prod(task.arities[parents], dtype=float))
+    used = weights > 0
+    codes, weights = task.codes[:, used], weights[used]
+    _, configuration = np.unique(codes[parents], axis=1, return_inverse=True)
+    configuration = configuration.reshape(-1)
+    n_jk = np.zeros((configuration.max() + 1, int(r)))
+    np.add.at(n_jk, (configuration, codes[child]), weights)
+    n_j = n_jk.sum(axis=1)
+    if kind <= terms.K2:
+        occurring = len(n_j) if kind == terms.BDS else q
+        a_jk = 1.0 if kind == terms.K2 else sample_size / (occurring * r)
+        of_configurations = gammaln(a_jk * r) - gammaln(a_jk * r + n_j)
+        return float(of_configurations.sum() + (gammaln(a_jk + n_jk) - gammaln(a_jk)).sum())
+    likelihood = float(xlogy(n_jk, n_jk).sum() - xlogy(n_j, n_j).sum())
+    price = {terms.BIC: math.log(weights.sum()) / 2, terms.AIC: 1.0}.get(kind, 0.0)
+    return likelihood - price * q * (r - 1)
 
 
 def _encoded(frame):
@@ -374,9 +316,9 @@ def _family(child, parents, index):
 
 
 def _checked_weights(weights, n_rows):
-    """Weights as a float array; None counts every row once."""
+    """Weights as a float array; None stays None."""
     if weights is None:
-        return np.ones(n_rows)
+        return None
     try:
         array = np.asarray(weights, dtype=float)
     except (TypeError, ValueError):

@@ -1,0 +1,46 @@
+"""A cache of integers by 64-bit keys that threads share without a lock, used by ``scoring``.
+
+Data contract: ``cache`` is int64, flat, a power of two of slots of two numbers each, zero where
+nothing is. A slot holds a value, after the exclusive or of the value with its key: a slot that
+another thread is writing matches no key. Keys are random, none is 0.
+"""
+
+import numpy as np
+
+from bnmtl._kernels._jit import kernel
+
+MISSING = np.iinfo(np.int64).min
+# Slots in which a key may be.
+BUCKET = 4
+
+
+@kernel
+def recall(cache, key):
+    """The cached value of a key, or MISSING."""
+    begin = (key & (cache.size // (2 * BUCKET) - 1)) * 2 * BUCKET
+    for at in range(begin, begin + 2 * BUCKET, 2):
+        value = cache[at + 1]
+        if cache[at] ^ value == key:
+            return value
+    return MISSING
+
+
+@kernel
+def keep(cache, key, value):
+    """Cache a value; in a full bucket it takes the place of another."""
+    begin = (key & (cache.size // (2 * BUCKET) - 1)) * 2 * BUCKET
+    chosen = begin + ((key >> 60) & (BUCKET - 1)) * 2
+    for at in range(begin, begin + 2 * BUCKET, 2):
+        if cache[at] == 0 and cache[at + 1] == 0:
+            chosen = at
+            break
+    cache[chosen + 1] = value
+    cache[chosen] = key ^ value
+
+
+@kernel
+def move(cache, larger):
+    """Put everything that is cached into a larger cache."""
+    for at in range(0, cache.size, 2):
+        if cache[at] != 0 or cache[at + 1] != 0:
+            keep(larger, cache[at] ^ cache[at + 1], cache[at + 1])

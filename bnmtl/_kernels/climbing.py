@@ -1,0 +1,321 @@
+"""Hill climbing over DAGs with a tabu list and random changes, used by ``bnmtl.search``.
+
+Data contract: as in ``dags``. A change of a pair is (a, b, state): state 1 sets a -> b, turning
+b -> a round if it is there; state 0 removes a -> b; state -1 says that there is no change. The
+``marks`` are those of graphs already visited; there may be none.
+"""
+
+import numpy as np
+
+from bnmtl._kernels._jit import flags, flags2, floats, floats2, ints, ints2, kernel
+from bnmtl._kernels.dags import (
+    ARC_KEYS,
+    BEST_GAIN,
+    COINS,
+    GAINS,
+    HELD,
+    MARK,
+    MAY_REMOVE,
+    N_PARENTS,
+    ORDER_KEYS,
+    PARENTS,
+    TOLERANCE,
+    clear_arc,
+    copy_dag,
+    gather_ancestors,
+    may_set,
+    refresh,
+    set_arc,
+    total_score,
+)
+from bnmtl._kernels.scoring import ASKED, COUNTERS, NOTHING, QUEUE, TOUCHED, WAITING
+
+# Typed, since functions are compiled once more for every literal that they are given.
+NONE, REMOVE, SET = np.int64(-1), np.int64(0), np.int64(1)
+
+
+@kernel
+def visited(dag, task, marks, a, b, state):
+    """Whether the change leads to one of the graphs whose marks are given."""
+    if marks.size == 0:
+        return False
+    arc_keys = ints2(task, ARC_KEYS)
+    mark = ints(dag, MARK)[0] ^ arc_keys[b, a]
+    if state == SET and flags2(dag, HELD)[a, b]:
+        mark ^= arc_keys[a, b]
+    found = False
+    for at in range(marks.size):
+        found = found or marks[at] == mark
+    return found
+
+
+@kernel
+def best_gain(dag, task, marks):
+    """Largest gain of any allowed change that leads to no marked graph; -inf if there is none."""
+    gains, held, bounds = floats2(dag, GAINS), flags2(dag, HELD), floats(dag, BEST_GAIN)
+    parents, n_parents = ints2(dag, PARENTS), ints(dag, N_PARENTS)
+    may_remove = flags2(task, MAY_REMOVE)
+    best = -np.inf
+    for b in range(bounds.size):
+        for at in range(n_parents[b]):
+            a = parents[b, at]
+            gain = gains[b, a]
+            if gain > best and may_remove[b, a] and not visited(dag, task, marks, a, b, REMOVE):
+                best = gain
+            gain += gains[a, b]
+            if (
+                gain > best
+                and may_set(dag, task, b, a)
+                and not visited(dag, task, marks, b, a, SET)
+            ):
+                best = gain
+    for b in range(bounds.size):
+        if bounds[b] <= best:
+            continue
+        for a in range(bounds.size):
+            # nan loses; an arc b -> a is turned round above.
+            if (
+                gains[b, a] > best
+                and not held[b, a]
+                and not held[a, b]
+                and may_set(dag, task, a, b)
+                and not visited(dag, task, marks, a, b, SET)
+            ):
+                best = gains[b, a]
+    return best
+
+
+@kernel
+def wins(task, a, b, state, other_a, other_b, other_state):
+    """Whether one of two tied changes wins: the smaller key; in a pair removing, then the coin."""
+    if other_state == NONE:
+        return True
+    if (a == other_a and b == other_b) or (a == other_b and b == other_a):
+        return state == REMOVE or (other_state == SET and flags2(task, COINS)[b, a])
+    keys = ints2(task, ORDER_KEYS)
+    return keys[b, a] < keys[other_b, other_a]
+
+
+@kernel
+def best_change(dag, task, marks):
+    """The winning change and its gain, as (a, b, state, gain); state NONE if nothing is allowed."""
+    gains, held, bounds = floats2(dag, GAINS), flags2(dag, HELD), floats(dag, BEST_GAIN)
+    parents, n_parents = ints2(dag, PARENTS), ints(dag, N_PARENTS)
+    may_remove = flags2(task, MAY_REMOVE)
+    best = best_gain(dag, task, marks)
+    win_a, win_b, win_state, win_gain = NONE, NONE, NONE, best
+    if best == -np.inf:
+        return win_a, win_b, win_state, win_gain
+    least = best - floats(task, TOLERANCE)[0]
+    for b in range(bounds.size):
+        for at in range(n_parents[b]):
+            a = parents[b, at]
+            gain = gains[b, a]
+            if (
+                gain >= least
+                and may_remove[b, a]
+                and wins(task, a, b, REMOVE, win_a, win_b, win_state)
+                and not visited(dag, task, marks, a, b, REMOVE)
+            ):
+                win_a, win_b, win_state, win_gain = a, b, REMOVE, gain
+            gain += gains[a, b]
+            if (
+                gain >= least
+                and wins(task, b, a, SET, win_a, win_b, win_state)
+                and may_set(dag, task, b, a)
+                and not visited(dag, task, marks, b, a, SET)
+            ):
+                win_a, win_b, win_state, win_gain = b, a, SET, gain
+        if bounds[b] < least:
+            continue
+        for a in range(bounds.size):
+            if (
+                gains[b, a] >= least
+                and not held[b, a]
+                and not held[a, b]
+                and wins(task, a, b, SET, win_a, win_b, win_state)
+                and may_set(dag, task, a, b)
+                and not visited(dag, task, marks, a, b, SET)
+            ):
+                win_a, win_b, win_state, win_gain = a, b, SET, gains[b, a]
+    return win_a, win_b, win_state, win_gain
+
+
+@kernel
+def change_arcs(dag, task, scratch, a, b, state):
+    """Make a change; gains are not refreshed."""
+    if state == REMOVE:
+        clear_arc(dag, task, a, b, scratch)
+        return
+    if flags2(dag, HELD)[a, b]:
+        clear_arc(dag, task, b, a, scratch)
+    set_arc(dag, task, a, b)
+
+
+@kernel
+def make(engine, scratch, task, dag, a, b, state):
+    """Make a change and refresh the families that it touches."""
+    turned = state == SET and flags2(dag, HELD)[a, b]
+    change_arcs(dag, task, scratch, a, b, state)
+    refresh(engine, scratch, task, dag, b)
+    if turned:
+        refresh(engine, scratch, task, dag, a)
+
+
+@kernel
+def start_at(dag, task, scratch, adjacency):
+    """Make the graph of ``adjacency``, bool (n, n) [child, parent], acyclic; no gains yet."""
+    held, parents, n_parents = flags2(dag, HELD), ints2(dag, PARENTS), ints(dag, N_PARENTS)
+    waiting, queue = ints(scratch, WAITING), ints(scratch, QUEUE)
+    n = n_parents.size
+    mark = np.int64(0)
+    done, end = 0, 0
+    for b in range(n):
+        n_parents[b] = 0
+        for a in range(n):
+            held[b, a] = adjacency[b, a]
+            if adjacency[b, a]:
+                mark ^= ints2(task, ARC_KEYS)[b, a]
+                parents[b, n_parents[b]] = a
+                n_parents[b] += 1
+        waiting[b] = n_parents[b]
+        if waiting[b] == 0:
+            queue[end] = b
+            end += 1
+    ints(dag, MARK)[0] = mark
+    while done < end:
+        a = queue[done]
+        done += 1
+        gather_ancestors(dag, a)
+        for b in range(n):
+            if held[b, a]:
+                waiting[b] -= 1
+                if waiting[b] == 0:
+                    queue[end] = b
+                    end += 1
+
+
+@kernel
+def refresh_from(engine, scratch, task, dag, first, most_asked):
+    """Refresh the families from ``first`` on; returns the first that there was no budget for."""
+    n = ints(dag, N_PARENTS).size
+    for b in range(first, n):
+        if ints(scratch, COUNTERS)[ASKED] >= most_asked:
+            return b
+        refresh(engine, scratch, task, dag, b)
+    return n
+
+
+@kernel
+def climb(engine, scratch, task, dag, most_asked):
+    """Change one arc at a time, the best change first, until none improves the score.
+
+    Returns
+    -------
+    bool
+        False if ``most_asked`` families were asked for before that.
+    """
+    while ints(scratch, COUNTERS)[ASKED] < most_asked:
+        a, b, state, gain = best_change(dag, task, ints(scratch, NOTHING))
+        if state == NONE or gain <= floats(task, TOLERANCE)[0]:
+            return True
+        make(engine, scratch, task, dag, a, b, state)
+    return False
+
+
+@kernel
+def tabu_walk(engine, scratch, task, dag, best_dag, marks, most_asked):
+    """Walk on from a local optimum without returning to the last graphs; end in the best one seen.
+
+    The best change is made even if it loses, unless it leads to one of the last ``marks.size``
+    graphs; after as many changes without a new best score the walk ends. ``best_dag`` is scratch.
+    """
+    if marks.size == 0:
+        return
+    copy_dag(dag, best_dag)
+    best = total_score(task, dag)
+    for at in range(marks.size):
+        marks[at] = ints(dag, MARK)[0]
+    waited, at = 0, 0
+    while waited < marks.size and ints(scratch, COUNTERS)[ASKED] < most_asked:
+        a, b, state, _ = best_change(dag, task, marks)
+        if state == NONE:
+            break
+        make(engine, scratch, task, dag, a, b, state)
+        at = (at + 1) % marks.size
+        marks[at] = ints(dag, MARK)[0]
+        waited += 1
+        score = total_score(task, dag)
+        if score > best + floats(task, TOLERANCE)[0]:
+            copy_dag(dag, best_dag)
+            best, waited = score, 0
+    copy_dag(best_dag, dag)
+
+
+@kernel
+def draw(random, below):
+    """A whole number from 0 to ``below`` - 1 (Marsaglia's xorshift); ``random`` is uint64 (1,)."""
+    x = random[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    random[0] = x
+    return np.int64((x >> np.uint64(11)) % np.uint64(below))
+
+
+@kernel
+def disturb(dag, task, scratch, variables, random, n_changes):
+    """Make random legal changes of one arc each: set, removed or turned round, all equally likely.
+
+    ``variables`` are those that take part in pairs; ``scratch.touched`` marks the children whose
+    gains have to be refreshed.
+    """
+    touched, held = flags(scratch, TOUCHED), flags2(dag, HELD)
+    for v in range(ints(dag, N_PARENTS).size):
+        touched[v] = False
+    m = variables.size
+    done, tried = 0, 0
+    while done < n_changes and tried < 64 * m * m:
+        tried += 1
+        a, b = variables[draw(random, m)], variables[draw(random, m)]
+        if a == b:
+            continue
+        if held[b, a]:
+            if not flags2(task, MAY_REMOVE)[b, a]:
+                continue
+            state = REMOVE
+        elif may_set(dag, task, a, b):
+            state = SET
+        else:
+            continue
+        if state == SET and held[a, b]:
+            touched[a] = True
+        change_arcs(dag, task, scratch, a, b, state)
+        touched[b] = True
+        done += 1
+
+
+@kernel
+def restart(
+    engine, scratch, task, dag, best_dag, spare, variables, random, n_changes, marks, most_asked
+):
+    """Climb again from random changes of ``best_dag``, which becomes the result if it is better.
+
+    Returns
+    -------
+    bool
+        Whether it was.
+    """
+    copy_dag(best_dag, dag)
+    disturb(dag, task, scratch, variables, random, n_changes)
+    touched = flags(scratch, TOUCHED)
+    for b in range(ints(dag, N_PARENTS).size):
+        if touched[b]:
+            refresh(engine, scratch, task, dag, b)
+    climb(engine, scratch, task, dag, most_asked)
+    tabu_walk(engine, scratch, task, dag, spare, marks, most_asked)
+    climb(engine, scratch, task, dag, most_asked)
+    if total_score(task, dag) <= total_score(task, best_dag) + floats(task, TOLERANCE)[0]:
+        return False
+    copy_dag(dag, best_dag)
+    return True

@@ -1,0 +1,344 @@
+"""The rows of tasks, and their partition into the cells of a family, used by ``counting``.
+
+Data contract: the table of `ROWS` holds the rows of k tasks on one index of n variables. A task's
+rows may be merged: each distinct row is then stored once, with its number of repetitions as weight,
+and has no bit sets. Nothing is laid out by the product of arities: only cells with at least one row
+exist, so memory follows the rows.
+
+A partition lists the rows of one task by cell: the parents' configurations one after the other,
+in each the states of the child.
+"""
+
+import numpy as np
+
+from bnmtl._kernels._jit import (
+    Arrays,
+    codes_of,
+    flags,
+    ints,
+    ints2,
+    kernel,
+    popcount,
+    rows_of,
+    words,
+)
+
+ROWS = (
+    ("arities", np.int64, 1),  # (n,): declared states
+    ("codes", np.uint8, 1),  # flat: one stretch per task and variable
+    ("code_at", np.int64, 2),  # (k, n): where it begins, -1 where the task lacks the variable
+    ("bits", np.uint64, 1),  # flat: one stretch per task, variable and state, bit i for row i
+    ("bits_at", np.int64, 2),  # (k, n)
+    ("weights", np.int64, 1),  # flat
+    ("weight_at", np.int64, 1),  # (k,): -1 where every row counts once
+    ("n_rows", np.int64, 1),  # (k,): rows stored
+    ("n_cases", np.int64, 1),  # (k,): sum of their weights
+)
+ARITIES, CODES, CODE_AT, BITS, BITS_AT, WEIGHTS, WEIGHT_AT, N_ROWS, N_CASES = range(len(ROWS))
+
+PARTITION = (
+    ("sizes", np.int64, 1),  # (cells,): number of rows of each cell
+    ("opens", np.bool_, 1),  # (cells + 1,): whether a cell is the first of its configuration
+    ("rows_at", np.int64, 1),  # (cells,): where a cell's rows begin in `order`, -1 if it has bits
+    ("order", np.uint32, 1),  # (rows,): row numbers by cell
+    ("bits_at", np.int64, 1),  # (cells,): where a cell's bits begin in `bits`, -1 if it has none
+    ("bits", np.uint64, 1),  # flat
+    ("stack", np.uint64, 1),  # flat: bits of the configuration of the first parents, scratch
+    ("digits", np.int64, 1),  # scratch
+    ("keys", np.int64, 1),  # (rows,): scratch
+    ("swap", np.uint32, 1),  # (rows,): scratch
+    ("slots", np.int64, 1),  # counters of the sort
+    ("histogram", np.int64, 1),  # (256,)
+    ("margin", np.int64, 1),  # (256,)
+    ("cells", np.int64, 1),  # (rows,): result, counts of the cells that are not empty
+    ("configurations", np.int64, 1),  # (rows,): result, counts of the configurations
+)
+CELL_SIZES, OPENS, ROWS_AT, ORDER, CELL_BITS_AT, CELL_BITS = range(6)
+STACK, DIGITS, KEYS, SWAP, SLOTS, HISTOGRAM, MARGIN = range(6, 13)
+CELLS, CONFIGURATIONS = range(13, len(PARTITION))
+
+# Counters of a sort: a few per row, and enough for small tables of few rows.
+SLOTS_PER_ROW = 4
+FEWEST_SLOTS = 4096
+# A cell is counted by bit sets from this many rows per word of a set on.
+ROWS_PER_WORD = 1
+# Families of up to this many cells are partitioned by bit sets, larger ones by sorting.
+MOST_CELLS_BY_BITS = 1024
+MOST_PARENTS_BY_BITS = 16
+
+
+def new_partition(n_rows):
+    """Memory for partitions of tasks of up to that many rows."""
+    n_rows = max(n_rows, 1)
+    n_words = -(-n_rows // 64)
+    return Arrays(
+        PARTITION,
+        sizes=np.empty(n_rows, np.int64),
+        opens=np.empty(n_rows + 1, np.bool_),
+        rows_at=np.empty(n_rows, np.int64),
+        order=np.empty(n_rows, np.uint32),
+        bits_at=np.empty(n_rows, np.int64),
+        # One set for every `ROWS_PER_WORD * n_words` rows, and one that is tried.
+        bits=np.empty((n_rows // (ROWS_PER_WORD * n_words) + 2) * n_words, np.uint64),
+        stack=np.empty((MOST_PARENTS_BY_BITS + 1) * n_words, np.uint64),
+        digits=np.zeros(MOST_PARENTS_BY_BITS + 1, np.int64),
+        keys=np.empty(n_rows, np.int64),
+        swap=np.empty(n_rows, np.uint32),
+        slots=np.zeros(SLOTS_PER_ROW * n_rows + FEWEST_SLOTS + 1, np.int64),
+        histogram=np.zeros(256, np.int64),
+        margin=np.zeros(256, np.int64),
+        cells=np.empty(n_rows, np.int64),
+        configurations=np.empty(n_rows, np.int64),
+    )
+
+
+@kernel
+def part(rows, s, child, parents, n_parents, partition):
+    """Partition the rows of task s by the parents' configuration, then the child's state.
+
+    ``rows`` and ``partition`` are tables.
+
+    Returns
+    -------
+    int
+        Number of cells that are not empty.
+    """
+    arities = ints(rows, ARITIES)
+    cells = float(arities[child])
+    for at in range(n_parents):
+        cells *= arities[parents[at]]
+    few = cells <= MOST_CELLS_BY_BITS and n_parents <= MOST_PARENTS_BY_BITS
+    if not few or ints(rows, WEIGHT_AT)[s] >= 0:
+        return part_by_sorting(rows, s, child, parents, n_parents, partition)
+    return part_by_bits(
+        words(rows, BITS),
+        ints2(rows, BITS_AT)[s],
+        arities,
+        child,
+        parents,
+        n_parents,
+        ints(rows, N_ROWS)[s],
+        words(partition, STACK),
+        ints(partition, DIGITS),
+        ints(partition, CELL_SIZES),
+        flags(partition, OPENS),
+        ints(partition, ROWS_AT),
+        rows_of(partition, ORDER),
+        ints(partition, CELL_BITS_AT),
+        words(partition, CELL_BITS),
+    )
+
+
+@kernel
+def part_by_bits(
+    bits,
+    bits_at,
+    arities,
+    child,
+    parents,
+    n_parents,
+    n_rows,
+    stack,
+    digits,
+    sizes,
+    opens,
+    rows_at,
+    order,
+    own_bits_at,
+    own_bits,
+):
+    """`part` by intersections, depth first over the parents; empty branches are left."""
+    n_words = (n_rows + 63) // 64
+    for word in range(n_words):
+        stack[word] = ~np.uint64(0)
+    n_cells, end_rows, end_bits = np.int64(0), np.int64(0), np.int64(0)
+    depth = 0
+    digits[0] = 0
+    while depth >= 0:
+        here = depth * n_words
+        if depth < n_parents:
+            v = parents[depth]
+            if digits[depth] == arities[v]:
+                depth -= 1
+                if depth >= 0:
+                    digits[depth] += 1
+                continue
+            other = bits_at[v] + digits[depth] * n_words
+            some = np.uint64(0)
+            for word in range(n_words):
+                common = stack[here + word] & bits[other + word]
+                stack[here + n_words + word] = common
+                some |= common
+            if some:
+                depth += 1
+                digits[depth] = 0
+            else:
+                digits[depth] += 1
+            continue
+        opening = True
+        for state in range(arities[child]):
+            other = bits_at[child] + state * n_words
+            count = np.uint64(0)
+            for word in range(n_words):
+                common = stack[here + word] & bits[other + word]
+                own_bits[end_bits + word] = common
+                count += popcount(common)
+            if count == 0:
+                continue
+            size = np.int64(count)
+            sizes[n_cells] = size
+            opens[n_cells] = opening
+            opening = False
+            if size >= ROWS_PER_WORD * n_words:
+                own_bits_at[n_cells], rows_at[n_cells] = end_bits, -1
+                end_bits += n_words
+            else:
+                own_bits_at[n_cells], rows_at[n_cells] = -1, end_rows
+                end_rows = list_rows(own_bits, end_bits, n_words, order, end_rows)
+            n_cells += 1
+        depth -= 1
+        if depth >= 0:
+            digits[depth] += 1
+    opens[n_cells] = True
+    return n_cells
+
+
+@kernel
+def list_rows(bits, begin, n_words, order, end):
+    """Append the rows of a bit set to ``order``; returns its new end."""
+    one = np.uint64(1)
+    for word in range(n_words):
+        left = bits[begin + word]
+        while left:
+            lowest = left & (~left + one)
+            order[end] = np.uint64(64 * word) + popcount(lowest - one)
+            end += 1
+            left ^= lowest
+    return end
+
+
+@kernel
+def sort_rows(keys, n_keys, n_rows, slots, source, order):
+    """Stable counting sort of the rows in ``source`` by their keys."""
+    for key in range(n_keys + 1):
+        slots[key] = 0
+    for at in range(n_rows):
+        slots[keys[source[at]] + 1] += 1
+    for key in range(n_keys):
+        slots[key + 1] += slots[key]
+    for at in range(n_rows):
+        row = source[at]
+        order[slots[keys[row]]] = row
+        slots[keys[row]] += 1
+
+
+@kernel
+def in_order(n_rows, source):
+    """Write the row numbers as they are."""
+    for row in range(n_rows):
+        source[row] = row
+
+
+@kernel
+def number_configurations(rows, s, variables, n_variables, partition):
+    """Write the configuration of some variables in every row to ``keys``.
+
+    Numbers are the products of the states where these are few, else ranks of those that occur.
+
+    Returns
+    -------
+    int
+        How many there may be, at most the number of slots of a sort.
+    """
+    keys, slots = ints(partition, KEYS), ints(partition, SLOTS)
+    order, swap = rows_of(partition, ORDER), rows_of(partition, SWAP)
+    n_rows = ints(rows, N_ROWS)[s]
+    codes = codes_of(rows, CODES)
+    ranks = ints(partition, CELLS)
+    for row in range(n_rows):
+        keys[row] = 0
+    size = np.int64(1)
+    for i in range(n_variables):
+        v = variables[i]
+        arity = ints(rows, ARITIES)[v]
+        own = codes[ints2(rows, CODE_AT)[s, v] : ints2(rows, CODE_AT)[s, v] + n_rows]
+        if size * arity < slots.size:
+            for row in range(n_rows):
+                keys[row] = keys[row] * arity + own[row]
+            size *= arity
+            continue
+        in_order(n_rows, swap)
+        for row in range(n_rows):
+            ranks[row] = own[row]
+        sort_rows(ranks, arity, n_rows, slots, swap, order)
+        sort_rows(keys, size, n_rows, slots, order, swap)
+        rank = np.int64(-1)
+        last_key, last_code = np.int64(-1), np.int64(-1)
+        for at in range(n_rows):
+            row = swap[at]
+            if keys[row] != last_key or own[row] != last_code:
+                rank += 1
+                last_key, last_code = keys[row], np.int64(own[row])
+            ranks[row] = rank
+        for row in range(n_rows):
+            keys[row] = ranks[row]
+        size = rank + 1
+    return size
+
+
+@kernel
+def part_by_sorting(rows, s, child, parents, n_parents, partition):
+    """`part` by counting sorts of the rows, first by the child and then by the configuration."""
+    keys, slots, states = ints(partition, KEYS), ints(partition, SLOTS), ints(partition, CELLS)
+    order, swap = rows_of(partition, ORDER), rows_of(partition, SWAP)
+    sizes, rows_at = ints(partition, CELL_SIZES), ints(partition, ROWS_AT)
+    opens = flags(partition, OPENS)
+    n_rows = ints(rows, N_ROWS)[s]
+    n_keys = number_configurations(rows, s, parents, n_parents, partition)
+    codes, begin = codes_of(rows, CODES), ints2(rows, CODE_AT)[s, child]
+    for row in range(n_rows):
+        states[row] = codes[begin + row]
+    in_order(n_rows, order)
+    sort_rows(states, ints(rows, ARITIES)[child], n_rows, slots, order, swap)
+    sort_rows(keys, n_keys, n_rows, slots, swap, order)
+    n_cells = np.int64(0)
+    key, state = np.int64(-1), np.int64(-1)
+    for at in range(n_rows):
+        row = order[at]
+        if keys[row] != key or states[row] != state:
+            sizes[n_cells] = 0
+            rows_at[n_cells] = at
+            opens[n_cells] = keys[row] != key
+            key, state = keys[row], states[row]
+            n_cells += 1
+        sizes[n_cells - 1] += 1
+    opens[n_cells] = True
+    set_bits(
+        n_cells,
+        n_rows,
+        ints(rows, WEIGHT_AT)[s] >= 0,
+        sizes,
+        rows_at,
+        order,
+        ints(partition, CELL_BITS_AT),
+        words(partition, CELL_BITS),
+    )
+    return n_cells
+
+
+@kernel
+def set_bits(n_cells, n_rows, is_weighted, sizes, rows_at, order, bits_at, bits):
+    """Bit sets of the cells with enough rows, if rows count once each."""
+    n_words = (n_rows + 63) // 64
+    end = 0
+    for cell in range(n_cells):
+        bits_at[cell] = -1
+        if is_weighted or sizes[cell] < ROWS_PER_WORD * n_words:
+            continue
+        bits_at[cell] = end
+        for word in range(end, end + n_words):
+            bits[word] = np.uint64(0)
+        for at in range(rows_at[cell], rows_at[cell] + sizes[cell]):
+            row = np.int64(order[at])
+            bits[end + (row >> 6)] |= np.uint64(1) << np.uint64(row & 63)
+        end += n_words

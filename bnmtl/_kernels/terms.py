@@ -1,0 +1,97 @@
+"""Sums over the cells of one table, from tables of lgamma by count, used by ``scoring``.
+
+Data contract: row i of ``terms``, int64, holds terms of the pseudo-count that goes by the number
+``owners[i]``, by count, as integers, MISSING where they were not needed yet; ``bases`` holds the
+lgamma that is subtracted from each.
+"""
+
+import math
+
+import numpy as np
+
+from bnmtl._kernels._jit import kernel
+from bnmtl._kernels.cache import MISSING
+
+BDEU, BDS, K2, BIC, AIC, LOG_LIKELIHOOD = range(6)
+
+# Terms are kept up to this count; larger ones are few and computed each time.
+LONGEST_TABLE = 2048
+N_TABLES = 256
+PROBES = 8
+
+
+@kernel
+def log_gamma(x):
+    """Stirling's series where it is exact to the last digits, which is faster there."""
+    if x < 10.0:
+        return math.lgamma(x)
+    z = 1.0 / (x * x)
+    series = z * (1.0 / 1260.0 - z * (1.0 / 1680.0 - z / 1188.0))
+    series = (1.0 / 12.0 - z * (1.0 / 360.0 - series)) / x
+    return (x - 0.5) * math.log(x) - x + 0.91893853320467274178 + series
+
+
+@kernel
+def term(kind, base, pseudo_count, count, scale):
+    """lgamma(a + n) - lgamma(a), or n log n, as an integer."""
+    if kind <= K2:
+        return np.int64(np.rint((log_gamma(pseudo_count + count) - base) * scale))
+    return np.int64(np.rint(count * math.log(float(count)) * scale))
+
+
+@kernel
+def pseudo_counts(kind, sample_size, q, r, n_configurations):
+    """Pseudo-count of a cell and of a configuration, each after the number that its terms go by."""
+    if kind == K2:
+        return 1, 1.0, np.int64(r), r
+    if kind > K2:
+        return 0, 0.0, 0, 0.0
+    if kind == BDS:
+        q = float(n_configurations)
+    owner, whole = np.int64(-1), np.int64(-1)
+    if q * r < 2.0**62:
+        owner, whole = np.int64(q), np.int64(q * r)
+    return whole, sample_size / (q * r), owner, sample_size / q
+
+
+@kernel
+def table_of(terms, owners, bases, owner, kind, pseudo_count):
+    """Row of ``terms`` for a pseudo-count, -1 if all that might hold it are taken."""
+    if owner < 0:
+        return -1
+    mask = owners.size - 1
+    at = (owner ^ (owner >> 5)) & mask
+    for _ in range(PROBES):
+        if owners[at] == owner:
+            return at
+        if owners[at] < 0:
+            owners[at] = owner
+            bases[at] = log_gamma(pseudo_count) if kind <= K2 else 0.0
+            terms[at, :] = MISSING
+            return at
+        at = (at + 1) & mask
+    return -1
+
+
+@kernel
+def table_sum(terms, owners, bases, counts, n_counts, kind, owner, pseudo_count, scale):
+    """Sum of the terms of a table whose every cell has the same pseudo-count."""
+    at = table_of(terms, owners, bases, owner, kind, pseudo_count)
+    total = 0
+    if at < 0:
+        base = log_gamma(pseudo_count)
+        for i in range(n_counts):
+            total += term(kind, base, pseudo_count, counts[i], scale)
+        return total
+    length = terms.shape[1]
+    for i in range(n_counts):
+        count = counts[i]
+        if count >= length:
+            total += term(kind, bases[at], pseudo_count, count, scale)
+            continue
+        value = terms[at, count]
+        if value == MISSING:
+            value = term(kind, bases[at], pseudo_count, count, scale)
+            terms[at, count] = value
+        total += value
+    return total

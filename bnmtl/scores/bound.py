@@ -1,0 +1,347 @@
+"""Scores bound to the rows of tasks, with a cache that all searches over these rows share."""
+
+import math
+import threading
+from contextlib import contextmanager
+
+import numpy as np
+
+from bnmtl._kernels import cache, scoring
+from bnmtl._kernels._jit import Arrays
+
+MEGABYTE = 1 << 20
+DEFAULT_CACHE = 200.0
+DEFAULT_CELLS = 10_000_000
+# Slots of a first cache: it grows with what is put into it.
+FEWEST_SLOTS = 1 << 12
+# Rows are merged where at most this share of them is distinct.
+MOST_DISTINCT = 1 / 8
+ROWS_TO_LOOK_AT = 512
+
+
+class BoundTasks:
+    """A score on the codes of several tasks, on the index of the union of their variables.
+
+    Parameters
+    ----------
+    tasks : list of bnmtl.tasks.Task
+    kind : int
+        As in ``bnmtl._kernels.scoring``.
+    sample_size : float
+    cache_size : float, default=200
+        Most memory for cached tables, in megabytes.
+    max_cells : float, default=10,000,000
+        Families with more cells are not considered.
+
+    Attributes
+    ----------
+    variables : tuple of str
+        Sorted union.
+    asked, computed : int
+        How many local scores were asked for, and how many of them had to be counted.
+    """
+
+    def __init__(self, tasks, kind, sample_size, cache_size=DEFAULT_CACHE, max_cells=DEFAULT_CELLS):
+        self.variables = tuple(sorted(set().union(*(task.variables for task in tasks))))
+        index = {variable: at for at, variable in enumerate(self.variables)}
+        self.positions = [np.array([index[v] for v in task.variables], np.int64) for task in tasks]
+        self._rows = packed(tasks, self.positions, len(self.variables))
+        self._most_rows = int(self._rows["n_rows"].max())
+        self._most_cases = int(self._rows["n_cases"].max())
+        self._method = np.array([kind, sample_size, _scale(self._most_cases), max_cells], float)
+        random = np.random.default_rng(len(self.variables))
+        self._keys = [
+            random.integers(1, np.iinfo(np.int64).max, size) * random.choice([-1, 1], size)
+            for size in (len(tasks), len(self.variables), len(self.variables))
+        ]
+        most = max(int(cache_size * MEGABYTE) // 16, FEWEST_SLOTS)
+        self._most_slots = 1 << (most.bit_length() - 1)
+        self._slots = np.zeros(2 * FEWEST_SLOTS, np.int64)
+        self._idle = []
+        self._lock = threading.Lock()
+        self.asked = self.computed = self.too_large = 0
+        self.largest = None
+
+    def of(self, s):
+        """The score of task s on the index of its own variables."""
+        at = self.positions[s]
+        return BoundScore(self, [s], at, np.ones((1, len(at), len(at)), dtype=bool))
+
+    def of_all(self, members, usable):
+        """The sum of the scores of some tasks on the index of all variables.
+
+        Parameters
+        ----------
+        members : list of int
+        usable : bool array of shape (len(members), n, n)
+            [s, a, b] true where a may be a parent of b in that task; parents that may not are left
+            out of the family there.
+        """
+        return BoundScore(self, members, np.arange(len(self.variables)), usable)
+
+    def engine(self, tasks, positions):
+        """What the kernels need, for some tasks and variables."""
+        own = np.ix_(tasks, positions)
+        task_keys, variable_keys, child_keys = self._keys
+        rows = self._rows
+        return Arrays(
+            scoring.ENGINE,
+            **{name: rows[name] for name in ("codes", "bits", "weights")},
+            **{name: rows[name][tasks] for name in ("weight_at", "n_rows", "n_cases")},
+            **{name: np.ascontiguousarray(rows[name][own]) for name in ("code_at", "bits_at")},
+            arities=rows["arities"][positions],
+            method=self._method,
+            task_keys=task_keys[tasks],
+            variable_keys=variable_keys[positions],
+            child_keys=child_keys[positions],
+            cache=self._slots,
+            calls=np.array([scoring.GAINS_CALLBACK.address]),
+        )
+
+    def up_to_date(self, engine):
+        """The engine with the cache as large as it has become."""
+        if engine.cache is self._slots:
+            return engine
+        return engine.replaced(cache=self._slots)
+
+    @contextmanager
+    def scratch(self):
+        """Memory of one thread; what was counted in it is added to this score's counts."""
+        try:
+            scratch = self._idle.pop()
+        except IndexError:
+            scratch = scoring.new_scratch(len(self.variables), self._most_rows, self._most_cases)
+        try:
+            yield scratch
+        finally:
+            self._take_in(scratch)
+            self._idle.append(scratch)
+
+    def _take_in(self, scratch):
+        counters = scratch.counters
+        with self._lock:
+            self.asked += int(counters[scoring.ASKED])
+            self.computed += int(counters[scoring.COMPUTED])
+            self.too_large += int(counters[scoring.TOO_LARGE])
+            if self.largest is None and counters[scoring.TOO_LARGE]:
+                self.largest = scratch.excluded[1 : 1 + scratch.excluded[0]].tolist()
+            self._grow(self.computed)
+        counters[:] = 0
+
+    def _grow(self, n_tables):
+        """Enlarge the cache where it is more than a quarter full."""
+        size = self._slots.size // 2
+        wanted = size
+        while wanted < self._most_slots and wanted < 4 * n_tables:
+            wanted *= 2
+        if wanted > size:
+            larger = np.zeros(2 * wanted, np.int64)
+            cache.move(self._slots, larger)
+            self._slots = larger
+
+    def reserve(self, n_tables):
+        """Make the cache large enough for that many tables, as far as memory is granted."""
+        if self._slots.size < 8 * n_tables and self._slots.size < 2 * self._most_slots:
+            with self._lock:
+                self._grow(n_tables)
+
+
+class BoundScore:
+    """The score of one task, or the sum over several, as a search sees it.
+
+    Attributes
+    ----------
+    bound : BoundTasks
+    tasks : list of int
+        Which of its tasks.
+    n_variables : int
+    members : int64 array
+        Tasks of the engine that are added up.
+    usable : bool array of shape (members, n, n)
+        [s, a, b] true where a may be a parent of b in that task.
+    """
+
+    def __init__(self, bound, tasks, positions, usable):
+        self.bound = bound
+        self.tasks = tasks
+        self.n_variables = len(positions)
+        self.members = np.arange(len(tasks))
+        self.usable = usable
+        self._engine = bound.engine(np.asarray(tasks, np.int64), positions)
+
+    @property
+    def engine(self):
+        """What the kernels need."""
+        self._engine = self.bound.up_to_date(self._engine)
+        return self._engine
+
+    def scratch(self):
+        """As `BoundTasks.scratch`."""
+        return self.bound.scratch()
+
+    def keep_up(self, scratch):
+        """Let the cache grow with what a long search has put into it."""
+        self.bound.reserve(self.bound.computed + int(scratch.counters[scoring.COMPUTED]))
+
+    def local_score(self, child, parents):
+        """Score of the family of ``child``, by index; ``parents`` in any order."""
+        with self.scratch() as scratch:
+            return self._local_score(scratch, child, sorted(int(parent) for parent in parents))
+
+    def score(self, matrix):
+        """Score of the graph with adjacency ``matrix``."""
+        with self.scratch() as scratch:
+            return float(
+                sum(
+                    self._local_score(scratch, child, np.flatnonzero(matrix[:, child]).tolist())
+                    for child in range(self.n_variables)
+                )
+            )
+
+    def gains(self, child, parents):
+        """Gains of taking each variable into the family of ``child`` or leaving it out.
+
+        Parameters
+        ----------
+        child : int
+        parents : sequence of int, sorted
+
+        Returns
+        -------
+        float array of shape (n,)
+            [v] is the change of the local score, nan where the family would be too large; [child]
+            is the family's own score.
+        """
+        total = np.zeros(self.n_variables)
+        with self.scratch() as scratch:
+            for s, usable in zip(self.members.tolist(), self.usable, strict=True):
+                if self.engine.code_at[s, child] < 0:
+                    continue
+                held = [p for p in parents if usable[p, child]]
+                scratch.family[: len(held)] = held
+                scratch.wanted[: self.n_variables] = True
+                scoring.gains(self.engine.table, scratch.table, s, child, len(held))
+                column = scratch.column.copy()
+                own = column[child]
+                total += np.where(usable[:, child], column, 0.0)
+                total[child] += 0.0 if usable[child, child] else own
+        return total
+
+    def _local_score(self, scratch, child, parents):
+        total = 0.0
+        for s, usable in zip(self.members.tolist(), self.usable, strict=True):
+            if self.engine.code_at[s, child] >= 0:
+                held = np.array([p for p in parents if usable[p, child]], np.int64)
+                total += scoring.local_score(
+                    self.engine.table, scratch.table, s, child, held, len(held)
+                )
+        return total
+
+
+def packed(tasks, positions, n_variables):
+    """The rows of the tasks, the arrays of `partition.ROWS` by name.
+
+    Parameters
+    ----------
+    tasks : list of bnmtl.tasks.Task
+    positions : list of int array
+        Index in the union of each variable of each task.
+    n_variables : int
+        Of the union.
+    """
+    arities = np.zeros(n_variables, np.int64)
+    code_at = np.full((len(tasks), n_variables), -1)
+    bits_at = np.full((len(tasks), n_variables), -1)
+    weight_at = np.full(len(tasks), -1)
+    n_rows = np.zeros(len(tasks), np.int64)
+    codes, bits, weights = [], [], []
+    n_codes = n_bits = n_weights = 0
+    for s, (task, at) in enumerate(zip(tasks, positions, strict=True)):
+        arities[at] = task.arities
+        rows, repeats = merged(task.codes)
+        n_rows[s] = rows.shape[1]
+        code_at[s, at] = n_codes + np.arange(len(rows)) * rows.shape[1]
+        codes.append(rows.ravel())
+        n_codes += rows.size
+        if repeats is not None:
+            weight_at[s] = n_weights
+            weights.append(repeats)
+            n_weights += len(repeats)
+            continue
+        words = -(-rows.shape[1] // 64)
+        bits_at[s, at] = n_bits + words * np.concatenate([[0], np.cumsum(task.arities)[:-1]])
+        bits.append(bit_sets(rows, task.arities))
+        n_bits += bits[-1].size
+    return {
+        "arities": arities,
+        "codes": np.concatenate(codes),
+        "code_at": code_at,
+        "bits": np.concatenate([*bits, np.zeros(0, np.uint64)]),
+        "bits_at": bits_at,
+        "weights": np.concatenate([*weights, np.zeros(0, np.int64)]),
+        "weight_at": weight_at,
+        "n_rows": n_rows,
+        "n_cases": np.array([task.n_rows for task in tasks]),
+    }
+
+
+def merged(codes):
+    """Distinct rows and how often each occurs, where that makes them much fewer.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n, n_rows)
+
+    Returns
+    -------
+    codes : uint8 array of shape (n, n_distinct)
+    repeats : int64 array of shape (n_distinct,), or None
+        None where the rows are left as they are.
+    """
+    n_rows = codes.shape[1]
+    factors = np.random.default_rng(0).integers(1, np.iinfo(np.int64).max, len(codes))
+    some = factors @ codes[:, :: max(1, n_rows // ROWS_TO_LOOK_AT)]
+    if len(np.unique(some)) > len(some) / 2:
+        return codes, None
+    _, first, which, repeats = np.unique(
+        factors @ codes, return_index=True, return_inverse=True, return_counts=True
+    )
+    distinct = codes[:, first]
+    if len(first) > MOST_DISTINCT * n_rows or (distinct[:, which] != codes).any():
+        return codes, None
+    return distinct, repeats.astype(np.int64)
+
+
+def bit_sets(codes, arities):
+    """Bit i of the set of a variable's state is set where row i has that state.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n, n_rows)
+    arities : int64 array of shape (n,)
+
+    Returns
+    -------
+    uint64 array, flat
+        For each variable and state the words of its set, the first row being the lowest bit.
+    """
+    n_rows = codes.shape[1]
+    words = -(-n_rows // 64)
+    sets = np.zeros((int(arities.sum()), words), np.uint64)
+    at = 0
+    for own, arity in zip(codes, arities.tolist(), strict=True):
+        has_state = np.zeros((arity, 64 * words), dtype=bool)
+        has_state[:, :n_rows] = own == np.arange(arity, dtype=np.uint8)[:, None]
+        sets[at : at + arity] = np.packbits(has_state, axis=1, bitorder="little").view(np.uint64)
+        at += arity
+    return sets.ravel()
+
+
+def _scale(n_cases):
+    """Integer value of one nat: as fine as the largest table allows.
+
+    No term of a table exceeds n log n plus n times the logarithm of the number of cells, which is
+    below 720 for any number that is a float.
+    """
+    largest = max(n_cases, 1) * (math.log(max(n_cases, 1)) + 720.0)
+    return 2.0 ** (62 - math.ceil(math.log2(largest)))
