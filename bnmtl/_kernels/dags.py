@@ -38,7 +38,8 @@ TASK = (
     ("members", np.int64, 1),  # tasks of the engine whose scores are added up
     ("usable", np.bool_, 3),  # (members, n, n): where a may be a parent of b in that member
     ("permitted", np.bool_, 2),  # (n, n): where the arc may ever be set
-    ("may_remove", np.bool_, 2),  # (n, n), symmetric
+    ("required", np.bool_, 2),  # (n, n): where the arc must be
+    ("may_remove", np.bool_, 2),  # (n, n), symmetric: whether the pair may have no arc
     ("odds", np.float64, 2),  # (n, n): log prior of the arc less that of its absence
     ("most_parents", np.int64, 1),  # (1,)
     ("order_keys", np.int64, 2),  # (n, n), symmetric: among tied pairs the smallest wins
@@ -46,8 +47,8 @@ TASK = (
     ("arc_keys", np.int64, 2),  # (n, n)
     ("tolerance", np.float64, 1),  # (1,)
 )
-MEMBERS, USABLE, PERMITTED, MAY_REMOVE, ODDS, MOST_PARENTS = range(6)
-ORDER_KEYS, COINS, ARC_KEYS, TOLERANCE = range(6, len(TASK))
+MEMBERS, USABLE, PERMITTED, REQUIRED, MAY_REMOVE, ODDS, MOST_PARENTS = range(7)
+ORDER_KEYS, COINS, ARC_KEYS, TOLERANCE = range(7, len(TASK))
 
 
 @kernel
@@ -198,17 +199,24 @@ def may_set(dag, task, a, b):
 
 
 @kernel
-def refresh(engine, scratch, task, dag, b):
-    """Gains and local score of the family of b, added up over the members that have it."""
-    parents, n_parents, held = ints2(dag, PARENTS)[b], ints(dag, N_PARENTS)[b], flags2(dag, HELD)[b]
+def family_gains(engine, scratch, task, b, parents, n_parents, held, out):
+    """Gains of toggling each parent of b, prior included, added up over the members that have b.
+
+    ``held`` marks the parents, ``out`` gets the gains: nan where nothing may be toggled.
+
+    Returns
+    -------
+    float
+        Local score of the family as it is.
+    """
     permitted, odds = flags2(task, PERMITTED)[b], floats2(task, ODDS)[b]
     members, gains = ints(task, MEMBERS), ints(engine, CALLS)[0]
     column, family = floats(scratch, COLUMN), ints(scratch, FAMILY)
     wanted = flags(scratch, WANTED)
-    out = floats2(dag, GAINS)[b]
     room = n_parents < ints(task, MOST_PARENTS)[0]
     score = 0.0
-    for v in range(out.size):
+    n = permitted.size
+    for v in range(n):
         out[v] = 0.0
     for at in range(members.size):
         s = members[at]
@@ -220,25 +228,35 @@ def refresh(engine, scratch, task, dag, b):
             if usable[parents[i]]:
                 family[end] = parents[i]
                 end += 1
-        for v in range(out.size):
+        for v in range(n):
             wanted[v] = room and usable[v] and permitted[v]
         call(gains, engine, scratch, s, b, end)
         score += column[b]
-        for v in range(out.size):
+        for v in range(n):
             if usable[v] and v != b:
                 out[v] += column[v]
-    best = -np.inf
-    for a in range(out.size):
+    for a in range(n):
         if held[a]:
             out[a] -= odds[a]
         elif a == b or not (room and permitted[a]):
             out[a] = np.nan
         else:
             out[a] += odds[a]
-            # nan loses the comparison.
-            if out[a] > best:
-                best = out[a]
-    floats(dag, SCORES)[b] = score
+    return score
+
+
+@kernel
+def refresh(engine, scratch, task, dag, b):
+    """Gains and local score of the family of b."""
+    held, out = flags2(dag, HELD)[b], floats2(dag, GAINS)[b]
+    floats(dag, SCORES)[b] = family_gains(
+        engine, scratch, task, b, ints2(dag, PARENTS)[b], ints(dag, N_PARENTS)[b], held, out
+    )
+    best = -np.inf
+    for a in range(out.size):
+        # nan loses the comparison.
+        if not held[a] and out[a] > best:
+            best = out[a]
     floats(dag, BEST_GAIN)[b] = best
 
 

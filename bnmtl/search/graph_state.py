@@ -45,6 +45,7 @@ class GraphState:
             members=scores.members,
             usable=by_child(scores.usable),
             permitted=by_child(constraints.permitted),
+            required=by_child(constraints.required),
             may_remove=self.may_remove,
             odds=np.zeros((n, n)) if odds is None else by_child(odds),
             most_parents=np.array([constraints.max_parents]),
