@@ -1,7 +1,6 @@
 """The command `bnmtl`: options, progress, a summary, and mistakes in one line."""
 
 import contextlib
-import linecache
 import math
 import re
 import sys
@@ -11,33 +10,12 @@ from typing import Annotated
 import typer
 
 import bnmtl
+from bnmtl.mistakes import told
 
 __all__ = ["main"]
 
 _MISTAKE = 2
 _INTERRUPTED = 130
-# What messages for users of Python name in their own way, and the options that do the same here.
-_IN_OPTIONS = tuple(
-    (re.compile(pattern), option)
-    for pattern, option in (
-        (r"`bnmtl\.tasks\.discretize`", "`--discretize N`"),
-        (r"`missing='(drop|state)'`", r"`--missing \1`"),
-        (r"or leave (the column|it) out", r"or leave \1 out with `--ignore C`"),
-        (r"leave them out of that task \(.*?\)", "leave them out with `--ignore C`"),
-        (r"^`bins`(?= must )", "`--discretize`"),
-        (r"^`paths`(?= must )", "PATH"),
-        (r"^`name`(?= must )", "NAME"),
-        (r"`max_parents`=(\d+)", r"`--max-parents \1`"),
-        # Not what a column, task or file of that name is called by.
-        (
-            r"(?<!olumn )(?<!ask )(?<!ile )(?<!, )`(required|forbidden|tiers)`"
-            r"(?= (?:and|arc|gives?|holds?|in one|names?|must be acyclic)\b)",
-            r"`--\1`",
-        ),
-        (r'start from "identical" or lower the penalty', "give a lower `--penalty`"),
-    )
-)
-
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -61,7 +39,7 @@ def main(arguments=None):
     except (KeyboardInterrupt, typer.Abort):
         code = _INTERRUPTED
     except Exception as error:
-        mistake = _mistake(error)
+        mistake = told(error)
         if mistake is None:
             raise
         _complain(mistake)
@@ -69,46 +47,6 @@ def main(arguments=None):
     if code == _INTERRUPTED:
         _complain("interrupted; no half-written file is left.")
     sys.exit(code or 0)
-
-
-def _mistake(error):
-    """Return what to tell a user whose mistake it is; None for an error inside bnmtl."""
-    if hasattr(error, "format_message"):  # of the option parser, which typer may carry itself
-        return _usage_mistake(error)
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"`{error.filename}`: {error.strerror}."
-    # What bnmtl refuses, it refuses by a `raise` of its own; a ValueError out of numpy is a bug.
-    if isinstance(error, ValueError | TypeError | ImportError):
-        trace = error.__traceback__
-        while trace.tb_next is not None:
-            trace = trace.tb_next
-        line = linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
-        module = trace.tb_frame.f_globals.get("__name__", "")
-        if module.split(".")[0] == "bnmtl" and line.lstrip().startswith("raise"):
-            return _in_options(str(error))
-    return None
-
-
-def _in_options(message):
-    """Name the options of the command line where a message names parameters of Python."""
-    for pattern, option in _IN_OPTIONS:
-        message = pattern.sub(option, message)
-    return message
-
-
-def _usage_mistake(error):
-    """Return one sentence for what the option parser refuses by itself."""
-    context = getattr(error, "ctx", None)
-    command = "bnmtl" if context is None else context.command_path
-    remedy = f"see `{command} --help`"
-    kind = type(error).__name__
-    if kind == "MissingParameter":
-        return f"PATH must name at least one CSV or Parquet file; none was given: {remedy}."
-    if kind == "NoSuchOption":
-        closest = "".join(f"take `{one}`, or " for one in (error.possibilities or ())[:1])
-        return f"`{error.option_name}` is no option of `{command}`: {closest}{remedy}."
-    first = error.message.split(". ")[0].rstrip(".").replace("'", "`")
-    return f"{first}: {remedy}."
 
 
 def _complain(message):
@@ -150,8 +88,8 @@ def _whole(least):
 def _choice(*known):
     """Return a check that an option is one of a few words."""
 
-    def check(option: typer.CallbackParam, text: str):
-        if text not in known:
+    def check(option: typer.CallbackParam, text: str | None):
+        if text is not None and text not in known:
             words = f"{', '.join(known[:-1])} or {known[-1]}"
             raise ValueError(f"`{option.opts[0]}` must be {words}; {_given(text)}.")
         return text
@@ -173,6 +111,13 @@ def _sample_size(text: str | None):
             f"`--equivalent-sample-size` must be a finite number above 0; {_given(text)}."
         )
     return size
+
+
+def _seconds(text: str | None):
+    seconds = None if text is None else _number(text)
+    if seconds is not None and not 0 <= seconds < math.inf:
+        raise ValueError(f"`--time-limit` must be a number of 0 or more; {_given(text)}.")
+    return seconds
 
 
 def _number(text):
@@ -258,9 +203,26 @@ def learn(
             metavar="F", help="Tiers, a line each, variables separated by commas: no arc goes back."
         ),
     ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            metavar="orders|hill-climbing|exact",
+            callback=_choice("orders", "hill-climbing", "exact"),
+            help="Search for a graph of one task; orders, but hill-climbing with --restarts.",
+        ),
+    ] = None,
+    starts: Annotated[
+        str | None,
+        typer.Option(metavar="N", callback=_whole(1), help="Starts of a search over orders; 5."),
+    ] = None,
     restarts: Annotated[
-        str, typer.Option(metavar="N", callback=_whole(0), help="Restarts of each search.")
-    ] = "100",
+        str | None,
+        typer.Option(metavar="N", callback=_whole(0), help="Restarts of hill climbing; 100."),
+    ] = None,
+    time_limit: Annotated[
+        str | None,
+        typer.Option(metavar="S", callback=_seconds, help="Seconds, then the best so far."),
+    ] = None,
     seed: Annotated[
         str,
         typer.Option(metavar="N", callback=_whole(0), help="The same seed gives the same result."),
@@ -300,7 +262,10 @@ def learn(
             required=required,
             forbidden=forbidden,
             tiers=tiers,
+            search=search,
+            starts=starts,
             restarts=restarts,
+            time_limit=time_limit,
             seed=seed,
             jobs=jobs,
             out=out,

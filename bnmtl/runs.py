@@ -38,7 +38,10 @@ class Options:
     required: str | None = None
     forbidden: str | None = None
     tiers: str | None = None
-    restarts: int = 100
+    search: str | None = None
+    starts: int | None = None
+    restarts: int | None = None
+    time_limit: float | None = None
     seed: int = 0
     jobs: int | None = None
     out: str = "bnmtl-run"
@@ -169,12 +172,35 @@ def _common_parameters(options, tasks, score, progress):
         "required": read_arcs(options.required, tasks) if options.required else (),
         "forbidden": read_arcs(options.forbidden, tasks) if options.forbidden else (),
         "tiers": read_tiers(options.tiers, tasks) if options.tiers else None,
-        "restarts": options.restarts,
+        **_search_parameters(options),
         "max_parents": options.max_parents,
         "random_state": options.seed,
         "n_jobs": -1 if options.jobs is None else options.jobs,
         "progress": progress or False,
     }
+
+
+def _search_parameters(options):
+    """Return what the options say of the search, what is not given being left out."""
+    search = options.search
+    if search is None:
+        search = "orders" if options.restarts is None else "hill-climbing"
+    for option, value, owner in (
+        ("--starts", options.starts, "orders"),
+        ("--restarts", options.restarts, "hill-climbing"),
+    ):
+        if value is not None and search != owner:
+            raise ValueError(
+                f"`{option}` belongs to `--search {owner}`, and the search is {search}; leave one "
+                "of the two out."
+            )
+    given = {
+        "search": search,
+        "n_starts": options.starts,
+        "restarts": options.restarts,
+        "time_limit": options.time_limit,
+    }
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _learner(options, tasks, common):
@@ -218,6 +244,7 @@ def _record(options, learner, single_task, files, edges, messages):
         "settings": {**asdict(options), "paths": list(options.paths)},
         "tasks": [_task_record(name, learner, single_task, file) for name, file in files.items()],
         "score": _finite(learner.score_),
+        "local_scores": learner.families_,
         "warnings": messages,
         "files": sorted([*_FIXED_FILES, *files.values()]),
     }

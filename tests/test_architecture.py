@@ -35,8 +35,8 @@ ROOMS["learners"] = {
     *("seeding", "tasks"),
 }
 # The border: nobody else imports these.
-for border in ("plotting", "output", "page", "report", "runs", "cli"):
-    ROOMS[border] = {*ROOMS, "plotting", "output", "page", "report", "runs"}
+for border in ("plotting", "output", "page", "report", "runs", "mistakes", "cli"):
+    ROOMS[border] = {*ROOMS, "plotting", "output", "page", "report", "runs", "mistakes"}
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "misc"}
 
 

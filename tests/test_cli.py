@@ -113,7 +113,10 @@ def test_run_json(call, files):
         "required": None,
         "forbidden": None,
         "tiers": None,
+        "search": None,
+        "starts": None,
         "restarts": 2,
+        "time_limit": None,
         "seed": 5,
         "jobs": None,
         "out": "run",
@@ -128,6 +131,7 @@ def test_run_json(call, files):
         found["penalty"] == 0
     )
     assert "cut_points" not in found
+    assert found["local_scores"]["asked"] > found["local_scores"]["counted"] > 0
 
 
 def test_a_run_is_read_back(call, files):
@@ -135,7 +139,8 @@ def test_a_run_is_read_back(call, files):
     run = read_run(files / "run")
     assert list(run.configuration) == ["north", "south"]
     assert run.settings["penalty"] == 0.9
-    expected = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), restarts=2, random_state=0).fit(
+    effort = {"search": "hill-climbing", "restarts": 2, "random_state": 0}
+    expected = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), **effort).fit(
         {"north": frame(0), "south": frame(1)}
     )
     assert run.networks == expected.networks_
@@ -250,7 +255,11 @@ def test_warnings_are_listed_once():
 def test_equivalent_sample_size(call, files):
     assert call(*BOTH, "--penalty", "0.9", "--equivalent-sample-size", "7", "--out", "run")[0] == 0
     learner = bnmtl.MultitaskLearner(
-        bnmtl.PairedPrior(0.9), score=bnmtl.BDeu(7.0), restarts=2, random_state=0
+        bnmtl.PairedPrior(0.9),
+        score=bnmtl.BDeu(7.0),
+        search="hill-climbing",
+        restarts=2,
+        random_state=0,
     ).fit({"north": frame(0), "south": frame(1)})
     assert record(files / "run")["score"] == pytest.approx(learner.score_, rel=1e-12)
 
@@ -299,6 +308,17 @@ def test_task_names_that_no_file_can_have(call, files):
         (["learn", "north.csv", "--penalty", "1.1"], "auto or a number from 0 to 1; 1.1 was"),
         (["learn", "north.csv", "--restarts", "-1"], "of at least 0; -1 was given"),
         (["learn", "north.csv", "--restarts", "x"], "of at least 0; x was given"),
+        (["learn", "north.csv", "--starts", "0"], "of at least 1; 0 was given"),
+        (["learn", "north.csv", "--search", "x"], "must be orders, hill-climbing or exact; x was"),
+        (["learn", "north.csv", "--time-limit", "-1"], "must be a number of 0 or more; -1 was"),
+        (
+            ["learn", "north.csv", "--restarts", "3", "--search", "orders"],
+            "`--restarts` belongs to `--search hill-climbing`, and the search is orders",
+        ),
+        (
+            ["learn", "north.csv", "--restarts", "3", "--starts", "3"],
+            "`--starts` belongs to `--search orders`, and the search is hill-climbing",
+        ),
         (["learn", "north.csv", "--seed", "1.5"], "`--seed` must be a whole number of at least 0"),
         (["learn", "north.csv", "--seed", ""], "nothing was given"),
         (["learn", "north.csv", "--jobs", "0"], "of at least 1; 0 was given"),

@@ -16,7 +16,7 @@ from bnmtl import (
 from bnmtl.penalty import DEFAULT_PENALTIES, held_out_rows
 from bnmtl.tasks import encode
 
-QUICK = {"restarts": 3, "random_state": 0}
+QUICK = {"n_starts": 2, "iterations": 5, "random_state": 0}
 GRID = [0, 0.9, 0.999, 1]
 
 

@@ -19,7 +19,7 @@ from bnmtl import (
     structures,
 )
 
-SETTINGS = {"restarts": 4, "random_state": 7}
+SETTINGS = {"n_starts": 2, "iterations": 5, "random_state": 7}
 MAKERS = {
     "single": lambda **more: SingleTaskLearner(**SETTINGS, **more),
     "identical": lambda **more: IdenticalLearner(**SETTINGS, **more),

@@ -222,8 +222,7 @@ def test_families_beyond_the_largest_table_are_left_out_and_named():
     sizes = task.arities[0] * task.arities[1] * task.arities
     assert (np.isnan(gains[2:]) == (sizes[2:] > 30)).all()
     first = 2 + int(np.flatnonzero(sizes[2:] > 30)[0])
-    assert bound.bound.largest == [0, first, 1]
-    assert bound.bound.too_large == (sizes[2:] > 30).sum()
+    assert bound.bound.left_out == [task.variables[v] for v in (0, first, 1)]
 
 
 @by_name

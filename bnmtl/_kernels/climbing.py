@@ -224,6 +224,43 @@ def climb(engine, scratch, task, dag, most_asked):
 
 
 @kernel
+def settle(engine, scratch, task, dag):
+    """Turn round what may be turned without a change of the score and whose coin asks for it.
+
+    Graphs of one class are equally good; this leaves the choice between them to the coins, which
+    are the same for all tasks, and not to chance.
+
+    Returns
+    -------
+    int
+        Number of arcs turned.
+    """
+    gains, coins = floats2(dag, GAINS), flags2(task, COINS)
+    parents, n_parents = ints2(dag, PARENTS), ints(dag, N_PARENTS)
+    tolerance = floats(task, TOLERANCE)[0]
+    turned, before = np.int64(0), np.int64(-1)
+    while turned > before:
+        before = turned
+        for b in range(n_parents.size):
+            at = np.int64(0)
+            while at < n_parents[b]:
+                a = parents[b, at]
+                at += 1
+                change = gains[b, a] + gains[a, b]
+                # nan, where the turned family would be too large, compares as false.
+                if (
+                    coins[a, b]
+                    and change >= -tolerance
+                    and change <= tolerance
+                    and may_set(dag, task, b, a)
+                ):
+                    make(engine, scratch, task, dag, b, a, SET)
+                    turned += 1
+                    at = np.int64(0)
+    return turned
+
+
+@kernel
 def tabu_walk(engine, scratch, task, dag, best_dag, marks, most_asked):
     """Walk on from a local optimum without returning to the last graphs; end in the best one seen.
 

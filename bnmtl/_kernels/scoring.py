@@ -90,7 +90,7 @@ SCRATCH = (
     ("owners", np.int64, 1),  # (tables,): whose terms a row holds, -1 for nobody's
     ("bases", np.float64, 1),  # (tables,): what is subtracted from every lgamma
     ("counters", np.int64, 1),  # see below
-    ("excluded", np.int64, 1),  # (n + 3,): size and members of the first family beyond MOST_CELLS
+    ("excluded", np.int64, 1),  # (n + 4,): the first family beyond MOST_CELLS, see `exclude`
     ("column", np.float64, 1),  # (n,): what `gains` returns
     ("family", np.int64, 1),  # (n,): the parents that it is given
     ("cut", np.int64, 1),  # (n,)
@@ -123,7 +123,7 @@ def new_scratch(n_variables, n_rows, n_cases):
         owners=np.full(N_TABLES, -1, np.int64),
         bases=np.zeros(N_TABLES),
         counters=np.zeros(3, np.int64),
-        excluded=np.zeros(n + 3, np.int64),
+        excluded=np.zeros(n + 4, np.int64),
         column=np.zeros(n),
         family=np.zeros(n, np.int64),
         cut=np.zeros(n, np.int64),
@@ -246,16 +246,20 @@ def without(parents, n_parents, v, kept):
 
 
 @kernel
-def exclude(scratch, child, parents, n_parents, v):
-    """Note that a family was left out because it is too large; the first one is remembered."""
+def exclude(scratch, s, child, parents, n_parents, v):
+    """Note that a family was left out because it is too large.
+
+    The first one is remembered: its size, the task, the child, ``v`` and the other parents.
+    """
     counters, excluded = ints(scratch, COUNTERS), ints(scratch, EXCLUDED)
     counters[TOO_LARGE] += 1
     if counters[TOO_LARGE] == 1:
         excluded[0] = n_parents + 2
-        excluded[1] = child
-        excluded[2] = v
+        excluded[1] = s
+        excluded[2] = child
+        excluded[3] = v
         for at in range(n_parents):
-            excluded[3 + at] = parents[at]
+            excluded[4 + at] = parents[at]
 
 
 @kernel
@@ -296,7 +300,7 @@ def gains(engine, scratch, s, child, n_parents):
         if not wanted[v] or not np.isnan(out[v]):
             continue
         if q * r * arities[v] > method[MOST_CELLS]:
-            exclude(scratch, child, parents, n_parents, v)
+            exclude(scratch, s, child, parents, n_parents, v)
             continue
         counters[ASKED] += 1
         value = recall_family(engine, key ^ variable_keys[v], child)

@@ -16,7 +16,7 @@ _START_POOLED = "A graph to start from; None is the graph of the required arcs."
 
 
 class SingleTaskLearner(Learner):
-    __doc__ = f"""Learn each task by itself: hill climbing with a tabu list and restarts.
+    __doc__ = f"""Learn each task by itself.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class SingleTaskLearner(Learner):
     """
 
     def _fit(self, tasks, effort, report):
-        problems = self._problems(tasks)
+        problems = self._problems(tasks, effort)
         starts = self._start_matrices(tasks, problems, self.start)
         matrices = search_tasks(problems, starts, effort, report)
         pairs = zip(problems, matrices, strict=True)
@@ -84,7 +84,7 @@ class IdenticalLearner(Learner):
     """
 
     def _fit(self, tasks, effort, report):
-        problems = self._problems(tasks)
+        problems = self._problems(tasks, effort)
         joint = JointProblem(problems)
         start = None
         if self.start is not None:
@@ -132,10 +132,10 @@ class PooledLearner(Learner):
         for name in ("required", "forbidden", "tiers", "structure_prior", "start"):
             _refuse_mapping(name, getattr(self, name), "PooledLearner", "one value")
         whole = Tasks([pooled_task(tasks)])
-        (pooled,) = self._problems(whole)
+        (pooled,) = self._problems(whole, effort)
         (start,) = self._start_matrices(whole, [pooled], self.start)
         matrix = search_task(pooled, start, effort, report)
-        own = self._problems(tasks, dict.fromkeys(tasks, pooled.constraints))
+        own = self._problems(tasks, effort, dict.fromkeys(tasks, pooled.constraints))
         scores = [problem.log_posterior(matrix) for problem in own]
         everywhere = dict.fromkeys(tasks, whole["pooled"])
         self._publish(

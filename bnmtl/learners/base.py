@@ -1,6 +1,8 @@
 """What all learners share: parameters, checks, and the attributes that a fit leaves."""
 
 import numbers
+import time
+import warnings
 
 import networkx as nx
 import numpy as np
@@ -20,7 +22,7 @@ from bnmtl.networks import BayesNet
 from bnmtl.progress import Reporter
 from bnmtl.scores import BDeu, LogLikelihood, Score
 from bnmtl.search.constraints import by_task, constraints_by_task
-from bnmtl.search.multitask import Effort
+from bnmtl.search.multitask import SEARCHES, Effort
 from bnmtl.search.problem import TaskProblem
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import Task, encode
@@ -37,10 +39,17 @@ def common_parameters(start):
         task that has both variables, neither of them constant there.
     tiers : iterable of iterables of str, or mapping by task, default=None
         No arc leads from a later tier to an earlier one; variables in no tier are free.
-    search : {{"hill-climbing"}}, default="hill-climbing"
-        How graphs of one task, and of all tasks alike, are searched.
+    search : {{"orders", "hill-climbing", "exact"}}, default="orders"
+        How graphs of one task, and of all tasks alike, are searched: over orders of the variables
+        (`bnmtl.search.orders`), by changing one arc at a time, or over all graphs of up to 20
+        variables.
+    n_starts : int, default=5
+        Orders to start from; for "orders" only, as is ``iterations``.
+    iterations : int, default=20
+        Iterations without a better score that end a start.
     restarts : int, default=100
-        Climbs from the best graph so far after random changes.
+        Climbs from the best graph so far after random changes; for "hill-climbing" only, as are
+        ``perturb`` and ``tabu``.
     perturb : int, default=10
         Random changes of one arc each, per restart.
     tabu : int, default=10
@@ -48,6 +57,16 @@ def common_parameters(start):
         that end it; 0 leaves the walk out.
     max_parents : int, default=None
         Largest number of parents of a variable; None sets no limit.
+    max_cells : int, default=10,000,000
+        Families whose table would have more cells are left out, with a warning that names one.
+    max_families : int, default=None
+        Most local scores that each search may ask for, cached ones included. A search that it ends
+        gives its best so far, with a warning, and is still repeatable.
+    time_limit : float, default=None
+        Seconds after which all searches end with their best so far and a warning. What they have
+        found by then depends on the machine.
+    cache_size : float, default=200
+        Most memory for local scores, in megabytes.
     start : default=None
         {start}
     missing : {{"error", "drop", "state"}}, default="error"
@@ -73,11 +92,17 @@ class Learner(BaseEstimator):
         required=(),
         forbidden=(),
         tiers=None,
-        search="hill-climbing",
+        search="orders",
+        n_starts=5,
+        iterations=20,
         restarts=100,
         perturb=10,
         tabu=10,
         max_parents=None,
+        max_cells=10_000_000,
+        max_families=None,
+        time_limit=None,
+        cache_size=200,
         start=None,
         missing="error",
         parameter_sample_size=1.0,
@@ -91,10 +116,16 @@ class Learner(BaseEstimator):
         self.forbidden = forbidden
         self.tiers = tiers
         self.search = search
+        self.n_starts = n_starts
+        self.iterations = iterations
         self.restarts = restarts
         self.perturb = perturb
         self.tabu = tabu
         self.max_parents = max_parents
+        self.max_cells = max_cells
+        self.max_families = max_families
+        self.time_limit = time_limit
+        self.cache_size = cache_size
         self.start = start
         self.missing = missing
         self.parameter_sample_size = parameter_sample_size
@@ -121,17 +152,63 @@ class Learner(BaseEstimator):
         """
         self._check_parameters()
         encoded = encode(tasks, missing=self.missing)
-        effort = Effort(
-            seed_of(self.random_state), self.restarts, self.perturb, self.tabu, self.n_jobs
-        )
+        effort = self._effort()
         with Reporter(self.progress) as report:
             if is_first_run():
                 report("compiling, on the first run only")
             self._fit(encoded, effort, report)
         self.tasks_ = encoded
+        self.families_ = effort.families()
+        self._warn_of_limits(effort)
         return self
 
+    def _effort(self):
+        limit = self.time_limit
+        return Effort(
+            seed=seed_of(self.random_state),
+            search=self.search,
+            n_starts=self.n_starts,
+            iterations=self.iterations,
+            restarts=self.restarts,
+            perturb=self.perturb,
+            tabu=self.tabu,
+            n_jobs=self.n_jobs,
+            max_families=self.max_families,
+            deadline=None if limit is None else time.monotonic() + limit,
+        )
+
+    def _warn_of_limits(self, effort):
+        """Say what kept the searches from what they would have done."""
+        for name in sorted(effort.stopped):
+            warnings.warn(
+                f"A search was ended by `{name}`={getattr(self, name)}; the result is the best it "
+                f"had found. Raise `{name}` or leave it None for a full search.",
+                UserWarning,
+                stacklevel=3,
+            )
+        left_out = [bound.left_out for bound in effort.bounds if bound.left_out]
+        if left_out:
+            child, *parents = left_out[0]
+            warnings.warn(
+                f"Families of more than `max_cells`={self.max_cells} cells were left out, for "
+                f"example {child} given {', '.join(parents)}; raise `max_cells`, set `max_parents` "
+                "or merge rare states.",
+                UserWarning,
+                stacklevel=3,
+            )
+
     def _check_parameters(self):
+        _check_whole("n_starts", self.n_starts, 1)
+        _check_whole("iterations", self.iterations, 0)
+        _check_whole("max_cells", self.max_cells, 1)
+        if self.max_families is not None:
+            _check_whole("max_families", self.max_families, 1)
+        for name in ("time_limit", "cache_size"):
+            value = getattr(self, name)
+            if (value is not None or name == "cache_size") and (
+                not isinstance(value, numbers.Real) or not 0 <= value < np.inf
+            ):
+                raise ValueError(f"`{name}` must be a number of 0 or more, got {value!r}.")
         _check_whole("restarts", self.restarts, 0)
         _check_whole("perturb", self.perturb, 1)
         _check_whole("tabu", self.tabu, 0)
@@ -142,8 +219,8 @@ class Learner(BaseEstimator):
                 f"`n_jobs` must be None or a whole number other than 0, got {self.n_jobs!r}; -1 is "
                 "all cores."
             )
-        if self.search != "hill-climbing":
-            raise ValueError(f"`search` must be 'hill-climbing', got {self.search!r}.")
+        if self.search not in SEARCHES:
+            raise ValueError(f"`search` must be one of {', '.join(SEARCHES)}, got {self.search!r}.")
         if self.score is not None and not isinstance(self.score, Score):
             raise TypeError(
                 f"`score` must be one of the scores of `bnmtl.scores` or None, got {self.score!r}; "
@@ -166,7 +243,7 @@ class Learner(BaseEstimator):
             tasks, self.required, self.forbidden, self.tiers, self.max_parents
         )
 
-    def _problems(self, tasks, constraints=None):
+    def _problems(self, tasks, effort, constraints=None):
         """One `TaskProblem` a task, under given constraints or those of these rows."""
         if constraints is None:
             constraints = self._constraints(tasks)
@@ -180,7 +257,11 @@ class Learner(BaseEstimator):
             if prior is not None:
                 check_names("structure_prior", prior.names(), tasks.variables, "variable")
         score = BDeu() if self.score is None else self.score
-        return TaskProblem.of_all(tasks, score, constraints, priors)
+        problems = TaskProblem.of_all(
+            tasks, score, constraints, priors, cache_size=self.cache_size, max_cells=self.max_cells
+        )
+        effort.bounds.append(problems[0].scores.bound)
+        return problems
 
     def _start_matrices(self, tasks, problems, start):
         """Adjacency matrices of given start graphs, or of the required arcs where none is given."""

@@ -18,7 +18,8 @@ class MultitaskLearner(Learner):
     __doc__ = f"""Learn one network per task, the tasks informing each other through a prior.
 
     Greedy search over configurations: each step gives one pair of variables the best legal states
-    in all tasks at once. ``restarts`` and ``tabu`` belong to the searches that provide the starts.
+    in all tasks at once. ``search`` and its parameters belong to the searches that provide the
+    starts.
 
     Parameters
     ----------
@@ -70,11 +71,17 @@ class MultitaskLearner(Learner):
         required=(),
         forbidden=(),
         tiers=None,
-        search="hill-climbing",
+        search="orders",
+        n_starts=5,
+        iterations=20,
         restarts=100,
         perturb=10,
         tabu=10,
         max_parents=None,
+        max_cells=10_000_000,
+        max_families=None,
+        time_limit=None,
+        cache_size=200,
         start=None,
         missing="error",
         parameter_sample_size=1.0,
@@ -89,10 +96,16 @@ class MultitaskLearner(Learner):
             forbidden=forbidden,
             tiers=tiers,
             search=search,
+            n_starts=n_starts,
+            iterations=iterations,
             restarts=restarts,
             perturb=perturb,
             tabu=tabu,
             max_parents=max_parents,
+            max_cells=max_cells,
+            max_families=max_families,
+            time_limit=time_limit,
+            cache_size=cache_size,
             start=start,
             missing=missing,
             parameter_sample_size=parameter_sample_size,
@@ -110,7 +123,7 @@ class MultitaskLearner(Learner):
     def _fit(self, tasks, effort, report):
         prior = PairedPrior() if self.prior is None else self.prior
         check_prior_names(prior, tasks)
-        problems = self._problems(tasks)
+        problems = self._problems(tasks, effort)
         search = MultitaskSearch(problems, effort, report)
         given = self._given_starts(tasks, problems)
         names = None if given else self._start_names()

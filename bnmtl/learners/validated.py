@@ -79,11 +79,17 @@ class MultitaskLearnerCV(MultitaskLearner):
         required=(),
         forbidden=(),
         tiers=None,
-        search="hill-climbing",
+        search="orders",
+        n_starts=5,
+        iterations=20,
         restarts=100,
         perturb=10,
         tabu=10,
         max_parents=None,
+        max_cells=10_000_000,
+        max_families=None,
+        time_limit=None,
+        cache_size=200,
         start=None,
         missing="error",
         parameter_sample_size=1.0,
@@ -99,10 +105,16 @@ class MultitaskLearnerCV(MultitaskLearner):
             forbidden=forbidden,
             tiers=tiers,
             search=search,
+            n_starts=n_starts,
+            iterations=iterations,
             restarts=restarts,
             perturb=perturb,
             tabu=tabu,
             max_parents=max_parents,
+            max_cells=max_cells,
+            max_families=max_families,
+            time_limit=time_limit,
+            cache_size=cache_size,
             start=start,
             missing=missing,
             parameter_sample_size=parameter_sample_size,
@@ -147,7 +159,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         for prior in priors.values():
             check_prior_names(prior, tasks)
         self._check_choice(tasks)
-        problems = self._problems(tasks)
+        problems = self._problems(tasks, effort)
         whole = MultitaskSearch(problems, effort, report)
         priors = self._possible(whole, priors)
         given = self._given_starts(tasks, problems)
@@ -158,7 +170,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         for at, held_out in enumerate(folds):
             train, test = parted(tasks, held_out)
             constraints = {problem.name: problem.constraints for problem in problems}
-            search = MultitaskSearch(self._problems(train, constraints), effort, report)
+            search = MultitaskSearch(self._problems(train, effort, constraints), effort, report)
             starts = search.within(given) if given else search.starts(priors.values(), names)
             done = report.of_part("penalties", at * len(priors), len(folds) * len(priors))
             solutions = self._grid(search, priors, starts, effort, done)

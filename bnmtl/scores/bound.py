@@ -39,6 +39,8 @@ class BoundTasks:
         Sorted union.
     asked, computed : int
         How many local scores were asked for, and how many of them had to be counted.
+    left_out : list of str
+        Child and parents of a family that was left out as too large; empty if none was.
     """
 
     def __init__(self, tasks, kind, sample_size, cache_size=DEFAULT_CACHE, max_cells=DEFAULT_CELLS):
@@ -59,8 +61,8 @@ class BoundTasks:
         self._slots = np.zeros(2 * FEWEST_SLOTS, np.int64)
         self._idle = []
         self._lock = threading.Lock()
-        self.asked = self.computed = self.too_large = 0
-        self.largest = None
+        self.asked = self.computed = 0
+        self.left_out = []
 
     def of(self, s):
         """The score of task s on the index of its own variables."""
@@ -105,8 +107,11 @@ class BoundTasks:
         return engine.replaced(cache=self._slots)
 
     @contextmanager
-    def scratch(self):
-        """Memory of one thread; what was counted in it is added to this score's counts."""
+    def scratch(self, positions):
+        """Memory of one thread; what was counted in it is added to this score's counts.
+
+        ``positions`` are the variables, by index in the union, that it is used for.
+        """
         try:
             scratch = self._idle.pop()
         except IndexError:
@@ -114,17 +119,17 @@ class BoundTasks:
         try:
             yield scratch
         finally:
-            self._take_in(scratch)
+            self._take_in(scratch, positions)
             self._idle.append(scratch)
 
-    def _take_in(self, scratch):
+    def _take_in(self, scratch, positions):
         counters = scratch.counters
         with self._lock:
             self.asked += int(counters[scoring.ASKED])
             self.computed += int(counters[scoring.COMPUTED])
-            self.too_large += int(counters[scoring.TOO_LARGE])
-            if self.largest is None and counters[scoring.TOO_LARGE]:
-                self.largest = scratch.excluded[1 : 1 + scratch.excluded[0]].tolist()
+            if counters[scoring.TOO_LARGE] and not self.left_out:
+                family = positions[scratch.excluded[2 : 2 + scratch.excluded[0]]]
+                self.left_out = [self.variables[v] for v in family]
             self._grow(self.computed)
         counters[:] = 0
 
@@ -164,6 +169,7 @@ class BoundScore:
     def __init__(self, bound, tasks, positions, usable):
         self.bound = bound
         self.tasks = tasks
+        self._positions = positions
         self.n_variables = len(positions)
         self.members = np.arange(len(tasks))
         self.usable = usable
@@ -177,7 +183,7 @@ class BoundScore:
 
     def scratch(self):
         """As `BoundTasks.scratch`."""
-        return self.bound.scratch()
+        return self.bound.scratch(self._positions)
 
     def keep_up(self, scratch):
         """Let the cache grow with what a long search has put into it."""

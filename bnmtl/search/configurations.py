@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from bnmtl._kernels import coupling as kernels
+from bnmtl.search.budget import Budget
 from bnmtl.search.graph_state import GraphState, by_child, new_dags, one_of
 from bnmtl.search.neighborhood import solve, value_of
 
@@ -72,10 +73,19 @@ class ConfigurationSearch:
         """Each task's own score and weighted log structure prior, float array of shape (k,)."""
         return np.array([state.score for state in self.states]) + self._absent
 
-    def run(self, report=None):
-        """Take steps until none improves; ``report(steps, None, score)`` is called after each."""
+    @property
+    def asked(self):
+        """Local scores that were asked for."""
+        return sum(state.asked for state in self.states)
+
+    def run(self, budget=None, report=None):
+        """Take steps until none improves or the budget is spent.
+
+        ``report(steps, None, score)`` is called after each.
+        """
+        budget = Budget() if budget is None else budget
         steps = 0
-        while self.step():
+        while not budget.spent(self.asked) and self.step():
             steps += 1
             if report is not None:
                 report(steps, None, self.score[1])

@@ -8,7 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from bnmtl.priors.coupling import CouplingPrior
-from bnmtl.search import hill_climbing
+from bnmtl.search import hill_climbing, orders
 from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.graph_state import GraphState
@@ -17,15 +17,20 @@ from bnmtl.search.ties import Ties, tolerance
 from bnmtl.seeding import generator
 
 STARTS = ("single-task", "identical", "empty")
+SEARCHES = ("orders", "hill-climbing", "exact")
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard the searches over graphs try.
+    """How hard the searches over graphs try, and what has come of it.
 
     Attributes
     ----------
     seed : int
+    search : str
+        One of `SEARCHES`.
+    n_starts, iterations : int
+        As in `orders.search`.
     restarts, perturb, tabu : int
         As in `hill_climbing.search`.
     n_jobs : int or None
@@ -36,20 +41,38 @@ class Effort:
         `time.monotonic` at which all searches stop.
     stopped : set of str
         Which of the two ended a search.
+    bounds : list of BoundTasks
+        The scores that were used.
     """
 
     seed: int
-    restarts: int
-    perturb: int
-    tabu: int
+    search: str = "orders"
+    n_starts: int = 5
+    iterations: int = 20
+    restarts: int = 100
+    perturb: int = 10
+    tabu: int = 10
     n_jobs: int | None = None
     max_families: int | None = None
     deadline: float | None = None
     stopped: set = field(default_factory=set)
+    bounds: list = field(default_factory=list)
 
     def budget(self):
         """What one search may spend."""
         return Budget(self.max_families, self.deadline, self.stopped)
+
+    @property
+    def n_steps(self):
+        """Steps of one search that are reported."""
+        return {"orders": self.n_starts, "hill-climbing": self.restarts + 1}.get(self.search)
+
+    def families(self):
+        """How many local scores were asked for and how many of them had to be counted."""
+        return {
+            "asked": sum(bound.asked for bound in self.bounds),
+            "counted": sum(bound.computed for bound in self.bounds),
+        }
 
 
 @dataclass(frozen=True)
@@ -100,7 +123,7 @@ def search_task(problem, matrix, effort, report):
 def search_tasks(problems, matrices, effort, report):
     """`search_task` for every task, in parallel."""
     for problem in problems:
-        report("single-task", problem.name, 0, effort.restarts + 1)
+        report("single-task", problem.name, 0, effort.n_steps)
     return Parallel(n_jobs=effort.n_jobs, prefer="threads")(
         delayed(search_task)(problem, matrix, effort, report)
         for problem, matrix in zip(problems, matrices, strict=True)
@@ -139,15 +162,14 @@ def search_identical(joint, matrix, effort, report):
 
 
 def _search(state, effort, name, report):
-    hill_climbing.search(
-        state,
-        generator(effort.seed, name),
-        effort.budget(),
-        effort.restarts,
-        effort.perturb,
-        effort.tabu,
-        report,
-    )
+    rng, budget = generator(effort.seed, name), effort.budget()
+    if effort.search == "orders":
+        orders.search(state, rng, budget, effort.n_starts, effort.iterations, report)
+    else:
+        hill_climbing.search(
+            state, rng, budget, effort.restarts, effort.perturb, effort.tabu, report
+        )
+    hill_climbing.settle(state, effort.budget())
     return state.adjacency.copy()
 
 
@@ -246,7 +268,8 @@ class MultitaskSearch:
         ended, scores = {}, {}
         for name, matrices in starts.items():
             search = ended[name] = self._at(couplings, matrices)
-            search.run(None if report is None else report.of(f"multitask from {name}"))
+            told = None if report is None else report.of(f"multitask from {name}")
+            search.run(self._effort.budget(), told)
             violated, score = search.score
             scores[name] = -np.inf if violated else score
         best = list(scores)[self._ties.best(list(scores.values()))[0]]

@@ -36,17 +36,13 @@ def search(state, rng, budget, n_starts=1, iterations=20, report=None):
     """
     walk = _Walk(state, rng)
     with state.scores.scratch() as scratch:
-        best = walk.score
         for start in range(n_starts):
             if budget.spent(scratch.counters[ASKED]):
                 break
-            if report is not None:
-                report(start, n_starts, best)
             walk.run(scratch, budget, iterations, is_random=start > 0)
-            best = walk.score
+            if report is not None:
+                report(start + 1, n_starts, walk.score)
         dags.copy_dag(walk.best.table, state.dag.table)
-    if report is not None:
-        report(n_starts, n_starts, state.score)
     return state.score
 
 

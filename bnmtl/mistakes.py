@@ -1,0 +1,68 @@
+"""What the command line tells users of their mistakes: one sentence that names options."""
+
+import linecache
+import re
+
+# What messages for users of Python name in their own way, and the options that do the same here.
+_IN_OPTIONS = tuple(
+    (re.compile(pattern), option)
+    for pattern, option in (
+        (r"`bnmtl\.tasks\.discretize`", "`--discretize N`"),
+        (r"`missing='(drop|state)'`", r"`--missing \1`"),
+        (r"or leave (the column|it) out", r"or leave \1 out with `--ignore C`"),
+        (r"leave them out of that task \(.*?\)", "leave them out with `--ignore C`"),
+        (r"^`bins`(?= must )", "`--discretize`"),
+        (r"^`paths`(?= must )", "PATH"),
+        (r"^`name`(?= must )", "NAME"),
+        (r"`max_parents`=(\d+)", r"`--max-parents \1`"),
+        (r"^`search='(\w+)'`", r"`--search \1`"),
+        (r"`?search='(orders)'`?", r"`--search \1`"),
+        # Not what a column, task or file of that name is called by.
+        (
+            r"(?<!olumn )(?<!ask )(?<!ile )(?<!, )`(required|forbidden|tiers)`"
+            r"(?= (?:and|arc|gives?|holds?|in one|names?|must be acyclic)\b)",
+            r"`--\1`",
+        ),
+        (r'start from "identical" or lower the penalty', "give a lower `--penalty`"),
+    )
+)
+
+
+def told(error):
+    """Return what to tell a user whose mistake it is; None for an error inside bnmtl."""
+    if hasattr(error, "format_message"):  # of the option parser, which typer may carry itself
+        return _usage_mistake(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"`{error.filename}`: {error.strerror}."
+    # What bnmtl refuses, it refuses by a `raise` of its own; a ValueError out of numpy is a bug.
+    if isinstance(error, ValueError | TypeError | ImportError):
+        trace = error.__traceback__
+        while trace.tb_next is not None:
+            trace = trace.tb_next
+        line = linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+        module = trace.tb_frame.f_globals.get("__name__", "")
+        if module.split(".")[0] == "bnmtl" and line.lstrip().startswith("raise"):
+            return _in_options(str(error))
+    return None
+
+
+def _in_options(message):
+    """Name the options of the command line where a message names parameters of Python."""
+    for pattern, option in _IN_OPTIONS:
+        message = pattern.sub(option, message)
+    return message
+
+
+def _usage_mistake(error):
+    """Return one sentence for what the option parser refuses by itself."""
+    context = getattr(error, "ctx", None)
+    command = "bnmtl" if context is None else context.command_path
+    remedy = f"see `{command} --help`"
+    kind = type(error).__name__
+    if kind == "MissingParameter":
+        return f"PATH must name at least one CSV or Parquet file; none was given: {remedy}."
+    if kind == "NoSuchOption":
+        closest = "".join(f"take `{one}`, or " for one in (error.possibilities or ())[:1])
+        return f"`{error.option_name}` is no option of `{command}`: {closest}{remedy}."
+    first = error.message.split(". ")[0].rstrip(".").replace("'", "`")
+    return f"{first}: {remedy}."
