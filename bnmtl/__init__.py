@@ -35,6 +35,7 @@ _ROOMS = (
     "penalty",
     "plotting",
     "priors",
+    "problems",
     "report",
     "scores",
     "search",

@@ -91,6 +91,12 @@ class Arrays:
         return Arrays(self.fields, **{**own, **arrays})
 
 
+def stacked(many):
+    """The tables of several `Arrays` of the same fields, as one array that kernels index."""
+    tables = [one.table for one in many]
+    return tables if numba.config.DISABLE_JIT else np.stack(tables)
+
+
 # A row of a table: an address and up to three extents.
 _WIDTH = 4
 
@@ -134,7 +140,7 @@ def _view(dtype, n_dimensions):
     return view
 
 
-ints, ints2 = _view(numba.types.int64, 1), _view(numba.types.int64, 2)
+ints, ints2, ints3 = (_view(numba.types.int64, n) for n in (1, 2, 3))
 floats, floats2 = _view(numba.types.float64, 1), _view(numba.types.float64, 2)
 flags, flags2, flags3 = (_view(numba.types.bool_, n) for n in (1, 2, 3))
 codes_of, rows_of, words = (

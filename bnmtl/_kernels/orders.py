@@ -9,31 +9,26 @@ import numpy as np
 
 from bnmtl._kernels._jit import flags2, floats, ints, kernel
 from bnmtl._kernels.climbing import climb, draw, refresh_from, start_at
-from bnmtl._kernels.dags import (
-    HELD,
-    N_PARENTS,
-    REQUIRED,
-    TOLERANCE,
-    copy_dag,
-    total_score,
-)
+from bnmtl._kernels.dags import total_score
 from bnmtl._kernels.scoring import ASKED, COUNTERS, WAITING
-from bnmtl._kernels.trees import KEPT, KEPT_AT, N_KEPT, SCORE, grow
+from bnmtl._kernels.trees import BEFORE, IS_HELD, TOLERANCE, hold_family, remember, score_of
+
+WALK = (
+    ("order", np.int64, 1),  # (n,)
+    ("position", np.int64, 1),  # (n,)
+    ("turns", np.int64, 1),  # (n,): scratch
+    ("scores", np.float64, 1),  # (n,)
+)
+ORDER, POSITION, TURNS, SCORES = range(len(WALK))
 
 
 @kernel
-def score_of(engine, scratch, task, tree, position, child):
-    """Score of the family of ``child`` grown from what stands before it."""
-    return floats(tree, SCORE)[grow(engine, scratch, task, tree, position, child)]
-
-
-@kernel
-def score_all(engine, scratch, task, tree, order, position, scores):
+def score_all(engine, scratch, tasks, shared, tree, order, position, scores):
     """Positions and scores of an order."""
     for at in range(order.size):
         position[order[at]] = at
     for v in range(order.size):
-        scores[v] = score_of(engine, scratch, task, tree, position, v)
+        scores[v] = score_of(engine, scratch, tasks, shared, tree, position, v)
 
 
 @kernel
@@ -54,10 +49,10 @@ def insert(order, position, x, place):
 
 
 @kernel
-def move_to_best_place(engine, scratch, task, tree, order, position, scores, x):
+def move_to_best_place(engine, scratch, tasks, shared, tree, order, position, scores, x):
     """Move x to the place of the order where the score is best; returns what that gains."""
-    required = flags2(task, REQUIRED)
-    tolerance = floats(task, TOLERANCE)[0]
+    before = flags2(shared, BEFORE)
+    tolerance = floats(shared, TOLERANCE)[0]
     home = position[x]
     best_gain, best_place = 0.0, home
     for step in (-1, 1):
@@ -67,11 +62,11 @@ def move_to_best_place(engine, scratch, task, tree, order, position, scores, x):
             if place < 0 or place >= order.size:
                 break
             y = order[place]
-            if required[x, y] if step < 0 else required[y, x]:
+            if before[x, y] if step < 0 else before[y, x]:
                 break
             exchange(order, position, min(place, position[x]))
-            passed += score_of(engine, scratch, task, tree, position, y) - scores[y]
-            own = score_of(engine, scratch, task, tree, position, x) - scores[x]
+            passed += score_of(engine, scratch, tasks, shared, tree, position, y) - scores[y]
+            own = score_of(engine, scratch, tasks, shared, tree, position, x) - scores[x]
             if passed + own > best_gain + tolerance:
                 best_gain, best_place = passed + own, place
         insert(order, position, x, home)
@@ -80,7 +75,7 @@ def move_to_best_place(engine, scratch, task, tree, order, position, scores, x):
     insert(order, position, x, best_place)
     for at in range(min(home, best_place), max(home, best_place) + 1):
         v = order[at]
-        scores[v] = score_of(engine, scratch, task, tree, position, v)
+        scores[v] = score_of(engine, scratch, tasks, shared, tree, position, v)
     return best_gain
 
 
@@ -93,7 +88,7 @@ def shuffle(values, random):
 
 
 @kernel
-def improve(engine, scratch, task, tree, order, position, scores, turns, random, most_asked):
+def improve(engine, scratch, tasks, shared, tree, walk, random, most_asked):
     """Move variables to their best places, in random turns, until no move improves the score.
 
     Returns
@@ -102,6 +97,8 @@ def improve(engine, scratch, task, tree, order, position, scores, turns, random,
         False if ``most_asked`` families were asked for before that.
     """
     counters = ints(scratch, COUNTERS)
+    order, position, turns = ints(walk, ORDER), ints(walk, POSITION), ints(walk, TURNS)
+    scores = floats(walk, SCORES)
     for v in range(turns.size):
         turns[v] = v
     unmoved = 0
@@ -111,7 +108,7 @@ def improve(engine, scratch, task, tree, order, position, scores, turns, random,
             if counters[ASKED] >= most_asked:
                 return False
             gain = move_to_best_place(
-                engine, scratch, task, tree, order, position, scores, turns[at]
+                engine, scratch, tasks, shared, tree, order, position, scores, turns[at]
             )
             unmoved = 0 if gain > 0.0 else unmoved + 1
             if unmoved == turns.size:
@@ -120,32 +117,53 @@ def improve(engine, scratch, task, tree, order, position, scores, turns, random,
 
 
 @kernel
-def draw_extension(dag, scratch, order, random):
-    """Write a random order in which parents stand before children."""
-    held, n_parents = flags2(dag, HELD), ints(dag, N_PARENTS)
-    waiting = ints(scratch, WAITING)
+def draw_extension(adjacency, before, waiting, order, random):
+    """Write a random order in which the parents of every task stand before their children.
+
+    ``adjacency`` is bool (k, n, n) [task, child, parent], ``before`` bool (n, n) [child, parent]
+    what must stand before as well.
+
+    Returns
+    -------
+    bool
+        False if there is no such order.
+    """
     n = order.size
     end = np.int64(0)
     for v in range(n):
-        waiting[v] = n_parents[v]
+        waiting[v] = 0
+        for u in range(n):
+            waiting[v] += stands_before(adjacency, before, u, v)
         if waiting[v] == 0:
             order[end] = v
             end += 1
     for at in range(n):
+        if at == end:
+            return False
         chosen = at + draw(random, end - at)
         order[at], order[chosen] = order[chosen], order[at]
         for v in range(n):
-            if held[v, order[at]]:
+            if stands_before(adjacency, before, order[at], v):
                 waiting[v] -= 1
                 if waiting[v] == 0:
                     order[end] = v
                     end += 1
+    return True
 
 
 @kernel
-def kick(task, order, position, random, most_moves):
+def stands_before(adjacency, before, u, v):
+    """Whether u must stand before v."""
+    found = before[v, u]
+    for s in range(adjacency.shape[0]):
+        found = found or adjacency[s, v, u]
+    return found
+
+
+@kernel
+def kick(shared, order, position, random, most_moves):
     """Move up to ``most_moves`` random variables to random places, where required arcs allow."""
-    required = flags2(task, REQUIRED)
+    before = flags2(shared, BEFORE)
     for at in range(order.size):
         position[order[at]] = at
     for _ in range(draw(random, most_moves + 1)):
@@ -153,87 +171,61 @@ def kick(task, order, position, random, most_moves):
         allowed = True
         for at in range(min(place, position[x]), max(place, position[x]) + 1):
             y = order[at]
-            if required[x, y] if place <= position[x] else required[y, x]:
+            if before[x, y] if place <= position[x] else before[y, x]:
                 allowed = False
         if allowed:
             insert(order, position, x, place)
 
 
 @kernel
-def read_families(engine, scratch, task, tree, position, adjacency):
-    """Write the families of an order as bool (n, n) [child, parent]."""
+def read_families(engine, scratch, tasks, shared, tree, position, adjacency):
+    """Write the families of an order as bool (k, n, n) [task, child, parent]."""
+    held = flags2(tree, IS_HELD)
     for child in range(position.size):
-        for v in range(position.size):
-            adjacency[child, v] = False
-        node = grow(engine, scratch, task, tree, position, child)
-        begin = ints(tree, KEPT_AT)[node]
-        for at in range(begin, begin + ints(tree, N_KEPT)[node]):
-            adjacency[child, ints(tree, KEPT)[at]] = True
+        hold_family(engine, scratch, tasks, shared, tree, position, child)
+        for s in range(held.shape[0]):
+            for v in range(position.size):
+                adjacency[s, child, v] = held[s, v]
 
 
 @kernel
-def search_from(
-    engine, scratch, task, tree, order, position, scores, turns, adjacency, dag, random, most_asked
+def search_orders(
+    engine, scratch, tasks, shared, tree, walk, adjacency, best, random, most_moves, most_asked
 ):
-    """Improve an order, then climb over graphs from what it stands for; the result is in ``dag``.
+    """Improve an order of given graphs, a few variables displaced.
+
+    Parameters
+    ----------
+    adjacency : bool array of shape (k, n, n)
+        [task, child, parent]; it gets the graphs that the improved order stands for.
+    best : bool array of shape (k, n, n)
+        The graphs, of which a random order is drawn.
 
     Returns
     -------
     float
-        The score.
+        Score of the order.
     """
-    score_all(engine, scratch, task, tree, order, position, scores)
-    improve(engine, scratch, task, tree, order, position, scores, turns, random, most_asked)
-    read_families(engine, scratch, task, tree, position, adjacency)
+    order, position, scores = ints(walk, ORDER), ints(walk, POSITION), floats(walk, SCORES)
+    draw_extension(best, flags2(shared, BEFORE), ints(scratch, WAITING), order, random)
+    for at in range(order.size):
+        position[order[at]] = at
+    for v in range(order.size):
+        remember(engine, scratch, tasks, shared, tree, position, v, best)
+    kick(shared, order, position, random, most_moves)
+    score_all(engine, scratch, tasks, shared, tree, order, position, scores)
+    improve(engine, scratch, tasks, shared, tree, walk, random, most_asked)
+    read_families(engine, scratch, tasks, shared, tree, position, adjacency)
+    total = 0.0
+    for v in range(scores.size):
+        total += scores[v]
+    return total
+
+
+@kernel
+def climb_from(engine, scratch, task, dag, adjacency, most_asked):
+    """Climb over graphs from the one of ``adjacency``; returns the score."""
     start_at(dag, task, scratch, adjacency)
     refresh_from(engine, scratch, task, dag, np.int64(0), np.iinfo(np.int64).max)
     climb(engine, scratch, task, dag, most_asked)
     return total_score(task, dag)
-
-
-@kernel
-def iterate(
-    engine,
-    scratch,
-    task,
-    tree,
-    order,
-    position,
-    scores,
-    turns,
-    adjacency,
-    dag,
-    best_dag,
-    random,
-    most_moves,
-    most_asked,
-):
-    """Search again from a random order of the best graph, a few variables displaced.
-
-    The result becomes the best graph if it is no worse.
-
-    Returns
-    -------
-    float
-        By how much it is better.
-    """
-    draw_extension(best_dag, scratch, order, random)
-    kick(task, order, position, random, most_moves)
-    score = search_from(
-        engine,
-        scratch,
-        task,
-        tree,
-        order,
-        position,
-        scores,
-        turns,
-        adjacency,
-        dag,
-        random,
-        most_asked,
-    )
-    gain = score - total_score(task, best_dag)
-    if gain >= -floats(task, TOLERANCE)[0]:
-        copy_dag(dag, best_dag)
-    return gain

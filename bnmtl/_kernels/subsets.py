@@ -1,14 +1,15 @@
-"""Local scores of all parent sets of up to 20 variables and the best graph, used by ``bnmtl.search``.
+"""Local scores of all parent sets of a few variables, and the best graph; used by ``search.exact``.
 
 Silander & Myllymaki (2006): the best parents within every set of candidates, then the best sink of
 every set of variables, which is the last in some order of the best graph over the set.
 
 Data contract: sets of the m variables are int64, bit i being variable ``variables[i]``. Parent sets
 of the child of bit i have that bit squeezed out, so that they go from 0 to 2**(m - 1) - 1. The
-table of `SUBSETS` is for all tasks, one after the other; that of `WALK` is memory of a depth-first
-walk over the sets, in which each set refines the partition that another one has left by one more
-variable. Sets are walked along `walked`; a row that is alone in its cell stays so in all that
-follows and is only counted, unless it stands for several.
+table of `SUBSETS` is for all tasks, one after the other; that of `WALK` is memory of one task's
+depth-first walk over the sets. A set refines the partition of the set before it by one more
+variable, in the order of `walked`. Rows of one cell that agree on all variables still to come are
+merged into one, with the sum of their weights, and what is alone in its cell is carried no further:
+its count is settled.
 """
 
 import numpy as np
@@ -36,7 +37,6 @@ from bnmtl._kernels.partition import (
     N_ROWS,
     WEIGHT_AT,
     WEIGHTS,
-    in_order,
 )
 from bnmtl._kernels.scoring import (
     ASKED,
@@ -72,22 +72,32 @@ WALK = (
     ("sets", np.int64, 1),  # (m + 1,): the set of each depth
     ("next", np.int64, 1),  # (m + 1,): index in `walked` of what is added to it next
     ("n_cells", np.int64, 1),  # (m + 1,): cells that are carried
-    ("n_alone", np.int64, 1),  # (m + 1,): rows that are not
-    ("begins", np.int64, 2),  # (m + 1, rows + 1): where each cell begins in the rows of its depth
+    ("n_settled", np.int64, 1),  # (m + 1,): counts that are settled, those of 1 aside
+    ("n_single", np.int64, 1),  # (m + 1,): settled counts of 1
+    ("n_entries", np.int64, 1),
     ("rows", np.uint32, 1),  # (m + 1) times (rows,), flat: row numbers by cell
-    ("counts", np.int64, 1),  # (rows + 1,)
+    ("weights", np.uint32, 1),  # as `rows`
+    ("ids", np.uint32, 1),  # as `rows`
+    ("settled", np.int64, 1),  # (rows,): the counts of a depth follow on those of the one before
+    ("counts", np.int64, 1),  # (rows,): of the cells that are carried
+    ("patterns", np.uint8, 1),  # m times (rows,), flat: states of what comes after each of `walked`
+    ("n_patterns", np.int64, 1),  # (m,): number of their patterns, 0 where these are too many
     ("histogram", np.int64, 1),  # (256,)
+    ("masses", np.int64, 1),  # (256,)
     ("places", np.int64, 1),  # (256,)
+    ("one", np.int64, 1),  # (1,): 1
     ("terms", np.int64, 2),  # as in `terms`
     ("owners", np.int64, 1),
     ("bases", np.float64, 1),
 )
-AT, SETS, NEXT_ONES, N_WALK_CELLS, N_ALONE, BEGINS, WALK_ROWS, COUNTS = range(8)
-WALK_HISTOGRAM, PLACES, WALK_TERMS, WALK_OWNERS, WALK_BASES = range(8, len(WALK))
+AT, SETS, NEXT_ONES, N_WALK_CELLS, N_SETTLED, N_SINGLE, N_ENTRIES, WALK_ROWS, ROW_WEIGHTS, IDS = range(10)
+SETTLED, COUNTS, PATTERNS, N_PATTERNS, WALK_HISTOGRAM, MASSES, PLACES, ONE = range(10, 18)
+WALK_TERMS, WALK_OWNERS, WALK_BASES = range(18, len(WALK))
 DEPTH, DONE = range(2)
 
 # Terms that are kept: the rows of many pseudo-counts are cut shorter than those of a few.
 MOST_TERMS = 1 << 23
+MOST_PATTERNS = 256
 
 
 def new_subsets(variables, arities, method):
@@ -118,16 +128,28 @@ def new_walk(subsets, n_rows, n_cases):
     m = len(subsets.variables)
     # The hash of `terms.table_of` keeps numbers below a power of two apart.
     n_owners = 1 << int(subsets.owners_of.max()).bit_length()
+    n_slots = (n_rows // 2 + 1) * 10
     length = max(2, min(n_cases + 1, LONGEST_TABLE, MOST_TERMS // n_owners))
     return Arrays(
         WALK,
         at=np.zeros(2, np.int64),
-        **{name: np.zeros(m + 1, np.int64) for name in ("sets", "next", "n_cells", "n_alone")},
-        begins=np.empty((m + 1, n_rows + 1), np.int64),
+        **{
+            name: np.zeros(m + 1, np.int64)
+            for name in ("sets", "next", "n_cells", "n_settled", "n_single")
+        },
+        # Every cell that is carried has two rows, the first one of all excepted.
+        n_entries=np.zeros(m+1,np.int64),
+        ids=np.empty((m + 1) * n_rows, np.uint32),
         rows=np.empty((m + 1) * n_rows, np.uint32),
+        weights=np.empty((m + 1) * n_rows, np.uint32),
+        settled=np.empty(n_rows, np.int64),
         counts=np.empty(n_rows + 1, np.int64),
-        histogram=np.zeros(256, np.int64),
+        patterns=np.empty(m * n_rows, np.uint8),
+        n_patterns=np.zeros(m, np.int64),
+        histogram=np.zeros(n_slots, np.int64),
+        masses=np.zeros(n_slots, np.int64),
         places=np.zeros(256, np.int64),
+        one=np.ones(1, np.int64),
         terms=np.empty((n_owners, length), np.int64),
         owners=np.full(n_owners, -1),
         bases=np.zeros(n_owners),
@@ -204,8 +226,8 @@ def start_scores(task, subsets, i):
 
 
 @kernel
-def start_walk(engine, task, subsets, walk, member):
-    """Stand at the empty set of a task, its rows in one cell, and mark the tables to be had."""
+def choose_tables(engine, task, subsets, member):
+    """Mark the sets whose tables the local scores of a task are made of."""
     variables, reach = ints(subsets, VARIABLES), ints(subsets, REACH)
     cells, needed = floats(subsets, SET_CELLS), flags(subsets, NEEDED)
     s = ints(task, MEMBERS)[member]
@@ -223,13 +245,53 @@ def start_walk(engine, task, subsets, walk, member):
             continue
         for i in range(variables.size):
             needed[members] = needed[members] or members & ~reach[i] == 0
+
+
+@kernel
+def number_patterns(engine, subsets, walk, s):
+    """Number the states of all variables that come after each one, as far as these are few."""
+    variables, walked = ints(subsets, VARIABLES), ints(subsets, WALKED)
+    patterns, n_patterns = codes_of(walk, PATTERNS), ints(walk, N_PATTERNS)
+    n_rows = ints(engine, N_ROWS)[s]
+    total = np.int64(1)
+    for place in range(walked.size - 1, -1, -1):
+        own = patterns[place * n_rows : (place + 1) * n_rows]
+        n_patterns[place] = 0
+        if place == walked.size - 1:
+            for row in range(n_rows):
+                own[row] = 0
+        elif total > 0:
+            v = variables[walked[place + 1]]
+            later = patterns[(place + 1) * n_rows :]
+            codes = codes_of(engine, CODES)[ints2(engine, CODE_AT)[s, v] :]
+            arity = ints(engine, ARITIES)[v]
+            is_there = ints2(engine, CODE_AT)[s, v] >= 0
+            if is_there:
+                total = total * arity if total * arity <= MOST_PATTERNS else 0
+            for row in range(n_rows if total > 0 else 0):
+                own[row] = later[row] * arity + codes[row] if is_there else later[row]
+        n_patterns[place] = total
+
+
+@kernel
+def start_walk(engine, task, subsets, walk, member):
+    """Stand at the empty set of a task, its rows in one cell."""
+    s = ints(task, MEMBERS)[member]
+    choose_tables(engine, task, subsets, member)
+    number_patterns(engine, subsets, walk, s)
+    n_rows, weight_at = ints(engine, N_ROWS)[s], ints(engine, WEIGHT_AT)[s]
     ints(walk, AT)[DEPTH] = ints(walk, AT)[DONE] = 0
-    ints(walk, SETS)[0] = ints(walk, NEXT_ONES)[0] = ints(walk, N_ALONE)[0] = 0
+    ints(walk, SETS)[0] = ints(walk, NEXT_ONES)[0] = 0
+    ints(walk, N_SETTLED)[0] = ints(walk, N_SINGLE)[0] = 0
     ints(walk, N_WALK_CELLS)[0] = 1
-    ints2(walk, BEGINS)[0, 0] = 0
-    ints2(walk, BEGINS)[0, 1] = ints(engine, N_ROWS)[s]
-    in_order(ints(engine, N_ROWS)[s], rows_of(walk, WALK_ROWS))
-    sum_table(engine, subsets, walk, np.int64(0), count(engine, walk, s, np.int64(0)), np.int64(0))
+    ints(walk, N_ENTRIES)[0] = n_rows
+    rows, weights = rows_of(walk, WALK_ROWS), rows_of(walk, ROW_WEIGHTS)
+    for row in range(n_rows):
+        rows[row] = row
+        rows_of(walk, IDS)[row] = 0
+        weights[row] = 1 if weight_at < 0 else ints(engine, WEIGHTS)[weight_at + row]
+    ints(walk, COUNTS)[0] = ints(engine, N_CASES)[s]
+    sum_table(engine, subsets, walk, np.int64(0), np.int64(0), np.int64(1), np.int64(0))
 
 
 @kernel
@@ -241,9 +303,9 @@ def walk_on(engine, scratch, task, subsets, walk, member, most_work):
     bool
         Whether all are there.
     """
-    walked, needed = ints(subsets, WALKED), flags(subsets, NEEDED)
+    variables, walked = ints(subsets, VARIABLES), ints(subsets, WALKED)
+    needed = flags(subsets, NEEDED)
     at, sets, following = ints(walk, AT), ints(walk, SETS), ints(walk, NEXT_ONES)
-    n_alone = ints(walk, N_ALONE)
     s = ints(task, MEMBERS)[member]
     most_members = ints(task, MOST_PARENTS)[0] + 1
     one, work = np.int64(1), np.int64(0)
@@ -260,133 +322,127 @@ def walk_on(engine, scratch, task, subsets, walk, member, most_work):
         if not needed[members]:
             at[DONE] += one << (walked.size - 1 - place)
             continue
-        v = ints(subsets, VARIABLES)[walked[place]]
-        work += n_carried(walk, depth) + 1
+        v = variables[walked[place]]
+        ints(scratch, COUNTERS)[COMPUTED] += 1
+        work += ints(walk, N_ENTRIES)[depth] + 1
         if place == walked.size - 1 or depth + 1 == most_members:
-            found, alone = count_refined(engine, walk, s, v, depth)
+            n_counts, n_single = count_refined(engine, walk, s, v, depth)
             at[DONE] += one << (walked.size - 1 - place)
         else:
-            refine(engine, walk, s, v, depth)
-            found, alone = count(engine, walk, s, depth + 1), n_alone[depth + 1]
-            sets[depth + 1], following[depth + 1] = members, place + 1
-            at[DEPTH] += 1
+            refine(engine, walk, s, v, depth, place, depth > 0 and place > following[depth - 1])
+            depth += 1
+            n_counts, n_single = ints(walk, N_WALK_CELLS)[depth], ints(walk, N_SINGLE)[depth]
+            at[DEPTH], sets[depth], following[depth] = depth, members, place + 1
             at[DONE] += 1
-        ints(scratch, COUNTERS)[COMPUTED] += 1
-        sum_table(engine, subsets, walk, members, found, alone)
+        if n_single < 0: sum_table(engine, subsets, walk, members, depth, n_counts, n_single)
     return False
 
 
 @kernel
-def n_carried(walk, depth):
-    """Number of rows that the partition of a depth carries."""
-    return ints2(walk, BEGINS)[depth, ints(walk, N_WALK_CELLS)[depth]]
-
-
-@kernel
-def sum_table(engine, subsets, walk, members, n_counts, n_alone):
-    """The table of a set from the counts of its cells, `n_alone` more being 1."""
+def sum_table(engine, subsets, walk, members, depth, n_counts, n_single):
+    """The table of a set from the settled counts of a depth, the others and a number of ones."""
     method = floats(engine, METHOD)
     kind, scale = np.int64(method[KIND]), method[SCALE]
-    terms, owners, bases = (
-        ints2(walk, WALK_TERMS),
-        ints(walk, WALK_OWNERS),
-        floats(walk, WALK_BASES),
-    )
-    counts, owner = ints(walk, COUNTS), ints(subsets, OWNERS_OF)[members]
-    _, pseudo_count, _, _ = pseudo_counts(
+    terms, owners = ints2(walk, WALK_TERMS), ints(walk, WALK_OWNERS)
+    bases, owner = floats(walk, WALK_BASES), ints(subsets, OWNERS_OF)[members]
+    settled, n_settled = ints(walk, SETTLED), ints(walk, N_SETTLED)[depth]
+    one = ints(walk, ONE)
+    _, pseudo, _, _ = pseudo_counts(
         kind, method[SAMPLE_SIZE], floats(subsets, SET_CELLS)[members], 1.0, np.int64(0)
     )
-    total = table_sum(terms, owners, bases, counts, n_counts, kind, owner, pseudo_count, scale)
-    if n_alone > 0:
-        single = counts[n_counts:]
-        single[0] = 1
-        total += n_alone * table_sum(
-            terms, owners, bases, single, np.int64(1), kind, owner, pseudo_count, scale
-        )
+    counts = ints(walk, COUNTS)
+    total = table_sum(terms, owners, bases, counts, n_counts, kind, owner, pseudo, scale)
+    total += table_sum(terms, owners, bases, settled, n_settled, kind, owner, pseudo, scale)
+    if n_single > 0:
+        each = table_sum(terms, owners, bases, one, one[0], kind, owner, pseudo, scale)
+        total += n_single * each
     ints(subsets, TABLES)[members] = total
 
 
 @kernel
-def refine(engine, walk, s, v, depth):
-    """Refine the partition of a depth by one more variable into that of the next depth."""
+def refine(engine, walk, s, v, depth, place, is_skip):
     n_rows = ints(engine, N_ROWS)[s]
-    first = ints2(engine, CODE_AT)[s, v]
-    codes = codes_of(engine, CODES)[first : first + n_rows]
-    least = 2 if ints(engine, WEIGHT_AT)[s] < 0 else 1
-    rows = rows_of(walk, WALK_ROWS)
-    source, target = rows[depth * n_rows :], rows[(depth + 1) * n_rows :]
-    begins, new_begins = ints2(walk, BEGINS)[depth], ints2(walk, BEGINS)[depth + 1]
-    histogram, places = ints(walk, WALK_HISTOGRAM), ints(walk, PLACES)
+    codes = codes_of(engine, CODES)[ints2(engine, CODE_AT)[s, v] :]
+    rows, weights, ids = rows_of(walk, WALK_ROWS), rows_of(walk, ROW_WEIGHTS), rows_of(walk, IDS)
+    here, there = depth * n_rows, (depth + 1) * n_rows
+    source, target = rows[here:], rows[there:]
+    source_weights, target_weights = weights[here:], weights[there:]
+    source_ids, target_ids = ids[here:], ids[there:]
+    sizes, masses = ints(walk, WALK_HISTOGRAM), ints(walk, MASSES)
+    counts, settled = ints(walk, COUNTS), ints(walk, SETTLED)
     arity = ints(engine, ARITIES)[v]
-    n_cells, end = np.int64(0), np.int64(0)
-    new_begins[0] = 0
-    alone = ints(walk, N_ALONE)[depth]
-    for cell in range(ints(walk, N_WALK_CELLS)[depth]):
-        for at in range(begins[cell], begins[cell + 1]):
-            histogram[codes[source[at]]] += 1
-        for state in range(arity):
-            size = histogram[state]
-            histogram[state] = 0
-            places[state] = -1
-            if size >= least:
-                places[state] = end
-                end += size
-                n_cells += 1
-                new_begins[n_cells] = end
-            else:
-                alone += size
-        for at in range(begins[cell], begins[cell + 1]):
-            row = source[at]
-            place = places[codes[row]]
-            if place >= 0:
-                target[place] = row
-                places[codes[row]] += 1
+    n_settled, n_single = ints(walk, N_SETTLED)[depth], ints(walk, N_SINGLE)[depth]
+    n_entries = ints(walk, N_ENTRIES)
+    for at in range(n_entries[depth]):
+        key = source_ids[at] * arity + codes[source[at]]
+        sizes[key] += 1
+        masses[key] += source_weights[at]
+    n_cells = np.int64(0)
+    for key in range(ints(walk, N_WALK_CELLS)[depth] * arity):
+        size, mass = sizes[key], masses[key]
+        masses[key] = 0
+        sizes[key] = n_cells if size > 1 else -1
+        if size > 1:
+            counts[n_cells] = mass
+            n_cells += 1
+        elif mass == 1:
+            n_single += 1
+        elif mass > 1:
+            settled[n_settled] = mass
+            n_settled += 1
+    end = np.int64(0)
+    for at in range(n_entries[depth]):
+        row = source[at]
+        own = sizes[source_ids[at] * arity + codes[row]]
+        target[end] = row
+        target_ids[end] = own
+        target_weights[end] = source_weights[at]
+        end += own >= 0
+    for key in range(ints(walk, N_WALK_CELLS)[depth] * arity):
+        sizes[key] = 0
+    n_patterns = ints(walk, N_PATTERNS)[place]
+    if is_skip and n_patterns > 2 and n_cells * n_patterns <= sizes.size:
+        end = merge(target, target_ids, target_weights, end, codes_of(walk, PATTERNS)[place * n_rows :], n_patterns, sizes)
+    n_entries[depth + 1] = end
     ints(walk, N_WALK_CELLS)[depth + 1] = n_cells
-    ints(walk, N_ALONE)[depth + 1] = alone
-
+    ints(walk, N_SETTLED)[depth + 1] = n_settled
+    ints(walk, N_SINGLE)[depth + 1] = n_single
 
 @kernel
-def count(engine, walk, s, depth):
-    """Write the counts of the cells that a depth carries; returns their number."""
-    counts, begins = ints(walk, COUNTS), ints2(walk, BEGINS)[depth]
-    n_cells = ints(walk, N_WALK_CELLS)[depth]
-    weights, weight_at = ints(engine, WEIGHTS), ints(engine, WEIGHT_AT)[s]
-    rows = rows_of(walk, WALK_ROWS)[depth * ints(engine, N_ROWS)[s] :]
-    for cell in range(n_cells):
-        counts[cell] = begins[cell + 1] - begins[cell]
-        if weight_at >= 0:
-            counts[cell] = 0
-            for at in range(begins[cell], begins[cell + 1]):
-                counts[cell] += weights[weight_at + rows[at]]
-    return n_cells
+def merge(rows, ids, weights, n, patterns, n_patterns, slots):
+    end = np.int64(0)
+    for at in range(n):
+        row, own = rows[at], ids[at]
+        key = own * n_patterns + patterns[row]
+        slot = slots[key]
+        if slot == 0:
+            rows[end], ids[end], weights[end] = row, own, weights[at]
+            end += 1
+            slots[key] = end
+        else:
+            weights[slot - 1] += weights[at]
+    for at in range(end):
+        slots[ids[at] * n_patterns + patterns[rows[at]]] = 0
+    return end
 
 
 @kernel
 def count_refined(engine, walk, s, v, depth):
-    """As `refine` and `count`, for a partition that nothing follows on.
-
-    Returns
-    -------
-    n_counts, n_alone : int
-    """
-    n_rows = ints(engine, N_ROWS)[s]
-    first = ints2(engine, CODE_AT)[s, v]
-    codes = codes_of(engine, CODES)[first : first + n_rows]
-    weights, weight_at = ints(engine, WEIGHTS), ints(engine, WEIGHT_AT)[s]
-    rows, begins = rows_of(walk, WALK_ROWS)[depth * n_rows :], ints2(walk, BEGINS)[depth]
-    counts, histogram = ints(walk, COUNTS), ints(walk, WALK_HISTOGRAM)
+    codes = codes_of(engine, CODES)[ints2(engine, CODE_AT)[s, v] :]
+    here = depth * ints(engine, N_ROWS)[s]
+    rows, weights, ids = rows_of(walk, WALK_ROWS)[here:], rows_of(walk, ROW_WEIGHTS)[here:], rows_of(walk, IDS)[here:]
+    counts, masses = ints(walk, COUNTS), ints(walk, MASSES)
     arity = ints(engine, ARITIES)[v]
-    found = np.int64(0)
-    for cell in range(ints(walk, N_WALK_CELLS)[depth]):
-        for at in range(begins[cell], begins[cell + 1]):
-            row = rows[at]
-            histogram[codes[row]] += 1 if weight_at < 0 else weights[weight_at + row]
-        for state in range(arity):
-            if histogram[state] > 0:
-                counts[found] = histogram[state]
-                found += 1
-                histogram[state] = 0
-    return found, ints(walk, N_ALONE)[depth]
+    n_counts, n_single = np.int64(0), ints(walk, N_SINGLE)[depth]
+    for at in range(ints(walk, N_ENTRIES)[depth]):
+        masses[ids[at] * arity + codes[rows[at]]] += weights[at]
+    for key in range(ints(walk, N_WALK_CELLS)[depth] * arity):
+        mass = masses[key]
+        masses[key] = 0
+        counts[n_counts] = mass
+        n_counts += mass > 1
+        n_single += mass == 1
+    return n_counts, n_single
 
 
 @kernel

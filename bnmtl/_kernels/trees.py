@@ -1,58 +1,108 @@
 """Families grown and shrunk from the predecessors of a variable, remembered as trees.
 
-The tree of a child (Andrews et al. 2023, grow-shrink trees) has a node for every set of parents
-that growing has reached; the node lists the variables that improve it, best first. To grow a family
-from some predecessors, one goes to the first listed variable that is one of them, and on from
-there. Where none is, the family is shrunk: the parent whose removal gains most goes first.
+One or several tasks share the order; the parents of a child are chosen for all of them at once. The
+tree of a child has a node for every choice that was reached, and each node lists the variables that
+improve it when the tasks that take them as a parent are chosen anew, best first. To find a family
+from some predecessors one goes to the first listed variable that stands before the child, and on
+from there until none does. This follows the grow-shrink trees of Andrews et al. (2023, BOSS), but
+parents may leave as soon as that gains most, and nodes are for several tasks. Growing misses
+families that gain only as a whole; those that a search over graphs has found are remembered beside
+the tree.
 
-Data contract: the table of `TREE` is filled as it is used and emptied when it is full; node numbers
-are valid until the next call of `grow`.
+With the order given an arc of a pair can point only one way, so the coupling splits over children,
+and which tasks best take a parent is, for Edit and Paired alike, a prefix of the tasks sorted by
+gain.
+
+Data contract: ``tasks`` are the tables of `dags.TASK`, ``shared`` that of `SHARED`; the table of
+`TREE` is filled as it is used and emptied when it is full, so node numbers are valid until the next
+call of `find`. A set of tasks is a row of int64 words, bit s being task s.
 """
 
 import numpy as np
 
-from bnmtl._kernels._jit import Arrays, flags, flags2, floats, floats2, ints, kernel
-from bnmtl._kernels.dags import ODDS, REQUIRED, TOLERANCE, family_gains
+from bnmtl._kernels._jit import (
+    Arrays,
+    flags2,
+    flags3,
+    floats,
+    floats2,
+    ints,
+    ints2,
+    ints3,
+    kernel,
+)
+from bnmtl._kernels.coupling import priced
+from bnmtl._kernels.dags import ODDS, REQUIRED, family_gains
+
+SHARED = (
+    ("before", np.bool_, 2),  # (n, n): [b, a] where some task requires a -> b
+    ("together", np.bool_, 3),  # (k, n, n): where the task has the pair, symmetric
+    ("log_penalty", np.float64, 2),  # (n, n): of the pair, 0 where nothing couples it
+    ("coupling", np.float64, 1),  # (3,): PAIRED or EDIT, then the costs of adding and deleting
+    ("tolerance", np.float64, 1),  # (1,)
+)
+BEFORE, TOGETHER, LOG_PENALTY, COUPLING, TOLERANCE = range(len(SHARED))
+PAIRED, EDIT = range(2)
 
 TREE = (
     ("roots", np.int64, 1),  # (n,): -1 where a child has no tree yet
-    ("used", np.int64, 1),  # (3,): nodes, listed variables and kept parents
+    ("used", np.int64, 1),  # (2,): nodes and listed variables
     ("above", np.int64, 1),  # (nodes,): the node it was reached from, -1 for a root
-    ("added", np.int64, 1),  # (nodes,): the parent that was added there
+    ("variable", np.int64, 1),  # (nodes,): the variable that was chosen anew
+    ("takers", np.int64, 2),  # (nodes, words): the tasks that take it as a parent
     ("first", np.int64, 1),  # (nodes,): where its list begins
     ("length", np.int64, 1),  # (nodes,)
-    ("score", np.float64, 1),  # (nodes,): local score and log prior odds after shrinking, or nan
-    ("kept_at", np.int64, 1),  # (nodes,): where its parents after shrinking begin
-    ("n_kept", np.int64, 1),  # (nodes,)
+    ("score", np.float64, 1),  # (nodes,): local scores, log prior odds and log coupling
     ("listed", np.int64, 1),  # flat: variables by falling gain
     ("next", np.int64, 1),  # flat: the node that each leads to, -1 where it is not made yet
-    ("kept", np.int64, 1),  # flat: parents after shrinking
-    ("own", np.int64, 1),  # (n,): scratch, parents of a node in ascending order
-    ("held", np.bool_, 1),  # (n,): scratch, the same as marks
-    ("gains", np.float64, 1),  # (n,): scratch
+    ("listed_takers", np.int64, 2),  # (listed, words)
+    ("n_known", np.int64, 2),  # (n, `MOST_KNOWN`): how many variables are parents in some task
+    ("known", np.int64, 2),  # (n * `MOST_KNOWN`, `MOST_KNOWN_PARENTS`)
+    ("known_score", np.float64, 2),  # (n, `MOST_KNOWN`): -inf where there is none
+    ("known_takers", np.int64, 3),  # (the same, words): the tasks that take each
+    ("own", np.int64, 2),  # (k, n): scratch, parents of a node in ascending order
+    ("n_own", np.int64, 1),  # (k,): scratch
+    ("held", np.bool_, 2),  # (k, n): scratch, the same as marks
+    ("gains", np.float64, 2),  # (k, n): scratch, of toggling
+    ("found", np.float64, 1),  # (n,): scratch, gains of the listed variables
+    ("worth", np.float64, 1),  # (k,): scratch, what a task gains by taking a parent
+    ("ranked", np.int64, 1),  # (k,): scratch, tasks by falling worth
 )
-ROOTS, USED, ABOVE, ADDED, FIRST, LENGTH, SCORE, KEPT_AT, N_KEPT = range(9)
-LISTED, NEXT, KEPT, OWN, IS_HELD, TREE_GAINS = range(9, len(TREE))
-NODES, LISTS, KEPT_PARENTS = range(3)
+ROOTS, USED, ABOVE, VARIABLE, TAKERS, FIRST, LENGTH, SCORE = range(8)
+LISTED, NEXT, LISTED_TAKERS, N_KNOWN, KNOWN, KNOWN_SCORE, KNOWN_TAKERS = range(8, 15)
+OWN, N_OWN, IS_HELD, TOGGLES, FOUND, WORTH, RANKED = range(15, len(TREE))
+NODES, LISTS = range(2)
+# Families remembered for each child, and the most parents that one may have.
+MOST_KNOWN = 8
+MOST_KNOWN_PARENTS = 16
 
 
-def new_tree(n, n_nodes):
-    """Memory for trees of n children with that many nodes in all, lists of 16 on average."""
+def new_tree(k, n, n_nodes):
+    """Memory for the trees of n children of k tasks, of that many nodes in all."""
     n_nodes = max(n_nodes, 4 * n)
     n_listed = 16 * n_nodes + 4 * n * n
+    n_words = -(-k // 64)
     return Arrays(
         TREE,
         roots=np.full(n, -1),
-        used=np.zeros(3, np.int64),
-        **{
-            name: np.empty(n_nodes, np.int64)
-            for name in ("above", "added", "first", "length", "kept_at", "n_kept")
-        },
+        used=np.zeros(2, np.int64),
+        **{name: np.empty(n_nodes, np.int64) for name in ("above", "variable", "first", "length")},
+        takers=np.empty((n_nodes, n_words), np.int64),
         score=np.empty(n_nodes),
-        **{name: np.empty(n_listed, np.int64) for name in ("listed", "next", "kept")},
-        own=np.zeros(n, np.int64),
-        held=np.zeros(n, dtype=bool),
-        gains=np.zeros(n),
+        listed=np.empty(n_listed, np.int64),
+        next=np.empty(n_listed, np.int64),
+        listed_takers=np.empty((n_listed, n_words), np.int64),
+        n_known=np.zeros((n, MOST_KNOWN), np.int64),
+        known=np.zeros((n * MOST_KNOWN, MOST_KNOWN_PARENTS), np.int64),
+        known_score=np.full((n, MOST_KNOWN), -np.inf),
+        known_takers=np.zeros((n * MOST_KNOWN, MOST_KNOWN_PARENTS, n_words), np.int64),
+        own=np.zeros((k, n), np.int64),
+        n_own=np.zeros(k, np.int64),
+        held=np.zeros((k, n), dtype=bool),
+        gains=np.zeros((k, n)),
+        found=np.zeros(n),
+        worth=np.zeros(k),
+        ranked=np.zeros(k, np.int64),
     )
 
 
@@ -70,121 +120,202 @@ def empty(tree):
 def is_full(tree):
     """Whether there is no room for one more node."""
     used, n = ints(tree, USED), ints(tree, ROOTS).size
-    return (
-        used[NODES] == ints(tree, ABOVE).size
-        or used[LISTS] + n > ints(tree, LISTED).size
-        or used[KEPT_PARENTS] + n > ints(tree, KEPT).size
-    )
+    return used[NODES] == ints(tree, ABOVE).size or used[LISTS] + n > ints(tree, LISTED).size
 
 
 @kernel
-def hold(tree, v):
-    """Put v among the parents in scratch, in order; returns their new number."""
-    own, held = ints(tree, OWN), flags(tree, IS_HELD)
-    at = np.int64(0)
-    for u in range(held.size):
-        at += held[u]
-    end = at + 1
-    while at > 0 and own[at - 1] > v:
-        own[at] = own[at - 1]
-        at -= 1
-    own[at] = v
-    held[v] = True
-    return end
+def takes(takers, s):
+    """Whether task s is in a set of tasks."""
+    return (takers[s >> 6] >> (s & 63)) & 1 != 0
 
 
 @kernel
-def hold_parents_of(tree, task, child, node):
-    """Put the parents that a node stands for into scratch; returns their number."""
-    held, required = flags(tree, IS_HELD), flags2(task, REQUIRED)[child]
-    above, added = ints(tree, ABOVE), ints(tree, ADDED)
-    own = ints(tree, OWN)
-    for v in range(held.size):
-        held[v] = required[v]
+def hold_parents_of(tree, tasks, child, node):
+    """Mark the parents that a node stands for in scratch."""
+    held, own, n_own = flags2(tree, IS_HELD), ints2(tree, OWN), ints(tree, N_OWN)
+    above, variable, takers = ints(tree, ABOVE), ints(tree, VARIABLE), ints2(tree, TAKERS)
+    # The latest choice of a variable counts: those seen are noted in `found`.
+    seen = floats(tree, FOUND)
+    for v in range(seen.size):
+        seen[v] = 0.0
+        for s in range(n_own.size):
+            held[s, v] = flags2(tasks[s], REQUIRED)[child, v]
     while above[node] >= 0:
-        held[added[node]] = True
+        v = variable[node]
+        if seen[v] == 0.0:
+            seen[v] = 1.0
+            for s in range(n_own.size):
+                held[s, v] = takes(takers[node], s)
         node = above[node]
-    end = np.int64(0)
-    for v in range(held.size):
-        if held[v]:
-            own[end] = v
-            end += 1
-    return end
+    list_parents(held, own, n_own)
 
 
 @kernel
-def make_node(engine, scratch, task, tree, child, above, added):
-    """A node for the parents of ``above`` and one more, or for the required ones of a root.
+def list_parents(held, own, n_own):
+    """List the parents of every task that are marked."""
+    for s in range(n_own.size):
+        n_own[s] = 0
+        for v in range(held.shape[1]):
+            if held[s, v]:
+                own[s, n_own[s]] = v
+                n_own[s] += 1
 
-    It knows what to add next and, if nothing is to be removed, its score.
+
+@kernel
+def log_coupling(shared, a, b, k, m):
+    """Log coupling of a pair that k tasks have, m of them with an arc, all the same way."""
+    log_penalty, coupling = floats2(shared, LOG_PENALTY)[b, a], floats(shared, COUPLING)
+    if coupling[0] == PAIRED:
+        return priced(log_penalty, float(m * (k - m)))
+    return priced(log_penalty, min(m * coupling[2], (k - m) * coupling[1]))
+
+
+@kernel
+def sift(ranked, worth, root, end):
+    """Let an entry sink until those below it are worth more: a heap with the least on top."""
+    while 2 * root + 1 < end:
+        below = 2 * root + 1
+        if below + 1 < end and worth[ranked[below + 1]] < worth[ranked[below]]:
+            below += 1
+        if worth[ranked[root]] <= worth[ranked[below]]:
+            return
+        ranked[root], ranked[below] = ranked[below], ranked[root]
+        root = below
+
+
+@kernel
+def rank(ranked, worth, end):
+    """Sort the first entries of ``ranked`` by falling worth (heap sort)."""
+    for root in range(end // 2 - 1, -1, -1):
+        sift(ranked, worth, root, end)
+    for last in range(end - 1, 0, -1):
+        ranked[0], ranked[last] = ranked[last], ranked[0]
+        sift(ranked, worth, np.int64(0), last)
+
+
+@kernel
+def choose_takers(tree, tasks, shared, a, b, takers):
+    """Choose the tasks that take a as a parent of b, the other parents being as they are.
+
+    Writes them to ``takers`` and returns what the choice gains over that of now.
+    """
+    held, toggles = flags2(tree, IS_HELD), floats2(tree, TOGGLES)
+    worth, ranked = floats(tree, WORTH), ints(tree, RANKED)
+    together = flags3(shared, TOGETHER)
+    k, m, forced = np.int64(0), np.int64(0), np.int64(0)
+    now = 0.0
+    for s in range(worth.size):
+        if flags2(tasks[s], REQUIRED)[b, a]:
+            worth[s] = np.inf
+            forced += 1
+        elif held[s, a]:
+            worth[s] = -toggles[s, a]
+            now += worth[s]
+        elif np.isnan(toggles[s, a]) or not together[s, b, a]:
+            worth[s] = -np.inf
+        else:
+            worth[s] = toggles[s, a]
+        m += held[s, a]
+        if together[s, b, a]:
+            ranked[k] = s
+            k += 1
+    for word in range(takers.size):
+        takers[word] = 0
+    if k == 0:
+        return 0.0
+    rank(ranked, worth, k)
+    before = now + log_coupling(shared, a, b, k, m)
+    best, best_m, own = -np.inf, np.int64(-1), 0.0
+    for m in range(k + 1):
+        if m > forced:
+            own += worth[ranked[m - 1]]
+        if own == -np.inf:
+            break
+        value = own + log_coupling(shared, a, b, k, m)
+        if m >= forced and (value > best or best_m < 0):
+            best, best_m = value, m
+    for at in range(best_m):
+        s = ranked[at]
+        takers[s >> 6] |= np.int64(1) << (s & 63)
+    if best == -np.inf:
+        return 0.0
+    return best - before
+
+
+@kernel
+def make_node(engine, scratch, tasks, shared, tree, child, above, listed_at):
+    """A node for the parents of ``above``, one listed variable chosen anew; or a root.
+
+    It knows its score and what to choose anew next.
     """
     used, node = ints(tree, USED), ints(tree, USED)[NODES]
-    ints(tree, ABOVE)[node], ints(tree, ADDED)[node] = above, added
+    listed, listed_takers = ints(tree, LISTED), ints2(tree, LISTED_TAKERS)
+    ints(tree, ABOVE)[node] = above
+    if above >= 0:
+        ints(tree, VARIABLE)[node] = listed[listed_at]
+        for word in range(listed_takers.shape[1]):
+            ints2(tree, TAKERS)[node, word] = listed_takers[listed_at, word]
     used[NODES] += 1
-    n_parents = hold_parents_of(tree, task, child, node)
-    own, held, gains = ints(tree, OWN), flags(tree, IS_HELD), floats(tree, TREE_GAINS)
-    required, odds = flags2(task, REQUIRED)[child], floats2(task, ODDS)[child]
-    tolerance = floats(task, TOLERANCE)[0]
-    score = family_gains(engine, scratch, task, child, own, n_parents, held, gains)
-    listed, following = ints(tree, LISTED), ints(tree, NEXT)
+    hold_parents_of(tree, tasks, child, node)
+    floats(tree, SCORE)[node] = score_parents(engine, scratch, tasks, shared, tree, child)
+
+    found, following = floats(tree, FOUND), ints(tree, NEXT)
+    tolerance = floats(shared, TOLERANCE)[0]
     begin = used[LISTS]
     end = begin
-    removable = False
-    for v in range(gains.size):
-        if held[v]:
-            score += odds[v]
-            removable = removable or (gains[v] > tolerance and not required[v])
-        elif gains[v] > tolerance:
-            at = end
-            while at > begin and gains[listed[at - 1]] < gains[v]:
-                listed[at] = listed[at - 1]
-                at -= 1
-            listed[at] = v
-            following[end] = -1
-            end += 1
+    for v in range(found.size):
+        if v == child:
+            continue
+        # Written to the end of the list, then moved up to its place.
+        gain = choose_takers(tree, tasks, shared, v, child, listed_takers[end])
+        if not gain > tolerance:
+            continue
+        following[end] = -1
+        listed[end] = v
+        found[end - begin] = gain
+        at = end
+        while at > begin and found[at - 1 - begin] < gain:
+            exchange_listed(listed, listed_takers, found, at, begin)
+            at -= 1
+        end += 1
     ints(tree, FIRST)[node], ints(tree, LENGTH)[node] = begin, end - begin
     used[LISTS] = end
-    if removable:
-        floats(tree, SCORE)[node] = np.nan
-    else:
-        keep_parents(tree, node, n_parents, score)
     return node
 
 
 @kernel
-def keep_parents(tree, node, n_parents, score):
-    """Write the parents in scratch as those that a node has after shrinking."""
-    used, kept, own = ints(tree, USED), ints(tree, KEPT), ints(tree, OWN)
-    begin = used[KEPT_PARENTS]
-    for at in range(n_parents):
-        kept[begin + at] = own[at]
-    used[KEPT_PARENTS] = begin + n_parents
-    ints(tree, KEPT_AT)[node], ints(tree, N_KEPT)[node] = begin, n_parents
-    floats(tree, SCORE)[node] = score
+def exchange_listed(listed, takers, found, at, begin):
+    """Exchange a listed variable with the one before it."""
+    listed[at], listed[at - 1] = listed[at - 1], listed[at]
+    left, right = at - 1 - begin, at - begin
+    found[left], found[right] = found[right], found[left]
+    for word in range(takers.shape[1]):
+        takers[at, word], takers[at - 1, word] = takers[at - 1, word], takers[at, word]
 
 
 @kernel
-def shrink(engine, scratch, task, tree, child, node):
-    """Remove parents of a node, the one whose removal gains most first, while that improves."""
-    n_parents = hold_parents_of(tree, task, child, node)
-    own, held, gains = ints(tree, OWN), flags(tree, IS_HELD), floats(tree, TREE_GAINS)
-    required, odds = flags2(task, REQUIRED)[child], floats2(task, ODDS)[child]
-    best = np.int64(0)
-    while best >= 0:
-        score = family_gains(engine, scratch, task, child, own, n_parents, held, gains)
-        best = np.int64(-1)
-        least = floats(task, TOLERANCE)[0]
-        for at in range(n_parents):
-            v = own[at]
-            score += odds[v]
-            if gains[v] > least and not required[v]:
-                best, least = at, gains[v]
-        if best >= 0:
-            held[own[best]] = False
-            for at in range(best, n_parents - 1):
-                own[at] = own[at + 1]
-            n_parents -= 1
-    keep_parents(tree, node, n_parents, score)
+def score_parents(engine, scratch, tasks, shared, tree, child):
+    """Score of the parents in scratch and, in scratch, the gains of toggling."""
+    own, n_own, held = ints2(tree, OWN), ints(tree, N_OWN), flags2(tree, IS_HELD)
+    toggles, together = floats2(tree, TOGGLES), flags3(shared, TOGETHER)
+    score = 0.0
+    for s in range(n_own.size):
+        score += family_gains(
+            engine, scratch, tasks[s], child, own[s], n_own[s], held[s], toggles[s]
+        )
+        odds = floats2(tasks[s], ODDS)[child]
+        for at in range(n_own[s]):
+            score += odds[own[s, at]]
+    if n_own.size == 1:
+        return score
+    for v in range(held.shape[1]):
+        k, m = np.int64(0), np.int64(0)
+        for s in range(n_own.size):
+            k += together[s, child, v]
+            m += held[s, v]
+        if m > 0:
+            score += log_coupling(shared, v, child, k, m)
+    return score
 
 
 @kernel
@@ -209,8 +340,8 @@ def follow(listed, following, first, length, position, node, before):
 
 
 @kernel
-def grow(engine, scratch, task, tree, position, child):
-    """The node of the family of ``child`` grown from what stands before it, its score known.
+def find(engine, scratch, tasks, shared, tree, position, child):
+    """The node of the family of ``child`` found from what stands before it.
 
     ``position`` is int64 (n,), the place of every variable in the order.
     """
@@ -219,7 +350,8 @@ def grow(engine, scratch, task, tree, position, child):
         if is_full(tree):
             empty(tree)
         if roots[child] < 0:
-            roots[child] = make_node(engine, scratch, task, tree, child, np.int64(-1), np.int64(-1))
+            root = np.int64(-1)
+            roots[child] = make_node(engine, scratch, tasks, shared, tree, child, root, root)
             continue
         node, at = follow(
             ints(tree, LISTED),
@@ -230,11 +362,101 @@ def grow(engine, scratch, task, tree, position, child):
             roots[child],
             position[child],
         )
-        if at >= 0:
-            ints(tree, NEXT)[at] = make_node(
-                engine, scratch, task, tree, child, node, ints(tree, LISTED)[at]
-            )
+        if at < 0:
+            return node
+        ints(tree, NEXT)[at] = make_node(engine, scratch, tasks, shared, tree, child, node, at)
+
+
+@kernel
+def best_known(tree, position, child, score):
+    """The best remembered family all of whose parents stand before ``child``.
+
+    Returns
+    -------
+    int
+        Its number, -1 if none is better than ``score``.
+    """
+    n_known, known = ints2(tree, N_KNOWN)[child], ints2(tree, KNOWN)
+    scores = floats2(tree, KNOWN_SCORE)[child]
+    best = np.int64(-1)
+    for family in range(n_known.size):
+        if scores[family] <= score:
             continue
-        if np.isnan(floats(tree, SCORE)[node]):
-            shrink(engine, scratch, task, tree, child, node)
-        return node
+        fits = True
+        for at in range(n_known[family]):
+            fits = fits and position[known[child * MOST_KNOWN + family, at]] < position[child]
+        if fits:
+            best, score = np.int64(family), scores[family]
+    return best
+
+
+@kernel
+def score_of(engine, scratch, tasks, shared, tree, position, child):
+    """Score of the best family known for ``child`` and what stands before it."""
+    node = find(engine, scratch, tasks, shared, tree, position, child)
+    score = floats(tree, SCORE)[node]
+    family = best_known(tree, position, child, score)
+    return score if family < 0 else floats2(tree, KNOWN_SCORE)[child, family]
+
+
+@kernel
+def hold_family(engine, scratch, tasks, shared, tree, position, child):
+    """Mark the parents of the family that `score_of` scores in scratch."""
+    node = find(engine, scratch, tasks, shared, tree, position, child)
+    family = best_known(tree, position, child, floats(tree, SCORE)[node])
+    if family < 0:
+        hold_parents_of(tree, tasks, child, node)
+        return
+    held = flags2(tree, IS_HELD)
+    for s in range(held.shape[0]):
+        for v in range(held.shape[1]):
+            held[s, v] = False
+    place = child * MOST_KNOWN + family
+    for at in range(ints2(tree, N_KNOWN)[child, family]):
+        v = ints2(tree, KNOWN)[place, at]
+        for s in range(held.shape[0]):
+            held[s, v] = takes(ints3(tree, KNOWN_TAKERS)[place, at], s)
+
+
+@kernel
+def remember(engine, scratch, tasks, shared, tree, position, child, adjacency):
+    """Remember the family of ``child`` in given graphs if it beats what is found otherwise.
+
+    ``adjacency`` is bool (k, n, n) [task, child, parent]; all parents stand before the child.
+    """
+    otherwise = score_of(engine, scratch, tasks, shared, tree, position, child)
+    held, own, n_own = flags2(tree, IS_HELD), ints2(tree, OWN), ints(tree, N_OWN)
+    n_parents = 0
+    for v in range(held.shape[1]):
+        is_parent = False
+        for s in range(held.shape[0]):
+            held[s, v] = adjacency[s, child, v]
+            is_parent = is_parent or held[s, v]
+        n_parents += is_parent
+    if n_parents > MOST_KNOWN_PARENTS:
+        return
+    list_parents(held, own, n_own)
+    score = score_parents(engine, scratch, tasks, shared, tree, child)
+    if score <= otherwise + floats(shared, TOLERANCE)[0]:
+        return
+    scores = floats2(tree, KNOWN_SCORE)[child]
+    worst = 0
+    for family in range(scores.size):
+        if scores[family] < scores[worst]:
+            worst = family
+    scores[worst] = score
+    place, end = child * MOST_KNOWN + worst, np.int64(0)
+    takers = ints3(tree, KNOWN_TAKERS)[place]
+    for v in range(held.shape[1]):
+        is_parent = False
+        for s in range(held.shape[0]):
+            is_parent = is_parent or held[s, v]
+        if is_parent:
+            ints2(tree, KNOWN)[place, end] = v
+            for word in range(takers.shape[1]):
+                takers[end, word] = 0
+            for s in range(held.shape[0]):
+                if held[s, v]:
+                    takers[end, s >> 6] |= np.int64(1) << (s & 63)
+            end += 1
+    ints2(tree, N_KNOWN)[child, worst] = end

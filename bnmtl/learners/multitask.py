@@ -9,9 +9,10 @@ from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.search.multitask import STARTS, MultitaskSearch
 
-START = """"single-task", "identical", "empty", a graph for all tasks or a mapping task -> graph;
-        None tries the first three, less the identical one where the tasks' demands contradict one
-        another, and keeps the best score."""
+START = """"single-task", "identical", "empty", "orders", a graph for all tasks or a mapping
+        task -> graph; None tries the first four and keeps the best score. "orders" is a search over
+        orders that the tasks share; it is tried where ``search`` is "orders", and left out, as the
+        identical start is, where the tasks' demands contradict one another."""
 
 
 class MultitaskLearner(Learner):

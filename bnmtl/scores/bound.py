@@ -3,6 +3,7 @@
 import math
 import threading
 from contextlib import contextmanager
+from functools import cached_property
 
 import numpy as np
 
@@ -67,7 +68,8 @@ class BoundTasks:
     def of(self, s):
         """The score of task s on the index of its own variables."""
         at = self.positions[s]
-        return BoundScore(self, [s], at, np.ones((1, len(at), len(at)), dtype=bool))
+        usable = np.ones((1, len(at), len(at)), dtype=bool)
+        return BoundScore(self, [s], at, usable, self.engine([s], at), np.array([0]))
 
     def of_all(self, members, usable):
         """The sum of the scores of some tasks on the index of all variables.
@@ -79,10 +81,17 @@ class BoundTasks:
             [s, a, b] true where a may be a parent of b in that task; parents that may not are left
             out of the family there.
         """
-        return BoundScore(self, members, np.arange(len(self.variables)), usable)
+        at = np.arange(len(self.variables))
+        return BoundScore(self, members, at, usable, self._whole, np.array(members))
+
+    @cached_property
+    def _whole(self):
+        """One engine for all tasks and variables, so that kernels can work on any of them."""
+        return self.engine(range(len(self.positions)), np.arange(len(self.variables)))
 
     def engine(self, tasks, positions):
         """What the kernels need, for some tasks and variables."""
+        tasks = np.array(tasks, np.int64)
         own = np.ix_(tasks, positions)
         task_keys, variable_keys, child_keys = self._keys
         rows = self._rows
@@ -166,14 +175,14 @@ class BoundScore:
         [s, a, b] true where a may be a parent of b in that task.
     """
 
-    def __init__(self, bound, tasks, positions, usable):
+    def __init__(self, bound, tasks, positions, usable, engine, members):
         self.bound = bound
         self.tasks = tasks
-        self._positions = positions
         self.n_variables = len(positions)
-        self.members = np.arange(len(tasks))
+        self.members = members
         self.usable = usable
-        self._engine = bound.engine(np.asarray(tasks, np.int64), positions)
+        self._positions = positions
+        self._engine = engine
 
     @property
     def engine(self):

@@ -16,7 +16,7 @@ from bnmtl.search.problem import Couplings, JointProblem, NoCommonGraph
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.seeding import generator
 
-STARTS = ("single-task", "identical", "empty")
+STARTS = ("single-task", "identical", "empty", "orders")
 SEARCHES = ("orders", "hill-climbing", "exact")
 
 
@@ -198,10 +198,14 @@ class MultitaskSearch:
         return search_tasks(self.problems, required, self._effort, self._report)
 
     @cached_property
+    def common(self):
+        """The best single graph, on the index of the union of the variables."""
+        return search_identical(self.joint, None, self._effort, self._report)[0]
+
+    @property
     def identical(self):
         """The best single graph, cut to each task's pairs."""
-        matrix, _ = search_identical(self.joint, None, self._effort, self._report)
-        return [self.joint.restrict(s, matrix) for s in range(len(self.problems))]
+        return [self.joint.restrict(s, self.common) for s in range(len(self.problems))]
 
     def starts(self, priors, names=None):
         """Adjacency matrices to start from, by name.
@@ -212,12 +216,13 @@ class MultitaskSearch:
             For which they are wanted; where none of them couples the tasks, `solve` needs no start
             and none is searched.
         names : sequence of str, default=None
-            Of `STARTS`; None is all of them, the identical one left out where the tasks' demands
-            contradict one another.
+            Of `STARTS`; None is all of them, the identical one and orders left out where the
+            tasks' demands contradict one another, and orders where no orders are searched.
 
         Returns
         -------
         dict name -> list of bool array
+            None for the orders, which depend on the prior.
         """
         if all(self.is_apart(prior) for prior in priors):
             return {}
@@ -225,14 +230,48 @@ class MultitaskSearch:
             "single-task": lambda: self.single,
             "identical": lambda: self.identical,
             "empty": lambda: [problem.constraints.required for problem in self.problems],
+            "orders": self._check_orders,
         }
         if names is not None:
             return {name: make[name]() for name in names}
         made = {}
-        for name in STARTS:
+        for name in STARTS if self._effort.search == "orders" else STARTS[:-1]:
             with contextlib.suppress(NoCommonGraph):
                 made[name] = make[name]()
         return made
+
+    def _check_orders(self):
+        """Raise NoCommonGraph where no order serves all tasks."""
+        self.joint.identical()
+
+    def _by_orders(self, couplings, report):
+        """Adjacency matrices found by a search over orders that the tasks share, None if it cannot.
+
+        It needs a coupling that depends on how many tasks have an arc and not on which.
+        """
+        shared = couplings.shared(self._ties.tolerance)
+        if shared is None:
+            return None
+        required = self.joint.spread([problem.constraints.required for problem in self.problems])
+
+        def polish(matrices):
+            search = self._at(couplings, matrices)
+            search.run(self._effort.budget())
+            violated, score = search.score
+            return (-np.inf if violated else score), search.adjacency
+
+        matrices = orders.search_jointly(
+            self._at(couplings, required).states,
+            shared,
+            self.common,
+            polish,
+            generator(self._effort.seed, "orders"),
+            self._effort.budget(),
+            self._effort.n_starts,
+            self._effort.iterations,
+            None if report is None else report.of("shared orders"),
+        )
+        return self.joint.cut(matrices)
 
     def apart(self):
         """The single-task solution, which is the answer where nothing couples the tasks."""
@@ -267,15 +306,23 @@ class MultitaskSearch:
         couplings.check_agreement()
         ended, scores = {}, {}
         for name, matrices in starts.items():
-            search = ended[name] = self._at(couplings, matrices)
+            if name == "orders":
+                matrices = self._by_orders(couplings, report)
+                if matrices is None and len(starts) == 1:
+                    raise ValueError(
+                        "`start` 'orders' needs a PairedPrior or EditPrior without `task_penalty`, "
+                        f"got {prior!r}; take another start or None."
+                    )
+                if matrices is None:
+                    continue
+            search = ended[name] = self._at(couplings, self.joint.spread(matrices))
             told = None if report is None else report.of(f"multitask from {name}")
             search.run(self._effort.budget(), told)
             violated, score = search.score
             scores[name] = -np.inf if violated else score
         best = list(scores)[self._ties.best(list(scores.values()))[0]]
         search = ended[best]
-        at = self.joint.positions
-        matrices = [search.adjacency[s][np.ix_(at[s], at[s])] for s in range(len(at))]
+        matrices = self.joint.cut(search.adjacency)
         return Solution(matrices, scores[best], search.task_scores().tolist(), best, scores)
 
     def check(self, prior):
@@ -331,4 +378,4 @@ class MultitaskSearch:
         return isinstance(prior, CouplingPrior) and prior.is_independent()
 
     def _at(self, couplings, matrices):
-        return ConfigurationSearch(self.joint, couplings, self._ties, self.joint.spread(matrices))
+        return ConfigurationSearch(self.joint, couplings, self._ties, matrices)

@@ -1,10 +1,21 @@
-"""Iterated search over orders of the variables, each improved by moving one variable at a time."""
+"""Iterated search over orders of the variables, for one task or for several that share the order.
+
+From an order each family follows: parents are chosen greedily among what stands before a variable
+(Teyssier & Koller 2005, ordering-based search). An order is improved by moving one variable at a
+time to its best place (insertion neighborhoods: Scanagatta et al. 2015, 2017; the best move of
+Andrews et al. 2023, BOSS), families being looked up in trees (their grow-shrink trees). The search
+is iterated: every order that a graph allows is equally good for it but has other neighbors (Lam,
+Andrews & Ramsey 2022, GRaSP), so a random one is drawn, a few variables are displaced, and it is
+improved again; for one task each iteration ends with a climb over graphs. With several tasks the
+parents of a child are chosen for all of them at once, the coupling included.
+"""
 
 import numpy as np
 
-from bnmtl._kernels import climbing, dags, orders, trees
+from bnmtl._kernels import dags, orders, trees
+from bnmtl._kernels._jit import Arrays, stacked
 from bnmtl._kernels.scoring import ASKED
-from bnmtl.search.graph_state import new_dag
+from bnmtl.search.graph_state import by_child, new_dag
 
 # Nodes of the trees for every variable, and at most.
 NODES_PER_VARIABLE = 512
@@ -13,8 +24,8 @@ MOST_NODES = 1 << 19
 MOST_MOVES = 3
 
 
-def search(state, rng, budget, n_starts=1, iterations=20, report=None):
-    """Search from random orders, each followed by iterations from the best graph it has led to.
+def search(state, rng, budget, n_starts=5, iterations=20, report=None):
+    """Search from several orders, each followed by iterations from the best graph it has led to.
 
     Parameters
     ----------
@@ -34,70 +45,152 @@ def search(state, rng, budget, n_starts=1, iterations=20, report=None):
     float
         The score of the best graph.
     """
-    walk = _Walk(state, rng)
+    n = state.scores.n_variables
+    task = state.task
+    shared = Arrays(
+        trees.SHARED,
+        before=task.required,
+        together=np.ones((1, n, n), dtype=bool),
+        log_penalty=np.zeros((n, n)),
+        coupling=np.array([trees.PAIRED, 1.0, 1.0]),
+        tolerance=task.tolerance,
+    )
+    walk = _Walk(state.scores, [task], shared, rng)
+    dag, own, best = new_dag(n), new_dag(n), new_dag(n)
+    dags.copy_dag(state.dag.table, best.table)
+
+    def climbed(adjacency):
+        return orders.climb_from(
+            walk.engine, scratch.table, task.table, dag.table, adjacency[0], budget.limit
+        )
+
     with state.scores.scratch() as scratch:
         for start in range(n_starts):
-            if budget.spent(scratch.counters[ASKED]):
-                break
-            walk.run(scratch, budget, iterations, is_random=start > 0)
+            given = task.required if start else state.dag.held
+            own.held[:] = given
+            score = -np.inf
+            waited = -1
+            while waited < iterations and not budget.spent(scratch.counters[ASKED]):
+                walk.improve(scratch, own.held[None], 0 if score == -np.inf else MOST_MOVES, budget)
+                reached = climbed(walk.adjacency)
+                waited = 0 if reached > score + task.tolerance[0] else waited + 1
+                if reached >= score - task.tolerance[0]:
+                    dags.copy_dag(dag.table, own.table)
+                    score = reached
+            if score > dags.total_score(task.table, best.table) + task.tolerance[0]:
+                dags.copy_dag(own.table, best.table)
             if report is not None:
-                report(start + 1, n_starts, walk.score)
-        dags.copy_dag(walk.best.table, state.dag.table)
+                report(start + 1, n_starts, float(dags.total_score(task.table, best.table)))
+        dags.copy_dag(best.table, state.dag.table)
     return state.score
 
 
-class _Walk:
-    """The memory of one search, and the best graph of all its starts."""
+def search_jointly(
+    states, shared, graph, polish, rng, budget, n_starts=5, iterations=20, report=None
+):
+    """Search over orders that several tasks share, each order being the start of another search.
 
-    def __init__(self, state, rng):
-        n = state.scores.n_variables
-        self.state = state
-        self.best = new_dag(n)
-        self.random = np.array([rng.integers(1, 2**63)], np.uint64)
-        self._own, self._dag = new_dag(n), new_dag(n)
-        self._tree = trees.new_tree(n, min(NODES_PER_VARIABLE * n, MOST_NODES))
-        self._order, self._position, self._turns = np.zeros((3, n), np.int64)
-        self._scores = np.zeros(n)
-        self._adjacency = np.zeros((n, n), dtype=bool)
-        dags.copy_dag(state.dag.table, self.best.table)
+    Parameters
+    ----------
+    states : list of GraphState
+        One a task, on one index.
+    shared : Arrays
+        As in `trees.SHARED`.
+    graph : bool array of shape (n, n)
+        The first start is an order of this graph, the others are random.
+    polish : callable (matrices) -> (score, matrices)
+        Improves graphs of all tasks, bool arrays of shape (k, n, n).
+    rng : numpy.random.Generator
+    budget : Budget
+    n_starts, iterations : int
+        As in `search`.
+    report : callable (done, total, score), default=None
+        Called after every start.
+
+    Returns
+    -------
+    bool array of shape (k, n, n)
+        Adjacency of every task.
+    """
+    walk = _Walk(states[0].scores, [state.task for state in states], shared, rng)
+    tolerance = shared.tolerance[0]
+    best, best_score = by_child(np.repeat(graph[None], len(states), 0)), -np.inf
+    with states[0].scores.scratch() as scratch:
+        for start in range(n_starts):
+            own = by_child(np.repeat((shared.before.T if start else graph)[None], len(states), 0))
+            score, waited = -np.inf, -1
+            while waited < iterations and not budget.spent(scratch.counters[ASKED]):
+                walk.improve(scratch, own, MOST_MOVES if score > -np.inf else 0, budget)
+                reached, polished = polish(by_child(walk.adjacency))
+                waited = 0 if reached > score + tolerance else waited + 1
+                if reached < score - tolerance:
+                    continue
+                score = max(score, reached)
+                # The tasks may by now differ in direction so that no order serves them all.
+                own = by_child(polished)
+                if not walk.has_order(scratch, own):
+                    own = walk.adjacency.copy()
+                if score > best_score + tolerance:
+                    best, best_score = by_child(polished), score
+            if report is not None:
+                report(start + 1, n_starts, best_score)
+    return by_child(best)
+
+
+class _Walk:
+    """The memory of a search over orders.
+
+    Attributes
+    ----------
+    adjacency : bool array of shape (k, n, n)
+        [task, child, parent] of the graphs that the latest order stands for.
+    """
+
+    def __init__(self, scores, tasks, shared, rng):
+        n = scores.n_variables
+        self._scores, self._shared = scores, shared
+        # Kept, since kernels see addresses only.
+        self._tasks, self._tables = tasks, stacked(tasks)
+        self._random = np.array([rng.integers(1, 2**63)], np.uint64)
+        self._tree = trees.new_tree(len(tasks), n, min(NODES_PER_VARIABLE * n, MOST_NODES))
+        self._walk = Arrays(
+            orders.WALK,
+            order=np.zeros(n, np.int64),
+            position=np.zeros(n, np.int64),
+            turns=np.zeros(n, np.int64),
+            scores=np.zeros(n),
+        )
+        self.adjacency = np.zeros((len(tasks), n, n), dtype=bool)
 
     @property
-    def score(self):
-        """Of the best graph."""
-        return float(dags.total_score(self.state.task.table, self.best.table))
+    def engine(self):
+        """Table of the scores."""
+        return self._scores.engine.table
 
-    def run(self, scratch, budget, iterations, is_random):
-        """One start: from the state's own graph or from the graph of the required arcs."""
-        task, own = self.state.task, self._own
-        dags.copy_dag(self.state.dag.table, own.table)
-        if is_random:
-            climbing.start_at(own.table, task.table, scratch.table, task.required)
-        orders.draw_extension(own.table, scratch.table, self._order, self.random)
-        orders.search_from(*self._arguments(scratch), own.table, self.random, budget.limit)
-        waited = 0
-        while waited < iterations and not budget.spent(scratch.counters[ASKED]):
-            gain = orders.iterate(
-                *self._arguments(scratch),
-                self._dag.table,
-                own.table,
-                self.random,
-                MOST_MOVES,
-                budget.limit,
-            )
-            waited = 0 if gain > task.tolerance[0] else waited + 1
-            self.state.scores.keep_up(scratch)
-        if dags.total_score(task.table, own.table) > self.score + task.tolerance[0]:
-            dags.copy_dag(own.table, self.best.table)
-
-    def _arguments(self, scratch):
-        return (
-            self.state.scores.engine.table,
+    def improve(self, scratch, graphs, most_moves, budget):
+        """Improve a random order of given graphs, up to so many variables displaced; its score."""
+        score = orders.search_orders(
+            self.engine,
             scratch.table,
-            self.state.task.table,
+            self._tables,
+            self._shared.table,
             self._tree.table,
-            self._order,
-            self._position,
-            self._scores,
-            self._turns,
-            self._adjacency,
+            self._walk.table,
+            self.adjacency,
+            graphs,
+            self._random,
+            most_moves,
+            budget.limit,
+        )
+        self._scores.keep_up(scratch)
+        return score
+
+    def has_order(self, scratch, graphs):
+        """Whether there is an order in which all arcs of all graphs point forwards."""
+        return orders.draw_extension(
+            graphs,
+            self._shared.before,
+            scratch.waiting,
+            self._walk.order,
+            self._random,
         )

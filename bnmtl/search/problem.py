@@ -5,9 +5,11 @@ from functools import cached_property
 
 import numpy as np
 
+from bnmtl._kernels import trees
+from bnmtl._kernels._jit import Arrays
 from bnmtl.graphs import check_dag, from_adjacency
 from bnmtl.priors.coupling import CouplingPrior, coupling_of
-from bnmtl.priors.states import PairedCoupling
+from bnmtl.priors.states import EditCoupling, PairedCoupling
 from bnmtl.scores import BoundScore
 from bnmtl.search.constraints import Constraints, active_variables
 from bnmtl.search.graph_state import GraphState
@@ -139,6 +141,11 @@ class JointProblem:
         """Adjacency matrices over the tasks' own variables, on the union index."""
         return np.stack([self._spread(s, matrix) for s, matrix in enumerate(matrices)])
 
+    def cut(self, matrices):
+        """Adjacency matrices on the union index, each on its task's own."""
+        pairs = zip(matrices, self.positions, strict=True)
+        return [matrix[np.ix_(at, at)] for matrix, at in pairs]
+
     def restrict(self, s, matrix):
         """A graph on the union index cut to the pairs that take part in task s, on its index."""
         kept = (matrix & self.takes_part[s]) | self.constraints[s].required
@@ -234,6 +241,51 @@ class Couplings:
     def coupled_pairs(self):
         """Pairs (i, j), i < j, that two or more tasks have, as rows of an int array."""
         return np.argwhere(np.triu(self._problem.takes_part.sum(axis=0) > 1, 1))
+
+    def shared(self, tolerance):
+        """What a search over orders that the tasks share needs to know.
+
+        Parameters
+        ----------
+        tolerance : float
+
+        Returns
+        -------
+        Arrays or None
+            As in `trees.SHARED`; None where the coupling depends on which tasks have the arc and
+            not only on how many.
+        """
+        if not self.builtin or getattr(self.prior, "task_penalty", None):
+            return None
+        part = self._problem.takes_part
+        counts = part.sum(axis=0)
+        log_penalty = np.zeros(counts.shape)
+        coupling = np.array([trees.PAIRED, 0.0, 0.0])
+        # Pairs that as many tasks have are coupled alike, but for those listed.
+        listed = np.zeros(counts.shape, dtype=bool)
+        index = {variable: at for at, variable in enumerate(self._problem.variables)}
+        for pair in self._listed:
+            i, j = (index[variable] for variable in pair)
+            listed[i, j] = listed[j, i] = True
+        alike = [(counts == k) & ~listed for k in np.unique(counts[counts > 1])]
+        for pairs in alike:
+            if pairs.any():
+                _, one = self.of(*np.argwhere(pairs)[0].tolist())
+                log_penalty[pairs] = one.log_penalty
+        for i, j in np.argwhere(np.triu(listed & (counts > 1))).tolist():
+            _, one = self.of(i, j)
+            log_penalty[i, j] = log_penalty[j, i] = one.log_penalty
+        if (counts > 1).any() and isinstance(one, EditCoupling):
+            coupling = np.array([trees.EDIT, one.costs[1, 2], one.costs[2, 1]])
+        required = np.stack([one.required for one in self._problem.constraints]).any(axis=0)
+        return Arrays(
+            trees.SHARED,
+            before=np.ascontiguousarray(required.T),
+            together=part,
+            log_penalty=log_penalty,
+            coupling=coupling,
+            tolerance=np.array([tolerance]),
+        )
 
     def check_agreement(self):
         """Raise ValueError where demands on arcs rule out what a penalty of 1 asks for."""

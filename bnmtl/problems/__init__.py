@@ -1,0 +1,6 @@
+"""Generators of related tasks: networks that are known, and rows drawn from them."""
+
+from bnmtl.problems.draws import random_network, sample
+from bnmtl.problems.related import ALARM_COMPONENTS, components, deletion
+
+__all__ = ["ALARM_COMPONENTS", "components", "deletion", "random_network", "sample"]

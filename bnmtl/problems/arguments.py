@@ -1,0 +1,185 @@
+"""Checks of the arguments of the generators; each mistake is one sentence."""
+
+import itertools
+import numbers
+from collections.abc import Mapping, Set
+
+import numpy as np
+
+from bnmtl import structures
+from bnmtl.networks import BayesNet
+from bnmtl.parameters import LARGEST_TABLE
+from bnmtl.tasks.wording import listed, type_of
+
+# Limits of a random network: no table has more than 20**5 entries.
+MAX_PARENTS = 4
+MAX_STATES = 20
+# Beyond this the sum of a Dirichlet's parameters may overflow; tables are uniform long before.
+LARGEST_CONCENTRATION = 1e100
+
+
+def network_of(network):
+    """Return a network that may be given by its name."""
+    if isinstance(network, BayesNet):
+        return network
+    if not isinstance(network, str):
+        raise TypeError(
+            f"`network` must be a BayesNet or a name, got {type_of(network)}; for example 'alarm'."
+        )
+    if network not in structures.names():
+        raise ValueError(
+            f"`network` must be a BayesNet or one of {listed(structures.names(), limit=None)}, got "
+            f"{network!r}."
+        )
+    return structures.load(network)
+
+
+def check_whole(name, value, smallest, remedy):
+    """Raise unless a value is a whole number and not too small."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
+        raise TypeError(f"`{name}` must be a whole number, got {value!r}; {remedy}.")
+    if value < smallest:
+        raise ValueError(f"`{name}` must be {smallest} or more, got {value}; {remedy}.")
+
+
+def _check_real(name, value, remedy):
+    """Raise unless a value is a real number."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        raise TypeError(f"`{name}` must be a number, got {value!r}; {remedy}.")
+
+
+def check_deletion(p_delete, parameters, concentration):
+    """Raise unless the arguments of `deletion` are in their ranges and fit to each other."""
+    _check_real("p_delete", p_delete, "for example 0.05")
+    if not 0 <= p_delete <= 1:
+        raise ValueError(f"`p_delete` must be from 0 to 1, got {p_delete}; for example 0.05.")
+    if not isinstance(parameters, str) or parameters not in ("shared", "independent"):
+        raise ValueError(f"`parameters` must be 'shared' or 'independent', got {parameters!r}.")
+    _check_real("concentration", concentration, "1 is usual")
+    if not 0 < concentration <= LARGEST_CONCENTRATION:
+        raise ValueError(
+            f"`concentration` must be above 0 and at most {LARGEST_CONCENTRATION:g}, got "
+            f"{concentration}; 1 is usual."
+        )
+    if parameters == "shared" and concentration != 1:
+        raise ValueError(
+            "`concentration` must stay 1 where the tasks share the tables of the network, got "
+            f"{concentration}; leave it out or give parameters='independent'."
+        )
+
+
+def checked_groups(groups, network):
+    """Return the groups as lists of names, or raise."""
+    groups = _nested_lists(groups)
+    if groups is None:
+        raise TypeError(
+            "`groups` must be a list of groups of variables, each a tuple of names; for example "
+            "[('a', 'b'), ('c',)]."
+        )
+    seen = set()
+    for variable in itertools.chain(*groups):
+        if not isinstance(variable, str) or variable not in network.states:
+            raise ValueError(
+                "`groups` must hold variables of the network, "
+                f"{listed(network.variables)}; got {variable!r}."
+            )
+        if variable in seen:
+            raise ValueError(
+                f"`groups` must not overlap; `{variable}` occurs twice, so leave it out once."
+            )
+        seen.add(variable)
+    return groups
+
+
+def checked_indices(changed, n_groups):
+    """Return for each task the list of its changed groups, or raise."""
+    changed = _nested_lists(changed)
+    if changed is None:
+        raise TypeError(
+            "`changed` must be a list with one tuple of group indices per task; for example "
+            "[(), (0,), (0, 1)]."
+        )
+    if not changed:
+        raise ValueError("`changed` must hold a tuple for at least one task; it is empty.")
+    for indices in changed:
+        for i in indices:
+            check_whole("changed", i, 0, "0 is the first group")
+            if i >= n_groups:
+                raise ValueError(
+                    f"`changed` must hold indices below {n_groups}, the number of groups, got {i}; "
+                    "0 is the first group."
+                )
+        if len(set(indices)) < len(indices):
+            raise ValueError(
+                f"`changed` must name a group once per task, got {tuple(indices)}; leave out the "
+                "repetition."
+            )
+    return changed
+
+
+def _nested_lists(outer):
+    """Return a sequence of collections as a list of lists, None for anything else."""
+    # Sets have no order that an index could mean.
+    if isinstance(outer, str | Mapping | Set) or not np.iterable(outer):
+        return None
+    outer = list(outer)
+    if any(isinstance(inner, str | Mapping) or not np.iterable(inner) for inner in outer):
+        return None
+    return [list(inner) for inner in outer]
+
+
+def check_sizes(graph, states, variables):
+    """Raise where a random graph would have a table beyond memory."""
+    for variable in variables:
+        family = (variable, *graph.predecessors(variable))
+        size = np.prod([len(states[member]) for member in family], dtype=float)
+        if size > LARGEST_TABLE:
+            raise ValueError(
+                f"`groups`: with {len(family) - 1} random parents the table of `{variable}` would "
+                f"have {size:.3g} entries, more than {LARGEST_TABLE}; make its group smaller or "
+                "try another `random_state`."
+            )
+
+
+def checked_range(states):
+    """Return the smallest and the largest number of states, or raise."""
+    low, high = states if isinstance(states, tuple | list) and len(states) == 2 else [states] * 2
+    for number in (low, high):
+        check_whole("states", number, 2, "for example 3 or, smallest and largest, (2, 4)")
+    if not low <= high <= MAX_STATES:
+        raise ValueError(
+            f"`states` must be at most {MAX_STATES}, the smaller number first, got {states!r}; for "
+            "example (2, 4)."
+        )
+    return low, high
+
+
+def check_mean_degree(mean_degree, n_variables, capacity):
+    """Raise unless there is room for so many arcs."""
+    _check_real("mean_degree", mean_degree, "3 is usual")
+    if not mean_degree >= 0:
+        raise ValueError(f"`mean_degree` must be 0 or more, got {mean_degree}; 3 is usual.")
+    if not mean_degree * n_variables / 2 <= capacity:
+        raise ValueError(
+            f"`mean_degree` must be at most {2 * capacity / n_variables:.3g} for {n_variables} "
+            f"variables with at most {MAX_PARENTS} parents each, got {mean_degree}; give fewer."
+        )
+
+
+def check_problem(problem):
+    """Raise unless there is a network for each task."""
+    if not isinstance(problem, Mapping):
+        raise TypeError(
+            f"`problem` must be a mapping of task names to networks, got {type_of(problem)}; for "
+            "example {'task1': network}."
+        )
+    if not problem:
+        raise ValueError("`problem` must have at least one task; it is empty.")
+    for task, network in problem.items():
+        if not isinstance(task, str):
+            raise TypeError(f"`problem` must have strings for task names, got {task!r}.")
+        if not isinstance(network, BayesNet):
+            raise TypeError(
+                f"`problem` must hold a BayesNet for each task, got {type_of(network)} for "
+                f"`{task}`."
+            )
