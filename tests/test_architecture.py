@@ -29,6 +29,7 @@ ROOMS = {
     "data": {"tasks"},
     "metrics": {"graphs", "networks", "tasks"},
 }
+ROOMS["problems"] = {"inference", "networks", "parameters", "seeding", "structures", "tasks"}
 ROOMS["penalty"] = {"seeding"}
 ROOMS["learners"] = {
     *("_kernels", "graphs", "networks", "penalty", "priors", "progress", "scores", "search"),

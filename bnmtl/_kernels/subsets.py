@@ -334,7 +334,7 @@ def walk_on(engine, scratch, task, subsets, walk, member, most_work):
             n_counts, n_single = ints(walk, N_WALK_CELLS)[depth], ints(walk, N_SINGLE)[depth]
             at[DEPTH], sets[depth], following[depth] = depth, members, place + 1
             at[DONE] += 1
-        if n_single < 0: sum_table(engine, subsets, walk, members, depth, n_counts, n_single)
+        sum_table(engine, subsets, walk, members, depth, n_counts, n_single)
     return False
 
 

@@ -15,8 +15,8 @@ def random_network(n_variables, mean_degree=3, states=3, random_state=None):
     """Draw a sparse network at random.
 
     The variables are put in a random order; then arcs that follow the order are added one by one,
-    each drawn uniformly from those that are left and whose head has fewer than `MAX_PARENTS`
-    (4) parents. Each row of each table is drawn uniformly from all distributions.
+    each drawn uniformly from those that are left and whose head has fewer than 4 parents, so that
+    tables stay small. Each row of each table is drawn uniformly from all distributions.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def random_network(n_variables, mean_degree=3, states=3, random_state=None):
         ``round(n_variables * mean_degree / 2)`` arcs.
     states : int or tuple of (int, int), default=3
         The number of states of all variables, or the smallest and the largest number, from which
-        each variable's is drawn uniformly; from 2 to `MAX_STATES` (20). They are named 0, 1, ...
+        each variable's is drawn uniformly; from 2 to 20. They are named 0, 1, ...
     random_state : None, int or numpy.random.Generator, default=None
 
     Returns
@@ -46,6 +46,7 @@ def random_network(n_variables, mean_degree=3, states=3, random_state=None):
     --------
     >>> from bnmtl import problems
     >>> problems.random_network(20, mean_degree=2, states=2, random_state=0)
+    BayesNet(20 variables, 20 arcs, 59 parameters)
     """
     arguments.check_whole("n_variables", n_variables, 1, "for example 20")
     low, high = arguments.checked_range(states)

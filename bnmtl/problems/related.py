@@ -86,7 +86,9 @@ def deletion(
     Examples
     --------
     >>> from bnmtl import problems
-    >>> problems.deletion("asia", n_tasks=2, p_delete=0.3, random_state=0)
+    >>> problem = problems.deletion("asia", n_tasks=2, p_delete=0.3, random_state=0)
+    >>> {task: network.graph.number_of_edges() for task, network in problem.items()}
+    {'task1': 5, 'task2': 7}
     """
     network = arguments.network_of(network)
     arguments.check_whole("n_tasks", n_tasks, 1, "for example 5")

@@ -265,8 +265,9 @@ class Couplings:
         listed = np.zeros(counts.shape, dtype=bool)
         index = {variable: at for at, variable in enumerate(self._problem.variables)}
         for pair in self._listed:
-            i, j = (index[variable] for variable in pair)
-            listed[i, j] = listed[j, i] = True
+            if pair <= index.keys():
+                i, j = (index[variable] for variable in pair)
+                listed[i, j] = listed[j, i] = True
         alike = [(counts == k) & ~listed for k in np.unique(counts[counts > 1])]
         for pairs in alike:
             if pairs.any():
