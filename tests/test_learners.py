@@ -650,3 +650,92 @@ def test_progress_reports_real_totals(asia_tasks, effort, steps):
 
 def test_a_progress_bar_can_be_shown(asia_tasks, capsys):
     SingleTaskLearner(progress=True, **QUICK).fit(asia_tasks)
+
+
+@every_learner
+def test_a_limit_on_families_is_told_and_repeatable(learner, asia_tasks):
+    def learned():
+        with pytest.warns(UserWarning, match="ended by `max_families`=30"):
+            return clone(learner).set_params(max_families=30).fit(asia_tasks)
+
+    first = learned()
+    assert arcs(first) == arcs(learned())
+    assert all(nx.is_directed_acyclic_graph(g) for g in first.configuration_.values())
+
+
+@every_learner
+def test_a_time_limit_ends_with_the_best_so_far(learner, asia_tasks):
+    required = [("smoke", "lung")]
+    learner = clone(learner).set_params(time_limit=0, required=required)
+    with pytest.warns(UserWarning, match="ended by `time_limit`=0; the result is the best it had"):
+        learner.fit(asia_tasks)
+    for graph in learner.configuration_.values():
+        assert nx.is_directed_acyclic_graph(graph)
+        assert graph.has_edge("smoke", "lung")
+    assert np.isfinite(learner.score_)
+
+
+def test_enough_time_and_families_change_nothing(asia_tasks):
+    plain = MultitaskLearner(PairedPrior(0.9), **QUICK).fit(asia_tasks)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        limited = MultitaskLearner(
+            PairedPrior(0.9), max_families=10**9, time_limit=600, cache_size=0, **QUICK
+        ).fit(asia_tasks)
+    assert arcs(limited) == arcs(plain)
+    assert limited.score_ == plain.score_
+    assert limited.families_["asked"] == plain.families_["asked"]
+    assert limited.families_["counted"] >= plain.families_["counted"] > 0
+
+
+def test_families_that_are_too_large_are_left_out_and_named(asia_tasks):
+    with pytest.warns(UserWarning, match=r"more than `max_cells`=4 cells .* \w+ given \w+, \w+;"):
+        learner = SingleTaskLearner(max_cells=4, **QUICK).fit(asia_tasks)
+    for graph in learner.configuration_.values():
+        assert max(degree for _, degree in graph.in_degree) == 1
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"search": "magic"}, "`search` must be one of orders, hill-climbing, exact, got 'magic'"),
+        ({"n_starts": 0}, "`n_starts` must be a whole number of at least 1, got 0"),
+        ({"iterations": -1}, "`iterations` must be a whole number of at least 0, got -1"),
+        ({"max_cells": 0}, "`max_cells` must be a whole number of at least 1, got 0"),
+        ({"max_families": 1.5}, "`max_families` must be a whole number of at least 1, got 1.5"),
+        ({"time_limit": -1}, "`time_limit` must be a number of 0 or more, got -1"),
+        ({"cache_size": None}, "`cache_size` must be a number of 0 or more, got None"),
+        ({"cache_size": "x"}, "`cache_size` must be a number of 0 or more, got 'x'"),
+    ],
+    ids=str,
+)
+def test_limits_out_of_range_are_refused(parameters, message, asia_tasks):
+    with pytest.raises(ValueError, match=message):
+        SingleTaskLearner(**parameters).fit(asia_tasks)
+
+
+def test_orders_that_the_tasks_share_are_a_start(partial_tasks):
+    learner = quietly(MultitaskLearner(EditPrior(0.9), start="orders", **QUICK), partial_tasks)
+    assert list(learner.start_scores_) == ["orders"]
+    everything = quietly(MultitaskLearner(EditPrior(0.9), **QUICK), partial_tasks)
+    assert everything.start_scores_["orders"] == pytest.approx(learner.score_, rel=1e-12)
+    assert everything.score_ == max(everything.start_scores_.values())
+    climbs = quietly(MultitaskLearner(EditPrior(0.9), **CLIMBS), partial_tasks)
+    assert "orders" not in climbs.start_scores_
+
+
+def test_orders_need_a_coupling_that_counts_tasks(asia_tasks):
+    prior = PairedPrior(0.9, task_penalty={("north", "east"): 0.5})
+    learner = MultitaskLearner(prior, **QUICK).fit(asia_tasks)
+    assert set(learner.start_scores_) == {"single-task", "identical", "empty"}
+    for mine in (prior, Flat()):
+        with pytest.raises(ValueError, match="`start` 'orders' needs a PairedPrior or EditPrior"):
+            MultitaskLearner(mine, start="orders", **QUICK).fit(asia_tasks)
+
+
+def test_reversible_arcs_point_the_same_way_in_all_tasks(asia_tasks):
+    """A seeded coin chooses between graphs of one class, not the walk of a search."""
+    same = {"north": asia_tasks["north"], "copy": asia_tasks["north"]}
+    for effort in (QUICK, {**QUICK, "n_starts": 3}, CLIMBS):
+        learner = SingleTaskLearner(**effort).fit(same)
+        assert learner.configuration_["north"].edges == learner.configuration_["copy"].edges
