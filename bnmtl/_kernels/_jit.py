@@ -80,10 +80,7 @@ class Arrays:
         self._arrays = [arrays[name] for name, _, _ in fields]
         self.table = self._arrays
         if not numba.config.DISABLE_JIT:
-            self.table = np.zeros((len(fields), _WIDTH), np.int64)
-            for row, array in zip(self.table, self._arrays, strict=True):
-                row[0] = array.ctypes.data
-                row[1 : 1 + array.ndim] = array.shape
+            self.table = np.array([_entry(array) for array in self._arrays], np.int64)
 
     def replaced(self, **arrays):
         """The same with other arrays in some places."""
@@ -99,6 +96,11 @@ def stacked(many):
 
 # A row of a table: an address and up to three extents.
 _WIDTH = 4
+
+
+def _entry(array):
+    address, _ = array.__array_interface__["data"]
+    return (address, *array.shape, *(0 for _ in range(_WIDTH - 1 - array.ndim)))
 
 
 def _view(dtype, n_dimensions):

@@ -57,11 +57,14 @@ def count_with(
                 histogram[codes[code_at + order[at]]] += 1
         else:
             rest = sizes[cell]
+            # Slices, because only loops from their first word become vector instructions.
+            own = own_bits[begin : begin + n_words]
             for state in range(last):
                 other = bits_at + state * n_words
+                with_state = bits[other : other + n_words]
                 common = np.uint64(0)
                 for word in range(n_words):
-                    common += popcount(own_bits[begin + word] & bits[other + word])
+                    common += popcount(own[word] & with_state[word])
                 histogram[state] = np.int64(common)
                 rest -= np.int64(common)
             histogram[last] = rest

@@ -164,11 +164,12 @@ def part_by_bits(
                     digits[depth] += 1
                 continue
             other = bits_at[v] + digits[depth] * n_words
+            above, with_state = stack[here : here + n_words], bits[other : other + n_words]
+            below = stack[here + n_words : here + 2 * n_words]
             some = np.uint64(0)
             for word in range(n_words):
-                common = stack[here + word] & bits[other + word]
-                stack[here + n_words + word] = common
-                some |= common
+                below[word] = above[word] & with_state[word]
+                some |= below[word]
             if some:
                 depth += 1
                 digits[depth] = 0
@@ -178,11 +179,12 @@ def part_by_bits(
         opening = True
         for state in range(arities[child]):
             other = bits_at[child] + state * n_words
+            above, with_state = stack[here : here + n_words], bits[other : other + n_words]
+            own = own_bits[end_bits : end_bits + n_words]
             count = np.uint64(0)
             for word in range(n_words):
-                common = stack[here + word] & bits[other + word]
-                own_bits[end_bits + word] = common
-                count += popcount(common)
+                own[word] = above[word] & with_state[word]
+                count += popcount(own[word])
             if count == 0:
                 continue
             size = np.int64(count)

@@ -12,6 +12,8 @@ merged into one, with the sum of their weights, and what is alone in its cell is
 its count is settled.
 """
 
+import math
+
 import numpy as np
 
 from bnmtl._kernels._jit import (
@@ -72,32 +74,39 @@ WALK = (
     ("sets", np.int64, 1),  # (m + 1,): the set of each depth
     ("next", np.int64, 1),  # (m + 1,): index in `walked` of what is added to it next
     ("n_cells", np.int64, 1),  # (m + 1,): cells that are carried
+    ("n_carried", np.int64, 1),  # (m + 1,): rows in them
     ("n_settled", np.int64, 1),  # (m + 1,): counts that are settled, those of 1 aside
     ("n_single", np.int64, 1),  # (m + 1,): settled counts of 1
-    ("n_entries", np.int64, 1),
-    ("rows", np.uint32, 1),  # (m + 1) times (rows,), flat: row numbers by cell
-    ("weights", np.uint32, 1),  # as `rows`
-    ("ids", np.uint32, 1),  # as `rows`
-    ("settled", np.int64, 1),  # (rows,): the counts of a depth follow on those of the one before
-    ("counts", np.int64, 1),  # (rows,): of the cells that are carried
-    ("patterns", np.uint8, 1),  # m times (rows,), flat: states of what comes after each of `walked`
-    ("n_patterns", np.int64, 1),  # (m,): number of their patterns, 0 where these are too many
-    ("histogram", np.int64, 1),  # (256,)
-    ("masses", np.int64, 1),  # (256,)
-    ("places", np.int64, 1),  # (256,)
-    ("one", np.int64, 1),  # (1,): 1
+    ("settled", np.int64, 1),  # (rows,): a depth's follow on those of the depth before
+    ("carried", np.uint32, 1),  # flat: (rows,) for each depth, the rows that are carried
+    ("cells_of", np.uint32, 1),  # as `carried`: the cell of each
+    ("weights", np.int64, 1),  # (rows,): how often each row occurs
+    ("patterns", np.uint8, 1),  # (rows,): number of the states of the tail's variables
+    ("tail_sets", np.int64, 1),  # (2**tail,): the subsets of the tail, the empty one first
+    ("tail_keys", np.int64, 2),  # (2**tail, patterns): what a pattern is in each of them
+    ("tail_sizes", np.int64, 1),  # (2**tail,): how many there are of these
+    ("merged_cells", np.uint32, 1),  # (rows,): carried rows merged by cell and pattern
+    ("merged_patterns", np.uint8, 1),  # (rows,)
+    ("merged_weights", np.int64, 1),  # (rows,)
+    ("sizes", np.int64, 1),  # rows of each cell to be, 0 between uses
+    ("masses", np.int64, 1),  # the sum of their weights, 0 between uses
+    ("counts", np.int64, 1),  # (rows + 1,): of the present set's cells that are not settled
+    ("one", np.int64, 1),  # (1,): a count of 1
     ("terms", np.int64, 2),  # as in `terms`
     ("owners", np.int64, 1),
     ("bases", np.float64, 1),
 )
-AT, SETS, NEXT_ONES, N_WALK_CELLS, N_SETTLED, N_SINGLE, N_ENTRIES, WALK_ROWS, ROW_WEIGHTS, IDS = range(10)
-SETTLED, COUNTS, PATTERNS, N_PATTERNS, WALK_HISTOGRAM, MASSES, PLACES, ONE = range(10, 18)
-WALK_TERMS, WALK_OWNERS, WALK_BASES = range(18, len(WALK))
+AT, SETS, NEXT_ONES, WALK_CELLS, N_CARRIED, N_SETTLED, N_SINGLE, SETTLED = range(8)
+CARRIED, CELLS_OF, ROW_WEIGHTS, PATTERNS, TAIL_SETS, TAIL_KEYS, TAIL_SIZES = range(8, 15)
+MERGED_CELLS, MERGED_PATTERNS, MERGED_WEIGHTS, SIZES, MASSES, COUNTS, ONE = range(15, 22)
+WALK_TERMS, WALK_OWNERS, WALK_BASES = range(22, len(WALK))
 DEPTH, DONE = range(2)
 
+# The tail: as many variables as this, of as many joint states.
+MOST_IN_TAIL = 4
+MOST_PATTERNS = 64
 # Terms that are kept: the rows of many pseudo-counts are cut shorter than those of a few.
 MOST_TERMS = 1 << 23
-MOST_PATTERNS = 256
 
 
 def new_subsets(variables, arities, method):
@@ -123,37 +132,74 @@ def new_subsets(variables, arities, method):
     )
 
 
-def new_walk(subsets, n_rows, n_cases):
-    """Memory for walks over the subsets of tasks of up to that many rows and cases."""
-    m = len(subsets.variables)
-    # The hash of `terms.table_of` keeps numbers below a power of two apart.
-    n_owners = 1 << int(subsets.owners_of.max()).bit_length()
-    n_slots = (n_rows // 2 + 1) * 10
-    length = max(2, min(n_cases + 1, LONGEST_TABLE, MOST_TERMS // n_owners))
+def new_walk(subsets, engine, s):
+    """A walk over the subsets of task s, at the empty set."""
+    m, n_rows, weight_at = len(subsets.variables), engine.n_rows[s], engine.weight_at[s]
+    tail = _tail(engine.arities[subsets.variables[subsets.walked]])
+    n_tail, n_patterns = len(tail), math.prod(tail)
+    patterns = np.zeros(n_rows, np.uint8)
+    for bit, arity in zip(subsets.walked[m - n_tail :], tail, strict=True):
+        begin = engine.code_at[s, subsets.variables[bit]]
+        # Sets with what the task lacks have no tables.
+        patterns *= arity
+        if begin >= 0:
+            patterns += engine.codes[begin : begin + n_rows]
+    most_cells = n_rows // 2 + 1
+    most_keys = min(most_cells * int(engine.arities.max()), int(subsets.cells.max()))
+    owners = 1 << int(subsets.owners_of.max()).bit_length()
+    length = min(int(engine.n_cases[s]) + 1, LONGEST_TABLE, max(2, MOST_TERMS // owners))
     return Arrays(
         WALK,
         at=np.zeros(2, np.int64),
-        **{
-            name: np.zeros(m + 1, np.int64)
-            for name in ("sets", "next", "n_cells", "n_settled", "n_single")
-        },
-        # Every cell that is carried has two rows, the first one of all excepted.
-        n_entries=np.zeros(m+1,np.int64),
-        ids=np.empty((m + 1) * n_rows, np.uint32),
-        rows=np.empty((m + 1) * n_rows, np.uint32),
-        weights=np.empty((m + 1) * n_rows, np.uint32),
+        **{name: np.zeros(m + 1, np.int64) for name in ("sets", "next", "n_settled", "n_single")},
+        n_cells=np.ones(m + 1, np.int64),
+        n_carried=np.full(m + 1, n_rows),
         settled=np.empty(n_rows, np.int64),
+        carried=np.tile(np.arange(n_rows, dtype=np.uint32), m - n_tail + 1),
+        cells_of=np.zeros((m - n_tail + 1) * n_rows, np.uint32),
+        weights=(
+            np.ones(n_rows, np.int64)
+            if weight_at < 0
+            else engine.weights[weight_at : weight_at + n_rows]
+        ),
+        patterns=patterns,
+        **_subsets_of_tail(tail, subsets.walked[m - n_tail :]),
+        merged_cells=np.empty(n_rows, np.uint32),
+        merged_patterns=np.empty(n_rows, np.uint8),
+        merged_weights=np.empty(n_rows, np.int64),
+        sizes=np.zeros(most_keys, np.int64),
+        masses=np.zeros(max(most_keys, most_cells * n_patterns), np.int64),
         counts=np.empty(n_rows + 1, np.int64),
-        patterns=np.empty(m * n_rows, np.uint8),
-        n_patterns=np.zeros(m, np.int64),
-        histogram=np.zeros(n_slots, np.int64),
-        masses=np.zeros(n_slots, np.int64),
-        places=np.zeros(256, np.int64),
         one=np.ones(1, np.int64),
-        terms=np.empty((n_owners, length), np.int64),
-        owners=np.full(n_owners, -1),
-        bases=np.zeros(n_owners),
+        terms=np.empty((owners, length), np.int64),
+        owners=np.full(owners, -1),
+        bases=np.zeros(owners),
     )
+
+
+def _tail(arities):
+    """Arities of the last variables, as many as the tail may have."""
+    n_tail = 0
+    while n_tail < min(MOST_IN_TAIL, len(arities)):
+        if math.prod(arities[len(arities) - n_tail - 1 :].tolist()) > MOST_PATTERNS:
+            break
+        n_tail += 1
+    return arities[len(arities) - n_tail :].tolist()
+
+
+def _subsets_of_tail(arities, bits):
+    """The arrays of `WALK` that hold the subsets of the tail."""
+    n_patterns = math.prod(arities)
+    keys = np.zeros((1, n_patterns), np.int64)
+    sets, sizes = np.zeros(1, np.int64), np.ones(1, np.int64)
+    rest = n_patterns
+    for arity, bit in zip(arities, bits.tolist(), strict=True):
+        rest //= arity
+        states = np.arange(n_patterns) // rest % arity
+        keys = np.concatenate([keys, keys * arity + states])
+        sets = np.concatenate([sets, sets | 1 << bit])
+        sizes = np.concatenate([sizes, sizes * arity])
+    return {"tail_keys": keys, "tail_sets": sets, "tail_sizes": sizes}
 
 
 @kernel
@@ -248,54 +294,16 @@ def choose_tables(engine, task, subsets, member):
 
 
 @kernel
-def number_patterns(engine, subsets, walk, s):
-    """Number the states of all variables that come after each one, as far as these are few."""
-    variables, walked = ints(subsets, VARIABLES), ints(subsets, WALKED)
-    patterns, n_patterns = codes_of(walk, PATTERNS), ints(walk, N_PATTERNS)
-    n_rows = ints(engine, N_ROWS)[s]
-    total = np.int64(1)
-    for place in range(walked.size - 1, -1, -1):
-        own = patterns[place * n_rows : (place + 1) * n_rows]
-        n_patterns[place] = 0
-        if place == walked.size - 1:
-            for row in range(n_rows):
-                own[row] = 0
-        elif total > 0:
-            v = variables[walked[place + 1]]
-            later = patterns[(place + 1) * n_rows :]
-            codes = codes_of(engine, CODES)[ints2(engine, CODE_AT)[s, v] :]
-            arity = ints(engine, ARITIES)[v]
-            is_there = ints2(engine, CODE_AT)[s, v] >= 0
-            if is_there:
-                total = total * arity if total * arity <= MOST_PATTERNS else 0
-            for row in range(n_rows if total > 0 else 0):
-                own[row] = later[row] * arity + codes[row] if is_there else later[row]
-        n_patterns[place] = total
-
-
-@kernel
-def start_walk(engine, task, subsets, walk, member):
-    """Stand at the empty set of a task, its rows in one cell."""
-    s = ints(task, MEMBERS)[member]
-    choose_tables(engine, task, subsets, member)
-    number_patterns(engine, subsets, walk, s)
-    n_rows, weight_at = ints(engine, N_ROWS)[s], ints(engine, WEIGHT_AT)[s]
-    ints(walk, AT)[DEPTH] = ints(walk, AT)[DONE] = 0
-    ints(walk, SETS)[0] = ints(walk, NEXT_ONES)[0] = 0
-    ints(walk, N_SETTLED)[0] = ints(walk, N_SINGLE)[0] = 0
-    ints(walk, N_WALK_CELLS)[0] = 1
-    ints(walk, N_ENTRIES)[0] = n_rows
-    rows, weights = rows_of(walk, WALK_ROWS), rows_of(walk, ROW_WEIGHTS)
-    for row in range(n_rows):
-        rows[row] = row
-        rows_of(walk, IDS)[row] = 0
-        weights[row] = 1 if weight_at < 0 else ints(engine, WEIGHTS)[weight_at + row]
+def start_walk(engine, scratch, subsets, walk, s):
+    """The tables of the empty set and of the tail's subsets."""
     ints(walk, COUNTS)[0] = ints(engine, N_CASES)[s]
     sum_table(engine, subsets, walk, np.int64(0), np.int64(0), np.int64(1), np.int64(0))
+    count_tail(engine, scratch, subsets, walk, np.int64(0))
+    ints(walk, AT)[DONE] = ints(walk, TAIL_SETS).size
 
 
 @kernel
-def walk_on(engine, scratch, task, subsets, walk, member, most_work):
+def walk_on(engine, scratch, subsets, walk, s, most_work):
     """Go on with a walk until all tables are there or that many rows were looked at.
 
     Returns
@@ -303,16 +311,14 @@ def walk_on(engine, scratch, task, subsets, walk, member, most_work):
     bool
         Whether all are there.
     """
-    variables, walked = ints(subsets, VARIABLES), ints(subsets, WALKED)
-    needed = flags(subsets, NEEDED)
+    walked, needed = ints(subsets, WALKED), flags(subsets, NEEDED)
     at, sets, following = ints(walk, AT), ints(walk, SETS), ints(walk, NEXT_ONES)
-    s = ints(task, MEMBERS)[member]
-    most_members = ints(task, MOST_PARENTS)[0] + 1
+    n_carried, n_subsets = ints(walk, N_CARRIED), ints(walk, TAIL_SETS).size
     one, work = np.int64(1), np.int64(0)
     while work < most_work:
         depth = at[DEPTH]
         place = following[depth]
-        if place == walked.size:
+        if n_subsets << place == needed.size:
             if depth == 0:
                 return True
             at[DEPTH] -= 1
@@ -322,67 +328,68 @@ def walk_on(engine, scratch, task, subsets, walk, member, most_work):
         if not needed[members]:
             at[DONE] += one << (walked.size - 1 - place)
             continue
-        v = variables[walked[place]]
+        work += (n_carried[depth] + 1) * n_subsets
+        refine(engine, walk, s, ints(subsets, VARIABLES)[walked[place]], depth)
+        depth += 1
+        at[DEPTH], sets[depth], following[depth] = depth, members, place + 1
+        at[DONE] += n_subsets
         ints(scratch, COUNTERS)[COMPUTED] += 1
-        work += ints(walk, N_ENTRIES)[depth] + 1
-        if place == walked.size - 1 or depth + 1 == most_members:
-            n_counts, n_single = count_refined(engine, walk, s, v, depth)
-            at[DONE] += one << (walked.size - 1 - place)
-        else:
-            refine(engine, walk, s, v, depth, place, depth > 0 and place > following[depth - 1])
-            depth += 1
-            n_counts, n_single = ints(walk, N_WALK_CELLS)[depth], ints(walk, N_SINGLE)[depth]
-            at[DEPTH], sets[depth], following[depth] = depth, members, place + 1
-            at[DONE] += 1
-        sum_table(engine, subsets, walk, members, depth, n_counts, n_single)
+        sum_table(
+            engine,
+            subsets,
+            walk,
+            members,
+            depth,
+            ints(walk, WALK_CELLS)[depth],
+            ints(walk, N_SINGLE)[depth],
+        )
+        count_tail(engine, scratch, subsets, walk, depth)
     return False
 
 
 @kernel
-def sum_table(engine, subsets, walk, members, depth, n_counts, n_single):
-    """The table of a set from the settled counts of a depth, the others and a number of ones."""
-    method = floats(engine, METHOD)
-    kind, scale = np.int64(method[KIND]), method[SCALE]
-    terms, owners = ints2(walk, WALK_TERMS), ints(walk, WALK_OWNERS)
-    bases, owner = floats(walk, WALK_BASES), ints(subsets, OWNERS_OF)[members]
-    settled, n_settled = ints(walk, SETTLED), ints(walk, N_SETTLED)[depth]
-    one = ints(walk, ONE)
-    _, pseudo, _, _ = pseudo_counts(
-        kind, method[SAMPLE_SIZE], floats(subsets, SET_CELLS)[members], 1.0, np.int64(0)
-    )
-    counts = ints(walk, COUNTS)
-    total = table_sum(terms, owners, bases, counts, n_counts, kind, owner, pseudo, scale)
-    total += table_sum(terms, owners, bases, settled, n_settled, kind, owner, pseudo, scale)
-    if n_single > 0:
-        each = table_sum(terms, owners, bases, one, one[0], kind, owner, pseudo, scale)
-        total += n_single * each
-    ints(subsets, TABLES)[members] = total
+def refine(engine, walk, s, v, depth):
+    """Refine the partition of a depth by variable v into that of the next depth.
+
+    `COUNTS` gets the counts of its cells.
+    """
+    n_rows, arity = ints(engine, N_ROWS)[s], ints(engine, ARITIES)[v]
+    codes = codes_of(engine, CODES)[ints2(engine, CODE_AT)[s, v] :]
+    weights, n_carried = ints(walk, ROW_WEIGHTS), ints(walk, N_CARRIED)
+    source = rows_of(walk, CARRIED)[depth * n_rows :]
+    cells_of = rows_of(walk, CELLS_OF)[depth * n_rows :]
+    target, new_cells_of = source[n_rows:], cells_of[n_rows:]
+    sizes, masses = ints(walk, SIZES), ints(walk, MASSES)
+    n_keys = ints(walk, WALK_CELLS)[depth] * arity
+    for at in range(n_carried[depth]):
+        row = source[at]
+        key = cells_of[at] * arity + codes[row]
+        sizes[key] += 1
+        masses[key] += weights[row]
+    settle(walk, depth, n_keys)
+    end = np.int64(0)
+    for at in range(n_carried[depth]):
+        row = source[at]
+        cell = sizes[cells_of[at] * arity + codes[row]]
+        # What is not carried is written over.
+        target[end], new_cells_of[end] = row, max(cell, 0)
+        end += cell >= 0
+    n_carried[depth + 1] = end
+    for key in range(n_keys):
+        sizes[key] = 0
 
 
 @kernel
-def refine(engine, walk, s, v, depth, place, is_skip):
-    n_rows = ints(engine, N_ROWS)[s]
-    codes = codes_of(engine, CODES)[ints2(engine, CODE_AT)[s, v] :]
-    rows, weights, ids = rows_of(walk, WALK_ROWS), rows_of(walk, ROW_WEIGHTS), rows_of(walk, IDS)
-    here, there = depth * n_rows, (depth + 1) * n_rows
-    source, target = rows[here:], rows[there:]
-    source_weights, target_weights = weights[here:], weights[there:]
-    source_ids, target_ids = ids[here:], ids[there:]
-    sizes, masses = ints(walk, WALK_HISTOGRAM), ints(walk, MASSES)
-    counts, settled = ints(walk, COUNTS), ints(walk, SETTLED)
-    arity = ints(engine, ARITIES)[v]
-    n_settled, n_single = ints(walk, N_SETTLED)[depth], ints(walk, N_SINGLE)[depth]
-    n_entries = ints(walk, N_ENTRIES)
-    for at in range(n_entries[depth]):
-        key = source_ids[at] * arity + codes[source[at]]
-        sizes[key] += 1
-        masses[key] += source_weights[at]
-    n_cells = np.int64(0)
-    for key in range(ints(walk, N_WALK_CELLS)[depth] * arity):
+def settle(walk, depth, n_keys):
+    """Number the cells to be of the next depth, in place of their sizes; -1 if not carried."""
+    sizes, masses, counts = ints(walk, SIZES), ints(walk, MASSES), ints(walk, COUNTS)
+    settled, n_settled = ints(walk, SETTLED), ints(walk, N_SETTLED)[depth]
+    n_single, n_cells = ints(walk, N_SINGLE)[depth], np.int64(0)
+    for key in range(n_keys):
         size, mass = sizes[key], masses[key]
-        masses[key] = 0
-        sizes[key] = n_cells if size > 1 else -1
+        masses[key], sizes[key] = 0, -1
         if size > 1:
+            sizes[key] = n_cells
             counts[n_cells] = mass
             n_cells += 1
         elif mass == 1:
@@ -390,59 +397,77 @@ def refine(engine, walk, s, v, depth, place, is_skip):
         elif mass > 1:
             settled[n_settled] = mass
             n_settled += 1
-    end = np.int64(0)
-    for at in range(n_entries[depth]):
-        row = source[at]
-        own = sizes[source_ids[at] * arity + codes[row]]
-        target[end] = row
-        target_ids[end] = own
-        target_weights[end] = source_weights[at]
-        end += own >= 0
-    for key in range(ints(walk, N_WALK_CELLS)[depth] * arity):
-        sizes[key] = 0
-    n_patterns = ints(walk, N_PATTERNS)[place]
-    if is_skip and n_patterns > 2 and n_cells * n_patterns <= sizes.size:
-        end = merge(target, target_ids, target_weights, end, codes_of(walk, PATTERNS)[place * n_rows :], n_patterns, sizes)
-    n_entries[depth + 1] = end
-    ints(walk, N_WALK_CELLS)[depth + 1] = n_cells
+    ints(walk, WALK_CELLS)[depth + 1] = n_cells
     ints(walk, N_SETTLED)[depth + 1] = n_settled
     ints(walk, N_SINGLE)[depth + 1] = n_single
 
+
 @kernel
-def merge(rows, ids, weights, n, patterns, n_patterns, slots):
+def count_tail(engine, scratch, subsets, walk, depth):
+    """The tables of the set of a depth and each subset of the tail, the empty one left out."""
+    n_merged = merge(walk, depth)
+    cells_of, patterns = rows_of(walk, MERGED_CELLS), codes_of(walk, MERGED_PATTERNS)
+    weights, masses, counts = ints(walk, MERGED_WEIGHTS), ints(walk, MASSES), ints(walk, COUNTS)
+    tail_sets, needed = ints(walk, TAIL_SETS), flags(subsets, NEEDED)
+    for subset in range(1, tail_sets.size):
+        members = ints(walk, SETS)[depth] | tail_sets[subset]
+        if not needed[members]:
+            continue
+        keys, n_keys = ints2(walk, TAIL_KEYS)[subset], ints(walk, TAIL_SIZES)[subset]
+        for at in range(n_merged):
+            masses[cells_of[at] * n_keys + keys[patterns[at]]] += weights[at]
+        n_counts, n_single = np.int64(0), ints(walk, N_SINGLE)[depth]
+        for key in range(ints(walk, WALK_CELLS)[depth] * n_keys):
+            # Ones and zeros are written over.
+            counts[n_counts] = masses[key]
+            n_counts += masses[key] > 1
+            n_single += masses[key] == 1
+            masses[key] = 0
+        ints(scratch, COUNTERS)[COMPUTED] += 1
+        sum_table(engine, subsets, walk, members, depth, n_counts, n_single)
+
+
+@kernel
+def merge(walk, depth):
+    """Merge the carried rows of a depth by cell and pattern; returns how many are left."""
+    n_patterns, patterns = ints2(walk, TAIL_KEYS).shape[1], codes_of(walk, PATTERNS)
+    begin = depth * patterns.size
+    carried, cells_of = rows_of(walk, CARRIED)[begin:], rows_of(walk, CELLS_OF)[begin:]
+    weights, masses = ints(walk, ROW_WEIGHTS), ints(walk, MASSES)
+    merged_cells, merged_patterns = rows_of(walk, MERGED_CELLS), codes_of(walk, MERGED_PATTERNS)
+    merged_weights = ints(walk, MERGED_WEIGHTS)
     end = np.int64(0)
-    for at in range(n):
-        row, own = rows[at], ids[at]
-        key = own * n_patterns + patterns[row]
-        slot = slots[key]
-        if slot == 0:
-            rows[end], ids[end], weights[end] = row, own, weights[at]
-            end += 1
-            slots[key] = end
-        else:
-            weights[slot - 1] += weights[at]
+    for at in range(ints(walk, N_CARRIED)[depth]):
+        row = carried[at]
+        key = cells_of[at] * n_patterns + patterns[row]
+        merged_cells[end], merged_patterns[end] = cells_of[at], patterns[row]
+        end += masses[key] == 0
+        masses[key] += weights[row]
     for at in range(end):
-        slots[ids[at] * n_patterns + patterns[rows[at]]] = 0
+        key = merged_cells[at] * n_patterns + merged_patterns[at]
+        merged_weights[at] = masses[key]
+        masses[key] = 0
     return end
 
 
 @kernel
-def count_refined(engine, walk, s, v, depth):
-    codes = codes_of(engine, CODES)[ints2(engine, CODE_AT)[s, v] :]
-    here = depth * ints(engine, N_ROWS)[s]
-    rows, weights, ids = rows_of(walk, WALK_ROWS)[here:], rows_of(walk, ROW_WEIGHTS)[here:], rows_of(walk, IDS)[here:]
-    counts, masses = ints(walk, COUNTS), ints(walk, MASSES)
-    arity = ints(engine, ARITIES)[v]
-    n_counts, n_single = np.int64(0), ints(walk, N_SINGLE)[depth]
-    for at in range(ints(walk, N_ENTRIES)[depth]):
-        masses[ids[at] * arity + codes[rows[at]]] += weights[at]
-    for key in range(ints(walk, N_WALK_CELLS)[depth] * arity):
-        mass = masses[key]
-        masses[key] = 0
-        counts[n_counts] = mass
-        n_counts += mass > 1
-        n_single += mass == 1
-    return n_counts, n_single
+def sum_table(engine, subsets, walk, members, depth, n_counts, n_single):
+    """The table of a set: the counts, those that a depth has settled and ``n_single`` ones."""
+    method = floats(engine, METHOD)
+    kind, scale = np.int64(method[KIND]), method[SCALE]
+    terms, owners = ints2(walk, WALK_TERMS), ints(walk, WALK_OWNERS)
+    bases, owner = floats(walk, WALK_BASES), ints(subsets, OWNERS_OF)[members]
+    counts, settled, one = ints(walk, COUNTS), ints(walk, SETTLED), ints(walk, ONE)
+    n_settled = ints(walk, N_SETTLED)[depth]
+    _, pseudo, _, _ = pseudo_counts(
+        kind, method[SAMPLE_SIZE], floats(subsets, SET_CELLS)[members], 1.0, np.int64(0)
+    )
+    total = table_sum(terms, owners, bases, counts, n_counts, kind, owner, pseudo, scale)
+    total += table_sum(terms, owners, bases, settled, n_settled, kind, owner, pseudo, scale)
+    if n_single > 0:
+        each = table_sum(terms, owners, bases, one, one[0], kind, owner, pseudo, scale)
+        total += n_single * each
+    ints(subsets, TABLES)[members] = total
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 from bnmtl import structures
 from bnmtl.networks import BayesNet
 from bnmtl.parameters import LARGEST_TABLE
-from bnmtl.tasks.wording import listed, type_of
+from bnmtl.tasks.wording import count, listed, type_of
 
 # Limits of a random network: no table has more than 20**5 entries.
 MAX_PARENTS = 4
@@ -154,16 +154,22 @@ def checked_range(states):
     return low, high
 
 
-def check_mean_degree(mean_degree, n_variables, capacity):
-    """Raise unless there is room for so many arcs."""
+def n_arcs_of(mean_degree, n_variables):
+    """Return the number of arcs that a mean degree asks for, or raise where there is no room."""
     _check_real("mean_degree", mean_degree, "3 is usual")
-    if not mean_degree >= 0:
-        raise ValueError(f"`mean_degree` must be 0 or more, got {mean_degree}; 3 is usual.")
-    if not mean_degree * n_variables / 2 <= capacity:
+    if not 0 <= mean_degree < np.inf:
         raise ValueError(
-            f"`mean_degree` must be at most {2 * capacity / n_variables:.3g} for {n_variables} "
-            f"variables with at most {MAX_PARENTS} parents each, got {mean_degree}; give fewer."
+            f"`mean_degree` must be 0 or more and finite, got {mean_degree}; 3 is usual."
         )
+    n_arcs = round(n_variables * mean_degree / 2)
+    capacity = sum(min(position, MAX_PARENTS) for position in range(n_variables))
+    if n_arcs > capacity:
+        raise ValueError(
+            f"`mean_degree` must ask for at most {count(capacity, 'arc')}, all that "
+            f"{count(n_variables, 'variable')} with at most {MAX_PARENTS} parents can have, got "
+            f"{mean_degree}, which asks for {n_arcs}; give a smaller one."
+        )
+    return n_arcs
 
 
 def check_problem(problem):

@@ -50,15 +50,14 @@ def random_network(n_variables, mean_degree=3, states=3, random_state=None):
     """
     arguments.check_whole("n_variables", n_variables, 1, "for example 20")
     low, high = arguments.checked_range(states)
-    capacity = sum(min(position, MAX_PARENTS) for position in range(n_variables))
-    arguments.check_mean_degree(mean_degree, n_variables, capacity)
+    n_arcs = arguments.n_arcs_of(mean_degree, n_variables)
     seed = seed_of(random_state)
     rng = generator(seed, "random_network")
     names = numbered("x", n_variables)
     order = [names[i] for i in rng.permutation(n_variables)]
     graph = nx.DiGraph()
     graph.add_nodes_from(names)
-    for tail, head in _sparse_arcs(n_variables, round(n_variables * mean_degree / 2), rng):
+    for tail, head in _sparse_arcs(n_variables, n_arcs, rng):
         graph.add_edge(order[tail], order[head])
     sizes = rng.integers(low, high, size=n_variables, endpoint=True).tolist()
     states = {name: tuple(map(str, range(r))) for name, r in zip(names, sizes, strict=True)}

@@ -105,22 +105,14 @@ class _Work:
         """Fill the tables of one task; yields the number of sets that are done with."""
         task, subsets, scores = self._state.task, self._subsets, self._state.scores
         s = task.members[member]
-        walk = kernels.new_walk(
-            subsets, int(scores.engine.n_rows[s]), int(scores.engine.n_cases[s])
-        )
-        kernels.start_walk(scores.engine.table, task.table, subsets.table, walk.table, member)
+        walk = kernels.new_walk(subsets, scores.engine, s)
+        kernels.choose_tables(scores.engine.table, task.table, subsets.table, member)
+        arguments = (scores.engine.table, scratch.table, subsets.table, walk.table, s)
+        kernels.start_walk(*arguments)
         is_over = False
         while not is_over:
-            is_over = kernels.walk_on(
-                scores.engine.table,
-                scratch.table,
-                task.table,
-                subsets.table,
-                walk.table,
-                member,
-                ROWS_BETWEEN_LOOKS,
-            )
             yield int(walk.at[kernels.DONE])
+            is_over = kernels.walk_on(*arguments, ROWS_BETWEEN_LOOKS)
 
     def _add_scores(self, scratch, budget, member):
         """Add one task's local scores; yields the share of sets that this comes to."""

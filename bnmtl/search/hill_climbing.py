@@ -73,7 +73,8 @@ def search(state, rng, budget, restarts=100, perturb=10, tabu=10, report=None):
         The score of the best graph.
     """
     n = state.scores.n_variables
-    best, spare = new_dag(n), new_dag(n)
+    # Without a walk and restarts a climb needs no memory of graphs.
+    best, spare = (new_dag(n), new_dag(n)) if tabu or restarts else (state.dag, state.dag)
     task, dag = state.task.table, state.dag.table
     marks = np.zeros(tabu, np.int64)
     random = np.array([rng.integers(1, 2**63)], np.uint64)
