@@ -60,8 +60,8 @@ CELLS, CONFIGURATIONS = range(13, len(PARTITION))
 # Counters of a sort: a few per row, and enough for small tables of few rows.
 SLOTS_PER_ROW = 4
 FEWEST_SLOTS = 4096
-# A cell is counted by bit sets from this many rows per word of a set on.
-ROWS_PER_WORD = 1
+# A cell is counted by its bit set where the set has at most this many words for every row of it.
+WORDS_PER_ROW = 4
 # Families of up to this many cells are partitioned by bit sets, larger ones by sorting.
 MOST_CELLS_BY_BITS = 1024
 MOST_PARENTS_BY_BITS = 16
@@ -78,8 +78,8 @@ def new_partition(n_rows):
         rows_at=np.empty(n_rows, np.int64),
         order=np.empty(n_rows, np.uint32),
         bits_at=np.empty(n_rows, np.int64),
-        # One set for every `ROWS_PER_WORD * n_words` rows, and one that is tried.
-        bits=np.empty((n_rows // (ROWS_PER_WORD * n_words) + 2) * n_words, np.uint64),
+        # One set for every `n_words // WORDS_PER_ROW` rows, and one that is tried.
+        bits=np.empty((n_rows // max(n_words // WORDS_PER_ROW, 1) + 2) * n_words, np.uint64),
         stack=np.empty((MOST_PARENTS_BY_BITS + 1) * n_words, np.uint64),
         digits=np.zeros(MOST_PARENTS_BY_BITS + 1, np.int64),
         keys=np.empty(n_rows, np.int64),
@@ -191,7 +191,7 @@ def part_by_bits(
             sizes[n_cells] = size
             opens[n_cells] = opening
             opening = False
-            if size >= ROWS_PER_WORD * n_words:
+            if size >= n_words // WORDS_PER_ROW:
                 own_bits_at[n_cells], rows_at[n_cells] = end_bits, -1
                 end_bits += n_words
             else:
@@ -335,7 +335,7 @@ def set_bits(n_cells, n_rows, is_weighted, sizes, rows_at, order, bits_at, bits)
     end = 0
     for cell in range(n_cells):
         bits_at[cell] = -1
-        if is_weighted or sizes[cell] < ROWS_PER_WORD * n_words:
+        if is_weighted or sizes[cell] < n_words // WORDS_PER_ROW:
             continue
         bits_at[cell] = end
         for word in range(end, end + n_words):
