@@ -1,0 +1,270 @@
+"""How close searches come to the best known score, for one task and for several.
+
+Run `python -m benchmarks.search` in an environment with `pip install -e ".[bench]"` (about two
+hours on two cores). One JSON line per case is appended to benchmarks/results/search.jsonl and
+benchmarks/results/joint.jsonl; a second run goes on where the first stopped. `--table` prints the
+tables of benchmarks/README.md from these files.
+
+Twenty seeds are five samples by four: columns are shuffled and the search is seeded anew for each.
+The best known score of a sample is the best of everything that was tried on it, climbing from the
+true graph and a search over 30 orders included.
+"""
+
+import argparse
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from rich.progress import Progress
+
+from benchmarks.peers import Pgmpy, PyAgrum
+from benchmarks.record import Results
+from bnmtl import BDeu, MultitaskLearner, PairedPrior, SingleTaskLearner, problems, structures
+from bnmtl.graphs import takes_part
+from bnmtl.metrics import edit_distance, shd
+
+SEEDS = range(20)
+SEEDS_PER_SAMPLE = 4
+CASES = [
+    *((name, n_rows) for name in ("alarm", "insurance") for n_rows in (250, 1000, 5000, 10000)),
+    *((name, 1000) for name in ("asia", "sachs")),
+    *(
+        (name, n_rows)
+        for name in ("child", "hailfinder", "hepar2", "win95pts", "andes")
+        for n_rows in (1000, 5000)
+    ),
+]
+CLIMB = {"search": "hill-climbing"}
+SEARCHES = {
+    "hill climbing": {**CLIMB, "restarts": 0, "tabu": 0},
+    "100 restarts, tabu": CLIMB,
+    "orders": {},
+    "exact": {"search": "exact"},
+}
+WITH_PEERS = {"pyAgrum": False, "pyAgrum tabu": True}
+PGMPY = [("asia", 1000), ("sachs", 1000), ("child", 1000)]
+EXACT = ("asia", "sachs", "child")
+# Tried once a sample, for the best known score only.
+ONCE = {
+    "from the truth": {**CLIMB, "restarts": 0},
+    "30 orders": {"n_starts": 30, "iterations": 50},
+}
+
+PROBLEMS = ("ALARM", "INSURANCE", "ALARM-COMP")
+TRIALS = range(20)
+PENALTIES = (0.5, 0.9, 0.99, 0.999, 1 - 1e-4, 1 - 1e-6, 1 - 1e-9)
+JOINT = {
+    "thesis": {**CLIMB, "start": "single-task"},
+    "orders, then greedy": {"start": "single-task"},
+    "identical, then greedy": {"start": "identical"},
+    "shared orders and greedy": {"start": "orders"},
+    "from the truth": {**CLIMB, "restarts": 0},
+}
+
+
+def variants(name, n_rows):
+    """What is run on a case for every seed."""
+    for variant in SEARCHES:
+        if variant != "exact" or name in EXACT:
+            yield variant
+    yield from WITH_PEERS
+    if (name, n_rows) in PGMPY:
+        yield Pgmpy.name
+
+
+def rows_of(name, n_rows, seed):
+    """The rows of a seed's sample, the columns in the seed's order."""
+    frame = structures.load(name).sample(n_rows, random_state=seed // SEEDS_PER_SAMPLE)
+    return frame[list(np.random.default_rng(seed).permutation(frame.columns))]
+
+
+def legal(graph, frame):
+    """The graph without arcs of columns that are constant in these rows."""
+    constant = {column for column in frame if frame[column].nunique() == 1}
+    cut = graph.copy()
+    cut.remove_edges_from([arc for arc in graph.edges if constant & set(arc)])
+    return cut
+
+
+def measure(name, n_rows, seed, variant):
+    """One line: what one search finds on one sample."""
+    truth, frame = structures.load(name).graph, rows_of(name, n_rows, seed)
+    began = time.perf_counter()
+    if variant in WITH_PEERS:
+        graph, seconds = PyAgrum(frame).climb(tabu=WITH_PEERS[variant])
+    elif variant == Pgmpy.name:
+        graph, seconds = Pgmpy(frame).climb()
+    else:
+        parameters = {**SEARCHES, **ONCE}[variant]
+        start = legal(truth, frame) if variant == "from the truth" else None
+        learner = SingleTaskLearner(random_state=seed, start=start, **parameters).fit(frame)
+        seconds = time.perf_counter() - began
+        (graph,) = learner.configuration_.values()
+    return {
+        "score": round(BDeu().score(graph, frame), 6),
+        "edits": edit_distance(truth, graph),
+        "shd": shd(truth, graph),
+        "seconds": round(seconds, 4),
+        "threads": 1,
+    }
+
+
+def problem_of(name, trial):
+    """The networks of five related tasks."""
+    if name == "ALARM-COMP":
+        changed = [(), (0,), (1,), (2,), (0, 2)]
+        groups = problems.ALARM_COMPONENTS
+        return problems.components("alarm", groups, changed, random_state=trial)
+    return problems.deletion(name.lower(), random_state=trial)
+
+
+def measure_jointly(name, trial, penalty, variant, n_rows=1000):
+    """One line: the configuration found for five tasks at one penalty; no variant: tasks apart."""
+    networks = problem_of(name, trial)
+    frames = problems.sample(networks, n_rows, random_state=trial)
+    parameters = {"random_state": trial, **JOINT.get(variant, {})}
+    if variant == "from the truth":
+        parameters["start"] = {
+            task: legal(network.graph, frames[task]) for task, network in networks.items()
+        }
+    if variant.startswith("apart"):
+        learner = SingleTaskLearner(**parameters, **(CLIMB if "restarts" in variant else {}))
+    else:
+        learner = MultitaskLearner(PairedPrior(penalty), **parameters)
+    began = time.perf_counter()
+    learner.fit(frames)
+    seconds = time.perf_counter() - began
+    learned = learner.configuration_
+    return {
+        "score": round(learner.score_, 6),
+        "edits": float(np.mean([edit_distance(networks[t].graph, learned[t]) for t in networks])),
+        "shd": float(np.mean([shd(networks[t].graph, learned[t]) for t in networks])),
+        "constant": sum(not takes_part(g, v) for g in learned.values() for v in g),
+        "seconds": round(seconds, 4),
+        "threads": 1,
+    }
+
+
+def plan_single():
+    """All settings of the study of one task."""
+    for name, n_rows in CASES:
+        for seed in SEEDS:
+            for variant in variants(name, n_rows):
+                yield {"network": name, "rows": n_rows, "seed": seed, "variant": variant}
+            if seed % SEEDS_PER_SAMPLE == 0:
+                for variant in ONCE:
+                    yield {"network": name, "rows": n_rows, "seed": seed, "variant": variant}
+
+
+def plan_joint():
+    """All settings of the study of several tasks."""
+    for trial in TRIALS:
+        for name in PROBLEMS:
+            for variant in ("apart, 100 restarts", "apart, orders"):
+                yield {"problem": name, "trial": trial, "penalty": 0.0, "variant": variant}
+            for penalty in PENALTIES:
+                for variant in JOINT:
+                    yield {"problem": name, "trial": trial, "penalty": penalty, "variant": variant}
+
+
+def run(results, plan, function, n_jobs):
+    """Measure what is missing, several cases at a time."""
+    missing = [settings for settings in plan if not results.has(**settings)]
+
+    def quietly(settings):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            values = list(settings.values())
+            return settings, function(*values)
+
+    with Progress() as progress:
+        bar = progress.add_task("cases", total=len(missing))
+        done = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
+            delayed(quietly)(settings) for settings in missing
+        )
+        for settings, line in done:
+            results.add(**settings, **line)
+            progress.advance(bar)
+
+
+def single_table(lines):
+    """Distance to the best known score, by network, rows and search."""
+    lines = lines.assign(sample=lines["seed"] // SEEDS_PER_SAMPLE)
+    best = lines.groupby(["network", "rows", "sample"])["score"].transform("max")
+    lines = lines.assign(gap=best - lines["score"])
+    shown = lines[~lines["variant"].isin(ONCE)]
+    rows = []
+    for (name, n_rows, variant), group in shown.groupby(["network", "rows", "variant"], sort=False):
+        rows.append(
+            {
+                "network": name,
+                "rows": n_rows,
+                "search": variant,
+                "within 1 nat": f"{(group['gap'] < 1).sum()} of {len(group)}",
+                "median gap": f"{group['gap'].median():.1f}",
+                "worst gap": f"{group['gap'].max():.1f}",
+                "edits": f"{group['edits'].mean():.1f}",
+                "SHD": f"{group['shd'].mean():.1f}",
+                "seconds": f"{group['seconds'].median():.3f}",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def joint_table(lines):
+    """Mean edits per task at each search's best penalty, and scores beside the best of all."""
+    keys = ["problem", "trial", "penalty"]
+    best = lines.groupby(keys)["score"].transform("max")
+    lines = lines.assign(gap=best - lines["score"])
+    rows = []
+    for (name, variant), group in lines.groupby(["problem", "variant"], sort=False):
+        by_penalty = group.groupby("penalty")["edits"].mean()
+        at_best = group[group["penalty"] == by_penalty.idxmin()]
+        rows.append(
+            {
+                "problem": name,
+                "search": variant,
+                "best 1 - penalty": f"{1 - by_penalty.idxmin():.0e}",
+                "edits": f"{at_best['edits'].mean():.2f} ± {at_best['edits'].sem():.2f}",
+                "SHD": f"{at_best['shd'].mean():.2f}",
+                "best score in": f"{(group['gap'] < 1).mean():.0%}",
+                "mean gap": f"{group['gap'].mean():.1f}",
+                "seconds": f"{group['seconds'].median():.2f}",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def markdown(table):
+    """A table as Markdown."""
+    lines = [" | ".join(table.columns), " | ".join("---" for _ in table.columns)]
+    lines += [" | ".join(map(str, row)) for row in table.itertuples(index=False)]
+    return "\n".join(f"| {line} |" for line in lines)
+
+
+def main():
+    """Run what is missing of both studies, then print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--table", action="store_true", help="print the tables and stop")
+    parser.add_argument("--only", choices=("single", "joint"), help="one of the two studies")
+    parser.add_argument("--jobs", type=int, default=2, help="cases at a time")
+    parser.add_argument("--network", help="only this network or problem")
+    arguments = parser.parse_args()
+    single = Results("search", ("network", "rows", "seed", "variant"))
+    joint = Results("joint", ("problem", "trial", "penalty", "variant"))
+    wanted = arguments.network
+    if not arguments.table and arguments.only != "joint":
+        plan = [one for one in plan_single() if wanted in (None, one["network"])]
+        run(single, plan, measure, arguments.jobs)
+    if not arguments.table and arguments.only != "single":
+        plan = [one for one in plan_joint() if wanted in (None, one["problem"])]
+        run(joint, plan, measure_jointly, arguments.jobs)
+    for results, table in ((single, single_table), (joint, joint_table)):
+        if results.lines:
+            print(markdown(table(pd.DataFrame(results.lines))), end="\n\n")
+
+
+if __name__ == "__main__":
+    main()
