@@ -45,7 +45,7 @@ def common_parameters(start):
         variables.
     n_starts : int, default=5
         Orders to start from; for "orders" only, as is ``iterations``.
-    iterations : int, default=20
+    iterations : int, default=40
         Iterations without a better score that end a start.
     restarts : int, default=100
         Climbs from the best graph so far after random changes; for "hill-climbing" only, as are
@@ -94,7 +94,7 @@ class Learner(BaseEstimator):
         tiers=None,
         search="orders",
         n_starts=5,
-        iterations=20,
+        iterations=40,
         restarts=100,
         perturb=10,
         tabu=10,

@@ -74,7 +74,7 @@ class MultitaskLearner(Learner):
         tiers=None,
         search="orders",
         n_starts=5,
-        iterations=20,
+        iterations=40,
         restarts=100,
         perturb=10,
         tabu=10,

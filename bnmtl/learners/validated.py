@@ -81,7 +81,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         tiers=None,
         search="orders",
         n_starts=5,
-        iterations=20,
+        iterations=40,
         restarts=100,
         perturb=10,
         tabu=10,

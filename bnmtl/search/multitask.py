@@ -48,7 +48,7 @@ class Effort:
     seed: int
     search: str = "orders"
     n_starts: int = 5
-    iterations: int = 20
+    iterations: int = 40
     restarts: int = 100
     perturb: int = 10
     tabu: int = 10

@@ -24,7 +24,7 @@ MOST_NODES = 1 << 19
 MOST_MOVES = 3
 
 
-def search(state, rng, budget, n_starts=5, iterations=20, report=None):
+def search(state, rng, budget, n_starts=5, iterations=40, report=None):
     """Search from several orders, each followed by iterations from the best graph it has led to.
 
     Parameters
@@ -86,7 +86,7 @@ def search(state, rng, budget, n_starts=5, iterations=20, report=None):
 
 
 def search_jointly(
-    states, shared, graph, polish, rng, budget, n_starts=5, iterations=20, report=None
+    states, shared, graph, polish, rng, budget, n_starts=5, iterations=40, report=None
 ):
     """Search over orders that several tasks share, each order being the start of another search.
 
@@ -115,13 +115,22 @@ def search_jointly(
     walk = _Walk(states[0].scores, [state.task for state in states], shared, rng)
     tolerance = shared.tolerance[0]
     best, best_score = by_child(np.repeat(graph[None], len(states), 0)), -np.inf
+    # What polishing has made of graphs seen before, and the most that it has gained so far.
+    known, most = {}, 0.0
     with states[0].scores.scratch() as scratch:
         for start in range(n_starts):
             own = by_child(np.repeat((shared.before.T if start else graph)[None], len(states), 0))
             score, waited = -np.inf, -1
             while waited < iterations and not budget.spent(scratch.counters[ASKED]):
-                walk.improve(scratch, own, MOST_MOVES if score > -np.inf else 0, budget)
-                reached, polished = polish(by_child(walk.adjacency))
+                raw = walk.improve(scratch, own, MOST_MOVES if score > -np.inf else 0, budget)
+                key = walk.adjacency.tobytes()
+                if key not in known:
+                    if raw + 2 * most < score:
+                        waited += 1
+                        continue
+                    known[key] = polish(by_child(walk.adjacency))
+                    most = max(most, known[key][0] - raw)
+                reached, polished = known[key]
                 waited = 0 if reached > score + tolerance else waited + 1
                 if reached < score - tolerance:
                     continue
