@@ -134,7 +134,7 @@ def hold_parents_of(tree, tasks, child, node):
     """Mark the parents that a node stands for in scratch."""
     held, own, n_own = flags2(tree, IS_HELD), ints2(tree, OWN), ints(tree, N_OWN)
     above, variable, takers = ints(tree, ABOVE), ints(tree, VARIABLE), ints2(tree, TAKERS)
-    # The latest choice of a variable counts: those seen are noted in `found`.
+    # The latest choice of a variable counts, those seen are noted; required parents stay.
     seen = floats(tree, FOUND)
     for v in range(seen.size):
         seen[v] = 0.0
@@ -145,7 +145,7 @@ def hold_parents_of(tree, tasks, child, node):
         if seen[v] == 0.0:
             seen[v] = 1.0
             for s in range(n_own.size):
-                held[s, v] = takes(takers[node], s)
+                held[s, v] = held[s, v] or takes(takers[node], s)
         node = above[node]
     list_parents(held, own, n_own)
 
@@ -205,20 +205,22 @@ def choose_takers(tree, tasks, shared, a, b, takers):
     k, m, forced = np.int64(0), np.int64(0), np.int64(0)
     now = 0.0
     for s in range(worth.size):
+        # A required arc of a variable that is constant in a task is there, but not coupled.
+        if not together[s, b, a]:
+            continue
         if flags2(tasks[s], REQUIRED)[b, a]:
             worth[s] = np.inf
             forced += 1
         elif held[s, a]:
             worth[s] = -toggles[s, a]
             now += worth[s]
-        elif np.isnan(toggles[s, a]) or not together[s, b, a]:
+        elif np.isnan(toggles[s, a]):
             worth[s] = -np.inf
         else:
             worth[s] = toggles[s, a]
         m += held[s, a]
-        if together[s, b, a]:
-            ranked[k] = s
-            k += 1
+        ranked[k] = s
+        k += 1
     for word in range(takers.size):
         takers[word] = 0
     if k == 0:
@@ -312,7 +314,7 @@ def score_parents(engine, scratch, tasks, shared, tree, child):
         k, m = np.int64(0), np.int64(0)
         for s in range(n_own.size):
             k += together[s, child, v]
-            m += held[s, v]
+            m += held[s, v] and together[s, child, v]
         if m > 0:
             score += log_coupling(shared, v, child, k, m)
     return score

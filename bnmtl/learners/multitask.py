@@ -128,6 +128,8 @@ class MultitaskLearner(Learner):
         search = MultitaskSearch(problems, effort, report)
         given = self._given_starts(tasks, problems)
         names = None if given else self._start_names()
+        if names == ("orders",):
+            search.check_orders(prior)
         starts = given or search.starts([prior], names)
         self._publish_solution(tasks, problems, search.solve(prior, starts, report))
 

@@ -164,6 +164,8 @@ class MultitaskLearnerCV(MultitaskLearner):
         priors = self._possible(whole, priors)
         given = self._given_starts(tasks, problems)
         names = None if given else self._start_names()
+        if names == ("orders",):
+            whole.check_orders(next(iter(priors.values())))
 
         folds = held_out_rows(tasks, self.validation, self.cv, effort.seed)
         scores = np.zeros(len(priors))

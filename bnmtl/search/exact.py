@@ -3,15 +3,18 @@
 import numpy as np
 
 from bnmtl._kernels import subsets as kernels
-from bnmtl._kernels.scoring import ASKED, KIND, by_set
+from bnmtl._kernels.scoring import ASKED, KIND, MOST_CELLS, by_set
 
 MOST_VARIABLES = 20
-# Rows looked at by a walk after which it returns, so that clocks are read and interrupts heard.
-ROWS_BETWEEN_LOOKS = 20_000_000
+# Steps after which a walk over sets returns, so that clocks are read and interrupts heard.
+STEPS_BETWEEN_LOOKS = 20_000_000
 
 
 def search(state, budget, report=None):
-    """Find a graph that no other exceeds under the score and the constraints.
+    """Find a graph that no other one exceeds under the score, the prior and the constraints.
+
+    Among parents of exactly the same score the fewest are taken, then those first in order. Memory
+    and time double with every variable.
 
     Parameters
     ----------
@@ -19,17 +22,17 @@ def search(state, budget, report=None):
         Changed in place; ends in the best graph, or stays as it is if the budget ends the search.
     budget : Budget
     report : callable (done, total, score), default=None
-        Called after every part of the work, with the score of the state's own graph until the end.
+        Called after every part of the work, with the score of the state's graph.
 
     Returns
     -------
     float
-        The score of the graph that the state ends in.
+        The score of the state's graph.
 
     Raises
     ------
     ValueError
-        If more than `MOST_VARIABLES` variables may have arcs: memory and time double with each.
+        If more than `MOST_VARIABLES` variables may have arcs.
 
     References
     ----------
@@ -43,7 +46,7 @@ def search(state, budget, report=None):
             f"`search='exact'` takes up to {MOST_VARIABLES} variables that vary, got "
             f"{len(variables)}; use search='orders'."
         )
-    if not len(variables):
+    if len(variables) == 0:
         return state.score
     work = _Work(state, variables)
     with state.scores.scratch() as scratch:
@@ -61,6 +64,8 @@ def search(state, budget, report=None):
 class _Work:
     """What is to be done for the best graph, in parts.
 
+    Sets of variables are whole numbers, bit i being variable ``variables[i]``.
+
     Attributes
     ----------
     total : int
@@ -68,69 +73,130 @@ class _Work:
     """
 
     def __init__(self, state, variables):
-        engine = state.scores.engine
-        self._state = state
+        engine, m = state.scores.engine, len(variables)
+        self._scores, self._task = state.scores, state.task
         self._by_set = by_set(int(engine.method[KIND]))
-        self._subsets = kernels.new_subsets(variables, engine.arities[variables], engine.method)
-        self._n_sets = len(self._subsets.cells)
-        self.total = len(state.task.members) * self._n_sets
+        self._subsets = kernels.new_subsets(variables, engine)
+        self._sets = np.arange(1 << m)
+        self._sizes = np.bitwise_count(self._sets)
+        self._required = self._parents_marked(state.task.required)
+        self._allowed = self._parents_marked(state.task.permitted) | self._required
+        self.total = len(state.task.members) * len(self._sets)
 
     def steps(self, scratch, budget):
         """Do the work, and yield how much is done after each part of it."""
-        task, subsets = self._state.task, self._subsets
-        for i in range(len(subsets.variables)):
-            kernels.start_scores(task.table, subsets.table, i)
+        best = self._subsets.scores
+        for i in range(len(best)):
+            best[i] = self._starting_scores(i)
             yield 0
-        for member in range(len(task.members)):
-            before = member * self._n_sets
+        for member in range(len(self._task.members)):
+            before = member * len(self._sets)
             if self._by_set:
                 for done in self._walk(scratch, member):
                     yield before + done
             for done in self._add_scores(scratch, budget, member):
-                yield before + (self._n_sets if self._by_set else done)
-        for own in subsets.scores:
-            kernels.take_best(own)
+                yield before + (len(self._sets) if self._by_set else done)
+        for own in best:
+            _take_best(own)
             yield self.total
 
     def best_graph(self):
         """Adjacency of the best graph over all variables, once the work is done."""
-        best = self._subsets.scores
-        totals, sinks = np.empty(self._n_sets), np.zeros(self._n_sets, np.uint8)
-        kernels.find_sinks(best, totals, sinks)
-        matrix = np.zeros(self._state.adjacency.shape, dtype=bool)
-        kernels.read_graph(best, sinks, self._subsets.variables, matrix)
+        n, variables = self._scores.n_variables, self._subsets.variables
+        totals, sinks = np.empty(len(self._sets)), np.empty(len(self._sets), np.uint8)
+        kernels.find_sinks(self._subsets.scores, totals, sinks)
+        matrix = np.zeros((n, n), dtype=bool)
+        left = len(self._sets) - 1
+        while left:
+            i = int(sinks[left])
+            left ^= 1 << i
+            parents = self._best_parents(i, left)
+            matrix[variables, variables[i]] = (parents >> np.arange(len(variables))) & 1
         return matrix
+
+    def _parents_marked(self, marks):
+        """For each child the set of the variables that ``marks``, [child, parent], has true."""
+        variables = self._subsets.variables
+        return marks[np.ix_(variables, variables)] @ (1 << np.arange(len(variables)))
+
+    def _without(self, i):
+        """All sets without bit i, in order: the parent sets of the child of bit i."""
+        return self._sets.reshape(-1, 2, 1 << i)[:, 0].ravel()
+
+    def _starting_scores(self, i):
+        """Log prior odds of every parent set of the child of bit i, -inf if it is not allowed."""
+        variables, task = self._subsets.variables, self._task
+        parents, odds = self._without(i), np.zeros(1)
+        for parent in np.delete(variables, i):
+            odds = np.concatenate([odds, odds + task.odds[variables[i], parent]])
+        wrong = (parents & ~self._allowed[i]) | (self._required[i] & ~parents)
+        odds[(wrong != 0) | (self._sizes[parents] > task.most_parents[0])] = -np.inf
+        return odds
+
+    def _is_needed(self, member):
+        """Which sets are a child and parents that it may have in a task, or some of these."""
+        subsets, task, engine = self._subsets, self._task, self._scores.engine
+        reach = self._allowed & self._parents_marked(task.usable[member])
+        is_there = engine.code_at[task.members[member], subsets.variables] >= 0
+        needed = np.zeros(len(self._sets), dtype=bool)
+        for i in np.flatnonzero(is_there).tolist():
+            needed |= self._sets & ~(reach[i] | 1 << i) == 0
+        needed &= self._sizes <= task.most_parents[0] + 1
+        return needed & (subsets.cells <= engine.method[MOST_CELLS])
 
     def _walk(self, scratch, member):
         """Fill the tables of one task; yields the number of sets that are done with."""
-        task, subsets, scores = self._state.task, self._subsets, self._state.scores
-        s = task.members[member]
-        walk = kernels.new_walk(subsets, scores.engine, s)
-        kernels.choose_tables(scores.engine.table, task.table, subsets.table, member)
-        arguments = (scores.engine.table, scratch.table, subsets.table, walk.table, s)
-        kernels.start_walk(*arguments)
+        subsets, s = self._subsets, self._task.members[member]
+        subsets.needed[:] = self._is_needed(member)
+        walk = kernels.new_walk(subsets, self._scores.engine, s)
         is_over = False
         while not is_over:
+            is_over = kernels.walk_on(
+                self._scores.engine.table,
+                scratch.table,
+                subsets.table,
+                walk.table,
+                s,
+                STEPS_BETWEEN_LOOKS,
+            )
             yield int(walk.at[kernels.DONE])
-            is_over = kernels.walk_on(*arguments, ROWS_BETWEEN_LOOKS)
 
     def _add_scores(self, scratch, budget, member):
-        """Add one task's local scores; yields the share of sets that this comes to."""
-        task, subsets, scores = self._state.task, self._subsets, self._state.scores
+        """Add one task's local scores; yields the share of its sets that this comes to."""
+        subsets, s = self._subsets, self._task.members[member]
         m, n_families = subsets.scores.shape
-        for i, child in enumerate(subsets.variables.tolist()):
-            if scores.engine.code_at[task.members[member], child] < 0:
+        usable = self._parents_marked(self._task.usable[member])
+        for i, child in enumerate(subsets.variables):
+            if self._scores.engine.code_at[s, child] < 0:
                 continue
             first = 0
             while first < n_families:
                 first = kernels.add_scores(
-                    scores.engine.table,
+                    self._scores.engine.table,
                     scratch.table,
-                    task.table,
                     subsets.table,
-                    member,
+                    s,
                     i,
+                    usable[i],
+                    self._required[i],
                     first,
                     budget.pause(scratch),
                 )
-                yield self._n_sets * (i * n_families + first) // (m * n_families)
+                yield len(self._sets) * (i * n_families + first) // (m * n_families)
+
+    def _best_parents(self, i, candidates):
+        """The smallest of the best parent sets within some candidates."""
+        parents, best = self._without(i), self._subsets.scores[i]
+        inside = parents & ~candidates == 0
+        # A set with the best score of all candidates and no smaller one like it is itself the best.
+        as_good = parents[inside & (best == best[inside][-1])]
+        return as_good[np.argmin(self._sizes[as_good])]
+
+
+def _take_best(scores):
+    """Turn the scores of all parent sets into the best ones within each set, in place."""
+    step = 1
+    while step < len(scores):
+        without, with_it = np.moveaxis(scores.reshape(-1, 2, step), 1, 0)
+        np.maximum(without, with_it, out=with_it)
+        step *= 2

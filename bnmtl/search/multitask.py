@@ -244,10 +244,19 @@ class MultitaskSearch:
         """Raise NoCommonGraph where no order serves all tasks."""
         self.joint.identical()
 
+    def check_orders(self, prior):
+        """Raise ValueError where a coupling is none that a search over shared orders can use."""
+        if not self.is_apart(prior) and Couplings(prior, self.joint).shared(0.0) is None:
+            raise ValueError(
+                "`start` 'orders' needs a PairedPrior or EditPrior without `task_penalty`, got "
+                f"{prior!r}; take another start or None."
+            )
+
     def _by_orders(self, couplings, report):
         """Adjacency matrices found by a search over orders that the tasks share, None if it cannot.
 
-        It needs a coupling that depends on how many tasks have an arc and not on which.
+        It needs a coupling that depends on how many tasks have an arc and not on which, and
+        required arcs that leave an order. Where the budget is spent, nothing is found.
         """
         shared = couplings.shared(self._ties.tolerance)
         if shared is None:
@@ -271,7 +280,7 @@ class MultitaskSearch:
             self._effort.iterations,
             None if report is None else report.of("shared orders"),
         )
-        return self.joint.cut(matrices)
+        return None if matrices is None else self.joint.cut(matrices)
 
     def apart(self):
         """The single-task solution, which is the answer where nothing couples the tasks."""
@@ -308,13 +317,10 @@ class MultitaskSearch:
         for name, matrices in starts.items():
             if name == "orders":
                 matrices = self._by_orders(couplings, report)
-                if matrices is None and len(starts) == 1:
-                    raise ValueError(
-                        "`start` 'orders' needs a PairedPrior or EditPrior without `task_penalty`, "
-                        f"got {prior!r}; take another start or None."
-                    )
-                if matrices is None:
+                if matrices is None and len(starts) > 1:
                     continue
+                if matrices is None:
+                    matrices = [problem.constraints.required for problem in self.problems]
             search = ended[name] = self._at(couplings, self.joint.spread(matrices))
             told = None if report is None else report.of(f"multitask from {name}")
             search.run(self._effort.budget(), told)

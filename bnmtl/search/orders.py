@@ -109,17 +109,21 @@ def search_jointly(
 
     Returns
     -------
-    bool array of shape (k, n, n)
-        Adjacency of every task.
+    bool array of shape (k, n, n), or None
+        Adjacency of every task; None where required arcs leave no order that serves all.
     """
     walk = _Walk(states[0].scores, [state.task for state in states], shared, rng)
     tolerance = shared.tolerance[0]
-    best, best_score = by_child(np.repeat(graph[None], len(states), 0)), -np.inf
+    required = np.repeat(shared.before[None], len(states), 0)
+    given = np.repeat(by_child(graph)[None], len(states), 0)
+    best, best_score = None, -np.inf
     # What polishing has made of graphs seen before, and the most that it has gained so far.
     known, most = {}, 0.0
     with states[0].scores.scratch() as scratch:
+        if not walk.has_order(scratch, required):
+            return None
         for start in range(n_starts):
-            own = by_child(np.repeat((shared.before.T if start else graph)[None], len(states), 0))
+            own = required if start or not walk.has_order(scratch, given) else given
             score, waited = -np.inf, -1
             while waited < iterations and not budget.spent(scratch.counters[ASKED]):
                 raw = walk.improve(scratch, own, MOST_MOVES if score > -np.inf else 0, budget)
@@ -143,7 +147,7 @@ def search_jointly(
                     best, best_score = by_child(polished), score
             if report is not None:
                 report(start + 1, n_starts, best_score)
-    return by_child(best)
+    return None if best is None else by_child(best)
 
 
 class _Walk:
