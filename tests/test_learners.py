@@ -39,6 +39,7 @@ LEARNERS = [
     MultitaskLearnerCV(penalties=[0, 0.9, 1], **QUICK),
     SingleTaskLearner(**CLIMBS),
     MultitaskLearner(PairedPrior(0.99), **CLIMBS),
+    MultitaskLearner(PairedPrior(0.99), search="exact", random_state=0),
 ]
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: repr(one)[:45])
 
@@ -712,6 +713,16 @@ def test_families_that_are_too_large_are_left_out_and_named(asia_tasks):
 def test_limits_out_of_range_are_refused(parameters, message, asia_tasks):
     with pytest.raises(ValueError, match=message):
         SingleTaskLearner(**parameters).fit(asia_tasks)
+
+
+def test_exact_search_is_at_least_as_good_and_refuses_many_variables(asia_tasks):
+    exact = SingleTaskLearner(search="exact", random_state=0).fit(asia_tasks)
+    for effort in (QUICK, CLIMBS):
+        other = SingleTaskLearner(**effort).fit(asia_tasks)
+        assert (exact.task_scores_ >= other.task_scores_ - 1e-9).all()
+    alarm = structures.load("alarm").sample(200, random_state=0)
+    with pytest.raises(ValueError, match=r"`search='exact'` takes up to 20 variables .* 3\d; use"):
+        quietly(SingleTaskLearner(search="exact"), alarm)
 
 
 def test_orders_that_the_tasks_share_are_a_start(partial_tasks):

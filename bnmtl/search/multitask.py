@@ -8,7 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from bnmtl.priors.coupling import CouplingPrior
-from bnmtl.search import hill_climbing, orders
+from bnmtl.search import exact, hill_climbing, orders
 from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.graph_state import GraphState
@@ -165,6 +165,8 @@ def _search(state, effort, name, report):
     rng, budget = generator(effort.seed, name), effort.budget()
     if effort.search == "orders":
         orders.search(state, rng, budget, effort.n_starts, effort.iterations, report)
+    elif effort.search == "exact":
+        exact.search(state, budget, report)
     else:
         hill_climbing.search(
             state, rng, budget, effort.restarts, effort.perturb, effort.tabu, report
