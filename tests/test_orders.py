@@ -16,7 +16,7 @@ from test_search import problem_of, random_frame, state_of
 
 from bnmtl import EditPrior, PairedPrior
 from bnmtl._kernels import orders as kernels
-from bnmtl._kernels import trees
+from bnmtl._kernels import remembered
 from bnmtl.search import orders
 from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
@@ -110,7 +110,7 @@ def test_families_equal_naive_growth(seed, prior, order):
     states = joint.search.states
     with states[0].scores.scratch() as scratch:
         for child in range(4):
-            found = trees.score_of(
+            found = remembered.score_of(
                 joint.walk.engine,
                 scratch.table,
                 joint.walk._tables,
@@ -154,7 +154,7 @@ def test_no_move_of_one_variable_improves_the_end(seed, which):
             moved.insert(place, x)
             total = 0.0
             for child in range(n):
-                total += trees.score_of(
+                total += remembered.score_of(
                     joint.walk.engine,
                     scratch.table,
                     joint.walk._tables,

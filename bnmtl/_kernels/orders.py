@@ -10,8 +10,9 @@ import numpy as np
 from bnmtl._kernels._jit import flags2, floats, ints, kernel
 from bnmtl._kernels.climbing import climb, draw, refresh_from, start_at
 from bnmtl._kernels.dags import total_score
+from bnmtl._kernels.remembered import hold_family, remember, score_of
 from bnmtl._kernels.scoring import ASKED, COUNTERS, WAITING
-from bnmtl._kernels.trees import BEFORE, IS_HELD, TOLERANCE, hold_family, remember, score_of
+from bnmtl._kernels.trees import BEFORE, IS_HELD, TOLERANCE
 
 WALK = (
     ("order", np.int64, 1),  # (n,)

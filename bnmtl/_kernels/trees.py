@@ -28,7 +28,6 @@ from bnmtl._kernels._jit import (
     floats2,
     ints,
     ints2,
-    ints3,
     kernel,
 )
 from bnmtl._kernels.coupling import priced
@@ -367,98 +366,3 @@ def find(engine, scratch, tasks, shared, tree, position, child):
         if at < 0:
             return node
         ints(tree, NEXT)[at] = make_node(engine, scratch, tasks, shared, tree, child, node, at)
-
-
-@kernel
-def best_known(tree, position, child, score):
-    """The best remembered family all of whose parents stand before ``child``.
-
-    Returns
-    -------
-    int
-        Its number, -1 if none is better than ``score``.
-    """
-    n_known, known = ints2(tree, N_KNOWN)[child], ints2(tree, KNOWN)
-    scores = floats2(tree, KNOWN_SCORE)[child]
-    best = np.int64(-1)
-    for family in range(n_known.size):
-        if scores[family] <= score:
-            continue
-        fits = True
-        for at in range(n_known[family]):
-            fits = fits and position[known[child * MOST_KNOWN + family, at]] < position[child]
-        if fits:
-            best, score = np.int64(family), scores[family]
-    return best
-
-
-@kernel
-def score_of(engine, scratch, tasks, shared, tree, position, child):
-    """Score of the best family known for ``child`` and what stands before it."""
-    node = find(engine, scratch, tasks, shared, tree, position, child)
-    score = floats(tree, SCORE)[node]
-    family = best_known(tree, position, child, score)
-    return score if family < 0 else floats2(tree, KNOWN_SCORE)[child, family]
-
-
-@kernel
-def hold_family(engine, scratch, tasks, shared, tree, position, child):
-    """Mark the parents of the family that `score_of` scores in scratch."""
-    node = find(engine, scratch, tasks, shared, tree, position, child)
-    family = best_known(tree, position, child, floats(tree, SCORE)[node])
-    if family < 0:
-        hold_parents_of(tree, tasks, child, node)
-        return
-    held = flags2(tree, IS_HELD)
-    for s in range(held.shape[0]):
-        for v in range(held.shape[1]):
-            held[s, v] = False
-    place = child * MOST_KNOWN + family
-    for at in range(ints2(tree, N_KNOWN)[child, family]):
-        v = ints2(tree, KNOWN)[place, at]
-        for s in range(held.shape[0]):
-            held[s, v] = takes(ints3(tree, KNOWN_TAKERS)[place, at], s)
-
-
-@kernel
-def remember(engine, scratch, tasks, shared, tree, position, child, adjacency):
-    """Remember the family of ``child`` in given graphs if it beats what is found otherwise.
-
-    ``adjacency`` is bool (k, n, n) [task, child, parent]; all parents stand before the child.
-    """
-    otherwise = score_of(engine, scratch, tasks, shared, tree, position, child)
-    held, own, n_own = flags2(tree, IS_HELD), ints2(tree, OWN), ints(tree, N_OWN)
-    n_parents = 0
-    for v in range(held.shape[1]):
-        is_parent = False
-        for s in range(held.shape[0]):
-            held[s, v] = adjacency[s, child, v]
-            is_parent = is_parent or held[s, v]
-        n_parents += is_parent
-    if n_parents > MOST_KNOWN_PARENTS:
-        return
-    list_parents(held, own, n_own)
-    score = score_parents(engine, scratch, tasks, shared, tree, child)
-    if score <= otherwise + floats(shared, TOLERANCE)[0]:
-        return
-    scores = floats2(tree, KNOWN_SCORE)[child]
-    worst = 0
-    for family in range(scores.size):
-        if scores[family] < scores[worst]:
-            worst = family
-    scores[worst] = score
-    place, end = child * MOST_KNOWN + worst, np.int64(0)
-    takers = ints3(tree, KNOWN_TAKERS)[place]
-    for v in range(held.shape[1]):
-        is_parent = False
-        for s in range(held.shape[0]):
-            is_parent = is_parent or held[s, v]
-        if is_parent:
-            ints2(tree, KNOWN)[place, end] = v
-            for word in range(takers.shape[1]):
-                takers[end, word] = 0
-            for s in range(held.shape[0]):
-                if held[s, v]:
-                    takers[end, s >> 6] |= np.int64(1) << (s & 63)
-            end += 1
-    ints2(tree, N_KNOWN)[child, worst] = end

@@ -107,7 +107,7 @@ class _Work:
         kernels.find_sinks(self._subsets.scores, totals, sinks)
         matrix = np.zeros((n, n), dtype=bool)
         left = len(self._sets) - 1
-        while left:
+        for _ in variables:
             i = int(sinks[left])
             left ^= 1 << i
             parents = self._best_parents(i, left)
