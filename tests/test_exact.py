@@ -260,7 +260,7 @@ def test_a_walk_goes_on_where_it_was_interrupted(monkeypatch):
     """In the end all sets are done with, those that are too large for the limit as well."""
     state = state_of(problem_of(random_frame(3, 7, 30), max_parents=2))
     whole = local_scores_of(state)
-    monkeypatch.setattr(exact, "STEPS_BETWEEN_LOOKS", 1)
+    monkeypatch.setattr(exact, "ROWS_BETWEEN_PAUSES", 1)
     assert np.array_equal(local_scores_of(state), whole)
     with state.scores.scratch() as scratch:
         done = list(work_of(state)._walk(scratch, 0))
@@ -371,7 +371,7 @@ def test_a_spent_budget_leaves_the_graph_as_it_is(score):
 
 @pytest.mark.parametrize("score", [BDeu(), K2()], ids=str)
 def test_progress_has_a_total(score, monkeypatch):
-    monkeypatch.setattr(exact, "STEPS_BETWEEN_LOOKS", 1)
+    monkeypatch.setattr(exact, "ROWS_BETWEEN_PAUSES", 1)
     state = state_of(problem_of(random_frame(0, 6), score))
     told = []
     best = found_by(state, report=lambda *event: told.append(event))

@@ -1,5 +1,7 @@
 """Tables and local scores of all sets of a few variables, and best sinks; used by `search.exact`.
 
+Silander & Myllymaki (2006), except that tables are walked from small sets to large ones.
+
 Data contract: sets of the m variables are int64, bit i being variable ``variables[i]``. Parent sets
 of the child of bit i have that bit squeezed out, so that they go from 0 to 2**(m - 1) - 1. The
 table of `SUBSETS` serves all tasks, one after the other.
@@ -49,7 +51,7 @@ SUBSETS = (
     ("walked", np.int64, 1),  # (m,): bits in the order in which a walk adds them
     ("cells", np.float64, 1),  # (2**m,): product of the arities of each set
     ("owners_of", np.int64, 1),  # (2**m,): number that the terms of each set go by, from 0 on
-    ("needed", np.bool_, 1),  # (2**m,): whether a task's scores need the table, so of its subsets
+    ("needed", np.bool_, 1),  # (2**m,): where a task's scores need the table; subsets too
     ("tables", np.int64, 1),  # (2**m,): sum over the cells of each set that is needed
     ("scores", np.float64, 2),  # (m, 2**(m - 1)): local score and log prior odds, or -inf
 )
@@ -178,26 +180,22 @@ def _tail(bits, arities):
 
 
 @kernel
-def walk_on(engine, scratch, subsets, walk, s, most_work):
-    """Go on with a walk until all tables are there, or for about that many steps of row by row.
+def walk_on(engine, scratch, subsets, walk, s, most_looks):
+    """Go on with a walk until all tables are there or that many times a row was looked at.
 
     Returns
     -------
     bool
         Whether all are there.
     """
-    variables, walked, needed = (
-        ints(subsets, VARIABLES),
-        ints(subsets, WALKED),
-        flags(subsets, NEEDED),
-    )
+    walked, needed = ints(subsets, WALKED), flags(subsets, NEEDED)
     at, sets, following = ints(walk, AT), ints(walk, SETS), ints(walk, NEXT_ONES)
     n_in_tail = ints(walk, TAIL_SETS).size
-    one, work = np.int64(1), np.int64(0)
+    one, looks = np.int64(1), np.int64(0)
     if at[DONE] == 0:
         count_subsets(engine, scratch, subsets, walk, np.int64(0))
         at[DONE] = n_in_tail
-    while work < most_work:
+    while looks < most_looks:
         depth = at[DEPTH]
         place = following[depth]
         if n_in_tail << place == needed.size:
@@ -210,8 +208,8 @@ def walk_on(engine, scratch, subsets, walk, s, most_work):
         if not needed[members]:
             at[DONE] += needed.size >> (place + 1)
             continue
-        work += (ints(walk, N_CARRIED)[depth] + 1) * n_in_tail
-        refine(engine, walk, s, variables[walked[place]], depth)
+        looks += (ints(walk, N_CARRIED)[depth] + 1) * n_in_tail
+        refine(engine, walk, s, ints(subsets, VARIABLES)[walked[place]], depth)
         depth += 1
         at[DEPTH], sets[depth], following[depth] = depth, members, place + 1
         count_subsets(engine, scratch, subsets, walk, depth)

@@ -6,8 +6,8 @@ from bnmtl._kernels import subsets as kernels
 from bnmtl._kernels.scoring import ASKED, KIND, MOST_CELLS, by_set
 
 MOST_VARIABLES = 20
-# Steps after which a walk over sets returns, so that clocks are read and interrupts heard.
-STEPS_BETWEEN_LOOKS = 20_000_000
+# Rows looked at after which a walk over sets returns, so that clocks are read and interrupts heard.
+ROWS_BETWEEN_PAUSES = 20_000_000
 
 
 def search(state, budget, report=None):
@@ -157,7 +157,7 @@ class _Work:
                 subsets.table,
                 walk.table,
                 s,
-                STEPS_BETWEEN_LOOKS,
+                ROWS_BETWEEN_PAUSES,
             )
             yield int(walk.at[kernels.DONE])
 
