@@ -60,7 +60,7 @@ def table_of(terms, owners, bases, owner, kind, pseudo_count):
     if owner < 0:
         return -1
     mask = owners.size - 1
-    at = (owner ^ (owner >> 5)) & mask
+    at = (owner ^ (owner >> 8) ^ (owner >> 16)) & mask
     for _ in range(PROBES):
         if owners[at] == owner:
             return at
