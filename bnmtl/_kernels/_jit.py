@@ -87,6 +87,10 @@ class Arrays:
         own = {name: getattr(self, name) for name, _, _ in self.fields}
         return Arrays(self.fields, **{**own, **arrays})
 
+    def __reduce__(self):
+        # Addresses mean nothing elsewhere, and what another process gets may be read-only memory.
+        raise TypeError("Arrays for kernels cannot be copied or sent; make them anew.")
+
 
 def stacked(many):
     """The tables of several `Arrays` of the same fields, as one array that kernels index."""

@@ -4,7 +4,6 @@ import numbers
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from bnmtl.graphs import from_adjacency
@@ -14,7 +13,7 @@ from bnmtl.networks import BayesNet
 from bnmtl.penalty import best_penalty, held_out_rows, parted, penalty_grid
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import check_prior
-from bnmtl.search.multitask import MultitaskSearch
+from bnmtl.search.multitask import MultitaskSearch, in_parallel
 from bnmtl.search.problem import NoCommonGraph
 
 
@@ -217,9 +216,8 @@ class MultitaskLearnerCV(MultitaskLearner):
     def _grid(self, search, priors, starts, effort, done):
         """A solution for every penalty, on the training rows of one fold."""
         solutions = []
-        for solution in Parallel(n_jobs=effort.n_jobs, prefer="threads", return_as="generator")(
-            delayed(search.solve)(prior, starts) for prior in priors.values()
-        ):
+        calls = ((prior, starts) for prior in priors.values())
+        for solution in in_parallel(search.solve, calls, effort):
             solutions.append(solution)
             done(len(solutions))
         return solutions

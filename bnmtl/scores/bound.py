@@ -59,17 +59,14 @@ class BoundTasks:
         ]
         most = max(int(cache_size * MEGABYTE) // 16, FEWEST_SLOTS)
         self._most_slots = 1 << (most.bit_length() - 1)
-        self._slots = np.zeros(2 * FEWEST_SLOTS, np.int64)
-        self._idle = []
-        self._lock = threading.Lock()
         self.asked = self.computed = 0
         self.left_out = []
+        self._prepare()
 
     def of(self, s):
         """The score of task s on the index of its own variables."""
         at = self.positions[s]
-        usable = np.ones((1, len(at), len(at)), dtype=bool)
-        return BoundScore(self, [s], at, usable, self.engine([s], at), np.array([0]))
+        return BoundScore(self, [s], at, np.ones((1, len(at), len(at)), dtype=bool))
 
     def of_all(self, members, usable):
         """The sum of the scores of some tasks on the index of all variables.
@@ -81,13 +78,26 @@ class BoundTasks:
             [s, a, b] true where a may be a parent of b in that task; parents that may not are left
             out of the family there.
         """
-        at = np.arange(len(self.variables))
-        return BoundScore(self, members, at, usable, self._whole, np.array(members))
+        return BoundScore(self, members, np.arange(len(self.variables)), usable, is_joint=True)
 
     @cached_property
-    def _whole(self):
+    def whole(self):
         """One engine for all tasks and variables, so that kernels can work on any of them."""
         return self.engine(range(len(self.positions)), np.arange(len(self.variables)))
+
+    def __getstate__(self):
+        """What another process needs: its cache and its memory for threads are its own."""
+        own = {"_lock", "_idle", "_slots", "whole"}
+        return {name: value for name, value in self.__dict__.items() if name not in own}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._prepare()
+
+    def _prepare(self):
+        self._slots = np.zeros(2 * FEWEST_SLOTS, np.int64)
+        self._idle = []
+        self._lock = threading.Lock()
 
     def engine(self, tasks, positions):
         """What the kernels need, for some tasks and variables."""
@@ -175,14 +185,23 @@ class BoundScore:
         [s, a, b] true where a may be a parent of b in that task.
     """
 
-    def __init__(self, bound, tasks, positions, usable, engine, members):
+    def __init__(self, bound, tasks, positions, usable, is_joint=False):
         self.bound = bound
         self.tasks = tasks
         self.n_variables = len(positions)
-        self.members = members
+        self.members = np.array(tasks) if is_joint else np.array([0])
         self.usable = usable
         self._positions = positions
-        self._engine = engine
+        self._is_joint = is_joint
+
+    @cached_property
+    def _engine(self):
+        return (
+            self.bound.whole if self._is_joint else self.bound.engine(self.tasks, self._positions)
+        )
+
+    def __getstate__(self):
+        return {name: value for name, value in self.__dict__.items() if name != "_engine"}
 
     @property
     def engine(self):

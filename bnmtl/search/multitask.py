@@ -124,10 +124,28 @@ def search_tasks(problems, matrices, effort, report):
     """`search_task` for every task, in parallel."""
     for problem in problems:
         report("single-task", problem.name, 0, effort.n_steps)
-    return Parallel(n_jobs=effort.n_jobs, prefer="threads")(
-        delayed(search_task)(problem, matrix, effort, report)
+    calls = (
+        (problem, matrix, effort, report)
         for problem, matrix in zip(problems, matrices, strict=True)
     )
+    return list(in_parallel(search_task, calls, effort))
+
+
+def in_parallel(function, calls, effort):
+    """Results of a function for several tuples of arguments, in order, as they come.
+
+    Threads, unless `joblib.parallel_config` asks for something else: in other processes the
+    effort is a copy, so what has ended a search there is brought back.
+    """
+
+    def run(arguments):
+        return function(*arguments), effort.stopped
+
+    for result, stopped in Parallel(n_jobs=effort.n_jobs, prefer="threads", return_as="generator")(
+        delayed(run)(arguments) for arguments in calls
+    ):
+        effort.stopped.update(stopped)
+        yield result
 
 
 def search_identical(joint, matrix, effort, report):

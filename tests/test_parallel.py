@@ -1,0 +1,87 @@
+"""Processes and clusters instead of threads learn the same, and share nothing by accident."""
+
+import pickle
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+import reference
+
+from bnmtl import BDeu, MultitaskLearner, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
+from bnmtl._kernels import trees
+from bnmtl._kernels._jit import Arrays
+from bnmtl.tasks import encode
+
+QUICK = {"n_starts": 2, "iterations": 5, "random_state": 0}
+LEARNERS = [
+    SingleTaskLearner(**QUICK),
+    MultitaskLearner(PairedPrior(0.9), **QUICK),
+    MultitaskLearnerCV(penalties=[0, 0.9, 1], **QUICK),
+]
+
+
+def tasks():
+    """Three parts of the cells of Sachs et al., as sampled in the reference."""
+    frame = reference.frame("sachs")
+    return {name: frame.iloc[at::3].reset_index(drop=True) for at, name in enumerate("abc")}
+
+
+def result(learner):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        learner.fit(tasks())
+    return learner.configuration_.to_frame().to_numpy().tolist(), learner.score_
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)
+def test_processes_learn_what_threads_learn(learner):
+    expected = result(learner)
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        assert result(learner) == expected
+
+
+def test_a_cluster_learns_what_one_machine_learns():
+    """Two workers of dask, the extra [dask]."""
+    distributed = pytest.importorskip("dask.distributed")
+    expected = [result(learner) for learner in LEARNERS]
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config(backend="dask"),
+    ):
+        assert [result(learner) for learner in LEARNERS] == expected
+
+
+def test_limits_that_end_a_search_elsewhere_are_told():
+    with (
+        joblib.parallel_config(backend="loky", n_jobs=2),
+        pytest.warns(UserWarning, match="ended by `max_families`=20"),
+    ):
+        SingleTaskLearner(**QUICK, max_families=20).fit(tasks())
+
+
+def test_a_score_that_was_sent_counts_for_itself():
+    """Kernels work with addresses: a copy has its own cache and memory."""
+    task = encode({"a": reference.frame("asia")})["a"]
+    score = BDeu().bind(task)
+    score.local_score(1, [0, 2])
+    copy = pickle.loads(pickle.dumps(score))
+    assert copy.local_score(1, [0, 2]) == score.local_score(1, [0, 2])
+    assert np.array_equal(copy.gains(3, [4]), score.gains(3, [4]), equal_nan=True)
+    assert copy.engine.cache is not score.engine.cache
+
+
+def test_arrays_for_kernels_are_checked_and_stay_where_they_are():
+    tree = trees.new_tree(1, 3, 10)
+    with pytest.raises(TypeError, match="cannot be copied or sent"):
+        pickle.dumps(tree)
+    with pytest.raises(TypeError, match="roots: int32 of 1 dimensions, not .*int64.* of 1"):
+        tree.replaced(roots=np.zeros(3, np.int32))
+    with pytest.raises(TypeError, match="gains: float64 of 2 dimensions"):
+        tree.replaced(gains=np.zeros((3, 4)).T)
+    with pytest.raises(TypeError, match="used: int64 of 2 dimensions"):
+        tree.replaced(used=np.zeros((2, 1), np.int64))
+    assert isinstance(tree.replaced(roots=np.zeros(3, np.int64)), Arrays)
