@@ -20,8 +20,8 @@ class PyAgrum:
 
     name = "pyAgrum"
     # Its logarithm of the gamma function is an approximation that is poor for small pseudo-counts:
-    # local scores differ from the exact ones by up to a hundredth. Graphs are compared by ours.
-    tolerance = 2e-2
+    # local scores differ from the exact ones by up to some hundredths. Graphs are compared by ours.
+    tolerance = 5e-2
 
     def __init__(self, frame):
         import pyagrum
