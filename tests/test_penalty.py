@@ -99,7 +99,7 @@ def test_a_column_that_is_constant_in_the_training_rows_took_no_part():
     north = pd.DataFrame({"a": a, "b": a, "c": rng.integers(0, 2, 40)})
     south = north.assign(b=(np.arange(40) == 7).astype(int))
     for seed in range(100):
-        learner = MultitaskLearnerCV(penalties=[1], restarts=0, random_state=seed)
+        learner = MultitaskLearnerCV(penalties=[1], n_starts=1, iterations=0, random_state=seed)
         learner.fit({"north": north, "south": south})
         arcs = {task: graph.number_of_edges() for task, graph in learner.configuration_.items()}
         if arcs["north"] != arcs["south"]:
@@ -184,7 +184,7 @@ def test_progress_counts_the_grid(tasks):
 )
 def test_parameters_out_of_range_are_refused(parameters, error, words, tasks):
     with pytest.raises(error, match=words):
-        MultitaskLearnerCV(**parameters, restarts=0).fit(tasks)
+        MultitaskLearnerCV(**parameters, n_starts=1, iterations=0).fit(tasks)
 
 
 def test_penalties_that_contradict_demands_leave_the_default_grid(tasks):
@@ -208,7 +208,12 @@ def test_a_required_arc_stays_where_the_training_rows_do_not_vary(required, star
     south = north.assign(b=(np.arange(40) == 7).astype(int))
     for seed in range(40):
         learner = MultitaskLearnerCV(
-            penalties=[0.9], required=required, start=start, restarts=0, random_state=seed
+            penalties=[0.9],
+            required=required,
+            start=start,
+            n_starts=1,
+            iterations=0,
+            random_state=seed,
         ).fit({"north": north, "south": south})
         assert learner.configuration_["south"].has_edge("a", "b")
 
@@ -221,7 +226,11 @@ def test_given_starts_are_cut_to_what_the_training_rows_allow():
     kept = set()
     for seed in range(40):
         learner = MultitaskLearnerCV(
-            penalties=[1], start=nx.DiGraph([("a", "b")]), restarts=0, random_state=seed
+            penalties=[1],
+            start=nx.DiGraph([("a", "b")]),
+            n_starts=1,
+            iterations=0,
+            random_state=seed,
         ).fit({"north": north, "south": south})
         kept.add(tuple(g.number_of_edges() for g in learner.configuration_.values()))
     assert kept == {(1, 1), (1, 0)}
@@ -233,4 +242,4 @@ def test_a_coupling_without_a_penalty_is_refused(tasks):
             return 0.0
 
     with pytest.raises(TypeError, match="must have a `penalty` to choose"):
-        MultitaskLearnerCV(Mine(), restarts=0).fit(tasks)
+        MultitaskLearnerCV(Mine(), n_starts=1, iterations=0).fit(tasks)

@@ -77,7 +77,7 @@ def number(text):
 @pytest.fixture(scope="module")
 def learned():
     frames = tables(seed=7)  # for which sharing helps
-    options = {"restarts": 2, "random_state": 0}
+    options = {"n_starts": 2, "iterations": 2, "random_state": 0}
     learner = MultitaskLearnerCV(penalties=[0, 0.9, 1], **options).fit(frames)
     return learner, SingleTaskLearner(**options).fit(frames)
 
@@ -175,7 +175,7 @@ def test_arc_table_has_one_row_per_arc_the_most_shared_first(text, learned):
 
 def test_one_task_says_that_nothing_is_shared(tmp_path):
     frames = {"alone": tables()["north"]}
-    learner = SingleTaskLearner(restarts=1, random_state=0).fit(frames)
+    learner = SingleTaskLearner(n_starts=1, iterations=2, random_state=0).fit(frames)
     text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
     assert "nothing is shared" in text
     assert "Against" not in text
@@ -183,7 +183,9 @@ def test_one_task_says_that_nothing_is_shared(tmp_path):
 
 
 def test_given_penalty_and_pictures(tmp_path):
-    learner = MultitaskLearner(PairedPrior(0.5), restarts=1, random_state=0).fit(tables())
+    learner = MultitaskLearner(PairedPrior(0.5), n_starts=1, iterations=2, random_state=0).fit(
+        tables()
+    )
     text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
     assert "at penalty 0.5." in text
     assert "How much to share" not in text
@@ -193,7 +195,7 @@ def test_penalty_one_against_disagreeing_tasks(tmp_path):
     frames = {task: frame[["x", "y<b>", "z"]] for task, frame in tables().items()}
     rng = np.random.default_rng(1)
     frames["north"] = frames["north"].assign(x=rng.integers(0, 2, 120))
-    options = {"restarts": 1, "random_state": 0}
+    options = {"n_starts": 1, "iterations": 2, "random_state": 0}
     learner = MultitaskLearner(PairedPrior(1.0), **options).fit(frames)
     single = SingleTaskLearner(**options).fit(frames)
     text = report.write(tmp_path / "r.html", learner, single).read_text(encoding="utf-8")
@@ -206,7 +208,9 @@ def test_constant_variables_are_counted_apart(tmp_path):
     frames = {task: frame[["x", "y<b>", "z"]] for task, frame in tables().items()}
     frames["still"] = frames["north"].assign(z=0)
     with pytest.warns(UserWarning, match="only one state is observed"):
-        learner = MultitaskLearner(PairedPrior(0.9), restarts=1, random_state=0).fit(frames)
+        learner = MultitaskLearner(PairedPrior(0.9), n_starts=1, iterations=2, random_state=0).fit(
+            frames
+        )
     text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
     page = Page(text)
     rows = {row[0]: row for row in page.table("task")}
@@ -220,9 +224,9 @@ def test_constant_variables_are_counted_apart(tmp_path):
 def test_no_arcs(tmp_path):
     rng = np.random.default_rng(0)
     frames = [pd.DataFrame(rng.integers(0, 2, (50, 2)), columns=["a", "b"]) for _ in range(2)]
-    learner = MultitaskLearner(forbidden=[("a", "b"), ("b", "a")], restarts=1, random_state=0).fit(
-        frames
-    )
+    learner = MultitaskLearner(
+        forbidden=[("a", "b"), ("b", "a")], n_starts=1, iterations=2, random_state=0
+    ).fit(frames)
     text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
     assert "No task has an arc." in text
 

@@ -476,7 +476,7 @@ def test_warnings_point_to_the_line_of_the_user():
 
     with pytest.warns(UserWarning) as caught:
         encode({"a": FRAME.assign(u=1)})
-        SingleTaskLearner(restarts=0).fit({"a": FRAME.assign(u=1)})
+        SingleTaskLearner(search="hill-climbing", restarts=0).fit({"a": FRAME.assign(u=1)})
     lines = [linecache.getline(warning.filename, warning.lineno).strip() for warning in caught]
     assert [line.split("(")[0] for line in lines] == ["encode", "SingleTaskLearner"]
 
