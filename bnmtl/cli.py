@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import bnmtl
-from bnmtl.mistakes import told
+from bnmtl.mistakes import in_options, told
 
 __all__ = ["main"]
 
@@ -277,7 +277,7 @@ def learn(
         # Caught here, because the option parser may add an empty line to the message.
         raise typer.Exit(_INTERRUPTED) from None
     for message in result.record["warnings"]:
-        print(f"warning: {' '.join(message.split())}", file=sys.stderr)
+        print(f"warning: {' '.join(in_options(message).split())}", file=sys.stderr)
     _print_summary(result)
 
 

@@ -15,6 +15,8 @@ _IN_OPTIONS = tuple(
         (r"^`paths`(?= must )", "PATH"),
         (r"^`name`(?= must )", "NAME"),
         (r"`max_parents`=(\d+)", r"`--max-parents \1`"),
+        (r"`time_limit`=(\S+);", r"`--time-limit \1`;"),
+        (r"Raise `time_limit` or leave it None", "Raise it or leave it out"),
         (r"^`search='(\w+)'`", r"`--search \1`"),
         (r"`?search='(orders)'`?", r"`--search \1`"),
         # Not what a column, task or file of that name is called by.
@@ -42,11 +44,11 @@ def told(error):
         line = linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
         module = trace.tb_frame.f_globals.get("__name__", "")
         if module.split(".")[0] == "bnmtl" and line.lstrip().startswith("raise"):
-            return _in_options(str(error))
+            return in_options(str(error))
     return None
 
 
-def _in_options(message):
+def in_options(message):
     """Name the options of the command line where a message names parameters of Python."""
     for pattern, option in _IN_OPTIONS:
         message = pattern.sub(option, message)

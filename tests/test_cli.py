@@ -134,6 +134,20 @@ def test_run_json(call, files):
     assert found["local_scores"]["asked"] > found["local_scores"]["counted"] > 0
 
 
+def test_a_time_limit_is_told_and_starts_are_passed_on(monkeypatch, files):
+    monkeypatch.chdir(files)
+    result = runs.run(runs.Options(paths=("north.csv",), starts=3, out="few"))
+    assert (result.learner.search, result.learner.n_starts) == ("orders", 3)
+    program = "from bnmtl.cli import main; main()"
+    command = [sys.executable, "-c", program, *BOTH, "--time-limit", "0", "--out", "run"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert (
+        "ended by `--time-limit 0.0`; the result is the best it had found. Raise it or leave"
+        in (done.stderr)
+    )
+
+
 def test_a_run_is_read_back(call, files):
     assert call(*BOTH, "--out", "run", "--penalty", "0.9")[0] == 0
     run = read_run(files / "run")

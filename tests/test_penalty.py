@@ -1,9 +1,12 @@
 """The choice of the penalty by held-out rows."""
 
+import warnings
+
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from bnmtl import (
     BayesNet,
@@ -243,3 +246,19 @@ def test_a_coupling_without_a_penalty_is_refused(tasks):
 
     with pytest.raises(TypeError, match="must have a `penalty` to choose"):
         MultitaskLearnerCV(Mine(), n_starts=1, iterations=0).fit(tasks)
+
+
+def test_shared_orders_at_every_penalty_and_in_several_threads():
+    asia = structures.load("asia")
+    rows = [asia.sample(100, random_state=seed) for seed in range(3)]
+    learner = MultitaskLearnerCV(penalties=[0, 0.9, 1], start="orders", **QUICK)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        serial = clone(learner).fit(rows)
+        parallel = clone(learner).set_params(n_jobs=3).fit(rows)
+        with pytest.raises(ValueError, match="`start` 'orders' needs a PairedPrior or EditPrior"):
+            unequal = PairedPrior(task_penalty={("task1", "task2"): 0.5})
+            clone(learner).set_params(prior=unequal).fit(rows)
+    assert set(serial.start_scores_) <= {"orders", "single-task"}
+    assert parallel.score_ == serial.score_
+    assert parallel.validation_scores_.equals(serial.validation_scores_)

@@ -27,7 +27,7 @@ class BoundTasks:
     ----------
     tasks : list of bnmtl.tasks.Task
     kind : int
-        As in ``bnmtl._kernels.scoring``.
+        As in ``bnmtl._kernels.terms``.
     sample_size : float
     cache_size : float, default=200
         Most memory for cached tables, in megabytes.

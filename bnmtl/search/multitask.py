@@ -242,7 +242,7 @@ class MultitaskSearch:
         Returns
         -------
         dict name -> list of bool array
-            None for the orders, which depend on the prior.
+            For the orders, which depend on the prior, the one graph that they begin with.
         """
         if all(self.is_apart(prior) for prior in priors):
             return {}
@@ -250,7 +250,7 @@ class MultitaskSearch:
             "single-task": lambda: self.single,
             "identical": lambda: self.identical,
             "empty": lambda: [problem.constraints.required for problem in self.problems],
-            "orders": self._check_orders,
+            "orders": lambda: self.common,
         }
         if names is not None:
             return {name: make[name]() for name in names}
@@ -260,10 +260,6 @@ class MultitaskSearch:
                 made[name] = make[name]()
         return made
 
-    def _check_orders(self):
-        """Raise NoCommonGraph where no order serves all tasks."""
-        self.joint.identical()
-
     def check_orders(self, prior):
         """Raise ValueError where a coupling is none that a search over shared orders can use."""
         if not self.is_apart(prior) and Couplings(prior, self.joint).shared(0.0) is None:
@@ -272,7 +268,7 @@ class MultitaskSearch:
                 f"{prior!r}; take another start or None."
             )
 
-    def _by_orders(self, couplings, report):
+    def _by_orders(self, couplings, graph, report):
         """Adjacency matrices found by a search over orders that the tasks share, None if it cannot.
 
         It needs a coupling that depends on how many tasks have an arc and not on which, and
@@ -292,7 +288,7 @@ class MultitaskSearch:
         matrices = orders.search_jointly(
             self._at(couplings, required).states,
             shared,
-            self.common,
+            graph,
             polish,
             generator(self._effort.seed, "orders"),
             self._effort.budget(),
@@ -336,7 +332,7 @@ class MultitaskSearch:
         ended, scores = {}, {}
         for name, matrices in starts.items():
             if name == "orders":
-                matrices = self._by_orders(couplings, report)
+                matrices = self._by_orders(couplings, matrices, report)
                 if matrices is None and len(starts) > 1:
                     continue
                 if matrices is None:
