@@ -48,7 +48,8 @@ def measure(tasks, n_rows, trial, kind, restarts):
     """One line of results: mean over conditions of the held-out nats per row."""
     train, test = split(tasks, n_rows, trial)
     began = time.perf_counter()
-    learner = LEARNERS[kind](random_state=trial, restarts=restarts).fit(train)
+    effort = {"search": "hill-climbing", "restarts": restarts}
+    learner = LEARNERS[kind](random_state=trial, **effort).fit(train)
     seconds = time.perf_counter() - began
     held_out = [learner.networks_[t].log_likelihood(task).mean() for t, task in test.items()]
     return {
