@@ -205,9 +205,10 @@ def disturbed(state, seed, n_changes):
     """The graph after random changes."""
     with state.scores.scratch() as scratch:
         climbing.disturb(
-            state.dag.table,
-            state.task.table,
+            state.scores.engine.table,
             scratch.table,
+            state.task.table,
+            state.dag.table,
             np.arange(len(state.adjacency)),
             np.array([seed + 1], np.uint64),
             n_changes,
@@ -229,6 +230,19 @@ def test_random_changes_stay_legal(matrix, seed, n_changes, limit):
     apart = np.triu((changed != matrix) | (changed != matrix).T)
     assert apart.sum() <= n_changes
     assert (touched | (changed == matrix).all(axis=0)).all()
+
+
+@settings(max_examples=examples(50))
+@given(st.integers(0, 10**6), st.sampled_from([4, 9, 12, 30]))
+def test_random_changes_make_no_family_too_large(seed, most_cells):
+    tasks = encode({"t": random_frame(seed, 5)})
+    limits = constraints_by_task(tasks, (), (), None, None)
+    (problem,) = TaskProblem.of_all(tasks, BDeu(), limits, max_cells=float(most_cells))
+    state = state_of(problem)
+    changed, _ = disturbed(state, seed, 20)
+    for child, parents in enumerate(changed.T):
+        cells = np.prod(problem.scores.engine.arities[np.append(np.flatnonzero(parents), child)])
+        assert cells <= most_cells or not parents.any()
 
 
 def test_random_changes_add_remove_and_turn_round_equally_often():

@@ -28,7 +28,17 @@ from bnmtl._kernels.dags import (
     set_arc,
     total_score,
 )
-from bnmtl._kernels.scoring import ASKED, COUNTERS, NOTHING, QUEUE, TOUCHED, WAITING
+from bnmtl._kernels.scoring import (
+    ARITIES,
+    ASKED,
+    COUNTERS,
+    METHOD,
+    MOST_CELLS,
+    NOTHING,
+    QUEUE,
+    TOUCHED,
+    WAITING,
+)
 
 # Typed, since functions are compiled once more for every literal that they are given.
 NONE, REMOVE, SET = np.int64(-1), np.int64(0), np.int64(1)
@@ -301,7 +311,17 @@ def draw(random, below):
 
 
 @kernel
-def disturb(dag, task, scratch, variables, random, n_changes):
+def is_small_enough(engine, dag, b, a):
+    """Whether the family of b has no more cells with a in it than are scored."""
+    arities, parents = ints(engine, ARITIES), ints2(dag, PARENTS)
+    cells = float(arities[b]) * arities[a]
+    for at in range(ints(dag, N_PARENTS)[b]):
+        cells *= arities[parents[b, at]]
+    return cells <= floats(engine, METHOD)[MOST_CELLS]
+
+
+@kernel
+def disturb(engine, scratch, task, dag, variables, random, n_changes):
     """Make random legal changes of one arc each: set, removed or turned round, all equally likely.
 
     ``variables`` are those that take part in pairs; ``scratch.touched`` marks the children whose
@@ -321,7 +341,7 @@ def disturb(dag, task, scratch, variables, random, n_changes):
             if not flags2(task, MAY_REMOVE)[b, a]:
                 continue
             state = REMOVE
-        elif may_set(dag, task, a, b):
+        elif may_set(dag, task, a, b) and is_small_enough(engine, dag, b, a):
             state = SET
         else:
             continue
@@ -344,7 +364,7 @@ def restart(
         Whether it was.
     """
     copy_dag(best_dag, dag)
-    disturb(dag, task, scratch, variables, random, n_changes)
+    disturb(engine, scratch, task, dag, variables, random, n_changes)
     touched = flags(scratch, TOUCHED)
     for b in range(ints(dag, N_PARENTS).size):
         if touched[b]:

@@ -8,7 +8,7 @@ Required arcs point forwards.
 import numpy as np
 
 from bnmtl._kernels._jit import flags2, floats, ints, kernel
-from bnmtl._kernels.climbing import climb, draw, refresh_from, start_at
+from bnmtl._kernels.climbing import climb, draw, refresh_from, start_at, tabu_walk
 from bnmtl._kernels.dags import total_score
 from bnmtl._kernels.remembered import hold_family, remember, score_of
 from bnmtl._kernels.scoring import ASKED, COUNTERS, WAITING
@@ -224,9 +224,11 @@ def search_orders(
 
 
 @kernel
-def climb_from(engine, scratch, task, dag, adjacency, most_asked):
-    """Climb over graphs from the one of ``adjacency``; returns the score."""
+def climb_from(engine, scratch, task, dag, spare, adjacency, marks, most_asked):
+    """Climb over graphs from the one of ``adjacency``, with a tabu walk; returns the score."""
     start_at(dag, task, scratch, adjacency)
     refresh_from(engine, scratch, task, dag, np.int64(0), np.iinfo(np.int64).max)
+    climb(engine, scratch, task, dag, most_asked)
+    tabu_walk(engine, scratch, task, dag, spare, marks, most_asked)
     climb(engine, scratch, task, dag, most_asked)
     return total_score(task, dag)

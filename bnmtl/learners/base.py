@@ -48,8 +48,8 @@ def common_parameters(start):
     iterations : int, default=40
         Iterations without a better score that end a start.
     restarts : int, default=100
-        Climbs from the best graph so far after random changes; for "hill-climbing" only, as are
-        ``perturb`` and ``tabu``.
+        Climbs from the best graph so far after random changes; for "hill-climbing" only ("orders"
+        restarts where an iteration finds nothing better).
     perturb : int, default=10
         Random changes of one arc each, per restart.
     tabu : int, default=10

@@ -182,7 +182,8 @@ def search_identical(joint, matrix, effort, report):
 def _search(state, effort, name, report):
     rng, budget = generator(effort.seed, name), effort.budget()
     if effort.search == "orders":
-        orders.search(state, rng, budget, effort.n_starts, effort.iterations, report)
+        iterated = effort.n_starts, effort.iterations, effort.perturb, effort.tabu
+        orders.search(state, rng, budget, *iterated, report)
     elif effort.search == "exact":
         exact.search(state, budget, report)
     else:

@@ -6,13 +6,15 @@ time to its best place (insertion neighborhoods: Scanagatta et al. 2015, 2017; t
 Andrews et al. 2023, BOSS), families being looked up in trees (their grow-shrink trees). The search
 is iterated: every order that a graph allows is equally good for it but has other neighbors (Lam,
 Andrews & Ramsey 2022, GRaSP), so a random one is drawn, a few variables are displaced, and it is
-improved again; for one task each iteration ends with a climb over graphs. With several tasks the
-parents of a child are chosen for all of them at once, the coupling included.
+improved again. For one task each iteration ends with a climb over graphs and a tabu walk, and one
+that finds nothing better is followed by climbs from random changes of the best graph: with few rows
+the best families gain only as a whole, and orders alone miss them. With several tasks the parents
+of a child are chosen for all of them at once, the coupling included.
 """
 
 import numpy as np
 
-from bnmtl._kernels import dags, orders, trees
+from bnmtl._kernels import climbing, dags, orders, trees
 from bnmtl._kernels._jit import Arrays, stacked
 from bnmtl._kernels.scoring import ASKED
 from bnmtl.search.graph_state import by_child, new_dag
@@ -22,9 +24,11 @@ NODES_PER_VARIABLE = 512
 MOST_NODES = 1 << 19
 # A kick displaces up to this many variables.
 MOST_MOVES = 3
+# Climbs from random changes after an iteration that found nothing better.
+RESTARTS = 3
 
 
-def search(state, rng, budget, n_starts=5, iterations=40, report=None):
+def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, report=None):
     """Search from several orders, each followed by iterations from the best graph it has led to.
 
     Parameters
@@ -37,6 +41,8 @@ def search(state, rng, budget, n_starts=5, iterations=40, report=None):
         The first start is an order of the state's own graph, the others are random.
     iterations : int
         Iterations without a better score that end a start.
+    perturb, tabu : int
+        As in `hill_climbing.search`.
     report : callable (done, total, score), default=None
         Called after every start.
 
@@ -56,27 +62,56 @@ def search(state, rng, budget, n_starts=5, iterations=40, report=None):
         tolerance=task.tolerance,
     )
     walk = _Walk(state.scores, [task], shared, rng)
-    dag, own, best = new_dag(n), new_dag(n), new_dag(n)
+    dag, own, best, spare = (new_dag(n) for _ in range(4))
     dags.copy_dag(state.dag.table, best.table)
+    marks = np.zeros(tabu, np.int64)
+    arcs = state.constraints.permitted | state.adjacency
+    variables = np.flatnonzero(arcs.any(axis=0) | arcs.any(axis=1))
 
-    def climbed(adjacency):
+    def climbed():
         return orders.climb_from(
-            walk.engine, scratch.table, task.table, dag.table, adjacency[0], budget.limit
+            walk.engine,
+            scratch.table,
+            task.table,
+            dag.table,
+            spare.table,
+            walk.adjacency[0],
+            marks,
+            budget.limit,
         )
+
+    def climbed_again():
+        found = False
+        for _ in range(RESTARTS):
+            found |= climbing.restart(
+                walk.engine,
+                scratch.table,
+                task.table,
+                dag.table,
+                own.table,
+                spare.table,
+                variables,
+                walk.random,
+                perturb,
+                marks,
+                budget.limit,
+            )
+            state.scores.keep_up(scratch)
+        return found
 
     with state.scores.scratch() as scratch:
         for start in range(n_starts):
-            given = task.required if start else state.dag.held
-            own.held[:] = given
-            score = -np.inf
-            waited = -1
+            own.held[:] = task.required if start else state.dag.held
+            score, waited = -np.inf, -1
             while waited < iterations and not budget.spent(scratch.counters[ASKED]):
                 walk.improve(scratch, own.held[None], 0 if score == -np.inf else MOST_MOVES, budget)
-                reached = climbed(walk.adjacency)
+                reached = climbed()
                 waited = 0 if reached > score + task.tolerance[0] else waited + 1
                 if reached >= score - task.tolerance[0]:
                     dags.copy_dag(dag.table, own.table)
                     score = reached
+                if waited and climbed_again():
+                    score, waited = dags.total_score(task.table, own.table), 0
             if score > dags.total_score(task.table, best.table) + task.tolerance[0]:
                 dags.copy_dag(own.table, best.table)
             if report is not None:
@@ -157,6 +192,8 @@ class _Walk:
     ----------
     adjacency : bool array of shape (k, n, n)
         [task, child, parent] of the graphs that the latest order stands for.
+    random : uint64 array of shape (1,)
+        State of the random numbers, see `climbing.draw`.
     """
 
     def __init__(self, scores, tasks, shared, rng):
@@ -164,7 +201,7 @@ class _Walk:
         self._scores, self._shared = scores, shared
         # Kept, since kernels see addresses only.
         self._tasks, self._tables = tasks, stacked(tasks)
-        self._random = np.array([rng.integers(1, 2**63)], np.uint64)
+        self.random = np.array([rng.integers(1, 2**63)], np.uint64)
         self._tree = trees.new_tree(len(tasks), n, min(NODES_PER_VARIABLE * n, MOST_NODES))
         self._walk = Arrays(
             orders.WALK,
@@ -191,7 +228,7 @@ class _Walk:
             self._walk.table,
             self.adjacency,
             graphs,
-            self._random,
+            self.random,
             most_moves,
             budget.limit,
         )
@@ -205,5 +242,5 @@ class _Walk:
             self._shared.before,
             scratch.waiting,
             self._walk.order,
-            self._random,
+            self.random,
         )
