@@ -42,8 +42,8 @@ REPLICATES = {"pigs": 5}
 
 
 def shuffled(name, n_rows, replicate):
-    """The rows of one sample, its columns in another order in every replicate."""
-    frame = structures.load(name).sample(n_rows, random_state=0)
+    """Another sample in every replicate, its columns in another order."""
+    frame = structures.load(name).sample(n_rows, random_state=replicate)
     columns = np.random.default_rng(replicate).permutation(frame.columns)
     return frame[list(columns)]
 

@@ -173,6 +173,50 @@ def make(engine, scratch, task, dag, a, b, state):
 
 
 @kernel
+def left_to_gain(dag, task, a, b):
+    """What arcs at a or b may still gain, of those that are legal now.
+
+    Returns
+    -------
+    best, both : float
+        Summed over pairs of variables: the square of the better direction's gain, so that the
+        strong ones decide, and the gains of both directions.
+    """
+    gains, held = floats2(dag, GAINS), flags2(dag, HELD)
+    best, both = 0.0, 0.0
+    for v in (a, b):
+        for u in range(held.shape[0]):
+            if u == v or held[u, v] or held[v, u]:
+                continue
+            away, here = 0.0, 0.0
+            # nan loses.
+            if gains[u, v] > 0.0 and may_set(dag, task, v, u):
+                away = gains[u, v]
+            if gains[v, u] > 0.0 and may_set(dag, task, u, v):
+                here = gains[v, u]
+            best += max(away, here) ** 2
+            both += away + here
+    return best, both
+
+
+@kernel
+def set_either(engine, scratch, task, dag, a, b):
+    """Set b -> a if that leaves more to gain at both ends than a -> b, which is set otherwise."""
+    make(engine, scratch, task, dag, b, a, SET)
+    best, both = left_to_gain(dag, task, a, b)
+    make(engine, scratch, task, dag, b, a, REMOVE)
+    make(engine, scratch, task, dag, a, b, SET)
+    own_best, own_both = left_to_gain(dag, task, a, b)
+    # Of sums, so that the tolerance is a fraction: another order of columns must not matter.
+    tolerance = floats(task, TOLERANCE)[0] * (1.0 + own_best)
+    if best < own_best - tolerance:
+        return
+    if best > own_best + tolerance or both > own_both + tolerance:
+        make(engine, scratch, task, dag, a, b, REMOVE)
+        make(engine, scratch, task, dag, b, a, SET)
+
+
+@kernel
 def start_at(dag, task, scratch, adjacency):
     """Make the graph of ``adjacency``, bool (n, n) [child, parent], acyclic; no gains yet."""
     held, parents, n_parents = flags2(dag, HELD), ints2(dag, PARENTS), ints(dag, N_PARENTS)
@@ -220,37 +264,37 @@ def refresh_from(engine, scratch, task, dag, first, most_asked):
 def climb(engine, scratch, task, dag, most_asked):
     """Change one arc at a time, the best change first, until none improves the score.
 
+    The first arcs gain the same in both directions, and which way they point decides how far the
+    climb gets: of two tied directions the one is taken that leaves more to gain.
+
     Returns
     -------
     bool
         False if ``most_asked`` families were asked for before that.
     """
+    gains, held = floats2(dag, GAINS), flags2(dag, HELD)
+    tolerance = floats(task, TOLERANCE)[0]
     while ints(scratch, COUNTERS)[ASKED] < most_asked:
         a, b, state, gain = best_change(dag, task, ints(scratch, NOTHING))
-        if state == NONE or gain <= floats(task, TOLERANCE)[0]:
+        if state == NONE or gain <= tolerance:
             return True
-        make(engine, scratch, task, dag, a, b, state)
+        is_new = state == SET and not held[a, b]
+        if is_new and gains[a, b] >= gain - tolerance and may_set(dag, task, b, a):
+            set_either(engine, scratch, task, dag, a, b)
+        else:
+            make(engine, scratch, task, dag, a, b, state)
     return False
 
 
 @kernel
 def settle(engine, scratch, task, dag):
-    """Turn round what may be turned without a change of the score and whose coin asks for it.
-
-    Graphs of one class are equally good; this leaves the choice between them to the coins, which
-    are the same for all tasks, and not to chance.
-
-    Returns
-    -------
-    int
-        Number of arcs turned.
-    """
+    """Turn round what may be turned without a change of the score and whose coin asks for it."""
     gains, coins = floats2(dag, GAINS), flags2(task, COINS)
     parents, n_parents = ints2(dag, PARENTS), ints(dag, N_PARENTS)
     tolerance = floats(task, TOLERANCE)[0]
-    turned, before = np.int64(0), np.int64(-1)
-    while turned > before:
-        before = turned
+    turned = True
+    while turned:
+        turned = False
         for b in range(n_parents.size):
             at = np.int64(0)
             while at < n_parents[b]:
@@ -265,9 +309,8 @@ def settle(engine, scratch, task, dag):
                     and may_set(dag, task, b, a)
                 ):
                     make(engine, scratch, task, dag, b, a, SET)
-                    turned += 1
+                    turned = True
                     at = np.int64(0)
-    return turned
 
 
 @kernel

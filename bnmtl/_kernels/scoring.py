@@ -235,6 +235,29 @@ def local_score(engine, scratch, s, child, parents, n_parents):
 
 
 @kernel
+def graph_score(engine, scratch, members, usable, adjacency):
+    """Local scores of a graph, summed over children and, for each, over the tasks that have it.
+
+    ``adjacency`` is bool (n, n) [parent, child], ``usable`` bool (members, n, n) the same.
+    """
+    parents = ints(scratch, FAMILY)
+    total = 0.0
+    for child in range(adjacency.shape[0]):
+        own = 0.0
+        for at in range(members.size):
+            if ints2(engine, CODE_AT)[members[at], child] < 0:
+                continue
+            end = np.int64(0)
+            for a in range(adjacency.shape[0]):
+                if adjacency[a, child] and usable[at, a, child]:
+                    parents[end] = a
+                    end += 1
+            own += local_score(engine, scratch, members[at], child, parents, end)
+        total += own
+    return total
+
+
+@kernel
 def without(parents, n_parents, v, kept):
     """Write the parents less one of them to ``kept``; returns their number."""
     end = np.int64(0)

@@ -190,7 +190,7 @@ class BoundScore:
         self.tasks = tasks
         self.n_variables = len(positions)
         self.members = np.array(tasks) if is_joint else np.array([0])
-        self.usable = usable
+        self.usable = np.ascontiguousarray(usable)
         self._positions = positions
         self._is_joint = is_joint
 
@@ -219,16 +219,23 @@ class BoundScore:
 
     def local_score(self, child, parents):
         """Score of the family of ``child``, by index; ``parents`` in any order."""
+        parents, total = sorted(int(parent) for parent in parents), 0.0
         with self.scratch() as scratch:
-            return self._local_score(scratch, child, sorted(int(parent) for parent in parents))
+            for s, usable in zip(self.members.tolist(), self.usable, strict=True):
+                if self.engine.code_at[s, child] >= 0:
+                    held = np.array([p for p in parents if usable[p, child]], np.int64)
+                    total += scoring.local_score(
+                        self.engine.table, scratch.table, s, child, held, len(held)
+                    )
+        return total
 
     def score(self, matrix):
         """Score of the graph with adjacency ``matrix``."""
+        adjacency = np.ascontiguousarray(matrix, dtype=bool)
         with self.scratch() as scratch:
             return float(
-                sum(
-                    self._local_score(scratch, child, np.flatnonzero(matrix[:, child]).tolist())
-                    for child in range(self.n_variables)
+                scoring.graph_score(
+                    self.engine.table, scratch.table, self.members, self.usable, adjacency
                 )
             )
 
@@ -259,16 +266,6 @@ class BoundScore:
                 own = column[child]
                 total += np.where(usable[:, child], column, 0.0)
                 total[child] += 0.0 if usable[child, child] else own
-        return total
-
-    def _local_score(self, scratch, child, parents):
-        total = 0.0
-        for s, usable in zip(self.members.tolist(), self.usable, strict=True):
-            if self.engine.code_at[s, child] >= 0:
-                held = np.array([p for p in parents if usable[p, child]], np.int64)
-                total += scoring.local_score(
-                    self.engine.table, scratch.table, s, child, held, len(held)
-                )
         return total
 
 

@@ -25,26 +25,6 @@ def hill_climb(state, scratch, budget):
             return
 
 
-def settle(state, budget):
-    """Leave to the ties' coins which graph of its class the end of a search is.
-
-    Parameters
-    ----------
-    state : GraphState
-        Changed in place; ends in a local optimum that is at least as good.
-    budget : Budget
-    """
-    with state.scores.scratch() as scratch:
-        while not budget.spent(scratch.counters[ASKED]):
-            before = state.score
-            turned = climbing.settle(
-                state.scores.engine.table, scratch.table, state.task.table, state.dag.table
-            )
-            hill_climb(state, scratch, budget)
-            if not turned or state.score <= before + state.task.tolerance[0]:
-                return
-
-
 def search(state, rng, budget, restarts=100, perturb=10, tabu=10, report=None):
     """Hill climbing with a tabu walk, then restarts from the best graph with random changes.
 

@@ -13,6 +13,7 @@ from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.graph_state import GraphState
 from bnmtl.search.problem import Couplings, JointProblem, NoCommonGraph
+from bnmtl.search.settling import settle
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.seeding import generator
 
@@ -190,7 +191,7 @@ def _search(state, effort, name, report):
         hill_climbing.search(
             state, rng, budget, effort.restarts, effort.perturb, effort.tabu, report
         )
-    hill_climbing.settle(state, effort.budget())
+    settle(state, effort.budget())
     return state.adjacency.copy()
 
 

@@ -17,7 +17,7 @@ def tolerance(empty_score):
 
 
 class Ties:
-    """Seeded order of pairs of variables, and a seeded coin for the direction within each.
+    """Seeded order of pairs of variables, and of the variables for the direction within each.
 
     Both depend on the seed and the two names alone, so that neither the order of columns nor the
     variables around them matter.
@@ -34,7 +34,8 @@ class Ties:
     keys : int64 array of shape (n, n)
         Symmetric; among tied pairs the smallest key wins.
     coins : bool array of shape (n, n)
-        [a, b] true where a -> b wins against b -> a.
+        [a, b] true where a -> b wins against b -> a, that is, where a comes first in a random
+        order: coins that close no cycle, so that more of them can be followed at once.
     arc_keys : int64 array of shape (n, n)
         A random number for each arc, whose exclusive or marks a graph.
     """
@@ -45,9 +46,7 @@ class Ties:
         low = np.minimum.outer(own, own)
         high = np.maximum.outer(own, own)
         self.keys = _mixed(low ^ _mixed(high)).view(np.int64)
-        heads = self.keys < 0
-        self.coins = heads == np.less.outer(own, own)
-        np.fill_diagonal(self.coins, False)
+        self.coins = np.less.outer(own, own)
         self.arc_keys = _mixed(_mixed(own)[:, None] ^ own).view(np.int64)
 
     def best(self, values):
