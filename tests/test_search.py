@@ -370,7 +370,7 @@ def winner(gains, keys=None, coins=None, tolerance=1e-9):
     n = len(gains)
     state = state_of(problem_of(random_frame(0, n)))
     state.dag.gains[:] = gains.T
-    state.dag.best_gain[:] = np.nanmax(gains, axis=0, initial=-np.inf)
+    state.dag.bounds[:] = np.inf
     state.task.order_keys[:] = 0 if keys is None else keys
     state.task.coins[:] = np.triu(np.ones((n, n), dtype=bool), 1).T if coins is None else coins.T
     state.task.tolerance[:] = tolerance

@@ -36,7 +36,7 @@ def allocating_kernel(function):
 
 
 def _compiled(function, flags):
-    compiled = numba.njit(cache=True, nogil=True, **flags)(function)
+    compiled = numba.njit(cache=True, nogil=True, no_cfunc_wrapper=True, **flags)(function)
     _COMPILED.append(compiled)
     return compiled
 

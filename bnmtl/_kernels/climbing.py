@@ -10,7 +10,7 @@ import numpy as np
 from bnmtl._kernels._jit import flags, flags2, floats, floats2, ints, ints2, kernel
 from bnmtl._kernels.dags import (
     ARC_KEYS,
-    BEST_GAIN,
+    BOUNDS,
     COINS,
     GAINS,
     HELD,
@@ -62,7 +62,7 @@ def visited(dag, task, marks, a, b, state):
 @kernel
 def best_gain(dag, task, marks):
     """Largest gain of any allowed change that leads to no marked graph; -inf if there is none."""
-    gains, held, bounds = floats2(dag, GAINS), flags2(dag, HELD), floats(dag, BEST_GAIN)
+    gains, held, bounds = floats2(dag, GAINS), flags2(dag, HELD), floats(dag, BOUNDS)
     parents, n_parents = ints2(dag, PARENTS), ints(dag, N_PARENTS)
     may_remove = flags2(task, MAY_REMOVE)
     best = -np.inf
@@ -82,16 +82,19 @@ def best_gain(dag, task, marks):
     for b in range(bounds.size):
         if bounds[b] <= best:
             continue
+        bounds[b] = -np.inf
         for a in range(bounds.size):
+            gain = gains[b, a]
             # nan loses; an arc b -> a is turned round above.
             if (
-                gains[b, a] > best
+                (gain > best or gain > bounds[b])
                 and not held[b, a]
                 and not held[a, b]
                 and may_set(dag, task, a, b)
-                and not visited(dag, task, marks, a, b, SET)
             ):
-                best = gains[b, a]
+                bounds[b] = max(bounds[b], gain)
+                if gain > best and not visited(dag, task, marks, a, b, SET):
+                    best = gain
     return best
 
 
@@ -109,7 +112,7 @@ def wins(task, a, b, state, other_a, other_b, other_state):
 @kernel
 def best_change(dag, task, marks):
     """The winning change and its gain, as (a, b, state, gain); state NONE if nothing is allowed."""
-    gains, held, bounds = floats2(dag, GAINS), flags2(dag, HELD), floats(dag, BEST_GAIN)
+    gains, held, bounds = floats2(dag, GAINS), flags2(dag, HELD), floats(dag, BOUNDS)
     parents, n_parents = ints2(dag, PARENTS), ints(dag, N_PARENTS)
     may_remove = flags2(task, MAY_REMOVE)
     best = best_gain(dag, task, marks)
@@ -218,7 +221,11 @@ def set_either(engine, scratch, task, dag, a, b):
 
 @kernel
 def start_at(dag, task, scratch, adjacency):
-    """Make the graph of ``adjacency``, bool (n, n) [child, parent], acyclic; no gains yet."""
+    """Make the graph of ``adjacency``, bool (n, n) [child, parent], acyclic; no gains yet.
+
+    ``scratch.touched`` marks the children whose parents are others than before.
+    """
+    touched = flags(scratch, TOUCHED)
     held, parents, n_parents = flags2(dag, HELD), ints2(dag, PARENTS), ints(dag, N_PARENTS)
     waiting, queue = ints(scratch, WAITING), ints(scratch, QUEUE)
     n = n_parents.size
@@ -226,12 +233,15 @@ def start_at(dag, task, scratch, adjacency):
     done, end = 0, 0
     for b in range(n):
         n_parents[b] = 0
+        touched[b] = False
         for a in range(n):
+            touched[b] = touched[b] or held[b, a] != adjacency[b, a]
             held[b, a] = adjacency[b, a]
             if adjacency[b, a]:
                 mark ^= ints2(task, ARC_KEYS)[b, a]
                 parents[b, n_parents[b]] = a
                 n_parents[b] += 1
+        floats(dag, BOUNDS)[b] = np.inf
         waiting[b] = n_parents[b]
         if waiting[b] == 0:
             queue[end] = b
@@ -258,6 +268,15 @@ def refresh_from(engine, scratch, task, dag, first, most_asked):
             return b
         refresh(engine, scratch, task, dag, b)
     return n
+
+
+@kernel
+def refresh_touched(engine, scratch, task, dag):
+    """Refresh the families of the children that are marked."""
+    touched = flags(scratch, TOUCHED)
+    for b in range(ints(dag, N_PARENTS).size):
+        if touched[b]:
+            refresh(engine, scratch, task, dag, b)
 
 
 @kernel
@@ -408,10 +427,7 @@ def restart(
     """
     copy_dag(best_dag, dag)
     disturb(engine, scratch, task, dag, variables, random, n_changes)
-    touched = flags(scratch, TOUCHED)
-    for b in range(ints(dag, N_PARENTS).size):
-        if touched[b]:
-            refresh(engine, scratch, task, dag, b)
+    refresh_touched(engine, scratch, task, dag)
     climb(engine, scratch, task, dag, most_asked)
     tabu_walk(engine, scratch, task, dag, spare, marks, most_asked)
     climb(engine, scratch, task, dag, most_asked)

@@ -20,7 +20,7 @@ from bnmtl._kernels._jit import (
     words2,
 )
 from bnmtl._kernels.partition import CODE_AT
-from bnmtl._kernels.scoring import CALLS, COLUMN, FAMILY, QUEUE, WAITING, WANTED
+from bnmtl._kernels.scoring import CALLS, COLUMN, CUT, FAMILY, QUEUE, WAITING, WANTED
 
 DAG = (
     ("held", np.bool_, 2),  # (n, n): [b, a] for an arc a -> b
@@ -29,10 +29,10 @@ DAG = (
     ("ancestors", np.uint64, 2),  # (n, words)
     ("gains", np.float64, 2),  # (n, n): of toggling a -> b, prior included; nan if impossible
     ("scores", np.float64, 1),  # (n,): local scores
-    ("best_gain", np.float64, 1),  # (n,): largest of a permitted parent, cycles left aside
+    ("bounds", np.float64, 1),  # (n,): no parent that may be set now gains more
     ("mark", np.int64, 1),  # (1,): exclusive or of the keys of the arcs
 )
-HELD, PARENTS, N_PARENTS, ANCESTORS, GAINS, SCORES, BEST_GAIN, MARK = range(len(DAG))
+HELD, PARENTS, N_PARENTS, ANCESTORS, GAINS, SCORES, BOUNDS, MARK = range(len(DAG))
 
 TASK = (
     ("members", np.int64, 1),  # tasks of the engine whose scores are added up
@@ -63,7 +63,7 @@ def copy_dag(source, target):
     for b in range(n_parents.size):
         to_n_parents[b] = n_parents[b]
         floats(target, SCORES)[b] = floats(source, SCORES)[b]
-        floats(target, BEST_GAIN)[b] = floats(source, BEST_GAIN)[b]
+        floats(target, BOUNDS)[b] = floats(source, BOUNDS)[b]
         for a in range(n_parents.size):
             to_held[b, a] = held[b, a]
             to_gains[b, a] = gains[b, a]
@@ -145,29 +145,38 @@ def clear_arc(dag, task, a, b, scratch):
     ints(dag, MARK)[0] ^= ints2(task, ARC_KEYS)[b, a]
     ancestors, held = words2(dag, ANCESTORS), flags2(dag, HELD)
     parents, n_parents = ints2(dag, PARENTS), ints(dag, N_PARENTS)
-    # How many parents are still to be done, -1 for what b does not lead to.
-    waiting, queue = ints(scratch, WAITING), ints(scratch, QUEUE)
-    n = n_parents.size
-    affected = 0
-    for d in range(n):
+    for at in range(n_parents[b]):
+        if has(ancestors[parents[b, at]], a):
+            return
+    # Only arcs into a and its ancestors may have closed a cycle and do so no longer.
+    bounds = floats(dag, BOUNDS)
+    for d in range(bounds.size):
+        if d == a or has(ancestors[a], d):
+            bounds[d] = np.inf
+    # What b leads to, and how many parents of each are still to be done; -1 elsewhere.
+    affected, waiting, queue = ints(scratch, CUT), ints(scratch, WAITING), ints(scratch, QUEUE)
+    n_affected = np.int64(0)
+    for d in range(n_parents.size):
         waiting[d] = -1
         if d == b or has(ancestors[d], b):
-            affected += 1
+            affected[n_affected] = d
+            n_affected += 1
             waiting[d] = 0
-    for d in range(n):
-        if waiting[d] >= 0 and d != b:
-            for at in range(n_parents[d]):
-                if waiting[parents[d, at]] >= 0:
-                    waiting[d] += 1
+    for i in range(n_affected):
+        d = affected[i]
+        for at in range(n_parents[d]):
+            if d != b and waiting[parents[d, at]] >= 0:
+                waiting[d] += 1
     queue[0] = b
     done, end = 0, 1
     while done < end:
         d = queue[done]
         done += 1
         gather_ancestors(dag, d)
-        if end == affected:
+        if end == n_affected:
             continue
-        for e in range(n):
+        for i in range(n_affected):
+            e = affected[i]
             if waiting[e] > 0 and held[e, d]:
                 waiting[e] -= 1
                 if waiting[e] == 0:
@@ -257,7 +266,7 @@ def refresh(engine, scratch, task, dag, b):
         # nan loses the comparison.
         if not held[a] and out[a] > best:
             best = out[a]
-    floats(dag, BEST_GAIN)[b] = best
+    floats(dag, BOUNDS)[b] = best
 
 
 @kernel

@@ -7,20 +7,21 @@ Required arcs point forwards.
 
 import numpy as np
 
-from bnmtl._kernels._jit import flags2, floats, ints, kernel
-from bnmtl._kernels.climbing import climb, draw, refresh_from, start_at, tabu_walk
+from bnmtl._kernels._jit import flags, flags2, floats, ints, kernel
+from bnmtl._kernels.climbing import climb, draw, refresh_touched, start_at, tabu_walk
 from bnmtl._kernels.dags import total_score
 from bnmtl._kernels.remembered import hold_family, remember, score_of
 from bnmtl._kernels.scoring import ASKED, COUNTERS, WAITING
-from bnmtl._kernels.trees import BEFORE, IS_HELD, TOLERANCE
+from bnmtl._kernels.trees import BEFORE, IS_HELD, MATTERS, TOLERANCE
 
 WALK = (
     ("order", np.int64, 1),  # (n,)
     ("position", np.int64, 1),  # (n,)
     ("turns", np.int64, 1),  # (n,): scratch
     ("scores", np.float64, 1),  # (n,)
+    ("open", np.bool_, 1),  # (n,): variables for which there may be a better place
 )
-ORDER, POSITION, TURNS, SCORES = range(len(WALK))
+ORDER, POSITION, TURNS, SCORES, OPEN = range(len(WALK))
 
 
 @kernel
@@ -50,14 +51,19 @@ def insert(order, position, x, place):
 
 
 @kernel
-def move_to_best_place(engine, scratch, tasks, shared, tree, order, position, scores, x):
-    """Move x to the place of the order where the score is best; returns what that gains."""
-    before = flags2(shared, BEFORE)
+def move_to_best_place(engine, scratch, tasks, shared, tree, walk, x):
+    """Move x to the place of the order where the score is best.
+
+    Most variables that x passes neither have it among their possible parents nor are among its own;
+    nothing is looked up for them.
+    """
+    order, position, scores = ints(walk, ORDER), ints(walk, POSITION), floats(walk, SCORES)
+    before, matters = flags2(shared, BEFORE), flags2(tree, MATTERS)
     tolerance = floats(shared, TOLERANCE)[0]
     home = position[x]
     best_gain, best_place = 0.0, home
     for step in (-1, 1):
-        passed = 0.0
+        passed, own = 0.0, 0.0
         while True:
             place = position[x] + step
             if place < 0 or place >= order.size:
@@ -66,18 +72,35 @@ def move_to_best_place(engine, scratch, tasks, shared, tree, order, position, sc
             if before[x, y] if step < 0 else before[y, x]:
                 break
             exchange(order, position, min(place, position[x]))
-            passed += score_of(engine, scratch, tasks, shared, tree, position, y) - scores[y]
-            own = score_of(engine, scratch, tasks, shared, tree, position, x) - scores[x]
+            if matters[y, x]:
+                passed += score_of(engine, scratch, tasks, shared, tree, position, y) - scores[y]
+            if matters[x, y]:
+                own = score_of(engine, scratch, tasks, shared, tree, position, x) - scores[x]
             if passed + own > best_gain + tolerance:
                 best_gain, best_place = passed + own, place
         insert(order, position, x, home)
     if best_place == home:
-        return 0.0
+        return
     insert(order, position, x, best_place)
+    open_around(shared, tree, walk, x)
     for at in range(min(home, best_place), max(home, best_place) + 1):
         v = order[at]
-        scores[v] = score_of(engine, scratch, tasks, shared, tree, position, v)
-    return best_gain
+        if v == x or matters[v, x]:
+            scores[v] = score_of(engine, scratch, tasks, shared, tree, position, v)
+            open_around(shared, tree, walk, v)
+    flags(walk, OPEN)[x] = False
+
+
+@kernel
+def open_around(shared, tree, walk, v):
+    """Note that places have to be looked for anew where v matters, now that its score is another.
+
+    For all others every place is worth what it was.
+    """
+    before, matters, is_open = flags2(shared, BEFORE), flags2(tree, MATTERS), flags(walk, OPEN)
+    for u in range(is_open.size):
+        if matters[u, v] or matters[v, u] or before[u, v] or before[v, u]:
+            is_open[u] = True
 
 
 @kernel
@@ -97,23 +120,22 @@ def improve(engine, scratch, tasks, shared, tree, walk, random, most_asked):
     bool
         False if ``most_asked`` families were asked for before that.
     """
-    counters = ints(scratch, COUNTERS)
-    order, position, turns = ints(walk, ORDER), ints(walk, POSITION), ints(walk, TURNS)
-    scores = floats(walk, SCORES)
+    counters, turns, is_open = ints(scratch, COUNTERS), ints(walk, TURNS), flags(walk, OPEN)
     for v in range(turns.size):
         turns[v] = v
-    unmoved = 0
-    while unmoved < turns.size:
+        is_open[v] = True
+    any_open = True
+    while any_open:
         shuffle(turns, random)
+        any_open = False
         for at in range(turns.size):
+            if not is_open[turns[at]]:
+                continue
             if counters[ASKED] >= most_asked:
                 return False
-            gain = move_to_best_place(
-                engine, scratch, tasks, shared, tree, order, position, scores, turns[at]
-            )
-            unmoved = 0 if gain > 0.0 else unmoved + 1
-            if unmoved == turns.size:
-                break
+            any_open = True
+            is_open[turns[at]] = False
+            move_to_best_place(engine, scratch, tasks, shared, tree, walk, turns[at])
     return True
 
 
@@ -225,9 +247,12 @@ def search_orders(
 
 @kernel
 def climb_from(engine, scratch, task, dag, spare, adjacency, marks, most_asked):
-    """Climb over graphs from the one of ``adjacency``, with a tabu walk; returns the score."""
+    """Climb over graphs from the one of ``adjacency``, with a tabu walk; returns the score.
+
+    ``dag`` is a graph before, whose gains serve where the parents are the same.
+    """
     start_at(dag, task, scratch, adjacency)
-    refresh_from(engine, scratch, task, dag, np.int64(0), np.iinfo(np.int64).max)
+    refresh_touched(engine, scratch, task, dag)
     climb(engine, scratch, task, dag, most_asked)
     tabu_walk(engine, scratch, task, dag, spare, marks, most_asked)
     climb(engine, scratch, task, dag, most_asked)

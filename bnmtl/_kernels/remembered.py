@@ -13,6 +13,7 @@ from bnmtl._kernels.trees import (
     KNOWN,
     KNOWN_SCORE,
     KNOWN_TAKERS,
+    MATTERS,
     MOST_KNOWN,
     MOST_KNOWN_PARENTS,
     N_KNOWN,
@@ -80,6 +81,16 @@ def hold_family(engine, scratch, tasks, shared, tree, position, child):
 
 
 @kernel
+def is_marked(held, adjacency, child):
+    """Whether the parents that are marked are those of ``child`` in all graphs."""
+    for s in range(held.shape[0]):
+        for v in range(held.shape[1]):
+            if held[s, v] != adjacency[s, child, v]:
+                return False
+    return True
+
+
+@kernel
 def remember(engine, scratch, tasks, shared, tree, position, child, adjacency):
     """Remember the family of ``child`` in given graphs if it beats what is found otherwise.
 
@@ -87,6 +98,9 @@ def remember(engine, scratch, tasks, shared, tree, position, child, adjacency):
     """
     otherwise = score_of(engine, scratch, tasks, shared, tree, position, child)
     held, own, n_own = flags2(tree, IS_HELD), ints2(tree, OWN), ints(tree, N_OWN)
+    hold_family(engine, scratch, tasks, shared, tree, position, child)
+    if is_marked(held, adjacency, child):
+        return
     n_parents = 0
     for v in range(held.shape[1]):
         is_parent = False
@@ -113,6 +127,7 @@ def remember(engine, scratch, tasks, shared, tree, position, child, adjacency):
         for s in range(held.shape[0]):
             is_parent = is_parent or held[s, v]
         if is_parent:
+            flags2(tree, MATTERS)[child, v] = True
             ints2(tree, KNOWN)[place, end] = v
             for word in range(takers.shape[1]):
                 takers[end, word] = 0

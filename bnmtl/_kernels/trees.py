@@ -59,6 +59,7 @@ TREE = (
     ("known", np.int64, 2),  # (n * `MOST_KNOWN`, `MOST_KNOWN_PARENTS`)
     ("known_score", np.float64, 2),  # (n, `MOST_KNOWN`): -inf where there is none
     ("known_takers", np.int64, 3),  # (the same, words): the tasks that take each
+    ("matters", np.bool_, 2),  # (n, n): [b, a] whether a was ever listed or known as a parent of b
     ("own", np.int64, 2),  # (k, n): scratch, parents of a node in ascending order
     ("n_own", np.int64, 1),  # (k,): scratch
     ("held", np.bool_, 2),  # (k, n): scratch, the same as marks
@@ -69,7 +70,7 @@ TREE = (
 )
 ROOTS, USED, ABOVE, VARIABLE, TAKERS, FIRST, LENGTH, SCORE = range(8)
 LISTED, NEXT, LISTED_TAKERS, N_KNOWN, KNOWN, KNOWN_SCORE, KNOWN_TAKERS = range(8, 15)
-OWN, N_OWN, IS_HELD, TOGGLES, FOUND, WORTH, RANKED = range(15, len(TREE))
+MATTERS, OWN, N_OWN, IS_HELD, TOGGLES, FOUND, WORTH, RANKED = range(15, len(TREE))
 NODES, LISTS = range(2)
 # Families remembered for each child, and the most parents that one may have.
 MOST_KNOWN = 8
@@ -95,6 +96,7 @@ def new_tree(k, n, n_nodes):
         known=np.zeros((n * MOST_KNOWN, MOST_KNOWN_PARENTS), np.int64),
         known_score=np.full((n, MOST_KNOWN), -np.inf),
         known_takers=np.zeros((n * MOST_KNOWN, MOST_KNOWN_PARENTS, n_words), np.int64),
+        matters=np.zeros((n, n), dtype=bool),
         own=np.zeros((k, n), np.int64),
         n_own=np.zeros(k, np.int64),
         held=np.zeros((k, n), dtype=bool),
@@ -261,6 +263,7 @@ def make_node(engine, scratch, tasks, shared, tree, child, above, listed_at):
     floats(tree, SCORE)[node] = score_parents(engine, scratch, tasks, shared, tree, child)
 
     found, following = floats(tree, FOUND), ints(tree, NEXT)
+    matters = flags2(tree, MATTERS)[child]
     tolerance = floats(shared, TOLERANCE)[0]
     begin = used[LISTS]
     end = begin
@@ -271,6 +274,7 @@ def make_node(engine, scratch, tasks, shared, tree, child, above, listed_at):
         gain = choose_takers(tree, tasks, shared, v, child, listed_takers[end])
         if not gain > tolerance:
             continue
+        matters[v] = True
         following[end] = -1
         listed[end] = v
         found[end - begin] = gain

@@ -131,7 +131,7 @@ def new_dags(k, n):
         "ancestors": np.zeros((k, n, -(-n // 64)), np.uint64),
         "gains": np.full((k, n, n), np.nan),
         "scores": np.zeros((k, n)),
-        "best_gain": np.full((k, n), -np.inf),
+        "bounds": np.full((k, n), np.inf),
         "mark": np.zeros((k, 1), np.int64),
     }
 

@@ -64,6 +64,7 @@ def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, r
     walk = _Walk(state.scores, [task], shared, rng)
     dag, own, best, spare = (new_dag(n) for _ in range(4))
     dags.copy_dag(state.dag.table, best.table)
+    dags.copy_dag(state.dag.table, dag.table)
     marks = np.zeros(tabu, np.int64)
     arcs = state.constraints.permitted | state.adjacency
     variables = np.flatnonzero(arcs.any(axis=0) | arcs.any(axis=1))
@@ -209,6 +210,7 @@ class _Walk:
             position=np.zeros(n, np.int64),
             turns=np.zeros(n, np.int64),
             scores=np.zeros(n),
+            open=np.zeros(n, dtype=bool),
         )
         self.adjacency = np.zeros((len(tasks), n, n), dtype=bool)
 
