@@ -311,29 +311,34 @@ def arc_table(problems, configuration):
         have it: both variables are there and not constant; sorted by from, to and task.
     """
     rows = []
-    for problem in problems:
+    for at, problem in enumerate(problems):
         graph = configuration[problem.name]
         compelled = compelled_arcs(graph)
         index = {variable: at for at, variable in enumerate(problem.variables)}
-        for parent, child in graph.edges:
-            held = {index[one] for one in graph.predecessors(child)}
-            with_arc = problem.scores.local_score(index[child], held)
-            without = problem.scores.local_score(index[child], held - {index[parent]})
-            strength = with_arc - without
-            rows.append((parent, child, problem.name, strength, (parent, child) in compelled))
-    table = pd.DataFrame(rows, columns=["from", "to", "task", "strength", "compelled"])
-    table["compelled"] = table["compelled"].astype(bool)
-    table["strength"] = table["strength"].astype(float)
+        for child, parents in graph.pred.items():
+            if parents:
+                gains = problem.scores.gains(index[child], sorted(index[one] for one in parents))
+            for parent in parents:
+                strength = -gains[index[parent]]
+                is_compelled = (parent, child) in compelled
+                rows.append((parent, child, at, problem.name, strength, is_compelled))
     graphs = configuration.values()
     counts = {arc: sum(g.has_edge(*arc) for g in graphs) for g in graphs for arc in g.edges}
     possible = {arc: sum(could_have(g, *arc) for g in graphs) for arc in counts}
-    arcs = list(zip(table["from"], table["to"], strict=True))
-    table["n_tasks"] = np.array([counts[arc] for arc in arcs], dtype=int)
-    table["n_tasks_possible"] = np.array([possible[arc] for arc in arcs], dtype=int)
-    order = {name: at for at, name in enumerate(configuration)}
-    return table.sort_values(
-        ["from", "to", "task"], key=lambda c: c.map(order) if c.name == "task" else c
-    ).reset_index(drop=True)
+    rows.sort()
+    parents, children, _, names, strengths, compelled = zip(*rows, strict=True) if rows else [()] * 6
+    arcs = list(zip(parents, children, strict=True))
+    return pd.DataFrame(
+        {
+            "from": list(parents),
+            "to": list(children),
+            "task": list(names),
+            "strength": np.array(strengths, dtype=float),
+            "compelled": np.array(compelled, dtype=bool),
+            "n_tasks": np.array([counts[arc] for arc in arcs], dtype=int),
+            "n_tasks_possible": np.array([possible[arc] for arc in arcs], dtype=int),
+        }
+    )
 
 
 def check_names(argument, names, known, kind):

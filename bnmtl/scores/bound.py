@@ -262,7 +262,7 @@ class BoundScore:
                 scratch.family[: len(held)] = held
                 scratch.wanted[: self.n_variables] = True
                 scoring.gains(self.engine.table, scratch.table, s, child, len(held))
-                column = scratch.column.copy()
+                column = scratch.column[: self.n_variables].copy()
                 own = column[child]
                 total += np.where(usable[:, child], column, 0.0)
                 total[child] += 0.0 if usable[child, child] else own

@@ -40,6 +40,8 @@ def _take_representative(state):
     before, found = state.score, state.adjacency.copy()
     # A variable's rank is the number of those that come before it.
     chosen = representative(found, state.task.coins.sum(axis=1))
+    if (chosen == found).all():
+        return True
     if not _is_allowed(state, chosen):
         return False
     state.reset(chosen)
