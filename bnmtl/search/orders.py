@@ -25,7 +25,7 @@ MOST_NODES = 1 << 19
 # A kick displaces up to this many variables.
 MOST_MOVES = 3
 # Climbs from random changes after an iteration that found nothing better.
-RESTARTS = 3
+RESTARTS = 6
 
 
 def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, report=None):
