@@ -2,8 +2,8 @@
 
 Run `python -m benchmarks.search` in an environment with `pip install -e ".[bench]"` (about an
 hour on two cores). One JSON line per case is appended to benchmarks/results/search.jsonl and
-benchmarks/results/joint.jsonl; a second run goes on where the first stopped. `--table` prints the
-tables of benchmarks/README.md from these files.
+benchmarks/results/joint.jsonl; a second run goes on where the first stopped. `python -m
+benchmarks.tables` makes the tables of benchmarks/README.md of them.
 
 Twenty seeds are five samples by four: columns are shuffled and the search is seeded anew for each.
 The best known score of a sample is the best of everything that was tried on it, climbing from the
@@ -15,18 +15,16 @@ import time
 import warnings
 
 import numpy as np
-import pandas as pd
 from joblib import Parallel, delayed
 from rich.progress import Progress
 
-from benchmarks import joint
+from benchmarks import joint, tables
 from benchmarks.peers import Pgmpy, PyAgrum
 from benchmarks.record import Results
 from bnmtl import BDeu, SingleTaskLearner, structures
 from bnmtl.metrics import edit_distance, shd
 
 SEEDS = range(20)
-SEEDS_PER_SAMPLE = 4
 CASES = [
     *((name, n_rows) for name in ("alarm", "insurance") for n_rows in (250, 1000, 5000, 10000)),
     *((name, 1000) for name in ("asia", "sachs")),
@@ -47,10 +45,13 @@ WITH_PEERS = {"pyAgrum": False, "pyAgrum tabu": True}
 PGMPY = [("asia", 1000), ("sachs", 1000), ("child", 1000)]
 EXACT = ("asia", "sachs", "child")
 # Tried once a sample, for the best known score only.
-ONCE = {
-    "from the truth": {**CLIMB, "restarts": 0},
-    "30 orders": {"n_starts": 30, "iterations": 50},
-}
+ONCE = dict(
+    zip(
+        tables.ONCE,
+        ({**CLIMB, "restarts": 0}, {"n_starts": 30, "iterations": 50}),
+        strict=True,
+    )
+)
 
 
 def variants(name, n_rows):
@@ -65,7 +66,7 @@ def variants(name, n_rows):
 
 def rows_of(name, n_rows, seed):
     """The rows of a seed's sample, the columns in the seed's order."""
-    frame = structures.load(name).sample(n_rows, random_state=seed // SEEDS_PER_SAMPLE)
+    frame = structures.load(name).sample(n_rows, random_state=seed // tables.SEEDS_PER_SAMPLE)
     return frame[list(np.random.default_rng(seed).permutation(frame.columns))]
 
 
@@ -107,7 +108,7 @@ def plan_single():
         for seed in SEEDS:
             for variant in variants(name, n_rows):
                 yield {"network": name, "rows": n_rows, "seed": seed, "variant": variant}
-            if seed % SEEDS_PER_SAMPLE == 0:
+            if seed % tables.SEEDS_PER_SAMPLE == 0:
                 for variant in ONCE:
                     yield {"network": name, "rows": n_rows, "seed": seed, "variant": variant}
 
@@ -132,72 +133,9 @@ def run(results, plan, function, n_jobs):
             progress.advance(bar)
 
 
-def single_table(lines):
-    """Distance to the best known score, by network, rows and search."""
-    lines = lines.assign(sample=lines["seed"] // SEEDS_PER_SAMPLE)
-    best = lines.groupby(["network", "rows", "sample"])["score"].transform("max")
-    lines = lines.assign(gap=best - lines["score"])
-    shown = lines[~lines["variant"].isin(ONCE)]
-    rows = []
-    for (name, n_rows, variant), group in shown.groupby(["network", "rows", "variant"], sort=False):
-        rows.append(
-            {
-                "network": name,
-                "rows": n_rows,
-                "search": variant,
-                "within 1 nat": f"{(group['gap'] < 1).sum()} of {len(group)}",
-                "median gap": f"{group['gap'].median():.1f}",
-                "worst gap": f"{group['gap'].max():.1f}",
-                "edits": f"{group['edits'].mean():.1f}",
-                "SHD": f"{group['shd'].mean():.1f}",
-                "seconds": f"{group['seconds'].median():.3f}",
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def joint_table(lines):
-    """Mean edits per task at each search's best penalty, and scores beside the best of all."""
-    keys = ["problem", "trial", "penalty"]
-    ours = lines[lines["variant"].isin(joint.OURS)]
-    chosen = ours.loc[ours.groupby(keys)["score"].idxmax()]
-    totals = ours.groupby(keys)[["seconds", "seconds_of_start"]].sum().reset_index()
-    chosen = chosen.drop(columns=["seconds", "seconds_of_start"]).merge(totals, on=keys)
-    lines = pd.concat([lines, chosen.assign(variant="the best of these three by score")])
-    best = lines.groupby(keys)["score"].transform("max")
-    lines = lines.assign(gap=best - lines["score"])
-    lines = lines.assign(seconds=lines["seconds"] + lines["seconds_of_start"])
-    rows = []
-    for (name, variant), group in lines.groupby(["problem", "variant"], sort=False):
-        by_penalty = group.groupby("penalty")["edits"].mean()
-        at_best = group[group["penalty"] == by_penalty.idxmin()]
-        rows.append(
-            {
-                "problem": name,
-                "search": variant,
-                "trials": at_best["trial"].nunique(),
-                "best 1 - penalty": f"{1 - by_penalty.idxmin():.0e}",
-                "edits": f"{at_best['edits'].mean():.2f} ± {at_best['edits'].sem():.2f}",
-                "SHD": f"{at_best['shd'].mean():.2f}",
-                "best score in": f"{(group['gap'] < 1).mean():.0%}",
-                "mean gap": f"{group['gap'].mean():.1f}",
-                "seconds": f"{group['seconds'].median():.2f}",
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def markdown(table):
-    """A table as Markdown."""
-    lines = [" | ".join(table.columns), " | ".join("---" for _ in table.columns)]
-    lines += [" | ".join(map(str, row)) for row in table.itertuples(index=False)]
-    return "\n".join(f"| {line} |" for line in lines)
-
-
 def main():
-    """Run what is missing of both studies, then print the tables."""
+    """Run what is missing of both studies."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--table", action="store_true", help="print the tables and stop")
     parser.add_argument("--only", choices=("single", "joint"), help="one of the two studies")
     parser.add_argument("--jobs", type=int, default=2, help="cases at a time")
     parser.add_argument("--network", help="only this network or problem")
@@ -205,15 +143,12 @@ def main():
     single = Results("search", ("network", "rows", "seed", "variant"))
     jointly = Results("joint", ("problem", "trial"))
     wanted = arguments.network
-    if not arguments.table and arguments.only != "joint":
+    if arguments.only != "joint":
         plan = [one for one in plan_single() if wanted in (None, one["network"])]
         run(single, plan, measure, arguments.jobs)
-    if not arguments.table and arguments.only != "single":
+    if arguments.only != "single":
         plan = [one for one in joint.plan() if wanted in (None, one["problem"])]
         run(jointly, plan, joint.measure, arguments.jobs)
-    for results, table in ((single, single_table), (jointly, joint_table)):
-        if results.lines:
-            print(markdown(table(pd.DataFrame(results.lines))), end="\n\n")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import warnings
 
 import numpy as np
 from rich.progress import track
+from scipy.stats import sem
 
 import bnmtl
 from benchmarks.peers import Pgmpy, PyAgrum, check_score
@@ -137,6 +138,8 @@ def measure_climb(name, n_rows):
         "ratio": median(theirs / ours),
         "score": round(float(score.mean()), 3),
         "pyAgrum_score": round(float(their_score.mean()), 3),
+        "score_gain": round(float((score - their_score).mean()), 3),
+        "score_gain_error": round(float(sem(score - their_score)), 3),
         "microseconds_per_family": median(each),
         "microseconds_per_histogram": round(histogram_floor(n_rows), 3),
         "replicates": len(lines),
@@ -273,6 +276,7 @@ def measure_start(*_):
         "import_with_bnmtl": median(package),
         "import_with_learners": median(learners),
         "import_ratio": median(package / libraries),
+        "learners_ratio": median(learners / libraries),
     }
 
 

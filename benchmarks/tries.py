@@ -1,9 +1,9 @@
 """Ideas that were tried on top of the search over configurations, and what they gain.
 
 Run `python -m benchmarks.tries` in an environment with bnmtl (about ten minutes on two cores). Each
-idea goes on from the best configuration that the three searches of `joint.OURS` have found; one
-JSON line per problem, trial, penalty and idea is appended to benchmarks/results/tries.jsonl.
-`--table` prints the table of benchmarks/README.md.
+idea goes on from the best configuration that the default search finds; one JSON line per problem,
+trial, penalty and idea is appended to benchmarks/results/tries.jsonl. `python -m
+benchmarks.tables` makes the table of benchmarks/README.md of them.
 
 * tabu: ten changes of pairs, each the best of those not changed in this walk even if it loses, all
   tasks alike or one task; then the greedy from the best configuration seen.
@@ -13,17 +13,14 @@ JSON line per problem, trial, penalty and idea is appended to benchmarks/results
 * relaxing: from the identical solution through falling penalties, each greedy from the last.
 """
 
-import argparse
 import time
 import warnings
 
 import numpy as np
-import pandas as pd
 from rich.progress import track
 
 from benchmarks import joint
 from benchmarks.record import Results
-from benchmarks.search import markdown
 from bnmtl import PairedPrior
 from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.problem import Couplings
@@ -189,42 +186,15 @@ def measure(problem, trial):
     return lines
 
 
-def table(lines):
-    """How often an idea improves the score, and by how much, by problem."""
-    rows = []
-    for (problem, idea), group in lines.groupby(["problem", "idea"], sort=False):
-        rows.append(
-            {
-                "problem": problem,
-                "idea": idea,
-                "better score in": f"{(group['gain'] > 1e-3).sum()} of {len(group)}",
-                "mean gain (nats)": f"{group['gain'].clip(lower=0).mean():.2f}",
-                "largest": f"{max(group['gain'].max(), 0):.1f}",
-                "edits before": f"{group['edits_before'].mean():.2f}",
-                "edits where better": (
-                    f"{(group['edits'] - group['edits_before'])[group['gain'] > 1e-3].mean():+.2f}"
-                    if (group["gain"] > 1e-3).any()
-                    else ""
-                ),
-                "seconds": f"{group['seconds'].median():.2f}",
-            }
-        )
-    return pd.DataFrame(rows)
-
-
 def main():
-    """Run what is missing, then print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--table", action="store_true", help="print the table and stop")
-    arguments = parser.parse_args()
+    """Run what is missing."""
     warnings.simplefilter("ignore")
     results = Results("tries", ("problem", "trial"))
     plan = [{"problem": name, "trial": trial} for trial in TRIALS for name in PROBLEMS]
-    for settings in track([] if arguments.table else plan):
+    for settings in track(plan):
         if not results.has(**settings):
             for line in measure(**settings):
                 results.add(**settings, **line)
-    print(markdown(table(pd.DataFrame(results.lines))))
 
 
 if __name__ == "__main__":

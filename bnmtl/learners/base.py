@@ -326,7 +326,9 @@ def arc_table(problems, configuration):
     counts = {arc: sum(g.has_edge(*arc) for g in graphs) for g in graphs for arc in g.edges}
     possible = {arc: sum(could_have(g, *arc) for g in graphs) for arc in counts}
     rows.sort()
-    parents, children, _, names, strengths, compelled = zip(*rows, strict=True) if rows else [()] * 6
+    parents, children, _, names, strengths, compelled = (
+        zip(*rows, strict=True) if rows else [()] * 6
+    )
     arcs = list(zip(parents, children, strict=True))
     return pd.DataFrame(
         {

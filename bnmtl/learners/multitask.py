@@ -20,7 +20,8 @@ class MultitaskLearner(Learner):
 
     Greedy search over configurations: each step gives one pair of variables the best legal states
     in all tasks at once. ``search`` and its parameters belong to the searches that provide the
-    starts.
+    starts; unless it is "hill-climbing", they also go on from where the greedy search ends, over
+    one task's whole graph at a time with the other tasks given, in turns with the greedy.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """From task problems to the best configuration: searches for the starts, then from each."""
 
 import contextlib
+import itertools
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -8,7 +9,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from bnmtl.priors.coupling import CouplingPrior
-from bnmtl.search import exact, hill_climbing, orders
+from bnmtl.search import exact, hill_climbing, one_by_one, orders
 from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.graph_state import GraphState
@@ -300,6 +301,20 @@ class MultitaskSearch:
         )
         return None if matrices is None else self.joint.cut(matrices)
 
+    def _one_by_one(self, couplings, search, start, report):
+        """Improve a configuration by searches over the graph of one task at a time."""
+        effort = replace(self._effort, n_starts=1)
+        searched = itertools.count(1)
+
+        def find(s, state):
+            _search(state, effort, f"{start}, {self.joint.names[s]}", None)
+            if report is not None:
+                report(f"multitask from {start}", self.joint.names[s], next(searched))
+
+        return one_by_one.improve(
+            search, find, lambda matrices: self._at(couplings, matrices), self._effort.budget()
+        )
+
     def apart(self):
         """The single-task solution, which is the answer where nothing couples the tasks."""
         scores = [
@@ -339,9 +354,12 @@ class MultitaskSearch:
                     continue
                 if matrices is None:
                     matrices = [problem.constraints.required for problem in self.problems]
-            search = ended[name] = self._at(couplings, self.joint.spread(matrices))
+            search = self._at(couplings, self.joint.spread(matrices))
             told = None if report is None else report.of(f"multitask from {name}")
             search.run(self._effort.budget(), told)
+            if self._effort.search != "hill-climbing":
+                search = self._one_by_one(couplings, search, name, report)
+            ended[name] = search
             violated, score = search.score
             scores[name] = -np.inf if violated else score
         best = list(scores)[self._ties.best(list(scores.values()))[0]]

@@ -242,6 +242,22 @@ class Couplings:
         """Pairs (i, j), i < j, that two or more tasks have, as rows of an int array."""
         return np.argwhere(np.triu(self._problem.takes_part.sum(axis=0) > 1, 1))
 
+    @cached_property
+    def kinds(self):
+        """A number for every pair, int array of shape (n, n): pairs of one number are alike."""
+        part = self._problem.takes_part
+        n = part.shape[1]
+        if not self.builtin:
+            return np.arange(n * n).reshape(n, n)
+        kinds = np.unique(part.reshape(len(part), -1), axis=1, return_inverse=True)[1]
+        kinds = kinds.reshape(n, n)
+        index = {variable: at for at, variable in enumerate(self._problem.variables)}
+        for number, pair in enumerate(self._listed):
+            if pair <= index.keys():
+                i, j = (index[variable] for variable in pair)
+                kinds[i, j] = kinds[j, i] = n * n + number
+        return kinds
+
     def shared(self, tolerance):
         """What a search over orders that the tasks share needs to know.
 

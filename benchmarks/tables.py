@@ -1,0 +1,234 @@
+"""The tables of benchmarks/README.md, made from the lines in benchmarks/results.
+
+`python -m benchmarks.tables` writes them into the README, each between the comments that name it.
+"""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from benchmarks import growth, joint, sachs
+from benchmarks.record import Results
+
+FOLDER = Path(__file__).parent
+# Tried once a sample, for the best known score only.
+ONCE = ("from the truth", "30 orders")
+SEEDS_PER_SAMPLE = 4
+
+
+def lines_of(name):
+    """All lines of one file of results."""
+    return pd.DataFrame(Results(name, ()).lines)
+
+
+def markdown(table):
+    """A table as Markdown."""
+    lines = [" | ".join(table.columns), " | ".join("---" for _ in table.columns)]
+    lines += [" | ".join(map(str, row)) for row in table.itertuples(index=False)]
+    return "\n".join(f"| {line} |" for line in lines)
+
+
+def milliseconds(seconds):
+    """With three digits."""
+    return f"{1000 * seconds:.3g}"
+
+
+def climbs():
+    """Hill climbing beside pyAgrum's."""
+    lines = lines_of("speed")
+    rows = [
+        {
+            "network": line.network,
+            "rows": f"{line.rows:,}",
+            "bnmtl (ms)": milliseconds(line.ours),
+            "pyAgrum (ms)": milliseconds(line.pyAgrum),
+            "times faster": f"{line.ratio:.1f}",
+            "score above pyAgrum's": f"{line.score_gain:+.0f} ± {line.score_gain_error:.0f}",
+            "µs per family": f"{line.microseconds_per_family:.2f}",
+            "µs per histogram": f"{line.microseconds_per_histogram:.2f}",
+            "samples": int(line.replicates),
+        }
+        for line in lines[lines["study"] == "climb"].itertuples()
+    ]
+    return pd.DataFrame(rows)
+
+
+def restarts():
+    """100 restarts and orders beside one climb of pyAgrum."""
+    lines = lines_of("speed")
+    rows = [
+        {
+            "network": line.network,
+            "rows": f"{line.rows:,}",
+            "pyAgrum, one climb (ms)": milliseconds(line.pyAgrum),
+            "100 restarts, tabu (ms)": milliseconds(line.restarts),
+            "in climbs of pyAgrum": f"{line.restarts_to_pyAgrum:.1f}",
+            "orders (ms)": milliseconds(line.orders),
+            "orders in climbs of pyAgrum": f"{line.orders_to_pyAgrum:.1f}",
+            "mean score: pyAgrum tabu / restarts / orders": (
+                f"{line.pyAgrum_tabu_score:.0f} / {line.restarts_score:.0f} / "
+                f"{line.orders_score:.0f}"
+            ),
+        }
+        for line in lines[lines["study"] == "restarts"].itertuples()
+    ]
+    return pd.DataFrame(rows)
+
+
+def fits():
+    """From data frames to networks with parameters."""
+    lines = lines_of("speed")
+    rows = [
+        {
+            "network": line.network,
+            "rows": f"{line.rows:,}",
+            "pyAgrum (ms)": milliseconds(line.pyAgrum),
+            "hill climbing (ms)": milliseconds(line.climb),
+            "times faster": f"{line.ratio:.1f}",
+            "orders (ms)": milliseconds(line.orders),
+        }
+        for line in lines[lines["study"] == "fit"].itertuples()
+    ]
+    return pd.DataFrame(rows)
+
+
+def once():
+    """The measurements of a single number."""
+    lines = lines_of("speed").set_index("study")
+    pgmpy, threads, start = (lines.loc[study] for study in ("pgmpy", "threads", "start"))
+    rows = [
+        ("hill climbing on ALARM, 1000 rows: times faster than pgmpy", f"{pgmpy.ratio:.0f}"),
+        ("five ALARM tasks, 1000 rows, n_jobs=1 / n_jobs=2 (s)", f"{threads.one:.2f}"),
+        ("first call: compiling all kernels (s)", f"{start.first_call:.1f}"),
+        ("the same calls in a second process (s)", f"{start.second_process:.2f}"),
+        ("`import bnmtl` / numpy, pandas, networkx and numba", f"{start.import_ratio:.2f}"),
+        ("the same with the learners / the four", f"{start.learners_ratio:.2f}"),
+    ]
+    rows[1] = (rows[1][0], f"{threads.one:.2f} / {threads.two:.2f}")
+    return pd.DataFrame(rows, columns=["what", "measured"])
+
+
+def gaps():
+    """Lines of the single-task study with their distance to the sample's best known score."""
+    lines = lines_of("search")
+    lines = lines.assign(sample=lines["seed"] // SEEDS_PER_SAMPLE)
+    best = lines.groupby(["network", "rows", "sample"])["score"].transform("max")
+    lines = lines.assign(gap=best - lines["score"])
+    return lines[~lines["variant"].isin(ONCE)]
+
+
+def by_search(cell):
+    """A table with a row per network and size and a column per search."""
+    lines = gaps()
+    rows = []
+    for (name, n_rows), group in lines.groupby(["network", "rows"], sort=False):
+        row = {"network": name, "rows": f"{n_rows:,}"}
+        for variant in lines["variant"].unique():
+            own = group[group["variant"] == variant]
+            row[variant] = cell(own) if len(own) else ""
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def found():
+    """How many runs end within 1 nat of the best known score, and how far below the median run."""
+    return by_search(lambda own: f"{(own['gap'] < 1).sum()}/{len(own)}, {own['gap'].median():.1f}")
+
+
+def distances():
+    """Mean edit distance and SHD to the true graph."""
+    return by_search(lambda own: f"{own['edits'].mean():.1f}, {own['shd'].mean():.1f}")
+
+
+def seconds():
+    """Median seconds of a run."""
+    return by_search(lambda own: f"{own['seconds'].median():.3g}")
+
+
+def jointly():
+    """Mean edits per task at each search's best penalty, and scores beside the best of all."""
+    keys = ["problem", "trial", "penalty"]
+    lines = lines_of("joint")
+    ours = lines[lines["variant"].isin(joint.OURS)]
+    chosen = ours.loc[ours.groupby(keys)["score"].idxmax()]
+    spent = ["seconds", "seconds_of_start"]
+    totals = ours.groupby(keys)[spent].sum().reset_index()
+    chosen = chosen.drop(columns=spent).merge(totals, on=keys)
+    lines = pd.concat([lines, chosen.assign(variant="the best of these three by score")])
+    best = lines.groupby(keys)["score"].transform("max")
+    lines = lines.assign(
+        gap=best - lines["score"], seconds=lines["seconds"] + lines["seconds_of_start"]
+    )
+    rows = []
+    for (name, variant), group in lines.groupby(["problem", "variant"], sort=False):
+        by_penalty = group.groupby("penalty")["edits"].mean()
+        at_best = group[group["penalty"] == by_penalty.idxmin()]
+        rows.append(
+            {
+                "problem": name,
+                "search": variant,
+                "trials": at_best["trial"].nunique(),
+                "best 1 - penalty": f"{1 - by_penalty.idxmin():.0e}",
+                "edits": f"{at_best['edits'].mean():.2f} ± {at_best['edits'].sem():.2f}",
+                "SHD": f"{at_best['shd'].mean():.2f}",
+                "best score in": f"{(group['gap'] < 1).mean():.0%}",
+                "mean gap": f"{group['gap'].mean():.1f}",
+                "seconds": f"{group['seconds'].median():.2f}",
+            }
+        )
+    return pd.DataFrame(rows).sort_values("problem", kind="stable")
+
+
+def tries():
+    """How often an idea improves the score, and by how much, by problem."""
+    rows = []
+    for (problem, idea), group in lines_of("tries").groupby(["problem", "idea"], sort=False):
+        better = group[group["gain"] > 1e-3]
+        rows.append(
+            {
+                "problem": problem,
+                "idea": idea,
+                "better score in": f"{len(better)} of {len(group)}",
+                "largest gain (nats)": f"{better['gain'].max():.1f}" if len(better) else "",
+                "edits before": f"{group['edits_before'].mean():.2f}",
+                "change of edits there": (
+                    f"{(better['edits'] - better['edits_before']).mean():+.2f}"
+                    if len(better)
+                    else ""
+                ),
+                "seconds": f"{group['seconds'].median():.2f}",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+TABLES = {
+    "climbs": lambda: markdown(climbs()),
+    "restarts": lambda: markdown(restarts()),
+    "fits": lambda: markdown(fits()),
+    "once": lambda: markdown(once()),
+    "found": lambda: markdown(found()),
+    "distances": lambda: markdown(distances()),
+    "seconds": lambda: markdown(seconds()),
+    "joint": lambda: markdown(jointly()),
+    "tries": lambda: markdown(tries()),
+    "growth": lambda: growth.table(lines_of("growth")),
+    "sachs": sachs.table,
+}
+MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
+
+
+def with_tables(text):
+    """A README with its tables made anew."""
+    return MARKED.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], text)
+
+
+def main():
+    """Write the tables into the READMEs."""
+    for path in (FOLDER / "README.md", FOLDER.parent / "README.md"):
+        path.write_text(with_tables(path.read_text()))
+
+
+if __name__ == "__main__":
+    main()

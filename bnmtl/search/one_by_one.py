@@ -1,0 +1,103 @@
+"""Improves a configuration by searching one task's whole graph at a time, the others being given.
+
+The greedy search over configurations changes one pair of variables in all tasks; this changes all
+pairs of one task. Given the other tasks, the coupling is a sum over pairs of what each state of the
+task's own pair is worth, that is, log odds for each of its arcs, and any search over graphs can
+take them. The two searches take turns until neither gains.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from bnmtl.search.graph_state import GraphState
+
+
+def improve(search, find, at, budget):
+    """Search the tasks' graphs in turn, each followed by the greedy, until no task gains.
+
+    Parameters
+    ----------
+    search : ConfigurationSearch
+        At its end.
+    find : callable (s, GraphState)
+        Improves the graph of task s.
+    at : callable (matrices) -> ConfigurationSearch
+        Makes a search that starts there.
+    budget : Budget
+        Of the greedy searches.
+
+    Returns
+    -------
+    ConfigurationSearch
+        The given one, or a better one.
+    """
+    s, in_vain = 0, 0
+    while in_vain < len(search.states) and not search.violated:
+        state = given_the_others(search, s)
+        before = state.adjacency.copy()
+        find(s, state)
+        in_vain += 1
+        if (state.adjacency != before).any():
+            matrices = search.adjacency.copy()
+            matrices[s] = state.adjacency
+            other = at(matrices)
+            other.run(budget)
+            (_, own), (violated, score) = search.score, other.score
+            if not violated and score > own + search.ties.tolerance:
+                search, in_vain = other, 1
+        s = (s + 1) % len(search.states)
+    return search
+
+
+def given_the_others(search, s):
+    """The graph of task s under search, the coupling with the other tasks as odds of its arcs.
+
+    Pairs for which some state is ruled out by a penalty of 1 are left as they are.
+    """
+    odds = np.array(search.arc_terms[s][0] - search.arc_terms[s][1])
+    constraints, own = search.problem.constraints[s], search.adjacency[s].copy()
+    kept = np.zeros_like(own)
+    others = np.delete(search.adjacency, s, axis=0).any(axis=0)
+    others |= others.T
+    coupled = np.triu(search.problem.takes_part[s]) & (search.problem.takes_part.sum(axis=0) > 1)
+    for pairs in _alike(search.couplings.kinds, coupled, others):
+        i, j = pairs[0]
+        values = _values(search, s, i, j)
+        rows, columns = pairs.T
+        if np.isinf(values).any():
+            kept[rows, columns] = kept[columns, rows] = True
+            continue
+        odds[rows, columns] += values[2] - values[1]
+        odds[columns, rows] += values[0] - values[1]
+    constraints = replace(
+        constraints,
+        permitted=constraints.permitted & (~kept | own),
+        required=constraints.required | (kept & own),
+    )
+    return GraphState(search.problem.scores([s]), constraints, search.ties, own, odds)
+
+
+def _alike(kinds, coupled, others):
+    """Pairs for which the coupling with the other tasks is the same, as int arrays (m, 2).
+
+    Where no other task has an arc that depends on the kind of the pair alone.
+    """
+    empty = coupled & ~others
+    for kind in np.unique(kinds[empty]):
+        yield np.argwhere(empty & (kinds == kind))
+    for pair in np.argwhere(coupled & others):
+        yield pair[None]
+
+
+def _values(search, s, i, j):
+    """Log coupling of a pair for the states -1, 0 and 1 of task s."""
+    members, coupling = search.couplings.of(i, j)
+    arcs = search.adjacency[members]
+    states = arcs[:, i, j].astype(np.int8) - arcs[:, j, i]
+    at = np.flatnonzero(members == s)
+    values = np.zeros(3)
+    for state in (-1, 0, 1):
+        states[at] = state
+        values[1 + state] = coupling.log_coupling(states)
+    return values

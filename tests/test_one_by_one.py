@@ -1,0 +1,113 @@
+"""Searches over one task's graph given the others: odds against full scores, no loss, ends."""
+
+import naive
+import numpy as np
+import pytest
+from budget import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_configurations import PRIORS, joint_problem
+from test_orders import frames
+
+from bnmtl import ArcPrior, MultitaskLearner, PairedPrior, problems
+from bnmtl.search import one_by_one
+from bnmtl.search.budget import Budget
+from bnmtl.search.configurations import ConfigurationSearch
+from bnmtl.search.hill_climbing import search as climb
+from bnmtl.search.problem import Couplings
+from bnmtl.search.ties import Ties
+
+
+def searches(seed, n, prior, **demands):
+    """A problem of three tasks and a function that makes searches over it."""
+    problem = joint_problem(frames(seed, n), **demands)
+    couplings, ties = Couplings(prior, problem), Ties(problem.variables, seed, 1e-9)
+    return problem, lambda matrices: ConfigurationSearch(problem, couplings, ties, matrices)
+
+
+def random_graphs(problem, rng):
+    """One DAG per task of the pairs that the task has, all of one order."""
+    part = problem.takes_part
+    order = rng.permutation(part.shape[1])
+    forward = np.argsort(order)[:, None] < np.argsort(order)
+    return (rng.random(part.shape) < 0.4) & forward & part
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=repr)
+@settings(max_examples=examples(15))
+@given(st.integers(0, 10**6), st.integers(2, 5), st.booleans())
+def test_given_the_others_scores_change_as_the_whole_does(prior, seed, n, with_prior):
+    """One graph more or less: the odds of its arcs are what the coupling and its prior say."""
+    structure = ArcPrior(0.2) if with_prior else None
+    problem, at = searches(seed, n, prior, structure_prior=structure)
+    rng = np.random.default_rng(seed)
+    matrices = random_graphs(problem, rng)
+    search = at(matrices)
+    for s in range(len(matrices)):
+        state = one_by_one.given_the_others(search, s)
+        assert (state.adjacency == matrices[s]).all()
+        before = state.score
+        for _ in range(3):
+            other = matrices.copy()
+            other[s] = random_graphs(problem, rng)[s]
+            permitted, required = state.constraints.permitted, state.constraints.required
+            if (other[s] & ~permitted).any() or (required & ~other[s]).any():
+                continue
+            state.reset(other[s])
+            changed = at(other)
+            assert changed.violated == search.violated
+            change = changed.score[1] - search.score[1]
+            assert state.score - before == pytest.approx(change, abs=1e-7)
+
+
+def test_pairs_that_a_penalty_of_1_rules_out_are_left_as_they_are():
+    _, at = searches(0, 4, PairedPrior(1.0))
+    matrices = np.zeros((3, 4, 4), dtype=bool)
+    matrices[:, 0, 1] = True
+    state = one_by_one.given_the_others(at(matrices), 0)
+    assert not (state.constraints.permitted & ~matrices[0]).any()
+    assert state.constraints.required[0, 1]
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=repr)
+@settings(max_examples=examples(10))
+@given(st.integers(0, 10**6), st.integers(2, 4), st.data())
+def test_the_end_is_better_and_no_task_can_gain_alone(prior, seed, n, data):
+    problem, at = searches(seed, n, prior)
+    search = at(np.stack([one.required for one in problem.constraints]))
+    search.run()
+    before = search.score
+
+    def find(s, state):
+        climb(state, np.random.default_rng(seed), Budget(), restarts=10)
+
+    ended = one_by_one.improve(search, find, at, Budget())
+    assert ended.score >= before
+    assert at(ended.adjacency.copy()).score == pytest.approx(ended.score)
+    if ended.violated or n > 3:
+        return
+    for s in range(3):
+        part = problem.takes_part[s]
+        for graph in naive.all_dags(n):
+            if (graph & ~part).any():
+                continue
+            matrices = ended.adjacency.copy()
+            matrices[s] = graph
+            violated, score = at(matrices).score
+            assert violated > 0 or score <= ended.score[1] + 1e-6
+
+
+@pytest.mark.slow_without_jit
+def test_it_finds_what_changing_pairs_misses():
+    """Components of ALARM that differ between tasks: the greedy search alone ends far below."""
+    groups, changed = problems.ALARM_COMPONENTS, [(), (0,), (1,), (2,), (0, 2)]
+    networks = problems.components("alarm", groups, changed, random_state=1)
+    rows = problems.sample(networks, 1000, random_state=1)
+    learner = MultitaskLearner(PairedPrior(0.999), start="single-task", random_state=1).fit(rows)
+    start = learner.configuration_
+    climbing = {"search": "hill-climbing", "random_state": 1}
+    again = MultitaskLearner(PairedPrior(0.999), start=start, **climbing).fit(rows)
+    assert again.score_ == pytest.approx(learner.score_)
+    single = MultitaskLearner(PairedPrior(0.0), random_state=1).fit(rows).configuration_
+    greedy = MultitaskLearner(PairedPrior(0.999), start=single, **climbing).fit(rows)
+    assert learner.score_ > greedy.score_ + 50
