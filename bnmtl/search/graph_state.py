@@ -29,6 +29,8 @@ class GraphState:
         As in `dags.DAG`.
     task : Arrays
         As in `dags.TASK`.
+    in_pairs : int array
+        Variables that may have arcs.
     asked : int
         Local scores that were asked for to set the graph and its pairs.
     """
@@ -38,6 +40,8 @@ class GraphState:
         self.scores = scores
         self.constraints = constraints
         self.may_remove = constraints.may_remove
+        arcs = constraints.permitted | matrix
+        self.in_pairs = np.flatnonzero(arcs.any(axis=0) | arcs.any(axis=1))
         self.asked = 0
         self.dag = new_dag(n) if dag is None else dag
         self.task = Arrays(

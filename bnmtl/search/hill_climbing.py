@@ -58,8 +58,6 @@ def search(state, rng, budget, restarts=100, perturb=10, tabu=10, report=None):
     task, dag = state.task.table, state.dag.table
     marks = np.zeros(tabu, np.int64)
     random = np.array([rng.integers(1, 2**63)], np.uint64)
-    arcs = state.constraints.permitted | state.adjacency
-    variables = np.flatnonzero(arcs.any(axis=0) | arcs.any(axis=1))
     with state.scores.scratch() as scratch:
         hill_climb(state, scratch, budget)
         climbing.tabu_walk(
@@ -79,7 +77,7 @@ def search(state, rng, budget, restarts=100, perturb=10, tabu=10, report=None):
                 dag,
                 best.table,
                 spare.table,
-                variables,
+                state.in_pairs,
                 random,
                 perturb,
                 marks,

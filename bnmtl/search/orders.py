@@ -62,63 +62,80 @@ def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, r
         tolerance=task.tolerance,
     )
     walk = _Walk(state.scores, [task], shared, rng)
-    dag, own, best, spare = (new_dag(n) for _ in range(4))
+    climbs = _Climbs(state, walk, perturb, tabu, budget)
+    own, best, tolerance = climbs.own, new_dag(n), task.tolerance[0]
     dags.copy_dag(state.dag.table, best.table)
-    dags.copy_dag(state.dag.table, dag.table)
-    marks = np.zeros(tabu, np.int64)
-    arcs = state.constraints.permitted | state.adjacency
-    variables = np.flatnonzero(arcs.any(axis=0) | arcs.any(axis=1))
-
-    def climbed():
-        return orders.climb_from(
-            walk.engine,
-            scratch.table,
-            task.table,
-            dag.table,
-            spare.table,
-            walk.adjacency[0],
-            marks,
-            budget.limit,
-        )
-
-    def climbed_again():
-        found = False
-        for _ in range(RESTARTS):
-            found |= climbing.restart(
-                walk.engine,
-                scratch.table,
-                task.table,
-                dag.table,
-                own.table,
-                spare.table,
-                variables,
-                walk.random,
-                perturb,
-                marks,
-                budget.limit,
-            )
-            state.scores.keep_up(scratch)
-        return found
-
     with state.scores.scratch() as scratch:
         for start in range(n_starts):
             own.held[:] = task.required if start else state.dag.held
             score, waited = -np.inf, -1
             while waited < iterations and not budget.spent(scratch.counters[ASKED]):
                 walk.improve(scratch, own.held[None], 0 if score == -np.inf else MOST_MOVES, budget)
-                reached = climbed()
-                waited = 0 if reached > score + task.tolerance[0] else waited + 1
-                if reached >= score - task.tolerance[0]:
-                    dags.copy_dag(dag.table, own.table)
+                reached = climbs.from_order(scratch)
+                waited = 0 if reached > score + tolerance else waited + 1
+                if reached >= score - tolerance:
+                    dags.copy_dag(climbs.dag.table, own.table)
                     score = reached
-                if waited and climbed_again():
+                if waited and climbs.from_own(scratch):
                     score, waited = dags.total_score(task.table, own.table), 0
-            if score > dags.total_score(task.table, best.table) + task.tolerance[0]:
+            if score > dags.total_score(task.table, best.table) + tolerance:
                 dags.copy_dag(own.table, best.table)
             if report is not None:
                 report(start + 1, n_starts, float(dags.total_score(task.table, best.table)))
         dags.copy_dag(best.table, state.dag.table)
     return state.score
+
+
+class _Climbs:
+    """The climbs over graphs between the improvements of orders, and their memory.
+
+    Attributes
+    ----------
+    dag : Arrays
+        The graph that the latest climb has ended in, as in `dags.DAG`.
+    own : Arrays
+        The best graph of the present start.
+    """
+
+    def __init__(self, state, walk, perturb, tabu, budget):
+        n = state.scores.n_variables
+        self.dag, self.own, self._spare = (new_dag(n) for _ in range(3))
+        self._state, self._walk, self._budget = state, walk, budget
+        self._perturb, self._marks = perturb, np.zeros(tabu, np.int64)
+        dags.copy_dag(state.dag.table, self.dag.table)
+
+    def from_order(self, scratch):
+        """Climb from the graph that the walk's order stands for; its score."""
+        return orders.climb_from(
+            self._walk.engine,
+            scratch.table,
+            self._state.task.table,
+            self.dag.table,
+            self._spare.table,
+            self._walk.adjacency[0],
+            self._marks,
+            self._budget.limit,
+        )
+
+    def from_own(self, scratch):
+        """Climb from random changes of the best graph, some times; whether that made it better."""
+        better = False
+        for _ in range(RESTARTS):
+            better |= climbing.restart(
+                self._walk.engine,
+                scratch.table,
+                self._state.task.table,
+                self.dag.table,
+                self.own.table,
+                self._spare.table,
+                self._state.in_pairs,
+                self._walk.random,
+                self._perturb,
+                self._marks,
+                self._budget.limit,
+            )
+            self._state.scores.keep_up(scratch)
+        return better
 
 
 def search_jointly(
