@@ -346,26 +346,36 @@ class MultitaskSearch:
             return self.apart()
         couplings = Couplings(prior, self.joint)
         couplings.check_agreement()
-        ended, scores = {}, {}
-        for name, matrices in starts.items():
-            if name == "orders":
-                matrices = self._by_orders(couplings, matrices, report)
-                if matrices is None and len(starts) > 1:
-                    continue
-                if matrices is None:
-                    matrices = [problem.constraints.required for problem in self.problems]
-            search = self._at(couplings, self.joint.spread(matrices))
-            told = None if report is None else report.of(f"multitask from {name}")
-            search.run(self._effort.budget(), told)
-            if self._effort.search != "hill-climbing":
-                search = self._one_by_one(couplings, search, name, report)
-            ended[name] = search
-            violated, score = search.score
-            scores[name] = -np.inf if violated else score
+        calls = (
+            (couplings, name, matrices, len(starts) == 1, report)
+            for name, matrices in starts.items()
+        )
+        ends = zip(starts, in_parallel(self._from_start, calls, self._effort), strict=True)
+        ends = {name: end for name, end in ends if end is not None}
+        scores = {name: score for name, (score, _, _) in ends.items()}
         best = list(scores)[self._ties.best(list(scores.values()))[0]]
-        search = ended[best]
-        matrices = self.joint.cut(search.adjacency)
-        return Solution(matrices, scores[best], search.task_scores().tolist(), best, scores)
+        score, task_scores, matrices = ends[best]
+        return Solution(matrices, score, task_scores, best, scores)
+
+    def _from_start(self, couplings, name, matrices, is_only, report):
+        """Where the searches from one start end: score, task scores and matrices.
+
+        None if it cannot be made and is not the only one.
+        """
+        if name == "orders":
+            matrices = self._by_orders(couplings, matrices, report)
+            if matrices is None and not is_only:
+                return None
+            if matrices is None:
+                matrices = [problem.constraints.required for problem in self.problems]
+        search = self._at(couplings, self.joint.spread(matrices))
+        told = None if report is None else report.of(f"multitask from {name}")
+        search.run(self._effort.budget(), told)
+        if self._effort.search != "hill-climbing":
+            search = self._one_by_one(couplings, search, name, report)
+        violated, score = search.score
+        matrices = [matrix.copy() for matrix in self.joint.cut(search.adjacency)]
+        return -np.inf if violated else score, search.task_scores().tolist(), matrices
 
     def check(self, prior):
         """Raise NoCommonGraph if the tasks' demands contradict a penalty of 1."""
