@@ -19,6 +19,30 @@ from bnmtl._kernels.partition import (
 
 
 @kernel
+def take_out(histogram, margin, arity, cells, found):
+    """Write the counts of one cell that are not 0, and add them to the margin."""
+    for state in range(arity):
+        count = histogram[state]
+        if count > 0:
+            cells[found] = count
+            found += 1
+            margin[state] += count
+            histogram[state] = 0
+    return found
+
+
+@kernel
+def put_down(margin, arity, configurations, met):
+    """Write the counts of one configuration that are not 0."""
+    for state in range(arity):
+        if margin[state] > 0:
+            configurations[met] = margin[state]
+            met += 1
+            margin[state] = 0
+    return met
+
+
+@kernel
 def count_with(
     codes,
     code_at,
@@ -48,7 +72,7 @@ def count_with(
         How many counts were written to ``cells`` and ``configurations``: all that are not 0, in no
         particular order.
     """
-    found, met = 0, 0
+    found, met = np.int64(0), np.int64(0)
     last = arity - 1
     for cell in range(n_cells):
         begin = own_bits_at[cell]
@@ -68,19 +92,9 @@ def count_with(
                 histogram[state] = np.int64(common)
                 rest -= np.int64(common)
             histogram[last] = rest
-        for state in range(arity):
-            count = histogram[state]
-            if count > 0:
-                cells[found] = count
-                found += 1
-                margin[state] += count
-                histogram[state] = 0
+        found = take_out(histogram, margin, arity, cells, found)
         if opens[cell + 1]:
-            for state in range(arity):
-                if margin[state] > 0:
-                    configurations[met] = margin[state]
-                    met += 1
-                    margin[state] = 0
+            met = put_down(margin, arity, configurations, met)
     return found, met
 
 
@@ -102,23 +116,13 @@ def count_weights_with(
     configurations,
 ):
     """As `count_with`, each row counting as often as its weight says."""
-    found, met = 0, 0
+    found, met = np.int64(0), np.int64(0)
     for cell in range(n_cells):
         for at in range(rows_at[cell], rows_at[cell] + sizes[cell]):
             histogram[codes[code_at + order[at]]] += weights[weight_at + order[at]]
-        for state in range(arity):
-            count = histogram[state]
-            if count > 0:
-                cells[found] = count
-                found += 1
-                margin[state] += count
-                histogram[state] = 0
+        found = take_out(histogram, margin, arity, cells, found)
         if opens[cell + 1]:
-            for state in range(arity):
-                if margin[state] > 0:
-                    configurations[met] = margin[state]
-                    met += 1
-                    margin[state] = 0
+            met = put_down(margin, arity, configurations, met)
     return found, met
 
 
