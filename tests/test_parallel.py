@@ -34,6 +34,7 @@ def result(learner):
     return learner.configuration_.to_frame().to_numpy().tolist(), learner.score_
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)
 def test_processes_learn_what_threads_learn(learner):
     expected = result(learner)
@@ -41,6 +42,7 @@ def test_processes_learn_what_threads_learn(learner):
         assert result(learner) == expected
 
 
+@pytest.mark.slow_without_jit
 def test_a_cluster_learns_what_one_machine_learns():
     """Two workers of dask, the extra [dask]."""
     distributed = pytest.importorskip("dask.distributed")
