@@ -1,4 +1,4 @@
-"""How many instances a property test tries: fewer where kernels run as plain Python."""
+"""How much tests try: less where kernels run as plain Python."""
 
 import os
 
@@ -8,3 +8,11 @@ NO_JIT = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 def examples(n):
     """``n`` instances with compiled kernels, a tenth of them without."""
     return max(n // 10, 20) if NO_JIT else n
+
+
+def quick_search():
+    """Parameters of a learner whose search over orders is short, and shorter without JIT."""
+    effort = (
+        {"n_starts": 1, "iterations": 0, "tabu": 2} if NO_JIT else {"n_starts": 2, "iterations": 5}
+    )
+    return {**effort, "random_state": 0}

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from budget import quick_search
 from sklearn.base import clone
 
 from bnmtl import (
@@ -28,7 +29,7 @@ from bnmtl import (
 )
 from bnmtl.tasks import encode
 
-QUICK = {"n_starts": 2, "iterations": 5, "random_state": 0}
+QUICK = quick_search()
 CLIMBS = {"search": "hill-climbing", "restarts": 3, "random_state": 0}
 LEARNERS = [
     SingleTaskLearner(**QUICK),
@@ -630,7 +631,7 @@ def test_constant_variables_are_marked_and_do_not_count_as_possible(partial_task
     assert frame.loc[[("tub" in arc) for arc in frame.index], "south"].isna().all()
 
 
-@pytest.mark.parametrize(("effort", "steps"), [(QUICK, 2), (CLIMBS, 4)])
+@pytest.mark.parametrize(("effort", "steps"), [(QUICK, QUICK["n_starts"]), (CLIMBS, 4)])
 def test_progress_reports_real_totals(asia_tasks, effort, steps):
     events = []
     learner = MultitaskLearner(PairedPrior(0.9), progress=events.append, **effort)
@@ -657,7 +658,7 @@ def test_a_progress_bar_can_be_shown(asia_tasks, capsys):
 def test_a_limit_on_families_is_told_and_repeatable(learner, asia_tasks):
     def learned():
         with pytest.warns(UserWarning, match="ended by `max_families`=30"):
-            return clone(learner).set_params(max_families=30).fit(asia_tasks)
+            return clone(learner).set_params(max_families=30, iterations=5).fit(asia_tasks)
 
     first = learned()
     assert arcs(first) == arcs(learned())

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from budget import quick_search
 from sklearn.base import clone
 
 from bnmtl import (
@@ -19,7 +20,7 @@ from bnmtl import (
 from bnmtl.penalty import DEFAULT_PENALTIES, held_out_rows
 from bnmtl.tasks import encode
 
-QUICK = {"n_starts": 2, "iterations": 5, "random_state": 0}
+QUICK = quick_search()
 GRID = [0, 0.9, 0.999, 1]
 
 
