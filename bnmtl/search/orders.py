@@ -18,6 +18,7 @@ from bnmtl._kernels import climbing, dags, orders, trees
 from bnmtl._kernels._jit import Arrays, stacked
 from bnmtl._kernels.scoring import ASKED
 from bnmtl.search.graph_state import by_child, new_dag
+from bnmtl.search.hill_climbing import hill_climb
 
 # Nodes of the trees for every variable, and at most.
 NODES_PER_VARIABLE = 512
@@ -28,7 +29,7 @@ MOST_MOVES = 3
 RESTARTS = 6
 
 
-def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, report=None):
+def search(state, rng, budget, n_starts=6, iterations=40, perturb=10, tabu=10, report=None):
     """Search from several orders, each followed by iterations from the best graph it has led to.
 
     Parameters
@@ -38,7 +39,8 @@ def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, r
     rng : numpy.random.Generator
     budget : Budget
     n_starts : int
-        The first start is an order of the state's own graph, the others are random.
+        The first start is an order of the graph that is climbed to from the state's own, the others
+        are random.
     iterations : int
         Iterations without a better score that end a start.
     perturb, tabu : int
@@ -62,10 +64,12 @@ def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, r
         tolerance=task.tolerance,
     )
     walk = _Walk(state.scores, [task], shared, rng)
-    climbs = _Climbs(state, walk, perturb, tabu, budget)
-    own, best, tolerance = climbs.own, new_dag(n), task.tolerance[0]
-    dags.copy_dag(state.dag.table, best.table)
+    best, tolerance = new_dag(n), task.tolerance[0]
     with state.scores.scratch() as scratch:
+        hill_climb(state, scratch, budget)
+        dags.copy_dag(state.dag.table, best.table)
+        climbs = _Climbs(state, walk, perturb, tabu, budget)
+        own = climbs.own
         for start in range(n_starts):
             own.held[:] = task.required if start else state.dag.held
             score, waited = -np.inf, -1
@@ -139,7 +143,7 @@ class _Climbs:
 
 
 def search_jointly(
-    states, shared, graph, polish, rng, budget, n_starts=5, iterations=40, report=None
+    states, shared, graph, polish, rng, budget, n_starts=6, iterations=40, report=None
 ):
     """Search over orders that several tasks share, each order being the start of another search.
 
