@@ -155,13 +155,13 @@ def draw(lines, study):
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
     for variant, group in lines.groupby("variant", sort=False):
         label = f"{variant}, slope {slope(group, SHOWN[study]):.2f}"
         axes.loglog(group["size"], group[SHOWN[study]], marker="o", label=label)
     axes.set(xlabel=AXES[study][0], ylabel=AXES[study][1])
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
+    figure.legend(loc="outside right center", fontsize="small")
     PICTURES.mkdir(exist_ok=True)
     figure.savefig(PICTURES / f"growth-{study}.png", dpi=120)
     plt.close(figure)
