@@ -15,6 +15,16 @@ FOLDER = Path(__file__).parent
 # Tried once a sample, for the best known score only.
 ONCE = ("from the truth", "30 orders")
 SEEDS_PER_SAMPLE = 4
+# Columns of the tables of the single-task study.
+SEARCHES = (
+    "hill climbing",
+    "100 restarts, tabu",
+    "orders",
+    "exact",
+    "pyAgrum",
+    "pyAgrum tabu",
+    "pgmpy",
+)
 
 
 def lines_of(name):
@@ -124,7 +134,7 @@ def by_search(cell):
     rows = []
     for (name, n_rows), group in lines.groupby(["network", "rows"], sort=False):
         row = {"network": name, "rows": f"{n_rows:,}"}
-        for variant in lines["variant"].unique():
+        for variant in SEARCHES:
             own = group[group["variant"] == variant]
             row[variant] = cell(own) if len(own) else ""
         rows.append(row)
