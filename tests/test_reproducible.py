@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from budget import quick_search
 
 from bnmtl import (
     EditPrior,
@@ -19,7 +20,7 @@ from bnmtl import (
     structures,
 )
 
-SETTINGS = {"n_starts": 2, "iterations": 5, "random_state": 7}
+SETTINGS = {**quick_search(), "random_state": 7}
 MAKERS = {
     "single": lambda **more: SingleTaskLearner(**SETTINGS, **more),
     "identical": lambda **more: IdenticalLearner(**SETTINGS, **more),
