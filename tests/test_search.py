@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmtl import AIC, ArcPrior, BDeu
-from bnmtl._kernels import climbing
+from bnmtl._kernels import changes, climbing
 from bnmtl.search.budget import Budget
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.hill_climbing import search
@@ -244,7 +244,7 @@ def test_restarts_beat_those_of_bnlearn_on_alarm(seed):
 def disturbed(state, seed, n_changes):
     """The graph after random changes."""
     with state.scores.scratch() as scratch:
-        climbing.disturb(
+        changes.disturb(
             state.scores.engine.table,
             scratch.table,
             state.task.table,
@@ -383,7 +383,7 @@ def test_a_tie_within_a_pair_falls_to_the_coin(favored):
     coins = np.zeros((2, 2), dtype=bool)
     coins[favored, 1 - favored] = True
     a, b, state, gain = winner(gains, coins=coins)
-    assert (a, b, state) == (favored, 1 - favored, climbing.SET)
+    assert (a, b, state) == (favored, 1 - favored, changes.SET)
     assert gain == gains[a, b]
 
 
@@ -405,7 +405,7 @@ def test_what_is_better_by_more_than_the_tolerance_is_no_tie():
 
 
 def test_nothing_allowed_is_said():
-    assert winner(np.full((3, 3), np.nan))[2] == climbing.NONE
+    assert winner(np.full((3, 3), np.nan))[2] == changes.NONE
 
 
 def test_structure_prior_enters_gains_and_score():

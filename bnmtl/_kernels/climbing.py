@@ -1,13 +1,13 @@
-"""Hill climbing over DAGs with a tabu list and random changes, used by ``bnmtl.search``.
+"""Hill climbing over DAGs with a tabu list and restarts, used by ``bnmtl.search``.
 
-Data contract: as in ``dags``. A change of a pair is (a, b, state): state 1 sets a -> b, turning
-b -> a round if it is there; state 0 removes a -> b; state -1 says that there is no change. The
-``marks`` are those of graphs already visited; there may be none.
+Data contract: as in ``dags`` and ``changes``. The ``marks`` are those of graphs already visited;
+there may be none.
 """
 
 import numpy as np
 
 from bnmtl._kernels._jit import flags, flags2, floats, floats2, ints, ints2, kernel
+from bnmtl._kernels.changes import NONE, REMOVE, SET, change_arcs, disturb
 from bnmtl._kernels.dags import (
     ARC_KEYS,
     BOUNDS,
@@ -20,28 +20,13 @@ from bnmtl._kernels.dags import (
     ORDER_KEYS,
     PARENTS,
     TOLERANCE,
-    clear_arc,
     copy_dag,
     gather_ancestors,
     may_set,
     refresh,
-    set_arc,
     total_score,
 )
-from bnmtl._kernels.scoring import (
-    ARITIES,
-    ASKED,
-    COUNTERS,
-    METHOD,
-    MOST_CELLS,
-    NOTHING,
-    QUEUE,
-    TOUCHED,
-    WAITING,
-)
-
-# Typed, since functions are compiled once more for every literal that they are given.
-NONE, REMOVE, SET = np.int64(-1), np.int64(0), np.int64(1)
+from bnmtl._kernels.scoring import ASKED, COUNTERS, NOTHING, QUEUE, TOUCHED, WAITING
 
 
 @kernel
@@ -152,17 +137,6 @@ def best_change(dag, task, marks):
             ):
                 win_a, win_b, win_state, win_gain = a, b, SET, gains[b, a]
     return win_a, win_b, win_state, win_gain
-
-
-@kernel
-def change_arcs(dag, task, scratch, a, b, state):
-    """Make a change; gains are not refreshed."""
-    if state == REMOVE:
-        clear_arc(dag, task, a, b, scratch)
-        return
-    if flags2(dag, HELD)[a, b]:
-        clear_arc(dag, task, b, a, scratch)
-    set_arc(dag, task, a, b)
 
 
 @kernel
@@ -362,56 +336,11 @@ def tabu_walk(engine, scratch, task, dag, best_dag, marks, most_asked):
 
 
 @kernel
-def draw(random, below):
-    """A whole number from 0 to ``below`` - 1 (Marsaglia's xorshift); ``random`` is uint64 (1,)."""
-    x = random[0]
-    x ^= x << np.uint64(13)
-    x ^= x >> np.uint64(7)
-    x ^= x << np.uint64(17)
-    random[0] = x
-    return np.int64((x >> np.uint64(11)) % np.uint64(below))
-
-
-@kernel
-def is_small_enough(engine, dag, b, a):
-    """Whether the family of b has no more cells with a in it than are scored."""
-    arities, parents = ints(engine, ARITIES), ints2(dag, PARENTS)
-    cells = float(arities[b]) * arities[a]
-    for at in range(ints(dag, N_PARENTS)[b]):
-        cells *= arities[parents[b, at]]
-    return cells <= floats(engine, METHOD)[MOST_CELLS]
-
-
-@kernel
-def disturb(engine, scratch, task, dag, variables, random, n_changes):
-    """Make random legal changes of one arc each: set, removed or turned round, all equally likely.
-
-    ``variables`` are those that take part in pairs; ``scratch.touched`` marks the children whose
-    gains have to be refreshed.
-    """
-    touched, held = flags(scratch, TOUCHED), flags2(dag, HELD)
-    for v in range(ints(dag, N_PARENTS).size):
-        touched[v] = False
-    m = variables.size
-    done, tried = 0, 0
-    while done < n_changes and tried < 64 * m * m:
-        tried += 1
-        a, b = variables[draw(random, m)], variables[draw(random, m)]
-        if a == b:
-            continue
-        if held[b, a]:
-            if not flags2(task, MAY_REMOVE)[b, a]:
-                continue
-            state = REMOVE
-        elif may_set(dag, task, a, b) and is_small_enough(engine, dag, b, a):
-            state = SET
-        else:
-            continue
-        if state == SET and held[a, b]:
-            touched[a] = True
-        change_arcs(dag, task, scratch, a, b, state)
-        touched[b] = True
-        done += 1
+def climb_changed(engine, scratch, task, dag, variables, random, n_changes, most_asked):
+    """Change the graph at random and climb from there."""
+    disturb(engine, scratch, task, dag, variables, random, n_changes)
+    refresh_touched(engine, scratch, task, dag)
+    climb(engine, scratch, task, dag, most_asked)
 
 
 @kernel
@@ -426,9 +355,7 @@ def restart(
         Whether it was.
     """
     copy_dag(best_dag, dag)
-    disturb(engine, scratch, task, dag, variables, random, n_changes)
-    refresh_touched(engine, scratch, task, dag)
-    climb(engine, scratch, task, dag, most_asked)
+    climb_changed(engine, scratch, task, dag, variables, random, n_changes, most_asked)
     tabu_walk(engine, scratch, task, dag, spare, marks, most_asked)
     climb(engine, scratch, task, dag, most_asked)
     if total_score(task, dag) <= total_score(task, best_dag) + floats(task, TOLERANCE)[0]:

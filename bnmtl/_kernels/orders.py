@@ -8,7 +8,8 @@ Required arcs point forwards.
 import numpy as np
 
 from bnmtl._kernels._jit import flags, flags2, floats, ints, kernel
-from bnmtl._kernels.climbing import climb, draw, refresh_touched, start_at, tabu_walk
+from bnmtl._kernels.changes import draw
+from bnmtl._kernels.climbing import climb, refresh_touched, start_at, tabu_walk
 from bnmtl._kernels.dags import total_score
 from bnmtl._kernels.remembered import hold_family, remember, score_of
 from bnmtl._kernels.scoring import ASKED, COUNTERS, WAITING

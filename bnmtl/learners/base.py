@@ -43,9 +43,9 @@ def common_parameters(start):
         How graphs of one task, and of all tasks alike, are searched: over orders of the variables
         (`bnmtl.search.orders`), by changing one arc at a time, or over all graphs of up to 20
         variables.
-    n_starts : int, default=6
-        Orders to start from, the first being of a graph that is climbed to; for "orders" only, as
-        is ``iterations``.
+    n_starts : int, default=5
+        Graphs to start from, the first being climbed to, the others from random changes of it; for
+        "orders" only, as is ``iterations``.
     iterations : int, default=40
         Iterations without a better score that end a start.
     restarts : int, default=100
@@ -94,7 +94,7 @@ class Learner(BaseEstimator):
         forbidden=(),
         tiers=None,
         search="orders",
-        n_starts=6,
+        n_starts=5,
         iterations=40,
         restarts=100,
         perturb=10,

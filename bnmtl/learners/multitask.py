@@ -74,7 +74,7 @@ class MultitaskLearner(Learner):
         forbidden=(),
         tiers=None,
         search="orders",
-        n_starts=6,
+        n_starts=5,
         iterations=40,
         restarts=100,
         perturb=10,

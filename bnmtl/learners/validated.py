@@ -79,7 +79,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         forbidden=(),
         tiers=None,
         search="orders",
-        n_starts=6,
+        n_starts=5,
         iterations=40,
         restarts=100,
         perturb=10,

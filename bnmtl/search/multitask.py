@@ -49,7 +49,7 @@ class Effort:
 
     seed: int
     search: str = "orders"
-    n_starts: int = 6
+    n_starts: int = 5
     iterations: int = 40
     restarts: int = 100
     perturb: int = 10

@@ -8,13 +8,14 @@ is iterated: every order that a graph allows is equally good for it but has othe
 Andrews & Ramsey 2022, GRaSP), so a random one is drawn, a few variables are displaced, and it is
 improved again. For one task each iteration ends with a climb over graphs and a tabu walk, and one
 that finds nothing better is followed by climbs from random changes of the best graph: with few rows
-the best families gain only as a whole, and orders alone miss them. With several tasks the parents
-of a child are chosen for all of them at once, the coupling included.
+the best families gain only as a whole, and orders alone miss them. Most of these changes stay among
+a few variables that are close in the graph, where they are not undone one by one. With several
+tasks the parents of a child are chosen for all of them at once, the coupling included.
 """
 
 import numpy as np
 
-from bnmtl._kernels import climbing, dags, orders, trees
+from bnmtl._kernels import changes, climbing, dags, orders, trees
 from bnmtl._kernels._jit import Arrays, stacked
 from bnmtl._kernels.scoring import ASKED
 from bnmtl.search.graph_state import by_child, new_dag
@@ -25,11 +26,14 @@ NODES_PER_VARIABLE = 512
 MOST_NODES = 1 << 19
 # A kick displaces up to this many variables.
 MOST_MOVES = 3
-# Climbs from random changes after an iteration that found nothing better.
-RESTARTS = 6
+# Climbs from random changes after an iteration that found nothing better: of the whole graph, and
+# among some variables that are close in it.
+RESTARTS = 2
+RESTARTS_NEAR = 4
+N_NEAR = 8
 
 
-def search(state, rng, budget, n_starts=6, iterations=40, perturb=10, tabu=10, report=None):
+def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, report=None):
     """Search from several orders, each followed by iterations from the best graph it has led to.
 
     Parameters
@@ -39,8 +43,8 @@ def search(state, rng, budget, n_starts=6, iterations=40, perturb=10, tabu=10, r
     rng : numpy.random.Generator
     budget : Budget
     n_starts : int
-        The first start is an order of the graph that is climbed to from the state's own, the others
-        are random.
+        The first start is the graph that is climbed to from the state's own; the others are climbed
+        to from as many random changes of it as there are variables.
     iterations : int
         Iterations without a better score that end a start.
     perturb, tabu : int
@@ -71,7 +75,7 @@ def search(state, rng, budget, n_starts=6, iterations=40, perturb=10, tabu=10, r
         climbs = _Climbs(state, walk, perturb, tabu, budget)
         own = climbs.own
         for start in range(n_starts):
-            own.held[:] = task.required if start else state.dag.held
+            climbs.begin(scratch, n if start else 0)
             score, waited = -np.inf, -1
             while waited < iterations and not budget.spent(scratch.counters[ASKED]):
                 walk.improve(scratch, own.held[None], 0 if score == -np.inf else MOST_MOVES, budget)
@@ -103,10 +107,28 @@ class _Climbs:
 
     def __init__(self, state, walk, perturb, tabu, budget):
         n = state.scores.n_variables
-        self.dag, self.own, self._spare = (new_dag(n) for _ in range(3))
+        self.dag, self.own, self._first, self._spare = (new_dag(n) for _ in range(4))
+        self._near = np.zeros(N_NEAR, np.int64)
         self._state, self._walk, self._budget = state, walk, budget
         self._perturb, self._marks = perturb, np.zeros(tabu, np.int64)
-        dags.copy_dag(state.dag.table, self.dag.table)
+        dags.copy_dag(state.dag.table, self._first.table)
+
+    def begin(self, scratch, n_changes):
+        """Start from the graph that the state was in, changed at random and climbed from."""
+        dags.copy_dag(self._first.table, self.dag.table)
+        if n_changes:
+            climbing.climb_changed(
+                self._walk.engine,
+                scratch.table,
+                self._state.task.table,
+                self.dag.table,
+                self._state.in_pairs,
+                self._walk.random,
+                n_changes,
+                self._budget.limit,
+            )
+            self._state.scores.keep_up(scratch)
+        dags.copy_dag(self.dag.table, self.own.table)
 
     def from_order(self, scratch):
         """Climb from the graph that the walk's order stands for; its score."""
@@ -123,8 +145,12 @@ class _Climbs:
 
     def from_own(self, scratch):
         """Climb from random changes of the best graph, some times; whether that made it better."""
-        better = False
-        for _ in range(RESTARTS):
+        better, everywhere, random = False, self._state.in_pairs, self._walk.random
+        for turn in range(RESTARTS + RESTARTS_NEAR):
+            variables = everywhere
+            if turn >= RESTARTS:
+                n_near = changes.draw_near(self.own.table, everywhere, random, self._near)
+                variables = self._near[:n_near]
             better |= climbing.restart(
                 self._walk.engine,
                 scratch.table,
@@ -132,8 +158,8 @@ class _Climbs:
                 self.dag.table,
                 self.own.table,
                 self._spare.table,
-                self._state.in_pairs,
-                self._walk.random,
+                variables,
+                random,
                 self._perturb,
                 self._marks,
                 self._budget.limit,
@@ -143,7 +169,7 @@ class _Climbs:
 
 
 def search_jointly(
-    states, shared, graph, polish, rng, budget, n_starts=6, iterations=40, report=None
+    states, shared, graph, polish, rng, budget, n_starts=5, iterations=40, report=None
 ):
     """Search over orders that several tasks share, each order being the start of another search.
 
@@ -215,7 +241,7 @@ class _Walk:
     adjacency : bool array of shape (k, n, n)
         [task, child, parent] of the graphs that the latest order stands for.
     random : uint64 array of shape (1,)
-        State of the random numbers, see `climbing.draw`.
+        State of the random numbers, see `changes.draw`.
     """
 
     def __init__(self, scores, tasks, shared, rng):

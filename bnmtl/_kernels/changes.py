@@ -1,0 +1,125 @@
+"""Changes of one arc and random changes, from which searches start anew.
+
+Data contract: as in ``dags``. A change of a pair is (a, b, state): state 1 sets a -> b, turning
+b -> a round if it is there; state 0 removes a -> b; state -1 says that there is no change. Random
+numbers come from ``random``, uint64 (1,).
+"""
+
+import numpy as np
+
+from bnmtl._kernels._jit import flags, flags2, floats, ints, ints2, kernel
+from bnmtl._kernels.dags import (
+    HELD,
+    MAY_REMOVE,
+    N_PARENTS,
+    PARENTS,
+    clear_arc,
+    may_set,
+    set_arc,
+)
+from bnmtl._kernels.scoring import ARITIES, METHOD, MOST_CELLS, TOUCHED
+
+# Typed, since functions are compiled once more for every literal that they are given.
+NONE, REMOVE, SET = np.int64(-1), np.int64(0), np.int64(1)
+
+
+@kernel
+def change_arcs(dag, task, scratch, a, b, state):
+    """Make a change; gains are not refreshed."""
+    if state == REMOVE:
+        clear_arc(dag, task, a, b, scratch)
+        return
+    if flags2(dag, HELD)[a, b]:
+        clear_arc(dag, task, b, a, scratch)
+    set_arc(dag, task, a, b)
+
+
+@kernel
+def draw(random, below):
+    """A whole number from 0 to ``below`` - 1 (Marsaglia's xorshift); ``random`` is uint64 (1,)."""
+    x = random[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    random[0] = x
+    return np.int64((x >> np.uint64(11)) % np.uint64(below))
+
+
+@kernel
+def draw_near(dag, variables, random, near):
+    """Draw variables that are close in the graph: a random one, its neighbors, theirs, and so on.
+
+    ``near`` gets them, as many as it has room for; where the graph ends, another random one of
+    ``variables`` follows.
+
+    Returns
+    -------
+    int
+        How many they are.
+    """
+    held = flags2(dag, HELD)
+    wanted = min(near.size, variables.size)
+    done, end = np.int64(0), np.int64(0)
+    while end < wanted:
+        if done == end:
+            end = add_new(near, end, variables[draw(random, variables.size)])
+            continue
+        v, first = near[done], draw(random, held.shape[0])
+        done += 1
+        for step in range(held.shape[0]):
+            u = (first + step) % held.shape[0]
+            if end < wanted and (held[u, v] or held[v, u]):
+                end = add_new(near, end, u)
+    return end
+
+
+@kernel
+def add_new(members, n_members, v):
+    """Add v to some members unless it is one; returns their number."""
+    for at in range(n_members):
+        if members[at] == v:
+            return n_members
+    members[n_members] = v
+    return n_members + 1
+
+
+@kernel
+def is_small_enough(engine, dag, b, a):
+    """Whether the family of b has no more cells with a in it than are scored."""
+    arities, parents = ints(engine, ARITIES), ints2(dag, PARENTS)
+    cells = float(arities[b]) * arities[a]
+    for at in range(ints(dag, N_PARENTS)[b]):
+        cells *= arities[parents[b, at]]
+    return cells <= floats(engine, METHOD)[MOST_CELLS]
+
+
+@kernel
+def disturb(engine, scratch, task, dag, variables, random, n_changes):
+    """Make random legal changes of one arc each: set, removed or turned round, all equally likely.
+
+    ``variables`` are those that take part in pairs; ``scratch.touched`` marks the children whose
+    gains have to be refreshed.
+    """
+    touched, held = flags(scratch, TOUCHED), flags2(dag, HELD)
+    for v in range(ints(dag, N_PARENTS).size):
+        touched[v] = False
+    m = variables.size
+    done, tried = 0, 0
+    while done < n_changes and tried < 64 * m * m:
+        tried += 1
+        a, b = variables[draw(random, m)], variables[draw(random, m)]
+        if a == b:
+            continue
+        if held[b, a]:
+            if not flags2(task, MAY_REMOVE)[b, a]:
+                continue
+            state = REMOVE
+        elif may_set(dag, task, a, b) and is_small_enough(engine, dag, b, a):
+            state = SET
+        else:
+            continue
+        if state == SET and held[a, b]:
+            touched[a] = True
+        change_arcs(dag, task, scratch, a, b, state)
+        touched[b] = True
+        done += 1
