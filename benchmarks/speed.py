@@ -237,7 +237,7 @@ def measure_threads(name, n_rows):
 
 
 START = """
-import sys, time
+import time
 began = time.perf_counter()
 import numpy, pandas, networkx, numba
 libraries = time.perf_counter() - began
@@ -245,12 +245,22 @@ import bnmtl
 package = time.perf_counter() - began
 bnmtl.MultitaskLearner
 learners = time.perf_counter() - began
+from numba.core import event
 rows = [bnmtl.structures.load("asia").sample(200, random_state=seed) for seed in range(3)]
 began = time.perf_counter()
-for search in ("orders", "hill-climbing", "exact"):
-    for prior in (bnmtl.PairedPrior(0.9), bnmtl.EditPrior(0.9)):
-        bnmtl.MultitaskLearner(prior, search=search, restarts=1, random_state=0).fit(rows)
-print(libraries, package, learners, time.perf_counter() - began)
+with event.install_recorder("numba:compile") as made, event.install_recorder(
+    "numba:llvm_lock"
+) as translated:
+    for search in ("orders", "hill-climbing", "exact"):
+        for prior in (bnmtl.PairedPrior(0.9), bnmtl.EditPrior(0.9)):
+            bnmtl.MultitaskLearner(prior, search=search, restarts=1, random_state=0).fit(rows)
+calls = time.perf_counter() - began
+compiled = sum(one.is_end for _, one in made.buffer)
+depth = llvm = 0
+for at, one in translated.buffer:
+    depth += 1 if one.is_start else -1
+    llvm += (at if one.is_end else -at) * (depth == one.is_start)
+print(libraries, package, learners, calls, compiled, llvm)
 """
 
 
@@ -268,9 +278,11 @@ def measure_start(*_):
                 check=True,
             )
             runs.append([float(one) for one in done.stdout.split()])
-    libraries, package, learners, calls = np.transpose(runs)
+    libraries, package, learners, calls, compiled, llvm = np.transpose(runs)
     return {
         "first_call": median([calls[0]]),
+        "compiled": int(compiled[0]),
+        "llvm_share": median([llvm[0] / calls[0]]),
         "second_process": median(calls[1:]),
         "import_libraries": median(libraries),
         "import_with_bnmtl": median(package),

@@ -39,67 +39,45 @@ def markdown(table):
     return "\n".join(f"| {line} |" for line in lines)
 
 
-def milliseconds(seconds):
-    """With three digits."""
-    return f"{1000 * seconds:.3g}"
+# Columns of the tables that have a row per line of the speed study.
+CASE = {"network": "{network}", "rows": "{rows:,}"}
+CLIMBS = {
+    **CASE,
+    "bnmtl (ms)": "{ours_ms:.3g}",
+    "pyAgrum (ms)": "{pyAgrum_ms:.3g}",
+    "times faster": "{ratio:.1f}",
+    "score above pyAgrum's": "{score_gain:+.0f} ± {score_gain_error:.0f}",
+    "µs per family": "{microseconds_per_family:.2f}",
+    "µs per histogram": "{microseconds_per_histogram:.2f}",
+    "samples": "{replicates:.0f}",
+}
+RESTARTS = {
+    **CASE,
+    "pyAgrum, one climb (ms)": "{pyAgrum_ms:.3g}",
+    "100 restarts, tabu (ms)": "{restarts_ms:.3g}",
+    "in climbs of pyAgrum": "{restarts_to_pyAgrum:.1f}",
+    "orders (ms)": "{orders_ms:.3g}",
+    "orders in climbs of pyAgrum": "{orders_to_pyAgrum:.1f}",
+    "mean score: pyAgrum tabu / restarts / orders": (
+        "{pyAgrum_tabu_score:.0f} / {restarts_score:.0f} / {orders_score:.0f}"
+    ),
+}
+FITS = {
+    **CASE,
+    "pyAgrum (ms)": "{pyAgrum_ms:.3g}",
+    "hill climbing (ms)": "{climb_ms:.3g}",
+    "times faster": "{ratio:.1f}",
+    "orders (ms)": "{orders_ms:.3g}",
+}
 
 
-def climbs():
-    """Hill climbing beside pyAgrum's."""
+def speed(study, columns):
+    """A row per line of a study, each cell made by the column's format; ``x_ms`` is 1000 ``x``."""
     lines = lines_of("speed")
-    rows = [
-        {
-            "network": line.network,
-            "rows": f"{line.rows:,}",
-            "bnmtl (ms)": milliseconds(line.ours),
-            "pyAgrum (ms)": milliseconds(line.pyAgrum),
-            "times faster": f"{line.ratio:.1f}",
-            "score above pyAgrum's": f"{line.score_gain:+.0f} ± {line.score_gain_error:.0f}",
-            "µs per family": f"{line.microseconds_per_family:.2f}",
-            "µs per histogram": f"{line.microseconds_per_histogram:.2f}",
-            "samples": int(line.replicates),
-        }
-        for line in lines[lines["study"] == "climb"].itertuples()
-    ]
-    return pd.DataFrame(rows)
-
-
-def restarts():
-    """100 restarts and orders beside one climb of pyAgrum."""
-    lines = lines_of("speed")
-    rows = [
-        {
-            "network": line.network,
-            "rows": f"{line.rows:,}",
-            "pyAgrum, one climb (ms)": milliseconds(line.pyAgrum),
-            "100 restarts, tabu (ms)": milliseconds(line.restarts),
-            "in climbs of pyAgrum": f"{line.restarts_to_pyAgrum:.1f}",
-            "orders (ms)": milliseconds(line.orders),
-            "orders in climbs of pyAgrum": f"{line.orders_to_pyAgrum:.1f}",
-            "mean score: pyAgrum tabu / restarts / orders": (
-                f"{line.pyAgrum_tabu_score:.0f} / {line.restarts_score:.0f} / "
-                f"{line.orders_score:.0f}"
-            ),
-        }
-        for line in lines[lines["study"] == "restarts"].itertuples()
-    ]
-    return pd.DataFrame(rows)
-
-
-def fits():
-    """From data frames to networks with parameters."""
-    lines = lines_of("speed")
-    rows = [
-        {
-            "network": line.network,
-            "rows": f"{line.rows:,}",
-            "pyAgrum (ms)": milliseconds(line.pyAgrum),
-            "hill climbing (ms)": milliseconds(line.climb),
-            "times faster": f"{line.ratio:.1f}",
-            "orders (ms)": milliseconds(line.orders),
-        }
-        for line in lines[lines["study"] == "fit"].itertuples()
-    ]
+    rows = []
+    for line in lines[lines["study"] == study].to_dict("records"):
+        scaled = {f"{key}_ms": 1000 * x for key, x in line.items() if isinstance(x, float)}
+        rows.append({name: form.format(**line, **scaled) for name, form in columns.items()})
     return pd.DataFrame(rows)
 
 
@@ -111,6 +89,8 @@ def once():
         ("hill climbing on ALARM, 1000 rows: times faster than pgmpy", f"{pgmpy.ratio:.0f}"),
         ("five ALARM tasks, 1000 rows, n_jobs=1 / n_jobs=2 (s)", f"{threads.one:.2f}"),
         ("first call: compiling all kernels (s)", f"{start.first_call:.1f}"),
+        ("functions compiled then", f"{start.compiled:.0f}"),
+        ("share of LLVM in that time", f"{start.llvm_share:.0%}"),
         ("the same calls in a second process (s)", f"{start.second_process:.2f}"),
         ("`import bnmtl` / numpy, pandas, networkx and numba", f"{start.import_ratio:.2f}"),
         ("the same with the learners / the four", f"{start.learners_ratio:.2f}"),
@@ -214,9 +194,9 @@ def tries():
 
 
 TABLES = {
-    "climbs": lambda: markdown(climbs()),
-    "restarts": lambda: markdown(restarts()),
-    "fits": lambda: markdown(fits()),
+    "climbs": lambda: markdown(speed("climb", CLIMBS)),
+    "restarts": lambda: markdown(speed("restarts", RESTARTS)),
+    "fits": lambda: markdown(speed("fit", FITS)),
     "once": lambda: markdown(once()),
     "found": lambda: markdown(found()),
     "distances": lambda: markdown(distances()),

@@ -59,7 +59,7 @@ def tabu(walk, matrices, score):
     for _ in range(10):
         moves = [
             move
-            for i, j in walk.couplings.coupled_pairs().tolist()
+            for i, j in np.argwhere(walk.couplings.coupled).tolist()
             if (i, j) not in frozen and (move := best_change(search, i, j)) is not None
         ]
         if not moves:

@@ -241,64 +241,6 @@ def test_restarts_beat_those_of_bnlearn_on_alarm(seed):
     assert -11311.4 < best < known + 1e-6
 
 
-def disturbed(state, seed, n_changes):
-    """The graph after random changes."""
-    with state.scores.scratch() as scratch:
-        changes.disturb(
-            state.scores.engine.table,
-            scratch.table,
-            state.task.table,
-            state.dag.table,
-            np.arange(len(state.adjacency)),
-            np.array([seed + 1], np.uint64),
-            n_changes,
-        )
-        touched = scratch.touched[: len(state.adjacency)].copy()
-    return state.adjacency.copy(), touched
-
-
-@settings(max_examples=examples(100))
-@given(dags(), st.integers(0, 10**6), st.integers(0, 5), st.integers(1, 3))
-def test_random_changes_stay_legal(matrix, seed, n_changes, limit):
-    matrix = matrix & (np.cumsum(matrix, axis=0) <= limit)
-    problem = problem_of(random_frame(seed, len(matrix)), max_parents=limit)
-    state = state_of(problem, matrix=matrix)
-    changed, touched = disturbed(state, seed, n_changes)
-    agrees_with_its_arcs(state)
-    assert naive.is_dag(changed)
-    assert (changed.sum(axis=0) <= limit).all()
-    apart = np.triu((changed != matrix) | (changed != matrix).T)
-    assert apart.sum() <= n_changes
-    assert (touched | (changed == matrix).all(axis=0)).all()
-
-
-@settings(max_examples=examples(50))
-@given(st.integers(0, 10**6), st.sampled_from([4, 9, 12, 30]))
-def test_random_changes_make_no_family_too_large(seed, most_cells):
-    tasks = encode({"t": random_frame(seed, 5)})
-    limits = constraints_by_task(tasks, (), (), None, None)
-    (problem,) = TaskProblem.of_all(tasks, BDeu(), limits, max_cells=float(most_cells))
-    state = state_of(problem)
-    changed, _ = disturbed(state, seed, 20)
-    for child, parents in enumerate(changed.T):
-        cells = np.prod(problem.scores.engine.arities[np.append(np.flatnonzero(parents), child)])
-        assert cells <= most_cells or not parents.any()
-
-
-def test_random_changes_add_remove_and_turn_round_equally_often():
-    """From one arc among three variables: removed, turned round, or one of four others set."""
-    matrix = np.zeros((3, 3), dtype=bool)
-    matrix[0, 1] = True
-    counts = {}
-    state = state_of(problem_of(random_frame(0, 3)))
-    for seed in range(600):
-        state.reset(matrix)
-        changed, _ = disturbed(state, 7919 * seed, 1)
-        counts[changed.tobytes()] = counts.get(changed.tobytes(), 0) + 1
-    assert len(counts) == 6
-    assert 60 < min(counts.values()) <= max(counts.values()) < 145
-
-
 DEMANDS = [
     {"required": [("v0", "v1")]},
     {"forbidden": [("v0", "v1"), ("v1", "v0")]},

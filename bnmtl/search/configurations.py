@@ -165,7 +165,7 @@ class ConfigurationSearch:
 
     def _read_couplings(self):
         with_arcs = self.adjacency.any(axis=0)
-        for i, j in self.couplings.coupled_pairs().tolist():
+        for i, j in np.argwhere(self.couplings.coupled).tolist():
             # Where no task has an arc, ours are 0; a user's own may be anything.
             if with_arcs[i, j] or with_arcs[j, i] or not self.couplings.builtin:
                 self._read_coupling(i, j)

@@ -60,7 +60,7 @@ def given_the_others(search, s):
     kept = np.zeros_like(own)
     others = np.delete(search.adjacency, s, axis=0).any(axis=0)
     others |= others.T
-    coupled = np.triu(search.problem.takes_part[s]) & (search.problem.takes_part.sum(axis=0) > 1)
+    coupled = search.couplings.coupled & search.problem.takes_part[s]
     for pairs in _alike(search.couplings.kinds, coupled, others):
         i, j = pairs[0]
         values = _values(search, s, i, j)

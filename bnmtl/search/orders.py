@@ -59,15 +59,7 @@ def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, r
     """
     n = state.scores.n_variables
     task = state.task
-    shared = Arrays(
-        trees.SHARED,
-        before=task.required,
-        together=np.ones((1, n, n), dtype=bool),
-        log_penalty=np.zeros((n, n)),
-        coupling=np.array([trees.PAIRED, 1.0, 1.0]),
-        tolerance=task.tolerance,
-    )
-    walk = _Walk(state.scores, [task], shared, rng)
+    walk = _Walk(state.scores, [task], _uncoupled(task), rng)
     best, tolerance = new_dag(n), task.tolerance[0]
     with state.scores.scratch() as scratch:
         hill_climb(state, scratch, budget)
@@ -92,6 +84,19 @@ def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, r
                 report(start + 1, n_starts, float(dags.total_score(task.table, best.table)))
         dags.copy_dag(best.table, state.dag.table)
     return state.score
+
+
+def _uncoupled(task):
+    """What an order of one task has to keep to, as in `trees.SHARED`."""
+    n = len(task.required)
+    return Arrays(
+        trees.SHARED,
+        before=task.required,
+        together=np.ones((1, n, n), dtype=bool),
+        log_penalty=np.zeros((n, n)),
+        coupling=np.array([trees.PAIRED, 1.0, 1.0]),
+        tolerance=task.tolerance,
+    )
 
 
 class _Climbs:

@@ -238,9 +238,10 @@ class Couplings:
             self._made[key] = (members, self._coupling(members, pair))
         return self._made[key]
 
-    def coupled_pairs(self):
-        """Pairs (i, j), i < j, that two or more tasks have, as rows of an int array."""
-        return np.argwhere(np.triu(self._problem.takes_part.sum(axis=0) > 1, 1))
+    @cached_property
+    def coupled(self):
+        """Whether two or more tasks have a pair i < j, bool array of shape (n, n)."""
+        return np.triu(self._problem.takes_part.sum(axis=0) > 1, 1)
 
     @cached_property
     def kinds(self):
