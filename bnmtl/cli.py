@@ -213,7 +213,7 @@ def learn(
     ] = None,
     starts: Annotated[
         str | None,
-        typer.Option(metavar="N", callback=_whole(1), help="Starts of a search over orders; 6."),
+        typer.Option(metavar="N", callback=_whole(1), help="Starts of a search over orders; 5."),
     ] = None,
     restarts: Annotated[
         str | None,

@@ -1,5 +1,6 @@
 """Learners: the laws that tie them together, their attributes, and what they refuse."""
 
+import time
 import warnings
 
 import networkx as nx
@@ -675,6 +676,20 @@ def test_a_time_limit_ends_with_the_best_so_far(learner, asia_tasks):
         assert nx.is_directed_acyclic_graph(graph)
         assert graph.has_edge("smoke", "lung")
     assert np.isfinite(learner.score_)
+
+
+@pytest.mark.slow_without_jit
+@pytest.mark.parametrize("learner", [SingleTaskLearner(), MultitaskLearner(PairedPrior(0.9))])
+def test_no_task_is_left_without_time(learner):
+    """The first task alone could use up all of it."""
+    asia = structures.load("asia")
+    tasks = [asia.sample(300, random_state=seed) for seed in range(6)]
+    learner = clone(learner).set_params(time_limit=3.0, n_starts=10**6, n_jobs=1, random_state=0)
+    began = time.monotonic()
+    with pytest.warns(UserWarning, match="ended by `time_limit`=3.0"):
+        learner.fit(tasks)
+    assert time.monotonic() - began < 8
+    assert all(graph.number_of_edges() >= 4 for graph in learner.configuration_.values())
 
 
 def test_enough_time_and_families_change_nothing(asia_tasks):

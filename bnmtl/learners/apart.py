@@ -134,7 +134,7 @@ class PooledLearner(Learner):
         whole = Tasks([pooled_task(tasks)])
         (pooled,) = self._problems(whole, effort)
         (start,) = self._start_matrices(whole, [pooled], self.start)
-        matrix = search_task(pooled, start, effort, report)
+        matrix = search_task(pooled, start, report, effort)
         own = self._problems(tasks, effort, dict.fromkeys(tasks, pooled.constraints))
         scores = [problem.log_posterior(matrix) for problem in own]
         everywhere = dict.fromkeys(tasks, whole["pooled"])

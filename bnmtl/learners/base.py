@@ -64,8 +64,8 @@ def common_parameters(start):
         Most local scores that each search may ask for, cached ones included. A search that it ends
         gives its best so far, with a warning, and is still repeatable.
     time_limit : float, default=None
-        Seconds after which all searches end with their best so far and a warning. What they have
-        found by then depends on the machine.
+        Seconds after which all searches end with their best so far and a warning; tasks, starts and
+        penalties get equal shares. What they have found by then depends on the machine.
     cache_size : float, default=200
         Most memory for local scores, in megabytes.
     start : default=None

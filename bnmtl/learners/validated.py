@@ -171,10 +171,12 @@ class MultitaskLearnerCV(MultitaskLearner):
         for at, held_out in enumerate(folds):
             train, test = parted(tasks, held_out)
             constraints = {problem.name: problem.constraints for problem in problems}
-            search = MultitaskSearch(self._problems(train, effort, constraints), effort, report)
+            # With cross-validation the last share is for all rows.
+            share = effort.share(1 / (len(folds) - at + (self.cv is not None)))
+            search = MultitaskSearch(self._problems(train, effort, constraints), share, report)
             starts = search.within(given) if given else search.starts(priors.values(), names)
             done = report.of_part("penalties", at * len(priors), len(folds) * len(priors))
-            solutions = self._grid(search, priors, starts, effort, done)
+            solutions = self._grid(search, priors, starts, share, done)
             scores += [self._held_out_score(train, test, one) for one in solutions]
         scores /= len(folds)
 
@@ -216,7 +218,7 @@ class MultitaskLearnerCV(MultitaskLearner):
     def _grid(self, search, priors, starts, effort, done):
         """A solution for every penalty, on the training rows of one fold."""
         solutions = []
-        calls = ((prior, starts) for prior in priors.values())
+        calls = ((prior, starts, None) for prior in priors.values())
         for solution in in_parallel(search.solve, calls, effort):
             solutions.append(solution)
             done(len(solutions))

@@ -2,11 +2,12 @@
 
 import contextlib
 import itertools
+import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 
 from bnmtl.priors.coupling import CouplingPrior
 from bnmtl.search import exact, hill_climbing, one_by_one, orders
@@ -64,6 +65,13 @@ class Effort:
         """What one search may spend."""
         return Budget(self.max_families, self.deadline, self.stopped)
 
+    def share(self, part):
+        """The same effort with that part of the time that is left."""
+        if self.deadline is None:
+            return self
+        now = time.monotonic()
+        return replace(self, deadline=now + part * max(0.0, self.deadline - now))
+
     @property
     def n_steps(self):
         """Steps of one search that are reported."""
@@ -100,7 +108,7 @@ class Solution:
     start_scores: dict
 
 
-def search_task(problem, matrix, effort, report):
+def search_task(problem, matrix, report, effort):
     """The best graph of one task by itself.
 
     Parameters
@@ -108,8 +116,8 @@ def search_task(problem, matrix, effort, report):
     problem : TaskProblem
     matrix : bool array of shape (n, n)
         Graph to start from.
-    effort : Effort
     report : Reporter
+    effort : Effort
 
     Returns
     -------
@@ -126,25 +134,28 @@ def search_tasks(problems, matrices, effort, report):
     """`search_task` for every task, in parallel."""
     for problem in problems:
         report("single-task", problem.name, 0, effort.n_steps)
-    calls = (
-        (problem, matrix, effort, report)
-        for problem, matrix in zip(problems, matrices, strict=True)
-    )
+    calls = ((problem, matrix, report) for problem, matrix in zip(problems, matrices, strict=True))
     return list(in_parallel(search_task, calls, effort))
 
 
 def in_parallel(function, calls, effort):
     """Results of a function for several tuples of arguments, in order, as they come.
 
+    The function gets as its last argument the effort, each call with its share of the time left.
+
     Threads, unless `joblib.parallel_config` asks for something else: in other processes the
     effort is a copy, so what has ended a search there is brought back.
     """
 
-    def run(arguments):
-        return function(*arguments), effort.stopped
+    calls = list(calls)
+    workers = effective_n_jobs(effort.n_jobs)
+
+    def run(arguments, n_left):
+        own = effort.share(min(1.0, workers / n_left))
+        return function(*arguments, own), own.stopped
 
     for result, stopped in Parallel(n_jobs=effort.n_jobs, prefer="threads", return_as="generator")(
-        delayed(run)(arguments) for arguments in calls
+        delayed(run)(arguments, len(calls) - at) for at, arguments in enumerate(calls)
     ):
         effort.stopped.update(stopped)
         yield result
@@ -203,6 +214,7 @@ class MultitaskSearch:
     ----------
     problems : list of TaskProblem
     effort : Effort
+        The searches for the starts get half of the time that is left, one after another.
     report : Reporter
     """
 
@@ -218,12 +230,12 @@ class MultitaskSearch:
     def single(self):
         """Adjacency matrices of the tasks learned apart."""
         required = [problem.constraints.required for problem in self.problems]
-        return search_tasks(self.problems, required, self._effort, self._report)
+        return search_tasks(self.problems, required, self._effort.share(0.5), self._report)
 
     @cached_property
     def common(self):
         """The best single graph, on the index of the union of the variables."""
-        return search_identical(self.joint, None, self._effort, self._report)[0]
+        return search_identical(self.joint, None, self._effort.share(0.5), self._report)[0]
 
     @property
     def identical(self):
@@ -271,7 +283,7 @@ class MultitaskSearch:
                 f"{prior!r}; take another start or None."
             )
 
-    def _by_orders(self, couplings, graph, report):
+    def _by_orders(self, couplings, graph, report, effort):
         """Adjacency matrices found by a search over orders that the tasks share, None if it cannot.
 
         It needs a coupling that depends on how many tasks have an arc and not on which, and
@@ -284,7 +296,7 @@ class MultitaskSearch:
 
         def polish(matrices):
             search = self._at(couplings, matrices)
-            search.run(self._effort.budget())
+            search.run(effort.budget())
             violated, score = search.score
             return (-np.inf if violated else score), search.adjacency
 
@@ -293,17 +305,17 @@ class MultitaskSearch:
             shared,
             graph,
             polish,
-            generator(self._effort.seed, "orders"),
-            self._effort.budget(),
-            self._effort.n_starts,
-            self._effort.iterations,
+            generator(effort.seed, "orders"),
+            effort.budget(),
+            effort.n_starts,
+            effort.iterations,
             None if report is None else report.of("shared orders"),
         )
         return None if matrices is None else self.joint.cut(matrices)
 
-    def _one_by_one(self, couplings, search, start, report):
+    def _one_by_one(self, couplings, search, start, report, effort):
         """Improve a configuration by searches over the graph of one task at a time."""
-        effort = replace(self._effort, n_starts=1)
+        effort = replace(effort, n_starts=1)
         searched = itertools.count(1)
 
         def find(s, state):
@@ -312,7 +324,7 @@ class MultitaskSearch:
                 report(f"multitask from {start}", self.joint.names[s], next(searched))
 
         return one_by_one.improve(
-            search, find, lambda matrices: self._at(couplings, matrices), self._effort.budget()
+            search, find, lambda matrices: self._at(couplings, matrices), effort.budget()
         )
 
     def apart(self):
@@ -324,7 +336,7 @@ class MultitaskSearch:
         total = float(sum(scores))
         return Solution(self.single, total, scores, "single-task", {"single-task": total})
 
-    def solve(self, prior, starts, report=None):
+    def solve(self, prior, starts, report=None, effort=None):
         """The best configuration over some starts.
 
         Parameters
@@ -332,6 +344,8 @@ class MultitaskSearch:
         prior : PairedPrior, EditPrior or a user's own
         starts : dict name -> list of bool array
         report : Reporter, default=None
+        effort : Effort, default=None
+            None is the one given at first.
 
         Returns
         -------
@@ -350,29 +364,29 @@ class MultitaskSearch:
             (couplings, name, matrices, len(starts) == 1, report)
             for name, matrices in starts.items()
         )
-        ends = zip(starts, in_parallel(self._from_start, calls, self._effort), strict=True)
-        ends = {name: end for name, end in ends if end is not None}
+        ends = in_parallel(self._from_start, calls, effort or self._effort)
+        ends = {name: end for name, end in zip(starts, ends, strict=True) if end is not None}
         scores = {name: score for name, (score, _, _) in ends.items()}
         best = list(scores)[self._ties.best(list(scores.values()))[0]]
         score, task_scores, matrices = ends[best]
         return Solution(matrices, score, task_scores, best, scores)
 
-    def _from_start(self, couplings, name, matrices, is_only, report):
+    def _from_start(self, couplings, name, matrices, is_only, report, effort):
         """Where the searches from one start end: score, task scores and matrices.
 
         None if it cannot be made and is not the only one.
         """
         if name == "orders":
-            matrices = self._by_orders(couplings, matrices, report)
+            matrices = self._by_orders(couplings, matrices, report, effort)
             if matrices is None and not is_only:
                 return None
             if matrices is None:
                 matrices = [problem.constraints.required for problem in self.problems]
         search = self._at(couplings, self.joint.spread(matrices))
         told = None if report is None else report.of(f"multitask from {name}")
-        search.run(self._effort.budget(), told)
-        if self._effort.search != "hill-climbing":
-            search = self._one_by_one(couplings, search, name, report)
+        search.run(effort.budget(), told)
+        if effort.search != "hill-climbing":
+            search = self._one_by_one(couplings, search, name, report, effort)
         violated, score = search.score
         matrices = [matrix.copy() for matrix in self.joint.cut(search.adjacency)]
         return -np.inf if violated else score, search.task_scores().tolist(), matrices

@@ -67,6 +67,8 @@ def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, r
         climbs = _Climbs(state, walk, perturb, tabu, budget)
         own = climbs.own
         for start in range(n_starts):
+            if start and budget.spent(scratch.counters[ASKED]):
+                break
             climbs.begin(scratch, n if start else 0)
             score, waited = -np.inf, -1
             while waited < iterations and not budget.spent(scratch.counters[ASKED]):
@@ -211,6 +213,8 @@ def search_jointly(
         if not walk.has_order(scratch, required):
             return None
         for start in range(n_starts):
+            if start and budget.spent(scratch.counters[ASKED]):
+                break
             own = required if start or not walk.has_order(scratch, given) else given
             score, waited = -np.inf, -1
             while waited < iterations and not budget.spent(scratch.counters[ASKED]):
