@@ -1,21 +1,19 @@
 """How well networks learned from few cells per condition predict the others (Sachs).
 
-Run `python -m benchmarks.sachs` in an environment with bnmtl (about three minutes on two cores).
+Run `python -m benchmarks.sachs` in an environment with bnmtl (about ten minutes on two cores).
 Each (rows, trial, learner) appends one JSON line to benchmarks/results/sachs.jsonl; a second run
-goes on where the first stopped. `--table` prints the table of the README from that file.
+goes on where the first stopped. `python -m benchmarks.tables` makes the README's table of them.
 """
 
 import argparse
-import json
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from rich.progress import track
 
-import bnmtl
+from benchmarks.record import Results
 from bnmtl import (
     IdenticalLearner,
     MultitaskLearnerCV,
@@ -25,7 +23,7 @@ from bnmtl import (
 )
 from bnmtl.tasks import discretize, encode
 
-RESULTS = Path(__file__).parent / "results" / "sachs.jsonl"
+SETTINGS = ("rows", "trial", "learner")
 SIZES = (25, 50, 100, 200)
 LEARNERS = {
     "each condition alone": SingleTaskLearner,
@@ -44,32 +42,26 @@ def split(tasks, n_rows, trial):
     return tasks.take(train), tasks.take(test)
 
 
-def measure(tasks, n_rows, trial, kind, restarts):
-    """One line of results: mean over conditions of the held-out nats per row."""
+def measure(tasks, n_rows, trial, kind):
+    """Mean over conditions of the held-out nats per row, and what was learned."""
     train, test = split(tasks, n_rows, trial)
     began = time.perf_counter()
-    effort = {"search": "hill-climbing", "restarts": restarts}
-    learner = LEARNERS[kind](random_state=trial, **effort).fit(train)
+    learner = LEARNERS[kind](random_state=trial).fit(train)
     seconds = time.perf_counter() - began
     held_out = [learner.networks_[t].log_likelihood(task).mean() for t, task in test.items()]
     return {
-        "rows": n_rows,
-        "trial": trial,
-        "learner": kind,
-        "restarts": restarts,
         "held_out": round(float(np.mean(held_out)), 6),
         "arcs": round(
             float(np.mean([g.number_of_edges() for g in learner.configuration_.values()])), 3
         ),
         "penalty": getattr(learner, "penalty_", None),
         "seconds": round(seconds, 3),
-        "bnmtl": bnmtl.__version__,
     }
 
 
 def table():
     """Held-out nats per row, mean and standard error of the difference to learning alone."""
-    lines = pd.DataFrame(map(json.loads, RESULTS.read_text().splitlines()))
+    lines = pd.DataFrame(Results("sachs", SETTINGS).lines)
     wide = lines.pivot(index=["rows", "trial"], columns="learner", values="held_out")[
         list(LEARNERS)
     ]
@@ -88,24 +80,15 @@ def main():
     """Run what is missing of the study."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--trials", type=int, default=10)
-    parser.add_argument("--restarts", type=int, default=100)
-    parser.add_argument("--table", action="store_true", help="print the table and stop")
     arguments = parser.parse_args()
-    if not arguments.table:
-        warnings.simplefilter("ignore", UserWarning)
-        tasks = encode(discretize(data.load("sachs"), bins=3))
-        RESULTS.parent.mkdir(exist_ok=True)
-        done = RESULTS.read_text() if RESULTS.exists() else ""
-        known = {
-            (one["rows"], one["trial"], one["learner"])
-            for one in map(json.loads, done.splitlines())
-        }
-        plan = [(n, t, kind) for t in range(arguments.trials) for n in SIZES for kind in LEARNERS]
-        for n, trial, kind in track([one for one in plan if one not in known]):
-            line = measure(tasks, n, trial, kind, arguments.restarts)
-            with RESULTS.open("a") as file:
-                file.write(json.dumps(line) + "\n")
-    print(table())
+    warnings.simplefilter("ignore", UserWarning)
+    tasks = encode(discretize(data.load("sachs"), bins=3))
+    results = Results("sachs", SETTINGS)
+    plan = [(n, t, kind) for t in range(arguments.trials) for n in SIZES for kind in LEARNERS]
+    for n, trial, kind in track(plan):
+        settings = dict(zip(SETTINGS, (n, trial, kind), strict=True))
+        if not results.has(**settings):
+            results.add(**settings, **measure(tasks, n, trial, kind))
 
 
 if __name__ == "__main__":
