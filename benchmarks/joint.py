@@ -14,7 +14,8 @@ from bnmtl.metrics import edit_distance, shd
 from bnmtl.progress import Reporter
 from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.constraints import constraints_by_task
-from bnmtl.search.multitask import Effort, MultitaskSearch, Solution
+from bnmtl.search.effort import Effort
+from bnmtl.search.multitask import MultitaskSearch, Solution
 from bnmtl.search.problem import Couplings, TaskProblem
 from bnmtl.search.ties import Ties
 from bnmtl.tasks import encode
@@ -130,7 +131,10 @@ def greedy_alone(search, prior):
     """The greedy search from the tasks learned apart, as a solution."""
     ties = Ties(search.joint.variables, 0, 1e-6)
     greedy = ConfigurationSearch(
-        search.joint, Couplings(prior, search.joint), ties, search.joint.spread(search.single)
+        search.joint,
+        Couplings(prior, search.joint),
+        ties,
+        search.joint.spread(search.single()),
     )
     greedy.run()
     matrices = search.joint.cut(greedy.adjacency)

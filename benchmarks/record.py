@@ -30,10 +30,18 @@ class Results:
 
     def has(self, **settings):
         """Whether there is a line for these settings."""
-        return any(all(line[s] == settings[s] for s in self._settings) for line in self.lines)
+        return any(self._is_for(line, settings) for line in self.lines)
+
+    def _is_for(self, line, settings):
+        return all(line[s] == settings[s] for s in self._settings)
+
+    def forget(self, **settings):
+        """Take out what there is for these settings."""
+        self.lines = [line for line in self.lines if not self._is_for(line, settings)]
+        self._path.write_text("".join(json.dumps(line) + "\n" for line in self.lines))
 
     def add(self, **line):
-        """Append one line, with commit, versions and number of threads."""
+        """Append one line, with commit, versions and number of processors."""
         line = {**line, **circumstances()}
         self.lines.append(line)
         FOLDER.mkdir(exist_ok=True)

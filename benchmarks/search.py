@@ -7,7 +7,7 @@ benchmarks.tables` makes the tables of benchmarks/README.md of them.
 
 Twenty seeds are five samples by four: columns are shuffled and the search is seeded anew for each.
 The best known score of a sample is the best of everything that was tried on it, climbing from the
-true graph and a search over 30 orders included.
+true graph and a search from 30 starts included.
 """
 
 import argparse

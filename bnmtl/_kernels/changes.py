@@ -97,7 +97,7 @@ def is_small_enough(engine, dag, b, a):
 def disturb(engine, scratch, task, dag, variables, random, n_changes):
     """Make random legal changes of one arc each: set, removed or turned round, all equally likely.
 
-    ``variables`` are those that take part in pairs; ``scratch.touched`` marks the children whose
+    The arcs are among ``variables``; ``scratch.touched`` marks the children whose
     gains have to be refreshed.
     """
     touched, held = flags(scratch, TOUCHED), flags2(dag, HELD)

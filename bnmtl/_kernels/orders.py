@@ -214,7 +214,7 @@ def read_families(engine, scratch, tasks, shared, tree, position, adjacency):
 
 @kernel
 def search_orders(
-    engine, scratch, tasks, shared, tree, walk, adjacency, best, random, most_moves, most_asked
+    engine, scratch, tasks, shared, tree, walk, adjacency, graphs, random, most_moves, most_asked
 ):
     """Improve an order of given graphs, a few variables displaced.
 
@@ -222,8 +222,12 @@ def search_orders(
     ----------
     adjacency : bool array of shape (k, n, n)
         [task, child, parent]; it gets the graphs that the improved order stands for.
-    best : bool array of shape (k, n, n)
-        The graphs, of which a random order is drawn.
+    graphs : bool array of shape (k, n, n)
+        Of which a random order is drawn.
+    most_moves : int
+        Variables that are displaced at most.
+    most_asked : int
+        Families after which it ends.
 
     Returns
     -------
@@ -231,11 +235,11 @@ def search_orders(
         Score of the order.
     """
     order, position, scores = ints(walk, ORDER), ints(walk, POSITION), floats(walk, SCORES)
-    draw_extension(best, flags2(shared, BEFORE), ints(scratch, WAITING), order, random)
+    draw_extension(graphs, flags2(shared, BEFORE), ints(scratch, WAITING), order, random)
     for at in range(order.size):
         position[order[at]] = at
     for v in range(order.size):
-        remember(engine, scratch, tasks, shared, tree, position, v, best)
+        remember(engine, scratch, tasks, shared, tree, position, v, graphs)
     kick(shared, order, position, random, most_moves)
     score_all(engine, scratch, tasks, shared, tree, order, position, scores)
     improve(engine, scratch, tasks, shared, tree, walk, random, most_asked)

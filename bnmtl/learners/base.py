@@ -22,7 +22,7 @@ from bnmtl.networks import BayesNet
 from bnmtl.progress import Reporter
 from bnmtl.scores import BDeu, LogLikelihood, Score
 from bnmtl.search.constraints import by_task, constraints_by_task
-from bnmtl.search.multitask import SEARCHES, Effort
+from bnmtl.search.effort import SEARCHES, Effort
 from bnmtl.search.problem import TaskProblem
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import Task, encode
@@ -45,7 +45,7 @@ def common_parameters(start):
         variables.
     n_starts : int, default=5
         Graphs to start from, the first being climbed to, the others from random changes of it; for
-        "orders" only, as is ``iterations``.
+        "orders" only, as is ``iterations``. Orders that tasks share are random after the first.
     iterations : int, default=40
         Iterations without a better score that end a start.
     restarts : int, default=100
@@ -64,8 +64,9 @@ def common_parameters(start):
         Most local scores that each search may ask for, cached ones included. A search that it ends
         gives its best so far, with a warning, and is still repeatable.
     time_limit : float, default=None
-        Seconds after which all searches end with their best so far and a warning; tasks, starts and
-        penalties get equal shares. What they have found by then depends on the machine.
+        Seconds after which all searches end with their best so far and a warning. Searches for
+        starts get half of what is left, tasks and penalties equal shares. What they have found by
+        then depends on the machine.
     cache_size : float, default=200
         Most memory for local scores, in megabytes.
     start : default=None
@@ -77,7 +78,7 @@ def common_parameters(start):
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend on nothing but data and parameters.
     n_jobs : int, default=None
-        Threads, as in joblib; None is 1. The result does not depend on it.
+        Threads, as in joblib; None is 1. Without a ``time_limit`` the result does not depend on it.
     progress : bool or callable, default=False
         True shows a bar; a callable gets (stage, task, done, total or None, score) as a named
         tuple."""
@@ -175,7 +176,7 @@ class Learner(BaseEstimator):
             tabu=self.tabu,
             n_jobs=self.n_jobs,
             max_families=self.max_families,
-            deadline=None if limit is None else time.monotonic() + limit,
+            deadline=None if limit is None else time.time() + limit,
         )
 
     def _warn_of_limits(self, effort):

@@ -13,7 +13,8 @@ from bnmtl.networks import BayesNet
 from bnmtl.penalty import best_penalty, held_out_rows, parted, penalty_grid
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import check_prior
-from bnmtl.search.multitask import MultitaskSearch, in_parallel
+from bnmtl.search.effort import in_parallel
+from bnmtl.search.multitask import MultitaskSearch
 from bnmtl.search.problem import NoCommonGraph
 
 

@@ -21,7 +21,7 @@ class Budget:
     max_families : int or None
         Local scores that may be asked for, cached ones included, so that it is reproducible.
     deadline : float or None
-        `time.monotonic` at which to stop.
+        `time.time` at which to stop.
     stopped : set of str
         "max_families" and "time_limit", where that ended a search.
     """
@@ -43,7 +43,7 @@ class Budget:
         """Whether the search has to end now, after that many families."""
         if self.max_families is not None and asked >= self.max_families:
             self.stopped.add("max_families")
-        elif self.deadline is not None and time.monotonic() >= self.deadline:
+        elif self.deadline is not None and time.time() >= self.deadline:
             self.stopped.add("time_limit")
         else:
             return False

@@ -2,17 +2,15 @@
 
 import contextlib
 import itertools
-import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 
 from bnmtl.priors.coupling import CouplingPrior
 from bnmtl.search import exact, hill_climbing, one_by_one, orders
-from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
+from bnmtl.search.effort import in_parallel
 from bnmtl.search.graph_state import GraphState
 from bnmtl.search.problem import Couplings, JointProblem, NoCommonGraph
 from bnmtl.search.settling import settle
@@ -20,69 +18,6 @@ from bnmtl.search.ties import Ties, tolerance
 from bnmtl.seeding import generator
 
 STARTS = ("single-task", "identical", "empty", "orders")
-SEARCHES = ("orders", "hill-climbing", "exact")
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How hard the searches over graphs try, and what has come of it.
-
-    Attributes
-    ----------
-    seed : int
-    search : str
-        One of `SEARCHES`.
-    n_starts, iterations : int
-        As in `orders.search`.
-    restarts, perturb, tabu : int
-        As in `hill_climbing.search`.
-    n_jobs : int or None
-        As in joblib.
-    max_families : int or None
-        Most local scores that one search may ask for.
-    deadline : float or None
-        `time.monotonic` at which all searches stop.
-    stopped : set of str
-        Which of the two ended a search.
-    bounds : list of BoundTasks
-        The scores that were used.
-    """
-
-    seed: int
-    search: str = "orders"
-    n_starts: int = 5
-    iterations: int = 40
-    restarts: int = 100
-    perturb: int = 10
-    tabu: int = 10
-    n_jobs: int | None = None
-    max_families: int | None = None
-    deadline: float | None = None
-    stopped: set = field(default_factory=set)
-    bounds: list = field(default_factory=list)
-
-    def budget(self):
-        """What one search may spend."""
-        return Budget(self.max_families, self.deadline, self.stopped)
-
-    def share(self, part):
-        """The same effort with that part of the time that is left."""
-        if self.deadline is None:
-            return self
-        now = time.monotonic()
-        return replace(self, deadline=now + part * max(0.0, self.deadline - now))
-
-    @property
-    def n_steps(self):
-        """Steps of one search that are reported."""
-        return {"orders": self.n_starts, "hill-climbing": self.restarts + 1}.get(self.search)
-
-    def families(self):
-        """How many local scores were asked for and how many of them had to be counted."""
-        return {
-            "asked": sum(bound.asked for bound in self.bounds),
-            "counted": sum(bound.computed for bound in self.bounds),
-        }
 
 
 @dataclass(frozen=True)
@@ -136,29 +71,6 @@ def search_tasks(problems, matrices, effort, report):
         report("single-task", problem.name, 0, effort.n_steps)
     calls = ((problem, matrix, report) for problem, matrix in zip(problems, matrices, strict=True))
     return list(in_parallel(search_task, calls, effort))
-
-
-def in_parallel(function, calls, effort):
-    """Results of a function for several tuples of arguments, in order, as they come.
-
-    The function gets as its last argument the effort, each call with its share of the time left.
-
-    Threads, unless `joblib.parallel_config` asks for something else: in other processes the
-    effort is a copy, so what has ended a search there is brought back.
-    """
-
-    calls = list(calls)
-    workers = effective_n_jobs(effort.n_jobs)
-
-    def run(arguments, n_left):
-        own = effort.share(min(1.0, workers / n_left))
-        return function(*arguments, own), own.stopped
-
-    for result, stopped in Parallel(n_jobs=effort.n_jobs, prefer="threads", return_as="generator")(
-        delayed(run)(arguments, len(calls) - at) for at, arguments in enumerate(calls)
-    ):
-        effort.stopped.update(stopped)
-        yield result
 
 
 def search_identical(joint, matrix, effort, report):
@@ -223,14 +135,17 @@ class MultitaskSearch:
         self.joint = JointProblem(problems)
         self._effort = effort
         self._report = report
+        self._single = None
         empty = sum(p.log_posterior(np.zeros_like(p.constraints.required)) for p in problems)
         self._ties = Ties(self.joint.variables, effort.seed, tolerance(empty))
 
-    @cached_property
-    def single(self):
-        """Adjacency matrices of the tasks learned apart."""
-        required = [problem.constraints.required for problem in self.problems]
-        return search_tasks(self.problems, required, self._effort.share(0.5), self._report)
+    def single(self, effort=None):
+        """Adjacency matrices of the tasks learned apart, by the effort of the first call."""
+        if self._single is None:
+            required = [problem.constraints.required for problem in self.problems]
+            effort = effort or self._effort
+            self._single = search_tasks(self.problems, required, effort, self._report)
+        return self._single
 
     @cached_property
     def common(self):
@@ -262,7 +177,7 @@ class MultitaskSearch:
         if all(self.is_apart(prior) for prior in priors):
             return {}
         make = {
-            "single-task": lambda: self.single,
+            "single-task": lambda: self.single(self._effort.share(0.5)),
             "identical": lambda: self.identical,
             "empty": lambda: [problem.constraints.required for problem in self.problems],
             "orders": lambda: self.common,
@@ -327,14 +242,15 @@ class MultitaskSearch:
             search, find, lambda matrices: self._at(couplings, matrices), effort.budget()
         )
 
-    def apart(self):
+    def apart(self, effort):
         """The single-task solution, which is the answer where nothing couples the tasks."""
+        matrices = self.single(effort)
         scores = [
             problem.log_posterior(matrix)
-            for problem, matrix in zip(self.problems, self.single, strict=True)
+            for problem, matrix in zip(self.problems, matrices, strict=True)
         ]
         total = float(sum(scores))
-        return Solution(self.single, total, scores, "single-task", {"single-task": total})
+        return Solution(matrices, total, scores, "single-task", {"single-task": total})
 
     def solve(self, prior, starts, report=None, effort=None):
         """The best configuration over some starts.
@@ -356,15 +272,16 @@ class MultitaskSearch:
         NoCommonGraph
             If the tasks' demands contradict a penalty of 1.
         """
+        effort = effort or self._effort
         if self.is_apart(prior):
-            return self.apart()
+            return self.apart(effort)
         couplings = Couplings(prior, self.joint)
         couplings.check_agreement()
         calls = (
             (couplings, name, matrices, len(starts) == 1, report)
             for name, matrices in starts.items()
         )
-        ends = in_parallel(self._from_start, calls, effort or self._effort)
+        ends = in_parallel(self._from_start, calls, effort)
         ends = {name: end for name, end in zip(starts, ends, strict=True) if end is not None}
         scores = {name: score for name, (score, _, _) in ends.items()}
         best = list(scores)[self._ties.best(list(scores.values()))[0]]
@@ -377,7 +294,7 @@ class MultitaskSearch:
         None if it cannot be made and is not the only one.
         """
         if name == "orders":
-            matrices = self._by_orders(couplings, matrices, report, effort)
+            matrices = self._by_orders(couplings, matrices, report, effort.share(0.5))
             if matrices is None and not is_only:
                 return None
             if matrices is None:

@@ -25,7 +25,7 @@ def improve(search, find, at, budget):
     at : callable (matrices) -> ConfigurationSearch
         Makes a search that starts there.
     budget : Budget
-        Of the greedy searches.
+        Of each greedy search; when it is too late no task's turn begins.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def improve(search, find, at, budget):
         The given one, or a better one.
     """
     s, in_vain = 0, 0
-    while in_vain < len(search.states) and not search.violated:
+    while in_vain < len(search.states) and not search.violated and not budget.spent(0):
         state = given_the_others(search, s)
         before = state.adjacency.copy()
         find(s, state)

@@ -34,7 +34,7 @@ N_NEAR = 8
 
 
 def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, report=None):
-    """Search from several orders, each followed by iterations from the best graph it has led to.
+    """Search from several graphs, each followed by iterations from the best one it has led to.
 
     Parameters
     ----------
@@ -80,7 +80,8 @@ def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, r
                     score = reached
                 if waited and climbs.from_own(scratch):
                     score, waited = dags.total_score(task.table, own.table), 0
-            if score > dags.total_score(task.table, best.table) + tolerance:
+            reached = dags.total_score(task.table, own.table)
+            if reached > dags.total_score(task.table, best.table) + tolerance:
                 dags.copy_dag(own.table, best.table)
             if report is not None:
                 report(start + 1, n_starts, float(dags.total_score(task.table, best.table)))
@@ -154,6 +155,8 @@ class _Climbs:
         """Climb from random changes of the best graph, some times; whether that made it better."""
         better, everywhere, random = False, self._state.in_pairs, self._walk.random
         for turn in range(RESTARTS + RESTARTS_NEAR):
+            if self._budget.spent(scratch.counters[ASKED]):
+                break
             variables = everywhere
             if turn >= RESTARTS:
                 n_near = changes.draw_near(self.own.table, everywhere, random, self._near)
@@ -192,7 +195,9 @@ def search_jointly(
         Improves graphs of all tasks, bool arrays of shape (k, n, n).
     rng : numpy.random.Generator
     budget : Budget
-    n_starts, iterations : int
+    n_starts : int
+        Orders to start from.
+    iterations : int
         As in `search`.
     report : callable (done, total, score), default=None
         Called after every start.
