@@ -138,6 +138,31 @@ def seconds():
     return by_search(lambda own: f"{own['seconds'].median():.3g}")
 
 
+def beside_pyagrum():
+    """Speed of a climb, best scores found and distance to the truth, in short."""
+    lines = lines_of("speed")
+    rows = []
+    for line in lines[lines["study"] == "climb"].itertuples():
+        here = gaps().query("network == @line.network and rows == @line.rows")
+        runs = {one: here[here["variant"] == one] for one in ("orders", "pyAgrum tabu")}
+        if not len(here):
+            continue
+        found = [f"{(own['gap'] < 1).sum()} / {len(own)}" for own in runs.values()]
+        shd = [f"{own['shd'].mean():.1f}" for own in runs.values()]
+        rows.append(
+            {
+                "network": line.network,
+                "rows": f"{line.rows:,}",
+                "a climb, times faster": f"{line.ratio:.0f}",
+                "best known score, bnmtl": found[0],
+                "best known score, pyAgrum": found[1],
+                "SHD, bnmtl": shd[0],
+                "SHD, pyAgrum": shd[1],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
 def jointly():
     """Mean edits per task at each search's best penalty, and scores beside the best of all."""
     keys = ["problem", "trial", "penalty"]
@@ -200,6 +225,7 @@ TABLES = {
     "restarts": lambda: markdown(speed("restarts", RESTARTS)),
     "fits": lambda: markdown(speed("fit", FITS)),
     "once": lambda: markdown(once()),
+    "peers": lambda: markdown(beside_pyagrum()),
     "found": lambda: markdown(found()),
     "distances": lambda: markdown(distances()),
     "seconds": lambda: markdown(seconds()),
