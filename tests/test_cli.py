@@ -131,7 +131,9 @@ def test_run_json(call, files):
         found["penalty"] == 0
     )
     assert "cut_points" not in found
-    assert found["local_scores"]["asked"] > found["local_scores"]["counted"] > 0
+    scores = found["local_scores"]
+    assert scores["hits"] > scores["counted"] > 0
+    assert scores["asked"] == scores["hits"] + scores["counted"]
 
 
 def test_a_time_limit_is_told_and_starts_are_passed_on(monkeypatch, files):

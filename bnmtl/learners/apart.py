@@ -34,6 +34,9 @@ class SingleTaskLearner(Learner):
         One row per arc and task: strength, whether it is compelled, in how many tasks it is.
     tasks_ : Tasks
         The data as encoded.
+    families_ : dict
+        Local scores that were "asked" for, how many of them were "hits" in the cache, and how many
+        had to be "counted".
 
     Examples
     --------
@@ -66,7 +69,7 @@ class IdenticalLearner(Learner):
     ----------
     graph_ : networkx.DiGraph
         The one graph, over the union of the variables.
-    configuration_, networks_, score_, task_scores_, arcs_, tasks_
+    configuration_, networks_, score_, task_scores_, arcs_, tasks_, families_
         As in `SingleTaskLearner`; the graphs are ``graph_`` restricted to each task.
 
     References
@@ -106,7 +109,7 @@ class PooledLearner(Learner):
 
     Attributes
     ----------
-    configuration_, networks_, arcs_, tasks_
+    configuration_, networks_, arcs_, tasks_, families_
         As in `SingleTaskLearner`; every task has the same graph and the same network.
     score_ : float
         Log posterior of the graph given all rows as one data set.

@@ -48,6 +48,9 @@ class MultitaskLearner(Learner):
     start_scores_ : dict str -> float
     tasks_ : Tasks
         The data as encoded.
+    families_ : dict
+        Local scores that were "asked" for, how many of them were "hits" in the cache, and how many
+        had to be "counted".
 
     References
     ----------

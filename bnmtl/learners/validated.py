@@ -41,7 +41,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         The chosen penalty; of equally good ones the largest.
     validation_scores_ : pandas.Series by penalty
         Mean over tasks of the mean log-likelihood of a held-out row, in nats.
-    configuration_, networks_, score_, task_scores_, arcs_, tasks_
+    configuration_, networks_, score_, task_scores_, arcs_, tasks_, families_
         As in `MultitaskLearner`, at the chosen penalty and for all rows.
     start_, start_scores_
         The start that won and the scores of all, on the rows the structures were learned from: with

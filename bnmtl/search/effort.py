@@ -67,11 +67,10 @@ class Effort:
         return {"orders": self.n_starts, "hill-climbing": self.restarts + 1}.get(self.search)
 
     def families(self):
-        """How many local scores were asked for and how many of them had to be counted."""
-        return {
-            "asked": sum(bound.asked for bound in self.bounds),
-            "counted": sum(bound.computed for bound in self.bounds),
-        }
+        """How many local scores were asked for, were in the cache and had to be counted."""
+        asked = sum(bound.asked for bound in self.bounds)
+        counted = sum(bound.computed for bound in self.bounds)
+        return {"asked": asked, "hits": asked - counted, "counted": counted}
 
 
 def in_parallel(function, calls, effort):
