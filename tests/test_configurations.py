@@ -134,6 +134,9 @@ def random_start(problem, rng):
 class FewDirections:
     """A coupling of one's own: half a nat for every task that departs from the first."""
 
+    def __repr__(self):
+        return "FewDirections()"
+
     def log_coupling(self, states, pair=None, tasks=None):
         return -0.5 * sum(state != states[0] for state in states[1:])
 

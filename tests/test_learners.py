@@ -1,5 +1,6 @@
 """Learners: the laws that tie them together, their attributes, and what they refuse."""
 
+import re
 import time
 import warnings
 
@@ -29,6 +30,12 @@ from bnmtl import (
     structures,
 )
 from bnmtl.tasks import encode
+
+
+def without_address(value):
+    """Name of a case; tests that run in parallel must be called the same in all processes."""
+    return re.sub(" at 0x[0-9a-f]+", "", str(value))
+
 
 QUICK = quick_search()
 CLIMBS = {"search": "hill-climbing", "restarts": 3, "random_state": 0}
@@ -485,7 +492,7 @@ def test_learners_follow_scikit_learns_conventions(learner):
         ({"random_state": -1}, ValueError, "`random_state` must be 0 or more"),
         ({"progress": 3}, TypeError, "`progress` must be True, False or a callable"),
     ],
-    ids=str,
+    ids=without_address,
 )
 def test_parameters_out_of_range_are_refused_in_one_sentence(parameters, error, words, asia_tasks):
     for learner in (SingleTaskLearner(restarts=0), MultitaskLearner(restarts=0)):
@@ -724,7 +731,7 @@ def test_families_that_are_too_large_are_left_out_and_named(asia_tasks):
         ({"cache_size": None}, "`cache_size` must be a number of 0 or more, got None"),
         ({"cache_size": "x"}, "`cache_size` must be a number of 0 or more, got 'x'"),
     ],
-    ids=str,
+    ids=without_address,
 )
 def test_limits_out_of_range_are_refused(parameters, message, asia_tasks):
     with pytest.raises(ValueError, match=message):
