@@ -85,10 +85,10 @@ def main():
     tasks = encode(discretize(data.load("sachs"), bins=3))
     results = Results("sachs", SETTINGS)
     plan = [(n, t, kind) for t in range(arguments.trials) for n in SIZES for kind in LEARNERS]
-    for n, trial, kind in track(plan):
-        settings = dict(zip(SETTINGS, (n, trial, kind), strict=True))
-        if not results.has(**settings):
-            results.add(**settings, **measure(tasks, n, trial, kind))
+    missing = [one for one in plan if not results.has(**dict(zip(SETTINGS, one, strict=True)))]
+    for n, trial, kind in track(missing):
+        line = measure(tasks, n, trial, kind)
+        results.add(rows=n, trial=trial, learner=kind, **line)
 
 
 if __name__ == "__main__":

@@ -140,15 +140,15 @@ def seconds():
 
 def beside_pyagrum():
     """Speed of a climb, best scores found and distance to the truth, in short."""
-    lines = lines_of("speed")
+    lines, searches = lines_of("speed"), gaps()
     rows = []
     for line in lines[lines["study"] == "climb"].itertuples():
-        here = gaps().query("network == @line.network and rows == @line.rows")
-        runs = {one: here[here["variant"] == one] for one in ("orders", "pyAgrum tabu")}
+        here = searches.query("network == @line.network and rows == @line.rows")
         if not len(here):
             continue
-        found = [f"{(own['gap'] < 1).sum()} / {len(own)}" for own in runs.values()]
-        shd = [f"{own['shd'].mean():.1f}" for own in runs.values()]
+        runs = [here[here["variant"] == one] for one in ("orders", "pyAgrum tabu")]
+        found = [f"{(own['gap'] < 1).sum()} / {len(own)}" for own in runs]
+        shd = [f"{own['shd'].mean():.1f}" for own in runs]
         rows.append(
             {
                 "network": line.network,
