@@ -11,6 +11,7 @@ import pytest
 from bnmtl import problems, structures
 from bnmtl.networks import BayesNet
 from bnmtl.problems import ALARM_COMPONENTS, components, deletion, random_network, related, sample
+from bnmtl.problems.draws import random_tables
 
 ALARM_COMP = [(), (0,), (1,), (2,), (0, 2)]
 
@@ -182,6 +183,21 @@ def test_independent_parameters_are_drawn_for_each_task_before_arcs_are_deleted(
         assert_integrated_out(before[task], after[task])
 
 
+@pytest.mark.parametrize("p_delete", [0, 0.3])
+def test_independent_tables_stay_as_they_were_drawn(monkeypatch, p_delete):
+    network = small_network(7)
+    drawn = []
+
+    def recorded(*arguments):
+        drawn.append(random_tables(*arguments))
+        return drawn[-1]
+
+    monkeypatch.setattr(related, "random_tables", recorded)
+    problem = deletion(network, 4, p_delete, "independent", random_state=5)
+    for task, tables in zip(problem.values(), drawn, strict=True):
+        assert_integrated_out(BayesNet(network.graph, network.states, tables), task)
+
+
 def test_concentration_is_that_of_a_dirichlet_distribution():
     graph = nx.DiGraph()
     graph.add_node("a")
@@ -304,7 +320,7 @@ def test_components_are_redrawn_until_the_whole_graph_is_acyclic(monkeypatch):
 
 def test_components_refuse_tables_beyond_memory(monkeypatch):
     monkeypatch.setattr(problems.arguments, "LARGEST_TABLE", 4)
-    with pytest.raises(ValueError, match=r"`groups`: with \d random parents the table of `\w+`"):
+    with pytest.raises(ValueError, match=r"`groups`: with \d parents? the table of `\w+`"):
         components("alarm", ALARM_COMPONENTS, [(3,)], random_state=0)
 
 
@@ -411,6 +427,8 @@ problem = problems.deletion("insurance", p_delete=0.3, parameters="independent",
 add(problem.values())
 add(problems.deletion("alarm", p_delete=0.3, random_state=0).values())
 add(problems.components("alarm", problems.ALARM_COMPONENTS, [(0, 1), (3,)], 0).values())
+add(problems.perturb("alarm", n_edits=20, random_state=0).values())
+add(problems.unrelated("alarm", random_state=0).values())
 add([problems.random_network(20, random_state=0)])
 digest.update(problems.sample(problem, 20, 0)["task3"].to_csv().encode())
 print(digest.hexdigest())

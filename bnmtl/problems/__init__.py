@@ -1,6 +1,15 @@
 """Generators of related tasks: networks that are known, and rows drawn from them."""
 
+from bnmtl.problems.controls import unrelated
 from bnmtl.problems.draws import random_network, sample
-from bnmtl.problems.related import ALARM_COMPONENTS, components, deletion
+from bnmtl.problems.related import ALARM_COMPONENTS, components, deletion, perturb
 
-__all__ = ["ALARM_COMPONENTS", "components", "deletion", "random_network", "sample"]
+__all__ = [
+    "ALARM_COMPONENTS",
+    "components",
+    "deletion",
+    "perturb",
+    "random_network",
+    "sample",
+    "unrelated",
+]

@@ -11,7 +11,7 @@ from bnmtl.networks import BayesNet
 from bnmtl.parameters import LARGEST_TABLE
 from bnmtl.tasks.wording import count, listed, type_of
 
-# Limits of a random network: no table has more than 20**5 entries.
+# Limits of a random network: no table has more than 20**5 entries. Random edits keep the first.
 MAX_PARENTS = 4
 MAX_STATES = 20
 # Beyond this the sum of a Dirichlet's parameters may overflow; tables are uniform long before.
@@ -128,16 +128,16 @@ def _nested_lists(outer):
     return [list(inner) for inner in outer]
 
 
-def check_sizes(graph, states, variables):
+def check_sizes(graph, states, variables, name, remedy):
     """Raise where a random graph would have a table beyond memory."""
     for variable in variables:
         family = (variable, *graph.predecessors(variable))
         size = np.prod([len(states[member]) for member in family], dtype=float)
         if size > LARGEST_TABLE:
             raise ValueError(
-                f"`groups`: with {len(family) - 1} random parents the table of `{variable}` would "
-                f"have {size:.3g} entries, more than {LARGEST_TABLE}; make its group smaller or "
-                "try another `random_state`."
+                f"`{name}`: with {count(len(family) - 1, 'parent')} the table of `{variable}` "
+                f"would have {size:.3g} entries, more than {LARGEST_TABLE}; {remedy} or try "
+                "another `random_state`."
             )
 
 
@@ -162,7 +162,7 @@ def n_arcs_of(mean_degree, n_variables):
             f"`mean_degree` must be 0 or more and finite, got {mean_degree}; 3 is usual."
         )
     n_arcs = round(n_variables * mean_degree / 2)
-    capacity = sum(min(position, MAX_PARENTS) for position in range(n_variables))
+    capacity = _capacity(n_variables)
     if n_arcs > capacity:
         raise ValueError(
             f"`mean_degree` must ask for at most {count(capacity, 'arc')}, all that "
@@ -170,6 +170,24 @@ def n_arcs_of(mean_degree, n_variables):
             f"{mean_degree}, which asks for {n_arcs}; give a smaller one."
         )
     return n_arcs
+
+
+def _capacity(n_variables):
+    """Number of arcs of a graph where each variable has all parents that it may have."""
+    return sum(min(position, MAX_PARENTS) for position in range(n_variables))
+
+
+def check_edits(n_edits, graph):
+    """Raise unless a graph has room for random edits, whichever of them are drawn."""
+    check_whole("n_edits", n_edits, 0, "for example 5")
+    # Where no edit is left, all arcs are edited, and each variable, in an order of the graph, has
+    # 4 or more parents by edits or an edited pair with each variable before it.
+    room = max(graph.number_of_edges(), _capacity(len(graph)))
+    if n_edits > room:
+        raise ValueError(
+            f"`n_edits` must be at most {room}, for which {count(len(graph), 'variable')} with "
+            f"{count(graph.number_of_edges(), 'arc')} always have room, got {n_edits}; give fewer."
+        )
 
 
 def check_problem(problem):

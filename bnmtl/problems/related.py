@@ -1,4 +1,4 @@
-"""Tasks made from one network, by deleting arcs or by changing groups of its variables."""
+"""Tasks made from one network: arcs deleted or edited, or whole groups of variables changed."""
 
 import itertools
 
@@ -12,7 +12,7 @@ from bnmtl.problems.draws import numbered, random_tables
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks.wording import listed
 
-__all__ = ["ALARM_COMPONENTS", "components", "deletion"]
+__all__ = ["ALARM_COMPONENTS", "components", "deletion", "perturb"]
 
 # Nodes 1-7; 9-14, 21, 34; 8, 27-31, 36, 37; the rest, numbered as in structures/alarm.bif.
 ALARM_COMPONENTS = (
@@ -111,11 +111,13 @@ def _without(network, arcs):
     """Remove arcs from a network; each child that loses parents loses them in one step."""
     graph = nx.DiGraph(network.graph)
     graph.remove_edges_from(arcs)
-    tables = dict(network.tables)
-    for child in sorted({head for _, head in arcs}):
-        remaining = sorted(graph.predecessors(child))
-        tables[child] = _conditional(network, child, remaining)
-    return BayesNet(graph, network.states, tables)
+    tables = _integrated(network, graph, {head for _, head in arcs})
+    return BayesNet(graph, network.states, network.tables | tables)
+
+
+def _integrated(network, graph, children):
+    """Tables of children that have fewer parents in a graph than in a network."""
+    return {c: _conditional(network, c, sorted(graph.predecessors(c))) for c in sorted(children)}
 
 
 def _conditional(network, child, parents):
@@ -124,6 +126,117 @@ def _conditional(network, child, parents):
     total = joint.sum(axis=-1, keepdims=True)
     uniform = np.full(joint.shape, 1 / joint.shape[-1])
     return np.divide(joint, total, out=uniform, where=total > 0)
+
+
+def perturb(network, n_tasks=5, n_edits=5, random_state=None):
+    """Make tasks by editing arcs of one network at random.
+
+    Each task is exactly `n_edits` edits away from the network (`bnmtl.metrics.edit_distance`): it
+    is edited that many times, each time at another pair of variables. The kind of an edit, an
+    addition, a deletion or a reversal, is drawn uniformly from those that are possible, so graphs
+    stay about as dense as they were; then the arc is drawn uniformly from all that this kind may
+    take. No edit closes a cycle, and none gives a variable more than 4 parents, or more than the
+    network gives it where these are more.
+
+    A variable that gained a parent, and both ends of a reversed arc, get random tables, each row
+    uniform over all distributions. A child that only lost parents gets P(child | remaining
+    parents) of the original network, by exact inference over all its lost parents at once; where
+    a configuration of the remaining parents has probability 0, the child is uniform. All other
+    tables stay as they are.
+
+    A task depends on the seed and its number only, not on `n_tasks`. With one seed, fewer edits
+    are the beginning of more.
+
+    Parameters
+    ----------
+    network : BayesNet or str
+        The original network, or the name of one in `bnmtl.structures`.
+    n_tasks : int, default=5
+    n_edits : int, default=5
+        Edits of each task, 0 or more. There is room for as many as the network has arcs, and for
+        4 n - 10 where n > 3 is the number of variables.
+    random_state : None, int or numpy.random.Generator, default=None
+
+    Returns
+    -------
+    dict of str to BayesNet
+        task1, task2, ..., with leading zeros from ten tasks on.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another type.
+    ValueError
+        If an argument is out of its range, or a table would not fit into memory.
+
+    Examples
+    --------
+    >>> from bnmtl import metrics, problems, structures
+    >>> problem = problems.perturb("asia", n_tasks=2, n_edits=3, random_state=0)
+    >>> asia = structures.load("asia")
+    >>> [metrics.edit_distance(asia, network) for network in problem.values()]
+    [3, 3]
+    """
+    network = arguments.network_of(network)
+    arguments.check_whole("n_tasks", n_tasks, 1, "for example 5")
+    arguments.check_edits(n_edits, network.graph)
+    seed = seed_of(random_state)
+    problem = {}
+    for number, task in enumerate(numbered("task", n_tasks), start=1):
+        graph = _edited(network.graph, n_edits, generator(seed, "perturb", number))
+        problem[task] = _retabled(network, graph, seed, number)
+    return problem
+
+
+def _edited(graph, n_edits, rng):
+    """Edit as many different pairs of variables, each edit (lost arc, gained arc) drawn alone."""
+    arcs = sorted(graph.edges)
+    apart = [
+        pair
+        for pair in itertools.permutations(sorted(graph), 2)
+        if not (graph.has_edge(*pair) or graph.has_edge(*pair[::-1]))
+    ]
+    kinds = (
+        [(None, arc) for arc in apart],
+        [(arc, None) for arc in arcs],
+        [(arc, arc[::-1]) for arc in arcs],
+    )
+    most_parents = {v: max(arguments.MAX_PARENTS, graph.in_degree(v)) for v in graph}
+    draft = nx.DiGraph(graph)
+    done = set()
+    for _ in range(n_edits):
+        # The first that is possible, in a random order, is a uniform draw from all possible ones.
+        lost, gained = next(
+            (lost, gained)
+            for kind in rng.permutation(len(kinds))
+            for lost, gained in map(kinds[kind].__getitem__, rng.permutation(len(kinds[kind])))
+            if frozenset(lost or gained) not in done
+            and (gained is None or _may_gain(draft, *gained, most_parents))
+        )
+        done.add(frozenset(lost or gained))
+        draft.remove_edges_from([lost] if lost else [])
+        draft.add_edges_from([gained] if gained else [])
+    return draft
+
+
+def _may_gain(graph, tail, head, most_parents):
+    """Whether an arc, added to a DAG or turned round to this, breaks no limit and no order."""
+    return graph.in_degree(head) < most_parents[head] and not any(
+        nx.has_path(graph, child, tail) for child in graph.successors(head) if child != tail
+    )
+
+
+def _retabled(network, graph, seed, number):
+    """Give an edited graph the network's tables, integrated or random where families differ."""
+    gained = graph.edges - network.graph.edges
+    lost = network.graph.edges - graph.edges
+    ends = {head for _, head in gained} | {head for tail, head in lost if (head, tail) in gained}
+    redrawn = sorted(ends)
+    arguments.check_sizes(graph, network.states, redrawn, "n_edits", "give fewer")
+    # An owner of its own: a network with random tables of this seed must not get them again.
+    tables = random_tables(graph, network.states, redrawn, 1.0, seed, f"perturb {number}")
+    tables |= _integrated(network, graph, {head for _, head in lost} - ends)
+    return BayesNet(graph, network.states, network.tables | tables)
 
 
 def components(network, groups, changed, random_state=None):
@@ -186,7 +299,7 @@ def components(network, groups, changed, random_state=None):
         chosen = sorted(sorted(groups[i]) for i in changed[number - 1])
         graph = _redrawn(network.graph, chosen, generator(seed, "components", number))
         members = list(itertools.chain(*chosen))
-        arguments.check_sizes(graph, network.states, members)
+        arguments.check_sizes(graph, network.states, members, "groups", "make its group smaller")
         tables = random_tables(graph, network.states, members, 1.0, seed, number)
         problem[task] = BayesNet(graph, network.states, network.tables | tables)
     return problem
