@@ -1,10 +1,14 @@
-"""The catalogue of the data sets that come with the package, each a set of related tasks."""
+"""The catalogue of the data sets that come with the package, each a set of related tasks.
+
+`read_feederwatch` makes tasks of files that do not come with it.
+"""
 
 from pathlib import Path
 
+from bnmtl.data.feederwatch import read_feederwatch
 from bnmtl.tasks import read
 
-__all__ = ["load", "names", "path", "task_column"]
+__all__ = ["load", "names", "path", "read_feederwatch", "task_column"]
 
 _FOLDER = Path(__file__).parent
 _FILES = {

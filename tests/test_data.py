@@ -25,7 +25,7 @@ CONDITIONS = {
 
 def test_names():
     assert data.names() == ["avimedi", "sachs"]
-    assert dir(data) == ["load", "names", "path", "task_column"]
+    assert dir(data) == ["load", "names", "path", "read_feederwatch", "task_column"]
 
 
 def test_unknown_names_are_refused():

@@ -1,0 +1,400 @@
+"""The public files of Project FeederWatch to one table of states per region of North America."""
+
+import numbers
+import re
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.data.columns import numbers_in, read_columns
+from bnmtl.tasks.wording import count, listed, type_of, warn
+
+_STATES = {
+    "california": "US-CA",
+    "canada_east": "CA-NB CA-NS CA-ON CA-PE CA-QC",
+    "canada_prairie": "CA-AB CA-MB CA-SK",
+    "midwest": "US-IA US-IL US-IN US-MI US-MN US-MO US-OH US-WI",
+    "mountain": "US-AZ US-CO US-ID US-MT US-NM US-NV US-UT US-WY",
+    "northeast": "US-CT US-MA US-ME US-NH US-NJ US-NY US-PA US-RI US-VT",
+    "pacific_nw": "CA-BC US-OR US-WA",
+    "plains": "US-KS US-ND US-NE US-OK US-SD US-TX",
+    "southeast": "US-AL US-AR US-DC US-DE US-FL US-GA US-KY US-LA US-MD US-MS US-NC US-SC US-TN "
+    "US-VA US-WV",
+}
+# States and provinces of every region; those not named are in none.
+REGIONS = {region: tuple(states.split()) for region, states in _STATES.items()}
+
+_TICKED = {0: "0", 1: "1"}
+_COUNTED = {0: "none", 1: "1-3", 3: "1-3", 4: "4-10", 11: ">10"}
+_FEW = {0: "none", 1: "1-3", 3: "1-3", 4: "4+", 11: "4+"}
+_SOME = {0: "none", 1: "some", 3: "some", 4: "some", 11: "some"}
+_TICK_BOXES = (
+    *(f"yard_type_{yard}" for yard in ("pavement", "garden", "landsca", "woods", "desert")),
+    *(f"hab_{woods}_woods" for woods in ("dcid", "evgr", "mixed", "young")),
+    *("hab_orchard", "hab_park", "hab_water_fresh", "hab_water_salt", "hab_residential"),
+    *("hab_industrial", "hab_agricultural", "hab_desert_scrub", "hab_swamp", "hab_marsh"),
+)
+_VEGETATION = ("evgr_trees", "evgr_shrbs", "dcid_trees", "dcid_shrbs", "fru_trees")
+# The state that stands for every number in a column of the site description file.
+ATTRIBUTES = {
+    **dict.fromkeys(_TICK_BOXES, _TICKED),
+    **dict.fromkeys((f"{plant}_atleast" for plant in _VEGETATION), _COUNTED),
+    **dict.fromkeys(("brsh_piles_atleast", "water_srcs_atleast", "bird_baths_atleast"), _FEW),
+    "cacti_atleast": _SOME,
+    **dict.fromkeys(("nearby_feeders", "squirrels", "cats", "dogs", "humans"), _TICKED),
+    "housing_density": {1: "1", 2: "2", 3: "3", 4: "4"},
+}
+_EFFORT = ("<0.6", "0.6-3", ">3")
+_RECORDS = ("<8", "8-9", "10-13", "14+")
+_RECORDS_FROM = (8, 10, 14)
+
+_IDENTITY = ("loc_id", "subnational1_code", "species_code", "valid")
+_MEASURED = ("effort_hrs_atleast", "snow_dep_atleast")
+
+
+def read_feederwatch(
+    observations, sites, season="PFW_2021", regions=None, min_records=8, n_species=40
+):
+    """Read the sites of one winter of Project FeederWatch as one task per region.
+
+    A row is a site. Its variables are 34 attributes from the site description file (5
+    `yard_type_*`, 14 `hab_*`, 9 `*_atleast`, `nearby_feeders`, `squirrels`, `cats`, `dogs`,
+    `humans`, `housing_density`), `snow_seen` and `effort` from the records of the site, and with
+    species also `records` and one variable per species, named by its code. Never used: `loc_id`
+    (but to join), state, latitude, longitude, the number of records as such, and `fed_*`.
+
+    Parameters
+    ----------
+    observations : path
+        File of records (checklists), CSV, gzip allowed. Names of columns may be in either case.
+        Only records with `valid` equal to 1 count. Without a column `proj_period_id`, the season
+        of a record is told by `year` and `month` (winter 2020-21 is `PFW_2021`).
+    sites : path
+        Site description file, CSV, gzip allowed, joined on `loc_id` where `proj_period_id` is the
+        season. A site without a description is left out, with a warning that counts them.
+    season : str, default="PFW_2021"
+        PFW_ and the year in which the winter ends.
+    regions : list of str, optional
+        Of california, canada_east, canada_prairie, midwest, mountain, northeast, pacific_nw,
+        plains, southeast; `bnmtl.data.feederwatch.REGIONS` says which states are in which. Alaska,
+        Hawaii, Yukon and all others are in none. Default: all regions, without those that have
+        no complete site or no variable left.
+    min_records : int, default=8
+        Valid records that a site must have at least.
+    n_species : int, default=40
+        This many species take part: those reported at the most sites over all sites with valid
+        records in that season, in whatever region and described or not; ties by code.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        Categorical columns with the same declared states in all regions, ready for
+        `bnmtl.tasks.encode`. Regions are sorted, rows are in the order of `loc_id` (numbered from
+        0), whatever the order in the files.
+
+    Raises
+    ------
+    TypeError
+        When an argument is of another type.
+    ValueError
+        For files that are missing, unreadable, exchanged, lack a column or hold other values than
+        those of FeederWatch, for a season, a region or a number that is impossible, and when a
+        region has no complete site or no variable left.
+
+    Warns
+    -----
+    UserWarning
+        For sites without a description, rows with missing values and regions left out.
+
+    Notes
+    -----
+    - Ticks (`yard_type_*`, `hab_*`): 0 or 1. A blank counts as 0, unless all 19 are blank.
+    - `*_atleast`: "none", "1-3", "4-10", ">10" (the rare 3 is merged into "1-3");
+      `water_srcs`, `bird_baths` and `brsh_piles`, thin at the top: "none", "1-3", "4+"; `cacti`:
+      "none", "some". `housing_density`: "1" to "4". Other attributes: 0 or 1.
+    - `snow_seen` is 1 where a valid record tells of snow, else 0, also where none tells the depth.
+    - `effort`, the median over the site's valid records of the hours they were counted in, at
+      least: "<0.6", "0.6-3", ">3".
+    - `records`, the number of valid records: "8-9", "10-13", "14+", before these "<8" when
+      `min_records` allows it, and without those that it rules out.
+    - A species is 1 where a valid record reports it, else 0.
+    - Rows with a missing value are dropped, with a warning that counts them.
+    - Then a variable is absent from a region if fewer than max(10, 1 %) of the region's rows
+      differ from the commonest state: vagrant birds leave one or two records. Split into
+      training and test sets only afterwards, so that all splits have the same variables.
+
+    Public samples of the records hold only some of them; the one of TidyTuesday has about 3 % of
+    a winter's. There a 0 of a species means "not in the sample", not absence, and the number of
+    species seen at a site with 8 records or more correlates 0.69 with the number of its records.
+    Arcs between species are then partly an artifact of the sample, which `records` explains only
+    in part. Site attributes are no sample. A complete file should give most sites 14 records or
+    more, and `records` may be absent everywhere.
+
+    Examples
+    --------
+    With the files of winter 2020-21 in the working directory::
+
+        from bnmtl import MultitaskLearnerCV, data
+
+        tasks = data.read_feederwatch("PFW_2021_public.csv", "PFW_count_site_data_public_2021.csv")
+        learner = MultitaskLearnerCV(random_state=0).fit(tasks)
+    """
+    _check_season(season)
+    names = _checked_regions(regions)
+    _check_whole("min_records", min_records, 1, "8 is usual")
+    _check_whole("n_species", n_species, 0, "40 is usual")
+    records = _read_records(observations, season)
+    summaries = _summaries(records)
+    species = _commonest(records, n_species)
+    attributes = _read_attributes(sites, season)
+    rows = _joined(summaries, attributes.index, min_records, season, observations, sites)
+    for code in species:
+        rows[code] = rows.index.isin(records["loc_id"][records["species_code"] == code])
+    parts = [attributes.loc[rows.index], observed(rows, species, min_records)]
+    region = region_of(rows["subnational1_code"])
+    return _usable(by_region(pd.concat(parts, axis=1), region, names), regions is not None)
+
+
+def described(table, path):
+    """Return the states of the site attributes in columns of `read_columns`.
+
+    Blank yard types and habitats are ticks that were not made, unless all of them are blank.
+    """
+    columns = {}
+    empty = table[list(_TICK_BOXES)].isna().all(axis=1)
+    for variable, states in ATTRIBUTES.items():
+        where = f"File `{path}`, column `{variable}`"
+        values = numbers_in(table[variable], where)
+        if variable in _TICK_BOXES:
+            values = np.where(np.isnan(values) & ~empty, 0, values)
+        columns[variable] = _stated(values, states, where)
+    return pd.DataFrame(columns, index=table.index)
+
+
+def _stated(values, states, where):
+    """Return the states of numbers, nan being missing."""
+    wrong = sorted(set(values[~np.isnan(values)]) - set(states))
+    if wrong:
+        raise ValueError(
+            f"{where} must be blank or one of {', '.join(map(str, states))}, got "
+            f"{listed((f'{value:g}' for value in wrong), limit=3)}; correct it."
+        )
+    declared = list(dict.fromkeys(states.values()))
+    codes = np.full(len(values), -1)
+    for number, state in states.items():
+        codes[values == number] = declared.index(state)
+    return pd.Categorical.from_codes(codes, declared)
+
+
+def observed(rows, species=(), min_records=1):
+    """Return the states of what the records tell of sites.
+
+    `rows` holds `snow_seen` (0 or 1), `median_effort` (hours), and for species `n_obs` (number of
+    valid records, `min_records` or more) and a column of 0 and 1 for each.
+    """
+    hours = rows["median_effort"].to_numpy(dtype=float)
+    codes = np.where(np.isnan(hours), -1, (hours >= 0.6) + 1 * (hours > 3))
+    columns = {
+        "snow_seen": _stated(rows["snow_seen"].to_numpy(dtype=float), _TICKED, "`snow_seen`"),
+        "effort": pd.Categorical.from_codes(codes, _EFFORT),
+    }
+    if len(species):
+        first = np.searchsorted(_RECORDS_FROM, min_records, side="right")
+        codes = np.searchsorted(_RECORDS_FROM, rows["n_obs"], side="right") - first
+        columns["records"] = pd.Categorical.from_codes(codes, _RECORDS[first:])
+    for code in species:
+        columns[code] = _stated(rows[code].to_numpy(dtype=float), _TICKED, f"Species `{code}`")
+    return pd.DataFrame(columns, index=rows.index)
+
+
+def region_of(states):
+    """Return the region of every state or province, missing for those in no region."""
+    regions = {state: region for region, own in REGIONS.items() for state in own}
+    return states.astype(object).map(regions)
+
+
+def by_region(frame, region, names):
+    """Return the complete rows of each of some regions, without the variables absent there.
+
+    `frame` holds the states of sites by `loc_id`, the order of the rows returned; `region` tells
+    the region of every row. What is returned may have no rows or no columns.
+    """
+    tasks, dropped = {}, []
+    for name in sorted(names):
+        rows = frame[(region == name).to_numpy()].sort_index()
+        complete = rows.dropna().reset_index(drop=True)
+        if len(complete) < len(rows):
+            dropped.append(f"{len(rows) - len(complete)} of {len(rows)} in region `{name}`")
+        tasks[name] = complete[[c for c in complete if not is_absent(complete[c])]]
+    if dropped:
+        warn(f"Rows with missing values are dropped: {', '.join(dropped)}.")
+    return tasks
+
+
+def is_absent(column):
+    """Say whether fewer than max(10, 1 %) of the rows differ from the commonest state."""
+    n_differing = len(column) - column.value_counts().max()
+    return 100 * n_differing < max(1000, len(column))
+
+
+def _check_season(season):
+    if not isinstance(season, str):
+        raise TypeError(f"`season` must be a text such as 'PFW_2021', got {type_of(season)}.")
+    if not re.fullmatch("PFW_[0-9]{4}", season):
+        raise ValueError(
+            f"`season` must be PFW_ and a year, such as 'PFW_2021' for 2020-21, got {season!r}."
+        )
+
+
+def _checked_regions(regions):
+    if regions is None:
+        return list(REGIONS)
+    if not isinstance(regions, list | tuple | set | frozenset):
+        raise TypeError(
+            f"`regions` must be a list of names or None, got {type_of(regions)}; for example "
+            "['midwest', 'plains']."
+        )
+    if not regions:
+        raise ValueError("`regions` must name at least one region; it is empty.")
+    for name in sorted(regions, key=str):
+        if not isinstance(name, str) or name not in REGIONS:
+            raise ValueError(f"`regions` must be among {listed(REGIONS)}, got {name!r}.")
+    return sorted(set(regions))
+
+
+def _check_whole(name, value, smallest, remedy):
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
+        raise TypeError(f"`{name}` must be a whole number, got {value!r}; {remedy}.")
+    if value < smallest:
+        raise ValueError(f"`{name}` must be {smallest} or more, got {value}; {remedy}.")
+
+
+def _read_records(path, season):
+    """Return the valid records of a season, one per row."""
+    table = read_columns(
+        path,
+        (*_IDENTITY, *_MEASURED),
+        ("proj_period_id", "year", "month"),
+        "observations",
+        "FeederWatch's file of records",
+    )
+    where = f"File `{path}`, column `valid`"
+    valid = _stated(numbers_in(table["valid"], where), _TICKED, where)
+    records = table[(valid == "1") & _is_of(table, season, path)].reset_index(drop=True)
+    if records.empty:
+        raise ValueError(
+            f"`observations` must hold records of `season` {season} whose `valid` is 1; file "
+            f"`{path}` has none, so give the season that it is of."
+        )
+    for column in _MEASURED:
+        records[column] = numbers_in(records[column], f"File `{path}`, column `{column}`")
+    _check_records(records, path)
+    return records
+
+
+def _check_records(records, path):
+    for column in ("loc_id", "species_code"):
+        if records[column].isna().any():
+            raise ValueError(
+                f"File `{path}`, column `{column}` must be filled in every valid record; it is "
+                "blank in some, so remove them."
+            )
+    places = records.groupby("loc_id", observed=True)["subnational1_code"].nunique()
+    if (places > 1).any():
+        raise ValueError(
+            f"File `{path}`, column `subnational1_code` must be the same in all records of a site; "
+            f"`{min(map(str, places.index[places > 1]))}` has several, so correct them."
+        )
+
+
+def _is_of(table, season, path):
+    """Say of every record whether it is of a season; July begins the next one."""
+    if "proj_period_id" in table:
+        return (table["proj_period_id"] == season).to_numpy()
+    if "year" not in table or "month" not in table:
+        raise ValueError(
+            f"File `{path}` must tell the season of its records; it has neither the column "
+            "`proj_period_id` nor both `year` and `month`."
+        )
+    year = numbers_in(table["year"], f"File `{path}`, column `year`")
+    month = numbers_in(table["month"], f"File `{path}`, column `month`")
+    return year + (month >= 7) == int(season.removeprefix("PFW_"))
+
+
+def _summaries(records):
+    """Return what the records tell of every site, by `loc_id`."""
+    rows = records.groupby("loc_id", observed=True).agg(
+        subnational1_code=("subnational1_code", "first"),
+        n_obs=("species_code", "size"),
+        snow_seen=("snow_dep_atleast", "max"),
+        median_effort=("effort_hrs_atleast", "median"),
+    )
+    return rows.assign(snow_seen=rows["snow_seen"] > 0).set_axis(rows.index.astype(object))
+
+
+def _commonest(records, n_species):
+    """Return the species reported at the most sites, ties by code."""
+    n_sites = records.groupby("species_code", observed=True)["loc_id"].nunique()
+    return sorted(map(str, n_sites.index), key=lambda code: (-n_sites[code], code))[:n_species]
+
+
+def _read_attributes(path, season):
+    """Return the states of the sites described in a season, by `loc_id`."""
+    table = read_columns(
+        path,
+        ("loc_id", "proj_period_id", *ATTRIBUTES),
+        argument="sites",
+        meaning="FeederWatch's site description file",
+    )
+    table = table[(table["proj_period_id"] == season).to_numpy()]
+    if table.empty:
+        raise ValueError(
+            f"`sites` must describe sites of `season` {season}; file `{path}` has no row with that "
+            "`proj_period_id`."
+        )
+    table = table.set_axis(pd.Index(table["loc_id"].astype(object)))
+    twice = table.index[table.index.duplicated() | table.index.isna()]
+    if len(twice):
+        raise ValueError(
+            f"File `{path}`, column `loc_id` must name a site once in season {season}, got "
+            f"{listed(sorted(map(str, set(twice))), limit=3)} blank or again; remove such rows."
+        )
+    return described(table, path)
+
+
+def _joined(summaries, known, min_records, season, observations, sites):
+    """Return the summaries of the sites with enough records and a description."""
+    enough = summaries[summaries["n_obs"] >= min_records]
+    if enough.empty:
+        raise ValueError(
+            "`min_records` must leave sites; in season "
+            f"{season} none of file `{observations}` has more than "
+            f"{count(int(summaries['n_obs'].max()), 'valid record')}, got {min_records}."
+        )
+    rows = enough[enough.index.isin(known)].copy()
+    if rows.empty:
+        raise ValueError(
+            f"`sites` must describe the sites of `observations`; none of the {len(enough)} sites "
+            f"of file `{observations}` is in column `loc_id` of file `{sites}` in season {season}."
+        )
+    if len(rows) < len(enough):
+        warn(
+            f"Sites without a description in season {season} are left out: "
+            f"{len(enough) - len(rows)} of {len(enough)}."
+        )
+    return rows
+
+
+def _usable(tasks, required):
+    """Return the regions that have rows and variables; where all are required, others raise."""
+    useless = [name for name, frame in tasks.items() if frame.empty]
+    if useless and (required or len(useless) == len(tasks)):
+        name = max(useless, key=lambda name: len(tasks[name]))
+        raise ValueError(
+            f"`regions` must have complete sites and variables that differ among them; `{name}` "
+            f"has {count(len(tasks[name]), 'complete site')} and no such variable, so leave it "
+            "out or lower `min_records`."
+        )
+    if useless:
+        warn(f"Regions without sites or variables to learn from are left out: {listed(useless)}.")
+    return {name: frame for name, frame in tasks.items() if not frame.empty}
