@@ -1,0 +1,188 @@
+"""Tests of the benchmark's two bird problems, on a prepared file written here."""
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bnmtl.data.feederwatch import ATTRIBUTES, REGIONS
+from bnmtl.tasks import encode
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.bird_tasks import PROBLEMS, bird_tasks, data_file, train_and_test  # noqa: E402
+
+EIGHT = set(REGIONS) - {"canada_prairie"}
+FIVE = {"northeast", "southeast", "midwest", "canada_east", "pacific_nw"}
+
+
+def prepared(n=60):
+    """Rows of all regions, n each; n_obs is 7, 8, 10, 14 in turn."""
+    rows = []
+    for region in REGIONS:
+        for k in range(n):
+            row = {"region": region, "loc_id": f"{region[::-1]}{k:03}", "state": "US-NY"}
+            row |= {"latitude": 40.5, "longitude": -70.5, "n_obs": (7, 8, 10, 14)[k % 4]}
+            row |= {"snow_seen": k % 2, "median_effort": (0.001, 1.001, 4.001)[k % 3]}
+            row |= {name: list(states)[k % len(states)] for name, states in ATTRIBUTES.items()}
+            rows.append({**row, "fed_yr_round": k % 2, "daejun": k % 2, "norcar": int(k < 12)})
+    return pd.DataFrame(rows).astype(object)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return written(tmp_path, prepared())
+
+
+def written(folder, table):
+    (folder / "multitask").mkdir(exist_ok=True)
+    path = folder / "multitask" / "pfw2021_sites_multitask.csv.gz"
+    table.to_csv(path, index=False, compression={"method": "gzip", "compresslevel": 1})
+    return folder
+
+
+def test_sites(folder):
+    tasks = bird_tasks("BIRD-SITES", folder)
+    assert set(tasks) == EIGHT and {len(frame) for frame in tasks.values()} == {60}
+    for frame in tasks.values():
+        assert set(frame) == {*ATTRIBUTES, "snow_seen", "effort"}
+        assert frame["effort"].tolist() == ["<0.6", "0.6-3", ">3"] * 20
+    assert encode(tasks).states["cacti_atleast"] == ("none", "some")
+
+
+def test_species(folder):
+    tasks = bird_tasks("BIRD-SPECIES", folder)
+    assert set(tasks) == FIVE
+    for frame in tasks.values():
+        # Three of four rows have 8 records or more; 9 of those have norcar, too few.
+        assert frame["records"].tolist() == ["8-9", "10-13", "14+"] * 15
+        assert "daejun" in frame and "norcar" not in frame
+        assert not set(frame) & {"region", "state", "loc_id", "n_obs", "fed_yr_round", "latitude"}
+
+
+def test_rows_and_absent_variables_are_those_of_the_region(tmp_path):
+    table = prepared()
+    plains = table["region"] == "plains"
+    table.loc[plains, "dogs"] = [*[1] * 9, *[0] * 51]
+    table.loc[plains, "cats"] = [*[1] * 10, *[0] * 50]
+    table.loc[table.index[plains][-3:], ["squirrels", "housing_density", "median_effort"]] = ""
+    with pytest.warns(UserWarning, match="dropped: 3 of 60 in region `plains`."):
+        tasks = bird_tasks("BIRD-SITES", written(tmp_path, table))
+    assert len(tasks["plains"]) == 57 and len(tasks["midwest"]) == 60
+    assert "dogs" not in tasks["plains"] and "cats" in tasks["plains"]
+    assert "dogs" in tasks["midwest"]
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_order_in_the_file_does_not_matter(folder, name):
+    plain = bird_tasks(name, folder)
+    again = bird_tasks(name, written(folder, prepared().sample(frac=1, random_state=0)))
+    assert list(plain) == list(again)
+    for region in plain:
+        pd.testing.assert_frame_equal(plain[region], again[region])
+
+
+def test_where_the_file_is(folder, monkeypatch, tmp_path):
+    monkeypatch.delenv("BNMTL_DATA", raising=False)
+    both = "^`--data` or the environment variable BNMTL_DATA must name the folder with multitask/"
+    with pytest.raises(ValueError, match=f"{both}.*neither is given"):
+        data_file()
+    with pytest.raises(ValueError, match=f"{both}.*no such file in `nowhere`"):
+        bird_tasks("BIRD-SITES", "nowhere")
+    monkeypatch.setenv("BNMTL_DATA", str(folder))
+    assert len(bird_tasks("BIRD-SITES")) == 8
+    with pytest.raises(ValueError, match="nowhere"):
+        data_file("nowhere")
+    with pytest.raises(ValueError, match="one of BIRD-SITES, BIRD-SPECIES, got 'BIRD'"):
+        bird_tasks("BIRD")
+    few = written(tmp_path, prepared()[:100])
+    with pytest.raises(ValueError, match=r"csv.gz` must have complete rows of `"):
+        bird_tasks("BIRD-SITES", few)
+
+
+def test_the_script_shows_sizes_or_one_line(tmp_path):
+    def run(*arguments):
+        command = [sys.executable, "-m", "benchmarks.bird_tasks", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+
+    shown = run("--data", written(tmp_path, prepared(1300)))
+    assert shown.returncode == 0 and "  northeast         1300    36" in shown.stdout
+    refused = run("--data", "nowhere")
+    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+
+
+def frames(**n_rows):
+    """Regions with rows that all differ, in two columns."""
+    tasks = {}
+    for region, n in n_rows.items():
+        digits = np.divmod(np.arange(n), 50)
+        tasks[region] = pd.DataFrame(
+            {c: pd.Categorical.from_codes(d, range(50)) for c, d in zip("ab", digits, strict=True)}
+        )
+    return tasks
+
+
+def content(frame):
+    return [tuple(row) for row in frame[sorted(frame)].astype(int).to_numpy()]
+
+
+def test_training_and_test_rows_are_all_rows():
+    tasks = frames(plains=400, midwest=150, mountain=149)
+    train, test = train_and_test(tasks, 100, trial=3)
+    assert list(train) == list(test) == ["midwest", "plains"]
+    for region in train:
+        assert len(train[region]) == 100
+        assert list(train[region].dtypes) == list(tasks[region].dtypes)
+        rows = content(train[region]) + content(test[region])
+        assert sorted(rows) == content(tasks[region])
+    larger = train_and_test(tasks, 350, trial=3)[0]
+    assert list(larger) == ["plains"]
+    assert set(content(train["plains"])) < set(content(larger["plains"]))
+
+
+def test_what_the_draw_depends_on():
+    plains = content(train_and_test(frames(plains=400), 100, 0)[0]["plains"])
+    tasks = frames(california=400, plains=400, southeast=300)
+    shuffled = {
+        region: frame.sample(frac=1, random_state=1)[["b", "a"]]
+        for region, frame in reversed(tasks.items())
+    }
+    train, _ = train_and_test(shuffled, 100, 0)
+    assert content(train["plains"]) == plains
+    assert content(train["california"]) != plains
+    assert content(train_and_test(tasks, 100, 1)[0]["plains"]) != plains
+    # A draw, not the first rows in order.
+    assert sorted(plains) != content(tasks["plains"])[:100]
+
+
+def test_too_few_rows_are_refused():
+    with pytest.raises(ValueError, match="`n_rows` must be 100 or more, got 99"):
+        train_and_test(frames(plains=400), 99, 0)
+    with pytest.raises(ValueError, match="leave 50 rows of some region .*got 351; .* has 400"):
+        train_and_test(frames(plains=400), 351, 0)
+
+
+def test_sizes_leave_the_regions_meant():
+    """As many regions as the study plans at every size, by the rows that they really have."""
+    rows = {
+        "BIRD-SITES": dict(northeast=2886, southeast=1975, midwest=1866, canada_east=1342)
+        | dict(pacific_nw=834, mountain=673, plains=576, california=506),
+        "BIRD-SPECIES": dict(northeast=1260, southeast=950, midwest=731, canada_east=400)
+        | dict(pacific_nw=269),
+    }
+    meant = {"BIRD-SITES": [8, 8, 8, 4, 4], "BIRD-SPECIES": [5, 5, 4, 3]}
+    for name, problem in PROBLEMS.items():
+        assert set(rows[name]) == set(problem.regions)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            tasks = {
+                region: pd.DataFrame({"a": pd.Categorical(["x"] * n)})
+                for region, n in rows[name].items()
+            }
+            sizes = [len(train_and_test(tasks, n, 0)[0]) for n in problem.sizes]
+        assert sizes == meant[name]
