@@ -1,9 +1,24 @@
 """Pictures of configurations; matplotlib is loaded when one is drawn."""
 
+from bnmtl.plotting.comparing import clusters, compare
 from bnmtl.plotting.curves import penalties
 from bnmtl.plotting.files import png, svg
 from bnmtl.plotting.graphs import dags
 from bnmtl.plotting.layout import Layout, arrange
 from bnmtl.plotting.table import arcs
+from bnmtl.plotting.tasks import dendrogram, distances, relatedness
 
-__all__ = ["Layout", "arcs", "arrange", "dags", "penalties", "png", "svg"]
+__all__ = [
+    "Layout",
+    "arcs",
+    "arrange",
+    "clusters",
+    "compare",
+    "dags",
+    "dendrogram",
+    "distances",
+    "penalties",
+    "png",
+    "relatedness",
+    "svg",
+]

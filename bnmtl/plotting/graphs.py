@@ -23,16 +23,16 @@ from bnmtl.plotting.layout import Layout, arrange, check_configuration, text_wid
 
 __all__ = ["dags", "sharing"]
 
-_LAYOUT_NAMES = {
+LAYOUT_NAMES = {
     "igraph": "igraph (Sugiyama)",
     "graphviz": "Graphviz (dot)",
     "layered": "layered (built in)",
 }
 
-_BOX_TEXTS = {"constant": "constant in this task", "ghost": "variable not in this task"}
+BOX_TEXTS = {"constant": "constant in this task", "ghost": "variable not in this task"}
 
-_PAD = 12.0  # around a panel, in points
-_TITLE = 30.0  # height of a panel's title and subtitle
+PAD = 12.0  # around a panel, in points
+TITLE = 30.0  # height of a panel's title and subtitle
 _ASPECT = 1.5  # width : height that the grid of panels comes near to
 _WIDTH = 1.4  # of an arc without strengths
 _WIDTHS = (0.6, 4.0)  # of arcs with strengths
@@ -148,13 +148,13 @@ def dags(configuration, layout="auto", strength=None, columns=None, font_size=8.
         task: _titles(task, graph, kinds, len(configuration))
         for task, graph in configuration.items()
     }
-    title_width = max(_title_width(*pair) for pair in titles.values())
-    panel = (max(layout.width, title_width) + 2 * _PAD, layout.height + _TITLE + _PAD)
-    n_columns = _check_columns(columns) or _grid(len(configuration), *panel)
+    title_width = max(width_of_titles(*pair) for pair in titles.values())
+    panel = (max(layout.width, title_width) + 2 * PAD, layout.height + TITLE + PAD)
+    n_columns = check_columns(columns) or grid_columns(len(configuration), *panel)
     n_columns = min(n_columns, len(configuration))
     n_rows = -(-len(configuration) // n_columns)
     entries = _legend_entries(configuration, layout, counts, kinds, widths)
-    figure, corners = _lay_out_figure(entries, panel, len(configuration), n_columns, n_rows)
+    figure, corners = lay_out_figure(entries, panel, len(configuration), n_columns, n_rows)
     figure.set_label(layout.engine)
     for (task, graph), corner in zip(configuration.items(), corners, strict=True):
         axes = panel_axes(figure, corner, panel, str(task))
@@ -162,19 +162,19 @@ def dags(configuration, layout="auto", strength=None, columns=None, font_size=8.
     return figure
 
 
-def _lay_out_figure(entries, panel, n_panels, n_columns, n_rows):
+def lay_out_figure(entries, panel, n_panels, n_columns, n_rows):
     """Return a figure with its legend, beside the last panel or below, and the panels' corners."""
     panels_width = n_columns * panel[0]
-    free = panel[0] * (n_columns * n_rows - n_panels) - 2 * _PAD
+    free = panel[0] * (n_columns * n_rows - n_panels) - 2 * PAD
     rows = flow(entries, free)
     inside = (
         max(entry_width(*entry) for entry in entries) <= free
-        and len(rows) * LEGEND_ROW <= panel[1] - _TITLE
+        and len(rows) * LEGEND_ROW <= panel[1] - TITLE
     )
-    width = max(panels_width, max(entry_width(*entry) for entry in entries) + 2 * _PAD)
+    width = max(panels_width, max(entry_width(*entry) for entry in entries) + 2 * PAD)
     if not inside:
-        rows = flow(entries, width - 2 * _PAD)
-    legend_height = len(rows) * LEGEND_ROW + _PAD
+        rows = flow(entries, width - 2 * PAD)
+    legend_height = len(rows) * LEGEND_ROW + PAD
     height = n_rows * panel[1] + (0 if inside else legend_height)
     figure = new_figure(width, height)
     left = (width - panels_width) / 2
@@ -184,20 +184,20 @@ def _lay_out_figure(entries, panel, n_panels, n_columns, n_rows):
     ]
     if inside:
         x, y = corners[n_panels]
-        draw_legend(figure, rows, (x + _PAD, y + _TITLE), (free, legend_height))
+        draw_legend(figure, rows, (x + PAD, y + TITLE), (free, legend_height))
     else:
-        corner = (_PAD, n_rows * panel[1])
-        draw_legend(figure, rows, corner, (width - 2 * _PAD, legend_height))
+        corner = (PAD, n_rows * panel[1])
+        draw_legend(figure, rows, corner, (width - 2 * PAD, legend_height))
     return figure, corners[:n_panels]
 
 
-def _check_columns(columns):
+def check_columns(columns):
     if columns is not None and (not isinstance(columns, (int, np.integer)) or columns < 1):
         raise ValueError(f"`columns` must be a whole number of at least 1; {columns!r} was given.")
     return columns
 
 
-def _grid(n_panels, width, height):
+def grid_columns(n_panels, width, height):
     """Choose the columns whose figure is nearest to landscape, with few panels left empty."""
 
     def badness(columns):
@@ -256,7 +256,7 @@ def _titles(task, graph, kinds, n_tasks):
     return (title if len(title) <= 60 else title[:59] + "…"), subtitle
 
 
-def _title_width(title, subtitle):
+def width_of_titles(title, subtitle):
     # Measured in the regular face; the bold one is wider by less than a fifth.
     return max(1.2 * text_width(title, 10), text_width(subtitle, 8))
 
@@ -265,7 +265,7 @@ def _draw_panel(axes, task, graph, titles, layout, kinds, widths):
     middle = axes.get_xlim()[1] / 2
     draw_text(axes, middle, 9, titles[0], fontsize=10, fontweight="bold", ha="center")
     draw_text(axes, middle, 21, titles[1], color="#555555", ha="center")
-    shift = np.array([middle - layout.width / 2, _TITLE])
+    shift = np.array([middle - layout.width / 2, TITLE])
     compelled = compelled_arcs(graph)
     for (a, b), route in layout.routes.items():
         points = route + shift
@@ -278,11 +278,11 @@ def _draw_panel(axes, task, graph, titles, layout, kinds, widths):
             draw_absent(axes, points)
     for variable, (x, y, width, height) in layout.boxes.items():
         box = (x + shift[0], y + shift[1], width, height)
-        kind = _box_kind(graph, variable)
+        kind = box_kind(graph, variable)
         draw_box(axes, box, layout.labels[variable], layout.font_size, kind)
 
 
-def _box_kind(graph, variable):
+def box_kind(graph, variable):
     if variable not in graph:
         return "ghost"
     return "variable" if takes_part(graph, variable) else "constant"
@@ -310,28 +310,28 @@ def _legend_entries(configuration, layout, counts, kinds, widths):
     if any(set(graph.edges) - compelled_arcs(graph) for graph in graphs):
         mark = _arc_mark(found[0], False, _WIDTH)
         entries.append((mark, "dashed: reversible, direction undetermined"))
-    boxes = {_box_kind(graph, variable) for graph in graphs for variable in layout.boxes}
-    for kind, text in _BOX_TEXTS.items():
+    boxes = {box_kind(graph, variable) for graph in graphs for variable in layout.boxes}
+    for kind, text in BOX_TEXTS.items():
         if kind in boxes:
-            entries.append((_box_mark(kind), text))
+            entries.append((box_mark(kind), text))
     for strength in widths.samples():
         mark = _arc_mark(found[0], True, widths.scaled(strength))
         entries.append((mark, f"strength {strength:.3g} nats"))
-    entries.append((None, f"Layout: {_LAYOUT_NAMES[layout.engine]}"))
+    entries.append((None, f"Layout: {LAYOUT_NAMES[layout.engine]}"))
     return entries
 
 
 def _arc_mark(kind, compelled, width):
-    return lambda axes, x, y: draw_arc(axes, _line(x, y), kind, compelled, width)
+    return lambda axes, x, y: draw_arc(axes, legend_line(x, y), kind, compelled, width)
 
 
 def _absent_mark(axes, x, y):
-    draw_absent(axes, _line(x, y))
+    draw_absent(axes, legend_line(x, y))
 
 
-def _line(x, y):
+def legend_line(x, y):
     return np.linspace((x, y), (x + SAMPLE, y), 4)
 
 
-def _box_mark(kind):
+def box_mark(kind):
     return lambda axes, x, y: draw_box(axes, (x + SAMPLE / 2, y, SAMPLE, 10), "name", 7, kind)

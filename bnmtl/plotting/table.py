@@ -78,8 +78,8 @@ def arcs(configuration):
     rows = _rows(configuration)
     joined = dict.fromkeys(variable for arc, _ in rows for variable in arc)
     warn_of_boxes([*joined, *configuration], stacklevel=2)
-    names = [f"{_shorten(a)} \u2192 {_shorten(b)}" for (a, b), _ in rows]
-    tasks = [_shorten(task) for task in configuration]
+    names = [f"{shorten(a)} \u2192 {shorten(b)}" for (a, b), _ in rows]
+    tasks = [shorten(task) for task in configuration]
     label_width = max((text_width(name, 8) for name in names), default=0.0) + 8
     count_width = text_width(f"{len(tasks)} of {len(tasks)}", 8) + 14
     block_width = label_width + _CELL * len(tasks) + count_width
@@ -126,7 +126,7 @@ def _cell(graph, compelled, a, b):
     return "absent" if could_have(graph, a, b) else "impossible"
 
 
-def _shorten(name, limit=32):
+def shorten(name, limit=32):
     text = " ".join(str(name).split())
     return text if len(text) <= limit else f"{text[: limit - 9]}…{text[-8:]}"
 

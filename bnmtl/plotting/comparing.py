@@ -1,0 +1,363 @@
+"""Graphs compared arc by arc: learned ones with the true ones, and two clusters of tasks."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from bnmtl.graphs import takes_part
+from bnmtl.metrics import edit_distance
+from bnmtl.plotting.dissimilarities import task_names
+from bnmtl.plotting.drawing import COLORS, draw_arc, draw_box, draw_text, panel_axes
+from bnmtl.plotting.fonts import warn_of_boxes
+from bnmtl.plotting.graphs import (
+    BOX_TEXTS,
+    LAYOUT_NAMES,
+    PAD,
+    TITLE,
+    box_kind,
+    box_mark,
+    check_columns,
+    grid_columns,
+    lay_out_figure,
+    legend_line,
+    sharing,
+    width_of_titles,
+)
+from bnmtl.plotting.layout import Layout, arrange, check_configuration
+from bnmtl.plotting.table import shorten
+from bnmtl.tasks.wording import count, listed, type_of
+
+__all__ = ["clusters", "compare"]
+
+
+class _Style(NamedTuple):
+    """How a kind of arcs is drawn: kinds differ in color and in line, what is wrong is wider."""
+
+    color: str
+    line: str | tuple
+    width: float
+    zorder: float
+
+
+# Of Okabe and Ito, as in the other pictures; correct arcs stand back.
+_MISTAKES = {
+    "correct": _Style("#8A8A8A", "solid", 1.2, 2.0),
+    "reversed": _Style(COLORS["some"], (0, (4, 1.2, 1, 1.2)), 2.0, 2.1),
+    "missing": _Style(COLORS["all"], (0, (3.2, 1.8)), 1.8, 2.2),
+    "extra": _Style(COLORS["one"], (0, (1, 0.8)), 2.0, 2.3),
+}
+_MISTAKE_TEXTS = {
+    "correct": "correct",
+    "reversed": "reversed, drawn as learned",
+    "missing": "missing: only in the true graph",
+    "extra": "extra: only in the learned graph",
+}
+_OWNERS = {
+    "both": _Style(COLORS["all"], "solid", 1.6, 2.0),
+    "first": _Style(COLORS["some"], (0, (3.2, 1.8)), 1.8, 2.1),
+    "second": _Style(COLORS["one"], (0, (1, 0.8)), 1.8, 2.2),
+}
+_APART = 2.5  # of two arcs in opposite directions, from the way between
+
+
+def compare(true, learned, layout="auto", columns=None, font_size=8.0):
+    """Draw which arcs of the learned graphs are correct, and which are reversed, missing or extra.
+
+    There is one panel per task, with every variable at the same place in all of them. Its title
+    counts the kinds of arcs, which differ in color and in line; `bnmtl.metrics.edit_distance` is
+    the number of those that are not correct.
+
+    Parameters
+    ----------
+    true, learned : networkx.DiGraph or BayesNet, or mapping of task to these
+        DAGs over the same variables; mappings over the same tasks.
+    layout : {"auto", "igraph", "graphviz", "layered"} or Layout, default="auto"
+        What places the variables, as in `bnmtl.plotting.dags`.
+    columns : int, optional
+        Number of panels in a row. Default: what comes nearest to a page in landscape.
+    font_size : float, default=8.0
+        Of the variables' names, in points; the figure grows with it. A `Layout` brings its own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not known to pyplot: save it with `savefig`, or show it as a notebook cell's last value.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the graphs are no DAGs, their variables or tasks differ, there is none, or an argument
+        is not as described.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> true = nx.DiGraph([("rain", "wet"), ("wet", "frogs")])
+    >>> learned = nx.DiGraph([("wet", "rain"), ("rain", "frogs")])
+    >>> figure = compare(true, learned, layout="layered")
+    >>> figure.axes[1].texts[1].get_text()
+    'edit distance 3: 0 correct, 1 reversed, 1 missing, 1 extra'
+    """
+    edit_distance(true, learned)  # checks both
+    true, learned = _graphs(true), _graphs(learned)
+    if not any(len(graph) for graph in true.values()):
+        raise ValueError("`true` must hold a graph with at least one variable.")
+    kinds = {task: _mistakes(true[task], learned[task]) for task in true}
+    warn_of_boxes(map(str, [*_variables(true), *true]), stacklevel=2)
+    if not isinstance(layout, Layout):
+        # The true graphs count twice, so that where both disagree on a direction theirs is down.
+        everything = {(i, task): true[task] for task in true for i in (0, 1)}
+        everything |= {(2, task): learned[task] for task in learned}
+        layout = arrange(everything, layout, font_size)
+    _check_places(layout, true, [arc for one in kinds.values() for arc in one])
+    titles = {task: _compare_titles(task, one) for task, one in kinds.items()}
+    panel = _panel_size(layout, titles.values())
+    n_columns = min(check_columns(columns) or grid_columns(len(true), *panel), len(true))
+    found = {kind for one in kinds.values() for kind in one.values()}
+    entries = [
+        (_arc_mark(_MISTAKES[kind]), text) for kind, text in _MISTAKE_TEXTS.items() if kind in found
+    ]
+    boxes = {box_kind(graph, variable) for graph in learned.values() for variable in layout.boxes}
+    entries += [(box_mark(kind), text) for kind, text in BOX_TEXTS.items() if kind in boxes]
+    entries.append((None, f"Layout: {LAYOUT_NAMES[layout.engine]}"))
+    n_rows = -(-len(true) // n_columns)
+    figure, corners = lay_out_figure(entries, panel, len(true), n_columns, n_rows)
+    figure.set_label(layout.engine)
+    for task, corner in zip(true, corners, strict=True):
+        axes = panel_axes(figure, corner, panel, str(task))
+        box_kinds = {variable: box_kind(learned[task], variable) for variable in layout.boxes}
+        _draw_panel(axes, titles[task], layout, kinds[task], _MISTAKES, box_kinds)
+    return figure
+
+
+def clusters(configuration, labels, first, second, layout="auto", font_size=8.0):
+    """Draw which arcs two clusters of tasks have in common, and which only one of them has.
+
+    A cluster has an arc if more than half of its tasks do, out of those that could have it: which
+    have both variables, neither of them constant. What is in neither cluster is not drawn.
+
+    Parameters
+    ----------
+    configuration : mapping of networkx.DiGraph or BayesNet
+        One DAG per task, such as a learner's `configuration_`.
+    labels : pandas.Series
+        Each task's cluster, indexed by task, such as the `labels_` of a clustering.
+    first, second : object
+        The two clusters, among the values of `labels`.
+    layout : {"auto", "igraph", "graphviz", "layered"} or Layout, default="auto"
+        What places the variables, as in `bnmtl.plotting.dags`.
+    font_size : float, default=8.0
+        Of the variables' names, in points; the figure grows with it. A `Layout` brings its own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not known to pyplot; save it with `savefig`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a graph is not a DAG, the labels are not those of the configuration's tasks, or a
+        cluster is unknown.
+
+    Examples
+    --------
+    >>> import networkx as nx, pandas as pd
+    >>> north = nx.DiGraph([("rain", "wet"), ("wet", "frogs")])
+    >>> south = nx.DiGraph([("rain", "wet"), ("frogs", "wet")])
+    >>> labels = pd.Series({"north": "cold", "south": "warm"})
+    >>> figure = clusters({"north": north, "south": south}, labels, "cold", "warm")
+    >>> [text.get_text() for text in figure.axes[0].texts[:3]]
+    ['in both clusters: 1 arc', 'only in cluster cold: 1 arc', 'only in cluster warm: 1 arc']
+    """
+    configuration = check_configuration(configuration)
+    _check_clusters(configuration, labels, first, second)
+    sides = [
+        {task: graph for task, graph in configuration.items() if labels[task] == cluster}
+        for cluster in (first, second)
+    ]
+    both = {**sides[0], **sides[1]}
+    warn_of_boxes(map(str, [*_variables(both), *both, first, second]), stacklevel=2)
+    owners = _owners(*sides)
+    if not isinstance(layout, Layout):
+        layout = arrange(_restricted(both, owners), layout, font_size)
+    _check_places(layout, both, owners)
+    left_out = {arc for graph in both.values() for arc in graph.edges} - set(owners)
+    names = task_names([first, second])
+    entries = _clusters_legend(owners, names, sides, len(left_out))
+    box_kinds = {
+        variable: "variable" if all(_varies(side, variable) for side in sides) else "constant"
+        for variable in layout.boxes
+    }
+    if "constant" in box_kinds.values():
+        entries.append((box_mark("constant"), "missing or constant in all tasks of a cluster"))
+    entries.append((None, f"Layout: {LAYOUT_NAMES[layout.engine]}"))
+    titles = f"Clusters {names[0]} and {names[1]}", f"{count(len(owners), 'arc')}"
+    panel = _panel_size(layout, [titles])
+    figure, (corner,) = lay_out_figure(entries, panel, 1, 1, 1)
+    figure.set_label(layout.engine)
+    axes = panel_axes(figure, corner, panel, "clusters")
+    _draw_panel(axes, titles, layout, owners, _OWNERS, box_kinds)
+    return figure
+
+
+def _graphs(given):
+    """Return the graphs by task of what `edit_distance` takes."""
+    given = given if isinstance(given, Mapping) else {"": given}
+    return {task: one if isinstance(one, nx.Graph) else one.graph for task, one in given.items()}
+
+
+def _variables(graphs):
+    return dict.fromkeys(node for graph in graphs.values() for node in graph)
+
+
+def _mistakes(true, learned):
+    """Map every arc to draw to its kind; a reversed one is drawn as it is learned.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> true, learned = nx.DiGraph([("a", "b"), ("b", "c")]), nx.DiGraph([("b", "a"), ("c", "d")])
+    >>> _mistakes(true, learned)
+    {('b', 'a'): 'reversed', ('c', 'd'): 'extra', ('b', 'c'): 'missing'}
+    """
+    kinds = {}
+    for tail, head in sorted(learned.edges):
+        is_reversed = true.has_edge(head, tail)
+        is_correct = true.has_edge(tail, head)
+        kinds[tail, head] = "correct" if is_correct else "reversed" if is_reversed else "extra"
+    for tail, head in sorted(true.edges):
+        if (tail, head) not in kinds and (head, tail) not in kinds:
+            kinds[tail, head] = "missing"
+    return kinds
+
+
+def _compare_titles(task, kinds):
+    counts = {kind: sum(one == kind for one in kinds.values()) for kind in _MISTAKES}
+    distance = len(kinds) - counts["correct"]
+    listing = ", ".join(f"{n} {kind}" for kind, n in counts.items())
+    return shorten(task, 60), f"edit distance {distance}: {listing}"
+
+
+def _check_places(layout, graphs, arcs):
+    """Raise unless a layout has a place for every variable and a way for every arc."""
+    lacking = sorted(set(_variables(graphs)) - set(layout.boxes))
+    if lacking:
+        raise ValueError(
+            f"`layout` must hold every variable; {lacking[0]!r} has no place: arrange all these "
+            "graphs anew."
+        )
+    lacking = sorted((a, b) for a, b in arcs if not {(a, b), (b, a)} & set(layout.routes))
+    if lacking:
+        raise ValueError(
+            f"`layout` must hold every arc; {lacking[0][0]!r} -> {lacking[0][1]!r} has none: "
+            "arrange all these graphs anew."
+        )
+
+
+def _check_clusters(configuration, labels, first, second):
+    if not isinstance(labels, pd.Series):
+        raise TypeError(
+            "`labels` must be a pandas.Series with the cluster of each task; "
+            f"{type_of(labels)} was given."
+        )
+    if not labels.index.is_unique:
+        repeated = labels.index[labels.index.duplicated()][0]
+        raise ValueError(f"`labels` must name each task once; `{repeated}` is repeated.")
+    differing = sorted(set(configuration) ^ set(labels.index), key=str)
+    if differing:
+        raise ValueError(
+            "`configuration` and `labels` must have the same tasks; only one of them has "
+            f"{listed(differing)}."
+        )
+    known = list(dict.fromkeys(labels))
+    for name, cluster in (("first", first), ("second", second)):
+        if cluster not in known:
+            raise ValueError(
+                f"`{name}` must be one of the clusters in `labels`, {listed(known)}; "
+                f"{cluster!r} was given."
+            )
+    if first == second:
+        raise ValueError(f"`first` and `second` must be two clusters; both are {first!r}.")
+
+
+def _owners(*sides):
+    """Map the arcs that one or both of two clusters have to "both", "first" or "second"."""
+    first, second = (
+        {arc for arc, n in sharing(side).items() if 2 * n.n_tasks > n.n_possible} for side in sides
+    )
+    return {
+        arc: "both" if arc in first & second else "first" if arc in first else "second"
+        for arc in sorted(first | second)
+    }
+
+
+def _restricted(graphs, arcs):
+    """Return the graphs with only some of their arcs, which together need not be acyclic."""
+    result = {task: nx.create_empty_copy(graph) for task, graph in graphs.items()}
+    for task, graph in graphs.items():
+        result[task].add_edges_from(arc for arc in graph.edges if arc in arcs)
+    return result
+
+
+def _varies(graphs, variable):
+    return any(takes_part(graph, variable) for graph in graphs.values())
+
+
+def _clusters_legend(owners, names, sides, n_left_out):
+    texts = {
+        "both": "in both clusters",
+        "first": f"only in cluster {names[0]}",
+        "second": f"only in cluster {names[1]}",
+    }
+    entries = []
+    for kind, text in texts.items():
+        n_arcs = count(sum(one == kind for one in owners.values()), "arc")
+        entries.append((_arc_mark(_OWNERS[kind]), f"{text}: {n_arcs}"))
+    for name, side in zip(names, sides, strict=True):
+        tasks = [shorten(task, 20) for task in side]
+        more = f" and {len(tasks) - 5} more" if len(tasks) > 5 else ""
+        entries.append((None, f"Cluster {name}: {', '.join(tasks[:5])}{more}"))
+    entries.append((None, "In a cluster: in more than half of its tasks that could have it"))
+    if n_left_out:
+        entries.append((None, f"In neither, not drawn: {count(n_left_out, 'arc')}"))
+    return entries
+
+
+def _panel_size(layout, titles):
+    width = max(layout.width, *(width_of_titles(*pair) for pair in titles))
+    return width + 2 * PAD, layout.height + TITLE + PAD
+
+
+def _draw_panel(axes, titles, layout, kinds, styles, box_kinds):
+    middle = axes.get_xlim()[1] / 2
+    draw_text(axes, middle, 9, titles[0], fontsize=10, fontweight="bold", ha="center")
+    draw_text(axes, middle, 21, titles[1], color="#555555", ha="center")
+    shift = np.array([middle - layout.width / 2, TITLE])
+    for (a, b), route in layout.routes.items():
+        ways = [way for way in ((a, b), (b, a)) if way in kinds]
+        across = (route[-1] - route[0])[::-1] * (-1, 1)
+        across *= _APART / (np.hypot(*across) or 1.0) if len(ways) == 2 else 0.0
+        for way, side in zip(ways, (1, -1), strict=False):
+            points = route + shift + side * across
+            _draw_styled(axes, points if way == (a, b) else points[::-1], styles[kinds[way]])
+    for variable, (x, y, width, height) in layout.boxes.items():
+        box = (x + shift[0], y + shift[1], width, height)
+        label = layout.labels[variable]
+        draw_box(axes, box, label, layout.font_size, box_kinds[variable])
+
+
+def _draw_styled(axes, points, style):
+    """Draw an arc as the other pictures do, in a color and with a line of its own."""
+    n_before = len(axes.patches)
+    draw_arc(axes, points, "all", True, style.width)
+    shaft, head = axes.patches[n_before:]
+    shaft.set(edgecolor=style.color, linestyle=style.line, zorder=style.zorder)
+    head.set(facecolor=style.color, edgecolor=style.color)
+
+
+def _arc_mark(style):
+    return lambda axes, x, y: _draw_styled(axes, legend_line(x, y), style)

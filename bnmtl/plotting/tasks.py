@@ -1,0 +1,356 @@
+"""How far apart tasks are: heat map, dendrogram, and the distances to one principal task."""
+
+import numpy as np
+import pandas as pd
+from scipy.cluster.hierarchy import leaves_list
+
+from bnmtl.plotting.dissimilarities import (
+    ROUNDING,
+    check_labels,
+    check_linkage,
+    check_n_clusters,
+    check_table,
+    is_symmetric,
+    task_names,
+    writer,
+)
+from bnmtl.plotting.drawing import (
+    COLORS,
+    INK,
+    LEGEND_ROW,
+    SAMPLE,
+    draw_legend,
+    draw_text,
+    entry_width,
+    flow,
+    new_figure,
+    panel_axes,
+)
+from bnmtl.plotting.fonts import warn_of_boxes
+from bnmtl.plotting.layout import text_width
+from bnmtl.plotting.trees import Scale, average_linkage, cut_height, draw_cut, draw_tree, is_tied
+from bnmtl.tasks.wording import count, listed, type_of
+
+__all__ = ["dendrogram", "distances", "relatedness"]
+
+_PAD = 12.0  # around a picture, in points
+_GAP = 6.0  # between a mark and its text
+_ROW = 14.0  # height of a task's row
+_AXIS = 30.0  # height of an axis with its ticks and its caption
+_SIDE_TREE = 90.0  # width of the dendrogram beside a heat map
+_TREE = 260.0  # and of one by itself
+_BAR = (150.0, 9.0)  # width and height of the color bar
+_LOLLIPOP = 260.0  # length of the longest
+_MOST_WRITTEN = 20  # tasks up to which the values stand in the cells of a heat map
+_BARE_CELL = 12.0  # side of a cell without its value
+_QUIET = "#777777"
+_COLOR_MAP = "Blues_r"
+_BOTH_WAYS = "Merged by the mean of both directions."
+
+
+def relatedness(dissimilarity, linkage=None):
+    """Draw how far apart all tasks are: a heat map beside the dendrogram that orders it.
+
+    Parameters
+    ----------
+    dissimilarity : pandas.DataFrame
+        Square, with the same tasks as rows and columns, 0 on the diagonal; the smaller, the closer.
+        It need not be symmetric: the row is where the structure comes from, the column whose data
+        it is tried on. The dendrogram is that of the mean of both directions.
+    linkage : array_like of shape (n_tasks - 1, 4), optional
+        A dendrogram as `scipy.cluster.hierarchy.linkage` returns it, over the tasks in the order
+        of the table's rows; its order of leaves is kept. Default: average linkage, leaves ordered
+        so that neighbors are close, whatever the order of the table's rows.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not known to pyplot: save it with `savefig`, or show it as a notebook cell's last value.
+        Up to 20 tasks have their values written into the cells.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the table is not as described or has fewer than two tasks, or the linkage does not fit.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> tasks = ["north", "south", "west"]
+    >>> table = pd.DataFrame([[0, 5, 1], [5, 0, 4], [1, 4, 0]], index=tasks, columns=tasks)
+    >>> [text.get_text() for text in relatedness(table).axes[0].texts[:3]]
+    ['north', 'west', 'south']
+    """
+    table = check_table("dissimilarity", dissimilarity)
+    if linkage is None:
+        table, tree = average_linkage(table)
+    else:
+        tree = check_linkage("linkage", linkage, len(table))
+    warn_of_boxes(map(str, table.index), stacklevel=2)
+    leaves = leaves_list(tree)
+    values = table.to_numpy()[np.ix_(leaves, leaves)]
+    names = task_names(table.index[leaves])
+    notes = []
+    if not is_symmetric(values):
+        notes.append("Row: where the structure comes from. Column: whose data.")
+        notes += [] if linkage is not None else [_BOTH_WAYS]
+    return _draw_heat_map(values, names, tree, notes)
+
+
+def dendrogram(linkage_or_table, labels=None, n_clusters=None):
+    """Draw which tasks, and then which groups of tasks, are closest to each other.
+
+    Parameters
+    ----------
+    linkage_or_table : pandas.DataFrame or array_like of shape (n_tasks - 1, 4)
+        A table of dissimilarities as for `relatedness`, whose average linkage is drawn, or a
+        dendrogram as `scipy.cluster.hierarchy.linkage` returns it, whose order of leaves is kept.
+    labels : sequence of str, optional
+        With a linkage, the names of its tasks in the order that it counts them.
+    n_clusters : int, optional
+        Color that many clusters and draw where they are cut: the last `n_clusters` - 1 merges are
+        undone. Default: no clusters.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not known to pyplot; save it with `savefig`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or there are fewer than two tasks.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> tasks = ["north", "south", "west"]
+    >>> table = pd.DataFrame([[0, 5, 1], [5, 0, 4], [1, 4, 0]], index=tasks, columns=tasks)
+    >>> [text.get_text() for text in dendrogram(table, n_clusters=2).axes[0].texts[:3]]
+    ['north', 'west', 'south']
+    >>> from scipy.cluster.hierarchy import linkage
+    >>> figure = dendrogram(linkage([[0], [3], [4]]), labels=tasks)
+    """
+    if isinstance(linkage_or_table, pd.DataFrame):
+        if labels is not None:
+            raise ValueError(
+                "`labels` must be left out with a table, which names its tasks itself; "
+                f"{type_of(labels)} was given."
+            )
+        table, tree = average_linkage(check_table("linkage_or_table", linkage_or_table))
+        labels = list(table.index)
+        notes = [] if is_symmetric(table.to_numpy()) else [_BOTH_WAYS]
+    else:
+        labels = check_labels(labels, linkage_or_table)
+        tree = check_linkage("linkage_or_table", linkage_or_table, len(labels))
+        notes = []
+    if n_clusters is not None:
+        check_n_clusters(n_clusters, len(labels))
+    warn_of_boxes(map(str, labels), stacklevel=2)
+    names = task_names([labels[leaf] for leaf in leaves_list(tree)])
+    return _draw_dendrogram(tree, names, n_clusters, notes)
+
+
+def distances(dissimilarity, principal):
+    """Draw how far the other tasks are from the principal one, the closest first.
+
+    The largest gap between one task and the next is marked: the tasks before it are those that
+    people would learn together with the principal one.
+
+    Parameters
+    ----------
+    dissimilarity : pandas.DataFrame
+        As for `relatedness`.
+    principal : str
+        One of its tasks. The others are ordered by this task's column, and by name where equal.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not known to pyplot; save it with `savefig`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the table is not as described, has fewer than two tasks or not the principal one.
+
+    References
+    ----------
+    A. Niculescu-Mizil (2008), "Multitask structure learning, calibration, ensemble selection",
+    PhD thesis, Cornell University, section 2.4 (figure 2.12).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> tasks = ["east", "north", "south", "west"]
+    >>> rows = [[0, 4, 4, 4], [5, 0, 3, 1], [2, 3, 0, 2], [1, 1, 2, 0]]
+    >>> figure = distances(pd.DataFrame(rows, index=tasks, columns=tasks), "east")
+    >>> [text.get_text() for text in figure.axes[0].texts][-1]
+    'largest gap: 3, after 2 tasks'
+    """
+    table = check_table("dissimilarity", dissimilarity)
+    if principal not in list(table.index):
+        raise ValueError(
+            f"`principal` must be one of the tasks in `dissimilarity`, {listed(table.index)}; "
+            f"{principal!r} was given."
+        )
+    warn_of_boxes(map(str, table.index), stacklevel=2)
+    column = table[principal].drop(principal)
+    order = sorted(range(len(column)), key=lambda i: (column.iloc[i], str(column.index[i])))
+    column = column.iloc[order]
+    n_before = _largest_gap(column.to_numpy())
+    notes = []
+    if n_before is None and len(column) > 1:
+        notes.append("All are equally far: there is no gap.")
+    if not is_symmetric(table.to_numpy()):
+        notes.append("The others' structures on this task's data.")
+    caption = f"dissimilarity to {task_names([principal])[0]}"
+    return _draw_lollipops(column.to_numpy(), task_names(column.index), n_before, caption, notes)
+
+
+def _largest_gap(values):
+    """Count the sorted values before the largest step up, the first of equal ones; None if flat."""
+    steps = np.diff(values)
+    if not len(steps) or steps.max() <= ROUNDING * values[-1]:
+        return None
+    return int(np.argmax(steps >= steps.max() - ROUNDING * values[-1])) + 1
+
+
+def _new_axes(width, height, label, entries):
+    """Return axes for a picture of that size, in a figure that has a legend below if need be."""
+    width = max([width, *(entry_width(*entry) + 2 * _PAD for entry in entries)])
+    rows = flow(entries, width - 2 * _PAD) if entries else []
+    legend_height = len(rows) * LEGEND_ROW + _PAD
+    figure = new_figure(width, height + legend_height)
+    axes = panel_axes(figure, (0, 0), (width, height), label)
+    if rows:
+        draw_legend(figure, rows, (_PAD, height), (width - 2 * _PAD, legend_height))
+    return axes
+
+
+def _draw_heat_map(values, names, tree, notes):
+    n_tasks = len(names)
+    write = writer(values)
+    is_written = n_tasks <= _MOST_WRITTEN
+    widest = max(text_width(write(value), 7) for value in values.flat) if is_written else 0.0
+    side = max(widest + 5, 18.0) if is_written else _BARE_CELL
+    label_width = max(text_width(name, 8) for name in names)
+    left, top = _PAD + _SIDE_TREE, _PAD + label_width + _GAP
+    right, bottom = left + n_tasks * side, top + n_tasks * side
+    width = max(right + _GAP + label_width, left + _BAR[0] + _GAP) + _PAD
+    height = bottom + _GAP + _BAR[1] + _AXIS
+    axes = _new_axes(width, height, "relatedness", [(None, note) for note in notes])
+    centers = (np.arange(n_tasks) + 0.5) * side
+    for name, center in zip(names, centers, strict=True):
+        draw_text(axes, right + _GAP, top + center, name)
+    for name, center in zip(names, centers, strict=True):
+        draw_text(axes, left + center, top - _GAP, name, rotation=90)
+    _draw_cells(axes, values, write if is_written else None, left + centers, top + centers)
+    highest = tree[:, 2].max() or 1.0
+    scale = Scale(left - _GAP, -(_SIDE_TREE - _GAP) / highest)
+    draw_tree(axes, tree, scale, top, side)
+    _draw_axis(axes, scale, highest, bottom + 4, "merged at")
+    _draw_color_bar(axes, values.max(), left, bottom + _GAP)
+    return axes.figure
+
+
+def _draw_cells(axes, values, write, x, y):
+    """Draw the cells of a heat map; `write` turns a value into text, None leaves them bare."""
+    import matplotlib
+
+    colors = matplotlib.colormaps[_COLOR_MAP]
+    largest = values.max() or 1.0
+    side = x[1] - x[0]
+    corners = [np.append(at - side / 2, at[-1] + side / 2) for at in (x, y)]
+    style = {"cmap": colors, "vmin": 0, "vmax": largest, "edgecolor": "white", "linewidth": 0.8}
+    axes.pcolormesh(*corners, values, **style)
+    for (row, column), value in np.ndenumerate(values) if write else ():
+        is_dark = np.dot(colors(value / largest)[:3], (0.3, 0.59, 0.11)) < 0.55
+        style = {"color": "white" if is_dark else INK, "ha": "center", "fontsize": 7}
+        draw_text(axes, x[column], y[row], write(value), **style)
+
+
+def _draw_color_bar(axes, largest, left, top):
+    width, height = _BAR
+    largest = largest or 1.0
+    steps = np.linspace(0, largest, 101)
+    scale = Scale(left, width / largest)
+    middles = (steps[:-1] + steps[1:]) / 2
+    style = {"cmap": _COLOR_MAP, "vmin": 0, "vmax": largest, "edgecolor": "face", "linewidth": 0.2}
+    axes.pcolormesh(scale.at(steps), [top, top + height], middles[None, :], **style)
+    _draw_axis(axes, scale, largest, top + height + 1, "dissimilarity (smaller: closer)")
+
+
+def _draw_axis(axes, scale, extent, y, caption):
+    """Draw an axis from 0 to `extent` with its ticks and, at its left end, its caption."""
+    from matplotlib.ticker import MaxNLocator
+
+    ends = sorted([scale.at(0), scale.at(extent)])
+    axes.plot(ends, [y, y], color=_QUIET, linewidth=0.8)
+    n_steps = max(2, int((ends[1] - ends[0]) // 40))
+    for tick in MaxNLocator(n_steps, steps=[1, 2, 2.5, 5, 10]).tick_values(0, extent):
+        if tick <= extent:
+            x = scale.at(tick)
+            axes.plot([x, x], [y, y + 3], color=_QUIET, linewidth=0.8)
+            draw_text(axes, x, y + 9, f"{tick:g}", color=_QUIET, fontsize=7, ha="center")
+    draw_text(axes, ends[0], y + 20, caption)
+
+
+def _draw_dendrogram(tree, names, n_clusters, notes):
+    cut = None if n_clusters is None else cut_height(tree, n_clusters)
+    extent = max(tree[:, 2].max(), cut or 0.0) or 1.0
+    right, bottom = _PAD + _TREE, _PAD + _ROW * len(names)
+    entries = [(None, note) for note in notes]
+    if n_clusters is not None:
+        text = f"cut into {count(n_clusters, 'cluster')}"
+        if is_tied(tree, n_clusters):
+            text += ", in one of several equally good ways"
+        entries.append((lambda axes, x, y: draw_cut(axes, (x, y), (x + SAMPLE, y)), text))
+    width = right + _GAP + max(text_width(name, 8) for name in names) + _PAD
+    axes = _new_axes(width, bottom + 4 + _AXIS, "dendrogram", entries)
+    for i, name in enumerate(names):
+        draw_text(axes, right + _GAP, _PAD + (i + 0.5) * _ROW, name)
+    scale = Scale(right, -_TREE / extent)
+    draw_tree(axes, tree, scale, _PAD, _ROW, n_clusters)
+    _draw_axis(axes, scale, extent, bottom + 4, "dissimilarity at which they are merged")
+    if cut is not None:
+        draw_cut(axes, (scale.at(cut), _PAD - 4), (scale.at(cut), bottom + 4))
+    return axes.figure
+
+
+def _draw_lollipops(values, names, n_before, caption, notes):
+    """Draw sorted distances, with a row for the gap after the first `n_before`."""
+    write = writer(values)
+    extent = values[-1] or 1.0
+    rank_width = text_width(f"{len(names)}.", 8)
+    left = _PAD + rank_width + max(text_width(name, 8) for name in names) + 2 * _GAP
+    scale = Scale(left, _LOLLIPOP / extent)
+    texts = [(scale.at(value) + _GAP, write(value)) for value in values]
+    rows = np.arange(len(values), dtype=float)
+    if n_before is not None:
+        rows[n_before:] += 1
+        gap = values[n_before] - values[n_before - 1]
+        text = f"largest gap: {write(gap)}, after {count(n_before, 'task')}"
+        texts.append((scale.at(values[n_before]) + _GAP, text))
+    width = max(x + text_width(text, 8) for x, text in [*texts, (left, caption)]) + _PAD
+    width = max(width, scale.at(extent) + 2 * _PAD)
+    bottom = _PAD + _ROW * (rows[-1] + 1)
+    axes = _new_axes(width, bottom + 4 + _AXIS, "distances", [(None, note) for note in notes])
+    heights = _PAD + (rows + 0.5) * _ROW
+    for i, (value, y, (x, text)) in enumerate(zip(values, heights, texts, strict=False)):
+        color = COLORS["all"] if n_before is None or i < n_before else _QUIET
+        axes.plot([left, scale.at(value)], [y, y], color=color, linewidth=1.6)
+        axes.plot([scale.at(value)], [y], "o", color=color, markersize=5)
+        draw_text(axes, _PAD + rank_width, y, f"{i + 1}.", color=_QUIET, ha="right")
+        draw_text(axes, left - _GAP, y, names[i], ha="right")
+        draw_text(axes, x, y, text)
+    _draw_axis(axes, scale, extent, bottom + 4, caption)
+    if n_before is not None:
+        _draw_gap(axes, scale.at(values[n_before - 1]), heights[n_before] - _ROW, *texts[-1])
+    return axes.figure
+
+
+def _draw_gap(axes, start, y, x, text):
+    """Draw a bar with ends from `start` to just before the text at `x`."""
+    axes.plot([start, x - _GAP], [y, y], "|-", color=COLORS["one"], linewidth=1.2, markersize=7)
+    draw_text(axes, x, y, text, color=COLORS["one"])
