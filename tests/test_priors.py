@@ -220,6 +220,7 @@ def test_parameters_can_be_read_and_set():
     assert prior.get_params() == {
         "penalty": 0.5,
         "reversal": 2,
+        "task_distance": None,
         "task_penalty": None,
         "variable_penalty": None,
     }

@@ -180,3 +180,10 @@ def check_prior_names(prior, tasks):
     ]:
         penalties = getattr(listed, argument, None) or {}
         check_names(argument, set().union(*penalties), known, kind)
+    distances = getattr(listed, "task_distance", None)
+    lacking = set(tasks.names) - set().union(*(distances or {}))
+    if distances is not None and len(tasks) > 1 and lacking:
+        raise ValueError(
+            f"`task_distance` must hold all tasks; `{min(lacking)}` is missing: compute it for "
+            "these tasks."
+        )

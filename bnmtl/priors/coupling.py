@@ -10,6 +10,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from bnmtl.graphs import could_have
+from bnmtl.priors.listed import check_penalty, read_closeness, read_penalties
 from bnmtl.priors.states import (
     CustomCoupling,
     EditCoupling,
@@ -100,7 +101,9 @@ class CouplingPrior(BaseEstimator):
         parameters = self.get_params(deep=False)
         for name in ("variable_penalty", "task_penalty"):
             if parameters.get(name) is not None:
-                parameters[name] = _read_penalties(parameters[name], name)
+                parameters[name] = read_penalties(parameters[name], name)
+        if parameters.get("task_distance") is not None:
+            parameters["task_distance"] = read_closeness(parameters["task_distance"])
         prior = type(self)(**parameters)
         prior.check()
         return prior
@@ -118,18 +121,37 @@ class CouplingPrior(BaseEstimator):
         w_s = 1 / (1 + sum of delta_st over the other tasks that have the pair).
         """
         k = len(tasks)
-        deltas = self._deltas(k, pair, tasks)
-        if isinstance(deltas, float):
-            return np.full(k, 1 / (1 + max(k - 1, 0) * deltas))
+        deltas = -np.expm1(self._log_sharing(k, pair, tasks))
+        if deltas.ndim == 0:
+            return np.full(k, 1 / (1 + max(k - 1, 0) * float(deltas)))
         return 1 / (1 + deltas.sum(axis=1))
+
+    def by_task(self):
+        """Whether the penalty depends on the tasks."""
+        return False
+
+    def among(self, variables, tasks):
+        """The same prior with what it lists for some variables and tasks only."""
+        parameters = self.get_params(deep=False)
+        for name, kept in (("variable_penalty", variables), ("task_penalty", tasks)):
+            if parameters.get(name) is not None:
+                penalties = read_penalties(parameters[name], name)
+                parameters[name] = {
+                    tuple(sorted(pair)): p for pair, p in penalties.items() if pair <= set(kept)
+                }
+        table = parameters.get("task_distance")
+        if isinstance(table, pd.DataFrame):
+            rows = [task for task in table.index if str(task) in set(tasks)]
+            parameters["task_distance"] = table.loc[rows, rows]
+        return type(self)(**parameters)
 
     def pair_penalties(self):
         """The penalties listed for pairs of variables, by unordered pair."""
-        return _read_penalties(self.variable_penalty, "variable_penalty")
+        return read_penalties(self.variable_penalty, "variable_penalty")
 
     def check(self):
         """Raise ValueError for a penalty or a reversal out of range."""
-        _check_penalty(self.penalty, "`penalty`")
+        check_penalty(self.penalty, "`penalty`")
         if self.reversal not in (1, 2):
             raise ValueError(f"`reversal` must be 1 or 2, got {self.reversal!r}.")
 
@@ -163,12 +185,17 @@ class PairedPrior(CouplingPrior):
     task_penalty : mapping {(s, t): float} or symmetric DataFrame, default=None
         Penalty per pair of tasks; other pairs take ``penalty``. A pair of variables listed in
         ``variable_penalty`` overrides it.
+    task_distance : DataFrame, default=None
+        Dissimilarity of all tasks, such as `bnmtl.relatedness.direct` gives: close tasks share
+        more than far ones, 1 - delta_st = (1 - penalty)^(median / d_st), the median being that of
+        all pairs of tasks and d_st the mean of both directions, at least a tenth of the median.
+        Pairs listed in ``task_penalty`` or ``variable_penalty`` keep theirs.
 
     Raises
     ------
     TypeError, ValueError
         When it is used: for penalties that are no numbers from 0 to 1, pairs that are not two
-        different names.
+        different names, distances that are no finite numbers or lack a task.
 
     References
     ----------
@@ -184,29 +211,39 @@ class PairedPrior(CouplingPrior):
     -4.6052
     """
 
-    def __init__(self, penalty=0.9, reversal=2, variable_penalty=None, task_penalty=None):
+    def __init__(
+        self,
+        penalty=0.9,
+        reversal=2,
+        variable_penalty=None,
+        task_penalty=None,
+        task_distance=None,
+    ):
         self.penalty = penalty
         self.reversal = reversal
         self.variable_penalty = variable_penalty
         self.task_penalty = task_penalty
+        self.task_distance = task_distance
 
     def coupling(self, k, pair=None, tasks=None):
         """The coupling of one pair of variables over k tasks, ready to be evaluated and solved."""
         self.check()
-        deltas = self._deltas(k, pair, tasks)
-        with np.errstate(divide="ignore"):
-            log_penalties = np.log1p(-np.asarray(deltas)) / max(k - 1, 1)
+        log_penalties = self._log_sharing(k, pair, tasks) / max(k - 1, 1)
         if k < 2:
             return PairedCoupling(0.0, float(self.reversal))
-        if isinstance(deltas, float):
+        if log_penalties.ndim == 0:
             return PairedCoupling(float(log_penalties), float(self.reversal))
         return WeightedPairedCoupling(log_penalties, float(self.reversal))
 
-    def _deltas(self, k, pair, tasks):
-        """One penalty, or a (k, k) array of penalties with a diagonal of 0."""
+    def by_task(self):
+        """Whether the penalty depends on the tasks."""
+        return self.task_penalty is not None or self.task_distance is not None
+
+    def _log_sharing(self, k, pair, tasks):
+        """log(1 - delta), one for all tasks, or a (k, k) array with a diagonal of 0."""
         listed = self._delta_of_pair(pair)
-        if listed is not None or self.task_penalty is None:
-            return float(self.penalty if listed is None else listed)
+        if listed is not None or not self.by_task():
+            return _log_of(self.penalty if listed is None else listed)
         if tasks is None:
             raise ValueError(
                 "`tasks` must be given where the penalty depends on the tasks, one name a state."
@@ -215,11 +252,24 @@ class PairedPrior(CouplingPrior):
             raise ValueError(
                 f"`tasks` must be {k} distinct names, one a state, got {list(tasks)!r}."
             )
-        by_pair = _read_penalties(self.task_penalty, "task_penalty")
-        deltas = np.zeros((k, k))
+        closeness = read_closeness(self.task_distance)
+        by_pair = read_penalties(self.task_penalty, "task_penalty")
+        common = float(_log_of(self.penalty))
+        table = np.zeros((k, k))
         for s, t in itertools.permutations(range(k), 2):
-            deltas[s, t] = by_pair.get(frozenset((tasks[s], tasks[t])), self.penalty)
-        return deltas
+            both = frozenset((tasks[s], tasks[t]))
+            if both in by_pair:
+                table[s, t] = _log_of(by_pair[both])
+            elif self.task_distance is None:
+                table[s, t] = common
+            elif both in closeness:
+                table[s, t] = closeness[both] * common
+            else:
+                raise ValueError(
+                    f"`task_distance` must hold all tasks, and lacks {tasks[s]!r} or "
+                    f"{tasks[t]!r}; compute it for these tasks."
+                )
+        return table
 
 
 class EditPrior(CouplingPrior):
@@ -268,9 +318,7 @@ class EditPrior(CouplingPrior):
     def coupling(self, k, pair=None, tasks=None):
         """The coupling of one pair of variables over k tasks, ready to be evaluated and solved."""
         self.check()
-        delta = self._deltas(k, pair, tasks)
-        log_penalty = math.log1p(-delta) if delta < 1 else -math.inf
-        return EditCoupling(log_penalty, self._cost_table())
+        return EditCoupling(float(self._log_sharing(k, pair, tasks)), self._cost_table())
 
     def check(self):
         """Raise ValueError for parameters out of range."""
@@ -293,10 +341,10 @@ class EditPrior(CouplingPrior):
                     f"`costs` must be finite numbers of at least 0, got {cost!r} for {edit!r}."
                 )
 
-    def _deltas(self, k, pair, tasks):
-        """The penalty of the pair: the Edit prior has none per task."""
+    def _log_sharing(self, k, pair, tasks):
+        """log(1 - delta) of the pair: the Edit prior has none per task."""
         listed = self._delta_of_pair(pair)
-        return float(self.penalty if listed is None else listed)
+        return _log_of(self.penalty if listed is None else listed)
 
     def _cost_table(self):
         """Cost [x + 1, c + 1] of turning state x into the target c."""
@@ -323,57 +371,10 @@ def check_prior(prior):
         )
 
 
-class _Penalties(dict):
-    """Penalties by unordered pair of names, read and checked."""
-
-
-def _read_penalties(listed, name):
-    """Penalties by unordered pair, from a mapping {(a, b): p} or a symmetric DataFrame."""
-    if isinstance(listed, _Penalties):
-        return listed
-    if listed is None:
-        return _Penalties()
-    if isinstance(listed, pd.DataFrame):
-        cells = _cells(listed, name)
-    elif isinstance(listed, Mapping):
-        cells = listed.items()
-    else:
-        raise TypeError(
-            f"`{name}` must be a mapping {{(a, b): penalty}} or a symmetric DataFrame, got "
-            f"{listed!r}."
-        )
-    penalties = _Penalties()
-    for pair, penalty in cells:
-        if isinstance(pair, str) or len(set(map(str, pair))) != 2 or len(pair) != 2:
-            raise ValueError(f"`{name}` must have pairs of two different names, got {pair!r}.")
-        key = frozenset(map(str, pair))
-        _check_penalty(penalty, f"`{name}` of {pair!r}")
-        if penalties.setdefault(key, penalty) != penalty:
-            raise ValueError(
-                f"`{name}` must give every pair one value, got {penalties[key]} and {penalty} for "
-                f"{pair!r}."
-            )
-    return penalties
-
-
-def _cells(table, name):
-    """Pairs and penalties of the upper triangle of a symmetric DataFrame."""
-    values = table.to_numpy()
-    labels = [str(label) for label in table.index]
-    if labels != [str(label) for label in table.columns] or not np.array_equal(values, values.T):
-        raise ValueError(
-            f"`{name}` must be a symmetric table with the same names as rows and columns, got one "
-            f"of shape {table.shape}; a missing value is not symmetric either."
-        )
-    for i, j in itertools.combinations(range(len(labels)), 2):
-        yield (labels[i], labels[j]), values[i, j].item()
-
-
-def _check_penalty(penalty, name):
-    if not isinstance(penalty, numbers.Real) or not 0 <= penalty <= 1:
-        raise ValueError(
-            f"{name} must be between 0 (independent) and 1 (identical structures), got {penalty!r}."
-        )
+def _log_of(penalty):
+    """log(1 - penalty) as an array, -inf for 1."""
+    with np.errstate(divide="ignore"):
+        return np.log1p(-np.asarray(float(penalty)))
 
 
 def _checked_states(states):

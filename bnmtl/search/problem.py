@@ -1,5 +1,6 @@
 """What is searched: one task's score, prior and constraints, and several tasks on one index."""
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,6 +31,8 @@ class TaskProblem:
     constraints : Constraints
     arc_terms : pair of float arrays of shape (n, n)
         Log structure prior of each ordered pair: arc present, arc absent.
+    rows : bytes
+        A hash of the task's rows.
     """
 
     name: str
@@ -38,6 +41,7 @@ class TaskProblem:
     scores: BoundScore
     constraints: Constraints
     arc_terms: tuple
+    rows: bytes
 
     @classmethod
     def of(cls, task, scores, constraints, structure_prior=None):
@@ -53,7 +57,8 @@ class TaskProblem:
         if structure_prior is not None:
             part = np.outer(active, active)
             present, absent = (part * terms for terms in structure_prior.arc_terms(task.variables))
-        return cls(task.name, task.variables, active, scores, constraints, (present, absent))
+        rows = hashlib.blake2b(task.codes.tobytes(), digest_size=16).digest()
+        return cls(task.name, task.variables, active, scores, constraints, (present, absent), rows)
 
     @classmethod
     def of_all(cls, tasks, score, constraints, structure_priors=None, **limits):
@@ -244,6 +249,11 @@ class Couplings:
         return np.triu(self._problem.takes_part.sum(axis=0) > 1, 1)
 
     @cached_property
+    def pairs(self):
+        """Whether any task has a pair i < j, bool array of shape (n, n)."""
+        return np.triu(self._problem.takes_part.any(axis=0), 1)
+
+    @cached_property
     def kinds(self):
         """A number for every pair, int array of shape (n, n): pairs of one number are alike."""
         part = self._problem.takes_part
@@ -272,7 +282,7 @@ class Couplings:
             As in `trees.SHARED`; None where the coupling depends on which tasks have the arc and
             not only on how many.
         """
-        if not self.builtin or getattr(self.prior, "task_penalty", None):
+        if not self.builtin or self.prior.by_task():
             return None
         part = self._problem.takes_part
         counts = part.sum(axis=0)
