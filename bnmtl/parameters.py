@@ -120,9 +120,14 @@ def estimate(graph, frame, equivalent_sample_size):
     for variable in graph:
         family = (*sorted(graph.predecessors(variable)), variable)
         shape = tuple(len(states[member]) for member in family)
-        counts = _counts(variable, [columns[member].codes for member in family], shape)
-        tables[variable] = _posterior_mean(counts, size)
+        codes = [columns[member].codes for member in family]
+        tables[variable] = family_table(variable, codes, shape, size)
     return states, tables
+
+
+def family_table(variable, codes, shape, equivalent_sample_size):
+    """Estimate P(variable | parents) from codes, those of the parents first; shape by states."""
+    return _posterior_mean(_counts(variable, codes, shape), equivalent_sample_size)
 
 
 def code_frame(frame, states, complete):

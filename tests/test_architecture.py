@@ -30,11 +30,14 @@ ROOMS = {
     "metrics": {"graphs", "networks", "tasks"},
 }
 ROOMS["problems"] = {"inference", "networks", "parameters", "seeding", "structures", "tasks"}
-ROOMS["penalty"] = {"seeding"}
+ROOMS["penalty"] = set()
+ROOMS["held_out"] = {"parameters", "seeding", "tasks"}
 ROOMS["learners"] = {
-    *("_kernels", "graphs", "networks", "penalty", "priors", "progress", "scores", "search"),
-    *("seeding", "tasks"),
+    *("_kernels", "graphs", "held_out", "networks", "penalty", "priors", "progress", "scores"),
+    *("search", "seeding", "tasks"),
 }
+for room in ("relatedness", "confidence"):
+    ROOMS[room] = {*ROOMS["learners"], "learners", "metrics"}
 # The border: nobody else imports these.
 for border in ("plotting", "output", "page", "report", "runs", "mistakes", "cli"):
     ROOMS[border] = {*ROOMS, "plotting", "output", "page", "report", "runs", "mistakes"}

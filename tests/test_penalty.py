@@ -17,7 +17,8 @@ from bnmtl import (
     PairedPrior,
     structures,
 )
-from bnmtl.penalty import DEFAULT_PENALTIES, held_out_rows
+from bnmtl.held_out import held_out_rows
+from bnmtl.penalty import DEFAULT_PENALTIES
 from bnmtl.tasks import encode
 
 QUICK = quick_search()
@@ -42,7 +43,7 @@ def test_the_default_grid_is_log_spaced_and_ends_at_independence_and_identity():
 
 def test_validation_keeps_the_structures_of_the_training_rows(tasks):
     """The thesis's wrapper by hand: split, learn at each penalty, take the best, refit tables."""
-    learner = MultitaskLearnerCV(penalties=GRID, **QUICK).fit(tasks)
+    learner = MultitaskLearnerCV(penalties=GRID, validation=0.05, **QUICK).fit(tasks)
     encoded = encode(tasks)
     (held_out,) = held_out_rows(encoded, 0.05, None, 0)
     assert {name: len(rows) for name, rows in held_out.items()} == {"north": 11, "south": 17}
@@ -68,7 +69,7 @@ def test_validation_keeps_the_structures_of_the_training_rows(tasks):
 
 
 def test_the_score_is_that_of_the_chosen_configuration_on_all_rows(tasks):
-    learner = MultitaskLearnerCV(penalties=GRID, **QUICK).fit(tasks)
+    learner = MultitaskLearnerCV(penalties=GRID, validation=0.05, **QUICK).fit(tasks)
     again = MultitaskLearner(
         PairedPrior(learner.penalty_), start=learner.configuration_, **QUICK
     ).fit(tasks)
@@ -84,7 +85,7 @@ def test_equally_good_penalties_give_way_to_the_largest():
     """Columns without any dependence: every penalty learns the empty graphs."""
     rng = np.random.default_rng(0)
     frames = [pd.DataFrame(rng.integers(0, 2, (400, 3)), columns=list("abc")) for _ in range(2)]
-    learner = MultitaskLearnerCV(penalties=[0, 0.9, 0.5], **QUICK).fit(frames)
+    learner = MultitaskLearnerCV(penalties=[0, 0.9, 0.5], validation=0.05, **QUICK).fit(frames)
     assert learner.validation_scores_.nunique() == 1
     assert learner.penalty_ == 0.9
 
@@ -93,7 +94,7 @@ def test_the_best_penalty_wins_and_rounding_does_not_decide(tasks, monkeypatch):
     held_out = {1: -2.0, 0.999: -1.0, 0.9: -1.0 + 1e-12, 0: -3.0}
     scores = iter(held_out.values())
     monkeypatch.setattr(MultitaskLearnerCV, "_held_out_score", lambda *_: next(scores))
-    assert MultitaskLearnerCV(penalties=GRID, **QUICK).fit(tasks).penalty_ == 0.999
+    assert MultitaskLearnerCV(penalties=GRID, validation=0.05, **QUICK).fit(tasks).penalty_ == 0.999
 
 
 def test_a_column_that_is_constant_in_the_training_rows_took_no_part():
@@ -103,7 +104,9 @@ def test_a_column_that_is_constant_in_the_training_rows_took_no_part():
     north = pd.DataFrame({"a": a, "b": a, "c": rng.integers(0, 2, 40)})
     south = north.assign(b=(np.arange(40) == 7).astype(int))
     for seed in range(100):
-        learner = MultitaskLearnerCV(penalties=[1], n_starts=1, iterations=0, random_state=seed)
+        learner = MultitaskLearnerCV(
+            penalties=[1], validation=0.05, n_starts=1, iterations=0, random_state=seed
+        )
         learner.fit({"north": north, "south": south})
         arcs = {task: graph.number_of_edges() for task, graph in learner.configuration_.items()}
         if arcs["north"] != arcs["south"]:
@@ -114,7 +117,7 @@ def test_a_column_that_is_constant_in_the_training_rows_took_no_part():
 
 
 def test_cross_validation_holds_every_row_out_once_and_refits(tasks):
-    learner = MultitaskLearnerCV(penalties=GRID, validation=None, cv=3, **QUICK)
+    learner = MultitaskLearnerCV(penalties=GRID, cv=3, **QUICK)
     encoded = encode(tasks)
     folds = held_out_rows(encoded, None, 3, 0)
     assert len(folds) == 3
@@ -153,7 +156,7 @@ def test_one_task_is_searched_once(tasks):
     learner = MultitaskLearnerCV(penalties=GRID, progress=events.append, **QUICK)
     learner.fit({"north": tasks["north"]})
     stages = {event.stage for event in events if event.done > 0}
-    assert stages == {"single-task", "penalties"}
+    assert stages == {"single-task", "penalties", "folds"}
 
 
 def test_progress_counts_the_grid(tasks):
@@ -167,13 +170,13 @@ def test_progress_counts_the_grid(tasks):
 @pytest.mark.parametrize(
     ("parameters", "error", "words"),
     [
-        ({"cv": 5}, ValueError, "Give one of `validation` and `cv`"),
-        ({"validation": None}, ValueError, "Give one of `validation` and `cv`"),
+        ({"validation": 0.1, "cv": 5}, ValueError, "Give at most one of `validation` and `cv`"),
+        ({"validation": "anterior"}, ValueError, '`validation` must be above 0 and below 1, "post'),
         ({"validation": 0}, ValueError, "`validation` must be above 0"),
         ({"validation": 1.0}, ValueError, "`validation` must be above 0"),
-        ({"validation": None, "cv": 1}, ValueError, "`cv` must be a whole number"),
-        ({"validation": None, "cv": 300}, ValueError, "Task `north`: 210 rows cannot"),
-        ({"validation": 0.999}, ValueError, "Task `north`: `validation`=0.999 of 210 rows leaves"),
+        ({"cv": 1}, ValueError, "`cv` must be a whole number"),
+        ({"cv": 300}, ValueError, "Task `north`: 210 rows cannot"),
+        ({"validation": 0.999}, ValueError, "Task `north`: holding out 210 of 210 rows leaves"),
         ({"penalties": []}, ValueError, "at least one penalty"),
         ({"penalties": 0.5}, TypeError, "`penalties` must be a sequence of numbers"),
         ({"penalties": "abc"}, TypeError, "`penalties` must be a sequence of numbers"),
@@ -213,6 +216,7 @@ def test_a_required_arc_stays_where_the_training_rows_do_not_vary(required, star
     for seed in range(40):
         learner = MultitaskLearnerCV(
             penalties=[0.9],
+            validation=0.05,
             required=required,
             start=start,
             n_starts=1,
@@ -231,6 +235,7 @@ def test_given_starts_are_cut_to_what_the_training_rows_allow():
     for seed in range(40):
         learner = MultitaskLearnerCV(
             penalties=[1],
+            validation=0.05,
             start=nx.DiGraph([("a", "b")]),
             n_starts=1,
             iterations=0,

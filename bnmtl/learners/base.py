@@ -87,6 +87,9 @@ def common_parameters(start):
 class Learner(BaseEstimator):
     """Base of all learners; subclasses find the graphs."""
 
+    # Single-task graphs by their rows, set where learners with the same parameters share them.
+    _known = None
+
     def __init__(
         self,
         score=None,
@@ -177,6 +180,7 @@ class Learner(BaseEstimator):
             n_jobs=self.n_jobs,
             max_families=self.max_families,
             deadline=None if limit is None else time.time() + limit,
+            known=self._known,
         )
 
     def _warn_of_limits(self, effort):

@@ -1,25 +1,34 @@
 """The learner that also chooses how much the tasks share."""
 
 import numbers
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
 from bnmtl.graphs import from_adjacency
+from bnmtl.held_out import HeldOut, held_out_rows, parted
 from bnmtl.learners.base import common_parameters
 from bnmtl.learners.multitask import START, MultitaskLearner, check_prior_names
-from bnmtl.networks import BayesNet
-from bnmtl.penalty import best_penalty, held_out_rows, parted, penalty_grid
+from bnmtl.penalty import best_penalty, penalty_grid
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import check_prior
+from bnmtl.progress import Reporter
 from bnmtl.search.effort import in_parallel
 from bnmtl.search.multitask import MultitaskSearch
-from bnmtl.search.problem import NoCommonGraph
+from bnmtl.search.path import complete, solve_path
+from bnmtl.search.posterior import log_posterior
+from bnmtl.search.problem import Couplings, NoCommonGraph
+
+# Cross-validation unless something else is asked for.
+N_FOLDS = 10
 
 
 class MultitaskLearnerCV(MultitaskLearner):
     __doc__ = f"""Learn the tasks together at the penalty that predicts held-out rows best.
+
+    Penalties of a grid start from each other's solutions, and one cache of local scores serves all.
 
     Parameters
     ----------
@@ -27,12 +36,16 @@ class MultitaskLearnerCV(MultitaskLearner):
         Its ``penalty`` is replaced by each of ``penalties`` in turn; None is `PairedPrior()`.
     penalties : sequence of float, default=None
         None is 1 - penalty = 1, 0.5, 1e-1, ... 1e-12, 0.
-    validation : float, default=0.05
-        Share of each task's rows that is held out, at least one row. The structures learned from
-        the other rows are kept; the probability tables are estimated again from all rows.
+    validation : float or "posterior", default=None
+        None: by ``cv``. A number is the share of each task's rows that is held out, at least one
+        row, as in the thesis: the structures learned from the other rows are kept; the probability
+        tables are estimated again from all rows. "posterior": no rows are held out, the penalty
+        with the largest posterior is taken, the constant of the coupling included; needs the same
+        penalty for all tasks. It takes the score at its word, so where the score asks for fewer
+        arcs than there are it chooses too small a penalty.
     cv : int, default=None
-        Number of folds; then every row is held out once, and the chosen penalty is used to learn
-        from all rows. Give ``validation=None`` with it.
+        Number of folds; None is 10, or the fewest rows of a task if they are less. Every row is
+        held out once; a fold's structures are searched from those of all rows at each penalty.
     {common_parameters(START)}
 
     Attributes
@@ -40,12 +53,14 @@ class MultitaskLearnerCV(MultitaskLearner):
     penalty_ : float
         The chosen penalty; of equally good ones the largest.
     validation_scores_ : pandas.Series by penalty
-        Mean over tasks of the mean log-likelihood of a held-out row, in nats.
+        Mean over tasks of the mean log-likelihood of a held-out row, in nats; with
+        ``validation="posterior"`` the log posterior up to a constant.
     configuration_, networks_, score_, task_scores_, arcs_, tasks_, families_
         As in `MultitaskLearner`, at the chosen penalty and for all rows.
     start_, start_scores_
         The start that won and the scores of all, on the rows the structures were learned from: with
-        ``validation`` the training rows.
+        a share as ``validation`` the training rows. "path" is the solution of a neighboring
+        penalty.
 
     Raises
     ------
@@ -72,7 +87,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         self,
         prior=None,
         penalties=None,
-        validation=0.05,
+        validation=None,
         cv=None,
         score=None,
         structure_prior=None,
@@ -128,14 +143,17 @@ class MultitaskLearnerCV(MultitaskLearner):
 
     def _check_parameters(self):
         super()._check_parameters()
-        if (self.validation is None) == (self.cv is None):
+        if self.validation is not None and self.cv is not None:
             raise ValueError(
-                "Give one of `validation` and `cv` and leave the other None, got "
+                "Give at most one of `validation` and `cv` and leave the other None, got "
                 f"validation={self.validation!r} and cv={self.cv!r}."
             )
         share = self.validation
-        if share is not None and not (isinstance(share, numbers.Real) and 0 < share < 1):
-            raise ValueError(f"`validation` must be above 0 and below 1, got {share!r}.")
+        known = share is None or (isinstance(share, str) and share == "posterior")
+        if not known and not (isinstance(share, numbers.Real) and 0 < share < 1):
+            raise ValueError(
+                f'`validation` must be above 0 and below 1, "posterior" or None, got {share!r}.'
+            )
         folds = self.cv
         if folds is not None and not (isinstance(folds, numbers.Integral) and folds >= 2):
             raise ValueError(f"`cv` must be a whole number of at least 2, got {folds!r}.")
@@ -160,38 +178,89 @@ class MultitaskLearnerCV(MultitaskLearner):
             check_prior_names(prior, tasks)
         self._check_choice(tasks)
         problems = self._problems(tasks, effort)
-        whole = MultitaskSearch(problems, effort, report)
+        whole = MultitaskSearch(problems, effort.share(0.6), report)
         priors = self._possible(whole, priors)
         given = self._given_starts(tasks, problems)
         names = None if given else self._start_names()
         if names == ("orders",):
             whole.check_orders(next(iter(priors.values())))
 
-        folds = held_out_rows(tasks, self.validation, self.cv, effort.seed)
-        scores = np.zeros(len(priors))
-        for at, held_out in enumerate(folds):
-            train, test = parted(tasks, held_out)
-            constraints = {problem.name: problem.constraints for problem in problems}
-            # With cross-validation the last share is for all rows.
-            share = effort.share(1 / (len(folds) - at + (self.cv is not None)))
-            search = MultitaskSearch(self._problems(train, effort, constraints), share, report)
-            starts = search.within(given) if given else search.starts(priors.values(), names)
-            done = report.of_part("penalties", at * len(priors), len(folds) * len(priors))
-            solutions = self._grid(search, priors, starts, share, done)
-            scores += [self._held_out_score(train, test, one) for one in solutions]
-        scores /= len(folds)
+        search, by_rows = whole, self._validation_rows(tasks, effort.seed)
+        if by_rows is not None:
+            train, test = parted(tasks, by_rows)
+            search = self._on(train, problems, effort.share(0.6), report)
+        starts = search.within(given) if given else search.starts(priors.values(), names)
+        done = report.of_part("penalties", 0, len(priors))
+        path = solve_path(search, list(priors.values()), starts, effort.share(0.6), done)
+        if by_rows is not None:
+            scores = self._predicted(train, test, path)
+        elif self.validation == "posterior":
+            scores = [
+                self._posterior(search, *one) for one in zip(priors.values(), path, strict=True)
+            ]
+        else:
+            scores = self._cross_validated(tasks, search, priors, path, effort.share(0.7), report)
 
-        best = best_penalty(scores)
+        best = best_penalty(np.array(scores))
         self.penalty_ = list(priors)[best]
         self.validation_scores_ = pd.Series(
-            scores[::-1], index=pd.Index(list(priors)[::-1], name="penalty"), name="nats per row"
+            scores[::-1],
+            index=pd.Index(list(priors)[::-1], name="penalty"),
+            name="nats" if self.validation == "posterior" else "nats per row",
         )
         prior = priors[self.penalty_]
-        if self.cv is None:
-            solution = whole.scored(prior, solutions[best], search.problems)
-        else:
-            solution = whole.solve(prior, given or whole.starts([prior], names), report)
+        solution = complete(search, prior, path[best], starts, report, effort)
+        if by_rows is not None:
+            solution = whole.scored(prior, solution, search.problems)
         self._publish_solution(tasks, problems, solution)
+
+    def _validation_rows(self, tasks, seed):
+        """The rows that are held out once, None where there are folds or no such rows."""
+        if not isinstance(self.validation, numbers.Real):
+            return None
+        return held_out_rows(tasks, self.validation, None, seed)[0]
+
+    def _on(self, train, problems, effort, report):
+        """A search on some of the rows, under the constraints of all."""
+        constraints = {problem.name: problem.constraints for problem in problems}
+        return MultitaskSearch(self._problems(train, effort, constraints), effort, report)
+
+    def _cross_validated(self, tasks, search, priors, path, effort, report):
+        """Mean over folds of what held-out rows score at every penalty.
+
+        The structures of a fold are searched from those of all rows at the same penalty.
+        """
+        n_folds = self.cv or min(N_FOLDS, *(task.n_rows for task in tasks.values()))
+        folds = held_out_rows(tasks, None, n_folds, effort.seed)
+        silent = Reporter(False)
+
+        def score(held_out, own):
+            train, test = parted(tasks, held_out)
+            fold = self._on(train, search.problems, own, silent)
+            found = []
+            for prior, solution in zip(priors.values(), path, strict=True):
+                (matrices,) = fold.within({"path": solution.matrices}).values()
+                found.append(fold.follow(prior, replace(solution, matrices=matrices), own))
+            return np.array(self._predicted(train, test, found))
+
+        total = np.zeros(len(priors))
+        done = report.of_part("folds", 0, n_folds)
+        for at, scores in enumerate(in_parallel(score, [(rows,) for rows in folds], effort)):
+            total += scores
+            done(at + 1)
+        return (total / n_folds).tolist()
+
+    def _predicted(self, train, test, solutions):
+        """Mean over tasks of the mean log-likelihood of their held-out rows, for each solution."""
+        own = [HeldOut(train[name], test[name], self.parameter_sample_size) for name in train]
+        return [self._held_out_score(own, one) for one in solutions]
+
+    def _posterior(self, search, prior, solution):
+        """Log posterior of a penalty at its solution."""
+        pairs = zip(search.problems, solution.matrices, strict=True)
+        data = sum(problem.log_posterior(matrix) for problem, matrix in pairs)
+        couplings = Couplings(prior, search.joint)
+        return log_posterior(couplings, search.joint.spread(solution.matrices), data)
 
     def _check_choice(self, tasks):
         """Raise ValueError where the penalty that is to be chosen has no effect."""
@@ -216,22 +285,9 @@ class MultitaskLearnerCV(MultitaskLearner):
                 possible[penalty] = prior
         return possible
 
-    def _grid(self, search, priors, starts, effort, done):
-        """A solution for every penalty, on the training rows of one fold."""
-        solutions = []
-        calls = ((prior, starts, None) for prior in priors.values())
-        for solution in in_parallel(search.solve, calls, effort):
-            solutions.append(solution)
-            done(len(solutions))
-        return solutions
-
-    def _held_out_score(self, train, test, solution):
+    def _held_out_score(self, held_out, solution):
         """Mean over tasks of the mean log-likelihood of their held-out rows, in nats."""
         if solution.score == -np.inf:
             return -np.inf
-        means = []
-        for (name, task), matrix in zip(train.items(), solution.matrices, strict=True):
-            graph = from_adjacency(matrix, task.variables)
-            network = BayesNet.fit(graph, task, self.parameter_sample_size)
-            means.append(float(np.mean(network.log_likelihood(test[name]))))
-        return float(np.mean(means))
+        pairs = zip(held_out, solution.matrices, strict=True)
+        return float(np.mean([own.mean(from_adjacency(m, own.variables)) for own, m in pairs]))

@@ -35,6 +35,8 @@ class Effort:
         Which of the two ended a search.
     bounds : list of BoundTasks
         The scores that were used.
+    known : dict or None
+        Where `search_tasks` keeps what it has found, for other searches on the same rows.
     """
 
     seed: int
@@ -49,6 +51,7 @@ class Effort:
     deadline: float | None = None
     stopped: set = field(default_factory=set)
     bounds: list = field(default_factory=list)
+    known: dict | None = None
 
     def budget(self):
         """What one search may spend."""

@@ -18,6 +18,8 @@ from bnmtl.search.ties import Ties, tolerance
 from bnmtl.seeding import generator
 
 STARTS = ("single-task", "identical", "empty", "orders")
+# The start of a solution that was reached from that of another penalty.
+FROM_NEIGHBOR = "path"
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,17 @@ def search_task(problem, matrix, report, effort):
 
 
 def search_tasks(problems, matrices, effort, report):
-    """`search_task` for every task, in parallel."""
-    for problem in problems:
-        report("single-task", problem.name, 0, effort.n_steps)
-    calls = ((problem, matrix, report) for problem, matrix in zip(problems, matrices, strict=True))
-    return list(in_parallel(search_task, calls, effort))
+    """`search_task` for every task, in parallel, but for what is known of the same rows."""
+    # A search that was short of time may be worth repeating.
+    known = {} if effort.known is None or effort.deadline is not None else effort.known
+    keys = [(p.name, p.rows, m.tobytes()) for p, m in zip(problems, matrices, strict=True)]
+    new = [at for at, key in enumerate(keys) if key not in known]
+    for at in new:
+        report("single-task", problems[at].name, 0, effort.n_steps)
+    found = in_parallel(search_task, [(problems[at], matrices[at], report) for at in new], effort)
+    for at, matrix in zip(new, found, strict=True):
+        known[keys[at]] = matrix
+    return [known[key] for key in keys]
 
 
 def search_identical(joint, matrix, effort, report):
@@ -194,8 +202,8 @@ class MultitaskSearch:
         """Raise ValueError where a coupling is none that a search over shared orders can use."""
         if not self.is_apart(prior) and Couplings(prior, self.joint).shared(0.0) is None:
             raise ValueError(
-                "`start` 'orders' needs a PairedPrior or EditPrior without `task_penalty`, got "
-                f"{prior!r}; take another start or None."
+                "`start` 'orders' needs a PairedPrior or EditPrior with the same penalty for all "
+                f"tasks, got {prior!r}; take another start or None."
             )
 
     def _by_orders(self, couplings, graph, report, effort):
@@ -287,6 +295,21 @@ class MultitaskSearch:
         best = list(scores)[self._ties.best(list(scores.values()))[0]]
         score, task_scores, matrices = ends[best]
         return Solution(matrices, score, task_scores, best, scores)
+
+    def follow(self, prior, solution, effort):
+        """Where the greedy search ends that starts at the solution of another prior."""
+        search = self._at(Couplings(prior, self.joint), self.joint.spread(solution.matrices))
+        search.run(effort.budget())
+        violated, score = search.score
+        score = -np.inf if violated else score
+        matrices = [matrix.copy() for matrix in self.joint.cut(search.adjacency)]
+        own, found = search.task_scores().tolist(), {FROM_NEIGHBOR: score}
+        return Solution(matrices, score, own, FROM_NEIGHBOR, found)
+
+    @property
+    def tolerance(self):
+        """Scores that differ by less are tied, in nats."""
+        return self._ties.tolerance
 
     def _from_start(self, couplings, name, matrices, is_only, report, effort):
         """Where the searches from one start end: score, task scores and matrices.

@@ -1,0 +1,115 @@
+"""Rows that are held out, and how well graphs predict them.
+
+Used to choose a penalty, a number of tasks or of clusters, and to measure task relatedness.
+"""
+
+import math
+
+import numpy as np
+
+from bnmtl.parameters import family_table
+from bnmtl.seeding import generator
+
+__all__ = ["HeldOut", "held_out_rows", "parted"]
+
+
+def held_out_rows(tasks, validation, cv, seed, purpose="held out", at_least=1):
+    """Which rows of every task are held out.
+
+    The rows are sorted by their codes and then permuted with a seed of the task's own, so that the
+    order in which they were given does not matter.
+
+    Parameters
+    ----------
+    tasks : Tasks
+    validation : float or None
+        Share of rows to hold out once, rounded up.
+    cv : int or None
+        Number of folds, if ``validation`` is None.
+    seed : int
+    purpose : str, default="held out"
+        Rows held out for different purposes are drawn apart.
+    at_least : int, default=1
+        Fewest rows of a validation set.
+
+    Returns
+    -------
+    list of dict task -> int array
+        One entry a fold.
+
+    Raises
+    ------
+    ValueError
+        If a task has too few rows.
+
+    References
+    ----------
+    Niculescu-Mizil (2008), section 2.3.4.
+    """
+    folds = [{} for _ in range(cv or 1)]
+    for name, task in tasks.items():
+        order = generator(seed, name, purpose).permutation(task.n_rows)
+        rows = np.lexsort(task.codes[::-1])[order]
+        if cv is None:
+            n_held_out = max(at_least, math.ceil(validation * task.n_rows))
+            if n_held_out >= task.n_rows:
+                raise ValueError(
+                    f"Task `{name}`: holding out {n_held_out} of {task.n_rows} rows leaves none to "
+                    "learn from; hold out less or give the task more rows."
+                )
+            folds[0][name] = rows[:n_held_out]
+            continue
+        if task.n_rows < cv:
+            raise ValueError(
+                f"Task `{name}`: {task.n_rows} rows cannot be parted into `cv`={cv} folds; ask for "
+                "fewer."
+            )
+        for fold, part in zip(folds, np.array_split(rows, cv), strict=True):
+            fold[name] = part
+    return folds
+
+
+def parted(tasks, held_out):
+    """The training and the held-out rows of every task, as two Tasks."""
+    kept = {
+        name: np.setdiff1d(np.arange(task.n_rows), held_out[name]) for name, task in tasks.items()
+    }
+    return tasks.take(kept), tasks.take(held_out)
+
+
+class HeldOut:
+    """How well graphs of one task predict its held-out rows; each family is computed once.
+
+    Parameters
+    ----------
+    train, test : Task
+        The rows that probability tables are estimated from, and those to predict.
+    equivalent_sample_size : float, default=1.0
+        Of the tables.
+    """
+
+    def __init__(self, train, test, equivalent_sample_size=1.0):
+        self.variables = train.variables
+        self._train, self._test = train, test
+        self._size = equivalent_sample_size
+        self._index = {variable: at for at, variable in enumerate(train.variables)}
+        self._known = {}
+
+    def mean(self, graph):
+        """Mean log-likelihood of a held-out row under a graph over the task's variables, in nats.
+
+        The tables are those of `BayesNet.fit` on the training rows.
+        """
+        return sum(self.family(child, sorted(graph.predecessors(child))) for child in graph)
+
+    def family(self, child, parents):
+        """The part of one child, given the sorted names of its parents."""
+        key = (child, *parents)
+        if key not in self._known:
+            at = [self._index[variable] for variable in (*parents, child)]
+            shape = tuple(int(r) for r in self._train.arities[at])
+            table = family_table(child, self._train.codes[at], shape, self._size)
+            with np.errstate(divide="ignore"):
+                log_table = np.log(table)
+            self._known[key] = float(log_table[tuple(self._test.codes[at])].mean())
+        return self._known[key]
