@@ -1,5 +1,7 @@
 """Results as JSON lines: each with what it was measured on, none measured twice."""
 
+import functools
+import hashlib
 import json
 import os
 import subprocess
@@ -19,37 +21,50 @@ class Results:
         Of the file in benchmarks/results, without its ending.
     settings : tuple of str
         Names of the values that tell lines apart.
+    folder : pathlib.Path, default=FOLDER
     """
 
-    def __init__(self, name, settings):
-        self._path = FOLDER / f"{name}.jsonl"
+    def __init__(self, name, settings, folder=FOLDER):
+        self._path = folder / f"{name}.jsonl"
         self._settings = settings
         self.lines = []
         if self._path.exists():
             self.lines = [json.loads(line) for line in self._path.read_text().splitlines()]
+        self._keys = {self._key(line) for line in self.lines}
 
     def has(self, **settings):
         """Whether there is a line for these settings."""
-        return any(self._is_for(line, settings) for line in self.lines)
+        return self._key(settings) in self._keys
 
-    def _is_for(self, line, settings):
-        return all(line[s] == settings[s] for s in self._settings)
+    def _key(self, line):
+        return key_of({name: line[name] for name in self._settings})
 
     def forget(self, **settings):
         """Take out what there is for these settings."""
-        self.lines = [line for line in self.lines if not self._is_for(line, settings)]
+        key = self._key(settings)
+        self._keys.discard(key)
+        self.lines = [line for line in self.lines if self._key(line) != key]
         self._path.write_text("".join(json.dumps(line) + "\n" for line in self.lines))
 
     def add(self, **line):
-        """Append one line, with commit, versions and number of processors."""
-        line = {**line, **circumstances()}
+        """Append one line, with the hash of its settings, commit, versions and processors."""
+        key = self._key(line)
+        line = {"key": key, **line, **circumstances()}
         self.lines.append(line)
-        FOLDER.mkdir(exist_ok=True)
+        self._keys.add(key)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a") as file:
             file.write(json.dumps(line) + "\n")
         return line
 
 
+def key_of(settings):
+    """A hash of settings, whatever their order."""
+    text = json.dumps(settings, sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+@functools.cache
 def circumstances():
     """The commit, the versions that matter and the number of processors."""
     found = {}

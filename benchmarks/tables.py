@@ -10,6 +10,7 @@ import pandas as pd
 
 from benchmarks import growth, joint, sachs
 from benchmarks.record import Results
+from benchmarks.summary import markdown
 
 FOLDER = Path(__file__).parent
 # Tried once a sample, for the best known score only.
@@ -30,13 +31,6 @@ SEARCHES = (
 def lines_of(name):
     """All lines of one file of results."""
     return pd.DataFrame(Results(name, ()).lines)
-
-
-def markdown(table):
-    """A table as Markdown."""
-    lines = [" | ".join(table.columns), " | ".join("---" for _ in table.columns)]
-    lines += [" | ".join(map(str, row)) for row in table.itertuples(index=False)]
-    return "\n".join(f"| {line} |" for line in lines)
 
 
 # Columns of the tables that have a row per line of the speed study.

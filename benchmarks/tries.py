@@ -21,6 +21,8 @@ from rich.progress import track
 
 from benchmarks import joint
 from benchmarks.record import Results
+from benchmarks.related import Related, networks_of
+from benchmarks.variants import Searches
 from bnmtl import PairedPrior
 from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.problem import Couplings
@@ -147,10 +149,15 @@ def relaxed(search, penalty, trial):
 IDEAS = {"tabu": tabu, "deletions": deletions, "restarts alike": restarts_alike}
 
 
+def edits_of(related, matrices):
+    """Mean edits to the truth per task."""
+    return float(np.mean(related.judged(related.graphs(matrices))["edits"]))
+
+
 def measure(problem, trial):
     """All lines of one problem and trial."""
-    measured = joint.Measured(problem, trial)
-    search = measured.search("orders")
+    related = Related(networks_of(problem, trial), joint.N_ROWS, trial)
+    search = Searches(related.tasks, trial).by("orders")
     lines = []
     for penalty in PENALTIES:
         prior = PairedPrior(penalty)
@@ -158,7 +165,7 @@ def measure(problem, trial):
         matrices = search.joint.spread(solution.matrices)
         walk = Walk(search, penalty, trial)
         score = walk.at(matrices).score[1]
-        before = measured.distances(solution.matrices)["edits"]
+        before = edits_of(related, solution.matrices)
         ideas = {
             "relaxing": lambda penalty=penalty: relaxed(search, penalty, trial),
             **{
@@ -170,7 +177,7 @@ def measure(problem, trial):
             began = time.perf_counter()
             found, configuration = idea()
             seconds = time.perf_counter() - began
-            edits = measured.distances(search.joint.cut(configuration))["edits"]
+            edits = edits_of(related, search.joint.cut(configuration))
             lines.append(
                 {
                     "penalty": penalty,

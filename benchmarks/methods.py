@@ -1,0 +1,282 @@
+"""Single-task, identical, pooled and multitask learning side by side (thesis, figure 2.5).
+
+Run `python -m benchmarks.methods` (about an hour and a half on two cores; `--trials 2` for a first
+look). Five problems and a control of unrelated tasks, five tasks of 1000 rows each. As in the
+thesis, multitask learning holds out 5 % of the rows to choose the penalty and the others learn
+from all rows; beside them bnmtl's default, which cross-validates, pyAgrum, and graphs that 100
+bootstrap replicates agree on. T is the thesis's search, S a strong one, J joint orders.
+"""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from benchmarks import study
+from benchmarks.peers import PyAgrum
+from benchmarks.related import CONTROL, FIVE, Related, networks_of
+from benchmarks.summary import (
+    DIGITS,
+    MEASURES,
+    by_trial,
+    claims_table,
+    is_significant,
+    markdown,
+    mean_and_error,
+    reduction,
+    reduction_text,
+)
+from benchmarks.variants import LEARNERS
+from bnmtl import (
+    IdenticalLearner,
+    MultitaskLearnerCV,
+    PooledLearner,
+    SingleTaskLearner,
+)
+from bnmtl.confidence import arc_confidence, consensus
+
+NAME = "methods"
+SETTINGS = ("problem", "trial", "method")
+PROBLEMS = (*FIVE, CONTROL)
+N_ROWS = 1000
+TRIALS = range(20)
+VALIDATION = 0.05
+N_BOOTSTRAP = 100
+METHODS = (
+    *(f"single {variant}" for variant in "TS"),
+    *(f"identical {variant}" for variant in "TS"),
+    *(f"pooled {variant}" for variant in "TS"),
+    *(f"multitask {variant}" for variant in "TSJ"),
+    "multitask default",
+    "bagged T",
+    "pyAgrum",
+)
+
+
+def plan(quick):
+    """All cases; the quick one is a trial of two methods on few rows."""
+    if quick:
+        return [
+            {"problem": "ALARM", "trial": 0, "wanted": ["single T", "identical T", "multitask T"]}
+        ]
+    return [
+        {"problem": problem, "trial": trial, "wanted": list(METHODS)}
+        for trial in TRIALS
+        for problem in PROBLEMS
+    ]
+
+
+def measure(problem, trial, wanted):
+    """A line a method: means over the five tasks."""
+    related = Related(networks_of(problem, trial), N_ROWS, trial)
+    known = {}
+    return {method: line_of(related, method, trial, known) for method in wanted}
+
+
+def line_of(related, method, trial, known):
+    """What one method reaches; ``known`` keeps what methods search alike."""
+    kind, _, variant = method.partition(" ")
+    if method == "pyAgrum":
+        graphs = {
+            name: _without_constant(PyAgrum(task.frame()).climb(tabu=True)[0], task)
+            for name, task in related.tasks.items()
+        }
+        return means(related.judged(graphs))
+    if kind == "bagged":
+        # Rows drawn twice make dependencies look stronger, and a strong search finds them.
+        learner = SingleTaskLearner(search="hill-climbing", restarts=10)
+        confidence = arc_confidence(related.tasks, learner, N_BOOTSTRAP, random_state=trial)
+        return means(related.judged(consensus(confidence, by="edge")))
+    learner = _learner(kind, variant, trial)
+    learner._known = known.setdefault(learner.search, {})
+    learner.fit(related.tasks)
+    judged = related.judged(learner.configuration_)
+    if kind == "pooled":
+        judged["kl"] = related.divergences(learner.networks_)
+    line = means(judged)
+    if kind == "multitask":
+        line["penalty"] = learner.penalty_
+    return line
+
+
+def _learner(kind, variant, trial):
+    if variant == "default":
+        return MultitaskLearnerCV(random_state=trial)
+    if kind == "multitask":
+        parameters = {**LEARNERS[variant], "validation": VALIDATION}
+        return MultitaskLearnerCV(**parameters, random_state=trial)
+    learners = {
+        "single": SingleTaskLearner,
+        "identical": IdenticalLearner,
+        "pooled": PooledLearner,
+    }
+    return learners[kind](search=LEARNERS[variant]["search"], random_state=trial)
+
+
+def _without_constant(graph, task):
+    """A graph over the task's variables without arcs of those that have one state there."""
+    kept = nx.DiGraph()
+    kept.add_nodes_from(task.variables)
+    kept.add_edges_from(arc for arc in graph.edges if not set(arc) & set(task.constant))
+    return kept
+
+
+def means(judged):
+    """Mean over tasks of each measure, rounded for the file."""
+    return {name: round(float(np.mean(values)), 6) for name, values in judged.items()}
+
+
+# Multitask learning, and the single-task and identical learning with the same search.
+COMPARED = {
+    "multitask T": ("single T", "identical T"),
+    "multitask S": ("single S", "identical S"),
+    "multitask J": ("single S", "identical S"),
+    "multitask default": ("single S", "identical S"),
+}
+# Percent by which multitask learning was published to be below the others, over five problems.
+PUBLISHED = {
+    ("single", "edits"): (10, 54),
+    ("single", "kl"): (2, 13),
+    ("identical", "edits"): (4, 60),
+    ("identical", "kl"): (7, 32),
+}
+
+
+def tables(lines):
+    """What each method reaches, the reductions, and the published claims."""
+    return {
+        "methods": markdown(_reached(lines)),
+        "methods_reductions": markdown(_reductions(lines)),
+        "methods_claims": claims_table(_claims(lines)),
+    }
+
+
+def _reached(lines):
+    rows = []
+    for problem in PROBLEMS:
+        for method in METHODS:
+            own = lines[(lines["problem"] == problem) & (lines["method"] == method)]
+            if not len(own):
+                continue
+            row = {"problem": problem, "method": method, "trials": len(own)}
+            for measure, name in MEASURES.items():
+                row[name] = mean_and_error(own[measure], DIGITS[measure])
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _pairs(lines, problem, measure):
+    """(method, kind of the other, ours, the other's) over the trials that have both."""
+    wide = by_trial(lines[lines["problem"] == problem], "method", measure)
+    for method, others in COMPARED.items():
+        for other in others:
+            if {method, other} <= set(wide.columns):
+                yield method, other.split()[0], wide[method], wide[other]
+
+
+def _reductions(lines):
+    rows = []
+    for problem in PROBLEMS:
+        row = {"problem": problem}
+        for measure, name in (("edits", "edits"), ("kl", "KL")):
+            for method, kind, ours, other in _pairs(lines, problem, measure):
+                variant = method.removeprefix("multitask ")
+                row[f"{variant}: {name} below {kind}"] = reduction_text(ours, other)
+        rows.append(row)
+    return pd.DataFrame(rows).fillna("")
+
+
+def _claims(lines):
+    for (kind, measure), (low, high) in PUBLISHED.items():
+        for method in COMPARED:
+            found = {}
+            for problem in FIVE:
+                for one, other, ours, others in _pairs(lines, problem, measure):
+                    if (one, other) == (method, kind):
+                        found[problem] = (reduction(ours, others), is_significant(ours, others))
+            if not found:
+                continue
+            values = [value for value, _ in found.values()]
+            unsure = [problem for problem, (_, sure) in found.items() if not sure]
+            here = f"{min(values):.0f} % to {max(values):.0f} %"
+            here += f"; not significant: {', '.join(unsure)}" if unsure else "; all significant"
+            yield (
+                f"{method} below {kind}, {MEASURES[measure]}",
+                f"{low} % to {high} %",
+                here,
+                min(values) >= low - 0.5 and max(values) >= high - 0.5,
+            )
+    yield from _pooling(lines)
+    yield from _control(lines)
+
+
+def _pooling(lines):
+    for variant in "TS":
+        worse = []
+        for problem in FIVE:
+            wide = by_trial(lines[lines["problem"] == problem], "method", "edits")
+            ours, other = f"pooled {variant}", f"identical {variant}"
+            if {ours, other} <= set(wide.columns):
+                ratio = wide[ours].mean() / wide[other].mean()
+                worse.append((problem, ratio))
+        if worse:
+            yield (
+                f"pooled {variant}: much worse than identical but on ALARM, edits",
+                "about the same on ALARM, much worse elsewhere",
+                ", ".join(f"{problem} {ratio:.1f} times" for problem, ratio in worse),
+                all(ratio > 1.1 for problem, ratio in worse if problem != "ALARM"),
+            )
+
+
+def _control(lines):
+    wide = by_trial(lines[lines["problem"] == CONTROL], "method", "edits")
+    for method, (single, _) in COMPARED.items():
+        if {method, single} <= set(wide.columns):
+            excess = wide[method] - wide[single]
+            yield (
+                f"{method}: no harm where tasks share nothing (CONTROL), edits above {single}",
+                "our own: at most one standard error",
+                mean_and_error(excess),
+                excess.mean() <= excess.sem(),
+            )
+
+
+def draw(lines):
+    """Bars of edits and divergence, a group a problem."""
+    from matplotlib.figure import Figure
+
+    present = [problem for problem in PROBLEMS if problem in set(lines["problem"])]
+    methods = [method for method in METHODS if method in set(lines["method"])]
+    figure = Figure(figsize=(13, 7), layout="constrained")
+    colors = {"T": "#9ecae1", "S": "#4292c6", "J": "#08519c", "default": "#08306b"}
+    hatches = {"single": "", "identical": "//", "pooled": "..", "multitask": "xx"}
+    for axes, measure in zip(figure.subplots(2, 1), ("edits", "kl"), strict=True):
+        for at, method in enumerate(methods):
+            kind, _, variant = method.partition(" ")
+            means, errors = [], []
+            for problem in present:
+                own = lines[(lines["problem"] == problem) & (lines["method"] == method)][measure]
+                means.append(own.mean())
+                errors.append(own.sem() if len(own) > 1 else 0.0)
+            places = np.arange(len(present)) + (at - len(methods) / 2) * 0.8 / len(methods)
+            axes.bar(
+                places,
+                means,
+                0.8 / len(methods),
+                yerr=errors,
+                label=method,
+                color=colors.get(variant, "#bdbdbd") if kind in hatches else "#bdbdbd",
+                hatch=hatches.get(kind, "oo" if kind == "bagged" else "--"),
+                edgecolor="white",
+                error_kw={"linewidth": 0.8},
+            )
+        axes.set_xticks(range(len(present)), present)
+        axes.set_ylabel({"edits": "edit distance", "kl": "KL divergence (nats)"}[measure])
+        # Pooled tables of unlike tasks are so far off that the others could not be told apart.
+        kept = lines[~lines["method"].str.startswith("pooled")][measure]
+        axes.set_ylim(0, 1.15 * kept.groupby([lines["problem"], lines["method"]]).mean().max())
+    figure.axes[0].legend(ncols=5, fontsize=8)
+    return figure
+
+
+if __name__ == "__main__":
+    study.main("methods")

@@ -1,0 +1,130 @@
+"""The Paired prior with double and single price of reversals, and the Edit prior (thesis, 2.4).
+
+Run `python -m benchmarks.priors` (half an hour on two cores). Five tasks of 1000 rows each, 50 of
+them held out to choose the penalty. The lines of Paired/Double are those of `benchmarks.methods`,
+which is run first.
+"""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import methods, study
+from benchmarks.related import FIVE, Related, networks_of
+from benchmarks.summary import (
+    DIGITS,
+    MEASURES,
+    by_trial,
+    claims_table,
+    is_significant,
+    markdown,
+    mean_and_error,
+)
+from benchmarks.variants import LEARNERS
+from bnmtl import EditPrior, MultitaskLearnerCV, PairedPrior
+
+NAME = "priors"
+SETTINGS = ("problem", "trial", "prior")
+KINDS = {"Paired/Single": PairedPrior(reversal=1), "Edit": EditPrior()}
+DOUBLE = "Paired/Double"
+PRIORS = tuple(f"{kind} {variant}" for kind in KINDS for variant in "TS")
+
+
+def plan(quick):
+    """All cases; the quick one is a trial of the thesis's search."""
+    wanted = [prior for prior in PRIORS if prior.endswith("T")] if quick else list(PRIORS)
+    return [
+        {"problem": problem, "trial": trial, "wanted": wanted}
+        for trial in (range(1) if quick else methods.TRIALS)
+        for problem in (FIVE[:1] if quick else FIVE)
+    ]
+
+
+def measure(problem, trial, wanted):
+    """A line a prior and search: means over the five tasks."""
+    related = Related(networks_of(problem, trial), methods.N_ROWS, trial)
+    known, lines = {}, {}
+    for name in wanted:
+        kind, variant = name.split()
+        parameters = {**LEARNERS[variant], "validation": methods.VALIDATION}
+        learner = MultitaskLearnerCV(KINDS[kind], **parameters, random_state=trial)
+        learner._known = known.setdefault(learner.search, {})
+        learner.fit(related.tasks)
+        judged = related.judged(learner.configuration_)
+        lines[name] = {**methods.means(judged), "penalty": learner.penalty_}
+    return lines
+
+
+def with_double(lines):
+    """The lines together with those of Paired/Double."""
+    other = study.lines_of(methods)
+    if not len(other):
+        return lines
+    other = other[other["method"].isin(["multitask T", "multitask S"])]
+    names = other["method"].str.replace("multitask", DOUBLE)
+    return pd.concat([other.assign(prior=names), lines], ignore_index=True)
+
+
+def tables(lines):
+    """What each prior reaches, and the published claim."""
+    lines = with_double(lines)
+    rows = []
+    for (problem, prior), own in lines.groupby(["problem", "prior"], sort=False):
+        row = {"problem": problem, "prior": prior, "trials": len(own)}
+        for name, title in MEASURES.items():
+            row[title] = mean_and_error(own[name], DIGITS[name])
+        rows.append(row)
+    table = pd.DataFrame(rows).sort_values(["problem", "prior"], kind="stable")
+    return {"priors": markdown(table), "priors_claims": claims_table(_claims(lines))}
+
+
+def _claims(lines):
+    for variant, measure in itertools.product("TS", ("edits", "kl")):
+        differing, n_pairs, largest = [], 0, 0.0
+        for problem in FIVE:
+            wide = by_trial(lines[lines["problem"] == problem], "prior", measure)
+            own = [column for column in wide if column.endswith(variant)]
+            for one, other in itertools.combinations(own, 2):
+                n_pairs += 1
+                means = wide[one].mean(), wide[other].mean()
+                largest = max(largest, 100 * abs(means[0] - means[1]) / max(means))
+                if is_significant(wide[one], wide[other]):
+                    differing.append(f"{problem}: {one} against {other}")
+        if n_pairs:
+            yield (
+                f"{variant}: priors differ little, {MEASURES[measure]}",
+                "never significantly",
+                f"at most {largest:.0f} %; significant in {len(differing)} of {n_pairs} pairs"
+                + "".join(f"; {one}" for one in differing),
+                not differing,
+            )
+
+
+def draw(lines):
+    """Bars of edits and divergence, a group a problem."""
+    from matplotlib.figure import Figure
+
+    lines = with_double(lines)
+    present = [problem for problem in FIVE if problem in set(lines["problem"])]
+    names = sorted(set(lines["prior"]), key=lambda name: (name[-1] != "T", name))
+    colors = dict(
+        zip(names, ["#fdae6b", "#fd8d3c", "#d94801", "#9ecae1", "#4292c6", "#08519c"], strict=False)
+    )
+    figure = Figure(figsize=(11, 6), layout="constrained")
+    for axes, measure in zip(figure.subplots(2, 1), ("edits", "kl"), strict=True):
+        for at, name in enumerate(names):
+            own = lines[lines["prior"] == name].groupby("problem")[measure]
+            places = np.arange(len(present)) + (at - len(names) / 2 + 0.5) * 0.8 / len(names)
+            means, errors = own.mean().reindex(present), own.sem().reindex(present)
+            axes.bar(
+                places, means, 0.8 / len(names), yerr=errors, label=name, color=colors.get(name)
+            )
+        axes.set_xticks(range(len(present)), present)
+        axes.set_ylabel({"edits": "edit distance", "kl": "KL divergence (nats)"}[measure])
+    figure.axes[0].legend(ncols=2, fontsize=8)
+    return figure
+
+
+if __name__ == "__main__":
+    study.main("priors")

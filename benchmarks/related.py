@@ -1,0 +1,162 @@
+"""The related tasks of the studies: networks that are known, rows, and how near learned ones are.
+
+The problems are those of Niculescu-Mizil (2008), sections 2.3.4 and 2.4.3, and a control.
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from bnmtl import problems
+from bnmtl.graphs import adjacency, from_adjacency
+from bnmtl.metrics import edit_distance, kl_divergence, shd, skeleton_scores
+from bnmtl.tasks import encode
+
+FIVE = ("ALARM", "ALARM-IND", "INSURANCE", "INSURANCE-IND", "ALARM-COMP")
+CONTROL = "CONTROL"
+N_TASKS = 5
+N_TEST = 10_000
+# Of the rows that divergences are measured on; trials are seeds of everything else.
+TEST_SEED = 1_000_000
+# ALARM-COMP: which components each task has changed.
+CHANGED = ((), (0,), (1,), (2,), (0, 2))
+
+
+def networks_of(name, trial, p_delete=0.05):
+    """The true networks of a problem.
+
+    Parameters
+    ----------
+    name : str
+        One of `FIVE`, or "CONTROL": tasks that share nothing.
+    trial : int
+    p_delete : float, default=0.05
+        Of the problems that are made by deletion.
+
+    Returns
+    -------
+    dict task -> BayesNet
+    """
+    if name == CONTROL:
+        return problems.unrelated("alarm", N_TASKS, random_state=trial)
+    if name == "ALARM-COMP":
+        groups = problems.ALARM_COMPONENTS
+        return problems.components("alarm", groups, CHANGED, random_state=trial)
+    network, _, independent = name.lower().partition("-")
+    parameters = "independent" if independent else "shared"
+    return problems.deletion(network, N_TASKS, p_delete, parameters, random_state=trial)
+
+
+class Related:
+    """Rows of related tasks, and the truth to hold learned graphs against.
+
+    Parameters
+    ----------
+    networks : dict task -> BayesNet
+    n_rows : int
+        Of each task.
+    trial : int
+        Seed of the rows.
+    """
+
+    def __init__(self, networks, n_rows, trial):
+        self.networks = networks
+        self.tasks = encode(problems.sample(networks, n_rows, random_state=trial))
+        self._trial = trial
+
+    @cached_property
+    def _test_rows(self):
+        return problems.sample(self.networks, N_TEST, random_state=TEST_SEED + self._trial)
+
+    @cached_property
+    def _divergences(self):
+        test = encode(self._test_rows)
+        return {
+            name: Divergence(self.networks[name], task, test[name], self._test_rows[name])
+            for name, task in self.tasks.items()
+        }
+
+    def divergences(self, learned):
+        """Divergence of learned networks with the parameters that they have, one value a task."""
+        return kl_divergence(self.networks, learned, self._test_rows).tolist()
+
+    def graphs(self, matrices):
+        """Learned graphs by task from their adjacency matrices, constant variables marked."""
+        graphs = {}
+        for (name, task), matrix in zip(self.tasks.items(), matrices, strict=True):
+            graphs[name] = from_adjacency(matrix, task.variables)
+            for variable in task.constant:
+                graphs[name].nodes[variable]["constant"] = True
+        return graphs
+
+    def truth(self):
+        """True adjacency of every task, without arcs of constant variables."""
+        matrices = []
+        for name, task in self.tasks.items():
+            graph = self.networks[name].graph.copy()
+            graph.remove_edges_from([arc for arc in graph.edges if set(task.constant) & set(arc)])
+            matrices.append(adjacency(graph, task.variables))
+        return matrices
+
+    def judged(self, graphs):
+        """How near graphs are to the truth, one value a task.
+
+        Parameters
+        ----------
+        graphs : mapping task -> networkx.DiGraph
+            Of all tasks or of some.
+
+        Returns
+        -------
+        dict of list of float
+            edits, shd, f1 (of the skeleton) and kl (nats per row, parameters from all rows).
+        """
+        found = {"edits": [], "shd": [], "f1": [], "kl": []}
+        for name, graph in graphs.items():
+            true = self.networks[name].graph
+            found["edits"].append(edit_distance(true, graph))
+            found["shd"].append(shd(true, graph))
+            found["f1"].append(skeleton_scores(true, graph).f1)
+            found["kl"].append(self._divergences[name].of(graph))
+        return found
+
+
+class Divergence:
+    """Kullback-Leibler divergence from one true network, family by family, each computed once.
+
+    Parameters
+    ----------
+    network : BayesNet
+        The true one.
+    train, test : Task
+        The rows that parameters are estimated from, and a large sample from the network.
+    rows : pandas.DataFrame
+        The test rows once more.
+    """
+
+    def __init__(self, network, train, test, rows):
+        self._train, self._test = train, test
+        self._true = float(network.log_likelihood(rows).mean())
+        self._index = {variable: at for at, variable in enumerate(train.variables)}
+        self._known = {}
+
+    def of(self, graph):
+        """Divergence of a graph whose parameters are estimated from the training rows."""
+        return self._true - sum(
+            self._family(child, tuple(sorted(graph.predecessors(child)))) for child in graph
+        )
+
+    def _family(self, child, parents):
+        """Mean log probability of the test rows' values of a child given their parents'."""
+        if (child, parents) not in self._known:
+            at = [self._index[variable] for variable in (*parents, child)]
+            shape = tuple(int(r) for r in self._train.arities[at])
+            train, test = (
+                np.ravel_multi_index(rows.codes[at].astype(np.intp), shape)
+                for rows in (self._train, self._test)
+            )
+            counts = np.bincount(train, minlength=int(np.prod(shape))).reshape(-1, shape[-1])
+            counts = counts + 1 / counts.size
+            table = counts / counts.sum(axis=1, keepdims=True)
+            self._known[child, parents] = float(np.log(table.ravel()[test]).mean())
+        return self._known[child, parents]

@@ -1,0 +1,65 @@
+"""Means, standard errors and paired tests over trials, as the studies report them."""
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+# Of the paired t-tests.
+LEVEL = 0.05
+MEASURES = {"edits": "edits", "shd": "SHD", "f1": "skeleton F1", "kl": "KL (nats)"}
+DIGITS = {"edits": 2, "shd": 2, "f1": 3, "kl": 3}
+
+
+def markdown(table):
+    """A table as Markdown."""
+    lines = [" | ".join(table.columns), " | ".join("---" for _ in table.columns)]
+    lines += [" | ".join(map(str, row)) for row in table.itertuples(index=False)]
+    return "\n".join(f"| {line} |" for line in lines)
+
+
+def mean_and_error(values, digits=2):
+    """Mean and standard error over trials, as text."""
+    values = np.asarray(values, dtype=float)
+    if len(values) < 2:
+        return f"{values.mean():.{digits}f}"
+    return f"{values.mean():.{digits}f} ± {stats.sem(values):.{digits}f}"
+
+
+def reduction(ours, other):
+    """Percent by which the mean of ours is below the mean of the other's."""
+    return 100 * (1 - np.mean(ours) / np.mean(other))
+
+
+def paired_p(ours, other):
+    """Two-sided p value of a paired t-test over trials; 1 where all trials are equal."""
+    difference = np.asarray(ours, dtype=float) - np.asarray(other, dtype=float)
+    if len(difference) < 2 or np.ptp(difference) == 0:
+        return 1.0
+    return float(stats.ttest_1samp(difference, 0.0).pvalue)
+
+
+def is_significant(ours, other):
+    """Whether a paired t-test over trials rejects equality at 0.05."""
+    return paired_p(ours, other) < LEVEL
+
+
+def reduction_text(ours, other):
+    """The reduction in percent, with n.s. where a paired t-test does not reject equality."""
+    text = f"{reduction(ours, other):.0f} %"
+    return text if is_significant(ours, other) else f"{text} (n.s.)"
+
+
+def by_trial(lines, column, value):
+    """A table of one measure, trials by the values of a column, complete trials only."""
+    return lines.pivot_table(index="trial", columns=column, values=value).dropna()
+
+
+def exploded(lines, lists):
+    """A row for each entry of lists of equal length."""
+    return lines.explode(list(lists)).astype(dict.fromkeys(lists, float)).reset_index(drop=True)
+
+
+def claims_table(claims):
+    """What was published, what was found, and whether it holds, as Markdown."""
+    rows = [(*texts, "yes" if holds else "no") for *texts, holds in claims]
+    return markdown(pd.DataFrame(rows, columns=["claim", "published", "here", "holds"]))

@@ -1,0 +1,75 @@
+"""Three searches for configurations at any penalty: the thesis's, a strong one, and joint orders.
+
+T is the thesis's: hill climbing with a tabu list and 100 restarts for every task, then the greedy
+search over configurations. S searches orders of every task's variables, then configurations from
+there, in turns with one task's whole graph at a time. J, bnmtl's default, does the same from four
+starts, one of them a search over orders that the tasks share, and keeps the best score.
+"""
+
+from bnmtl import BDeu
+from bnmtl.progress import Reporter
+from bnmtl.search.constraints import constraints_by_task
+from bnmtl.search.effort import Effort
+from bnmtl.search.multitask import STARTS, MultitaskSearch
+from bnmtl.search.problem import TaskProblem
+
+# Parameters of the learners that do the same.
+LEARNERS = {
+    "T": {"search": "hill-climbing", "start": "single-task"},
+    "S": {"search": "orders", "start": "single-task"},
+    "J": {"search": "orders", "start": None},
+}
+
+
+class Searches:
+    """The three searches on one set of rows; what they have in common is learned once.
+
+    Parameters
+    ----------
+    tasks : Tasks
+    seed : int
+    """
+
+    def __init__(self, tasks, seed):
+        self.tasks = tasks
+        self._seed = seed
+        self._searches = {}
+        self._solutions = {}
+
+    def search(self, variant):
+        """The search over configurations whose starts a variant uses; S and J share theirs."""
+        return self.by(LEARNERS[variant]["search"])
+
+    def by(self, kind):
+        """The search over configurations that learns tasks apart by a kind of search."""
+        if kind not in self._searches:
+            constraints = constraints_by_task(self.tasks, (), (), None, None)
+            own = TaskProblem.of_all(self.tasks, BDeu(), constraints)
+            self._searches[kind] = MultitaskSearch(
+                own, Effort(self._seed, search=kind), Reporter(False)
+            )
+        return self._searches[kind]
+
+    def single(self, variant):
+        """Adjacency matrices of the tasks learned apart."""
+        return self.search(variant).single()
+
+    def identical(self, variant):
+        """Adjacency matrices of one graph for all tasks, each on its task's variables."""
+        return self.search(variant).identical
+
+    def solve(self, variant, prior):
+        """The best configuration under a prior, as a `Solution`."""
+        search, start = self.search(variant), LEARNERS[variant]["start"]
+        if search.is_apart(prior):
+            return search.solve(prior, {})
+        names = STARTS if start is None else (start,)
+        found = [self._from(variant, prior, name) for name in names]
+        return max(found, key=lambda solution: solution.score)
+
+    def _from(self, variant, prior, start):
+        key = (LEARNERS[variant]["search"], repr(prior), start)
+        if key not in self._solutions:
+            search = self.search(variant)
+            self._solutions[key] = search.solve(prior, search.starts([prior], [start]))
+        return self._solutions[key]
