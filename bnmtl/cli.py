@@ -1,9 +1,8 @@
 """The command `bnmtl`: options, progress, a summary, and mistakes in one line."""
 
 import contextlib
-import math
-import re
 import sys
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +10,7 @@ import typer
 
 import bnmtl
 from bnmtl.mistakes import in_options, told
+from bnmtl.options import Options, RelateOptions, taking
 
 __all__ = ["main"]
 
@@ -70,215 +70,52 @@ def _root(
         print(context.get_help())
 
 
-def _whole(least):
-    """Return a check that an option is a whole number of at least `least`."""
-
-    def check(option: typer.CallbackParam, text: str | None):
-        if text is None:
-            return None
-        if not re.fullmatch(r"[+-]?[0-9]+", text) or int(text) < least:
-            raise ValueError(
-                f"`{option.opts[0]}` must be a whole number of at least {least}; {_given(text)}."
-            )
-        return int(text)
-
-    return check
-
-
-def _choice(*known):
-    """Return a check that an option is one of a few words."""
-
-    def check(option: typer.CallbackParam, text: str | None):
-        if text is not None and text not in known:
-            words = f"{', '.join(known[:-1])} or {known[-1]}"
-            raise ValueError(f"`{option.opts[0]}` must be {words}; {_given(text)}.")
-        return text
-
-    return check
-
-
-def _penalty(text: str):
-    penalty = text if text == "auto" else _number(text)
-    if penalty != "auto" and not 0 <= penalty <= 1:
-        raise ValueError(f"`--penalty` must be auto or a number from 0 to 1; {_given(text)}.")
-    return penalty
-
-
-def _sample_size(text: str | None):
-    size = None if text is None else _number(text)
-    if size is not None and not 0 < size < math.inf:
-        raise ValueError(
-            f"`--equivalent-sample-size` must be a finite number above 0; {_given(text)}."
-        )
-    return size
-
-
-def _seconds(text: str | None):
-    seconds = None if text is None else _number(text)
-    if seconds is not None and not 0 <= seconds < math.inf:
-        raise ValueError(f"`--time-limit` must be a number of 0 or more; {_given(text)}.")
-    return seconds
-
-
-def _number(text):
-    """Return a number, nan for what is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
-
-
-def _given(text):
-    return f"{text} was given" if text.strip() else "nothing was given"
-
-
 @app.command()
-def learn(
-    paths: Annotated[
-        list[str],
-        typer.Argument(metavar="PATH", help="CSV or Parquet files: one per task, or one table."),
-    ],
-    task_column: Annotated[
-        str | None,
-        typer.Option(metavar="C", help="Column that tells the task of a row."),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(metavar="C", help="Column to leave out; repeatable.")
-    ] = None,
-    missing: Annotated[
-        str,
-        typer.Option(
-            metavar="error|drop|state",
-            callback=_choice("error", "drop", "state"),
-            help="Missing values: refuse, drop their rows, or a state of theirs.",
-        ),
-    ] = "error",
-    discretize: Annotated[
-        str | None,
-        typer.Option(metavar="N", callback=_whole(2), help="Cut continuous columns into N bins."),
-    ] = None,
-    prior: Annotated[
-        str,
-        typer.Option(
-            metavar="paired|edit",
-            callback=_choice("paired", "edit"),
-            help="What ties the tasks: agreement in pairs, or few edits.",
-        ),
-    ] = "paired",
-    penalty: Annotated[
-        str,
-        typer.Option(
-            metavar="X|auto",
-            callback=_penalty,
-            help="How much to share: 0 not at all, 1 one graph for all, auto by held-out rows.",
-        ),
-    ] = "auto",
-    score: Annotated[
-        str,
-        typer.Option(
-            metavar="bdeu|bds|k2|bic|aic",
-            callback=_choice("bdeu", "bds", "k2", "bic", "aic"),
-            help="Score of a task's graph.",
-        ),
-    ] = "bdeu",
-    equivalent_sample_size: Annotated[
-        str | None,
-        typer.Option(metavar="A", callback=_sample_size, help="Of bdeu and bds; 1 if not given."),
-    ] = None,
-    max_parents: Annotated[
-        str | None,
-        typer.Option(metavar="N", callback=_whole(1), help="Most parents of a variable."),
-    ] = None,
-    required: Annotated[
-        str | None,
-        typer.Option(metavar="F", help="CSV of arcs that must be there: columns from, to, (task)."),
-    ] = None,
-    forbidden: Annotated[
-        str | None,
-        typer.Option(metavar="F", help="CSV of arcs that must not be there: columns as above."),
-    ] = None,
-    tiers: Annotated[
-        str | None,
-        typer.Option(
-            metavar="F", help="Tiers, a line each, variables separated by commas: no arc goes back."
-        ),
-    ] = None,
-    search: Annotated[
-        str | None,
-        typer.Option(
-            metavar="orders|hill-climbing|exact",
-            callback=_choice("orders", "hill-climbing", "exact"),
-            help="Search for a graph of one task; orders, but hill-climbing with --restarts.",
-        ),
-    ] = None,
-    starts: Annotated[
-        str | None,
-        typer.Option(metavar="N", callback=_whole(1), help="Starts of a search over orders; 5."),
-    ] = None,
-    restarts: Annotated[
-        str | None,
-        typer.Option(metavar="N", callback=_whole(0), help="Restarts of hill climbing; 100."),
-    ] = None,
-    time_limit: Annotated[
-        str | None,
-        typer.Option(metavar="S", callback=_seconds, help="Seconds, then the best so far."),
-    ] = None,
-    seed: Annotated[
-        str,
-        typer.Option(metavar="N", callback=_whole(0), help="The same seed gives the same result."),
-    ] = "0",
-    jobs: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            callback=_whole(1),
-            help="Threads, which change no result; all if not given.",
-        ),
-    ] = None,
-    out: Annotated[str, typer.Option(metavar="DIR", help="Folder to write.")] = "bnmtl-run",
-    force: Annotated[
-        bool,
-        typer.Option("--force", help="Replace the files of an earlier run in DIR; others stay."),
-    ] = False,
-):
+@taking(Options)
+def learn(options):
     """Learn one network per task, the tasks together.
 
     Writes a BIF file per task, arcs.csv, pictures, report.html and run.json to DIR.
     """
-    try:
-        from bnmtl.runs import Options, run
+    with _running() as progress:
+        from bnmtl.learning import run
 
-        options = Options(
-            paths=tuple(paths),
-            task_column=task_column,
-            ignore=tuple(ignore or ()),
-            missing=missing,
-            discretize=discretize,
-            prior=prior,
-            penalty=penalty,
-            score=score,
-            equivalent_sample_size=equivalent_sample_size,
-            max_parents=max_parents,
-            required=required,
-            forbidden=forbidden,
-            tiers=tiers,
-            search=search,
-            starts=starts,
-            restarts=restarts,
-            time_limit=time_limit,
-            seed=seed,
-            jobs=jobs,
-            out=out,
-            force=force,
-        )
+        result = run(options, progress)
+    _show_warnings(result)
+    _print_networks(result)
+    _print_lines(_summary_lines(result))
+
+
+@app.command()
+@taking(RelateOptions)
+def relate(options):
+    """Tell which tasks are close to each other, before they are learned together.
+
+    Writes relatedness.csv, order.csv, pictures, report.html and run.json to DIR.
+    """
+    with _running() as progress:
+        from bnmtl.relating import run
+
+        result = run(options, progress)
+    _show_warnings(result)
+    _print_dissimilarity(result)
+    _print_lines(["", *textwrap.wrap(result.record["meaning"], 80), _where(result)])
+
+
+@contextlib.contextmanager
+def _running():
+    """Give what shows the progress of a run, and end quietly where it is interrupted."""
+    try:
         with _progress() as progress:
-            result = run(options, progress)
+            yield progress
     except KeyboardInterrupt:
         # Caught here, because the option parser may add an empty line to the message.
         raise typer.Exit(_INTERRUPTED) from None
+
+
+def _show_warnings(result):
     for message in result.record["warnings"]:
         print(f"warning: {' '.join(in_options(message).split())}", file=sys.stderr)
-    _print_summary(result)
 
 
 def _progress():
@@ -291,33 +128,68 @@ def _progress():
     return Bar(console) if console.is_terminal else contextlib.nullcontext()
 
 
-def _print_summary(result):
-    """Show sizes, sharing, scores, and where the files are."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
+def _print_networks(result):
+    """Show sizes, sharing and scores."""
     record = result.record
     several = result.single_task is not None
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("task", overflow="fold")
-    columns = ["rows", "variables", "arcs"]
+    columns = ["task", "rows", "variables", "arcs"]
     columns += ["in all", "score", "alone"] if several else ["score"]
-    for column in columns:
-        table.add_column(column, justify="right")
     arcs = result.learner.arcs_
+    rows = []
     for task in record["tasks"]:
-        row = [f"{task['rows']}", f"{task['variables']}", f"{task['arcs']}"]
+        row = [task["name"], f"{task['rows']}", f"{task['variables']}", f"{task['arcs']}"]
         if several:
             own = arcs[arcs["task"] == task["name"]]
             shared = (own["n_tasks"] == own["n_tasks_possible"]) & (own["n_tasks"] > 1)
             row += [f"{shared.sum()}", f"{task['score']:,.1f}", f"{task['single_task_score']:,.1f}"]
         else:
             row += [f"{task['score']:,.1f}"]
-        table.add_row(Text(task["name"]), *row)
+        rows.append(row)
+    _print_table(columns, rows)
+
+
+def _print_dissimilarity(result):
+    """Show the dissimilarities of all tasks or, where there is no room, the nearest ones."""
+    from bnmtl.plotting.dissimilarities import writer
+
+    table = result.dissimilarity
+    write = writer(table.to_numpy())
+    rows = [[name, *map(write, values)] for name, *values in table.itertuples(name=None)]
+    if _print_table(["task", *table], rows, only_if_it_fits=True):
+        return
+    nearest = result.order[result.order["rank"] == 1]
+    rows = [
+        [principal, task, write(value)]
+        for principal, _, task, value in nearest.itertuples(index=False, name=None)
+    ]
+    _print_table(["task", "nearest", "dissimilarity"], rows, n_names=2)
+
+
+def _print_table(columns, rows, n_names=1, only_if_it_fits=False):
+    """Print a table whose first `n_names` columns are text; say whether it was printed."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for i, column in enumerate(columns):
+        table.add_column(Text(column), overflow="fold", justify="left" if i < n_names else "right")
+    for row in rows:
+        table.add_row(*map(Text, row))
     console = Console(highlight=False)
+    endless = console.options.update(max_width=1_000_000)
+    if only_if_it_fits and console.measure(table, options=endless).maximum > console.width:
+        return False
     console.print(table)
-    for line in _summary_lines(result):
+    return True
+
+
+def _print_lines(lines):
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for line in lines:
         console.print(Text(line), soft_wrap=True)
 
 
@@ -330,13 +202,17 @@ def _summary_lines(result):
         from bnmtl.plotting.curves import penalty_name
 
         counts = record["arcs"]
-        chosen = "chosen on held-out rows" if "validation_scores" in record else "as given"
+        chosen = "chosen by cross-validation" if "validation_scores" in record else "as given"
         yield (
             f"{counts['arcs']} different arcs: {counts['all']} in all tasks that could have them, "
             f"{counts['some']} in some, {counts['one']} in one."
         )
         yield f"Penalty {penalty_name(record['penalty'])}, {chosen}."
-    yield f"{len(record['files'])} files in {result.folder}; begin with report.html."
+    yield _where(result)
+
+
+def _where(result):
+    return f"{len(result.record['files'])} files in {result.folder}; begin with report.html."
 
 
 @app.command()

@@ -25,6 +25,11 @@ _IN_OPTIONS = tuple(
             r"(?= (?:and|arc|gives?|holds?|in one|names?|must be acyclic)\b)",
             r"`--\1`",
         ),
+        (
+            r"cannot be parted into `cv`=(\d+) folds; ask for fewer",
+            r"are too few for the \1 folds of `--relatedness indirect`; take direct, or leave the "
+            "task out",
+        ),
         (r'start from "identical" or lower the penalty', "give a lower `--penalty`"),
     )
 )

@@ -1,15 +1,25 @@
-"""The look of an HTML page: style sheet, tables, numbers, embedded pictures."""
+"""The look of an HTML page: style sheet, sections, tables, numbers, embedded pictures."""
 
 import base64
 import math
+import os
 from collections.abc import Mapping
 from html import escape
+from pathlib import Path
 
-__all__ = ["STYLE", "count", "image", "number", "table", "value"]
+__all__ = [
+    "count",
+    "image",
+    "messages_section",
+    "number",
+    "settings_section",
+    "table",
+    "write_page",
+]
 
 _LARGEST_SVG = 4_000_000  # characters; larger pictures are embedded as PNG
 
-STYLE = """
+_STYLE = """
 :root { color-scheme: light; }
 body { font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial,
   "DejaVu Sans", sans-serif; color: #222; background: #fff; margin: 0; }
@@ -22,6 +32,7 @@ p { max-width: 75ch; margin: 8px 0; }
 .warning { border-left: 4px solid #e69f00; padding: 4px 12px; background: #fff8e8; }
 figure { margin: 16px 0; }
 figure.wide { width: 96vw; margin-left: calc(50% - 48vw); text-align: center; }
+.panels figure { display: inline-block; margin: 8px 24px 8px 0; vertical-align: top; }
 figure img { max-width: 100%; height: auto; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 13.5px; font-variant-numeric: tabular-nums; }
@@ -29,19 +40,79 @@ th, td { padding: 3px 8px; text-align: right; border-bottom: 1px solid #e6e6e6;
   white-space: nowrap; }
 th { font-weight: 600; vertical-align: bottom; border-bottom: 2px solid #bbb; }
 th.name, td.name { text-align: left; }
+th .up { writing-mode: vertical-rl; transform: rotate(180deg); }
 td.text { text-align: left; white-space: normal; overflow-wrap: anywhere; }
 table.arcs th.task { padding: 3px 4px; text-align: center; }
-table.arcs th.task span { writing-mode: vertical-rl; transform: rotate(180deg); }
 table.arcs td.cell { padding: 3px 7px; min-width: 44px; border-left: 1px solid #f0f0f0; }
 td.reversible { font-style: italic; }
 td.lacking { background: repeating-linear-gradient(135deg, #fff 0 4px, #ececec 4px 5px); }
 td.opposite, td.absent { color: #999; text-align: center; }
+td .list { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 30ch; }
+.gap { color: #882255; font-weight: 700; }
 tr.total td { font-weight: 600; border-top: 2px solid #bbb; }
 details { margin: 10px 0; } summary { cursor: pointer; font-weight: 600; }
 @media print { main { max-width: none; padding: 0; } figure.wide { width: 100%; margin-left: 0; }
   h2 { break-after: avoid; } tr, figure { break-inside: avoid; } .scroll { overflow: visible; }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; } }
 """
+
+
+def write_page(path, title, lead, sections):
+    """Write an HTML page, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to write; an existing one is replaced.
+    title : str
+    lead : str
+        HTML that says in a sentence or two what it is about.
+    sections : iterable of str
+        HTML; empty ones are left out.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+    """
+    page = (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f'<h1>{escape(title)}</h1>\n<p class="lead">{lead}</p>\n'
+        + "\n".join(section for section in sections if section)
+        + "\n</main>\n</body>\n</html>\n"
+    )
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(page, encoding="utf-8", errors="backslashreplace")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path
+
+
+def messages_section(messages):
+    """List warnings; nothing if there are none."""
+    paragraphs = "\n".join(f'<p class="warning">{escape(str(one))}</p>' for one in messages)
+    return f"<h2>Warnings</h2>\n{paragraphs}" if paragraphs else ""
+
+
+def settings_section(settings, times, versions):
+    """List mappings from names to values, the settings unfolded; empty ones are left out."""
+    blocks = [("Settings", settings), ("Seconds", times), ("Versions", versions)]
+    parts = ["<h2>How this was computed</h2>"]
+    for name, values in blocks:
+        if not values:
+            continue
+        rows = "".join(
+            f'<tr><td class="name">{escape(str(key))}</td><td class="text">{_value(one)}</td></tr>'
+            for key, one in values.items()
+        )
+        opened = " open" if name == "Settings" else ""
+        parts.append(f"<details{opened}><summary>{name}</summary><table>{rows}</table></details>")
+    return "\n".join(parts)
 
 
 def image(figure, text, wide=False):
@@ -71,12 +142,12 @@ def table(header, rows, n_names):
     return f'<div class="scroll"><table><tr>{line(header, "th")}</tr>{body}</table></div>'
 
 
-def value(setting):
+def _value(setting):
     """Write one setting: lists and mappings one entry a line."""
     if isinstance(setting, Mapping):
-        return "<br>".join(f"{escape(str(key))}: {value(one)}" for key, one in setting.items())
+        return "<br>".join(f"{escape(str(key))}: {_value(one)}" for key, one in setting.items())
     if isinstance(setting, (list, tuple)):
-        return "<br>".join(value(one) for one in setting) or "none"
+        return "<br>".join(_value(one) for one in setting) or "none"
     if isinstance(setting, float):
         return f"{setting:.15g}"
     return "none" if setting is None else escape(str(setting))

@@ -1,12 +1,18 @@
 """One HTML page about what a learner has found: pictures, tables, settings, nothing to download."""
 
 import math
-import os
 from html import escape
-from pathlib import Path
 
 from bnmtl.graphs import compelled_arcs, could_have, takes_part
-from bnmtl.page import STYLE, count, image, number, table, value
+from bnmtl.page import (
+    count,
+    image,
+    messages_section,
+    number,
+    settings_section,
+    table,
+    write_page,
+)
 
 __all__ = ["versions", "write"]
 
@@ -91,25 +97,10 @@ def write(
         _comparison_section(learner, single_task),
         _penalty_section(learner, pictures or {}),
         _arcs_section(learner),
-        _messages_section(messages),
-        _settings_section(learner.get_params() if settings is None else settings, times),
+        messages_section(messages),
+        settings_section(learner.get_params() if settings is None else settings, times, versions()),
     ]
-    page = (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f'<h1>{escape(title)}</h1>\n<p class="lead">{_lead(learner)}</p>\n'
-        + "\n".join(section for section in sections if section)
-        + "\n</main>\n</body>\n</html>\n"
-    )
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(page, encoding="utf-8", errors="backslashreplace")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path
+    return write_page(path, title, _lead(learner), sections)
 
 
 def versions():
@@ -152,7 +143,7 @@ def _lead(learner):
     penalty = _penalty(learner)
     if penalty is not None:
         how += f" at penalty {_penalty_name(penalty)}"
-        how += ", chosen on held-out rows," if hasattr(learner, "penalty_") else ""
+        how += ", chosen by cross-validation," if hasattr(learner, "penalty_") else ""
     return (
         f"{n_tasks} networks {what}, {how}. Of {count(counts['arcs'], 'different arc')}, "
         f"{counts['all']} {'is' if counts['all'] == 1 else 'are'} in all tasks that could have "
@@ -311,7 +302,7 @@ def _comparison_section(learner, single_task):
             " The prior rules out what was learned apart, hence \u2212\u221e: at penalty 1, "
             "structures that differ between tasks are impossible."
         )
-    if hasattr(learner, "penalty_") and learner.cv is None:
+    if getattr(learner, "validation", None) is not None:
         note += (
             " The shared structures were learned without the held-out rows, the single-task ones "
             "from all rows, which favors the latter in the first two lines."
@@ -335,7 +326,8 @@ def _penalty_section(learner, pictures):
     return (
         "<h2>How much to share</h2>\n"
         "<p>Mean over the tasks of the log-likelihood of a held-out row, for structures learned "
-        "with each penalty; the best one was chosen, of equally good ones the largest.</p>\n"
+        "with each penalty from the other rows; the best penalty was chosen, of equally good ones "
+        "the largest.</p>\n"
         f"{image(figure, 'Held-out log-likelihood by penalty')}"
     )
 
@@ -357,7 +349,9 @@ def _arcs_section(learner):
         mean=("strength", "mean"),
     )
     summary = summary.sort_values(["n_tasks", "mean"], ascending=False, kind="stable")
-    head = "".join(f'<th class="task"><span>{escape(str(task))}</span></th>' for task in graphs)
+    head = "".join(
+        f'<th class="task"><span class="up">{escape(str(task))}</span></th>' for task in graphs
+    )
     lines = [
         '<tr><th class="name">from</th><th class="name">to</th><th>tasks</th><th>mean<br>strength'
         f"</th>{head}</tr>"
@@ -392,23 +386,3 @@ def _arc_cell(found, graph, parent, child, strongest):
     if not could_have(graph, parent, child):
         return '<td class="cell lacking" title="a variable is missing or constant here"></td>'
     return '<td class="cell absent">·</td>'
-
-
-def _messages_section(messages):
-    paragraphs = "\n".join(f'<p class="warning">{escape(str(one))}</p>' for one in messages)
-    return f"<h2>Warnings</h2>\n{paragraphs}" if paragraphs else ""
-
-
-def _settings_section(settings, times):
-    blocks = [("Settings", settings), ("Seconds", times), ("Versions", versions())]
-    parts = ["<h2>How this was computed</h2>"]
-    for name, values in blocks:
-        if not values:
-            continue
-        rows = "".join(
-            f'<tr><td class="name">{escape(str(key))}</td><td class="text">{value(one)}</td></tr>'
-            for key, one in values.items()
-        )
-        opened = " open" if name == "Settings" else ""
-        parts.append(f"<details{opened}><summary>{name}</summary><table>{rows}</table></details>")
-    return "\n".join(parts)

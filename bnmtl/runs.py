@@ -1,111 +1,34 @@
-"""One run of the command line: data in, learning, and everything that its folder holds."""
+"""What the runs of all commands have in common: data in, parameters of learners, and the record."""
 
+import contextlib
 import json
-import math
 import time
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
 
 from bnmtl import report
-from bnmtl.graphs import takes_part
 from bnmtl.io.knowledge import read_arcs, read_tiers
 from bnmtl.io.run import RUN_FILE
-from bnmtl.output import OutputFolder, file_names
 
-__all__ = ["Options", "Result", "run"]
+__all__ = [
+    "Clock",
+    "as_options",
+    "begin_record",
+    "check_belongs",
+    "common_parameters",
+    "prior_class",
+    "read_tasks",
+    "score_named",
+    "user_messages",
+    "warnings_kept",
+    "write_record",
+]
 
-_PICTURES = ("dags.svg", "dags.png", "arcs.png")
-_FIXED_FILES = ("arcs.csv", *_PICTURES, "report.html", RUN_FILE)
 _SIZED_SCORES = ("bdeu", "bds")
 
 
-@dataclass(frozen=True)
-class Options:
-    """What `bnmtl learn` was asked for; the names are those of its options."""
-
-    paths: tuple[str, ...]
-    task_column: str | None = None
-    ignore: tuple[str, ...] = ()
-    missing: str = "error"
-    discretize: int | None = None
-    prior: str = "paired"
-    penalty: float | str = "auto"
-    score: str = "bdeu"
-    equivalent_sample_size: float | None = None
-    max_parents: int | None = None
-    required: str | None = None
-    forbidden: str | None = None
-    tiers: str | None = None
-    search: str | None = None
-    starts: int | None = None
-    restarts: int | None = None
-    time_limit: float | None = None
-    seed: int = 0
-    jobs: int | None = None
-    out: str = "bnmtl-run"
-    force: bool = False
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a run has found; `record` is the contents of run.json."""
-
-    learner: object
-    single_task: object
-    folder: Path
-    record: dict
-
-
-def run(options, progress=None):
-    """Check, learn, and write the folder of one run.
-
-    Parameters
-    ----------
-    options : Options
-    progress : callable, optional
-        Gets every `bnmtl.progress.ProgressEvent`.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    ValueError, TypeError
-        For mistakes in the options or the data; nothing is written then.
-    """
-    clock = _Clock()
-    folder = OutputFolder(options.out, options.force)
-    folder.reserve(_FIXED_FILES)
-    score = _score(options)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        tasks, edges = _read(options)
-        files = file_names(tasks.names, ".bif", _FIXED_FILES)
-        folder.reserve(files.values())
-        common = _common_parameters(options, tasks, score, progress)
-        clock.lap("reading")
-        learner = _learner(options, tasks, common).fit(tasks)
-        clock.lap("learning")
-        single_task = _apart(tasks, common, learner, progress)
-        clock.lap("learning each task alone, to compare")
-        pictures = _draw(learner)
-        clock.lap("pictures")
-        record = _record(options, learner, single_task, files, edges, _messages(caught))
-        result = Result(learner, single_task, folder.path, record)
-        with folder.writing() as temporary:
-            _write(temporary, result, pictures, clock)
-    for warning in caught:
-        if not issubclass(warning.category, UserWarning):
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
-    return result
-
-
-class _Clock:
+class Clock:
     """Seconds between laps."""
 
     def __init__(self):
@@ -122,7 +45,26 @@ class _Clock:
         return {**self.laps, "in all": round(time.perf_counter() - self._begin, 3)}
 
 
-def _score(options):
+@contextlib.contextmanager
+def warnings_kept():
+    """Give a list that warnings go to; at the end those that are not for users are shown again."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        yield caught
+    for warning in caught:
+        if not issubclass(warning.category, UserWarning):
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+
+
+def user_messages(caught):
+    """List the warnings that are meant for users, each once."""
+    texts = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
+    return list(dict.fromkeys(texts))
+
+
+def score_named(options):
     """Return the score that the options name."""
     from bnmtl import scores
 
@@ -144,7 +86,14 @@ def _score(options):
     return classes[options.score]()
 
 
-def _read(options):
+def prior_class(name):
+    """Return the class of the prior that an option names."""
+    from bnmtl.priors import EditPrior, PairedPrior
+
+    return {"paired": PairedPrior, "edit": EditPrior}[name]
+
+
+def read_tasks(options):
     """Return the encoded tasks and the cut points by column, None without --discretize."""
     from bnmtl.tasks import discretize, encode, read
 
@@ -165,8 +114,8 @@ def _read(options):
     return encode(frames, missing=options.missing), edges
 
 
-def _common_parameters(options, tasks, score, progress):
-    """Return what all learners of the run are built with."""
+def common_parameters(options, tasks, score, progress):
+    """Return what all learners of a run are built with."""
     return {
         "score": score,
         "required": read_arcs(options.required, tasks) if options.required else (),
@@ -185,15 +134,8 @@ def _search_parameters(options):
     search = options.search
     if search is None:
         search = "orders" if options.restarts is None else "hill-climbing"
-    for option, value, owner in (
-        ("--starts", options.starts, "orders"),
-        ("--restarts", options.restarts, "hill-climbing"),
-    ):
-        if value is not None and search != owner:
-            raise ValueError(
-                f"`{option}` belongs to `--search {owner}`, and the search is {search}; leave one "
-                "of the two out."
-            )
+    check_belongs("starts", options.starts, "search", "orders", search)
+    check_belongs("restarts", options.restarts, "search", "hill-climbing", search)
     given = {
         "search": search,
         "n_starts": options.starts,
@@ -203,64 +145,25 @@ def _search_parameters(options):
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _learner(options, tasks, common):
-    from bnmtl.learners import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
-    from bnmtl.priors import EditPrior, PairedPrior
-
-    if len(tasks) == 1:
-        return SingleTaskLearner(**common)
-    prior = {"paired": PairedPrior, "edit": EditPrior}[options.prior]
-    if options.penalty == "auto":
-        return MultitaskLearnerCV(prior=prior(), **common)
-    return MultitaskLearner(prior=prior(penalty=options.penalty), **common)
+def check_belongs(option, value, owner, needed, chosen):
+    """Raise if an option has a value that nothing is done with, as another one is not as needed."""
+    if value is not None and chosen != needed:
+        raise ValueError(
+            f"`--{option}` belongs to `--{owner} {needed}`, and the {owner} is {chosen}; leave one "
+            "of the two out."
+        )
 
 
-def _apart(tasks, common, learner, progress):
-    """Return the tasks learned one by one, None if there is only one."""
-    from bnmtl.learners import SingleTaskLearner
-
-    if len(tasks) == 1:
-        return None
-    if progress is not None:
-        common = {**common, "progress": lambda event: progress(_renamed(event))}
-    return SingleTaskLearner(**common).fit(tasks)
-
-
-def _renamed(event):
-    return event._replace(stage=f"{event.stage}, to compare")
-
-
-def _messages(caught):
-    """List the warnings that are meant for users, each once."""
-    texts = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
-    return list(dict.fromkeys(texts))
-
-
-def _record(options, learner, single_task, files, edges, messages):
-    """Return the contents of run.json, but for what writing adds."""
+def begin_record(command, options, edges, messages, files):
+    """Return what run.json holds of every run, but for the times."""
     record = {
         "program": "bnmtl",
+        "command": command,
         "versions": report.versions(),
         "settings": {**asdict(options), "paths": list(options.paths)},
-        "tasks": [_task_record(name, learner, single_task, file) for name, file in files.items()],
-        "score": _finite(learner.score_),
-        "local_scores": learner.families_,
         "warnings": messages,
-        "files": sorted([*_FIXED_FILES, *files.values()]),
+        "files": sorted(files),
     }
-    if single_task is not None:
-        record["arcs"] = report.sharing_counts(learner.arcs_)
-        record["start"] = learner.start_
-        record["start_scores_rows"] = "training" if _held_out(learner) else "all"
-        record["start_scores"] = {
-            name: _finite(score) for name, score in learner.start_scores_.items()
-        }
-        record["penalty"] = getattr(learner, "penalty_", options.penalty)
-    if _held_out(learner):
-        record["validation_scores"] = [
-            {"penalty": penalty, "score": _finite(score)}
-            for penalty, score in learner.validation_scores_.items()
-        ]
     if edges is not None:
         record["cut_points"] = {
             column: [float(edge) for edge in cuts] for column, cuts in edges.items()
@@ -268,71 +171,15 @@ def _record(options, learner, single_task, files, edges, messages):
     return record
 
 
-def _held_out(learner):
-    """Say whether the structures were learned without some rows, to choose the penalty by them."""
-    return hasattr(learner, "validation_scores_")
-
-
-def _task_record(name, learner, single_task, file):
-    graph = learner.configuration_[name]
-    record = {
-        "name": name,
-        "file": file,
-        "rows": learner.tasks_[name].n_rows,
-        "variables": learner.tasks_[name].n_variables,
-        "constant": [variable for variable in graph if not takes_part(graph, variable)],
-        "arcs": graph.number_of_edges(),
-        "score": _finite(learner.task_scores_[name]),
-    }
-    if single_task is not None:
-        record["single_task_score"] = _finite(single_task.task_scores_[name])
-    return record
-
-
-def _finite(number):
-    """Return a number that JSON can hold; None for infinite ones."""
-    return float(number) if math.isfinite(number) else None
-
-
-def _draw(learner):
-    from bnmtl import plotting
-
-    return {
-        "dags": plotting.dags(learner.configuration_),
-        "arcs": plotting.arcs(learner.configuration_),
-    }
-
-
-def _write(folder, result, pictures, clock):
-    """Write all files of a run."""
-    from bnmtl import plotting
-
-    learner, record = result.learner, result.record
-    for task in record["tasks"]:
-        learner.networks_[task["name"]].to_bif(folder / task["file"])
-    learner.arcs_.to_csv(folder / "arcs.csv", index=False)
-    (folder / "dags.svg").write_text(plotting.svg(pictures["dags"]), encoding="utf-8")
-    (folder / "dags.png").write_bytes(plotting.png(pictures["dags"]))
-    (folder / "arcs.png").write_bytes(plotting.png(pictures["arcs"]))
-    record["layout"] = pictures["dags"].get_label()
-    clock.lap("files")
-    report.write(
-        folder / "report.html",
-        learner,
-        result.single_task,
-        settings=_as_options(record["settings"]),
-        messages=record["warnings"],
-        times=clock.laps,
-        pictures={"dags": pictures["dags"]},
-    )
-    clock.lap("report")
+def write_record(folder, record, clock):
+    """Write run.json, the times added."""
     record["started"] = clock.started.isoformat(timespec="seconds")
     record["seconds"] = clock.total()
     text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
     (folder / RUN_FILE).write_text(text + "\n", encoding="utf-8")
 
 
-def _as_options(settings):
+def as_options(settings):
     """Name settings as the command line does."""
     shown = {"PATH": settings["paths"]}
     for name, value in settings.items():

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
-from budget import NO_JIT
+from budget import NO_JIT  # noqa: E402
 
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
@@ -21,3 +21,19 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("slow_without_jit"):
             item.add_marker(pytest.mark.skip(reason="NUMBA_DISABLE_JIT=1: minutes in plain Python"))
+
+
+@pytest.fixture
+def call(capsys, monkeypatch, tmp_path):
+    """Run the command `bnmtl` in an empty folder; returns (exit code, stdout, stderr)."""
+    from bnmtl import cli
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as stop:
+            cli.main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return stop.value.code, captured.out, captured.err
+
+    return run

@@ -3,7 +3,6 @@
 import csv
 import gzip
 import html
-import json
 import signal
 import subprocess
 import sys
@@ -15,36 +14,15 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from command import frame, listing, mistake, record
 
 import bnmtl
-from bnmtl import cli, plotting, runs
+from bnmtl import cli, learning, plotting, runs
 from bnmtl.graphs import takes_part
 from bnmtl.io.run import read_run
+from bnmtl.options import Options
 
 FIXED = ["arcs.csv", "arcs.png", "dags.png", "dags.svg", "report.html", "run.json"]
-
-
-@pytest.fixture
-def call(capsys, monkeypatch, tmp_path):
-    """Run the command in an empty folder; returns (exit code, stdout, stderr)."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as stop:
-            cli.main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return stop.value.code, captured.out, captured.err
-
-    return run
-
-
-def frame(seed, n=80):
-    """Columns a -> b -> c and an unrelated d."""
-    rng = np.random.default_rng(seed)
-    a = rng.integers(0, 2, n)
-    b = np.where(rng.random(n) < 0.9, a, 1 - a)
-    c = np.where(rng.random(n) < 0.9, b, 1 - b)
-    return pd.DataFrame({"a": a, "b": b, "c": c, "d": rng.integers(0, 2, n)})
 
 
 @pytest.fixture
@@ -62,24 +40,6 @@ QUICK = ("--restarts", "2")
 BOTH = ("learn", "north.csv", "south.csv", *QUICK)
 
 
-def mistake(result):
-    """Check that a result is that of a user's mistake; returns its one line."""
-    code, out, err = result
-    assert code == 2
-    assert out == ""
-    assert err.startswith("bnmtl: ")
-    assert err.count("\n") == 1 and err.endswith("\n")
-    return err
-
-
-def listing(path):
-    return sorted(file.name for file in path.iterdir())
-
-
-def record(path):
-    return json.loads((path / "run.json").read_text(encoding="utf-8"))
-
-
 def test_learn_writes_everything(call, files):
     code, out, err = call(*BOTH, "--out", "run")
     assert (code, err) == (0, "")
@@ -90,7 +50,7 @@ def test_learn_writes_everything(call, files):
     assert (run / "dags.png").read_bytes()[1:4] == b"PNG"
     assert "<svg" in (run / "dags.svg").read_text(encoding="utf-8")
     assert "north" in out and "south" in out
-    assert "different arcs" in out and "chosen on held-out rows" in out
+    assert "different arcs" in out and "chosen by cross-validation" in out
     assert "8 files in run" in out
 
 
@@ -138,7 +98,7 @@ def test_run_json(call, files):
 
 def test_a_time_limit_is_told_and_starts_are_passed_on(monkeypatch, files):
     monkeypatch.chdir(files)
-    result = runs.run(runs.Options(paths=("north.csv",), starts=3, out="few"))
+    result = learning.run(Options(paths=("north.csv",), starts=3, out="few"))
     assert (result.learner.search, result.learner.n_starts) == ("orders", 3)
     program = "from bnmtl.cli import main; main()"
     command = [sys.executable, "-c", program, *BOTH, "--time-limit", "0", "--out", "run"]
@@ -248,8 +208,10 @@ def test_required_forbidden_and_tiers(call, files):
 @pytest.mark.parametrize(("prior", "kind"), [("paired", "PairedPrior"), ("edit", "EditPrior")])
 def test_scores_and_priors(call, files, monkeypatch, score, prior, kind):
     built = []
-    build = runs._learner
-    monkeypatch.setattr(runs, "_learner", lambda *given: built.append(build(*given)) or built[0])
+    build = learning._learner
+    monkeypatch.setattr(
+        learning, "_learner", lambda *given: built.append(build(*given)) or built[0]
+    )
     options = ("--score", score.lower(), "--prior", prior, "--penalty", "0.75")
     assert call(*BOTH, *options, "--out", "run")[0] == 0
     (learner,) = built
@@ -265,7 +227,7 @@ def test_warnings_are_listed_once():
         for text, category in (("b", UserWarning), ("a", UserWarning), ("c", DeprecationWarning)):
             for _ in range(2):
                 warnings.warn(text, category, stacklevel=1)
-    assert runs._messages(caught) == ["b", "a"]
+    assert runs.user_messages(caught) == ["b", "a"]
 
 
 def test_equivalent_sample_size(call, files):
@@ -401,7 +363,7 @@ def test_a_mistake_is_one_line(call, files, arguments, message):
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder that nobody can write to")
 def test_a_folder_that_cannot_be_written_is_refused_before_learning(call, files, monkeypatch):
-    monkeypatch.setattr(runs, "_learner", lambda *_: pytest.fail("learning began"))
+    monkeypatch.setattr(learning, "_learner", lambda *_: pytest.fail("learning began"))
     err = mistake(call(*BOTH, "--out", "/proc/x"))
     assert "`/proc/x` is not (" in err and "partial" not in err
 
@@ -426,7 +388,6 @@ def test_constant_variables(call, files):
     assert "2 in all tasks that could have them, 0 in some" in out
     found = record(files / "run")
     assert [task["constant"] for task in found["tasks"]] == [[], ["b"], []]
-    assert found["start_scores_rows"] == "all"
     graph = read_run(files / "run").configuration["south"]
     assert [v for v in graph if not takes_part(graph, v)] == ["b"]
     page = (files / "run" / "report.html").read_text(encoding="utf-8")
@@ -452,14 +413,13 @@ def test_the_report_names_the_options(call, files):
     assert '<td class="name">PATH</td><td class="text">all.csv</td>' in page
     assert '<td class="name">--force</td><td class="text">not given</td>' in page
     assert "task_column" not in page
-    assert record(files / "run")["start_scores_rows"] == "training"
 
 
 def test_what_can_be_checked_is_checked_before_learning(call, files, monkeypatch):
     def no_learning(*_):
         raise AssertionError("learning began")
 
-    monkeypatch.setattr(runs, "_learner", no_learning)
+    monkeypatch.setattr(learning, "_learner", no_learning)
     (files / "run").mkdir()
     (files / "run" / "NORTH.bif").write_text("mine")
     err = mistake(call(*BOTH, "--out", "run", "--force"))
@@ -480,7 +440,7 @@ def test_force_replaces_an_earlier_run_and_nothing_else(call, files):
     assert len(record(files / "run")["tasks"]) == 1
 
 
-@pytest.mark.parametrize("moment", ["bnmtl.runs._learner", "bnmtl.report.write"])
+@pytest.mark.parametrize("moment", ["bnmtl.learning._learner", "bnmtl.report.write"])
 def test_an_interrupt_leaves_nothing_half_written(call, files, monkeypatch, moment):
     assert call("learn", "north.csv", *QUICK, "--out", "old")[0] == 0
     before = {file.name: file.read_bytes() for file in (files / "old").iterdir()}
@@ -526,7 +486,7 @@ def test_an_error_inside_is_not_taken_for_a_mistake(call, files, monkeypatch):
     def numpy_fails(*_):
         return np.zeros(3) + np.zeros(4)
 
-    monkeypatch.setattr(runs, "_learner", numpy_fails)
+    monkeypatch.setattr(learning, "_learner", numpy_fails)
     monkeypatch.chdir(files)
     with pytest.raises(ValueError, match="broadcast"):
         cli.main([*BOTH, "--out", "run"])
@@ -541,7 +501,7 @@ def test_an_error_inside_is_not_taken_for_a_mistake(call, files, monkeypatch):
 
 def test_an_error_inside_leaves_a_traceback(files):
     program = (
-        "from bnmtl import cli, runs; runs._learner = lambda *_: {}['x'];"
+        "from bnmtl import cli, learning; learning._learner = lambda *_: {}['x'];"
         f"cli.main({[*BOTH, '--out', 'run']!r})"
     )
     done = subprocess.run(
@@ -557,7 +517,7 @@ def test_version_and_help(call):
     for arguments in ((), ("--help",)):
         code, out, err = call(*arguments)
         assert (code, err) == (0, "")
-        assert all(command in out for command in ("learn", "structures", "data"))
+        assert all(command in out for command in ("learn", "relate", "structures", "data"))
     code, out, _ = call("learn", "--help")
     assert code == 0
     for option in (
@@ -575,7 +535,9 @@ def test_version_and_help(call):
         assert option in out
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["learn", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["--help"], ["learn", "--help"], ["relate", "--help"]]
+)
 def test_version_and_help_load_nothing_heavy(arguments):
     program = (
         "import sys\nfrom bnmtl.cli import main\n"
@@ -621,7 +583,7 @@ def test_progress_of_a_real_run_ends_complete(files, monkeypatch):
         last[event.stage, event.task] = event
 
     monkeypatch.chdir(files)
-    runs.run(runs.Options(paths=("north.csv", "south.csv"), restarts=3), listen)
+    learning.run(Options(paths=("north.csv", "south.csv"), restarts=3), listen)
     finished = {stage for (stage, _), event in last.items() if event.total}
     assert {"single-task", "penalties", "single-task, to compare"} <= finished
     assert all(event.done == event.total for event in last.values() if event.total)

@@ -50,7 +50,8 @@ def read_run(folder):
     Raises
     ------
     ValueError
-        If the folder holds no run, or one of the run's files is missing or damaged.
+        If the folder holds no run or that of another command, which keeps no networks, or one of
+        the run's files is missing or damaged.
 
     Examples
     --------
@@ -66,6 +67,11 @@ def read_run(folder):
     if record is None:
         raise ValueError(
             f"`folder` must be a folder written by `bnmtl learn`; `{folder}` holds no {RUN_FILE}."
+        )
+    if not _keeps_networks(record):
+        raise ValueError(
+            f"`folder` must be a folder written by `bnmtl learn`; `{folder}` is from `bnmtl "
+            f"{record['command']}`, which keeps no networks: take its CSV files and {RUN_FILE}."
         )
     networks, configuration = {}, Configuration()
     for task in record["tasks"]:
@@ -87,7 +93,7 @@ def read_record(folder):
     Raises
     ------
     ValueError
-        If the file is not one that `bnmtl learn` writes.
+        If the file is not one that `bnmtl learn` or `bnmtl relate` writes.
     """
     path = Path(folder, RUN_FILE)
     if not path.is_file():
@@ -97,7 +103,7 @@ def read_record(folder):
     except ValueError as error:
         raise ValueError(f"`{path}` must be a JSON file; it is damaged: {error}.") from None
     if not isinstance(record, dict) or record.get("program") != "bnmtl":
-        raise ValueError(f"`{path}` must be written by `bnmtl learn`; it is another program's.")
+        raise ValueError(f"`{path}` must be written by bnmtl; it is another program's.")
     if not _is_complete(record):
         raise ValueError(f"`{path}` must list tasks, settings and files; it is damaged.")
     return record
@@ -106,9 +112,15 @@ def read_record(folder):
 def _is_complete(record):
     """Say whether a record holds what is read from it."""
     tasks, files = record.get("tasks"), record.get("files")
+    keys = {"name", "file"} if _keeps_networks(record) else {"name"}
     return (
         isinstance(record.get("settings"), dict)
         and isinstance(files, list)
         and isinstance(tasks, list)
-        and all(isinstance(task, dict) and {"name", "file"} <= set(task) for task in tasks)
+        and all(isinstance(task, dict) and keys <= set(task) for task in tasks)
     )
+
+
+def _keeps_networks(record):
+    """Say whether a record is that of a command that writes networks, as all did at first."""
+    return record.get("command", "learn") == "learn"

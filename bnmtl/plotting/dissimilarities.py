@@ -14,6 +14,8 @@ __all__ = [
     "check_n_clusters",
     "check_table",
     "is_symmetric",
+    "largest_gap",
+    "nearest_first",
     "task_names",
     "writer",
 ]
@@ -145,6 +147,29 @@ def is_symmetric(values):
     return bool(np.abs(values - values.T).max() <= ROUNDING * values.max())
 
 
+def nearest_first(table, principal):
+    """Return a task's column of a table without the task itself: the closest first, then by name.
+
+    Examples
+    --------
+    >>> tasks = ["east", "north", "west"]
+    >>> table = pd.DataFrame([[0, 2, 3], [1, 0, 3], [1, 2, 0]], index=tasks, columns=tasks)
+    >>> nearest_first(table, "west").to_dict()
+    {'east': 3, 'north': 3}
+    """
+    column = table[principal].drop(principal)
+    order = sorted(range(len(column)), key=lambda i: (column.iloc[i], str(column.index[i])))
+    return column.iloc[order]
+
+
+def largest_gap(values):
+    """Count the sorted values before the largest step up, the first of equal ones; None if flat."""
+    steps = np.diff(values)
+    if not len(steps) or steps.max() <= ROUNDING * values[-1]:
+        return None
+    return int(np.argmax(steps >= steps.max() - ROUNDING * values[-1])) + 1
+
+
 def task_names(tasks):
     """Cut long names short, but so that they still differ."""
     names = []
@@ -162,8 +187,8 @@ def writer(values):
     """Choose how the values of a picture are written: three digits of the largest, or less."""
     largest = np.max(values)
     if np.array_equal(values, np.round(values)) and largest < 1e6:
-        return lambda value: f"{value:.0f}"
+        return lambda value: f"{value:z.0f}"
     if not 1e-3 <= largest < 1e6:
-        return lambda value: f"{value:.2g}"
+        return lambda value: f"{value:z.2g}"
     decimals = max(0, 2 - int(np.floor(np.log10(largest))))
-    return lambda value: f"{value:.{decimals}f}" if value else "0"
+    return lambda value: f"{value:z.{decimals}f}" if value else "0"

@@ -5,12 +5,13 @@ import pandas as pd
 from scipy.cluster.hierarchy import leaves_list
 
 from bnmtl.plotting.dissimilarities import (
-    ROUNDING,
     check_labels,
     check_linkage,
     check_n_clusters,
     check_table,
     is_symmetric,
+    largest_gap,
+    nearest_first,
     task_names,
     writer,
 )
@@ -195,10 +196,8 @@ def distances(dissimilarity, principal):
             f"{principal!r} was given."
         )
     warn_of_boxes(map(str, table.index), stacklevel=2)
-    column = table[principal].drop(principal)
-    order = sorted(range(len(column)), key=lambda i: (column.iloc[i], str(column.index[i])))
-    column = column.iloc[order]
-    n_before = _largest_gap(column.to_numpy())
+    column = nearest_first(table, principal)
+    n_before = largest_gap(column.to_numpy())
     notes = []
     if n_before is None and len(column) > 1:
         notes.append("All are equally far: there is no gap.")
@@ -206,14 +205,6 @@ def distances(dissimilarity, principal):
         notes.append("The others' structures on this task's data.")
     caption = f"dissimilarity to {task_names([principal])[0]}"
     return _draw_lollipops(column.to_numpy(), task_names(column.index), n_before, caption, notes)
-
-
-def _largest_gap(values):
-    """Count the sorted values before the largest step up, the first of equal ones; None if flat."""
-    steps = np.diff(values)
-    if not len(steps) or steps.max() <= ROUNDING * values[-1]:
-        return None
-    return int(np.argmax(steps >= steps.max() - ROUNDING * values[-1])) + 1
 
 
 def _new_axes(width, height, label, entries):

@@ -1,0 +1,197 @@
+"""What the commands that learn are asked for: names, defaults, help, checks of each by itself."""
+
+import inspect
+import math
+import re
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Annotated, get_origin
+
+import typer
+
+__all__ = ["Options", "RelateOptions", "taking"]
+
+_OPTION = "option"  # where a field keeps what the option parser is told
+
+
+def _option(metavar, help, check=None, default=None):
+    """Return a field for an option with a value; `check` turns what is typed into the value."""
+    option = typer.Option(metavar=metavar, callback=check, help=help)
+    return field(default=default, metadata={_OPTION: option})
+
+
+def _choice(help, *known, default=None):
+    """Return a field for an option that is one of a few words."""
+
+    def check(option: typer.CallbackParam, text: str | None):
+        if text is not None and text not in known:
+            words = f"{', '.join(known[:-1])} or {known[-1]}"
+            raise ValueError(f"`{option.opts[0]}` must be {words}; {_given(text)}.")
+        return text
+
+    return _option("|".join(known), help, check, default)
+
+
+def _whole(least):
+    """Return a check that an option is a whole number of at least `least`."""
+
+    def check(option: typer.CallbackParam, text: str | None):
+        if text is None:
+            return None
+        if not re.fullmatch(r"[+-]?[0-9]+", text) or int(text) < least:
+            raise ValueError(
+                f"`{option.opts[0]}` must be a whole number of at least {least}; {_given(text)}."
+            )
+        return int(text)
+
+    return check
+
+
+def _number(rule, is_right, word=None):
+    """Return a check that an option is a certain number, or the word."""
+
+    def check(option: typer.CallbackParam, text: str | None):
+        if text is None or text == word:
+            return text
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not is_right(number):
+            raise ValueError(f"`{option.opts[0]}` must be {rule}; {_given(text)}.")
+        return number
+
+    return check
+
+
+def _given(text):
+    return f"{text} was given" if text.strip() else "nothing was given"
+
+
+_PENALTY = _number("auto or a number from 0 to 1", lambda x: 0 <= x <= 1, "auto")
+_SMALL_PENALTY = _number("a number above 0 and below 1", lambda x: 0 < x < 1)
+_SIZE = _number("a finite number above 0", lambda x: 0 < x < math.inf)
+_SECONDS = _number("a number of 0 or more", lambda x: 0 <= x < math.inf)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What `bnmtl learn` is asked for; the names are those of its options."""
+
+    paths: tuple[str, ...] = field(
+        metadata={
+            _OPTION: typer.Argument(
+                metavar="PATH", help="CSV or Parquet files: one per task, or one table."
+            )
+        }
+    )
+    task_column: str | None = _option("C", "Column that tells the task of a row.")
+    ignore: tuple[str, ...] = _option("C", "Column to leave out; repeatable.", default=())
+    missing: str = _choice(
+        "Missing values: refuse, drop their rows, or a state of theirs.",
+        *("error", "drop", "state"),
+        default="error",
+    )
+    discretize: int | None = _option("N", "Cut continuous columns into N bins.", _whole(2))
+    prior: str = _choice(
+        "What ties the tasks: agreement in pairs, or few edits.",
+        *("paired", "edit"),
+        default="paired",
+    )
+    penalty: float | str = _option(
+        "X|auto",
+        "How much to share: 0 not at all, 1 one graph for all, auto by held-out rows.",
+        _PENALTY,
+        default="auto",
+    )
+    score: str = _choice(
+        "Score of a task's graph.", *("bdeu", "bds", "k2", "bic", "aic"), default="bdeu"
+    )
+    equivalent_sample_size: float | None = _option("A", "Of bdeu and bds; 1 if not given.", _SIZE)
+    max_parents: int | None = _option("N", "Most parents of a variable.", _whole(1))
+    required: str | None = _option("F", "CSV of arcs that must be there: columns from, to, (task).")
+    forbidden: str | None = _option("F", "CSV of arcs that must not be there: columns as above.")
+    tiers: str | None = _option(
+        "F", "Tiers, a line each, variables separated by commas: no arc goes back."
+    )
+    search: str | None = _choice(
+        "Search for a graph of one task; orders, but hill-climbing with --restarts.",
+        *("orders", "hill-climbing", "exact"),
+    )
+    starts: int | None = _option("N", "Starts of a search over orders; 5.", _whole(1))
+    restarts: int | None = _option("N", "Restarts of hill climbing; 100.", _whole(0))
+    time_limit: float | None = _option("S", "Seconds, then the best so far.", _SECONDS)
+    seed: int = _option("N", "The same seed gives the same result.", _whole(0), default=0)
+    jobs: int | None = _option("N", "Threads, which change no result; all if not given.", _whole(1))
+    out: str = _option("DIR", "Folder to write.", default="bnmtl-run")
+    force: bool = field(
+        default=False,
+        metadata={
+            _OPTION: typer.Option(
+                "--force", help="Replace the files of an earlier run in DIR; others stay."
+            )
+        },
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelateOptions(Options):
+    """What `bnmtl relate` is asked for: as `learn`, but for these."""
+
+    relatedness: str = _choice(
+        "Edits between structures learned together, or nats per row that one task's rows lose "
+        "with another's structure.",
+        *("direct", "indirect"),
+        default="direct",
+    )
+    penalty: float | None = _option(
+        "X", "Of direct, small: above 0, below 1; 0.9 if not given.", _SMALL_PENALTY
+    )
+    prior: str | None = _choice(
+        "Of direct, what ties the tasks: agreement in pairs, or few edits; paired if not given.",
+        *("paired", "edit"),
+    )
+    principal: tuple[str, ...] = _option(
+        "T",
+        "Task that the others are ordered by their distance to; repeatable; every task in turn if "
+        "not given.",
+        default=(),
+    )
+    out: str = _option("DIR", "Folder to write.", default="bnmtl-relate")
+
+
+def taking(kind):
+    """Let a command that takes an object of a dataclass be called with its fields instead.
+
+    The options are listed with the path first, then in the order in which the class writes them
+    down, then those that it inherits.
+    """
+    known = {one.name: one for one in fields(kind)}
+    order = dict.fromkeys(["paths", *inspect.get_annotations(kind), *known])
+
+    def decorate(function):
+        def command(**given):
+            # The option parser may give None where an option that is repeatable is not given.
+            lists = {name: tuple(given[name] or ()) for name in given if _is_list(known[name])}
+            return function(kind(**{**given, **lists}))
+
+        command.__name__, command.__doc__ = function.__name__, function.__doc__
+        command.__signature__ = inspect.Signature([_parameter(known[name]) for name in order])
+        return command
+
+    return decorate
+
+
+def _is_list(one):
+    return get_origin(one.type) is tuple
+
+
+def _parameter(one):
+    """Return the parameter that tells the option parser of a field: what is typed is text."""
+    typed = list[str] if _is_list(one) else bool if one.type is bool else str | None
+    default = inspect.Parameter.empty if one.default is MISSING else one.default
+    return inspect.Parameter(
+        one.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[typed, one.metadata[_OPTION]],
+    )

@@ -1,0 +1,259 @@
+"""One run of `bnmtl relate`: data in, dissimilarities, and everything that its folder holds."""
+
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from bnmtl import related_report
+from bnmtl.io.run import RUN_FILE
+from bnmtl.output import OutputFolder, file_names
+from bnmtl.runs import (
+    Clock,
+    as_options,
+    begin_record,
+    check_belongs,
+    common_parameters,
+    prior_class,
+    read_tasks,
+    score_named,
+    user_messages,
+    warnings_kept,
+    write_record,
+)
+from bnmtl.tasks.wording import listed
+
+__all__ = ["Result", "run"]
+
+_FIXED_FILES = (
+    *("relatedness.csv", "order.csv", "relatedness.png", "dendrogram.png", "report.html"),
+    RUN_FILE,
+)
+_PENALTY = 0.9
+_MOST_PICTURES = 12  # of the distances to each task, if no principal one is given
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run has found; `record` is the contents of run.json."""
+
+    dissimilarity: pd.DataFrame
+    order: pd.DataFrame
+    folder: Path
+    record: dict
+
+
+def run(options, progress=None):
+    """Check, compare the tasks, and write the folder of one run.
+
+    Parameters
+    ----------
+    options : RelateOptions
+    progress : callable, optional
+        Gets every `bnmtl.progress.ProgressEvent`.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    ValueError, TypeError
+        For mistakes in the options or the data; nothing is written then.
+    """
+    clock = Clock()
+    folder = OutputFolder(options.out, options.force)
+    folder.reserve(_FIXED_FILES)
+    score = score_named(options)
+    for name in ("penalty", "prior"):
+        value = getattr(options, name)
+        check_belongs(name, value, "relatedness", "direct", options.relatedness)
+    with warnings_kept() as caught:
+        tasks, edges = read_tasks(options)
+        _check_tasks(tasks)
+        principals = _principals(options, tasks)
+        files = _picture_files(principals) if options.principal else {}
+        folder.reserve(files.values())
+        common = common_parameters(options, tasks, score, progress)
+        clock.lap("reading")
+        table = _dissimilarity(options, tasks, common)
+        clock.lap("learning and comparing")
+        pictures = _draw(table, principals, bool(options.principal))
+        clock.lap("pictures")
+        order = _order(table, principals)
+        record = {
+            **begin_record(
+                "relate", options, edges, user_messages(caught), [*_FIXED_FILES, *files.values()]
+            ),
+            **_record(options, tasks, order, files),
+        }
+        result = Result(table, order, folder.path, record)
+        with folder.writing() as temporary:
+            _write(temporary, result, pictures, clock)
+    return result
+
+
+def _check_tasks(tasks):
+    """Raise unless there are several tasks and any two of them can be compared."""
+    if len(tasks) < 2:
+        raise ValueError(
+            f"PATH must give at least two tasks to compare; `{tasks.names[0]}` is the only one: "
+            "add files, or name the column that tells the tasks apart with `--task-column C`."
+        )
+    usable = _usable(tasks)
+    for first, second in itertools.combinations(tasks.names, 2):
+        if len(usable[first] & usable[second]) < 2:
+            raise ValueError(
+                f"Tasks `{first}` and `{second}` must share at least two variables, constant ones "
+                "not counted, or no arc can be compared; leave one of the two tasks out."
+            )
+
+
+def _usable(tasks):
+    """Return the variables of each task that can have arcs there."""
+    return {name: set(task.variables) - set(task.constant) for name, task in tasks.items()}
+
+
+def _principals(options, tasks):
+    """Return the tasks that the others are ordered from."""
+    for name in options.principal:
+        if name not in tasks.names:
+            raise ValueError(
+                f"`--principal` must be one of the tasks, {listed(tasks.names)}; {name} was given."
+            )
+    return list(dict.fromkeys(options.principal or tasks.names))
+
+
+def _picture_files(principals):
+    """Return the file of each principal task's picture."""
+    files = file_names([f"distances-{name}" for name in principals], ".png", _FIXED_FILES)
+    return dict(zip(principals, files.values(), strict=True))
+
+
+def _dissimilarity(options, tasks, common):
+    """Return the table that was asked for."""
+    from bnmtl.learners import MultitaskLearner, SingleTaskLearner
+    from bnmtl.relatedness import direct, indirect
+
+    if options.relatedness == "indirect":
+        return indirect(tasks, SingleTaskLearner(**common))
+    learner = MultitaskLearner(prior=prior_class(options.prior or "paired")(), **common)
+    return direct(tasks, learner, _used_penalty(options), _is_normalized(tasks))
+
+
+def _used_penalty(options):
+    return _PENALTY if options.penalty is None else options.penalty
+
+
+def _is_normalized(tasks):
+    """Say whether tasks differ in what can have arcs, so that only shares can be compared."""
+    usable = list(_usable(tasks).values())
+    return any(own != usable[0] for own in usable)
+
+
+def _draw(table, principals, are_given):
+    """Draw the pictures; those of the distances only of given tasks or of few."""
+    from bnmtl import plotting
+
+    # On held-out rows another task's structure may do better than a task's own. Pictures start at
+    # 0, so such a task is drawn there; tables keep the value.
+    table = table.clip(lower=0.0)
+    drawn = principals if are_given or len(principals) <= _MOST_PICTURES else []
+    return {
+        "relatedness": plotting.relatedness(table),
+        "dendrogram": plotting.dendrogram(table),
+        "distances": {name: plotting.distances(table, name) for name in drawn},
+    }
+
+
+def _order(table, principals):
+    """Return the other tasks of each principal one, the nearest first."""
+    from bnmtl.plotting.dissimilarities import nearest_first
+
+    rows = [
+        (principal, rank, task, value)
+        for principal in principals
+        for rank, (task, value) in enumerate(nearest_first(table, principal).items(), start=1)
+    ]
+    return pd.DataFrame(rows, columns=["principal", "rank", "task", "dissimilarity"])
+
+
+def _record(options, tasks, order, files):
+    """Return what run.json holds of this command alone."""
+    record = {
+        "tasks": [
+            {
+                "name": name,
+                "rows": task.n_rows,
+                "variables": task.n_variables,
+                "constant": list(task.constant),
+            }
+            for name, task in tasks.items()
+        ],
+        "relatedness": options.relatedness,
+    }
+    if options.relatedness == "direct":
+        record["penalty"] = _used_penalty(options)
+        record["prior"] = options.prior or "paired"
+        record["normalized"] = _is_normalized(tasks)
+    record["meaning"] = _meaning(record)
+    record["principals"] = [
+        {
+            "name": name,
+            "before_gap": _before_gap(own["dissimilarity"]),
+            **({"picture": files[name]} if files else {}),
+        }
+        for name, own in order.groupby("principal", sort=False)
+    ]
+    return record
+
+
+def _before_gap(values):
+    """Count the nearest tasks before the largest gap; None if all are equally far."""
+    from bnmtl.plotting.dissimilarities import largest_gap
+
+    # As drawn: what is below 0 is as near as can be.
+    return largest_gap(values.clip(lower=0.0).to_numpy())
+
+
+def _meaning(record):
+    """Say in one sentence what the numbers of a table mean."""
+    if record["relatedness"] == "indirect":
+        return (
+            "Each number is how many nats per row are lost when held-out rows of the column's task "
+            "are predicted with the structure of the row's task instead of their own: the row says "
+            "where the structure comes from, the column whose data; smaller is closer, and below 0 "
+            "the rows are predicted even better."
+        )
+    what = "counts the edits (arcs to add, remove or reverse) between the structures of two tasks"
+    if record["normalized"]:
+        what = (
+            "is the share of the pairs of variables common to two tasks in which their structures "
+            "differ (an arc to add, remove or reverse)"
+        )
+    return (
+        f"Each number {what}, all tasks being learned together with the small penalty "
+        f"{record['penalty']:g}; smaller is closer."
+    )
+
+
+def _write(folder, result, pictures, clock):
+    """Write all files of a run."""
+    from bnmtl import plotting
+
+    record = result.record
+    result.dissimilarity.to_csv(folder / "relatedness.csv")
+    result.order.to_csv(folder / "order.csv", index=False)
+    for name in ("relatedness", "dendrogram"):
+        (folder / f"{name}.png").write_bytes(plotting.png(pictures[name]))
+    for principal in record["principals"]:
+        if "picture" in principal:
+            figure = pictures["distances"][principal["name"]]
+            (folder / principal["picture"]).write_bytes(plotting.png(figure))
+    clock.lap("files")
+    related_report.write(
+        folder / "report.html", result, pictures, as_options(record["settings"]), clock.laps
+    )
+    clock.lap("report")
+    write_record(folder, record, clock)

@@ -1,0 +1,452 @@
+"""`bnmtl relate`: its tables are those of the package, and all it writes tells the same."""
+
+import html
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from command import frame, listing, mistake, record
+from pages import Page
+
+import bnmtl
+from bnmtl import plotting, relatedness, relating
+from bnmtl.io.run import read_record, read_run
+from bnmtl.options import RelateOptions
+
+FIXED = [
+    *("dendrogram.png", "order.csv", "relatedness.csv", "relatedness.png", "report.html"),
+    "run.json",
+]
+QUICK = ("--search", "hill-climbing", "--restarts", "0")
+EFFORT = {"search": "hill-climbing", "restarts": 0, "random_state": 0}
+TOWNS = ("north.csv", "south.csv", "west.csv")
+THREE = ("relate", *TOWNS, *QUICK)
+
+
+def other(seed, n=120):
+    """The columns of `frame`, but with a -> c <- d and b by itself."""
+    rng = np.random.default_rng(seed)
+    a, b, d = rng.integers(0, 2, (3, n))
+    c = np.where(rng.random(n) < 0.9, a ^ d, 1 - (a ^ d))
+    return pd.DataFrame({"a": a, "b": b, "c": c, "d": d})
+
+
+@pytest.fixture
+def towns(tmp_path):
+    """Two tasks that are alike and one that is not, as files; returns their tables."""
+    tables = {"north": frame(0), "south": frame(1), "west": other(2)}
+    for name, table in tables.items():
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    return tables
+
+
+@pytest.fixture
+def given(monkeypatch):
+    """Let both measures return a given table; returns the arguments they were called with."""
+
+    def replace(table):
+        calls = []
+        for name in ("direct", "indirect"):
+            monkeypatch.setattr(relatedness, name, lambda *args: calls.append(args) or table)
+        return calls
+
+    return replace
+
+
+def square(names, values):
+    labels = pd.Index(names, name="task")
+    return pd.DataFrame(np.array(values, dtype=float), index=labels, columns=labels)
+
+
+def read_square(path):
+    return pd.read_csv(path, index_col=0)
+
+
+def table_of(out):
+    """The lines of the table on stdout, in words."""
+    return [line.split() for line in out.split("\n\n")[0].splitlines()]
+
+
+def test_relate_writes_everything(call, towns, tmp_path):
+    code, out, err = call(*THREE, "--out", "near")
+    assert (code, err) == (0, "")
+    assert listing(tmp_path / "near") == FIXED == record(tmp_path / "near")["files"]
+    assert listing(tmp_path) == ["near", *TOWNS]
+    for name in ("relatedness.png", "dendrogram.png"):
+        assert (tmp_path / "near" / name).read_bytes()[1:4] == b"PNG"
+    assert out.endswith("6 files in near; begin with report.html.\n")
+    assert "counts the edits" in out and "small penalty 0.9" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("kind", ["direct", "indirect"])
+def test_the_table_is_that_of_the_package(call, towns, tmp_path, kind):
+    code, out, _ = call(*THREE, "--relatedness", kind, "--out", "near")
+    assert code == 0
+    if kind == "direct":
+        expected = relatedness.direct(towns, bnmtl.MultitaskLearner(**EFFORT))
+        assert expected.loc["north", "south"] < expected.loc["north", "west"]
+    else:
+        expected = relatedness.indirect(towns, bnmtl.SingleTaskLearner(**EFFORT))
+        assert not np.allclose(expected, expected.T)
+    found = read_square(tmp_path / "near" / "relatedness.csv")
+    pd.testing.assert_frame_equal(found, expected, check_names=False, rtol=1e-12)
+    assert found.index.name == "task"
+    header, *rows = table_of(out)
+    assert header == ["task", *expected]
+    for name, *values in rows:
+        assert np.array(values, float) == pytest.approx(expected.loc[name].to_numpy(), abs=6e-3)
+
+
+def test_every_option_reaches_the_learner(call, towns, tmp_path, given):
+    calls = given(square(towns, np.zeros((3, 3))))
+    (tmp_path / "tiers.txt").write_text("a,b\nc,d\n")
+    (tmp_path / "arcs.csv").write_text("from,to\na,c\n")
+    options = ("--prior", "edit", "--penalty", "0.5", "--score", "bds", "--max-parents", "2")
+    options += ("--equivalent-sample-size", "3", "--tiers", "tiers.txt", "--required", "arcs.csv")
+    options += ("--seed", "7", "--time-limit", "60", "--jobs", "2", "--starts", "3")
+    assert call("relate", *TOWNS, *options)[0] == 0
+    assert call("relate", *TOWNS, *options[4:], "--relatedness", "indirect", "--force")[0] == 0
+    (_, learner, penalty, normalize), (tasks, alone) = calls
+    assert (type(learner.prior), penalty, normalize) == (bnmtl.EditPrior, 0.5, False)
+    assert type(alone) is bnmtl.SingleTaskLearner and tasks.names == ("north", "south", "west")
+    for one in (learner, alone):
+        assert (one.score.equivalent_sample_size, type(one.score)) == (3.0, bnmtl.BDs)
+        assert (one.tiers, list(one.required)) == ([["a", "b"], ["c", "d"]], [("a", "c")])
+        assert (one.max_parents, one.random_state, one.n_jobs, one.n_starts) == (2, 7, 2, 3)
+        assert one.time_limit == 60
+    found = record(tmp_path / "bnmtl-relate")
+    assert found["settings"]["relatedness"] == found["relatedness"] == "indirect"
+    assert "penalty" not in found and found["settings"]["penalty"] is None
+
+
+def test_the_order_goes_by_the_column_and_then_by_name(call, towns, tmp_path, given):
+    given(square(["north", "south", "west"], [[0, 1, 2], [5, 0, 2], [4, 3, 0]]))
+    assert call(*THREE)[0] == 0
+    found = pd.read_csv(tmp_path / "bnmtl-relate" / "order.csv")
+    assert list(found) == ["principal", "rank", "task", "dissimilarity"]
+    assert found.to_numpy().tolist() == [
+        ["north", 1, "west", 4.0],
+        ["north", 2, "south", 5.0],
+        ["south", 1, "north", 1.0],
+        ["south", 2, "west", 3.0],
+        ["west", 1, "north", 2.0],
+        ["west", 2, "south", 2.0],
+    ]
+    options = ("--principal", "west", "--principal", "north", "--principal", "west")
+    assert call(*THREE, *options, "--out", "two")[0] == 0
+    assert pd.read_csv(tmp_path / "two" / "order.csv")["principal"].tolist() == [
+        *("west", "west", "north", "north")
+    ]
+    pictures = ["distances-north.png", "distances-west.png"]
+    assert listing(tmp_path / "two") == sorted([*FIXED, *pictures])
+    assert record(tmp_path / "two")["principals"] == [
+        {"name": "west", "before_gap": None, "picture": "distances-west.png"},
+        {"name": "north", "before_gap": 1, "picture": "distances-north.png"},
+    ]
+
+
+def test_task_names_that_no_file_can_have(call, tmp_path, given):
+    names = ["../x", "a b", "a/b"]
+    given(square(names, 1 - np.eye(3)))
+    whole = pd.concat([frame(i).assign(t=name) for i, name in enumerate(names)])
+    whole.to_csv(tmp_path / "odd.csv", index=False)
+    principals = [word for name in names for word in ("--principal", name)]
+    assert call("relate", "odd.csv", "--task-column", "t", *principals)[0] == 0
+    folder = tmp_path / "bnmtl-relate"
+    named = {one["name"]: one["picture"] for one in record(folder)["principals"]}
+    assert named == {
+        "../x": "distances-.._x.png",
+        "a b": "distances-a_b.png",
+        "a/b": "distances-a_b_2.png",
+    }
+    assert set(named.values()) <= set(listing(folder))
+    assert listing(tmp_path) == ["bnmtl-relate", "odd.csv"]
+
+
+def test_numbers_below_0_are_drawn_as_0_and_written_as_they_are(
+    call, towns, tmp_path, given, monkeypatch
+):
+    values = [[0, 2, -0.3], [3, 0, -0.2], [-1e-4, 4, 0]]
+    given(square(["north", "south", "west"], values))
+    drawn = []
+    for name in ("relatedness", "dendrogram", "distances"):
+        real = getattr(plotting, name)
+        monkeypatch.setattr(
+            plotting,
+            name,
+            lambda table, *rest, real=real: drawn.append(table) or real(table, *rest),
+        )
+    code, out, _ = call(*THREE, "--relatedness", "indirect", "--principal", "west")
+    assert code == 0
+    assert len(drawn) == 3
+    for table in drawn:
+        assert np.array_equal(table, np.maximum(values, 0))
+    folder = tmp_path / "bnmtl-relate"
+    assert read_square(folder / "relatedness.csv").to_numpy().tolist() == values
+    order = pd.read_csv(folder / "order.csv")
+    assert order[["task", "dissimilarity"]].to_numpy().tolist() == [
+        ["north", -0.3],
+        ["south", -0.2],
+    ]
+    # Drawn at 0 both, so there is no gap.
+    assert record(folder)["principals"][0]["before_gap"] is None
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "are drawn as 0; the tables keep them" in page
+    assert "no gap" in page and "\u22120.30" in page
+    assert table_of(out)[1] == ["north", "0", "2.00", "-0.30"]
+    assert table_of(out)[3] == ["west", "0.00", "4.00", "0"]
+    assert call(*THREE, "--out", "direct")[0] == 0
+    page = (tmp_path / "direct" / "report.html").read_text(encoding="utf-8")
+    assert "are drawn as 0" in page
+    given(square(["north", "south", "west"], np.abs(values)))
+    assert call(*THREE, "--out", "plain")[0] == 0
+    assert "drawn as 0" not in (tmp_path / "plain" / "report.html").read_text(encoding="utf-8")
+
+
+def test_shares_where_the_tasks_differ_in_their_variables(call, towns, tmp_path):
+    towns["west"] = towns["west"].drop(columns="b")
+    towns["west"].to_csv(tmp_path / "west.csv", index=False)
+    assert call(*THREE)[0] == 0
+    found = read_square(tmp_path / "bnmtl-relate" / "relatedness.csv")
+    expected = relatedness.direct(towns, bnmtl.MultitaskLearner(**EFFORT), normalize=True)
+    pd.testing.assert_frame_equal(found, expected, check_names=False)
+    assert 0 < found.loc["north", "west"] <= 1
+    kept = record(tmp_path / "bnmtl-relate")
+    assert kept["normalized"] is True
+    assert "is the share of the pairs of variables common to two tasks" in kept["meaning"]
+
+
+def test_run_json(call, towns, tmp_path):
+    towns["south"].assign(d=0).to_csv(tmp_path / "south.csv", index=False)
+    code, _, err = call(*THREE, "--discretize", "3", "--out", "near")
+    assert code == 0
+    found = record(tmp_path / "near")
+    assert (found["program"], found["command"]) == ("bnmtl", "relate")
+    assert found["versions"]["bnmtl"] == bnmtl.__version__
+    assert found["settings"]["paths"] == list(TOWNS)
+    assert found["settings"]["restarts"] == 0
+    assert (found["relatedness"], found["penalty"], found["prior"]) == ("direct", 0.9, "paired")
+    assert found["tasks"][1] == {"name": "south", "rows": 80, "variables": 4, "constant": ["d"]}
+    assert {"reading", "learning and comparing", "in all"} <= set(found["seconds"])
+    assert found["cut_points"] == {}
+    (warning,) = found["warnings"]
+    assert "only one state is observed in column `d`" in warning
+    assert err == f"warning: {warning}\n"
+    page = (tmp_path / "near" / "report.html").read_text(encoding="utf-8")
+    assert html.escape(warning) in page
+
+
+def test_the_report(call, tmp_path, given):
+    nasty = "<script>alert(1)</script>"
+    names = [nasty, "east", "north", "south"]
+    values = [[0, 9, 2, 4], [1, 0, 3, 5], [2, 2, 0, 1.5], [9, 1, 2, 0]]
+    given(square(names, values))
+    whole = pd.concat([frame(i).assign(t=name) for i, name in enumerate(names)])
+    whole.to_csv(tmp_path / "all.csv", index=False)
+    assert call("relate", "all.csv", "--task-column", "t")[0] == 0
+    text = (tmp_path / "bnmtl-relate" / "report.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert page.headings == [
+        *("How far apart", "All pairs of tasks", "From one task to the others"),
+        "How this was computed",
+    ]
+    assert len(page.references) == 2 + 4
+    assert all(one.startswith("data:image/") for one in page.references)
+    assert "script" not in page.tags and "link" not in page.tags and "url(" not in text
+    assert html.escape(record(tmp_path / "bnmtl-relate")["meaning"]) in text
+    assert "4 tasks with 320 rows in all" in text
+    rows = page.table("task")
+    assert [row[0] for row in rows] == names
+    assert np.array_equal(np.array([row[1:] for row in rows], float), values)
+    assert page.table("principal task") == [
+        [nasty, "east 1.00, north 2.00, \u2016 south 9.00", "2"],
+        ["east", "south 1.00, north 2.00, \u2016 " + nasty + " 9.00", "2"],
+        ["north", nasty + " 2.00, south 2.00, \u2016 east 3.00", "2"],
+        ["south", "north 1.50, \u2016 " + nasty + " 4.00, east 5.00", "1"],
+    ]
+    assert "<b>south</b> 1.00, <b>north</b> 2.00, " in text
+    assert '<td class="name">--task-column</td><td class="text">t</td>' in text
+    assert '<td class="name">--principal</td><td class="text">not given</td>' in text
+    for block in ("Settings", "Seconds", "Versions"):
+        assert f"<summary>{block}</summary>" in text
+
+
+def test_many_tasks(call, tmp_path, given, monkeypatch):
+    names = [f"task number {i:02}" for i in range(13)]
+    given(square(names, 7 * np.abs(np.subtract.outer(range(13), range(13)))))
+    whole = pd.concat([frame(i, 20).assign(t=name) for i, name in enumerate(names)])
+    whole.to_csv(tmp_path / "all.csv", index=False)
+    command = ("relate", "all.csv", "--task-column", "t")
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = call(*command)
+    assert code == 0
+    lines = [re.split(" {2,}", line.strip()) for line in out.splitlines()[:14]]
+    assert lines[:3] == [
+        ["task", "nearest", "dissimilarity"],
+        ["task number 00", "task number 01", "7"],
+        ["task number 01", "task number 00", "7"],
+    ]
+    folder = tmp_path / "bnmtl-relate"
+    page = Page((folder / "report.html").read_text(encoding="utf-8"))
+    assert len(page.references) == 2
+    assert len(page.table("principal task")) == 13
+    assert listing(folder) == FIXED
+    principals = [word for name in names for word in ("--principal", name)]
+    assert call(*command, *principals, "--out", "all")[0] == 0
+    page = Page((tmp_path / "all" / "report.html").read_text(encoding="utf-8"))
+    assert len(page.references) == 2 + 13
+    assert len(listing(tmp_path / "all")) == len(FIXED) + 13
+    monkeypatch.setenv("COLUMNS", "400")
+    code, out, _ = call(*command, "--out", "wide")
+    assert "nearest" not in out and len(re.findall(r"\b7\b", out)) == 24
+
+
+def test_neither_order_of_files_nor_jobs_nor_a_repetition_matters(call, towns, tmp_path):
+    assert call(*THREE, "--out", "one", "--jobs", "1")[0] == 0
+    assert call("relate", *reversed(TOWNS), *QUICK, "--out", "two", "--jobs", "2")[0] == 0
+    for name in FIXED:
+        if name not in ("report.html", "run.json"):
+            assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "PATH must name at least one CSV or Parquet file; none was given"),
+        (["north.csv"], "at least two tasks to compare; `north` is the only one: add files, or"),
+        (["north.csv"], "with `--task-column C`.\n"),
+        (
+            [*TOWNS, "--principal", "north", "--principal", "East"],
+            "`--principal` must be one of the tasks, `north`, `south`, `west`; East was given.\n",
+        ),
+        ([*TOWNS, "--penalty", "auto"], "a number above 0 and below 1; auto was given.\n"),
+        ([*TOWNS, "--penalty", "0"], "a number above 0 and below 1; 0 was given.\n"),
+        ([*TOWNS, "--penalty", "1"], "a number above 0 and below 1; 1 was given.\n"),
+        ([*TOWNS, "--penalty", "nan"], "a number above 0 and below 1; nan was given.\n"),
+        ([*TOWNS, "--relatedness", "near"], "must be direct or indirect; near was given.\n"),
+        (
+            [*TOWNS, "--relatedness", "indirect", "--penalty", "0.9"],
+            "`--penalty` belongs to `--relatedness direct`, and the relatedness is indirect;",
+        ),
+        (
+            [*TOWNS, "--relatedness", "indirect", "--prior", "paired"],
+            "`--prior` belongs to `--relatedness direct`, and the relatedness is indirect;",
+        ),
+        (["north.csv", "apart.csv"], "Tasks `apart` and `north` must share at least two variab"),
+        (["north.csv", "still.csv"], "constant ones not counted, or no arc can be compared; leav"),
+        (
+            ["north.csv", "few.csv", "--relatedness", "indirect"],
+            "Task `few`: 9 rows are too few for the 10 folds of `--relatedness indirect`; take",
+        ),
+        ([*TOWNS, "--principle", "north"], "no option of `bnmtl relate`: take `--principal`, or"),
+        ([*TOWNS, "--restarts", "3", "--starts", "3"], "`--starts` belongs to `--search orders`"),
+        (["north.csv", "nowhere.csv"], "`nowhere.csv` does not exist"),
+        (["north.csv", "real.csv"], "with `--discretize N`"),
+        ([*TOWNS, "--ignore", "z"], "there is no `z`"),
+        ([*TOWNS, "--required", "bad.csv"], "`bad.csv`, line 2"),
+        ([*TOWNS, "--out", "north.csv"], "`north.csv` is a file"),
+        ([*TOWNS, "--out", "."], "must be a new or empty folder"),
+    ],
+)
+def test_a_mistake_is_one_line_before_anything_is_learned(
+    call, towns, tmp_path, monkeypatch, arguments, message
+):
+    monkeypatch.setattr(
+        "bnmtl.search.problem.TaskProblem.of_all", lambda *_, **__: pytest.fail("learning began")
+    )
+    (tmp_path / "bad.csv").write_text("from,to\na,z\n")
+    frame(3)[["a", "d"]].rename(columns={"d": "z"}).to_csv(tmp_path / "apart.csv", index=False)
+    frame(3).assign(b=0, c=0, d=0).to_csv(tmp_path / "still.csv", index=False)
+    frame(3, 9).to_csv(tmp_path / "few.csv", index=False)
+    frame(3).assign(a=np.linspace(0, 1, 80)).to_csv(tmp_path / "real.csv", index=False)
+    before = listing(tmp_path)
+    assert message in mistake(call("relate", *arguments))
+    assert listing(tmp_path) == before
+
+
+def test_learn_knows_no_option_of_relate(call, towns):
+    for option in ("--principal", "--relatedness"):
+        assert f"`{option}` is no option of" in mistake(call("learn", *TOWNS, option, "north"))
+
+
+def test_relate_has_all_options_of_learn(call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    options = {}
+    for command in ("learn", "relate"):
+        code, out, _ = call(command, "--help")
+        assert code == 0
+        options[command] = set(re.findall(r"^\W+(--[a-z-]+) ", out, flags=re.MULTILINE))
+    assert len(options["learn"]) == 21  # 20 fields with the path left out, and --help
+    assert options["relate"] - options["learn"] == {"--relatedness", "--principal"}
+    assert options["learn"] <= options["relate"]
+
+
+def test_force_replaces_what_either_command_has_left(call, towns, tmp_path, monkeypatch):
+    assert call("learn", "north.csv", *QUICK, "--out", "run")[0] == 0
+    (tmp_path / "run" / "notes.txt").write_text("mine")
+    assert "--force" in mistake(call(*THREE, "--out", "run"))
+    assert call(*THREE, "--principal", "west", "--out", "run", "--force")[0] == 0
+    assert listing(tmp_path / "run") == sorted([*FIXED, "distances-west.png", "notes.txt"])
+    assert call(*THREE, "--out", "run", "--force")[0] == 0
+    assert listing(tmp_path / "run") == sorted([*FIXED, "notes.txt"])
+    (tmp_path / "run" / "distances-west.png").write_text("mine")
+    options = ("--principal", "west", "--out", "run", "--force")
+    with monkeypatch.context() as patched:
+        patched.setattr(relatedness, "direct", lambda *_: pytest.fail("learning began"))
+        assert "west.png` is not from a run of bnmtl" in mistake(call(*THREE, *options))
+    (tmp_path / "run" / "distances-west.png").unlink()
+    assert call("learn", "north.csv", *QUICK, "--out", "run", "--force")[0] == 0
+    assert {"north.bif", "notes.txt"} <= set(listing(tmp_path / "run"))
+    assert "order.csv" not in listing(tmp_path / "run")
+    assert record(tmp_path / "run")["command"] == "learn"
+
+
+def test_reading_back_says_what_the_folder_is(call, towns, tmp_path):
+    assert call(*THREE, "--out", "near")[0] == 0
+    message = "near` is from `bnmtl relate`, which keeps no networks: take its CSV files and run.j"
+    with pytest.raises(ValueError, match=message):
+        read_run(tmp_path / "near")
+    assert read_record(tmp_path / "near")["relatedness"] == "direct"
+
+
+@pytest.mark.parametrize("moment", ["bnmtl.relatedness.direct", "bnmtl.related_report.write"])
+def test_an_interrupt_leaves_nothing_half_written(call, towns, tmp_path, monkeypatch, moment):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(moment, interrupt)
+    code, out, err = call(*THREE, "--out", "new/run")
+    assert (code, out) == (130, "")
+    assert err == "bnmtl: interrupted; no half-written file is left.\n"
+    assert listing(tmp_path) == [*TOWNS]
+
+
+def test_an_error_inside_is_not_taken_for_a_mistake(call, towns, tmp_path, monkeypatch):
+    monkeypatch.setattr(relatedness, "direct", lambda *_: np.zeros(3) + np.zeros(4))
+    with pytest.raises(ValueError, match="broadcast"):
+        call(*THREE)
+    assert listing(tmp_path) == [*TOWNS]
+
+
+@pytest.mark.parametrize("kind", ["direct", "indirect"])
+def test_progress_ends_complete(call, towns, tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    last = {}
+    options = RelateOptions(paths=TOWNS, search="hill-climbing", restarts=0, relatedness=kind)
+    relating.run(options, lambda event: last.update({(event.stage, event.task): event}))
+    assert "single-task" in {stage for stage, _ in last}
+    assert all(event.done == event.total for event in last.values() if event.total)
+
+
+def test_names_that_no_font_can_draw_are_told_once(call, tmp_path, given):
+    names = ["b", "a", "\u5909\u6570"]
+    given(square(sorted(names), 1 - np.eye(3)))
+    whole = pd.concat([frame(i).assign(t=name) for i, name in enumerate(names)])
+    whole.to_csv(tmp_path / "all.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        code, _, err = call("relate", "all.csv", "--task-column", "t", "--principal", "a")
+    assert code == 0
+    assert err.count("\n") == bool(plotting.fonts._fallbacks(frozenset(names[2]))[1])
