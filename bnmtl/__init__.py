@@ -25,6 +25,7 @@ _NAMES = {
     "BayesNet": "networks",
 }
 _ROOMS = (
+    "confidence",
     "data",
     "graphs",
     "inference",
@@ -36,6 +37,7 @@ _ROOMS = (
     "plotting",
     "priors",
     "problems",
+    "relatedness",
     "report",
     "scores",
     "search",

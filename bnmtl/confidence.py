@@ -5,12 +5,12 @@ import numbers
 import networkx as nx
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 
 from bnmtl.graphs import Configuration
 from bnmtl.learners.base import Learner
+from bnmtl.learners.derived import changed
 from bnmtl.progress import Reporter
-from bnmtl.search.effort import in_parallel
+from bnmtl.search.effort import Effort, in_parallel
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks import encode
 
@@ -32,7 +32,8 @@ def arc_confidence(tasks, learner, n_bootstrap=100, random_state=None, subsample
     ----------
     tasks : mapping name -> DataFrame, list of DataFrame, Tasks or DataFrame
     learner : any learner
-        It is not fitted itself. Its ``n_jobs`` replicates run at a time.
+        It is not fitted itself. Its ``n_jobs`` replicates run at a time, each with its
+        ``time_limit``, if there is one.
     n_bootstrap : int, default=100
         Number of replicates.
     random_state : None, int or numpy.random.Generator, default=None
@@ -53,7 +54,8 @@ def arc_confidence(tasks, learner, n_bootstrap=100, random_state=None, subsample
     Raises
     ------
     TypeError, ValueError
-        If it is no learner, `n_bootstrap` is not a whole number of at least 1, and as in ``fit``.
+        If it is no learner, `n_bootstrap` is not a whole number of at least 1, `subsample` is no
+        share, and as in ``fit``.
 
     References
     ----------
@@ -72,7 +74,8 @@ def arc_confidence(tasks, learner, n_bootstrap=100, random_state=None, subsample
     """
     if not isinstance(learner, Learner):
         raise TypeError(f"`learner` must be a learner, got {type(learner).__name__}.")
-    if not isinstance(n_bootstrap, int | np.integer) or isinstance(n_bootstrap, bool):
+    learner.check_parameters()
+    if not isinstance(n_bootstrap, numbers.Integral) or isinstance(n_bootstrap, bool):
         raise TypeError(f"`n_bootstrap` must be a whole number, got {n_bootstrap!r}.")
     if n_bootstrap < 1:
         raise ValueError(f"`n_bootstrap` must be at least 1, got {n_bootstrap}; 100 is usual.")
@@ -94,10 +97,10 @@ def arc_confidence(tasks, learner, n_bootstrap=100, random_state=None, subsample
                 n_drawn = max(2, round(subsample * len(rows)))
                 drawn[name] = rows[rng.permutation(len(rows))[:n_drawn]]
         own = seed_of(generator(seed, "bootstrap", number))
-        quiet = clone(learner).set_params(random_state=own, n_jobs=1, progress=False)
-        return quiet.fit(encoded.take(drawn)).configuration_
+        fitted = changed(learner, random_state=own, n_jobs=1)
+        return fitted.fit_rows(encoded.take(drawn), encoded, Reporter(False)).configuration_
 
-    effort = learner._effort()
+    effort = Effort(seed, n_jobs=learner.n_jobs)
     with Reporter(learner.progress) as report:
         calls = ((number,) for number in range(n_bootstrap))
         for done, configuration in enumerate(in_parallel(replicate, calls, effort), start=1):
@@ -106,24 +109,24 @@ def arc_confidence(tasks, learner, n_bootstrap=100, random_state=None, subsample
                 for parent, child in graph.edges:
                     counts[name][at[parent], at[child]] += 1
             report("bootstrap", None, done, n_bootstrap)
-    return _table(encoded, {name: own / n_bootstrap for name, own in counts.items()})
+    return _table(encoded, counts, n_bootstrap)
 
 
-def _table(tasks, shares):
+def _table(tasks, counts, n_bootstrap):
     """One row per task and ordered pair of its variables."""
     parts = []
     for name, task in tasks.items():
         n = task.n_variables
         parent, child = np.nonzero(~np.eye(n, dtype=bool))
-        arcs = shares[name]
+        arcs = counts[name]
         parts.append(
             pd.DataFrame(
                 {
                     "task": name,
                     "parent": np.array(task.variables, dtype=object)[parent],
                     "child": np.array(task.variables, dtype=object)[child],
-                    "arc": arcs[parent, child],
-                    "edge": (arcs + arcs.T)[parent, child],
+                    "arc": arcs[parent, child] / n_bootstrap,
+                    "edge": (arcs + arcs.T)[parent, child] / n_bootstrap,
                 }
             )
         )
@@ -198,8 +201,8 @@ def _check_table(confidences):
             f"`confidences` must have the columns {', '.join(COLUMNS)}; {lacking[0]} is missing."
         )
     for column in ("arc", "edge"):
-        values = pd.to_numeric(confidences[column], errors="coerce")
-        if not values.between(0, 1).all():
+        values = confidences[column]
+        if not pd.api.types.is_numeric_dtype(values) or not values.between(0, 1).all():
             raise ValueError(f"`confidences` must hold shares from 0 to 1 in the column {column}.")
 
 
@@ -212,6 +215,6 @@ def _agreed(table, threshold, by):
         rows[by], rows["arc"], rows["parent"].astype(str), rows["child"].astype(str), strict=True
     )
     for _, _, parent, child in sorted(arcs, key=lambda row: (-row[0], -row[1], row[2], row[3])):
-        if not (graph.has_edge(child, parent) or nx.has_path(graph, child, parent)):
+        if not nx.has_path(graph, child, parent):
             graph.add_edge(parent, child)
     return graph

@@ -9,8 +9,12 @@ import numpy as np
 
 from bnmtl.parameters import family_table
 from bnmtl.seeding import generator
+from bnmtl.tasks import Tasks
 
-__all__ = ["HeldOut", "held_out_rows", "parted"]
+__all__ = ["HeldOut", "default_folds", "held_out_rows", "parted"]
+
+# Of cross-validation, unless another number is asked for.
+N_FOLDS = 10
 
 
 def held_out_rows(tasks, validation, cv, seed, purpose="held out", at_least=1):
@@ -69,12 +73,18 @@ def held_out_rows(tasks, validation, cv, seed, purpose="held out", at_least=1):
     return folds
 
 
+def default_folds(tasks):
+    """Number of folds: 10, or the fewest rows of a task if they are less."""
+    return min(N_FOLDS, *(task.n_rows for task in tasks.values()))
+
+
 def parted(tasks, held_out):
-    """The training and the held-out rows of every task, as two Tasks."""
+    """The training and the held-out rows, as two Tasks; a task may hold out none."""
     kept = {
-        name: np.setdiff1d(np.arange(task.n_rows), held_out[name]) for name, task in tasks.items()
+        name: np.setdiff1d(np.arange(task.n_rows), held_out.get(name, ()))
+        for name, task in tasks.items()
     }
-    return tasks.take(kept), tasks.take(held_out)
+    return tasks.take(kept), Tasks(tasks[name].take(rows) for name, rows in held_out.items())
 
 
 class HeldOut:

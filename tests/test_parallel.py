@@ -12,6 +12,7 @@ import reference
 from bnmtl import BDeu, MultitaskLearner, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
 from bnmtl._kernels import trees
 from bnmtl._kernels._jit import Arrays
+from bnmtl.confidence import arc_confidence
 from bnmtl.search.effort import Effort, in_parallel
 from bnmtl.tasks import encode
 
@@ -74,6 +75,13 @@ def test_a_cluster_learns_what_one_machine_learns():
         joblib.parallel_config(backend="dask"),
     ):
         assert [result(learner) for learner in LEARNERS] == expected
+
+
+@pytest.mark.slow_without_jit
+def test_processes_count_the_replicates_that_threads_count():
+    expected = arc_confidence(tasks(), LEARNERS[0], n_bootstrap=3)
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        assert arc_confidence(tasks(), LEARNERS[0], n_bootstrap=3).equals(expected)
 
 
 def test_limits_that_end_a_search_elsewhere_are_told():

@@ -7,17 +7,22 @@ import numpy as np
 import pandas as pd
 import pytest
 from budget import quick_search
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from small import CLIMB, arcs, related
 
 from bnmtl import (
     BayesNet,
     EditPrior,
+    IdenticalLearner,
     MultitaskLearner,
     MultitaskLearnerCV,
     PairedPrior,
+    SingleTaskLearner,
     structures,
 )
-from bnmtl.held_out import held_out_rows
+from bnmtl.held_out import held_out_rows, parted
+from bnmtl.learners import validated
+from bnmtl.metrics import edit_distance
 from bnmtl.penalty import DEFAULT_PENALTIES
 from bnmtl.tasks import encode
 
@@ -268,3 +273,168 @@ def test_shared_orders_at_every_penalty_and_in_several_threads():
     assert set(serial.start_scores_) <= {"orders", "single-task"}
     assert parallel.score_ == serial.score_
     assert parallel.validation_scores_.equals(serial.validation_scores_)
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"cv": 4}, {"validation": 0.2}, {"validation": "posterior"}], ids=str
+)
+def test_one_way_of_choosing_is_enough(how, tasks):
+    learner = MultitaskLearnerCV(penalties=GRID, **how, **QUICK).fit(tasks)
+    scores = learner.validation_scores_
+    assert scores.index.tolist() == GRID
+    assert learner.penalty_ == max(GRID, key=lambda penalty: (round(scores[penalty], 9), penalty))
+
+
+def by_hand(train, grid):
+    """What `greedy_path` finds, by the learners: {penalty: fitted learner}, from both ends."""
+    apart = SingleTaskLearner(**CLIMB).fit(train).configuration_
+    same = IdenticalLearner(**CLIMB).fit(train).configuration_
+    best = {}
+    for start, penalties in ((apart, sorted(grid)), (same, sorted(grid, reverse=True))):
+        for penalty in penalties:
+            learner = MultitaskLearner(PairedPrior(penalty), start=start, **CLIMB).fit(train)
+            start = learner.configuration_
+            if penalty not in best or learner.score_ > best[penalty].score_ + 1e-6:
+                best[penalty] = learner
+    return best
+
+
+def test_by_default_every_row_is_held_out_once_in_ten_folds(monkeypatch):
+    """The structures of a fold come from its own training rows; the result from all rows."""
+    grid, rows = [0.5, 0.9, 0.999, 1], related()
+    folds = []
+
+    def recorded(*arguments):
+        folds.append(held_out_rows(*arguments))
+        return folds[-1]
+
+    monkeypatch.setattr(validated, "held_out_rows", recorded)
+    learner = MultitaskLearnerCV(penalties=grid, **CLIMB).fit(rows)
+    (one,) = folds
+    assert len(one) == 10
+    encoded, scores = learner.tasks_, dict.fromkeys(grid, 0.0)
+    for name, task in encoded.items():
+        assert sorted(np.concatenate([fold[name] for fold in one])) == list(range(task.n_rows))
+    for fold in one:
+        train, test = parted(encoded, fold)
+        for penalty, again in by_hand(train, grid).items():
+            means = [
+                network.log_likelihood(test[name].frame()).mean()
+                for name, network in again.networks_.items()
+            ]
+            scores[penalty] += np.mean(means) / 10
+    assert learner.validation_scores_.to_dict() == pytest.approx(scores, rel=1e-12)
+    assert learner.penalty_ == max(grid, key=lambda penalty: (round(scores[penalty], 9), penalty))
+    refit = MultitaskLearner(PairedPrior(learner.penalty_), **CLIMB).fit(rows)
+    assert learner.score_ >= refit.score_ - 1e-9
+    for name, graph in learner.configuration_.items():
+        assert learner.networks_[name] == BayesNet.fit(graph, encoded[name])
+
+
+@pytest.mark.filterwarnings("ignore:Task `task1`. only one state")
+@pytest.mark.parametrize("n_rows", [2, 3, 7])
+def test_fewer_rows_than_ten_make_fewer_folds(n_rows, monkeypatch):
+    rows = related()
+    rows["task1"] = rows["task1"][:n_rows]
+    counts = []
+
+    def recorded(tasks, validation, cv, seed):
+        counts.append(cv)
+        return held_out_rows(tasks, validation, cv, seed)
+
+    monkeypatch.setattr(validated, "held_out_rows", recorded)
+    learner = MultitaskLearnerCV(penalties=[0, 0.9], **CLIMB).fit(rows)
+    assert counts == [n_rows]
+    assert np.isfinite(learner.validation_scores_).all()
+
+
+class Flat(BaseEstimator):
+    """A coupling of one's own that is the Paired prior."""
+
+    def __init__(self, penalty=0.9):
+        self.penalty = penalty
+
+    def log_coupling(self, states, pair=None, tasks=None):
+        return PairedPrior(self.penalty).log_coupling(states)
+
+
+def test_a_coupling_of_ones_own_may_have_a_penalty_to_choose():
+    mine, ours = (
+        MultitaskLearnerCV(prior, penalties=[0.5, 0.9], cv=2, **CLIMB).fit(related())
+        for prior in (Flat(), PairedPrior())
+    )
+    assert mine.validation_scores_.tolist() == pytest.approx(ours.validation_scores_.tolist())
+    assert mine.penalty_ == ours.penalty_
+
+
+NAMES = ["task1", "task2", "task3", "task4"]
+# d(1, 2) = 1, d(3, 4) = 1, the others 4, which is the median.
+NEAR = pd.DataFrame(
+    [[0, 1, 4, 4], [1, 0, 4, 4], [4, 4, 0, 1], [4, 4, 1, 0]], index=NAMES, columns=NAMES
+)
+
+
+@pytest.mark.parametrize("reversal", [1, 2])
+def test_close_tasks_share_more_than_far_ones(reversal):
+    """As with the penalties 1 - (1 - penalty)^(median / distance) listed by hand."""
+    prior = PairedPrior(0.9, reversal, task_distance=NEAR)
+    pairs = {("task1", "task2"): 1 - 0.1**4, ("task3", "task4"): 1 - 0.1**4}
+    listed = PairedPrior(0.9, reversal, task_penalty=pairs)
+    learned = MultitaskLearner(prior, **CLIMB).fit(related())
+    by_hand = MultitaskLearner(listed, **CLIMB).fit(related())
+    assert arcs(learned.configuration_) == arcs(by_hand.configuration_)
+    assert learned.score_ == pytest.approx(by_hand.score_, rel=1e-12)
+    assert learned.score_ == pytest.approx(
+        learned.task_scores_.sum() + prior.log_prior(learned.configuration_), rel=1e-12
+    )
+    plain = MultitaskLearner(PairedPrior(0.9, reversal), **CLIMB).fit(related())
+    near = [["task1", "task2"], ["task3", "task4"]]
+    edits = {
+        one: sum(
+            edit_distance(one.configuration_[s], one.configuration_[t], reversal) for s, t in near
+        )
+        for one in (learned, plain)
+    }
+    assert edits[learned] < edits[plain]
+
+
+@pytest.mark.parametrize("reversal", [1, 2])
+def test_equal_distances_change_nothing(reversal):
+    table = pd.DataFrame(3.0, index=NAMES, columns=NAMES)
+    prior = PairedPrior(0.9, reversal, task_distance=table)
+    equal = MultitaskLearner(prior, **CLIMB).fit(related())
+    plain = MultitaskLearner(PairedPrior(0.9, reversal), **CLIMB).fit(related())
+    assert arcs(equal.configuration_) == arcs(plain.configuration_)
+    assert equal.score_ == pytest.approx(plain.score_, rel=1e-12)
+    grid = {"penalties": [0, 0.5, 0.99, 1], "validation": 0.1}
+    chosen = MultitaskLearnerCV(prior, **grid, **CLIMB).fit(related())
+    plain = MultitaskLearnerCV(PairedPrior(0.9, reversal), **grid, **CLIMB).fit(related())
+    assert chosen.validation_scores_.to_dict() == pytest.approx(plain.validation_scores_.to_dict())
+    assert chosen.penalty_ == plain.penalty_
+
+
+def test_distances_of_the_tasks_at_hand_must_all_be_there():
+    """Others may be in the table too: they belong to its median."""
+    few = {name: related()[name] for name in NAMES[:3]}
+    learned = MultitaskLearner(PairedPrior(0.9, task_distance=NEAR), **CLIMB).fit(few)
+    listed = PairedPrior(0.9, task_penalty={("task1", "task2"): 1 - 0.1**4})
+    by_hand = MultitaskLearner(listed, **CLIMB).fit(few)
+    assert learned.score_ == pytest.approx(by_hand.score_, rel=1e-12)
+    lacking = NEAR.drop(index="task2", columns="task2")
+    for kind in (MultitaskLearner, MultitaskLearnerCV):
+        with pytest.raises(ValueError, match="`task_distance` must hold all tasks; `task2` is mis"):
+            kind(PairedPrior(task_distance=lacking), **CLIMB).fit(few)
+    # With one task there is nothing to share.
+    MultitaskLearner(PairedPrior(task_distance=NEAR), **CLIMB).fit({"other": related()["task1"]})
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [PairedPrior(0, task_distance=NEAR), PairedPrior(1, task_distance=NEAR)],
+    ids=["apart", "identical"],
+)
+def test_distances_change_nothing_at_the_ends(prior):
+    learned = MultitaskLearner(prior, **CLIMB).fit(related())
+    plain = MultitaskLearner(PairedPrior(prior.penalty), **CLIMB).fit(related())
+    assert arcs(learned.configuration_) == arcs(plain.configuration_)
+    assert learned.score_ == pytest.approx(plain.score_, rel=1e-12)

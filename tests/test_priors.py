@@ -1,17 +1,20 @@
 """Priors: their formulas, their ends at 0 and 1, and every generalisation."""
 
 import math
+import statistics
 
 import naive
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from budget import examples
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 from bnmtl import ArcPrior, EditPrior, PairedPrior, ReferencePrior
+from bnmtl.search.neighborhood import best_states
 
 STATES = st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=6)
 PENALTIES = st.sampled_from([0.0, 0.2, 0.9, 1.0])
@@ -83,6 +86,144 @@ def test_a_listed_pair_of_variables_overrides_task_penalties():
     at = {"tasks": ["b", "a"]}
     assert prior.log_coupling([1, 0], pair=("x", "y"), **at) == pytest.approx(math.log(0.5))
     assert prior.log_coupling([1, 0], pair=("x", "z"), **at) == pytest.approx(math.log(0.01))
+
+
+@st.composite
+def distance_tables(draw):
+    """Dissimilarities of six tasks, not symmetric, many of them equal or nearly 0."""
+    values = st.one_of(st.sampled_from([0.0, 0.01, 1.0, 3.0]), st.floats(0.0, 10.0))
+    rows = draw(st.lists(st.lists(values, min_size=6, max_size=6), min_size=6, max_size=6))
+    return pd.DataFrame(rows, index=TASKS, columns=TASKS)
+
+
+def closeness(table):
+    """Median over distance by pair of tasks, the distance at least a tenth of the median."""
+    mean = {(s, t): (table.loc[s, t] + table.loc[t, s]) / 2 for s in TASKS for t in TASKS if s < t}
+    median = statistics.median(mean.values())
+    return {pair: median / max(d, median / 10) if median else 1.0 for pair, d in mean.items()}
+
+
+def shared_penalty(penalty, close):
+    """1 - (1 - penalty)^close."""
+    return -math.expm1(close * math.log1p(-penalty)) if penalty < 1 else 1.0
+
+
+@given(STATES, PENALTIES, st.sampled_from([1, 2]), distance_tables())
+def test_distances_of_tasks(states, penalty, reversal, table):
+    """1 - delta = (1 - penalty)^(median / distance) for every pair of tasks."""
+    close = closeness(table)
+    assert max(close.values()) <= 10
+    prior = PairedPrior(penalty, reversal, task_distance=table)
+    expected = naive.paired_log_coupling(
+        states, reversal, lambda s, t: shared_penalty(penalty, close[TASKS[s], TASKS[t]])
+    )
+    found = prior.log_coupling(states, tasks=TASKS[: len(states)])
+    assert found == pytest.approx(expected)
+    # Any order of the tasks, and the table the other way round, are the same.
+    turned = PairedPrior(penalty, reversal, task_distance=table.T.iloc[::-1, ::-1])
+    tasks = TASKS[: len(states)][::-1]
+    assert turned.log_coupling(states[::-1], tasks=tasks) == pytest.approx(expected)
+
+
+@settings(max_examples=examples(60))
+@given(distance_tables(), st.sampled_from([0.3, 0.9, 1.0]), st.sampled_from([1, 2]), st.data())
+def test_all_solvers_agree_on_distances_of_tasks(table, penalty, reversal, data):
+    k = data.draw(st.integers(1, 4))
+    gains = np.random.default_rng(data.draw(st.integers(0, 999))).normal(0, 3, (k, 3)).round(1)
+    prior = PairedPrior(penalty, reversal, task_distance=table)
+    tasks = TASKS[:k]
+    expected = naive.best_value(gains, lambda states: prior.log_coupling(states, tasks=tasks))
+    for method in ["auto", "branch-and-bound", "enumerate", *["min-cut"] * (reversal == 2)]:
+        states, value = best_states(gains, prior, method, tasks=tasks)
+        assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        own = sum(gains[s, x + 1] for s, x in enumerate(states))
+        assert own + prior.log_coupling(states, tasks=tasks) == pytest.approx(value)
+
+
+# d(a, b) = 1, d(a, c) = 2, d(b, c) = 3 after both directions are averaged.
+DISTANCE = pd.DataFrame(
+    [[0, 0.5, 2], [1.5, 0, 3], [2, 3, 0]], index=list("abc"), columns=list("abc")
+)
+
+
+def test_listed_pairs_override_distances():
+    prior = PairedPrior(
+        0.9,
+        variable_penalty={("x", "y"): 0.5},
+        task_penalty={("a", "c"): 0.99},
+        task_distance=DISTANCE,
+    )
+
+    def log_coupling(pair, tasks):
+        return prior.log_coupling([1, 0], pair=pair, tasks=tasks)
+
+    assert log_coupling(("x", "y"), ["a", "b"]) == pytest.approx(math.log(0.5))
+    assert log_coupling(("x", "z"), ["c", "a"]) == pytest.approx(math.log(0.01))
+    assert log_coupling(("x", "z"), ["b", "a"]) == pytest.approx(2 * math.log(0.1))
+    assert log_coupling(("x", "z"), ["b", "c"]) == pytest.approx(2 / 3 * math.log(0.1))
+    weights = prior.structure_weights(("x", "z"), ["a", "b", "c"])
+    shares = {"ab": 1 - 0.1**2, "ac": 0.99, "bc": 1 - 0.1 ** (2 / 3)}
+    for at, task in enumerate("abc"):
+        own = sum(share for pair, share in shares.items() if task in pair)
+        assert weights[at] == pytest.approx(1 / (1 + own))
+
+
+def test_fewer_tasks_keep_their_penalties():
+    """What is cut off for tasks that are not there changes nothing between those that are."""
+    prior = PairedPrior(
+        0.9,
+        variable_penalty={("x", "y"): 0.5, ("y", "z"): 0.0},
+        task_penalty={("a", "c"): 0.99},
+        task_distance=DISTANCE,
+    )
+    cut = prior.among(["x", "y"], ["a", "b"])
+    assert cut.variable_penalty == {("x", "y"): 0.5}
+    assert cut.task_penalty == {}
+    for pair in (("x", "y"), ("w", "x")):
+        where = {"pair": pair, "tasks": ["a", "b"]}
+        assert cut.log_coupling([1, 0], **where) == prior.log_coupling([1, 0], **where)
+    assert len(prior.variable_penalty) == 2
+    edits = EditPrior(0.9, variable_penalty={("x", "y"): 0.5, ("y", "z"): 0.0})
+    assert edits.among(["z", "y"], ["a"]).variable_penalty == {("y", "z"): 0.0}
+
+
+def test_ends_of_the_penalty_stay_ends_at_any_distance():
+    tasks = ["a", "b", "c"]
+    for table in (DISTANCE, DISTANCE * 0, DISTANCE - 10):
+        none, full = (PairedPrior(p, task_distance=table) for p in (0, 1))
+        assert none.log_coupling([1, 0, -1], tasks=tasks) == 0
+        assert full.log_coupling([1, 1, 0], tasks=tasks) == -math.inf
+        assert full.log_coupling([1, 1, 1], tasks=tasks) == 0
+        assert none.is_independent()
+    assert not PairedPrior(0, task_penalty={("a", "b"): 0.1}).is_independent()
+
+
+@pytest.mark.parametrize(
+    ("table", "error", "words"),
+    [
+        ({("a", "b"): 1}, TypeError, "`task_distance` must be a square DataFrame .* got dict"),
+        (DISTANCE.drop(index="a"), ValueError, "must have one row and one column a task, got the"),
+        (
+            DISTANCE.rename(index={"a": "d"}),
+            ValueError,
+            "`task_distance` must have one row an",
+        ),
+        (pd.DataFrame(1.0, index=["a", "a"], columns=["a", "a"]), ValueError, "one row and one"),
+        (DISTANCE.replace(3, np.nan), ValueError, "`task_distance` must hold finite numbers"),
+        (DISTANCE.replace(3, np.inf), ValueError, "`task_distance` must hold finite numbers"),
+        (DISTANCE.astype(object).replace(3, "far"), ValueError, "must hold finite numbers"),
+        (DISTANCE, ValueError, "`task_distance` must hold all tasks, and lacks 'a' or 'd'"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_distances_that_are_none_are_refused(table, error, words):
+    with pytest.raises(error, match=words):
+        PairedPrior(task_distance=table).log_coupling([0, 1], tasks=["a", "d"])
+
+
+def test_leaving_out_the_tasks_is_an_error_where_their_distances_count():
+    with pytest.raises(ValueError, match="`tasks` must be given where the penalty depends on the"):
+        PairedPrior(task_distance=DISTANCE).log_coupling([1, 0])
 
 
 def test_leaving_out_what_the_penalty_depends_on_is_an_error():
@@ -194,6 +335,18 @@ def test_reference_prior_counts_the_symmetric_difference():
         graph.add_nodes_from(names)
         found = log_prior_of(prior, graph, names)
         assert found == pytest.approx(differences * math.log(0.1)), arcs
+
+
+def test_structure_priors_of_fewer_variables_say_the_same_of_them():
+    graph = nx.DiGraph([("x", "y"), ("y", "z")])
+    listed = {("x", "y"): 0.9, ("z", "y"): 0.2}
+    for prior in (ArcPrior(0.2), ArcPrior(listed), ReferencePrior(graph, 0.1), ArcPrior(None, 1)):
+        cut = prior.among(["x", "y"])
+        for own, same in zip(cut.arc_terms(["x", "y"]), prior.arc_terms(["x", "y"]), strict=True):
+            assert np.array_equal(own, same)
+        assert cut.names() <= {"x", "y"}
+    assert set(graph) == {"x", "y", "z"}
+    assert len(listed) == 2
 
 
 @pytest.mark.parametrize(

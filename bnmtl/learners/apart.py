@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from bnmtl.graphs import from_adjacency
-from bnmtl.learners.base import Learner, common_parameters, pooled_task
+from bnmtl.learners.base import Learner, common_parameters
 from bnmtl.search.multitask import search_identical, search_task, search_tasks
 from bnmtl.search.problem import JointProblem
-from bnmtl.tasks import Tasks
+from bnmtl.tasks import Task, Tasks
 
 _START_EACH = """A graph to start from, one for all tasks or a mapping by task; None is the
         graph of the required arcs."""
@@ -134,7 +136,7 @@ class PooledLearner(Learner):
     def _fit(self, tasks, effort, report):
         for name in ("required", "forbidden", "tiers", "structure_prior", "start"):
             _refuse_mapping(name, getattr(self, name), "PooledLearner", "one value")
-        whole = Tasks([pooled_task(tasks)])
+        whole = _pooled(tasks)
         (pooled,) = self._problems(whole, effort)
         (start,) = self._start_matrices(whole, [pooled], self.start)
         matrix = search_task(pooled, start, report, effort)
@@ -144,6 +146,24 @@ class PooledLearner(Learner):
         self._publish(
             tasks, own, [matrix] * len(own), pooled.log_posterior(matrix), scores, everywhere
         )
+
+    def _all_rows(self, tasks):
+        return tasks if self._whole is None else _pooled(self._whole)
+
+
+def _pooled(tasks):
+    """All rows as one task; refuses tasks with different variables."""
+    first = next(iter(tasks.values()))
+    for task in tasks.values():
+        apart = sorted(set(first.variables) ^ set(task.variables))
+        if apart:
+            raise ValueError(
+                f"Pooling needs the same variables in all tasks, but `{apart[0]}` is only in "
+                f"`{(first if apart[0] in first.variables else task).name}` of `{first.name}` and "
+                f"`{task.name}`; drop it, or learn the tasks together with MultitaskLearner."
+            )
+    codes = np.concatenate([task.codes for task in tasks.values()], axis=1)
+    return Tasks([Task("pooled", first.variables, first.states, codes)])
 
 
 def _refuse_mapping(name, value, learner, wanted):

@@ -2,30 +2,23 @@
 
 import numbers
 import time
-import warnings
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
 from bnmtl._kernels._jit import is_first_run
-from bnmtl.graphs import (
-    Configuration,
-    adjacency,
-    check_dag,
-    compelled_arcs,
-    could_have,
-    from_adjacency,
-)
+from bnmtl.graphs import Configuration, compelled_arcs, could_have, from_adjacency
+from bnmtl.learners.demands import start_matrices, structure_priors
 from bnmtl.networks import BayesNet
 from bnmtl.progress import Reporter
 from bnmtl.scores import BDeu, LogLikelihood, Score
-from bnmtl.search.constraints import by_task, constraints_by_task
+from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import SEARCHES, Effort
 from bnmtl.search.problem import TaskProblem
 from bnmtl.seeding import seed_of
-from bnmtl.tasks import Task, encode
+from bnmtl.tasks import encode
+from bnmtl.tasks.wording import warn
 
 
 def common_parameters(start):
@@ -89,6 +82,8 @@ class Learner(BaseEstimator):
 
     # Single-task graphs by their rows, set where learners with the same parameters share them.
     _known = None
+    # The tasks with all their rows, while a learner is fitted to some of them.
+    _whole = None
 
     def __init__(
         self,
@@ -155,14 +150,36 @@ class Learner(BaseEstimator):
         TypeError, ValueError
             For parameters out of range and data that cannot be learned from: one sentence each.
         """
-        self._check_parameters()
+        self.check_parameters()
         encoded = encode(tasks, missing=self.missing)
-        effort = self._effort()
         with Reporter(self.progress) as report:
-            if is_first_run():
-                report("compiling, on the first run only")
-            self._fit(encoded, effort, report)
-        self.tasks_ = encoded
+            return self.fit_rows(encoded, encoded, report)
+
+    def fit_rows(self, tasks, whole, report):
+        """Learn from some rows of tasks under the demands that all of their rows allow.
+
+        Where the rows left do not vary, a required arc stays and a given start loses its arcs.
+
+        Parameters
+        ----------
+        tasks, whole : Tasks
+            The rows to learn from, and the same tasks with all rows.
+        report : Reporter
+            In place of the learner's own ``progress``.
+
+        Returns
+        -------
+        self
+        """
+        effort = self._effort()
+        if is_first_run():
+            report("compiling, on the first run only")
+        self._whole = whole
+        try:
+            self._fit(tasks, effort, report)
+        finally:
+            del self._whole
+        self.tasks_ = tasks
         self.families_ = effort.families()
         self._warn_of_limits(effort)
         return self
@@ -186,24 +203,21 @@ class Learner(BaseEstimator):
     def _warn_of_limits(self, effort):
         """Say what kept the searches from what they would have done."""
         for name in sorted(effort.stopped):
-            warnings.warn(
+            warn(
                 f"A search was ended by `{name}`={getattr(self, name)}; the result is the best it "
-                f"had found. Raise `{name}` or leave it None for a full search.",
-                UserWarning,
-                stacklevel=3,
+                f"had found. Raise `{name}` or leave it None for a full search."
             )
         left_out = [bound.left_out for bound in effort.bounds if bound.left_out]
         if left_out:
             child, *parents = left_out[0]
-            warnings.warn(
+            warn(
                 f"Families of more than `max_cells`={self.max_cells} cells were left out, for "
                 f"example {child} given {', '.join(parents)}; raise `max_cells`, set `max_parents` "
-                "or merge rare states.",
-                UserWarning,
-                stacklevel=3,
+                "or merge rare states."
             )
 
-    def _check_parameters(self):
+    def check_parameters(self):
+        """Raise TypeError or ValueError for parameters out of range, whatever the data."""
         _check_whole("n_starts", self.n_starts, 1)
         _check_whole("iterations", self.iterations, 0)
         _check_whole("max_cells", self.max_cells, 1)
@@ -243,6 +257,10 @@ class Learner(BaseEstimator):
                 f"`parameter_sample_size` must be a number of 0 or more, got {size!r}."
             )
 
+    def _all_rows(self, tasks):
+        """The tasks on whose rows demands are checked."""
+        return tasks if self._whole is None else self._whole
+
     def _constraints(self, tasks):
         """Constraints of every task, by name."""
         return constraints_by_task(
@@ -252,16 +270,8 @@ class Learner(BaseEstimator):
     def _problems(self, tasks, effort, constraints=None):
         """One `TaskProblem` a task, under given constraints or those of these rows."""
         if constraints is None:
-            constraints = self._constraints(tasks)
-        priors, _ = by_task(tasks, self.structure_prior, "structure_prior")
-        for prior in priors.values():
-            if prior is not None and not hasattr(prior, "arc_terms"):
-                raise TypeError(
-                    "`structure_prior` must be an ArcPrior, a ReferencePrior, a mapping of them by "
-                    f"task or None, got {prior!r}."
-                )
-            if prior is not None:
-                check_names("structure_prior", prior.names(), tasks.variables, "variable")
+            constraints = self._constraints(self._all_rows(tasks))
+        priors = structure_priors(tasks, self.structure_prior)
         score = BDeu() if self.score is None else self.score
         problems = TaskProblem.of_all(
             tasks, score, constraints, priors, cache_size=self.cache_size, max_cells=self.max_cells
@@ -273,15 +283,10 @@ class Learner(BaseEstimator):
         """Adjacency matrices of given start graphs, or of the required arcs where none is given."""
         if start is None:
             return [problem.constraints.required for problem in problems]
-        graphs, own = by_task(tasks, start, "start")
-        for graph in graphs.values():
-            if graph is not None:
-                check_dag(graph, "start")
-                check_names("start", map(str, graph), tasks.variables, "variable")
-        if own and None in graphs.values():
-            lacking = next(task for task, graph in graphs.items() if graph is None)
-            raise ValueError(f"`start` gives no graph for the task `{lacking}`; add one.")
-        return [_start_matrix(problem, graphs[problem.name], own) for problem in problems]
+        whole = self._all_rows(tasks)
+        given = start_matrices(whole, self._constraints(whole), start)
+        pairs = zip(problems, given, strict=True)
+        return [problem.constraints.allowed_of(matrix) for problem, matrix in pairs]
 
     def _publish(self, tasks, problems, matrices, score, task_scores, parameters_from=None):
         """Set the learned attributes from the adjacency matrices."""
@@ -349,69 +354,12 @@ def arc_table(problems, configuration):
     )
 
 
-def check_names(argument, names, known, kind):
-    """Raise ValueError for a name that no task has."""
-    unknown = sorted(set(names) - set(known))
-    if unknown:
-        raise ValueError(
-            f"`{argument}` names the {kind} {unknown[0]!r}, which is not there; the {kind}s are "
-            f"{', '.join(known)}."
-        )
-
-
 def _learned_graph(task, matrix):
     """The graph of a task, its constant variables marked."""
     graph = from_adjacency(matrix, task.variables)
     for variable in task.constant:
         graph.nodes[variable]["constant"] = True
     return graph
-
-
-def _start_matrix(problem, graph, own):
-    """One start graph as a matrix over the task's variables, checked against its constraints."""
-    graph = nx.relabel_nodes(graph, str)
-    active = {
-        v for v, takes_part in zip(problem.variables, problem.active, strict=True) if takes_part
-    }
-    if own:
-        strange = sorted({str(v) for arc in graph.edges for v in arc} - active)
-        if strange:
-            raise ValueError(
-                f"Task `{problem.name}`: `start` has arcs of {strange[0]!r}, which is no variable "
-                "with more than one state there; remove them."
-            )
-    cut = graph.subgraph(active)
-    matrix = adjacency(cut, problem.variables)
-    limits = problem.constraints
-    wrong = np.argwhere((matrix & ~limits.permitted) | (limits.required & ~matrix))
-    if len(wrong):
-        parent, child = (problem.variables[at] for at in wrong[0])
-        raise ValueError(
-            f"Task `{problem.name}`: `start` must hold the required arcs and no forbidden one, but "
-            f"does not for {parent} -> {child}; mend the start graph."
-        )
-    crowded = np.flatnonzero(matrix.sum(axis=0) > limits.max_parents)
-    if len(crowded):
-        raise ValueError(
-            f"Task `{problem.name}`: `start` gives {problem.variables[crowded[0]]} more parents "
-            f"than `max_parents`={limits.max_parents}; remove some."
-        )
-    return matrix
-
-
-def pooled_task(tasks):
-    """All rows as one task; refuses tasks with different variables."""
-    first = next(iter(tasks.values()))
-    for task in tasks.values():
-        apart = sorted(set(first.variables) ^ set(task.variables))
-        if apart:
-            raise ValueError(
-                f"Pooling needs the same variables in all tasks, but `{apart[0]}` is only in "
-                f"`{(first if apart[0] in first.variables else task).name}` of `{first.name}` and "
-                f"`{task.name}`; drop it, or learn the tasks together with MultitaskLearner."
-            )
-    codes = np.concatenate([task.codes for task in tasks.values()], axis=1)
-    return Task("pooled", first.variables, first.states, codes)
 
 
 def _check_whole(name, value, least):

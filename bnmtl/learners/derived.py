@@ -8,10 +8,16 @@ from sklearn.base import clone
 
 from bnmtl.learners.apart import SingleTaskLearner
 from bnmtl.learners.multitask import MultitaskLearner
+from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior
 
-__all__ = ["apart", "at_penalty", "for_tasks"]
+__all__ = ["apart", "at_penalty", "changed", "for_tasks"]
+
+
+def changed(learner, **parameters):
+    """An unfitted learner of the same kind with some parameters changed, the others shared."""
+    return type(learner)(**{**learner.get_params(deep=False), **parameters})
 
 
 def apart(learner):
@@ -52,33 +58,49 @@ def for_tasks(learner, tasks):
     Parameters
     ----------
     learner : Learner
-        Its parameters fit to more tasks than these.
+        Its parameters suit more tasks than these.
     tasks : Tasks
+        With all rows.
 
     Returns
     -------
     Learner
-        Unfitted.
+        Unfitted. A `MultitaskLearner` for a `MultitaskLearnerCV` with no penalty to choose, because
+        all pairs of these tasks have one of their own.
     """
-    learner = clone(learner)
-    usable = [set(task.variables) - set(task.constant) for task in tasks.values()]
-    variables = set(tasks.variables)
-    changed = {}
+    parameters = learner.get_params(deep=False)
     for name in ("required", "forbidden", "tiers", "structure_prior", "start"):
-        value = getattr(learner, name)
+        value = parameters[name]
         if isinstance(value, Mapping):
-            changed[name] = {task: own for task, own in value.items() if str(task) in tasks.names}
-        elif name in ("required", "forbidden"):
-            arcs = [tuple(map(str, arc)) for arc in value]
-            changed[name] = [arc for arc in arcs if any(own.issuperset(arc) for own in usable)]
-        elif name == "tiers" and value is not None:
-            changed[name] = [[v for v in map(str, tier) if v in variables] for tier in value]
-        elif name == "start" and isinstance(value, nx.DiGraph):
-            changed[name] = value.subgraph([node for node in value if str(node) in variables])
-    prior = getattr(learner, "prior", None)
+            own = {task: one for task, one in value.items() if str(task) in tasks.names}
+            # Arcs and tiers of a task name its own variables, graphs and priors those of any.
+            if name in ("structure_prior", "start"):
+                own = {task: _among(name, one, tasks) for task, one in own.items()}
+            parameters[name] = own
+        else:
+            parameters[name] = _among(name, value, tasks)
+    prior = parameters.get("prior")
     if isinstance(prior, CouplingPrior):
-        changed["prior"] = prior.among(variables, tasks.names)
-    return learner.set_params(**changed)
+        parameters["prior"] = prior.among(tasks.variables, tasks.names)
+    derived = changed(learner, **parameters)
+    if isinstance(derived, MultitaskLearnerCV) and not derived.has_choice(tasks):
+        return at_penalty(derived, derived.prior.penalty)
+    return derived
+
+
+def _among(name, value, tasks):
+    """One parameter that holds for all tasks, without what none of these have."""
+    if name in ("required", "forbidden"):
+        usable = [set(task.variables) - set(task.constant) for task in tasks.values()]
+        arcs = [tuple(map(str, arc)) for arc in value]
+        return [arc for arc in arcs if any(own.issuperset(arc) for own in usable)]
+    if name == "tiers" and value is not None:
+        return [[v for v in map(str, tier) if v in tasks.variables] for tier in value]
+    if name == "structure_prior" and hasattr(value, "among"):
+        return value.among(tasks.variables)
+    if name == "start" and isinstance(value, nx.DiGraph):
+        return value.subgraph([node for node in value if str(node) in tasks.variables])
+    return value
 
 
 def _shared(learner, kind):

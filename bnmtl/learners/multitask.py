@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import networkx as nx
 
-from bnmtl.learners.base import Learner, check_names, common_parameters
+from bnmtl.learners.base import Learner, common_parameters
+from bnmtl.learners.demands import check_names, start_matrices, structure_priors
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.search.multitask import STARTS, MultitaskSearch
@@ -120,8 +121,8 @@ class MultitaskLearner(Learner):
         )
         self.prior = prior
 
-    def _check_parameters(self):
-        super()._check_parameters()
+    def check_parameters(self):
+        super().check_parameters()
         if self.prior is not None:
             check_prior(self.prior)
 
@@ -137,6 +138,27 @@ class MultitaskLearner(Learner):
         starts = given or search.starts([prior], names)
         self._publish_solution(tasks, problems, search.solve(prior, starts, report))
 
+    def check_for(self, tasks):
+        """Raise as `fit` would for parameters that do not suit these tasks; nothing is searched."""
+        self.check_parameters()
+        check_prior_names(PairedPrior() if self.prior is None else self.prior, tasks)
+        structure_priors(tasks, self.structure_prior)
+        constraints = self._constraints(tasks)
+        if self._is_given():
+            start_matrices(tasks, constraints, self.start)
+        else:
+            self._start_names()
+
+    def _is_given(self):
+        """Whether `start` gives graphs; raises for what is neither those nor a name."""
+        if self.start is None or isinstance(self.start, str):
+            return False
+        if not isinstance(self.start, (Mapping, nx.DiGraph)):
+            raise TypeError(
+                f"`start` must be a string, a networkx.DiGraph or a mapping, got {self.start!r}."
+            )
+        return True
+
     def _start_names(self):
         """Names of the starts that are asked for; None leaves the choice."""
         if self.start is None:
@@ -150,12 +172,8 @@ class MultitaskLearner(Learner):
 
     def _given_starts(self, tasks, problems):
         """Matrices of given start graphs, by name; None if none are given."""
-        if self.start is None or isinstance(self.start, str):
+        if not self._is_given():
             return None
-        if not isinstance(self.start, (Mapping, nx.DiGraph)):
-            raise TypeError(
-                f"`start` must be a string, a networkx.DiGraph or a mapping, got {self.start!r}."
-            )
         return {"given": self._start_matrices(tasks, problems, self.start)}
 
     def _publish_solution(self, tasks, problems, solution):

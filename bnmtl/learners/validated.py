@@ -1,5 +1,6 @@
 """The learner that also chooses how much the tasks share."""
 
+import contextlib
 import numbers
 from dataclasses import replace
 
@@ -8,21 +9,19 @@ import pandas as pd
 from sklearn.base import clone
 
 from bnmtl.graphs import from_adjacency
-from bnmtl.held_out import HeldOut, held_out_rows, parted
+from bnmtl.held_out import HeldOut, default_folds, held_out_rows, parted
 from bnmtl.learners.base import common_parameters
 from bnmtl.learners.multitask import START, MultitaskLearner, check_prior_names
 from bnmtl.penalty import best_penalty, penalty_grid
 from bnmtl.priors import PairedPrior
-from bnmtl.priors.coupling import check_prior
+from bnmtl.priors.coupling import CouplingPrior, check_prior
+from bnmtl.priors.listed import read_penalties
 from bnmtl.progress import Reporter
 from bnmtl.search.effort import in_parallel
 from bnmtl.search.multitask import MultitaskSearch
-from bnmtl.search.path import complete, solve_path
+from bnmtl.search.path import complete, greedy_path, solve_path
 from bnmtl.search.posterior import log_posterior
 from bnmtl.search.problem import Couplings, NoCommonGraph
-
-# Cross-validation unless something else is asked for.
-N_FOLDS = 10
 
 
 class MultitaskLearnerCV(MultitaskLearner):
@@ -45,7 +44,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         arcs than there are it chooses too small a penalty.
     cv : int, default=None
         Number of folds; None is 10, or the fewest rows of a task if they are less. Every row is
-        held out once; a fold's structures are searched from those of all rows at each penalty.
+        held out once; a fold's structures are searched with less effort, along the penalties.
     {common_parameters(START)}
 
     Attributes
@@ -141,8 +140,8 @@ class MultitaskLearnerCV(MultitaskLearner):
         self.validation = validation
         self.cv = cv
 
-    def _check_parameters(self):
-        super()._check_parameters()
+    def check_parameters(self):
+        super().check_parameters()
         if self.validation is not None and self.cv is not None:
             raise ValueError(
                 "Give at most one of `validation` and `cv` and leave the other None, got "
@@ -159,7 +158,8 @@ class MultitaskLearnerCV(MultitaskLearner):
             raise ValueError(f"`cv` must be a whole number of at least 2, got {folds!r}.")
         for prior in self._priors().values():
             check_prior(prior)
-            prior.resolved()
+            if isinstance(prior, CouplingPrior):
+                prior.resolved()
 
     def _priors(self):
         """The prior at each penalty of the grid, the largest penalty first."""
@@ -199,7 +199,7 @@ class MultitaskLearnerCV(MultitaskLearner):
                 self._posterior(search, *one) for one in zip(priors.values(), path, strict=True)
             ]
         else:
-            scores = self._cross_validated(tasks, search, priors, path, effort.share(0.7), report)
+            scores = self._cross_validated(tasks, search, priors, given, effort.share(0.7), report)
 
         best = best_penalty(np.array(scores))
         self.penalty_ = list(priors)[best]
@@ -225,23 +225,23 @@ class MultitaskLearnerCV(MultitaskLearner):
         constraints = {problem.name: problem.constraints for problem in problems}
         return MultitaskSearch(self._problems(train, effort, constraints), effort, report)
 
-    def _cross_validated(self, tasks, search, priors, path, effort, report):
+    def _cross_validated(self, tasks, search, priors, given, effort, report):
         """Mean over folds of what held-out rows score at every penalty.
 
-        The structures of a fold are searched from those of all rows at the same penalty.
+        The structures of a fold know nothing of its held-out rows; they are searched from a single
+        start each, and along the penalties by the greedy search alone.
         """
-        n_folds = self.cv or min(N_FOLDS, *(task.n_rows for task in tasks.values()))
+        n_folds = self.cv or default_folds(tasks)
         folds = held_out_rows(tasks, None, n_folds, effort.seed)
         silent = Reporter(False)
 
         def score(held_out, own):
+            own = replace(own, n_starts=1)
             train, test = parted(tasks, held_out)
             fold = self._on(train, search.problems, own, silent)
-            found = []
-            for prior, solution in zip(priors.values(), path, strict=True):
-                (matrices,) = fold.within({"path": solution.matrices}).values()
-                found.append(fold.follow(prior, replace(solution, matrices=matrices), own))
-            return np.array(self._predicted(train, test, found))
+            starts = fold.within(given) if given else self._fold_starts(fold, priors)
+            path = greedy_path(fold, list(priors.values()), starts, own)
+            return np.array(self._predicted(train, test, path))
 
         total = np.zeros(len(priors))
         done = report.of_part("folds", 0, n_folds)
@@ -249,6 +249,17 @@ class MultitaskLearnerCV(MultitaskLearner):
             total += scores
             done(at + 1)
         return (total / n_folds).tolist()
+
+    def _fold_starts(self, fold, priors):
+        """Adjacency matrices that the greedy search of a fold starts from, by name."""
+        asked = self._start_names() or ("single-task", "identical")
+        starts = {}
+        for name in asked:
+            with contextlib.suppress(NoCommonGraph):
+                # A search over shared orders begins with the identical graph.
+                name = "identical" if name == "orders" else name
+                starts.update(fold.starts(priors.values(), [name]))
+        return starts
 
     def _predicted(self, train, test, solutions):
         """Mean over tasks of the mean log-likelihood of their held-out rows, for each solution."""
@@ -264,13 +275,31 @@ class MultitaskLearnerCV(MultitaskLearner):
 
     def _check_choice(self, tasks):
         """Raise ValueError where the penalty that is to be chosen has no effect."""
-        listed = getattr(self.prior, "task_penalty", None)
-        n_pairs = len(tasks) * (len(tasks) - 1) // 2
-        if listed is not None and len(self.prior.resolved().task_penalty) == n_pairs:
+        if not self.has_choice(tasks):
             raise ValueError(
                 "`task_penalty` gives every pair of tasks a penalty of its own, so there is none "
                 "to choose; use MultitaskLearner."
             )
+        if self.validation != "posterior" or self.prior is None:
+            return
+        if not isinstance(self.prior, CouplingPrior) or self.prior.by_task():
+            raise ValueError(
+                '`validation` "posterior" needs a PairedPrior or an EditPrior with the same '
+                "penalty for all tasks; leave `validation` out to choose by held-out rows."
+            )
+
+    def has_choice(self, tasks):
+        """Whether some pair of these tasks has no penalty of its own."""
+        listed = getattr(self.prior, "task_penalty", None)
+        if listed is None:
+            return True
+        own = [pair for pair in read_penalties(listed, "task_penalty") if pair <= set(tasks.names)]
+        return len(own) < len(tasks) * (len(tasks) - 1) // 2 or len(tasks) == 1
+
+    def check_for(self, tasks):
+        """Raise as `fit` would for parameters that do not suit these tasks; nothing is searched."""
+        super().check_for(tasks)
+        self._check_choice(tasks)
 
     def _possible(self, search, priors):
         """The priors without those of the default grid that contradict required arcs."""

@@ -6,7 +6,6 @@ import numbers
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator
 
 from bnmtl.graphs import could_have
@@ -131,7 +130,10 @@ class CouplingPrior(BaseEstimator):
         return False
 
     def among(self, variables, tasks):
-        """The same prior with what it lists for some variables and tasks only."""
+        """The same prior with the penalties it lists for some variables and tasks only.
+
+        Distances stay: how close two tasks are does not depend on who learns with them.
+        """
         parameters = self.get_params(deep=False)
         for name, kept in (("variable_penalty", variables), ("task_penalty", tasks)):
             if parameters.get(name) is not None:
@@ -139,10 +141,6 @@ class CouplingPrior(BaseEstimator):
                 parameters[name] = {
                     tuple(sorted(pair)): p for pair, p in penalties.items() if pair <= set(kept)
                 }
-        table = parameters.get("task_distance")
-        if isinstance(table, pd.DataFrame):
-            rows = [task for task in table.index if str(task) in set(tasks)]
-            parameters["task_distance"] = table.loc[rows, rows]
         return type(self)(**parameters)
 
     def pair_penalties(self):
@@ -188,8 +186,8 @@ class PairedPrior(CouplingPrior):
     task_distance : DataFrame, default=None
         Dissimilarity of all tasks, such as `bnmtl.relatedness.direct` gives: close tasks share
         more than far ones, 1 - delta_st = (1 - penalty)^(median / d_st), the median being that of
-        all pairs of tasks and d_st the mean of both directions, at least a tenth of the median.
-        Pairs listed in ``task_penalty`` or ``variable_penalty`` keep theirs.
+        all pairs of the table and d_st the mean of both directions, at least a tenth of the
+        median. Pairs listed in ``task_penalty`` or ``variable_penalty`` keep theirs.
 
     Raises
     ------

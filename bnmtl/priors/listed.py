@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-__all__ = ["check_penalty", "read_closeness", "read_penalties"]
+__all__ = ["check_penalty", "read_closeness", "read_distances", "read_penalties"]
 
 
 class _Penalties(dict):
@@ -53,23 +53,8 @@ def read_closeness(table):
         return table
     if table is None:
         return _Closeness()
-    if not isinstance(table, pd.DataFrame):
-        raise TypeError(
-            "`task_distance` must be a square DataFrame with a row and a column a task, got "
-            f"{type(table).__name__}; `bnmtl.relatedness.direct` makes one."
-        )
-    labels = [str(label) for label in table.index]
-    if labels != [str(label) for label in table.columns] or len(set(labels)) < len(labels):
-        raise ValueError(
-            "`task_distance` must have the same different names as rows and columns, got one of "
-            f"shape {table.shape}."
-        )
-    try:
-        values = table.to_numpy(dtype=float)
-    except (TypeError, ValueError):
-        values = np.full(table.shape, np.nan)
-    if not np.isfinite(values).all():
-        raise ValueError("`task_distance` must hold finite numbers; fill what is missing.")
+    table = read_distances(table, "task_distance")
+    labels, values = list(table.index), table.to_numpy()
     pairs = list(itertools.combinations(range(len(labels)), 2))
     distances = np.array([(values[i, j] + values[j, i]) / 2 for i, j in pairs])
     median = float(np.median(distances)) if pairs else 0.0
@@ -79,6 +64,28 @@ def read_closeness(table):
         (frozenset((labels[i], labels[j])), float(one))
         for (i, j), one in zip(pairs, closeness, strict=True)
     )
+
+
+def read_distances(table, name):
+    """A table of dissimilarities of tasks, checked: strings as labels, rows ordered as columns."""
+    if not isinstance(table, pd.DataFrame):
+        raise TypeError(
+            f"`{name}` must be a square DataFrame with a row and a column a task, got "
+            f"{type(table).__name__}; `bnmtl.relatedness.direct` makes one."
+        )
+    rows, columns = ([str(label) for label in labels] for labels in (table.index, table.columns))
+    if len(set(rows)) < len(rows) or sorted(rows) != sorted(columns):
+        raise ValueError(
+            f"`{name}` must have one row and one column a task, got the rows {', '.join(rows)} and "
+            f"the columns {', '.join(columns)}."
+        )
+    try:
+        values = table.to_numpy(dtype=float)
+    except (TypeError, ValueError):
+        values = np.full(table.shape, np.nan)
+    if not np.isfinite(values).all():
+        raise ValueError(f"`{name}` must hold finite numbers; fill what is missing.")
+    return pd.DataFrame(values, index=rows, columns=columns)[rows]
 
 
 def _cells(table, name):

@@ -46,6 +46,14 @@ class ArcPrior(BaseEstimator):
             return set()
         return {str(name) for arc in self.probability for name in arc}
 
+    def among(self, variables):
+        """The same prior with what it says of some variables only."""
+        if not isinstance(self.probability, Mapping):
+            return self
+        kept = set(variables)
+        listed = self.probability.items()
+        return ArcPrior({arc: chance for arc, chance in listed if kept.issuperset(map(str, arc))})
+
     def arc_terms(self, variables):
         """Log prior of each ordered pair, as two (n, n) arrays: arc present, arc absent."""
         n = len(variables)
@@ -119,6 +127,12 @@ class ReferencePrior(BaseEstimator):
         """Variables that the prior names."""
         check_dag(self.graph, "graph")
         return {str(node) for node in self.graph}
+
+    def among(self, variables):
+        """The same prior with what it says of some variables only."""
+        kept = set(variables)
+        nodes = [node for node in self.graph if str(node) in kept]
+        return ReferencePrior(self.graph.subgraph(nodes), self.factor)
 
     def arc_terms(self, variables):
         """Log prior of each ordered pair, as two (n, n) arrays: arc present, arc absent."""

@@ -4,16 +4,13 @@ import numpy as np
 import pandas as pd
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from bnmtl.graphs import Configuration
-from bnmtl.held_out import parted
-from bnmtl.learners.derived import at_penalty
-from bnmtl.networks import BayesNet
+from bnmtl.learners.derived import at_penalty, changed
 from bnmtl.progress import Reporter
-from bnmtl.relatedness.groups import Groups
-from bnmtl.relatedness.measures import direct
-from bnmtl.relatedness.selection import check_size, first_of_the_best, held_out
+from bnmtl.relatedness.measures import direct_of
+from bnmtl.relatedness.sizes import SizeChoice, check_size
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
 
@@ -27,12 +24,13 @@ class TaskClusterer(BaseEstimator):
     ----------
     learner : MultitaskLearner or MultitaskLearnerCV
         Learns each cluster, and the structures that distances are measured between (see `direct`);
-        it is not fitted itself. A task alone is learned by the same single-task search.
+        it is not fitted itself. A task alone is learned by the same single-task search. A
+        ``time_limit`` holds for each fit.
     n_clusters : "validation", "cv" or int, default="validation"
         "validation" holds out 5 % of each task's rows, at least 10, others than those that choose
         a penalty, and takes the number of clusters that predicts them best; structures are learned
-        from the rows that are left, probability tables from all. "cv" does so with ten folds and
-        learns again from all rows; the clusters are those of all rows.
+        from the rows that are left, probability tables from all. "cv" does so with ten folds, or as
+        many as rows, and learns again from all rows; the clusters are those of all rows.
 
     Attributes
     ----------
@@ -88,53 +86,37 @@ class TaskClusterer(BaseEstimator):
         -------
         self
         """
+        # Refuses what cannot be learned together before anything is searched.
         at_penalty(self.learner, 0.9)
         tasks = encode(tasks, missing=self.learner.missing)
+        self.learner.check_for(tasks)
         check_size("n_clusters", self.n_clusters, 1, len(tasks))
-        seed = seed_of(self.learner.random_state)
-        learner = clone(self.learner).set_params(random_state=seed)
+        learner = changed(self.learner, random_state=seed_of(self.learner.random_state))
         with Reporter(self.learner.progress) as report:
-            self._fit(tasks, learner, seed, report)
+            self._fit(tasks, learner, report)
         return self
 
-    def _fit(self, tasks, learner, seed, report):
-        folds = held_out(self.n_clusters, tasks, seed) if isinstance(self.n_clusters, str) else []
-        known = parted(tasks, folds[0])[0] if self.n_clusters == "validation" else tasks
-        self._link(known, learner)
-        groups = Groups(learner, known)
-        sizes = range(1, len(tasks) + 1)
-        self.scores_ = pd.Series(dtype=float, index=pd.Index([], name="n_clusters"))
-        self.n_clusters_ = self.n_clusters
-        if folds:
-            totals = np.zeros(len(sizes))
-            for at, fold in enumerate(folds):
-                train, test = parted(tasks, fold)
-                own = groups if self.n_clusters == "validation" else Groups(learner, train)
-                for i, size in enumerate(sizes):
-                    totals[i] += self._score(own, test, size) / len(folds)
-                    done = at * len(sizes) + i + 1
-                    report("numbers of clusters", None, done, len(folds) * len(sizes))
-            self.scores_ = pd.Series(totals, index=pd.Index(sizes, name="n_clusters"))
-            self.n_clusters_ = sizes[first_of_the_best(totals)]
+    def _fit(self, tasks, learner, report):
+        sizes = pd.RangeIndex(1, len(tasks) + 1, name="n_clusters")
+        choice = SizeChoice(self.n_clusters, sizes, tasks, list(tasks), learner, report)
+        self._link(choice.groups)
+        self.n_clusters_, self.scores_ = choice.best(self._score)
         self.labels_ = self._labels(self.n_clusters_)
-        self.learners_ = [groups.fitted(names) for names in self._clusters(self.n_clusters_)]
+        self.learners_ = [choice.groups.fitted(names) for names in self._clusters(self.n_clusters_)]
         found = {}
         for one in self.learners_:
             found.update(one.configuration_)
         self.configuration_ = Configuration((name, found[name]) for name in tasks)
-        size = learner.parameter_sample_size
-        self.networks_ = {
-            name: BayesNet.fit(graph, tasks[name], size)
-            for name, graph in self.configuration_.items()
-        }
+        self.networks_ = choice.networks(self.configuration_)
 
-    def _link(self, tasks, learner):
+    def _link(self, groups):
         """Set the distances and the hierarchy of clusters."""
-        if len(tasks) == 1:
-            self.relatedness_ = pd.DataFrame(0.0, index=list(tasks), columns=list(tasks))
+        names = list(groups.tasks)
+        if len(names) == 1:
+            self.relatedness_ = pd.DataFrame(0.0, index=names, columns=names)
             self.linkage_ = np.zeros((0, 4))
             return
-        self.relatedness_ = direct(tasks, learner)
+        self.relatedness_ = direct_of(groups)
         self.linkage_ = linkage(squareform(self.relatedness_.to_numpy()), "average")
 
     def _labels(self, n_clusters):

@@ -1,7 +1,5 @@
 """Groups of tasks learned together, each group once, and how well they predict held-out rows."""
 
-from sklearn.base import clone
-
 from bnmtl.held_out import HeldOut
 from bnmtl.learners.derived import apart, for_tasks
 from bnmtl.tasks import Tasks
@@ -14,28 +12,44 @@ class Groups:
 
     Parameters
     ----------
-    learner : MultitaskLearner or MultitaskLearnerCV
-        For groups of several tasks; a task alone is learned by the same single-task search.
-    tasks : Tasks
+    learner : Learner
+        For groups of several tasks; a task alone is learned by the same single-task search. Its
+        ``random_state`` is an int.
+    tasks, whole : Tasks
+        The rows to learn from, and the same tasks with all rows.
+    report : Reporter
+        In place of the learner's own ``progress``.
     """
 
-    def __init__(self, learner, tasks):
-        self._learner = learner
-        self._tasks = tasks
+    def __init__(self, learner, tasks, whole, report):
+        self.learner = learner
+        self.tasks = tasks
+        self._whole = whole
+        self._report = report
         self._fitted = {}
         self._known = {}
 
     def fitted(self, names):
         """The learner fitted to some tasks, whatever the order of their names."""
         wanted = set(names)
-        names = tuple(name for name in self._tasks if name in wanted)
+        names = tuple(name for name in self.tasks if name in wanted)
         if names not in self._fitted:
-            tasks = Tasks(self._tasks[name] for name in names)
-            learner = clone(self._learner) if len(names) > 1 else apart(self._learner)
-            learner = for_tasks(learner, tasks)
-            learner._known = self._known
-            self._fitted[names] = learner.fit(tasks)
+            learner = self.learner if len(names) > 1 else apart(self.learner)
+            self._fitted[names] = self.fit(learner, names)
         return self._fitted[names]
+
+    def fit(self, learner, names=None):
+        """Fit a learner that searches single tasks as this one does, by default to all tasks."""
+        names = self.tasks.names if names is None else names
+        rows, whole = (Tasks(own[name] for name in names) for own in (self.tasks, self._whole))
+        if len(names) < len(self.tasks):
+            learner = for_tasks(learner, whole)
+        learner.check_parameters()
+        learner._known = self._known
+        learner.fit_rows(rows, whole, self._report)
+        # Whoever changes its parameters and fits it again wants another search.
+        del learner._known
+        return learner
 
     def held_out_score(self, names, name, test):
         """Mean log-likelihood of a task's held-out rows where it is learned with other tasks.
@@ -54,5 +68,5 @@ class Groups:
             In nats per row.
         """
         graph = self.fitted(names).configuration_[name]
-        size = self._learner.parameter_sample_size
-        return HeldOut(self._tasks[name], test, size).mean(graph)
+        size = self.learner.parameter_sample_size
+        return HeldOut(self.tasks[name], test, size).mean(graph)

@@ -4,21 +4,24 @@ Each is a labeled square table, 0 on the diagonal; smaller is closer.
 """
 
 import itertools
+import numbers
 from collections.abc import Mapping
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 
-from bnmtl.graphs import check_dag, could_have
+from bnmtl.graphs import check_dag, could_have, takes_part
 from bnmtl.held_out import HeldOut, held_out_rows, parted
 from bnmtl.learners.base import Learner
-from bnmtl.learners.derived import apart, at_penalty
+from bnmtl.learners.derived import apart, at_penalty, changed
 from bnmtl.networks import BayesNet
+from bnmtl.progress import Reporter
+from bnmtl.relatedness.groups import Groups
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
 
-__all__ = ["direct", "indirect", "true"]
+__all__ = ["direct", "direct_of", "indirect", "indirect_of", "true"]
 
 
 def direct(tasks, learner, penalty=0.9, normalize=None):
@@ -66,12 +69,17 @@ def direct(tasks, learner, penalty=0.9, normalize=None):
     >>> bool(table.loc["task1", "task2"] < table.loc["task1", "task3"])
     True
     """
-    inner = at_penalty(learner, penalty)
-    if not 0 < penalty < 1:
+    at_penalty(learner, penalty)
+    if not isinstance(penalty, numbers.Real) or not 0 < penalty < 1:
         raise ValueError(f"`penalty` must be above 0 and below 1, got {penalty!r}; 0.9 is usual.")
-    encoded = _several(encode(tasks, missing=learner.missing))
-    inner.fit(encoded)
-    return _distances(inner.configuration_, normalize, _weights(inner.prior))
+    with Reporter(learner.progress) as report:
+        return direct_of(_all_of(tasks, learner, report), penalty, normalize)
+
+
+def direct_of(groups, penalty=0.9, normalize=None):
+    """`direct` for the rows and the learner of groups of tasks."""
+    learner = groups.fit(at_penalty(groups.learner, penalty))
+    return _distances(learner.configuration_, normalize, _weights(learner.prior))
 
 
 def true(configuration, normalize=None):
@@ -138,8 +146,8 @@ def indirect(tasks, learner, cv=10):
     Raises
     ------
     TypeError, ValueError
-        If `cv` is no whole number of at least 2, there are fewer than two tasks or too few rows;
-        and as in ``fit``.
+        If `cv` is no whole number of at least 2, there are fewer than two tasks or too few rows,
+        or the learner's ``parameter_sample_size`` is 0; and as in ``fit``.
 
     References
     ----------
@@ -157,35 +165,39 @@ def indirect(tasks, learner, cv=10):
     """
     if not isinstance(learner, Learner):
         raise TypeError(f"`learner` must be a learner, got {type(learner).__name__}.")
-    check_folds("cv", cv)
-    encoded = _several(encode(tasks, missing=learner.missing))
-    seed = seed_of(learner.random_state)
-    alone = apart(learner).set_params(random_state=seed).fit(encoded)
-    size = learner.parameter_sample_size
-    names = list(encoded)
-    losses = np.zeros((len(names), len(names)))
-    folds = held_out_rows(encoded, None, cv, seed, purpose="relatedness")
+    if not isinstance(cv, numbers.Integral) or isinstance(cv, bool) or cv < 2:
+        raise ValueError(f"`cv` must be a whole number of at least 2, got {cv!r}.")
+    with Reporter(learner.progress) as report:
+        return indirect_of(_all_of(tasks, learner, report), cv)
+
+
+def indirect_of(groups, cv):
+    """`indirect` for the rows and the learner of groups of tasks."""
+    tasks, size = groups.tasks, groups.learner.parameter_sample_size
+    if size == 0:
+        raise ValueError(
+            "`parameter_sample_size` of the learner must be above 0, got 0, with which a state "
+            "that is new among held-out rows has probability 0; 1 is usual."
+        )
+    folds = held_out_rows(tasks, None, cv, groups.learner.random_state, purpose="relatedness")
+    alone = groups.fit(apart(groups.learner)).configuration_
+    losses = np.zeros((len(tasks), len(tasks)))
     for held_out in folds:
-        train, test = parted(encoded, held_out)
-        for t, name in enumerate(names):
+        train, test = parted(tasks, held_out)
+        for t, (name, task) in enumerate(tasks.items()):
             own = HeldOut(train[name], test[name], size)
-            variables = encoded[name].variables
-            means = [own.mean(_cut(alone.configuration_[other], variables)) for other in names]
-            losses[:, t] += (means[t] - np.array(means)) / cv
-    np.fill_diagonal(losses, 0.0)
-    return pd.DataFrame(losses, index=_labels(names), columns=_labels(names))
+            means = np.array([own.mean(_cut(graph, task.variables)) for graph in alone.values()])
+            losses[:, t] += (means[t] - means) / len(folds)
+    return pd.DataFrame(losses, index=_labels(tasks), columns=_labels(tasks))
 
 
-def check_folds(argument, value):
-    """Raise unless a value is a number of folds."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 2:
-        raise ValueError(f"`{argument}` must be a whole number of at least 2, got {value!r}.")
-
-
-def _several(tasks):
-    if len(tasks) < 2:
+def _all_of(tasks, learner, report):
+    """All rows of at least two tasks, with the learner that a user gave."""
+    encoded = encode(tasks, missing=learner.missing)
+    if len(encoded) < 2:
         raise ValueError("`tasks` must hold at least two tasks to be compared, got one.")
-    return tasks
+    seed = seed_of(learner.random_state)
+    return Groups(changed(learner, random_state=seed), encoded, encoded, report)
 
 
 def _cut(graph, variables):
@@ -204,7 +216,7 @@ def _weights(prior):
 def _distances(graphs, normalize, weights):
     """Weighted edit distances of the pairs of variables that both tasks could have arcs between."""
     names = list(graphs)
-    parts = [{v for v in graph if could_have(graph, v, v)} for graph in graphs.values()]
+    parts = [{v for v in graph if takes_part(graph, v)} for graph in graphs.values()]
     if normalize is None:
         normalize = any(part != parts[0] for part in parts)
     table = pd.DataFrame(0.0, index=_labels(names), columns=_labels(names))
@@ -240,4 +252,4 @@ def _total(variables, weights):
 
 
 def _labels(names):
-    return pd.Index(names, name="task")
+    return pd.Index(list(names), name="task")

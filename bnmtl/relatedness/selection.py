@@ -1,26 +1,19 @@
 """Selection of the tasks that help one principal task, nearest first."""
 
-import numbers
-
-import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
-from bnmtl.held_out import held_out_rows, parted
-from bnmtl.learners.derived import at_penalty
-from bnmtl.networks import BayesNet
-from bnmtl.penalty import EQUALLY_GOOD
+from bnmtl.held_out import default_folds
+from bnmtl.learners.derived import at_penalty, changed
+from bnmtl.priors.listed import read_distances
 from bnmtl.progress import Reporter
-from bnmtl.relatedness.groups import Groups
-from bnmtl.relatedness.measures import direct, indirect
+from bnmtl.relatedness.measures import direct_of, indirect_of
+from bnmtl.relatedness.sizes import SizeChoice, check_size
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
 from bnmtl.tasks.wording import listed
 
 __all__ = ["TaskSelector"]
-
-# Of the rows that a size is chosen by: their share, their least number, and the folds.
-SHARE, AT_LEAST, N_FOLDS = 0.05, 10, 10
 
 
 class TaskSelector(BaseEstimator):
@@ -32,15 +25,16 @@ class TaskSelector(BaseEstimator):
     Parameters
     ----------
     learner : MultitaskLearner or MultitaskLearnerCV
-        Learns the principal task with the selected ones; it is not fitted itself.
+        Learns the principal task with the selected ones; it is not fitted itself. A ``time_limit``
+        holds for each fit.
     principal : str
         Name of the task that matters.
     n_tasks : "validation", "cv" or int, default="validation"
         How many other tasks are taken; 0 learns the principal task alone. "validation" holds out
         5 % of the principal task's rows, at least 10, others than those that choose a penalty, and
         takes the number that predicts them best; structures are learned from the rows that are
-        left, probability tables from all. "cv" does so with ten folds and learns again from all
-        rows; the order of the tasks is that of all rows.
+        left, probability tables from all. "cv" does so with ten folds, or as many as rows, and
+        learns again from all rows; the order of the tasks is that of all rows.
     relatedness : "direct", "indirect" or DataFrame, default="direct"
         What tells near from far: see `direct` and `indirect`, or a table of dissimilarities, of
         which the principal task's column counts.
@@ -103,6 +97,7 @@ class TaskSelector(BaseEstimator):
         # Refuses what cannot be learned together before anything is searched.
         at_penalty(self.learner, 0.9)
         tasks = encode(tasks, missing=self.learner.missing)
+        self.learner.check_for(tasks)
         principal = str(self.principal)
         if principal not in tasks.names:
             raise ValueError(
@@ -110,96 +105,51 @@ class TaskSelector(BaseEstimator):
                 f"{self.principal!r}."
             )
         check_size("n_tasks", self.n_tasks, 0, len(tasks) - 1)
-        seed = seed_of(self.learner.random_state)
-        learner = clone(self.learner).set_params(random_state=seed)
+        given = self._given_table(tasks)
+        learner = changed(self.learner, random_state=seed_of(self.learner.random_state))
         with Reporter(self.learner.progress) as report:
-            self._fit(tasks, principal, learner, seed, report)
+            self._fit(tasks, principal, given, learner, report)
         return self
 
-    def _fit(self, tasks, principal, learner, seed, report):
-        known = tasks
-        if isinstance(self.n_tasks, str):
-            whole = {name: np.arange(0) for name in tasks}
-            own = held_out(self.n_tasks, tasks, seed)
-            folds = [{**whole, principal: fold[principal]} for fold in own]
-        if self.n_tasks == "validation":
-            known, _ = parted(tasks, folds[0])
-        self._order(known, principal, learner)
-        sizes = range(len(tasks))
-        self.scores_ = pd.Series(dtype=float, index=pd.Index([], name="n_tasks"))
-        self.n_tasks_ = self.n_tasks
-        groups = Groups(learner, known)
-        if isinstance(self.n_tasks, str):
-            totals = np.zeros(len(sizes))
-            for at, fold in enumerate(folds):
-                train, test = parted(tasks, fold)
-                own = groups if self.n_tasks == "validation" else Groups(learner, train)
-                for size in sizes:
-                    names = [principal, *self.order_[:size]]
-                    score = own.held_out_score(names, principal, test[principal])
-                    totals[size] += score / len(folds)
-                    done = at * len(sizes) + size + 1
-                    report("numbers of tasks", None, done, len(folds) * len(sizes))
-            self.scores_ = pd.Series(totals, index=pd.Index(sizes, name="n_tasks"))
-            self.n_tasks_ = first_of_the_best(totals)
-        self.learner_ = groups.fitted([principal, *self.order_[: self.n_tasks_]])
-        self.configuration_ = self.learner_.configuration_
-        size = learner.parameter_sample_size
-        self.networks_ = {
-            name: BayesNet.fit(graph, tasks[name], size)
-            for name, graph in self.configuration_.items()
-        }
-
-    def _order(self, tasks, principal, learner):
-        """Set the dissimilarities and the order of the other tasks."""
-        self.relatedness_ = self._dissimilarity(tasks, learner)
+    def _fit(self, tasks, principal, given, learner, report):
+        sizes = pd.RangeIndex(len(tasks), name="n_tasks")
+        choice = SizeChoice(self.n_tasks, sizes, tasks, [principal], learner, report)
+        self.relatedness_ = self._measured(choice.groups) if given is None else given
         column = self.relatedness_[principal]
         others = [name for name in tasks if name != principal]
         self.order_ = sorted(others, key=lambda name: (column[name], name))
 
-    def _dissimilarity(self, tasks, learner):
-        if isinstance(self.relatedness, pd.DataFrame):
-            table = self.relatedness.rename(index=str, columns=str)
-            lacking = sorted(set(tasks.names) - (set(table.index) & set(table.columns)))
-            if lacking:
-                raise ValueError(
-                    f"`relatedness` must have a row and a column for every task; `{lacking[0]}` "
-                    "is missing."
-                )
-            table = table.loc[list(tasks), list(tasks)]
-            if not np.isfinite(table.to_numpy(dtype=float)).all():
-                raise ValueError("`relatedness` must hold finite numbers; fill what is missing.")
-            return table
-        if len(tasks) == 1:
-            return pd.DataFrame(0.0, index=list(tasks), columns=list(tasks))
+        def score(groups, test, size):
+            names = [principal, *self.order_[:size]]
+            return groups.held_out_score(names, principal, test[principal])
+
+        self.n_tasks_, self.scores_ = choice.best(score)
+        self.learner_ = choice.groups.fitted([principal, *self.order_[: self.n_tasks_]])
+        self.configuration_ = self.learner_.configuration_
+        self.networks_ = choice.networks(self.configuration_)
+
+    def _given_table(self, tasks):
+        """The dissimilarities that were given, checked; None if they are to be measured."""
+        if isinstance(self.relatedness, str) and self.relatedness in ("direct", "indirect"):
+            return None
+        if not isinstance(self.relatedness, pd.DataFrame):
+            raise ValueError(
+                '`relatedness` must be "direct", "indirect" or a DataFrame, got '
+                f"{self.relatedness!r}."
+            )
+        table = read_distances(self.relatedness, "relatedness")
+        lacking = sorted(set(tasks.names) - set(table.index))
+        if lacking:
+            raise ValueError(
+                f"`relatedness` must have a row and a column for every task; `{lacking[0]}` is "
+                "missing."
+            )
+        return table.loc[list(tasks), list(tasks)]
+
+    def _measured(self, groups):
+        names = list(groups.tasks)
+        if len(names) == 1:
+            return pd.DataFrame(0.0, index=names, columns=names)
         if self.relatedness == "direct":
-            return direct(tasks, learner)
-        if self.relatedness == "indirect":
-            return indirect(tasks, learner)
-        raise ValueError(
-            f'`relatedness` must be "direct", "indirect" or a DataFrame, got {self.relatedness!r}.'
-        )
-
-
-def check_size(argument, value, least, most):
-    """Raise unless a size is "validation", "cv" or a whole number in a range."""
-    if isinstance(value, str) and value in ("validation", "cv"):
-        return
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
-        raise TypeError(
-            f'`{argument}` must be "validation", "cv" or a whole number, got {value!r}.'
-        )
-    if not least <= value <= most:
-        raise ValueError(f"`{argument}` must be from {least} to {most} here, got {value}.")
-
-
-def held_out(kind, tasks, seed):
-    """The folds by which a size is chosen, apart from those that choose a penalty."""
-    if kind == "validation":
-        return held_out_rows(tasks, SHARE, None, seed, purpose="size", at_least=AT_LEAST)
-    return held_out_rows(tasks, None, N_FOLDS, seed, purpose="size")
-
-
-def first_of_the_best(scores):
-    """Position of the best score, of equally good ones the first."""
-    return int(np.argmax(scores >= np.max(scores) - EQUALLY_GOOD))
+            return direct_of(groups)
+        return indirect_of(groups, default_folds(groups.tasks))

@@ -35,6 +35,10 @@ class Constraints:
         """The same where only some variables take part in pairs; required arcs stay."""
         return replace(self, permitted=self.permitted & np.outer(active, active))
 
+    def allowed_of(self, matrix):
+        """The arcs of a graph that may be set here, and the required ones."""
+        return (matrix & self.permitted) | self.required
+
 
 def constraints_by_task(tasks, required, forbidden, tiers, max_parents):
     """Constraints of every task, over its own variables.

@@ -203,7 +203,7 @@ class MultitaskSearch:
         if not self.is_apart(prior) and Couplings(prior, self.joint).shared(0.0) is None:
             raise ValueError(
                 "`start` 'orders' needs a PairedPrior or EditPrior with the same penalty for all "
-                f"tasks, got {prior!r}; take another start or None."
+                "tasks; take another start or None."
             )
 
     def _by_orders(self, couplings, graph, report, effort):
@@ -296,9 +296,9 @@ class MultitaskSearch:
         score, task_scores, matrices = ends[best]
         return Solution(matrices, score, task_scores, best, scores)
 
-    def follow(self, prior, solution, effort):
-        """Where the greedy search ends that starts at the solution of another prior."""
-        search = self._at(Couplings(prior, self.joint), self.joint.spread(solution.matrices))
+    def follow(self, prior, matrices, effort):
+        """Where the greedy search ends that starts at a configuration, of another prior say."""
+        search = self._at(Couplings(prior, self.joint), self.joint.spread(matrices))
         search.run(effort.budget())
         violated, score = search.score
         score = -np.inf if violated else score
@@ -340,7 +340,7 @@ class MultitaskSearch:
         """Given starts, cut to the arcs that the tasks may have here, the required ones kept."""
         return {
             name: [
-                (matrix & problem.constraints.permitted) | problem.constraints.required
+                problem.constraints.allowed_of(matrix)
                 for matrix, problem in zip(matrices, self.problems, strict=True)
             ]
             for name, matrices in starts.items()

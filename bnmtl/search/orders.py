@@ -190,7 +190,8 @@ def search_jointly(
     shared : Arrays
         As in `trees.SHARED`.
     graph : bool array of shape (n, n)
-        The first start is an order of this graph, the others are random.
+        The first start is an order of this graph, where it agrees with what the tasks require; the
+        others are random.
     polish : callable (matrices) -> (score, matrices)
         Improves graphs of all tasks, bool arrays of shape (k, n, n).
     rng : numpy.random.Generator
@@ -209,8 +210,10 @@ def search_jointly(
     """
     walk = _Walk(states[0].scores, [state.task for state in states], shared, rng)
     tolerance = shared.tolerance[0]
-    required = np.repeat(shared.before[None], len(states), 0)
-    given = np.repeat(by_child(graph)[None], len(states), 0)
+    # Families of these graphs are remembered as they are: each task's must be legal there.
+    required = np.stack([state.task.required for state in states])
+    permitted = np.stack([state.task.permitted for state in states])
+    given = (by_child(graph) & permitted) | required
     best, best_score = None, -np.inf
     # What polishing has made of graphs seen before, and the most that it has gained so far.
     known, most = {}, 0.0

@@ -5,7 +5,7 @@ from dataclasses import replace
 from bnmtl.search.effort import in_parallel
 from bnmtl.search.multitask import FROM_NEIGHBOR
 
-__all__ = ["complete", "solve_path"]
+__all__ = ["complete", "greedy_path", "solve_path"]
 
 # Every so many penalties all starts are searched from; the others are reached from these.
 SPACING = 3
@@ -48,10 +48,38 @@ def solve_path(search, priors, starts, effort, report=None):
         if at in apart:
             continue
         is_first = solutions[at] is None
-        followed = search.follow(priors[at], solutions[neighbor], effort)
+        followed = search.follow(priors[at], solutions[neighbor].matrices, effort)
         solutions[at] = _better(search, solutions[at], followed)
         if is_first and report is not None:
             report(n - solutions.count(None))
+    return solutions
+
+
+def greedy_path(search, priors, starts, effort):
+    """A solution at every penalty of a grid by the greedy search alone.
+
+    From tasks learned apart it goes up the grid, from all other starts down; at every penalty the
+    best score is kept. Much less work than `solve_path`, and enough to compare penalties.
+
+    Parameters
+    ----------
+    search : MultitaskSearch
+    priors : list of priors
+        By falling penalty.
+    starts : dict name -> list of bool array
+    effort : Effort
+
+    Returns
+    -------
+    list of Solution
+    """
+    solutions = [search.apart(effort) if search.is_apart(prior) else None for prior in priors]
+    coupled = [at for at, solution in enumerate(solutions) if solution is None]
+    for name, matrices in starts.items():
+        for at in reversed(coupled) if name == "single-task" else coupled:
+            followed = search.follow(priors[at], matrices, effort)
+            solutions[at] = _better(search, solutions[at], followed)
+            matrices = followed.matrices
     return solutions
 
 

@@ -76,8 +76,8 @@ def _kinds(couplings, matrices):
         members, coupling = couplings.of(i, j)
         if isinstance(coupling, WeightedPairedCoupling) or not couplings.builtin:
             raise ValueError(
-                '`validation` "posterior" needs a PairedPrior or an EditPrior with the same '
-                "penalty for all tasks; choose by held-out rows: leave `validation` out."
+                "the coupling must depend on how many tasks have an arc and not on which, got a "
+                f"{type(coupling).__name__}."
             )
         states = matrices[members, i, j].astype(np.int8) - matrices[members, j, i]
         group = groups.setdefault((id(coupling), len(members)), [coupling, len(members), 0, 0.0, 0])

@@ -1,0 +1,105 @@
+"""How many tasks are learned together, or in how many clusters: given, or by held-out rows."""
+
+import numbers
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.held_out import default_folds, held_out_rows, parted
+from bnmtl.networks import BayesNet
+from bnmtl.penalty import EQUALLY_GOOD
+from bnmtl.relatedness.groups import Groups
+from bnmtl.tasks import Tasks
+
+__all__ = ["SizeChoice", "check_size"]
+
+# Of the rows that a size is chosen by, with "validation": their share and their least number.
+SHARE, AT_LEAST = 0.05, 10
+
+
+def check_size(argument, value, least, most):
+    """Raise unless a size is "validation", "cv" or a whole number in a range."""
+    rule = f'`{argument}` must be "validation", "cv" or a whole number from {least} to {most} here'
+    if isinstance(value, str):
+        if value not in ("validation", "cv"):
+            raise ValueError(f"{rule}, got {value!r}.")
+    elif not isinstance(value, numbers.Integral) or isinstance(value, bool):
+        raise TypeError(f"{rule}, got {value!r}.")
+    elif not least <= value <= most:
+        raise ValueError(f"{rule}, got {value}.")
+
+
+class SizeChoice:
+    """The rows that a size is chosen by, and groups of tasks on the others.
+
+    Parameters
+    ----------
+    wanted : "validation", "cv" or int
+    sizes : pandas.Index
+        What may be chosen.
+    tasks : Tasks
+    judged : iterable of str
+        The tasks that hold rows out, apart from those that choose a penalty.
+    learner : MultitaskLearner or MultitaskLearnerCV
+        Its ``random_state`` is an int.
+    report : Reporter
+
+    Attributes
+    ----------
+    groups : Groups
+        On the rows that structures are learned from: all but those of a validation set.
+    """
+
+    def __init__(self, wanted, sizes, tasks, judged, learner, report):
+        self._wanted = wanted
+        self._sizes = sizes
+        self._tasks = tasks
+        self._learner = learner
+        self._report = report
+        own = Tasks(tasks[name] for name in judged)
+        share = SHARE if wanted == "validation" else None
+        n_folds = default_folds(own) if wanted == "cv" else None
+        self._folds = []
+        if isinstance(wanted, str):
+            self._folds = held_out_rows(
+                own, share, n_folds, learner.random_state, purpose="size", at_least=AT_LEAST
+            )
+        is_apart = wanted == "validation"
+        self.groups = self._on(parted(tasks, self._folds[0])[0] if is_apart else tasks)
+
+    def best(self, score):
+        """The size that was given, or the one with the best score, of equally good ones the first.
+
+        Parameters
+        ----------
+        score : callable (groups, held-out rows as Tasks, size) -> float
+
+        Returns
+        -------
+        size : int
+        scores : pandas.Series by size
+            Empty where the size was given.
+        """
+        if not self._folds:
+            return int(self._wanted), pd.Series(dtype=float, index=self._sizes[:0])
+        totals, total = np.zeros(len(self._sizes)), len(self._folds) * len(self._sizes)
+        for at, fold in enumerate(self._folds):
+            train, test = parted(self._tasks, fold)
+            groups = self.groups if self._wanted == "validation" else self._on(train)
+            for i, size in enumerate(self._sizes.tolist()):
+                totals[i] += score(groups, test, size) / len(self._folds)
+                done = at * len(self._sizes) + i + 1
+                self._report(f"choice of {self._sizes.name}", None, done, total)
+        best = int(np.argmax(totals >= totals.max() - EQUALLY_GOOD))
+        return int(self._sizes[best]), pd.Series(totals, index=self._sizes)
+
+    def networks(self, configuration):
+        """Networks with these graphs and the probabilities of all rows."""
+        size = self._learner.parameter_sample_size
+        return {
+            name: BayesNet.fit(graph, self._tasks[name], size)
+            for name, graph in configuration.items()
+        }
+
+    def _on(self, rows):
+        return Groups(self._learner, rows, self._tasks, self._report)

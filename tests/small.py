@@ -1,0 +1,52 @@
+"""Small related tasks and short searches, for tests of what learns many times."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from bnmtl import problems
+
+CLIMB = {"search": "hill-climbing", "restarts": 0, "tabu": 0, "random_state": 0}
+
+
+@cache
+def _rows():
+    network = problems.random_network(6, mean_degree=2.0, states=2, random_state=3)
+    problem = problems.perturb(network, 4, n_edits=2, random_state=3)
+    return problems.sample(problem, 150, random_state=0)
+
+
+def related():
+    """Four tasks over x1 ... x6, 150 rows each, no column constant or nearly so."""
+    return {name: frame.copy() for name, frame in _rows().items()}
+
+
+def partial():
+    """The same where task2 lacks x1, and task3 lacks x1 and x6."""
+    tasks = related()
+    tasks["task2"] = tasks["task2"].drop(columns="x1")
+    tasks["task3"] = tasks["task3"].drop(columns=["x1", "x6"])
+    return tasks
+
+
+def arcs(configuration):
+    """Sorted arcs by task."""
+    return {task: sorted(graph.edges) for task, graph in configuration.items()}
+
+
+def rarely_varying():
+    """Two tasks in which `b` differs in one row, so that without it the column is constant."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (40, 2)), columns=["a", "c"])
+    rare = (np.arange(40) == 3).astype(int)
+    return {"north": frame.assign(b=rare), "south": frame.assign(b=rng.permutation(rare))}
+
+
+def variants(tasks):
+    """The same tasks given in other orders: of columns, of rows, of the tasks themselves."""
+    return {
+        "columns": {name: frame[frame.columns[::-1]] for name, frame in tasks.items()},
+        "rows": {name: frame.sample(frac=1, random_state=3) for name, frame in tasks.items()},
+        "tasks": dict(reversed(tasks.items())),
+    }

@@ -1,0 +1,391 @@
+"""Confidence of arcs: what replicates draw, how arcs are counted, and what they agree on."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import warnings
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from budget import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small import CLIMB, arcs, partial, rarely_varying, related, variants
+
+from bnmtl import (
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    PairedPrior,
+    PooledLearner,
+    SingleTaskLearner,
+)
+from bnmtl.confidence import arc_confidence, consensus
+from bnmtl.graphs import Configuration
+from bnmtl.held_out import held_out_rows
+from bnmtl.learners import validated
+from bnmtl.learners.base import Learner
+
+SINGLE = SingleTaskLearner(**CLIMB)
+LEARNERS = [SINGLE, MultitaskLearner(PairedPrior(0.9), **CLIMB)]
+every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)
+
+
+class Scripted(Learner):
+    """Answers replicate i with graph i of its list, and keeps the rows and the seed it got."""
+
+    graphs, drawn, seeds = (), [], []
+
+    def _fit(self, tasks, effort, report):
+        own = self.graphs[len(self.drawn) % len(self.graphs)]
+        self.configuration_ = Configuration()
+        for name, task in tasks.items():
+            graph = nx.DiGraph()
+            graph.add_nodes_from(task.variables)
+            graph.add_edges_from(arc for arc in own if set(arc) <= set(task.variables))
+            self.configuration_[name] = graph
+        self.drawn.append(tasks)
+        self.seeds.append(effort.seed)
+
+
+@pytest.fixture
+def scripted(monkeypatch):
+    """A scripted learner, set back."""
+
+    def make(*graphs, **parameters):
+        monkeypatch.setattr(Scripted, "graphs", graphs)
+        monkeypatch.setattr(Scripted, "drawn", [])
+        monkeypatch.setattr(Scripted, "seeds", [])
+        return Scripted(**parameters)
+
+    return make
+
+
+def share(table, task, parent, child, column="arc"):
+    """One cell."""
+    own = table[(table["task"] == task) & (table["parent"] == parent) & (table["child"] == child)]
+    (value,) = own[column]
+    return value
+
+
+def test_arcs_are_counted_over_replicates(scripted):
+    tasks = {"b": pd.DataFrame({"x": [0, 1, 1], "y": [0, 1, 0], "z": [1, 0, 0]})}
+    tasks["a"] = tasks["b"][["y", "z"]]
+    first, second, third = [("x", "y"), ("y", "z")], [("z", "y"), ("x", "y")], [("y", "x")]
+    table = arc_confidence(tasks, scripted(first, second, third, third), n_bootstrap=4)
+    expected = {("x", "y"): 0.5, ("y", "x"): 0.5, ("y", "z"): 0.25, ("z", "y"): 0.25}
+    for parent, child in itertools.permutations("xyz", 2):
+        arc = expected.get((parent, child), 0)
+        assert share(table, "b", parent, child) == arc
+        either = arc + expected.get((child, parent), 0)
+        assert share(table, "b", parent, child, "edge") == either
+    assert share(table, "a", "y", "z") == 0.25
+    assert list(table.columns) == ["task", "parent", "child", "arc", "edge"]
+    names = list(zip(table["task"], table["parent"], table["child"], strict=True))
+    assert names == sorted(names)
+    assert len(names) == 6 + 2
+    assert table["task"].cat.categories.tolist() == ["a", "b"]
+    assert table["child"].cat.categories.tolist() == ["x", "y", "z"]
+
+
+def test_shares_of_an_edge_are_counts_not_sums_of_rounded_shares(scripted):
+    """0.7 + 0.1 is less than 0.8."""
+    frame = pd.DataFrame({"x": [0, 1], "y": [0, 1]})
+    graphs = [[("x", "y")]] * 7 + [[("y", "x")]] + [[]] * 2
+    table = arc_confidence(frame, scripted(*graphs), n_bootstrap=10)
+    assert share(table, "task1", "x", "y", "edge") == 0.8
+    assert consensus(table, threshold=0.8, by="edge")["task1"].has_edge("x", "y")
+
+
+def cases(task):
+    """How often each row was drawn; the rows differ from each other."""
+    return np.unique(task.codes, axis=1, return_counts=True)[1]
+
+
+def different_rows():
+    """Two tasks of eight rows that all differ."""
+    rows = np.array(list(itertools.product([0, 1], repeat=3)))
+    return {name: pd.DataFrame(rows, columns=list("xyz")) for name in ("north", "south")}
+
+
+def test_as_many_rows_are_drawn_with_replacement(scripted):
+    arc_confidence(different_rows(), scripted([]), n_bootstrap=30, random_state=0)
+    drawn = Scripted.drawn
+    assert len(drawn) == 30
+    assert {own.n_rows for tasks in drawn for own in tasks.values()} == {8}
+    counts = [cases(own) for tasks in drawn for own in tasks.values()]
+    # Of eight rows 8 (1 - 1/8)^8 = 2.75 are missing on average.
+    assert np.mean([8 - len(own) for own in counts]) == pytest.approx(2.75, abs=0.5)
+    different = {tuple(sorted(map(tuple, tasks["north"].codes.T.tolist()))) for tasks in drawn}
+    assert len(different) > 25
+    assert any(
+        not np.array_equal(np.sort(tasks["north"].codes), np.sort(tasks["south"].codes))
+        for tasks in drawn
+    )
+    assert len(set(Scripted.seeds)) == 30
+
+
+@pytest.mark.parametrize(("subsample", "n_rows"), [(0.5, 4), (0.9, 7), (0.01, 2)])
+def test_a_share_of_the_rows_is_drawn_without_replacement(scripted, subsample, n_rows):
+    learner = scripted([])
+    arc_confidence(different_rows(), learner, 20, random_state=0, subsample=subsample)
+    for tasks in Scripted.drawn:
+        for task in tasks.values():
+            assert task.n_rows == n_rows
+            assert (cases(task) == 1).all()
+    assert len({tasks["north"].codes.tobytes() for tasks in Scripted.drawn}) > 10
+
+
+def test_reversible_arcs_point_either_way():
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 80)
+    frame = pd.DataFrame({"a": a, "b": np.where(rng.random(80) < 0.9, a, 1 - a)})
+    table = arc_confidence(frame, SINGLE, n_bootstrap=60, random_state=0)
+    assert share(table, "task1", "a", "b", "edge") == 1
+    assert 0.3 < share(table, "task1", "a", "b") < 0.7
+
+
+@pytest.mark.parametrize("make", [related, partial], ids=["equal", "partial"])
+@every_learner
+def test_every_pair_of_variables_has_a_row(learner, make):
+    tasks = make()
+    table = arc_confidence(tasks, learner, n_bootstrap=2)
+    for name, frame in tasks.items():
+        own = table[table["task"] == name]
+        pairs = set(zip(own["parent"], own["child"], strict=True))
+        assert len(own) == len(pairs)
+        assert pairs == set(itertools.permutations(frame.columns, 2))
+        back = own.set_index(["child", "parent"])["arc"].rename_axis(["parent", "child"])
+        forth = own.set_index(["parent", "child"])
+        assert np.allclose(forth["edge"], forth["arc"] + back.reindex(forth.index))
+    assert table[["arc", "edge"]].isin([0, 0.5, 1]).all(axis=None)
+
+
+def test_a_multitask_learner_makes_tasks_agree():
+    spread = {}
+    for penalty in (0, 1):
+        learner = MultitaskLearner(PairedPrior(penalty), **CLIMB)
+        table = arc_confidence(related(), learner, n_bootstrap=4, random_state=0)
+        by_task = table.pivot(index=["parent", "child"], columns="task", values="arc")
+        spread[penalty] = by_task.std(axis=1).sum()
+    assert spread[1] == 0 < spread[0]
+
+
+def test_a_penalty_is_chosen_in_each_replicate(monkeypatch):
+    split = []
+
+    def recorded(tasks, *arguments):
+        split.append(tasks)
+        return held_out_rows(tasks, *arguments)
+
+    monkeypatch.setattr(validated, "held_out_rows", recorded)
+    learner = MultitaskLearnerCV(penalties=[0, 0.9], cv=2, **CLIMB)
+    assert len(arc_confidence(related(), learner, n_bootstrap=3)) == 4 * 30
+    assert len({tasks["task1"].codes.tobytes() for tasks in split}) == 3
+
+
+@pytest.mark.parametrize("order", ["columns", "rows", "tasks"])
+@every_learner
+def test_order_does_not_matter(learner, order):
+    table = arc_confidence(partial(), learner, n_bootstrap=3, random_state=1)
+    other = arc_confidence(variants(partial())[order], learner, n_bootstrap=3, random_state=1)
+    pd.testing.assert_frame_equal(table, other)
+
+
+def test_number_of_jobs_does_not_matter():
+    table = arc_confidence(partial(), SINGLE, n_bootstrap=5)
+    jobs = SingleTaskLearner(**{**CLIMB, "n_jobs": 3})
+    pd.testing.assert_frame_equal(table, arc_confidence(partial(), jobs, n_bootstrap=5))
+
+
+def test_seeds():
+    """The learner's seed holds where none is given; ints repeat, generators advance once."""
+    tasks = partial()
+    table = arc_confidence(tasks, SINGLE, 3)
+    pd.testing.assert_frame_equal(table, arc_confidence(tasks, SINGLE, 3, random_state=0))
+    assert not table.equals(arc_confidence(tasks, SINGLE, 3, random_state=1))
+    rng = np.random.default_rng(5)
+    drawn = arc_confidence(tasks, SINGLE, 3, random_state=rng)
+    again = np.random.default_rng(5)
+    seed = int(again.integers(2**63))
+    pd.testing.assert_frame_equal(drawn, arc_confidence(tasks, SINGLE, 3, random_state=seed))
+    assert rng.integers(2**63) == again.integers(2**63)
+    learner = SingleTaskLearner(**{**CLIMB, "random_state": np.random.default_rng(5)})
+    pd.testing.assert_frame_equal(drawn, arc_confidence(tasks, learner, 3))
+
+
+def plain():
+    """Everything as plain values."""
+    table = arc_confidence(partial(), LEARNERS[1], n_bootstrap=3, random_state=1)
+    return [table.to_numpy().tolist(), arcs(consensus(table, 0.3))]
+
+
+def test_the_hash_seed_does_not_matter():
+    code = "import json, test_confidence as t; print(json.dumps(t.plain()))"
+    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+    paths = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": paths}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout) == json.loads(json.dumps(plain()))
+
+
+def test_inputs_stay_as_they_are():
+    tasks, learner = related(), MultitaskLearner(PairedPrior(0.3), **CLIMB)
+    before = learner.get_params()
+    table = arc_confidence(tasks, learner, n_bootstrap=1)
+    assert all(frame.equals(related()[name]) for name, frame in tasks.items())
+    assert learner.get_params() == before
+    assert not hasattr(learner, "configuration_")
+    copy = table.copy()
+    consensus(table)
+    pd.testing.assert_frame_equal(table, copy)
+
+
+def test_progress_counts_replicates_only():
+    events = []
+    arc_confidence(related(), SingleTaskLearner(**CLIMB, progress=events.append), n_bootstrap=3)
+    assert [(event.stage, event.done, event.total) for event in events] == [
+        ("bootstrap", 1, 3),
+        ("bootstrap", 2, 3),
+        ("bootstrap", 3, 3),
+    ]
+
+
+ARC = [("a", "b")]
+
+
+@pytest.mark.parametrize("required", [ARC, {"north": ARC, "south": ARC}], ids=["all", "by_task"])
+@pytest.mark.parametrize("kind", [SingleTaskLearner, MultitaskLearner])
+def test_required_arcs_stay_where_a_replicate_does_not_vary(kind, required):
+    """A third of the replicates draw the only row in which `b` differs not once."""
+    graph = nx.DiGraph([("a", "b"), ("c", "a")])
+    for start in (None, graph, {"north": graph, "south": graph}):
+        learner = kind(required=required, start=start, **CLIMB)
+        table = arc_confidence(rarely_varying(), learner, n_bootstrap=8)
+        assert share(table, "north", "a", "b") == share(table, "south", "a", "b") == 1
+
+
+def test_a_pooled_learner_counts_what_all_rows_say():
+    learner = PooledLearner(required=[("a", "b")], **CLIMB)
+    table = arc_confidence(rarely_varying(), learner, n_bootstrap=8)
+    assert share(table, "south", "a", "b") == 1
+    by_task = table.pivot(index=["parent", "child"], columns="task", values="arc")
+    assert (by_task["north"] == by_task["south"]).all()
+
+
+@st.composite
+def tables(draw):
+    """Shares of arcs between five variables in tenths, as replicates could give them."""
+    rows = []
+    for a, b in itertools.combinations("abcde", 2):
+        forth = draw(st.integers(0, 10))
+        back = draw(st.integers(0, 10 - forth))
+        rows.append(("t", a, b, forth / 10, (forth + back) / 10))
+        rows.append(("t", b, a, back / 10, (forth + back) / 10))
+    return pd.DataFrame(rows, columns=["task", "parent", "child", "arc", "edge"])
+
+
+@settings(max_examples=examples(200))
+@given(tables(), st.sampled_from([0.1, 0.3, 0.5]), st.sampled_from(["arc", "edge"]), st.randoms())
+def test_consensus_adds_arcs_by_falling_confidence(table, threshold, by, random):
+    rows = [row for row in table.itertuples(index=False) if getattr(row, by) >= threshold]
+    rows.sort(key=lambda row: (row.parent, row.child))
+    rows.sort(key=lambda row: (getattr(row, by), row.arc), reverse=True)
+    expected = nx.DiGraph()
+    expected.add_nodes_from("abcde")
+    for row in rows:
+        expected.add_edge(row.parent, row.child)
+        if not nx.is_directed_acyclic_graph(expected):
+            expected.remove_edge(row.parent, row.child)
+    mixed = table.sample(frac=1, random_state=random.randint(0, 99))
+    (graph,) = consensus(mixed, threshold, by).values()
+    assert sorted(graph.edges) == sorted(expected.edges)
+    assert list(graph) == list("abcde")
+
+
+def test_consensus_of_tasks_with_other_variables_keeps_what_is_isolated():
+    table = arc_confidence(partial(), SINGLE, n_bootstrap=2)
+    graphs = consensus(table, threshold=1.0)
+    assert isinstance(graphs, Configuration)
+    assert {name: list(graph) for name, graph in graphs.items()} == {
+        name: list(frame.columns) for name, frame in partial().items()
+    }
+    sure = table[table["arc"] == 1]
+    assert sum(graph.number_of_edges() for graph in graphs.values()) == len(sure) > 0
+
+
+def test_an_edge_that_is_sure_points_the_way_that_is_surer():
+    rows = [("t", "a", "b", 0.45, 0.9), ("t", "b", "a", 0.45, 0.9), ("t", "b", "c", 0.2, 0.6)]
+    rows.append(("t", "c", "b", 0.4, 0.6))
+    table = pd.DataFrame(rows, columns=["task", "parent", "child", "arc", "edge"])
+    assert not consensus(table)["t"].edges
+    assert sorted(consensus(table, by="edge")["t"].edges) == [("a", "b"), ("c", "b")]
+
+
+TABLE = pd.DataFrame(
+    [("t", "a", "b", 0.5, 0.5)], columns=["task", "parent", "child", "arc", "edge"]
+)
+FRAME = pd.DataFrame({"a": [0, 1, 0], "b": [1, 0, 1]})
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "words"),
+    [
+        (lambda: arc_confidence(FRAME, 3), TypeError, "`learner` must be a learner, got int"),
+        (lambda: arc_confidence(FRAME, SINGLE, 1.5), TypeError, "`n_bootstrap` must be a whole"),
+        (lambda: arc_confidence(FRAME, SINGLE, True), TypeError, "`n_bootstrap` must be a whole"),
+        (lambda: arc_confidence(FRAME, SINGLE, 0), ValueError, "`n_bootstrap` must be at least 1"),
+        (
+            lambda: arc_confidence(FRAME, SINGLE, subsample=1),
+            ValueError,
+            "`subsample` must be above 0 and below 1 or None, got 1",
+        ),
+        (lambda: arc_confidence(FRAME, SINGLE, subsample="x"), ValueError, "`subsample` must be"),
+        (
+            lambda: arc_confidence(FRAME, SingleTaskLearner(time_limit="x")),
+            ValueError,
+            "`time_limit` must be a number",
+        ),
+        (lambda: arc_confidence(FRAME, SingleTaskLearner(n_jobs=0)), ValueError, "`n_jobs` must"),
+        (lambda: arc_confidence(FRAME, SINGLE, random_state="x"), TypeError, "`random_state` must"),
+        (lambda: consensus(TABLE, by="arcs"), ValueError, '`by` must be "arc" or "edge"'),
+        (lambda: consensus(TABLE, "0.5"), TypeError, "`threshold` must be a number"),
+        (lambda: consensus(TABLE, True), TypeError, "`threshold` must be a number"),
+        (lambda: consensus(TABLE, 0), ValueError, "`threshold` must be above 0 and at most 1"),
+        (lambda: consensus([1]), TypeError, "`confidences` must be the DataFrame of `arc_conf"),
+        (
+            lambda: consensus(TABLE.drop(columns="edge")),
+            ValueError,
+            "`confidences` must have the columns task, parent, child, arc, edge; edge is missing",
+        ),
+        (
+            lambda: consensus(TABLE.assign(arc=1.5)),
+            ValueError,
+            "shares from 0 to 1 in the column arc",
+        ),
+        (
+            lambda: consensus(TABLE.assign(arc=np.nan)),
+            ValueError,
+            "shares from 0 to 1 in the column",
+        ),
+        (lambda: consensus(TABLE.assign(edge="0.5")), ValueError, "shares .* column edge"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_makes_no_sense_is_refused(use, error, words):
+    with pytest.raises(error, match=words):
+        use()
+
+
+def test_limits_hold_for_each_replicate():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        learner = SingleTaskLearner(**{**CLIMB, "restarts": 50}, max_families=5)
+        arc_confidence(related(), learner, n_bootstrap=2)
+    ended = [one for one in caught if "A search was ended by `max_families`=5" in str(one.message)]
+    assert len(ended) == 2

@@ -1,0 +1,220 @@
+"""The posterior of a penalty: the coupling normalized, by brute force over all joint states."""
+
+import itertools
+import math
+
+import naive
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+from small import CLIMB, arcs, partial, related
+
+from bnmtl import (
+    ArcPrior,
+    BDeu,
+    EditPrior,
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    PairedPrior,
+    SingleTaskLearner,
+)
+from bnmtl.graphs import adjacency
+from bnmtl.learners import validated
+from bnmtl.search.constraints import constraints_by_task
+from bnmtl.search.posterior import log_posterior
+from bnmtl.search.problem import Couplings, JointProblem, TaskProblem
+from bnmtl.tasks import encode
+
+# Logs of the odds that rho may give an arc, fine enough for 1e-5 nats.
+GRID = np.linspace(-14, 7, 8401)
+LISTED = {("x1", "x2"): 0.0, ("x2", "x3"): 0.5, ("x3", "x4"): 1.0}
+COSTS = {"add": 2, "delete": 0.5, "reverse": 1}
+
+
+def with_constant():
+    """Partly the same variables, one of them constant in a task."""
+    tasks = partial()
+    codes = np.zeros(150, int)
+    tasks["task4"]["x5"] = pd.Categorical.from_codes(codes, tasks["task4"]["x5"].cat.categories)
+    return tasks
+
+
+PRIORS = [
+    PairedPrior(0.9),
+    PairedPrior(0.6, reversal=1),
+    PairedPrior(0.0),
+    EditPrior(0.9),
+    EditPrior(0.99, reversal=2),
+    EditPrior(0.7, costs=COSTS),
+    PairedPrior(0.9, variable_penalty={**LISTED, ("x3", "x4"): 0.99}),
+    EditPrior(0.9, variable_penalty={**LISTED, ("x3", "x4"): 0.99}),
+]
+
+
+def log_coupling(prior, states, pair):
+    """The formulas of the tests, with the pair's own penalty where it has one."""
+    if len(states) < 2:
+        return 0.0
+    listed = {frozenset(own): p for own, p in (prior.variable_penalty or {}).items()}
+    penalty = listed.get(frozenset(pair), prior.penalty)
+    if isinstance(prior, PairedPrior):
+        return naive.paired_log_coupling(states, prior.reversal, lambda s, t: penalty)
+    costs = prior.costs or {"reverse": prior.reversal}
+    return naive.edit_log_coupling(states, penalty, **costs)
+
+
+def brute_force(prior, tasks, configuration, log_likelihood):
+    """Every pair's normalizer from all 3^k joint states, rho from a grid."""
+    total = np.full(len(GRID), float(log_likelihood))
+    variables = sorted(set().union(*(task.variables for task in tasks.values())))
+    for a, b in itertools.combinations(variables, 2):
+        members = [
+            name
+            for name, task in tasks.items()
+            if {a, b} <= set(task.variables) - set(task.constant)
+        ]
+        graphs = [configuration[name] for name in members]
+        states = [graph.has_edge(a, b) - graph.has_edge(b, a) for graph in graphs]
+        normalizer = np.zeros(len(GRID))
+        for every in itertools.product((-1, 0, 1), repeat=len(members)):
+            worth = math.exp(log_coupling(prior, every, (a, b)))
+            normalizer += worth * np.exp(GRID * np.abs(every).sum())
+        total += GRID * np.abs(states).sum() + log_coupling(prior, states, (a, b))
+        total -= np.log(normalizer)
+    return total.max()
+
+
+def found(prior, tasks, configuration, log_likelihood=0.0):
+    """`log_posterior` of a configuration."""
+    constraints = constraints_by_task(tasks, (), (), None, None)
+    joint = JointProblem(TaskProblem.of_all(tasks, BDeu(), constraints))
+    own = [adjacency(configuration[name], task.variables) for name, task in tasks.items()]
+    return log_posterior(Couplings(prior, joint), joint.spread(own), log_likelihood)
+
+
+def configurations(tasks):
+    """The learned one, the empty one, and one in which every task has its own random arcs."""
+    yield MultitaskLearner(PairedPrior(0.9), **CLIMB).fit(tasks).configuration_
+    empty, random, rng = {}, {}, np.random.default_rng(0)
+    for name, task in tasks.items():
+        empty[name] = nx.empty_graph(task.variables, create_using=nx.DiGraph)
+        usable = [v for v in task.variables if v not in task.constant]
+        order = rng.permutation(usable).tolist()
+        random[name] = nx.DiGraph(empty[name])
+        pairs = itertools.combinations(order, 2)
+        random[name].add_edges_from(pair for pair in pairs if rng.random() < 0.4)
+    yield empty
+    yield random
+
+
+@pytest.mark.filterwarnings("ignore:Task `task4`")
+@pytest.mark.parametrize("make", [related, partial, with_constant], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: repr(prior)[:40])
+def test_it_is_the_sum_over_all_joint_states(prior, make):
+    tasks = encode(make())
+    for configuration in configurations(tasks):
+        expected = brute_force(prior, tasks, configuration, -123.0)
+        assert found(prior, tasks, configuration, -123.0) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("prior", [PairedPrior(1), EditPrior(1)], ids=repr)
+def test_at_penalty_one_what_disagrees_is_impossible(prior):
+    tasks = encode(partial())
+    _, empty, random = configurations(tasks)
+    assert found(prior, tasks, random) == -math.inf
+    assert found(prior, tasks, empty) == pytest.approx(
+        brute_force(prior, tasks, empty, 0), abs=1e-4
+    )
+    agreeing = {name: nx.DiGraph(graph) for name, graph in empty.items()}
+    for graph in agreeing.values():
+        graph.add_edge("x2", "x3")
+    expected = brute_force(prior, tasks, agreeing, 0.0)
+    assert found(prior, tasks, agreeing) == pytest.approx(expected, abs=1e-4)
+    # A single arc that all tasks share counts as one, not as four.
+    assert found(prior, tasks, agreeing) > found(PairedPrior(0), tasks, agreeing)
+
+
+def test_a_coupling_that_tells_tasks_apart_has_no_such_sum():
+    tasks = encode(related())
+    prior = PairedPrior(task_penalty={("task1", "task2"): 0.5})
+    with pytest.raises(ValueError, match="on how many tasks have an arc and not on which, got a W"):
+        found(prior, tasks, next(configurations(tasks)))
+
+
+@pytest.mark.parametrize("structure_prior", [None, ArcPrior(expected_arcs=4)], ids=repr)
+def test_the_learner_takes_the_penalty_with_the_largest_posterior(structure_prior, monkeypatch):
+    """No rows are held out: scores and the configuration are those of all rows."""
+    tasks, grid = partial(), [0, 0.5, 0.9, 0.99, 1]
+    solved = []
+
+    def recorded(*arguments):
+        solved.append(path(*arguments))
+        return solved[-1]
+
+    path = validated.solve_path
+    monkeypatch.setattr(validated, "solve_path", recorded)
+    monkeypatch.setattr(validated, "held_out_rows", None)
+    learner = MultitaskLearnerCV(
+        penalties=grid, validation="posterior", structure_prior=structure_prior, **CLIMB
+    ).fit(tasks)
+    (solutions,) = solved
+    encoded = learner.tasks_
+    for penalty, solution in zip(sorted(grid, reverse=True), solutions, strict=True):
+        pairs = zip(encoded.values(), solution.matrices, strict=True)
+        graphs = {
+            task.name: nx.relabel_nodes(nx.DiGraph(matrix), dict(enumerate(task.variables)))
+            for task, matrix in pairs
+        }
+        data = sum(BDeu().score(graph, encoded[name].frame()) for name, graph in graphs.items())
+        for name, task in encoded.items():
+            if structure_prior is not None:
+                matrix = adjacency(graphs[name], task.variables)
+                data += np.where(matrix, *structure_prior.arc_terms(task.variables)).sum()
+        expected = brute_force(PairedPrior(penalty), encoded, graphs, data)
+        assert learner.validation_scores_[penalty] == pytest.approx(expected, abs=1e-4)
+    assert learner.penalty_ == learner.validation_scores_.idxmax()
+    assert learner.validation_scores_.name == "nats"
+    own = learner.task_scores_.sum() + PairedPrior(learner.penalty_).log_prior(
+        learner.configuration_
+    )
+    if structure_prior is None:
+        assert learner.score_ == pytest.approx(own)
+    best = solutions[sorted(grid, reverse=True).index(learner.penalty_)]
+    assert learner.score_ >= best.score - 1e-9
+
+
+def test_one_task_has_nothing_to_choose():
+    tasks = {"task1": related()["task1"]}
+    learner = MultitaskLearnerCV(validation="posterior", penalties=[0, 0.9, 0.5], **CLIMB)
+    learner.fit(tasks)
+    assert learner.validation_scores_.nunique() == 1
+    assert learner.penalty_ == 0.9
+    alone = SingleTaskLearner(**CLIMB).fit(tasks)
+    assert arcs(learner.configuration_) == arcs(alone.configuration_)
+
+
+class Mine(BaseEstimator):
+    """A coupling of one's own with a penalty that could be chosen by held-out rows."""
+
+    def __init__(self, penalty=0.9):
+        self.penalty = penalty
+
+    def log_coupling(self, states, pair=None, tasks=None):
+        return 0.0
+
+
+NAMES = list(related())
+UNEQUAL = {
+    "own": Mine(),
+    "task_penalty": PairedPrior(task_penalty={("task1", "task2"): 0.5}),
+    "task_distance": PairedPrior(task_distance=pd.DataFrame(1.0, index=NAMES, columns=NAMES)),
+}
+
+
+@pytest.mark.parametrize("prior", UNEQUAL.values(), ids=UNEQUAL)
+def test_couplings_without_a_constant_are_refused_before_the_search(prior, monkeypatch):
+    monkeypatch.setattr(validated, "solve_path", None)
+    with pytest.raises(ValueError, match='`validation` "posterior" needs a PairedPrior or an Edit'):
+        MultitaskLearnerCV(prior, validation="posterior", **CLIMB).fit(related())

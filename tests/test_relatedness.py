@@ -1,0 +1,319 @@
+"""Dissimilarities of tasks: their definitions, that they are metrics, and what they leave alone."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import warnings
+
+import naive
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from small import CLIMB, partial, related, variants
+
+from bnmtl import (
+    BayesNet,
+    EditPrior,
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    PairedPrior,
+    SingleTaskLearner,
+)
+from bnmtl.graphs import from_adjacency
+from bnmtl.held_out import held_out_rows
+from bnmtl.metrics import edit_distance
+from bnmtl.relatedness import direct, indirect, true
+from bnmtl.tasks import encode
+
+LEARNER = MultitaskLearner(**CLIMB)
+DAGS = list(naive.all_dags(4))
+MEASURES = {"direct": direct, "indirect": indirect}
+every_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
+
+
+def dags(names="abcd"):
+    """Strategy of all DAGs over four names."""
+    return st.sampled_from(DAGS).map(lambda matrix: from_adjacency(matrix, names))
+
+
+def naive_distance(first, second, weight=lambda a, b: 1.0):
+    """Weighted edits and sum of weights of the pairs of variables that two graphs share."""
+    edits = total = 0.0
+    for a, b in itertools.combinations(sorted(set(first) & set(second)), 2):
+        states = [(graph.has_edge(a, b), graph.has_edge(b, a)) for graph in (first, second)]
+        edits += weight(a, b) * (states[0] != states[1])
+        total += weight(a, b)
+    return edits, total
+
+
+@given(dags(), dags(), dags())
+def test_true_is_the_edit_distance_and_a_pseudo_metric(a, b, c):
+    table = true({"a": a, "b": b, "c": c})
+    for (s, first), (t, second) in itertools.product({"a": a, "b": b, "c": c}.items(), repeat=2):
+        assert table.loc[s, t] == edit_distance(first, second) == table.loc[t, s]
+    assert table.loc["a", "c"] <= table.loc["a", "b"] + table.loc["b", "c"]
+
+
+@given(dags("abcd"), dags("bcde"), dags("cdef"))
+def test_with_other_variables_it_is_the_share_of_common_pairs_that_differ(a, b, c):
+    graphs = {"a": a, "b": b, "c": c}
+    table, plain = true(graphs), true(graphs, normalize=False)
+    for s, t in itertools.combinations("abc", 2):
+        edits, total = naive_distance(graphs[s], graphs[t])
+        assert plain.loc[s, t] == plain.loc[t, s] == edits
+        assert table.loc[s, t] == table.loc[t, s] == edits / total
+    assert (np.diag(table) == 0).all()
+
+
+def test_tasks_without_a_common_pair_have_no_distance_but_no_edits_either():
+    graphs = {"north": nx.DiGraph([("a", "b")]), "south": nx.DiGraph([("b", "c")])}
+    with pytest.raises(ValueError, match="Tasks `north` and `south` have no pair of variables in"):
+        true(graphs)
+    assert true(graphs, normalize=False).to_numpy().tolist() == [[0, 0], [0, 0]]
+
+
+def test_true_takes_networks_and_leaves_constant_variables_out():
+    tasks = encode(related())
+    graph = nx.DiGraph([("x1", "x2")])
+    graph.add_nodes_from(tasks["task1"].variables)
+    network = BayesNet.fit(graph, tasks["task1"])
+    other = nx.DiGraph(graph)
+    other.remove_edge("x1", "x2")
+    assert true({"a": network, "b": other}).loc["a", "b"] == 1
+    assert true({"a": network, "b": other}, normalize=True).loc["a", "b"] == 1 / 15
+    other.nodes["x1"]["constant"] = True
+    assert true({"a": network, "b": other}).loc["a", "b"] == 0
+    other.nodes["x1"]["constant"] = False
+    other.nodes["x3"]["constant"] = True
+    assert true({"a": network, "b": other}).loc["a", "b"] == 1 / 10
+
+
+@pytest.mark.parametrize("make", [related, partial], ids=["equal", "partial"])
+@pytest.mark.parametrize("prior", [PairedPrior(0.2), EditPrior(1)], ids=repr)
+def test_direct_compares_structures_learned_together_at_a_small_penalty(make, prior):
+    tasks = make()
+    small = clone(prior).set_params(penalty=0.9)
+    expected = true(MultitaskLearner(small, **CLIMB).fit(tasks).configuration_)
+    assert expected.to_numpy().any()
+    assert direct(tasks, MultitaskLearner(prior, **CLIMB)).equals(expected)
+    assert direct(tasks, MultitaskLearnerCV(prior, **CLIMB)).equals(expected)
+    other = direct(tasks, LEARNER, penalty=0.999)
+    assert other.to_numpy().sum() < expected.to_numpy().sum()
+
+
+@pytest.mark.parametrize("make", [related, partial], ids=["equal", "partial"])
+def test_pairs_count_as_much_as_they_are_shared(make):
+    """A pair that is never shared counts nothing, one that is shared half as much counts half."""
+    tasks = make()
+    pairs = {("x2", "x3"): 0.0, ("x3", "x4"): 0.45, ("x5", "x2"): 0.0, ("x1", "x6"): 0.0}
+    listed = {frozenset(pair): penalty for pair, penalty in pairs.items()}
+    prior = PairedPrior(0.5, variable_penalty=pairs)
+    small = PairedPrior(0.9, variable_penalty=pairs)
+    graphs = MultitaskLearner(small, **CLIMB).fit(tasks).configuration_
+    table = direct(tasks, MultitaskLearner(prior, **CLIMB))
+    shares = direct(tasks, MultitaskLearner(prior, **CLIMB), normalize=True)
+    for s, t in itertools.combinations(tasks, 2):
+        edits, total = naive_distance(
+            graphs[s], graphs[t], lambda a, b: listed.get(frozenset((a, b)), 0.9) / 0.9
+        )
+        assert shares.loc[s, t] == pytest.approx(edits / total)
+        assert table.loc[s, t] == pytest.approx(edits / total if make is partial else edits)
+    assert not table.equals(true(graphs))
+
+
+def test_constant_columns_do_not_count():
+    tasks = related()
+    tasks["task1"]["x4"] = pd.Categorical.from_codes([0] * 150, tasks["task2"]["x4"].cat.categories)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        graphs = MultitaskLearner(PairedPrior(0.9), **CLIMB).fit(tasks).configuration_
+        table = direct(tasks, LEARNER)
+    for t in ("task2", "task3", "task4"):
+        kept = ["x1", "x2", "x3", "x5", "x6"]
+        own = {name: nx.DiGraph(graph.subgraph(kept)) for name, graph in graphs.items()}
+        assert table.loc["task1", t] == edit_distance(own["task1"], own[t]) / 10
+    assert table.loc["task2", "task3"] == edit_distance(graphs["task2"], graphs["task3"]) / 15
+
+
+@pytest.mark.parametrize("make", [related, partial], ids=["equal", "partial"])
+def test_indirect_is_what_other_structures_lose_fold_by_fold(make):
+    """Each entry again with `BayesNet.fit`: rows are structures, columns are data."""
+    tasks, n_folds = make(), 4
+    encoded = encode(tasks)
+    alone = SingleTaskLearner(**CLIMB).fit(tasks).configuration_
+    expected = pd.DataFrame(0.0, index=list(tasks), columns=list(tasks))
+    for held_out in held_out_rows(encoded, None, n_folds, 0, purpose="relatedness"):
+        for t, task in encoded.items():
+            test = task.take(held_out[t])
+            train = task.take(np.setdiff1d(np.arange(task.n_rows), held_out[t]))
+            scores = {}
+            for s, graph in alone.items():
+                cut = nx.DiGraph()
+                cut.add_nodes_from(task.variables)
+                cut.add_edges_from(arc for arc in graph.edges if set(arc) <= set(task.variables))
+                scores[s] = BayesNet.fit(cut, train).log_likelihood(test.frame()).mean()
+            for s in alone:
+                expected.loc[s, t] += (scores[t] - scores[s]) / n_folds
+    table = indirect(tasks, LEARNER, cv=n_folds)
+    assert np.allclose(table, expected, rtol=0, atol=1e-12)
+    assert (np.diag(table) == 0).all()
+    assert not np.allclose(table, table.T)
+    assert indirect(tasks, SingleTaskLearner(**CLIMB), cv=n_folds).equals(table)
+    assert not indirect(tasks, LEARNER, cv=5).equals(table)
+
+
+def test_tables_are_labeled_by_task():
+    for table in (direct(related(), LEARNER), indirect(related(), LEARNER), true({})):
+        assert table.index.name == table.columns.name == "task"
+        assert list(table.index) == list(table.columns)
+    assert list(direct(dict(reversed(related().items())), LEARNER)) == list(related())
+
+
+@every_measure
+@pytest.mark.parametrize("order", ["columns", "rows", "tasks"])
+def test_order_does_not_matter(measure, order):
+    assert measure(variants(partial())[order], LEARNER).equals(measure(partial(), LEARNER))
+
+
+@every_measure
+def test_number_of_jobs_does_not_matter(measure):
+    jobs = clone(LEARNER).set_params(n_jobs=3)
+    assert measure(partial(), jobs).equals(measure(partial(), LEARNER))
+
+
+@every_measure
+def test_the_seed_is_used_once(measure):
+    """An int repeats; a generator gives what its first number gives, and advances."""
+    learner = clone(LEARNER).set_params(random_state=np.random.default_rng(5))
+    seed = int(np.random.default_rng(5).integers(2**63))
+    seeded = clone(LEARNER).set_params(random_state=seed)
+    assert measure(related(), learner).equals(measure(related(), seeded))
+    assert measure(related(), seeded).equals(measure(related(), seeded))
+    again = np.random.default_rng(5)
+    again.integers(2**63)
+    assert learner.random_state.integers(2**63) == again.integers(2**63)
+
+
+def tables():
+    """What both measures give, as plain values."""
+    return {name: own(partial(), LEARNER).to_numpy().tolist() for name, own in MEASURES.items()}
+
+
+def test_the_hash_seed_does_not_matter():
+    code = "import json, test_relatedness as t; print(json.dumps(t.tables()))"
+    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+    paths = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": paths}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout) == tables()
+
+
+@every_measure
+def test_inputs_stay_as_they_are(measure):
+    tasks, learner = related(), MultitaskLearner(PairedPrior(0.3), **CLIMB)
+    before = learner.get_params()
+    measure(tasks, learner)
+    assert all(frame.equals(related()[name]) for name, frame in tasks.items())
+    assert learner.get_params() == before
+    assert not [name for name in vars(learner) if name.endswith("_")]
+
+
+class Recorder:
+    """Keeps events; a copy would keep its own."""
+
+    def __init__(self):
+        self.stages = set()
+
+    def __call__(self, event):
+        self.stages.add(event.stage)
+
+
+@every_measure
+def test_progress_is_that_of_the_search(measure):
+    recorder = Recorder()
+    measure(related(), MultitaskLearner(**CLIMB, progress=recorder))
+    assert "single-task" in recorder.stages
+
+
+class Mine:
+    """A coupling without a penalty."""
+
+    def log_coupling(self, states, pair=None, tasks=None):
+        return 0.0
+
+
+@pytest.mark.parametrize(
+    ("measure", "error", "words"),
+    [
+        (
+            lambda tasks: direct(tasks, SingleTaskLearner()),
+            TypeError,
+            "`learner` must be a MultitaskLearner or a MultitaskLearnerCV, got SingleTaskLearner",
+        ),
+        (lambda tasks: direct(tasks, None), TypeError, "`learner` must be .* got NoneType"),
+        (
+            lambda tasks: direct(tasks, MultitaskLearner(Mine())),
+            TypeError,
+            "`prior` of the learner must be a PairedPrior or an EditPrior",
+        ),
+        (lambda tasks: direct(tasks, LEARNER, 1), ValueError, "`penalty` must be above 0 and"),
+        (lambda tasks: direct(tasks, LEARNER, 0.0), ValueError, "`penalty` must be above 0 and"),
+        (lambda tasks: direct(tasks, LEARNER, "0.9"), ValueError, "`penalty` must be above 0 and"),
+        (
+            lambda tasks: direct(tasks["task1"], LEARNER),
+            ValueError,
+            "`tasks` must hold at least two tasks to be compared, got one",
+        ),
+        (
+            lambda tasks: direct(tasks, MultitaskLearner(search="magic")),
+            ValueError,
+            "`search` must be one of",
+        ),
+        (
+            lambda tasks: direct(tasks, MultitaskLearner(required=[("x1", "far")])),
+            ValueError,
+            "`required` holds the arc x1 -> far",
+        ),
+        (lambda tasks: indirect(tasks, 5), TypeError, "`learner` must be a learner, got int"),
+        (lambda tasks: indirect(tasks, LEARNER, cv=1), ValueError, "`cv` must be a whole number"),
+        (lambda tasks: indirect(tasks, LEARNER, cv=2.0), ValueError, "`cv` must be a whole numb"),
+        (
+            lambda tasks: indirect(tasks, LEARNER, cv=151),
+            ValueError,
+            "Task `task1`: 150 rows cannot be parted into `cv`=151 folds",
+        ),
+        (
+            lambda tasks: indirect([tasks["task1"]], LEARNER),
+            ValueError,
+            "`tasks` must hold at least two tasks",
+        ),
+        (
+            lambda tasks: indirect(tasks, MultitaskLearner(parameter_sample_size=0)),
+            ValueError,
+            "`parameter_sample_size` of the learner must be above 0",
+        ),
+        (lambda _: true([nx.DiGraph()]), TypeError, "`configuration` must be a mapping from tasks"),
+        (
+            lambda _: true({"a": nx.Graph()}),
+            TypeError,
+            r"`configuration\['a'\]` must be a netw",
+        ),
+        (
+            lambda _: true({"a": nx.DiGraph([("x", "y"), ("y", "x")])}),
+            ValueError,
+            r"`configuration\['a'\]` must be acyclic",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_cannot_be_compared_is_refused(measure, error, words):
+    with pytest.raises(error, match=words):
+        measure(related())
