@@ -36,6 +36,7 @@ from bnmtl.confidence import arc_confidence, consensus
 
 NAME = "methods"
 SETTINGS = ("problem", "trial", "method")
+DPI = 100
 PROBLEMS = (*FIVE, CONTROL)
 N_ROWS = 1000
 TRIALS = range(20)
@@ -74,7 +75,7 @@ def measure(problem, trial, wanted):
 
 def line_of(related, method, trial, known):
     """What one method reaches; ``known`` keeps what methods search alike."""
-    kind, _, variant = method.partition(" ")
+    kind = method.split()[0]
     if method == "pyAgrum":
         graphs = {
             name: _without_constant(PyAgrum(task.frame()).climb(tabu=True)[0], task)
@@ -86,7 +87,7 @@ def line_of(related, method, trial, known):
         learner = SingleTaskLearner(search="hill-climbing", restarts=10)
         confidence = arc_confidence(related.tasks, learner, N_BOOTSTRAP, random_state=trial)
         return means(related.judged(consensus(confidence, by="edge")))
-    learner = _learner(kind, variant, trial)
+    learner = learner_of(method, trial)
     learner._known = known.setdefault(learner.search, {})
     learner.fit(related.tasks)
     judged = related.judged(learner.configuration_)
@@ -98,7 +99,9 @@ def line_of(related, method, trial, known):
     return line
 
 
-def _learner(kind, variant, trial):
+def learner_of(method, trial):
+    """The learner of a method."""
+    kind, _, variant = method.partition(" ")
     if variant == "default":
         return MultitaskLearnerCV(random_state=trial)
     if kind == "multitask":

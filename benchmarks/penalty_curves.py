@@ -13,8 +13,8 @@ from benchmarks.variants import Searches
 from bnmtl import PairedPrior
 
 NAME = "penalty_curves"
-TITLE = "Reduction of the loss against the penalty"
 SETTINGS = ("problem", "p_delete", "trial", "variant")
+DPI = 100
 PROBLEMS = ("ALARM", "ALARM-IND", "INSURANCE", "INSURANCE-IND")
 P_DELETE = (0.0, 0.05, 0.1, 0.2)
 N_ROWS = 1000
@@ -96,8 +96,13 @@ def tables(lines):
                     row[f"{name}, {variant}"] = ""
                     continue
                 exponent, percent = best(here, measure)
+                means = here.groupby("exponents")[measure].mean()
                 at = "0" if exponent == END else f"{10**-exponent:.0g}"
-                row[f"{name}, {variant}"] = f"{percent:.0f} % at {at}"
+                digits = 1 if measure == "edits" else 3
+                row[f"{name}, {variant}"] = (
+                    f"{means[0.0]:.{digits}f} → {means[exponent]:.{digits}f}, "
+                    f"{percent:.0f} % at {at}"
+                )
         found.append(row)
     return {
         "penalty_curves": markdown(pd.DataFrame(found)),

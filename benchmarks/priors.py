@@ -26,6 +26,7 @@ from bnmtl import EditPrior, MultitaskLearnerCV, PairedPrior
 
 NAME = "priors"
 SETTINGS = ("problem", "trial", "prior")
+DPI = 100
 KINDS = {"Paired/Single": PairedPrior(reversal=1), "Edit": EditPrior()}
 DOUBLE = "Paired/Double"
 PRIORS = tuple(f"{kind} {variant}" for kind in KINDS for variant in "TS")

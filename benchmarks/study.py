@@ -2,11 +2,13 @@
 
 A study is a module with
 
-- ``NAME``, ``TITLE`` and ``SETTINGS``, the names of the values that tell its lines apart,
+- ``NAME``, ``SETTINGS``, the names of the values that tell its lines apart, and ``DPI``, of its
+  picture,
 - ``plan(quick)``, its cases: dictionaries of arguments for ``measure``, each with the list of the
   lines' last setting under "wanted",
 - ``measure(wanted, **case)``, which gives a line for each that is wanted, by its name,
-- ``draw(lines)``, a matplotlib figure, and ``tables(lines)``, text by name.
+- ``draw(lines)``, a matplotlib figure, and ``tables(lines)``, text by name,
+- ``NEEDS_DATA`` where the data are no part of the project.
 
 `main` runs what is missing, tells the time it took and draws. With ``--quick`` a small part is run
 anew in results/quick, for a test that all of it works.
@@ -14,6 +16,7 @@ anew in results/quick, for a test that all of it works.
 
 import argparse
 import importlib
+import os
 import shutil
 import time
 import warnings
@@ -88,7 +91,12 @@ def main(name):
     parser.add_argument("--trials", type=int, help="only the first so many trials")
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder of the results")
     parser.add_argument("--quick", action="store_true", help="a small part, in results/quick")
+    if hasattr(study, "NEEDS_DATA"):
+        parser.add_argument("--data", help="folder of the data; BNMTL_DATA if not given")
     arguments = parser.parse_args()
+    if getattr(arguments, "data", None):
+        # Read by the processes that measure, too.
+        os.environ["BNMTL_DATA"] = arguments.data
     folder, pictures = arguments.out, arguments.out
     if arguments.quick:
         folder = pictures = FOLDER / "quick" / study.NAME
@@ -103,6 +111,6 @@ def main(name):
     print(f"{study.NAME}: {len(cases)} cases in {spent / 60:.1f} minutes")
     lines = lines_of(study, folder)
     pictures.mkdir(parents=True, exist_ok=True)
-    study.draw(lines).savefig(pictures / f"{study.NAME}.png", dpi=120)
+    study.draw(lines).savefig(pictures / f"{study.NAME}.png", dpi=study.DPI)
     for name, text in study.tables(lines).items():
         print(f"\n{name}\n\n{text}")

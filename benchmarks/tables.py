@@ -3,12 +3,14 @@
 `python -m benchmarks.tables` writes them into the README, each between the comments that name it.
 """
 
+import importlib
 import re
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
 
-from benchmarks import growth, joint, sachs
+from benchmarks import growth, joint, sachs, study
 from benchmarks.record import Results
 from benchmarks.summary import markdown
 
@@ -228,12 +230,42 @@ TABLES = {
     "growth": lambda: growth.table(lines_of("growth")),
     "sachs": sachs.table,
 }
+# Modules of the studies of related tasks, each with tables of its own.
+STUDIES = (
+    "penalty_curves",
+    "methods",
+    "priors",
+    "one_trial",
+    "training_size",
+    "penalty_choice",
+    "task_number",
+    "selection",
+)
+
+
+@cache
+def studies():
+    """All tables of the studies that have results, by name."""
+    made = {}
+    for name in STUDIES:
+        module = importlib.import_module(f"benchmarks.{name}")
+        lines = study.lines_of(module)
+        if len(lines):
+            made.update(module.tables(lines))
+    return made
+
+
+def made(name):
+    """The table of that name."""
+    return TABLES[name]() if name in TABLES else studies()[name]
+
+
 MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
 
 
 def with_tables(text):
     """A README with its tables made anew."""
-    return MARKED.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], text)
+    return MARKED.sub(lambda match: match[1] + made(match[2]) + match[3], text)
 
 
 def main():

@@ -7,6 +7,7 @@ starts, one of them a search over orders that the tasks share, and keeps the bes
 """
 
 from bnmtl import BDeu
+from bnmtl.graphs import from_adjacency
 from bnmtl.progress import Reporter
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
@@ -66,6 +67,11 @@ class Searches:
         names = STARTS if start is None else (start,)
         found = [self._from(variant, prior, name) for name in names]
         return max(found, key=lambda solution: solution.score)
+
+    def graphs(self, solution):
+        """The graphs of a solution, one a task."""
+        pairs = zip(self.tasks.values(), solution.matrices, strict=True)
+        return [from_adjacency(matrix, task.variables) for task, matrix in pairs]
 
     def _from(self, variant, prior, start):
         key = (LEARNERS[variant]["search"], repr(prior), start)

@@ -1,0 +1,118 @@
+"""The pool of sixteen ALARM-COMP tasks, groups of which are learned together (thesis, 2.4.3).
+
+The principal task is ALARM itself; in each of the others another set of its four components has
+changed.
+"""
+
+import itertools
+
+import numpy as np
+from sklearn.base import clone
+
+from benchmarks.related import Related
+from benchmarks.variants import LEARNERS
+from bnmtl import BDeu, PairedPrior, problems
+from bnmtl.graphs import from_adjacency
+from bnmtl.held_out import HeldOut
+from bnmtl.penalty import best_penalty, penalty_grid
+from bnmtl.progress import Reporter
+from bnmtl.search.constraints import constraints_by_task
+from bnmtl.search.effort import Effort
+from bnmtl.search.multitask import MultitaskSearch
+from bnmtl.search.path import solve_path
+from bnmtl.search.problem import TaskProblem
+from bnmtl.tasks import Tasks
+
+N_COMPONENTS = len(problems.ALARM_COMPONENTS)
+CHANGED = tuple(
+    itertools.chain.from_iterable(
+        itertools.combinations(range(N_COMPONENTS), size) for size in range(N_COMPONENTS + 1)
+    )
+)
+PRINCIPAL = "task01"
+OTHERS = len(CHANGED) - 1
+
+
+def related_of(n_rows, trial, n_tasks=OTHERS + 1):
+    """Networks and rows of the pool, or of its first tasks."""
+    groups = problems.ALARM_COMPONENTS
+    networks = problems.components("alarm", groups, CHANGED, random_state=trial)
+    networks = dict(list(networks.items())[:n_tasks])
+    return Related(networks, n_rows, trial)
+
+
+class Learned:
+    """A group of tasks learned together at every penalty of the grid.
+
+    Attributes
+    ----------
+    penalties : list of float
+        The largest first.
+    graphs : list of dict task -> networkx.DiGraph
+    """
+
+    def __init__(self, penalties, graphs):
+        self.penalties = penalties
+        self.graphs = graphs
+
+    def chosen(self, held_out):
+        """Graphs at the penalty that predicts held-out rows best, by `HeldOut` of every task."""
+        means = [
+            np.mean([held_out[name].mean(graph) for name, graph in graphs.items()])
+            for graphs in self.graphs
+        ]
+        return self.graphs[best_penalty(np.array(means))]
+
+
+class Pool:
+    """Groups of tasks on the same rows; none is learned twice.
+
+    Parameters
+    ----------
+    train : Tasks
+    variant : {"T", "S"}
+    trial : int
+    prior : PairedPrior, default=PairedPrior()
+        At each penalty in turn.
+    """
+
+    def __init__(self, train, variant, trial, prior=None):
+        self._train = train
+        self._variant = variant
+        self._prior = PairedPrior() if prior is None else prior
+        self._effort = Effort(trial, search=LEARNERS[variant]["search"], known={})
+        self._groups = {}
+
+    def learned(self, names):
+        """The group of these tasks, whatever their order."""
+        wanted = set(names)
+        names = tuple(name for name in self._train if name in wanted)
+        if names not in self._groups:
+            self._groups[names] = self._learn(Tasks(self._train[name] for name in names))
+        return self._groups[names]
+
+    def _learn(self, tasks):
+        constraints = constraints_by_task(tasks, (), (), None, None)
+        own = TaskProblem.of_all(tasks, BDeu(), constraints)
+        search = MultitaskSearch(own, self._effort, Reporter(False))
+        penalties = penalty_grid(None)
+        prior = self._prior.among(tasks.variables, tasks.names)
+        priors = [clone(prior).set_params(penalty=penalty) for penalty in penalties]
+        starts = search.starts(priors, ["single-task"])
+        if self._variant == "T":
+            found = [search.solve(prior, starts) for prior in priors]
+        else:
+            found = solve_path(search, priors, starts, self._effort)
+        graphs = [
+            {
+                name: from_adjacency(matrix, tasks[name].variables)
+                for name, matrix in zip(tasks, solution.matrices, strict=True)
+            }
+            for solution in found
+        ]
+        return Learned(penalties, graphs)
+
+
+def held_out_of(train, test):
+    """`HeldOut` of every task."""
+    return {name: HeldOut(train[name], test[name]) for name in train}

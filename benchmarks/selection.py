@@ -1,0 +1,187 @@
+"""Selecting tasks, clustering them, or sharing by distance, against the number of rows (2.11).
+
+Run `python -m benchmarks.selection` (two to three hours on two cores). The principal task is ALARM;
+fifteen others have components changed. Strong single-task searches, configurations from there (S).
+"optimal number" and "optimal clusters" are the numbers with the fewest edits in each trial, the
+penalty being chosen as for the others.
+"""
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import study
+from benchmarks.groups import Groupings, best_of
+from benchmarks.pool import OTHERS, PRINCIPAL, related_of
+from benchmarks.summary import (
+    DIGITS,
+    MEASURES,
+    by_trial,
+    claims_table,
+    is_significant,
+    markdown,
+    mean_and_error,
+)
+from bnmtl import SingleTaskLearner
+
+NAME = "selection"
+SETTINGS = ("rows", "trial", "method")
+DPI = 100
+SIZES = (250, 500, 1000, 2000, 4000)
+TRIALS = range(10)
+METHODS = (
+    "single",
+    "all tasks",
+    "selection",
+    "two tasks",
+    "optimal number",
+    "clustering",
+    "optimal clusters",
+    "task penalties",
+)
+
+
+def plan(quick):
+    """All cases, few rows first; the quick one has three other tasks."""
+    if quick:
+        return [{"rows": 250, "trial": 0, "n_tasks": 4, "wanted": list(METHODS)}]
+    return [
+        {"rows": rows, "trial": trial, "wanted": list(METHODS)}
+        for trial in TRIALS
+        for rows in SIZES
+    ]
+
+
+def measure(rows, trial, wanted, n_tasks=OTHERS + 1):
+    """A line a method: the principal task."""
+    related = related_of(rows, trial, n_tasks)
+    graphs = {}
+    if "single" in wanted:
+        alone = SingleTaskLearner(random_state=trial).fit({PRINCIPAL: related.tasks[PRINCIPAL]})
+        graphs["single"] = (alone.configuration_[PRINCIPAL], 0)
+    if set(wanted) - {"single"}:
+        graphs.update(_grouped(related, trial))
+    lines = {}
+    for method in wanted:
+        graph, number = graphs[method]
+        judged = related.judged({PRINCIPAL: graph})
+        line = {name: round(float(values[0]), 6) for name, values in judged.items()}
+        lines[method] = {**line, "number": number}
+    return lines
+
+
+def _grouped(related, trial):
+    """The principal task's graph and the number of other tasks or of clusters, by method."""
+
+    def edits(graph):
+        return related.judged({PRINCIPAL: graph})["edits"][0]
+
+    groupings = Groupings(related.tasks, "S", trial)
+    numbers = groupings.by_number(PRINCIPAL)
+    clusters = [(graphs[PRINCIPAL], score) for graphs, score in groupings.by_clusters()]
+    found = {"two tasks": (numbers[2][0], 2)}
+    for method, optimal, options, first in (
+        ("selection", "optimal number", numbers, 0),
+        ("clustering", "optimal clusters", clusters, 1),
+    ):
+        best = best_of(options)
+        found[method] = (options[best][0], best + first)
+        fewest = int(np.argmin([edits(graph) for graph, _ in options]))
+        found[optimal] = (options[fewest][0], fewest + first)
+    found["all tasks"] = (groupings.all_tasks()[PRINCIPAL], len(related.tasks) - 1)
+    found["task penalties"] = (groupings.by_distance()[PRINCIPAL], len(related.tasks) - 1)
+    return found
+
+
+def tables(lines):
+    """What each method reaches by number of rows, and the published claims."""
+    rows = []
+    for size, own in lines.groupby("rows"):
+        for method in METHODS:
+            here = own[own["method"] == method]
+            if not len(here):
+                continue
+            row = {"rows": f"{size:,}", "method": method, "trials": len(here)}
+            for name, title in MEASURES.items():
+                row[title] = mean_and_error(here[name], DIGITS[name])
+            row["others or clusters"] = f"{here['number'].mean():.1f}"
+            rows.append(row)
+    return {
+        "selection": markdown(pd.DataFrame(rows)),
+        "selection_claims": claims_table(_claims(lines)),
+    }
+
+
+def _claims(lines):
+    wide = {size: by_trial(own, "method", "edits") for size, own in lines.groupby("rows")}
+    gains = {
+        size: {method: float((own["single"] - own[method]).mean()) for method in own}
+        for size, own in wide.items()
+        if "single" in own
+    }
+    for method, other, text, published in (
+        ("selection", "all tasks", "selection adds to all tasks", "always, but at 2000 rows"),
+        ("clustering", "all tasks", "clustering adds to all tasks", "not tried on this problem"),
+        ("task penalties", "all tasks", "penalties by distance add to all tasks", "our own"),
+        ("task penalties", "selection", "penalties by distance beat selection", "our own"),
+        ("task penalties", "clustering", "penalties by distance beat clustering", "our own"),
+    ):
+        texts, holds = [], []
+        for size, own in gains.items():
+            if {method, other} <= set(own):
+                more = own[method] - own[other]
+                sure = is_significant(wide[size][method], wide[size][other])
+                texts.append(f"{size}: {more:+.2f}{'' if sure else ' (n.s.)'}")
+                holds.append(more > 0)
+        if texts:
+            yield f"{text}, edits", published, ", ".join(texts), all(holds)
+    if len(gains) > 1 and all("selection" in own for own in gains.values()):
+        first, *_, last = gains.values()
+        yield (
+            "gain over single-task shrinks with the rows",
+            "yes",
+            f"selection: {first['selection']:.1f} edits at {min(gains)} rows, "
+            f"{last['selection']:.1f} at {max(gains)}",
+            last["selection"] < first["selection"],
+        )
+        ratios = [
+            (own["optimal number"] - own["all tasks"]) / (own["selection"] - own["all tasks"])
+            for own in gains.values()
+            if own["selection"] > own["all tasks"]
+        ]
+        yield (
+            "an optimal number more than doubles what selection adds to all tasks",
+            "yes",
+            ", ".join(f"{ratio:.1f} times" for ratio in ratios) or "selection adds nothing",
+            bool(ratios) and min(ratios) > 2,
+        )
+
+
+def draw(lines):
+    """Edits below single-task learning against the number of rows."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    for axes, measure_ in zip(figure.subplots(1, 2), ("edits", "kl"), strict=True):
+        for method in METHODS[1:]:
+            means, errors, sizes = [], [], []
+            for size, own in lines.groupby("rows"):
+                wide = by_trial(own, "method", measure_)
+                if {"single", method} <= set(wide):
+                    gain = wide["single"] - wide[method]
+                    sizes.append(size)
+                    means.append(gain.mean())
+                    errors.append(gain.sem())
+            style = "--" if method.startswith("optimal") else "-"
+            axes.errorbar(sizes, means, yerr=errors, fmt=f"o{style}", markersize=3, label=method)
+        axes.axhline(0, color="gray", linewidth=0.6)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(SIZES, [str(size) for size in SIZES])
+        axes.set_xlabel("rows of each task")
+        name = {"edits": "edits", "kl": "KL (nats)"}[measure_]
+        axes.set_ylabel(f"{name} below single-task learning")
+    figure.axes[0].legend(fontsize=8)
+    return figure
+
+
+if __name__ == "__main__":
+    study.main("selection")
