@@ -14,14 +14,16 @@ from hypothesis import strategies as st
 from test_configurations import joint_problem
 from test_search import problem_of, random_frame, state_of
 
-from bnmtl import EditPrior, PairedPrior, structures
+from bnmtl import EditPrior, MultitaskLearner, PairedPrior, structures
 from bnmtl._kernels import orders as kernels
 from bnmtl._kernels import remembered
+from bnmtl.progress import Reporter
 from bnmtl.search import exact, hill_climbing, orders
 from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.problem import Couplings
 from bnmtl.search.ties import Ties
+from bnmtl.tasks import encode
 
 PRIORS = [
     PairedPrior(0.5),
@@ -309,3 +311,46 @@ def test_required_arcs_point_forwards_in_every_kick():
     found_by(state, n_starts=3, iterations=10)
     for a, b in [(0, 1), (1, 2), (4, 3)]:
         assert state.adjacency[a, b]
+
+
+def demanding(seed):
+    """Three tasks, arcs that each requires and forbids; a column differs in the first row only."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(list("abcde")).tolist()
+    tasks, required, forbidden = {}, {}, {}
+    for name in ("north", "south", "west"):
+        rows = rng.integers(0, 2, (60, 5))
+        rows[:, 1:] = np.where(rng.random((60, 4)) < 0.2, rows[:, 1:], rows[:, :-1])
+        rows[:, rng.integers(5)] = np.arange(60) == 0
+        tasks[name] = pd.DataFrame(rows, columns=list("abcde"))
+        pairs = list(itertools.permutations(order, 2))
+        barred = [pairs[at] for at in rng.permutation(20)[:3]]
+        i, j = sorted(rng.permutation(5)[:2])
+        required[name] = [(order[i], order[j])]
+        forbidden[name] = [arc for arc in barred if arc not in required[name]]
+    return encode(tasks), required, forbidden
+
+
+@pytest.mark.parametrize("prior", [PairedPrior(0.9), EditPrior(0.99)], ids=repr)
+@pytest.mark.parametrize("seed", [2, 10, 14, 29, 39])
+def test_shared_orders_keep_to_what_each_task_demands(seed, prior):
+    """What one task requires, another may forbid, and a third may have no variation to speak of."""
+    tasks, required, forbidden = demanding(seed)
+    rows = tasks.take({name: np.arange(1, 60) for name in tasks})
+    learner = MultitaskLearner(
+        prior,
+        start="orders",
+        required=required,
+        forbidden=forbidden,
+        n_starts=1,
+        iterations=0,
+        tabu=2,
+        random_state=0,
+    )
+    learner.fit_rows(rows, tasks, Reporter(False))
+    for name, graph in learner.configuration_.items():
+        arcs = set(graph.edges)
+        assert set(required[name]) <= arcs
+        assert not arcs & set(forbidden[name])
+        (constant,) = rows[name].constant
+        assert all(constant not in arc for arc in arcs - set(required[name]))

@@ -310,22 +310,26 @@ def test_required_arcs_stay_where_the_rows_left_do_not_vary(n_tasks, required):
 
 @pytest.mark.filterwarnings("ignore:Task `task1`. only one state")
 def test_other_tasks_may_have_few_rows():
+    """Fewer than ten rows of the principal task make fewer folds, those of other tasks do not."""
     tasks = related()
     tasks["task1"] = tasks["task1"][1:9]
-    for n_tasks in ("validation", "cv"):
-        assert len(selected(tasks, n_tasks=n_tasks).scores_) == 4
-    # Fewer than ten rows of the principal task make fewer folds.
-    assert (
-        len(selected(tasks, principal="task1", n_tasks="cv", relatedness="indirect").scores_) == 4
-    )
+    wanted = [("task2", "validation", 1), ("task2", "cv", 10), ("task1", "cv", 8)]
+    for principal, n_tasks, n_folds in wanted:
+        events = []
+        learner = MultitaskLearner(**CLIMB, progress=events.append)
+        selected(tasks, learner, principal, n_tasks, "indirect")
+        (total,) = {event.total for event in events if event.stage == "choice of n_tasks"}
+        assert total == n_folds * 4
     with pytest.raises(ValueError, match="Task `task1`: holding out 10 of 8 rows leaves none"):
         selected(tasks, principal="task1", n_tasks="validation")
 
 
 def test_one_task_is_all_there_is():
-    selector = TaskSelector(LEARNER, "task1").fit(related()["task1"])
-    assert (selector.order_, selector.n_tasks_) == ([], 0)
-    assert list(selector.networks_) == ["task1"]
+    for relatedness in ("direct", "indirect"):
+        selector = TaskSelector(LEARNER, "task1", "cv", relatedness).fit(related()["task1"])
+        assert (selector.order_, selector.n_tasks_) == ([], 0)
+        assert selector.relatedness_.to_numpy().tolist() == [[0]]
+        assert list(selector.networks_) == ["task1"]
 
 
 @pytest.mark.parametrize(

@@ -147,9 +147,6 @@ class TaskSelector(BaseEstimator):
         return table.loc[list(tasks), list(tasks)]
 
     def _measured(self, groups):
-        names = list(groups.tasks)
-        if len(names) == 1:
-            return pd.DataFrame(0.0, index=names, columns=names)
         if self.relatedness == "direct":
             return direct_of(groups)
         return indirect_of(groups, default_folds(groups.tasks))

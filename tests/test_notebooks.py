@@ -1,0 +1,174 @@
+"""The notebooks: nothing saved in them, short cells, prose that fits the package, and they run."""
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+import bnmtl
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+IMPORTS = {"bnmtl", "numpy", "pandas", "pathlib", "tempfile"}
+MOST_LINES, MOST_WORDS = 12, 40  # of a cell of code, of a sentence
+# Words that promise, wave hands, or claim what no observation shows.
+EMPTY_WORDS = r"simply|obviously|clearly|powerful|seamless\w*|leverag\w*|utili[sz]\w*|proves"
+
+each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def tree(cell):
+    """The syntax tree of a cell without its magics."""
+    lines = ["" if line.startswith("%") else line for line in cell.source.splitlines()]
+    return ast.parse("\n".join(lines))
+
+
+def resolved(name):
+    """What a dotted name such as bnmtl.metrics.shd stands for; None if it is no name of bnmtl."""
+    first, *rest = name.split(".")
+    found = bnmtl if first == "bnmtl" else None
+    for part in rest:
+        found = getattr(found, part, None)
+    return found
+
+
+def prose(path):
+    """The text of a notebook without its headings, by paragraph and item of a list."""
+    texts = [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
+    parts = re.split(r"\n\s*\n|\n(?=- )", "\n\n".join(texts))
+    return [" ".join(part.split()) for part in parts if not part.lstrip().startswith("#")]
+
+
+def sentences(paragraph):
+    return re.split(r"(?<=[.:;?!])\s+(?=[A-Z*`\[])", paragraph)
+
+
+def test_the_readme_names_them_all():
+    text = (ROOT / "README.md").read_text()
+    assert len(NOTEBOOKS) >= 4
+    assert [path.name for path in NOTEBOOKS if f"notebooks/{path.name}" not in text] == []
+
+
+@each
+def test_nothing_is_saved(path):
+    notebook = read(path)
+    nbformat.validate(notebook)
+    assert notebook.metadata.kernelspec.name == "python3"
+    # nbformat gives a new id to a second cell of the same id.
+    ids = re.findall(r'^   "id": "(.+?)"', path.read_text(), flags=re.MULTILINE)
+    assert ids == [cell.id for cell in notebook.cells]
+    for cell in notebook.cells:
+        assert not cell.metadata, cell.id
+        assert not cell.get("outputs"), f"{cell.id}: clear all outputs before saving"
+        assert cell.get("execution_count") is None, cell.id
+
+
+@each
+def test_cells_are_short_and_hold_no_algorithms(path):
+    cells = code_cells(read(path))
+    assert "QUICK = True" in cells[0].source
+    for cell in cells:
+        assert len(cell.source.splitlines()) <= MOST_LINES, cell.id
+        for node in ast.walk(tree(cell)):
+            kind = type(node).__name__
+            assert kind not in ("FunctionDef", "ClassDef", "Lambda", "While"), (cell.id, kind)
+
+
+@each
+def test_they_import_little(path):
+    for cell in code_cells(read(path)):
+        for node in ast.walk(tree(cell)):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) else []
+            assert {name.split(".")[0] for name in names} <= IMPORTS, cell.id
+
+
+@each
+def test_whatever_is_random_has_a_seed(path):
+    calls = [
+        (cell.id, ast.unparse(node.func), {keyword.arg for keyword in node.keywords})
+        for cell in code_cells(read(path))
+        for node in ast.walk(tree(cell))
+        if isinstance(node, ast.Call)
+    ]
+    seeded = 0
+    for cell, name, keywords in calls:
+        callee = resolved(name)
+        draws = callee is not None and "random_state" in inspect.signature(callee).parameters
+        if draws or name.endswith(".sample"):
+            assert "random_state" in keywords, (cell, name)
+            seeded += 1
+    assert seeded
+
+
+@each
+def test_prose_leads_from_cell_to_cell(path):
+    cells = read(path).cells
+    assert cells[0].cell_type == "markdown" and cells[0].source.startswith("# ")
+    assert cells[-1].cell_type == "markdown"
+    kinds = "".join(cell.cell_type[0] for cell in cells)
+    assert "ccc" not in kinds, "three cells of code without a word between them"
+
+
+@each
+def test_prose_is_plain(path):
+    for paragraph in prose(path):
+        for sentence in sentences(paragraph):
+            assert len(sentence.split()) <= MOST_WORDS, sentence
+        empty = re.search(rf"\b({EMPTY_WORDS})\b", paragraph, flags=re.IGNORECASE)
+        assert not empty, f"{empty and empty[0]!r} in: {paragraph}"
+        assert paragraph.isascii() and "!" not in paragraph, paragraph
+        assert not re.search(r"\b(\w+) \1\b", paragraph), f"a word twice in: {paragraph}"
+
+
+@each
+def test_prose_names_what_there_is(path):
+    rooms = [bnmtl, *(importlib.import_module(f"bnmtl.{room}") for room in bnmtl._ROOMS)]
+    text = "\n".join(prose(path))
+    for quoted in re.findall(r"`([^`]+)`", text):
+        name = re.match(r"[\w.]+", quoted)
+        name = name[0].rstrip(".") if name else ""
+        if name.startswith("bnmtl"):
+            assert resolved(name) is not None, quoted
+        elif re.fullmatch(r"([A-Z][a-z]+){2,}(CV)?", name):
+            assert any(hasattr(room, name) for room in rooms), quoted
+    for link in re.findall(r"\]\(([^)]+)\)", text):
+        assert (path.parent / link).is_file(), link
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    """Inner loops compiled, so that no cell has to wait for that."""
+    asia = bnmtl.structures.load("asia")
+    tasks = [asia.sample(500, random_state=seed) for seed in range(2)]
+    bnmtl.MultitaskLearnerCV(penalties=[0.9], cv=2, n_starts=1, random_state=0).fit(tasks)
+
+
+@pytest.mark.slow_without_jit
+@each
+def test_they_run_without_a_complaint(path, tmp_path, monkeypatch, compiled):
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    folder = tmp_path / "work"
+    folder.mkdir()
+    notebook = read(path)
+    resources = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, timeout=120, kernel_name="python3", resources=resources).execute()
+    for cell in code_cells(notebook):
+        complaints = [out.text for out in cell.outputs if out.get("name") == "stderr"]
+        assert not complaints, f"{cell.id}: {complaints[0]}"
+        if cell.source.splitlines()[-1].startswith("bnmtl.plotting."):
+            assert "image/png" in cell.outputs[-1].data, f"{cell.id} shows no picture"
+    assert not list(folder.iterdir()), "files that are left behind"
