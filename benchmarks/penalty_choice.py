@@ -133,7 +133,7 @@ def _gap_closed(lines, choice):
     wide = by_trial(lines, "choice", "edits")
     if choice not in (*CHOICES, IN_FULL) or not {"validation", "optimal", choice} <= set(wide):
         return ""
-    means = wide.mean()
+    means = wide[list({"validation", "optimal", choice})].dropna().mean()
     gap = means["validation"] - means["optimal"]
     return f"{100 * (means['validation'] - means[choice]) / gap:.0f} %" if gap > 0 else ""
 
@@ -145,7 +145,7 @@ def _claims(lines):
             wide = by_trial(lines[lines["problem"] == problem], "choice", "edits")
             if not {choice, "validation"} <= set(wide):
                 continue
-            difference = wide[choice].mean() - wide["validation"].mean()
+            difference = float((wide[choice] - wide["validation"]).mean())
             sure = paired_p(wide[choice], wide["validation"]) < 0.05
             better, worse = better + (sure and difference < 0), worse + (sure and difference > 0)
             texts.append(f"{problem} {difference:+.2f}{'' if sure else ' (n.s.)'}")

@@ -20,6 +20,7 @@ from benchmarks.summary import (
     is_significant,
     markdown,
     mean_and_error,
+    paired,
 )
 from benchmarks.variants import LEARNERS
 from bnmtl import EditPrior, MultitaskLearnerCV, PairedPrior
@@ -88,7 +89,7 @@ def _claims(lines):
             own = [column for column in wide if column.endswith(variant)]
             for one, other in itertools.combinations(own, 2):
                 n_pairs += 1
-                means = wide[one].mean(), wide[other].mean()
+                means = paired(wide[one], wide[other]).mean(axis=1)
                 largest = max(largest, 100 * abs(means[0] - means[1]) / max(means))
                 if is_significant(wide[one], wide[other]):
                     differing.append(f"{problem}: {one} against {other}")

@@ -18,21 +18,29 @@ def markdown(table):
 
 
 def mean_and_error(values, digits=2):
-    """Mean and standard error over trials, as text."""
+    """Mean and standard error over the trials that there are, as text."""
     values = np.asarray(values, dtype=float)
+    values = values[~np.isnan(values)]
     if len(values) < 2:
         return f"{values.mean():.{digits}f}"
     return f"{values.mean():.{digits}f} ± {stats.sem(values):.{digits}f}"
 
 
+def paired(ours, other):
+    """The values of the trials that have both."""
+    both = np.array([ours, other], dtype=float)
+    return both[:, ~np.isnan(both).any(axis=0)]
+
+
 def reduction(ours, other):
     """Percent by which the mean of ours is below the mean of the other's."""
+    ours, other = paired(ours, other)
     return 100 * (1 - np.mean(ours) / np.mean(other))
 
 
 def paired_p(ours, other):
     """Two-sided p value of a paired t-test over trials; 1 where all trials are equal."""
-    difference = np.asarray(ours, dtype=float) - np.asarray(other, dtype=float)
+    difference = np.subtract(*paired(ours, other))
     if len(difference) < 2 or np.ptp(difference) == 0:
         return 1.0
     return float(stats.ttest_1samp(difference, 0.0).pvalue)
@@ -50,8 +58,8 @@ def reduction_text(ours, other):
 
 
 def by_trial(lines, column, value):
-    """A table of one measure, trials by the values of a column, complete trials only."""
-    return lines.pivot_table(index="trial", columns=column, values=value).dropna()
+    """A table of one measure, trials by the values of a column; nan where one is missing."""
+    return lines.pivot_table(index="trial", columns=column, values=value)
 
 
 def exploded(lines, lists):

@@ -75,8 +75,10 @@ def tables(lines):
 
 
 def _claims(lines):
-    means = lines.groupby(["method", "rows"])[["edits", "kl"]].mean()
     for method, single in SINGLE.items():
+        trials = set(lines[lines["method"] == method]["trial"])
+        own = lines[lines["trial"].isin(trials)]
+        means = own.groupby(["method", "rows"])[["edits", "kl"]].mean()
         if method not in means.index or single not in means.index:
             continue
         for measure in ("edits", "kl"):

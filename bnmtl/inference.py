@@ -233,9 +233,9 @@ def _connected(graph, targets, observed):
 
 @functools.cache
 def _pgmpy():
-    """Import pgmpy; importing it warns of deprecations in itself."""
+    """Import pgmpy; importing it warns of deprecations and widgets that are none of ours."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
+        warnings.simplefilter("ignore")
         import pgmpy.factors.discrete
         import pgmpy.inference
         import pgmpy.models

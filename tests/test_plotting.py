@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -442,6 +443,16 @@ def test_figures_can_share_a_layout():
     assert figure.get_label() == "layered"
     with pytest.raises(ValueError, match="'z' has no place"):
         plotting.dags({"north": graph("az")}, layout=layout)
+    lone = plotting.arrange({"north": nx.DiGraph([("a", "b"), ("c", "b")])}, "layered")
+    with pytest.raises(ValueError, match="must hold every arc; 'a' -> 'c' has none"):
+        plotting.dags(nx.DiGraph([("a", "c"), ("c", "b")]), layout=lone)
+
+
+def test_a_figure_shows_itself_in_a_notebook():
+    figure = plotting.dags(graph("ab"))
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    again = pickle.loads(pickle.dumps(figure))
+    assert again._repr_png_() == figure._repr_png_()
 
 
 @pytest.mark.parametrize("draw", [plotting.dags, plotting.arcs])
@@ -517,6 +528,9 @@ def test_penalties():
     (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "1 - 1e-09", "1"]
     assert [text.get_text() for text in axes.texts] == ["chosen"]
+    assert axes.get_ylabel().startswith("held-out")
+    (axes,) = plotting.penalties(scores.rename("nats")).axes
+    assert axes.get_ylabel().startswith("log posterior")
     with pytest.raises(ValueError, match="`penalty` must be one of the scored penalties"):
         plotting.penalties(scores, 0.5)
 

@@ -26,7 +26,7 @@ from bnmtl.plotting.graphs import (
     sharing,
     width_of_titles,
 )
-from bnmtl.plotting.layout import Layout, arrange, check_configuration
+from bnmtl.plotting.layout import Layout, arrange, check_configuration, check_places
 from bnmtl.plotting.table import shorten
 from bnmtl.tasks.wording import count, listed, type_of
 
@@ -112,7 +112,7 @@ def compare(true, learned, layout="auto", columns=None, font_size=8.0):
         everything = {(i, task): true[task] for task in true for i in (0, 1)}
         everything |= {(2, task): learned[task] for task in learned}
         layout = arrange(everything, layout, font_size)
-    _check_places(layout, true, [arc for one in kinds.values() for arc in one])
+    check_places(layout, _variables(true), [arc for one in kinds.values() for arc in one])
     titles = {task: _compare_titles(task, one) for task, one in kinds.items()}
     panel = _panel_size(layout, titles.values())
     n_columns = min(check_columns(columns) or grid_columns(len(true), *panel), len(true))
@@ -184,7 +184,7 @@ def clusters(configuration, labels, first, second, layout="auto", font_size=8.0)
     owners = _owners(*sides)
     if not isinstance(layout, Layout):
         layout = arrange(_restricted(both, owners), layout, font_size)
-    _check_places(layout, both, owners)
+    check_places(layout, _variables(both), owners)
     left_out = {arc for graph in both.values() for arc in graph.edges} - set(owners)
     names = task_names([first, second])
     entries = _clusters_legend(owners, names, sides, len(left_out))
@@ -240,22 +240,6 @@ def _compare_titles(task, kinds):
     distance = len(kinds) - counts["correct"]
     listing = ", ".join(f"{n} {kind}" for kind, n in counts.items())
     return shorten(task, 60), f"edit distance {distance}: {listing}"
-
-
-def _check_places(layout, graphs, arcs):
-    """Raise unless a layout has a place for every variable and a way for every arc."""
-    lacking = sorted(set(_variables(graphs)) - set(layout.boxes))
-    if lacking:
-        raise ValueError(
-            f"`layout` must hold every variable; {lacking[0]!r} has no place: arrange all these "
-            "graphs anew."
-        )
-    lacking = sorted((a, b) for a, b in arcs if not {(a, b), (b, a)} & set(layout.routes))
-    if lacking:
-        raise ValueError(
-            f"`layout` must hold every arc; {lacking[0][0]!r} -> {lacking[0][1]!r} has none: "
-            "arrange all these graphs anew."
-        )
 
 
 def _check_clusters(configuration, labels, first, second):

@@ -1,10 +1,13 @@
-"""How well each penalty predicts held-out rows, as a picture."""
+"""What speaks for each penalty, held-out rows or the posterior, as a picture."""
 
 import numpy as np
 
 from bnmtl.plotting.drawing import COLORS, INK, new_figure
 
 __all__ = ["penalties"]
+
+_HELD_OUT = "held-out log-likelihood\n(nats per row)"
+_SCORES = {"nats": "log posterior\n(nats, up to a constant)"}
 
 
 def penalties(validation_scores, penalty=None):
@@ -13,8 +16,9 @@ def penalties(validation_scores, penalty=None):
     Parameters
     ----------
     validation_scores : pandas.Series
-        A learner's `validation_scores_`: nats per held-out row, indexed by penalty. Penalties are
-        set at equal distances, since those of a grid crowd together below 1.
+        A learner's `validation_scores_`, indexed by penalty: nats per held-out row or, in a series
+        named "nats", log posteriors. Penalties are set at equal distances, since those of a grid
+        crowd together below 1.
     penalty : float, optional
         The chosen one, which is marked.
 
@@ -64,7 +68,7 @@ def penalties(validation_scores, penalty=None):
     axes.ticklabel_format(axis="y", useOffset=False)
     axes.margins(x=0.04, y=0.18)
     axes.set_xlabel("penalty (0: tasks learned apart, 1: one graph for all)", fontsize=8, color=INK)
-    axes.set_ylabel("held-out log-likelihood\n(nats per row)", fontsize=8, color=INK)
+    axes.set_ylabel(_SCORES.get(scores.name, _HELD_OUT), fontsize=8, color=INK)
     axes.spines[["top", "right"]].set_visible(False)
     return figure
 

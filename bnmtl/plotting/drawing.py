@@ -4,8 +4,11 @@ Axes have one unit a point (1/72 inch) and y downwards, so that a mark looks the
 in a legend.
 """
 
+import functools
+
 import numpy as np
 
+from bnmtl.plotting.files import png
 from bnmtl.plotting.fonts import families
 from bnmtl.plotting.layout import text_width
 
@@ -39,6 +42,7 @@ LEGEND_ROW = 15.0  # height of a line of the legend
 SAMPLE = 30.0  # width of a mark in the legend
 _ENTRY_GAP = 18.0
 _BASELINE = 0.365  # below the middle of capitals, in font sizes
+_SCREEN = 100  # pixels an inch in a notebook
 _LINE = 1.15  # between the lines of a name, in font sizes
 
 
@@ -46,7 +50,10 @@ def new_figure(width, height):
     """Return an empty figure of that many points that pyplot does not know."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width / 72, height / 72), facecolor="white")
+    figure = Figure(figsize=(width / 72, height / 72), facecolor="white")
+    # What notebooks ask for where the inline backend has not been loaded.
+    figure._repr_png_ = functools.partial(png, figure, dpi=_SCREEN)
+    return figure
 
 
 def panel_axes(figure, corner, size, label):

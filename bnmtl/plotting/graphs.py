@@ -19,7 +19,13 @@ from bnmtl.plotting.drawing import (
     panel_axes,
 )
 from bnmtl.plotting.fonts import warn_of_boxes
-from bnmtl.plotting.layout import Layout, arrange, check_configuration, text_width
+from bnmtl.plotting.layout import (
+    Layout,
+    arrange,
+    check_configuration,
+    check_places,
+    text_width,
+)
 
 __all__ = ["dags", "sharing"]
 
@@ -134,14 +140,9 @@ def dags(configuration, layout="auto", strength=None, columns=None, font_size=8.
     warn_of_boxes([*names, *configuration], stacklevel=2)
     if not isinstance(layout, Layout):
         layout = arrange(configuration, layout, font_size)
-    lacking = {node for graph in configuration.values() for node in graph} - set(layout.boxes)
-    if lacking:
-        raise ValueError(
-            f"`layout` must hold every variable; {min(lacking)!r} has no place: arrange this "
-            "configuration anew."
-        )
-    widths = _Widths(strength)
     counts = sharing(configuration)
+    check_places(layout, names, counts)
+    widths = _Widths(strength)
     # With one task nothing is shared, and its arcs are no exceptions either.
     kinds = {arc: n.kind if len(configuration) > 1 else "all" for arc, n in counts.items()}
     titles = {

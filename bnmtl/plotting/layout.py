@@ -100,6 +100,22 @@ def arrange(configuration, engine="auto", font_size=8.0):
     return Layout(engine, boxes, labels, routes, font_size, width, height, crossings)
 
 
+def check_places(layout, variables, arcs):
+    """Raise unless a layout has a place for every variable and a way for every arc."""
+    lacking = sorted(set(variables) - set(layout.boxes))
+    if lacking:
+        raise ValueError(
+            f"`layout` must hold every variable; {lacking[0]!r} has no place: arrange all these "
+            "graphs anew."
+        )
+    lacking = sorted((a, b) for a, b in arcs if not {(a, b), (b, a)} & set(layout.routes))
+    if lacking:
+        raise ValueError(
+            f"`layout` must hold every arc; {lacking[0][0]!r} -> {lacking[0][1]!r} has none: "
+            "arrange all these graphs anew."
+        )
+
+
 def check_configuration(configuration):
     """Return the graphs as a dict, or raise unless they are DAGs, at least one with a variable."""
     if not hasattr(configuration, "items") and hasattr(configuration, "graph"):
