@@ -1,11 +1,11 @@
 """Single-task, identical, pooled and multitask learning side by side (thesis, figure 2.5).
 
-Run `python -m benchmarks.methods` (about an hour and a half on two cores; `--trials 2` for a first
+Run `python -m benchmarks.methods` (two to three hours on two cores; `--trials 2` for a first
 look). Five problems and a control of unrelated tasks, five tasks of 1000 rows each. As in the
 thesis, multitask learning holds out 5 % of the rows to choose the penalty and the others learn
-from all rows; beside them bnmtl's default, which cross-validates, pyAgrum, graphs that 100 bootstrap
-replicates agree on, and single-task learning with a probability of arcs chosen by the same held-out
-rows ("sparse"), to tell what comes of sharing from what comes of fewer arcs. T is the thesis's
+from all rows; beside them bnmtl's default, which cross-validates, pyAgrum, and graphs that 100
+bootstrap replicates agree on. "sparse" learns tasks apart with a probability of arcs chosen by the
+same held-out rows, to tell what comes of sharing from what comes of fewer arcs. T is the thesis's
 search, S a strong one, J joint orders.
 """
 

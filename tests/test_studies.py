@@ -93,7 +93,7 @@ def test_the_studies_have_their_sizes():
     assert set(penalty_curves.FEW) < set(penalty_curves.EXPONENTS)
     cases = pd.DataFrame(methods.plan(False)).explode("wanted")
     assert (cases.groupby(["problem", "wanted"]).size() == 20).all()
-    assert len(cases) == 6 * 12 * 20
+    assert len(cases) == 6 * 13 * 20
     sizes = pd.DataFrame(training_size.plan(False)).explode("wanted")
     assert sizes["wanted"].value_counts().to_dict() == {
         **dict.fromkeys(["single T", "multitask T", "single S", "multitask S"], 70),
@@ -165,6 +165,24 @@ def test_reductions_and_tests_over_trials():
     assert "n.s." in summary.reduction_text(noisy, other)
     assert summary.paired_p(other, other) == 1.0
     assert summary.mean_and_error([1.0, 2.0, 3.0], 1) == "2.0 ± 0.6"
+
+
+def test_a_trial_that_lacks_one_method_is_left_out_of_its_pairs_only():
+    lines = pd.DataFrame(
+        [
+            (trial, method, 10.0 * trial + at)
+            for trial in range(4)
+            for at, method in enumerate("xyz")
+        ]
+        + [(4, "x", 500.0), (5, "y", -70.0)],
+        columns=["trial", "method", "edits"],
+    )
+    wide = summary.by_trial(lines, "method", "edits")
+    assert wide["x"].notna().sum() == 5
+    assert summary.paired(wide["x"], wide["z"]).shape == (2, 4)
+    assert summary.reduction(wide["x"], wide["z"]) == pytest.approx(100 * (1 - 15 / 17))
+    assert summary.paired_p(wide["x"], wide["y"]) == 1.0
+    assert summary.mean_and_error(wide["z"]) == summary.mean_and_error([2.0, 12.0, 22.0, 32.0])
 
 
 def test_lists_become_rows():
