@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from benchmarks import study
 from benchmarks.bird_tasks import PROBLEMS, bird_tasks, train_and_test
-from benchmarks.groups import Groupings, best_of
+from benchmarks.groups import AT_LEAST, PENALTY, SHARE, Groupings, best_of
 from benchmarks.penalty_curves import EXPONENTS
 from benchmarks.summary import by_trial, claims_table, is_significant, markdown, mean_and_error
 from benchmarks.variants import LEARNERS, Searches
@@ -36,11 +36,12 @@ SETTINGS = ("problem", "rows", "trial", "method")
 DPI = 100
 NEEDS_DATA = True
 TRIALS = range(10)
+VALIDATION = 0.05
 LEARNED = {
     "single": lambda seed: SingleTaskLearner(random_state=seed),
     "identical": lambda seed: IdenticalLearner(random_state=seed),
     "multitask": lambda seed: MultitaskLearnerCV(
-        **LEARNERS["S"], validation=0.05, random_state=seed
+        **LEARNERS["S"], validation=VALIDATION, random_state=seed
     ),
     "multitask default": lambda seed: MultitaskLearnerCV(random_state=seed),
 }
@@ -57,8 +58,17 @@ GROUPED = (
     "optimal clusters",
     "task penalties",
 )
+# Selection in the order of the indirect measure, at one number of rows.
+INDIRECT, INDIRECT_ROWS = "selection, indirect", 200
 # Largest numbers of rows for the penalty curves and for groups of tasks.
 MOST_ROWS = {"BIRD-SITES": 400, "BIRD-SPECIES": 200}
+FIXED = {
+    "validation": VALIDATION,
+    "exponents": [str(exponent) for exponent in EXPONENTS],
+    "share": SHARE,
+    "at_least": AT_LEAST,
+    "direct_penalty": PENALTY,
+}
 
 
 def plan(quick):
@@ -74,7 +84,8 @@ def plan(quick):
 
 
 def _wanted(name, rows):
-    return [*LEARNED, *(itertools.chain(CURVES, GROUPED) if rows <= MOST_ROWS[name] else ())]
+    wanted = [*LEARNED, *(itertools.chain(CURVES, GROUPED) if rows <= MOST_ROWS[name] else ())]
+    return [*wanted, INDIRECT] if rows == INDIRECT_ROWS else wanted
 
 
 class Birds:
@@ -103,9 +114,13 @@ def measure(problem, rows, trial, wanted):
             lines[method]["penalty"] = getattr(learner, "penalty_", None)
         elif method in CURVES:
             lines[method] = _curve(birds, CURVES[method], trial)
-    if set(wanted) & set(GROUPED):
-        found = _grouped(birds, trial)
-        lines.update({method: found[method] for method in wanted if method in GROUPED})
+    if set(wanted) & {*GROUPED, INDIRECT}:
+        groupings = Groupings(birds.train, "S", trial)
+        if set(wanted) & set(GROUPED):
+            found = _grouped(birds, groupings)
+            lines.update({method: found[method] for method in wanted if method in GROUPED})
+        if INDIRECT in wanted:
+            lines[INDIRECT], _ = _selected(birds, groupings, groupings.losses)
     return lines
 
 
@@ -123,26 +138,35 @@ def _curve(birds, prior, trial):
         solution = searches.solve("S", clone(prior).set_params(penalty=1 - 10.0**-exponent))
         graphs = dict(zip(names, searches.graphs(solution), strict=True))
         values.append(round(float(np.mean(list(birds.judged(graphs).values()))), 6))
-    return {"nats": max(values), "curve": values}
+    return {"curve": values}
 
 
-def _grouped(birds, trial):
-    """A line for each way to group the tasks."""
-    groupings = Groupings(birds.train, "S", trial)
-    found = {}
-    chosen, optimal, numbers, curves = {}, {}, [], {}
+def _selected(birds, groupings, table):
+    """A line for the numbers of nearest regions that held-out sites choose, and one for those that
+    are best on the test sites."""
+    chosen, optimal, numbers, curves, optimal_curves = {}, {}, [], {}, {}
     for region in birds.train:
-        options = groupings.by_number(region)
-        curve = [birds.judged({region: graph})[region] for graph, _ in options]
-        best = best_of(options)
-        chosen[region], optimal[region] = curve[best], max(curve)
+
+        def judged(graph, region=region):
+            return round(birds.judged({region: graph})[region], 6)
+
+        options = groupings.by_number(region, table)
+        curves[region] = [judged(own.graph) for own in options]
+        optimal_curves[region] = [max(map(judged, own.every)) for own in options]
+        best = best_of([own.score for own in options])
+        chosen[region], optimal[region] = curves[region][best], max(curves[region])
         numbers.append(best)
-        curves[region] = np.round(curve, 6).tolist()
-    found["selection"] = {**_line(chosen), "number": float(np.mean(numbers)), "curves": curves}
-    found["optimal number"] = _line(optimal)
+    line = {**_line(chosen), "number": float(np.mean(numbers))}
+    return {**line, "curves": curves, "optimal_curves": optimal_curves}, _line(optimal)
+
+
+def _grouped(birds, groupings):
+    """A line for each way to group the tasks."""
+    found = {}
+    found["selection"], found["optimal number"] = _selected(birds, groupings, groupings.distances)
     clusters = groupings.by_clusters()
     judged = [birds.judged(graphs) for graphs, _ in clusters]
-    best = best_of(clusters)
+    best = best_of([score for _, score in clusters])
     found["clustering"] = {**_line(judged[best]), "number": best + 1}
     means = [np.mean(list(own.values())) for own in judged]
     fewest = int(np.argmax(means))

@@ -2,24 +2,36 @@
 
 What rows are held out follows the thesis, section 2.4.3: to choose a number of tasks or of clusters
 5 % of the rows, at least 10, and others, 5 % too, for the penalty; where there is no number to
-choose, 10 % for the penalty.
+choose, 10 % for the penalty. Held-out rows of all tasks of a group choose its penalty, and those of
+all tasks the number of clusters.
 """
 
 from functools import cached_property
+from typing import NamedTuple
 
+import networkx as nx
 import numpy as np
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
 
 from benchmarks.pool import Pool, held_out_of
-from bnmtl import PairedPrior
+from benchmarks.variants import LEARNERS
+from bnmtl import MultitaskLearner, PairedPrior
 from bnmtl.held_out import held_out_rows, parted
 from bnmtl.penalty import EQUALLY_GOOD
-from bnmtl.relatedness import true
+from bnmtl.relatedness import indirect, true
 
 SHARE, AT_LEAST = 0.05, 10
 # Of the direct measure of relatedness.
 PENALTY = 0.9
+
+
+class Option(NamedTuple):
+    """The principal task's graph in a group, its held-out score, and its graphs by penalty."""
+
+    graph: nx.DiGraph
+    score: float
+    every: list
 
 
 class Groupings:
@@ -37,11 +49,11 @@ class Groupings:
         self._tasks, self._variant, self._trial = tasks, variant, trial
         (rows,) = held_out_rows(tasks, SHARE, None, trial, purpose="size", at_least=AT_LEAST)
         rest, for_size = parted(tasks, rows)
-        (rows,) = held_out_rows(rest, SHARE, None, trial)
-        train, for_penalty = parted(rest, rows)
-        self._for_size = held_out_of(train, for_size)
-        self._for_penalty = held_out_of(train, for_penalty)
-        self._pool = Pool(train, variant, trial)
+        (rows,) = held_out_rows(rest, SHARE / (1 - SHARE), None, trial)
+        self._train, for_penalty = parted(rest, rows)
+        self._for_size = held_out_of(self._train, for_size)
+        self._for_penalty = held_out_of(self._train, for_penalty)
+        self._pool = Pool(self._train, variant, trial)
         (rows,) = held_out_rows(tasks, 2 * SHARE, None, trial)
         self._most, for_penalty = parted(tasks, rows)
         self._for_penalty_of_all = held_out_of(self._most, for_penalty)
@@ -52,21 +64,41 @@ class Groupings:
         """The direct measure, on the rows that are left to learn from."""
         return _direct(self._pool, self._tasks.names)
 
-    def order(self, principal):
-        """The other tasks, the nearest first."""
-        column = self.distances[principal]
-        return sorted(column.index.drop(principal), key=lambda task: (column[task], task))
+    @cached_property
+    def losses(self):
+        """The indirect measure, on the same rows."""
+        learner = MultitaskLearner(**LEARNERS[self._variant], random_state=self._trial)
+        return indirect(self._train, learner)
 
-    def by_number(self, principal):
-        """The principal task's graph and held-out score by the number of other tasks."""
-        found = []
+    def by_number(self, principal, table):
+        """Groups of the principal task with its nearest ones, by the number of others.
+
+        Returns
+        -------
+        list of Option
+        """
+        order, found = order_of(table, principal), []
         for n_others in range(len(self._tasks)):
-            graph = self._chosen([principal, *self.order(principal)[:n_others]])[principal]
-            found.append((graph, self._for_size[principal].mean(graph)))
+            names = [principal, *order[:n_others]]
+            graph = self._chosen(names)[principal]
+            every = [graphs[principal] for graphs in self._pool.learned(names).graphs]
+            found.append(Option(graph, self._for_size[principal].mean(graph), every))
         return found
 
+    def nearest(self, principal, n_others):
+        """The principal task's graph, learned with a number of others that was not chosen here."""
+        order = order_of(_direct(self._whole, self._tasks.names), principal)
+        names = [principal, *order[:n_others]]
+        held_out = {name: self._for_penalty_of_all[name] for name in names}
+        return self._whole.learned(names).chosen(held_out)[principal]
+
     def by_clusters(self):
-        """All tasks' graphs and their mean held-out score by the number of clusters, 1 first."""
+        """All tasks' graphs and their mean held-out score by the number of clusters, 1 first.
+
+        Returns
+        -------
+        list of (dict task -> networkx.DiGraph, float)
+        """
         names = list(self.distances.index)
         joined = linkage(squareform(self.distances.to_numpy()), "average")
         found = []
@@ -100,7 +132,13 @@ def _direct(pool, names):
     return true(learned.graphs[learned.penalties.index(PENALTY)])
 
 
-def best_of(found):
+def order_of(table, principal):
+    """The other tasks, the nearest first, by a table of relatedness."""
+    column = table[principal]
+    return sorted(column.index.drop(principal), key=lambda task: (column[task], task))
+
+
+def best_of(scores):
     """Position of the best held-out score, of equally good ones the first."""
-    scores = np.array([score for _, score in found])
+    scores = np.array(scores)
     return int(np.argmax(scores >= scores.max() - EQUALLY_GOOD))

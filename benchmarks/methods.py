@@ -15,6 +15,7 @@ import pandas as pd
 
 from benchmarks import study
 from benchmarks.peers import PyAgrum
+from benchmarks.pool import Pool, held_out_of
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
 from benchmarks.summary import (
     DIGITS,
@@ -36,7 +37,7 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.confidence import arc_confidence, consensus
-from bnmtl.held_out import HeldOut, held_out_rows, parted
+from bnmtl.held_out import held_out_rows, parted
 from bnmtl.penalty import best_penalty
 
 NAME = "methods"
@@ -47,6 +48,7 @@ N_ROWS = 1000
 TRIALS = range(20)
 VALIDATION = 0.05
 N_BOOTSTRAP = 100
+FIXED = {"n_rows": N_ROWS, "validation": VALIDATION, "n_bootstrap": N_BOOTSTRAP}
 # Of an arc, in the prior of sparse graphs; 0.5 is the uniform prior.
 PROBABILITIES = (0.5, 0.1, 0.03, 0.01, 0.003)
 METHODS = (
@@ -99,6 +101,9 @@ def line_of(related, method, trial, known):
         probability = _chosen_probability(related.tasks, trial)
         learner = _sparse(probability, trial).fit(related.tasks)
         return {**means(related.judged(learner.configuration_)), "probability": probability}
+    if method == "multitask T":
+        graphs, penalty = as_published(related.tasks, trial)
+        return {**means(related.judged(graphs)), "penalty": penalty}
     learner = learner_of(method, trial)
     learner._known = known.setdefault(learner.search, {})
     learner.fit(related.tasks)
@@ -109,6 +114,16 @@ def line_of(related, method, trial, known):
     if kind == "multitask":
         line["penalty"] = learner.penalty_
     return line
+
+
+def as_published(tasks, trial, prior=None):
+    """Graphs and penalty of the thesis's multitask learning: T, at every penalty from tasks learned
+    apart, the penalty by held-out rows."""
+    (rows,) = held_out_rows(tasks, VALIDATION, None, trial)
+    train, test = parted(tasks, rows)
+    learned = Pool(train, "T", trial, prior).learned(train.names)
+    best = learned.best(held_out_of(train, test))
+    return learned.graphs[best], learned.penalties[best]
 
 
 def learner_of(method, trial):
@@ -135,7 +150,7 @@ def _chosen_probability(tasks, trial):
     """The probability of an arc that predicts held-out rows best."""
     (rows,) = held_out_rows(tasks, VALIDATION, None, trial)
     train, test = parted(tasks, rows)
-    held_out = {name: HeldOut(train[name], test[name]) for name in train}
+    held_out = held_out_of(train, test)
     scores = []
     for probability in PROBABILITIES:
         graphs = _sparse(probability, trial).fit(train).configuration_

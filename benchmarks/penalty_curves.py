@@ -18,6 +18,7 @@ DPI = 100
 PROBLEMS = ("ALARM", "ALARM-IND", "INSURANCE", "INSURANCE-IND")
 P_DELETE = (0.0, 0.05, 0.1, 0.2)
 N_ROWS = 1000
+FIXED = {"n_rows": N_ROWS}
 # Exponents of 1 - penalty = 10 ** -e; 0 is no sharing and inf one structure for all.
 EXPONENTS = (0.0, 0.3, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, float("inf"))
 FEW = (0.0, 1.0, 2.0, 4.0, 8.0, float("inf"))

@@ -34,11 +34,17 @@ OTHERS = len(CHANGED) - 1
 
 
 def related_of(n_rows, trial, n_tasks=OTHERS + 1):
-    """Networks and rows of the pool, or of its first tasks."""
+    """Networks and rows of the pool, or of its first tasks.
+
+    Equally near tasks are told apart by their names, so names must not tell how near they are: the
+    others' are shuffled.
+    """
     groups = problems.ALARM_COMPONENTS
     networks = problems.components("alarm", groups, CHANGED, random_state=trial)
-    networks = dict(list(networks.items())[:n_tasks])
-    return Related(networks, n_rows, trial)
+    principal, *others = list(networks.items())[:n_tasks]
+    names = np.random.default_rng(trial).permutation([name for name, _ in others]).tolist()
+    shuffled = dict(zip(names, (network for _, network in others), strict=True))
+    return Related(dict([principal, *sorted(shuffled.items())]), n_rows, trial)
 
 
 class Learned:
@@ -55,13 +61,17 @@ class Learned:
         self.penalties = penalties
         self.graphs = graphs
 
-    def chosen(self, held_out):
-        """Graphs at the penalty that predicts held-out rows best, by `HeldOut` of every task."""
+    def best(self, held_out):
+        """Place of the penalty that predicts held-out rows best, by `HeldOut` of every task."""
         means = [
             np.mean([held_out[name].mean(graph) for name, graph in graphs.items()])
             for graphs in self.graphs
         ]
-        return self.graphs[best_penalty(np.array(means))]
+        return best_penalty(np.array(means))
+
+    def chosen(self, held_out):
+        """Graphs at the penalty that predicts held-out rows best."""
+        return self.graphs[self.best(held_out)]
 
 
 class Pool:
@@ -72,7 +82,7 @@ class Pool:
     train : Tasks
     variant : {"T", "S"}
     trial : int
-    prior : PairedPrior, default=PairedPrior()
+    prior : PairedPrior or EditPrior, default=PairedPrior()
         At each penalty in turn.
     """
 

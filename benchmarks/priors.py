@@ -28,6 +28,7 @@ from bnmtl import EditPrior, MultitaskLearnerCV, PairedPrior
 NAME = "priors"
 SETTINGS = ("problem", "trial", "prior")
 DPI = 100
+FIXED = {"n_rows": methods.N_ROWS, "validation": methods.VALIDATION}
 KINDS = {"Paired/Single": PairedPrior(reversal=1), "Edit": EditPrior()}
 DOUBLE = "Paired/Double"
 PRIORS = tuple(f"{kind} {variant}" for kind in KINDS for variant in "TS")
@@ -49,12 +50,14 @@ def measure(problem, trial, wanted):
     known, lines = {}, {}
     for name in wanted:
         kind, variant = name.split()
-        parameters = {**LEARNERS[variant], "validation": methods.VALIDATION}
-        learner = MultitaskLearnerCV(KINDS[kind], **parameters, random_state=trial)
-        learner._known = known.setdefault(learner.search, {})
-        learner.fit(related.tasks)
-        judged = related.judged(learner.configuration_)
-        lines[name] = {**methods.means(judged), "penalty": learner.penalty_}
+        if variant == "T":
+            graphs, penalty = methods.as_published(related.tasks, trial, KINDS[kind])
+        else:
+            parameters = {**LEARNERS[variant], "validation": methods.VALIDATION}
+            learner = MultitaskLearnerCV(KINDS[kind], **parameters, random_state=trial)
+            learner._known = known
+            graphs, penalty = learner.fit(related.tasks).configuration_, learner.penalty_
+        lines[name] = {**methods.means(related.judged(graphs)), "penalty": penalty}
     return lines
 
 

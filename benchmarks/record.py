@@ -22,11 +22,17 @@ class Results:
     settings : tuple of str
         Names of the values that tell lines apart.
     folder : pathlib.Path, default=FOLDER
+    fixed : mapping, default={}
+        What else the lines depend on, the same for all of them: it is written into each, and lines
+        that were made with other values do not count.
     """
 
-    def __init__(self, name, settings, folder=FOLDER):
+    def __init__(self, name, settings, folder=FOLDER, fixed=None):
         self._path = folder / f"{name}.jsonl"
         self._settings = settings
+        self._fixed = dict(fixed or {})
+        # Now, not when the first line is done and files may have been changed.
+        circumstances()
         self.lines = []
         if self._path.exists():
             self.lines = [json.loads(line) for line in self._path.read_text().splitlines()]
@@ -37,7 +43,16 @@ class Results:
         return self._key(settings) in self._keys
 
     def _key(self, line):
-        return key_of({name: line[name] for name in self._settings})
+        fixed = {name: line.get(name, value) for name, value in self._fixed.items()}
+        return key_of({**{name: line[name] for name in self._settings}, **fixed})
+
+    def current(self):
+        """The newest line for each settings, of those that were made with the fixed values."""
+        found = {}
+        for line in self.lines:
+            if all(line.get(name, value) == value for name, value in self._fixed.items()):
+                found[self._key(line)] = line
+        return list(found.values())
 
     def forget(self, **settings):
         """Take out what there is for these settings."""
@@ -49,7 +64,7 @@ class Results:
     def add(self, **line):
         """Append one line, with the hash of its settings, commit, versions and processors."""
         key = self._key(line)
-        line = {"key": key, **line, **circumstances()}
+        line = {"key": key, **line, **self._fixed, **circumstances()}
         self.lines.append(line)
         self._keys.add(key)
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -84,5 +99,6 @@ def commit():
         done = subprocess.run(["git", *arguments], cwd=where, capture_output=True, text=True)
         return done.stdout.strip()
 
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", "../bnmtl")
+    code = ("../bnmtl", "*.py")
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", *code)
     return git("rev-parse", "--short", "HEAD") + ("+" if changed else "")

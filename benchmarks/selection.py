@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import study
-from benchmarks.groups import Groupings, best_of
+from benchmarks.groups import AT_LEAST, PENALTY, SHARE, Groupings, best_of
 from benchmarks.pool import OTHERS, PRINCIPAL, related_of
 from benchmarks.summary import (
     DIGITS,
@@ -26,6 +26,7 @@ from bnmtl import SingleTaskLearner
 NAME = "selection"
 SETTINGS = ("rows", "trial", "method")
 DPI = 100
+FIXED = {"share": SHARE, "at_least": AT_LEAST, "direct_penalty": PENALTY}
 SIZES = (250, 500, 1000, 2000, 4000)
 TRIALS = range(10)
 METHODS = (
@@ -76,14 +77,14 @@ def _grouped(related, trial):
         return related.judged({PRINCIPAL: graph})["edits"][0]
 
     groupings = Groupings(related.tasks, "S", trial)
-    numbers = groupings.by_number(PRINCIPAL)
+    numbers = [own[:2] for own in groupings.by_number(PRINCIPAL, groupings.distances)]
     clusters = [(graphs[PRINCIPAL], score) for graphs, score in groupings.by_clusters()]
-    found = {"two tasks": (numbers[2][0], 2)}
+    found = {"two tasks": (groupings.nearest(PRINCIPAL, 2), 2)}
     for method, optimal, options, first in (
         ("selection", "optimal number", numbers, 0),
         ("clustering", "optimal clusters", clusters, 1),
     ):
-        best = best_of(options)
+        best = best_of([score for _, score in options])
         found[method] = (options[best][0], best + first)
         fewest = int(np.argmin([edits(graph) for graph, _ in options]))
         found[optimal] = (options[fewest][0], fewest + first)

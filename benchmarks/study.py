@@ -2,8 +2,8 @@
 
 A study is a module with
 
-- ``NAME``, ``SETTINGS``, the names of the values that tell its lines apart, and ``DPI``, of its
-  picture,
+- ``NAME``, ``SETTINGS``, the names of the values that tell its lines apart, ``FIXED``, what else
+  they depend on, and ``DPI``, of its picture,
 - ``plan(quick)``, its cases: dictionaries of arguments for ``measure``, each with the list of the
   lines' last setting under "wanted",
 - ``measure(wanted, **case)``, which gives a line for each that is wanted, by its name,
@@ -31,9 +31,14 @@ from benchmarks.record import FOLDER, Results
 PICTURES = Path(__file__).parent / "pictures"
 
 
+def results_of(study, folder=FOLDER):
+    """The results of a study in a folder."""
+    return Results(study.NAME, study.SETTINGS, folder, study.FIXED)
+
+
 def lines_of(study, folder=FOLDER):
-    """All lines of a study as a data frame, the newest last."""
-    return pd.DataFrame(Results(study.NAME, study.SETTINGS, folder).lines)
+    """The lines of a study as a data frame, one for each of its settings."""
+    return pd.DataFrame(results_of(study, folder).current())
 
 
 def missing_of(study, results, quick, trials=None):
@@ -103,7 +108,7 @@ def main(name):
         shutil.rmtree(folder, ignore_errors=True)
     elif folder == FOLDER:
         pictures = PICTURES
-    results = Results(study.NAME, study.SETTINGS, folder)
+    results = results_of(study, folder)
     cases = missing_of(study, results, arguments.quick, arguments.trials)
     began = time.perf_counter()
     run(study, results, cases, arguments.jobs)

@@ -39,10 +39,12 @@ def reduction(ours, other):
 
 
 def paired_p(ours, other):
-    """Two-sided p value of a paired t-test over trials; 1 where all trials are equal."""
+    """Two-sided p value of a paired t-test over trials; 1 for one trial or equal values."""
     difference = np.subtract(*paired(ours, other))
-    if len(difference) < 2 or np.ptp(difference) == 0:
+    if len(difference) < 2 or not difference.any():
         return 1.0
+    if np.ptp(difference) == 0:
+        return 0.0
     return float(stats.ttest_1samp(difference, 0.0).pvalue)
 
 

@@ -23,6 +23,7 @@ from benchmarks.summary import (
 NAME = "training_size"
 SETTINGS = ("rows", "trial", "method")
 DPI = 100
+FIXED = {"validation": methods.VALIDATION}
 SIZES = (250, 500, 1000, 2000, 4000, 8000, 16000)
 TRIALS = range(10)
 # Method, number of trials, largest number of rows.

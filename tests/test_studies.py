@@ -120,7 +120,7 @@ def test_no_case_is_planned_twice(module):
 class Counting:
     """A study that counts how often it measures."""
 
-    NAME, SETTINGS = "counting", ("trial", "method")
+    NAME, SETTINGS, FIXED = "counting", ("trial", "method"), {"n_rows": 9}
     calls = 0
 
     @staticmethod
@@ -134,21 +134,33 @@ class Counting:
 
 
 def test_a_second_run_measures_only_what_is_missing(tmp_path):
-    results = Results("counting", Counting.SETTINGS, tmp_path)
+    results = study.results_of(Counting, tmp_path)
     results.add(trial=1, method="b", value=7)
     cases = study.missing_of(Counting, results, quick=False)
     assert [case["wanted"] for case in cases] == [["a", "b"], ["a"], ["a", "b"]]
     study.run(Counting, results, cases, n_jobs=1)
     assert Counting.calls == 5
-    again = Results("counting", Counting.SETTINGS, tmp_path)
+    again = study.results_of(Counting, tmp_path)
     assert study.missing_of(Counting, again, quick=False) == []
     lines = [json.loads(line) for line in (tmp_path / "counting.jsonl").read_text().splitlines()]
     assert len(lines) == 6
-    assert lines[0]["key"] == key_of({"method": "b", "trial": 1})
+    assert lines[0]["key"] == key_of({"method": "b", "trial": 1, "n_rows": 9})
     assert len({line["key"] for line in lines}) == 6
     assert len(study.missing_of(Counting, again, quick=False, trials=1)) == 0
     frame = study.lines_of(Counting, tmp_path)
     assert frame.query("trial == 1 and method == 'b'")["value"].tolist() == [7]
+
+
+def test_lines_made_with_other_constants_do_not_count(tmp_path):
+    few = Results("rows", ("trial",), tmp_path, {"n_rows": 10})
+    few.add(trial=0, value=1)
+    many = Results("rows", ("trial",), tmp_path, {"n_rows": 20})
+    assert few.has(trial=0) and not many.has(trial=0)
+    many.add(trial=0, value=2)
+    many.add(trial=0, value=3)
+    for n_rows, value in ((10, 1), (20, 3)):
+        own = Results("rows", ("trial",), tmp_path, {"n_rows": n_rows}).current()
+        assert [line["value"] for line in own] == [value]
 
 
 def test_reductions_and_tests_over_trials():
@@ -181,7 +193,8 @@ def test_a_trial_that_lacks_one_method_is_left_out_of_its_pairs_only():
     assert wide["x"].notna().sum() == 5
     assert summary.paired(wide["x"], wide["z"]).shape == (2, 4)
     assert summary.reduction(wide["x"], wide["z"]) == pytest.approx(100 * (1 - 15 / 17))
-    assert summary.paired_p(wide["x"], wide["y"]) == 1.0
+    assert summary.paired_p(wide["x"], wide["x"]) == 1.0
+    assert summary.paired_p(wide["x"], wide["y"]) == 0.0
     assert summary.mean_and_error(wide["z"]) == summary.mean_and_error([2.0, 12.0, 22.0, 32.0])
 
 
