@@ -47,7 +47,13 @@ CHOICES = {
 EITHER = {f"{kind}, BDeu or K2": (kind, f"{kind}, K2") for kind in ("validation", "posterior")}
 IN_FULL = "folds in full"
 # Number of trials of each.
-TRIALS = {"single": 20, "optimal": 20, **dict.fromkeys((*CHOICES, *EITHER), 20), IN_FULL: 4}
+TRIALS = {
+    "single": 20,
+    "optimal": 20,
+    **dict.fromkeys((*CHOICES, *EITHER), 20),
+    "cv": 10,
+    IN_FULL: 4,
+}
 FIXED = {"n_rows": methods.N_ROWS, "n_folds": N_FOLDS}
 
 
