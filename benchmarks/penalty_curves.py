@@ -4,11 +4,24 @@ Run `python -m benchmarks.penalty_curves` (about an hour on two cores). Five tas
 arcs with several probabilities, 1000 rows each; all rows are learned from, at every penalty.
 """
 
+import itertools
+
+import numpy as np
 import pandas as pd
 
 from benchmarks import study
 from benchmarks.related import Related, networks_of
-from benchmarks.summary import claims_table, exploded, is_significant, markdown, reduction
+from benchmarks.summary import (
+    DIGITS,
+    MEASURES,
+    chosen_elsewhere,
+    claims_table,
+    exploded,
+    is_significant,
+    markdown,
+    reduction_text,
+    verdict,
+)
 from benchmarks.variants import Searches
 from bnmtl import PairedPrior
 
@@ -84,31 +97,40 @@ def best(rows, measure):
     return float(curve.idxmax()), float(curve.max())
 
 
+def at_exponent(exponent):
+    """The value of 1 - penalty, as text."""
+    return "0" if exponent == END else f"{10**-exponent:.0g}"
+
+
 def tables(lines):
-    """The largest reductions, and the published claims."""
+    """What is reached at the best penalty, and the published claims."""
     rows = tidy(lines)
     found = []
-    for (problem, p_delete), own in rows.groupby(["problem", "p_delete"]):
-        row = {"problem": problem, "p_del": p_delete}
-        for variant in TRIALS:
-            here = own[own["variant"] == variant]
-            for measure, name in (("edits", "edits"), ("kl", "KL")):
-                if not len(here):
-                    row[f"{name}, {variant}"] = ""
-                    continue
-                exponent, percent = best(here, measure)
-                means = here.groupby("exponents")[measure].mean()
-                at = "0" if exponent == END else f"{10**-exponent:.0g}"
-                digits = 1 if measure == "edits" else 3
-                row[f"{name}, {variant}"] = (
-                    f"{means[0.0]:.{digits}f} → {means[exponent]:.{digits}f}, "
-                    f"{percent:.0f} % at {at}"
-                )
+    for (problem, p_delete, variant), own in rows.groupby(["problem", "p_delete", "variant"]):
+        exponent, _ = best(own, "edits")
+        row = {"problem": problem, "p_del": p_delete, "search": variant}
+        row["trials"] = own["trial"].nunique()
+        row["1 - penalty"] = at_exponent(exponent)
+        for measure, name in MEASURES.items():
+            wide = own.pivot_table(index="trial", columns="exponents", values=measure)
+            digits = 1 if measure in ("edits", "shd") else DIGITS[measure]
+            text = f"{wide[0.0].mean():.{digits}f} → {wide[exponent].mean():.{digits}f}"
+            if measure != "f1":
+                text += f", {reduction_text(wide[exponent], wide[0.0])}"
+            row[name] = text
+        at, percent = best(own, "kl")
+        row["KL at its best"] = f"{percent:.0f} % at {at_exponent(at)}"
         found.append(row)
+    table = pd.DataFrame(found).sort_values(["problem", "search", "p_del"], key=_place)
     return {
-        "penalty_curves": markdown(pd.DataFrame(found)),
+        "penalty_curves": markdown(table),
         "penalty_curves_claims": claims_table(claims(rows)),
     }
+
+
+def _place(column):
+    """The order of the searches, and of anything else itself."""
+    return column.map(list(TRIALS).index) if column.name == "search" else column
 
 
 def claims(rows):
@@ -116,53 +138,90 @@ def claims(rows):
     for variant in TRIALS:
         own = rows[rows["variant"] == variant]
         cases = {key: case for key, case in own.groupby(["problem", "p_delete"])}
-        peaks = {key: best(case, "edits") for key, case in cases.items()}
-        some = {key: case for key, case in cases.items() if key[1] > 0}
-        n_inside = sum(0 < peaks[key][0] < END for key in some)
-        yield (
-            f"{variant}: sharing helps, too much of it less (edits, p_del above 0)",
-            "rise to a peak, then a fall",
-            f"peak inside the range in {n_inside} of {len(some)}",
-            n_inside == len(some),
-        )
-        problems = sorted({problem for problem, _ in cases})
-        ends = [(peaks[p, 0.0][0], peaks[p, 0.2][0]) for p in problems if (p, 0.2) in peaks]
-        n_higher = sum(close >= far for close, far in ends)
-        yield (
-            f"{variant}: best penalty higher for more similar tasks",
-            "yes",
-            f"p_del 0 at or above p_del 0.2 in {n_higher} of {len(ends)} problems",
-            n_higher == len(ends),
-        )
-        gains = [(peaks[p, 0.0][1], peaks[p, 0.2][1]) for p in problems if (p, 0.2) in peaks]
-        n_more = sum(close > far for close, far in gains)
-        yield (
-            f"{variant}: more gained from more similar tasks",
-            "usually",
-            f"largest reduction of edits at p_del 0 above p_del 0.2 in {n_more} of {len(gains)}",
-            2 * n_more > len(gains),
-        )
-        n_edits = sum(peaks[key][1] > best(case, "kl")[1] for key, case in cases.items())
-        yield (
-            f"{variant}: larger gain in edits than in KL",
-            "yes",
-            f"{n_edits} of {len(cases)}",
-            n_edits == len(cases),
-        )
-        sure = [_is_sure(case) for case in cases.values()]
-        yield (
-            f"{variant}: sharing helps at the best penalty",
-            "yes",
-            f"edits significantly fewer in {sum(sure)} of {len(sure)}",
-            all(sure),
-        )
+        if cases:
+            yield from _claims_of(variant, cases)
 
 
-def _is_sure(case):
-    """Whether edits at the best penalty are significantly fewer than single-task ones."""
-    exponent, _ = best(case, "edits")
-    wide = case.pivot_table(index="trial", columns="exponents", values="edits")
-    return is_significant(wide[exponent], wide[0.0]) and reduction(wide[exponent], wide[0.0]) > 0
+def _claims_of(variant, cases):
+    peaks = {key: best(case, "edits") for key, case in cases.items()}
+    wide = {
+        key: case.pivot_table(index="trial", columns="exponents", values="edits")
+        for key, case in cases.items()
+    }
+    chosen = {key: chosen_elsewhere(own) for key, own in wide.items()}
+    some = [key for key in cases if key[1] > 0]
+    inside = [key for key in some if 0 < peaks[key][0] < END]
+    falls = [key for key in inside if _is_fewer(chosen[key], wide[key][END])]
+    yield (
+        f"{variant}: edits fall with the penalty, and rise again where it is too high (p_del > 0)",
+        "yes",
+        f"fewest between the ends in {len(inside)} of {len(some)}; significantly fewer than with "
+        f"one structure for all in {len(falls)}",
+        verdict(len(inside), len(some)),
+    )
+    sure = [key for key in cases if _is_fewer(chosen[key], wide[key][0.0])]
+    yield (
+        f"{variant}: fewer edits than alone at the penalty that is best in the other trials",
+        "our own",
+        f"significantly fewer in {len(sure)} of {len(cases)}",
+        verdict(len(sure), len(cases)),
+    )
+    problems = sorted({problem for problem, _ in cases})
+    pairs = [
+        ((problem, near), (problem, far))
+        for problem in problems
+        for near, far in itertools.combinations(P_DELETE, 2)
+        if {(problem, near), (problem, far)} <= set(cases)
+    ]
+    for text, published, which in (
+        ("the best penalty is higher for more similar tasks", "yes", 0),
+        ("more is gained from more similar tasks", "usually", 1),
+    ):
+        more, fewer = (
+            [
+                (near, far)
+                for near, far in pairs
+                if sign * (peaks[near][which] - peaks[far][which]) > 0
+            ]
+            for sign in (1, -1)
+        )
+        yield (
+            f"{variant}: {text}",
+            published,
+            f"of {len(pairs)} pairs of p_del {len(more)} so, {len(fewer)} the other way round",
+            verdict(len(more), len(more) + len(fewer)),
+        )
+    n_edits = sum(peaks[key][1] > best(case, "kl")[1] for key, case in cases.items())
+    yield (
+        f"{variant}: larger percent reduction of edits than of KL",
+        "yes",
+        f"{n_edits} of {len(cases)}",
+        verdict(n_edits, len(cases)),
+    )
+    gains = {
+        problem: np.mean([peaks[key][1] for key in cases if key[0] == problem])
+        for problem in problems
+    }
+    yield (
+        f"{variant}: as much gained where the tasks' tables have nothing in common (-IND)",
+        "similar",
+        "mean reduction of edits: " + ", ".join(f"{p} {own:.0f} %" for p, own in gains.items()),
+        verdict(*_similar(gains)),
+    )
+
+
+def _similar(gains):
+    """In how many problems -IND gains at least two thirds of what the other does, and all."""
+    pairs = [(gains[p], gains[f"{p}-IND"]) for p in gains if f"{p}-IND" in gains]
+    return sum(3 * own >= 2 * shared for shared, own in pairs), len(pairs)
+
+
+def _is_fewer(ours, other):
+    return ours.mean() < other.mean() and is_significant(ours, other)
+
+
+# Of the picture, percent; what too high a penalty loses goes on below.
+_LIMITS = {"edits": (-30, 72), "kl": (-12, 26)}
 
 
 def draw(lines):
@@ -173,7 +232,7 @@ def draw(lines):
     present = [problem for problem in PROBLEMS if problem in set(rows["problem"])]
     columns = [(measure, variant) for measure in ("edits", "kl") for variant in TRIALS]
     figure = Figure(figsize=(15, 2.4 * len(present) + 0.6), layout="constrained")
-    grid = figure.subplots(len(present), len(columns), squeeze=False, sharex=True, sharey="row")
+    grid = figure.subplots(len(present), len(columns), squeeze=False, sharex=True)
     for axes_of_row, problem in zip(grid, present, strict=True):
         for axes, (measure, variant) in zip(axes_of_row, columns, strict=True):
             own = rows[(rows["problem"] == problem) & (rows["variant"] == variant)]
@@ -181,14 +240,14 @@ def draw(lines):
                 curve = reductions(case, measure)
                 axes.plot(curve.index, curve, "-o", markersize=2.5, label=f"p_del {p_delete:g}")
             axes.axhline(0, color="gray", linewidth=0.6)
+            axes.set_ylim(*_LIMITS[measure])
             name = {"edits": "edit distance", "kl": "KL divergence"}[measure]
             if problem == present[0]:
                 axes.set_title(f"{name}, {variant}", fontsize=9)
             axes.set_xticks([0, 4, 8, 12, END], ["1", "1e-4", "1e-8", "1e-12", "0"], fontsize=7)
             axes.tick_params(labelsize=7)
         axes_of_row[0].set_ylabel(f"{problem}\nreduction (%)", fontsize=8)
-    for axes in grid[-1]:
-        axes.set_xlabel("1 - penalty", fontsize=8)
+    figure.supxlabel("1 - penalty (left end: learned apart, right end: one structure)", fontsize=8)
     grid[0][0].legend(fontsize=7)
     return figure
 

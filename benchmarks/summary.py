@@ -59,6 +59,49 @@ def reduction_text(ours, other):
     return text if is_significant(ours, other) else f"{text} (n.s.)"
 
 
+def holm(p_values):
+    """P values corrected for their number by Holm's method, in the order given."""
+    p_values = np.asarray(p_values, dtype=float)
+    order = np.argsort(p_values)
+    factors = np.arange(len(p_values), 0, -1)
+    corrected = np.empty(len(p_values))
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(p_values[order] * factors))
+    return corrected
+
+
+def chosen_elsewhere(wide):
+    """Each trial's value in the column that has the lowest mean over the other trials.
+
+    The lowest of several means is too low a figure for that column; this is not.
+
+    Parameters
+    ----------
+    wide : pandas.DataFrame, trials by columns
+
+    Returns
+    -------
+    pandas.Series by trial
+    """
+    if len(wide) < 2:
+        return wide.iloc[:, :1].mean(axis=1) * np.nan
+    others = (wide.sum() - wide) / (len(wide) - 1)
+    best = others.to_numpy().argmin(axis=1)
+    return pd.Series(wide.to_numpy()[np.arange(len(wide)), best], index=wide.index)
+
+
+def difference_text(ours, other, digits=2):
+    """Mean difference and standard error, with n.s. where a paired t-test sees none."""
+    text = mean_and_error(np.subtract(*paired(ours, other)), digits)
+    return text if is_significant(ours, other) else f"{text} (n.s.)"
+
+
+def verdict(n_holding, total):
+    """Whether a claim holds in all of some cases, in most (three quarters) or not."""
+    if not total:
+        return "not measured"
+    return "yes" if n_holding == total else "mostly" if 4 * n_holding >= 3 * total else "no"
+
+
 def by_trial(lines, column, value):
     """A table of one measure, trials by the values of a column; nan where one is missing."""
     return lines.pivot_table(index="trial", columns=column, values=value)
@@ -71,5 +114,8 @@ def exploded(lines, lists):
 
 def claims_table(claims):
     """What was published, what was found, and whether it holds, as Markdown."""
-    rows = [(*texts, "yes" if holds else "no") for *texts, holds in claims]
+    rows = [
+        (*texts, holds if isinstance(holds, str) else "yes" if holds else "no")
+        for *texts, holds in claims
+    ]
     return markdown(pd.DataFrame(rows, columns=["claim", "published", "here", "holds"]))

@@ -240,6 +240,7 @@ STUDIES = (
     "penalty_choice",
     "task_number",
     "selection",
+    "bird",
 )
 
 
@@ -260,12 +261,12 @@ def made(name):
     return TABLES[name]() if name in TABLES else studies()[name]
 
 
-MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
+MARKED = re.compile(r"<!-- table: (\w+) -->\n(?:(?!<!-- ).)*<!-- end -->", re.DOTALL)
 
 
 def with_tables(text):
     """A README with its tables made anew."""
-    return MARKED.sub(lambda match: match[1] + made(match[2]) + match[3], text)
+    return MARKED.sub(lambda at: f"<!-- table: {at[1]} -->\n{made(at[1])}\n<!-- end -->", text)
 
 
 def main():
