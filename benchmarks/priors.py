@@ -14,13 +14,16 @@ from benchmarks import methods, study
 from benchmarks.related import FIVE, Related, networks_of
 from benchmarks.summary import (
     DIGITS,
+    LEVEL,
     MEASURES,
     by_trial,
     claims_table,
-    is_significant,
+    difference_text,
+    holm,
     markdown,
     mean_and_error,
     paired,
+    paired_p,
 )
 from benchmarks.variants import LEARNERS
 from bnmtl import EditPrior, MultitaskLearnerCV, PairedPrior
@@ -67,6 +70,7 @@ def with_double(lines):
     if not len(other):
         return lines
     other = other[other["method"].isin(["multitask T", "multitask S"])]
+    other = other[other["problem"].isin(FIVE)]
     names = other["method"].str.replace("multitask", DOUBLE)
     return pd.concat([other.assign(prior=names), lines], ignore_index=True)
 
@@ -86,23 +90,27 @@ def tables(lines):
 
 def _claims(lines):
     for variant, measure in itertools.product("TS", ("edits", "kl")):
-        differing, n_pairs, largest = [], 0, 0.0
+        pairs, p_values, largest = [], [], 0.0
         for problem in FIVE:
             wide = by_trial(lines[lines["problem"] == problem], "prior", measure)
             own = [column for column in wide if column.endswith(variant)]
             for one, other in itertools.combinations(own, 2):
-                n_pairs += 1
+                pairs.append(
+                    f"{problem}: {one} {difference_text(wide[one], wide[other], 3)} {other}"
+                )
+                p_values.append(paired_p(wide[one], wide[other]))
                 means = paired(wide[one], wide[other]).mean(axis=1)
                 largest = max(largest, 100 * abs(means[0] - means[1]) / max(means))
-                if is_significant(wide[one], wide[other]):
-                    differing.append(f"{problem}: {one} against {other}")
-        if n_pairs:
+        if pairs:
+            sure = [pair for pair, p in zip(pairs, p_values, strict=True) if p < LEVEL]
+            n_sure = int((holm(p_values) < LEVEL).sum())
             yield (
                 f"{variant}: priors differ little, {MEASURES[measure]}",
                 "never significantly",
-                f"at most {largest:.0f} %; significant in {len(differing)} of {n_pairs} pairs"
-                + "".join(f"; {one}" for one in differing),
-                not differing,
+                f"at most {largest:.0f} %; significant in {len(sure)} of {len(pairs)} pairs, in "
+                f"{n_sure} after Holm's correction for their number"
+                + "".join(f"; {pair}" for pair in sure),
+                not n_sure,
             )
 
 

@@ -22,7 +22,7 @@ def mean_and_error(values, digits=2):
     values = np.asarray(values, dtype=float)
     values = values[~np.isnan(values)]
     if len(values) < 2:
-        return f"{values.mean():.{digits}f}"
+        return f"{values[0]:.{digits}f}" if len(values) else ""
     return f"{values.mean():.{digits}f} ± {stats.sem(values):.{digits}f}"
 
 
@@ -33,8 +33,10 @@ def paired(ours, other):
 
 
 def reduction(ours, other):
-    """Percent by which the mean of ours is below the mean of the other's."""
+    """Percent by which the mean of ours is below the mean of the other's; nan without trials."""
     ours, other = paired(ours, other)
+    if not len(ours):
+        return np.nan
     return 100 * (1 - np.mean(ours) / np.mean(other))
 
 
@@ -55,6 +57,8 @@ def is_significant(ours, other):
 
 def reduction_text(ours, other):
     """The reduction in percent, with n.s. where a paired t-test does not reject equality."""
+    if not paired(ours, other).size:
+        return "unknown"
     text = f"{reduction(ours, other):.0f} %"
     return text if is_significant(ours, other) else f"{text} (n.s.)"
 

@@ -7,6 +7,9 @@ or the fewest edits, of the principal task in each trial: no method, but how far
 penalties could go.
 """
 
+import itertools
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 
@@ -14,12 +17,15 @@ from benchmarks import study
 from benchmarks.groups import order_of
 from benchmarks.pool import OTHERS, PRINCIPAL, Pool, held_out_of, related_of
 from benchmarks.summary import (
+    chosen_elsewhere,
     claims_table,
+    difference_text,
     exploded,
     is_significant,
     markdown,
     mean_and_error,
-    reduction,
+    reduction_text,
+    verdict,
 )
 from benchmarks.variants import LEARNERS
 from bnmtl import MultitaskLearner, SingleTaskLearner
@@ -100,10 +106,18 @@ def _judged(pool, names, held_out, related):
         yield f"{measure_}_optimal", float(min(own[measure_][0] for own in every))
 
 
+COLUMNS = ("edits", "shd", "f1", "kl", "edits_optimal", "kl_optimal")
+
+
 def tidy(lines):
-    """A row per line and number of other tasks."""
+    """A row per line and number of other tasks, 0 being single-task learning from all rows."""
     lines = lines.assign(others=[list(range(len(own))) for own in lines["kl"]])
-    return exploded(lines, ["others", "edits", "shd", "f1", "kl", "edits_optimal", "kl_optimal"])
+    rows = exploded(lines, ["others", *COLUMNS])
+    alone = pd.DataFrame(rows["alone"].tolist(), index=rows.index)
+    for column in COLUMNS:
+        own = alone[column.removesuffix("_optimal")]
+        rows[column] = rows[column].where(rows["others"] > 0, own)
+    return rows
 
 
 def tables(lines):
@@ -111,52 +125,83 @@ def tables(lines):
     rows = tidy(lines)
     shown = []
     for (variant, name), own in rows.groupby(["variant", "relatedness"]):
-        for key in ("kl", "kl_optimal", "edits", "edits_optimal"):
+        for key in COLUMNS:
             means = own.groupby("others")[key].mean()
             row = {"search": variant, "relatedness": name, "measure": key.replace("_", ", ")}
             for n_others in (0, 1, 2, 3, 4, 6, 8, 11, OTHERS):
                 values = own[own["others"] == n_others][key]
                 if len(values):
-                    row[f"{n_others}"] = mean_and_error(values, 3 if key.startswith("kl") else 1)
-            row["best at"] = f"{means.idxmin():.0f}"
+                    digits = 1 if key.startswith(("edits", "shd")) else 3
+                    row[f"{n_others}"] = mean_and_error(values, digits)
+            row["best at"] = f"{(means.idxmax() if key == 'f1' else means.idxmin()):.0f}"
             shown.append(row)
     return {
         "task_number": markdown(pd.DataFrame(shown)),
-        "task_number_claims": claims_table(_claims(rows)),
+        "task_number_claims": claims_table([*_claims(rows), *_gaps(lines)]),
     }
 
 
 def _claims(rows):
-    for variant in "TS":
+    for variant, key in itertools.product("TS", ("kl", "kl_optimal", "edits", "edits_optimal")):
         of_variant = rows[rows["variant"] == variant]
-        for key in ("kl", "kl_optimal"):
-            at = f"{variant}, {key.replace('_', ', ')}"
-            curves = {
-                name: own.pivot_table(index="trial", columns="others", values=key)
-                for name, own in of_variant.groupby("relatedness")
-            }
-            for name, wide in curves.items():
-                best = wide.mean().idxmin()
-                most = wide.columns.max()
-                gained, lost = reduction(wide[best], wide[0.0]), reduction(wide[best], wide[most])
-                yield (
-                    f"{at}, {name}: near tasks help, far ones harm",
-                    "falls, then rises",
-                    f"lowest at {best:.0f} others, {gained:.0f} % below none and "
-                    f"{lost:.0f} % below all",
-                    0 < best < most
-                    and is_significant(wide[best], wide[0.0])
-                    and is_significant(wide[best], wide[most]),
-                )
-            if set(curves) == set(MEASURES):
-                best = {name: wide.mean().min() for name, wide in curves.items()}
-                worst = max(best["direct"], best["indirect"]) / best["true"] - 1
-                yield (
-                    f"{at}: learned measures order as well as true",
-                    "very similar",
-                    f"their lowest means at most {100 * worst:.1f} % above that of the true order",
-                    worst < 0.05,
-                )
+        curves = {
+            name: own.pivot_table(index="trial", columns="others", values=key)
+            for name, own in of_variant.groupby("relatedness")
+        }
+        at = f"{variant}, {key.replace('_', ', ')}"
+        published = "yes" if key.startswith("kl") else "not shown"
+        for name, wide in curves.items():
+            yield _near_and_far(f"{at}, {name}", published, wide)
+        if set(curves) == set(MEASURES):
+            yield from _orders(at, published, curves)
+
+
+def _near_and_far(at, published, wide):
+    """Whether the nearest tasks help, and all of them less."""
+    chosen, alone, every = chosen_elsewhere(wide), wide.iloc[:, 0], wide.iloc[:, -1]
+    helps, harms = (
+        chosen.mean() < other.mean() and is_significant(chosen, other) for other in (alone, every)
+    )
+    return (
+        f"{at}: near tasks help, far ones harm",
+        published,
+        f"lowest mean at {wide.mean().idxmin():.0f} others; with the number that is best in the "
+        f"other trials {reduction_text(chosen, alone)} below alone, "
+        f"{reduction_text(chosen, every)} below all",
+        "yes" if helps and harms else "only the first" if helps else "no",
+    )
+
+
+def _orders(at, published, curves):
+    """Whether the learned measures order the tasks as well as the true one."""
+    between = [n for n in curves["true"].columns if 0 < n < OTHERS]
+    true = curves["true"][between].mean(axis=1)
+    gain = (curves["true"].iloc[:, 0] - true).mean()
+    for name in ("direct", "indirect"):
+        own = curves[name][between].mean(axis=1)
+        worse = is_significant(own, true) and own.mean() > true.mean()
+        yield (
+            f"{at}: {name} orders as well as true, mean over 1 to {OTHERS - 1} others",
+            "very similar" if published == "yes" else published,
+            f"{difference_text(own, true, 4)}, where the true order gains {gain:.4f}",
+            not worse,
+        )
+
+
+def _gaps(lines):
+    """How often the largest gap in the distances is after the second task (figure 2.12)."""
+    for variant in "TS":
+        own = lines[(lines["variant"] == variant) & (lines["relatedness"] == "direct")]
+        after = [int(np.argmax(np.diff(distances))) + 1 for distances in own["distances"]]
+        if after:
+            most, n_most = Counter(after).most_common(1)[0]
+            yield (
+                f"{variant}: the largest gap in the direct distances is after the second task",
+                "in the trial shown",
+                f"in {after.count(2)} of {len(after)} trials; most often after task {most} "
+                f"({n_most})",
+                verdict(after.count(2), len(after)),
+            )
 
 
 def draw(lines):
@@ -170,9 +215,17 @@ def draw(lines):
     for axes, variant in zip(axes_of, "TS", strict=False):
         for name, own in rows[rows["variant"] == variant].groupby("relatedness"):
             for key, style in (("kl", "-"), ("kl_optimal", "--")):
-                curve = own.groupby("others")[key].mean()
+                curve = own.groupby("others")[key].agg(["mean", "sem"])
                 label = name if key == "kl" else f"{name}, optimal penalty"
-                axes.plot(curve.index, curve, style, color=colors[name], label=label)
+                axes.errorbar(
+                    curve.index,
+                    curve["mean"],
+                    yerr=curve["sem"],
+                    linestyle=style,
+                    color=colors[name],
+                    elinewidth=0.6,
+                    label=label,
+                )
         axes.set_title(f"search {variant}", fontsize=9)
         axes.set_xlabel("other tasks")
         axes.set_ylabel("KL divergence of the principal task (nats)")

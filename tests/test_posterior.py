@@ -209,7 +209,9 @@ NAMES = list(related())
 UNEQUAL = {
     "own": Mine(),
     "task_penalty": PairedPrior(task_penalty={("task1", "task2"): 0.5}),
-    "task_distance": PairedPrior(task_distance=pd.DataFrame(1.0, index=NAMES, columns=NAMES)),
+    "task_distance": PairedPrior(
+        task_distance=pd.DataFrame(1 - np.eye(len(NAMES)), index=NAMES, columns=NAMES)
+    ),
 }
 
 

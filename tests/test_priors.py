@@ -93,14 +93,17 @@ def distance_tables(draw):
     """Dissimilarities of six tasks, not symmetric, many of them equal or nearly 0."""
     values = st.one_of(st.sampled_from([0.0, 0.01, 1.0, 3.0]), st.floats(0.0, 10.0))
     rows = draw(st.lists(st.lists(values, min_size=6, max_size=6), min_size=6, max_size=6))
-    return pd.DataFrame(rows, index=TASKS, columns=TASKS)
+    return pd.DataFrame(np.array(rows) * (1 - np.eye(6)), index=TASKS, columns=TASKS)
 
 
 def closeness(table):
     """Median over distance by pair of tasks, the distance at least a tenth of the median."""
     mean = {(s, t): (table.loc[s, t] + table.loc[t, s]) / 2 for s in TASKS for t in TASKS if s < t}
-    median = statistics.median(mean.values())
-    return {pair: median / max(d, median / 10) if median else 1.0 for pair, d in mean.items()}
+    positive = [d for d in mean.values() if d > 0]
+    if not positive:
+        return dict.fromkeys(mean, 1.0)
+    median = statistics.median(positive)
+    return {pair: median / max(d, median / 10) for pair, d in mean.items()}
 
 
 def shared_penalty(penalty, close):
@@ -138,6 +141,39 @@ def test_all_solvers_agree_on_distances_of_tasks(table, penalty, reversal, data)
         assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
         own = sum(gains[s, x + 1] for s, x in enumerate(states))
         assert own + prior.log_coupling(states, tasks=tasks) == pytest.approx(value)
+
+
+def square(values):
+    names = list("abcdefgh")[: len(values)]
+    return pd.DataFrame(values, index=names, columns=names)
+
+
+@pytest.mark.parametrize(
+    ("table", "median"),
+    [
+        # Two of three pairs are alike, so that the median of all distances would be 0.
+        ([[0, 0, 0], [0, 0, 4], [0, 4, 0]], 4),
+        # What is below 0 counts as 0, in either direction by itself.
+        ([[0, -8, -1], [-1, 0, 5], [-3, 3, 0]], 4),
+        ([[0, -1, 8], [0, 0, 8], [-2, -9, 0]], 4),
+    ],
+)
+def test_the_median_is_that_of_the_positive_distances(table, median):
+    table = square(table)
+    prior = PairedPrior(0.9, task_distance=table)
+    for s, t in itertools.combinations("abc", 2):
+        distance = (max(table.loc[s, t], 0) + max(table.loc[t, s], 0)) / 2
+        close = median / max(distance, median / 10)
+        found = prior.log_coupling([1, 0], tasks=[s, t])
+        assert found == pytest.approx(close * math.log(0.1))
+    assert prior.log_coupling([1, 0], tasks=["a", "b"]) == pytest.approx(10 * math.log(0.1))
+
+
+@pytest.mark.parametrize("table", [np.zeros((3, 3)), -0.5 * (1 - np.eye(3))], ids=["0", "below"])
+def test_without_a_positive_distance_all_pairs_count_alike(table):
+    prior = PairedPrior(0.9, task_distance=square(table))
+    for pair in ("ab", "ac", "bc"):
+        assert prior.log_coupling([1, 0], tasks=list(pair)) == pytest.approx(math.log(0.1))
 
 
 # d(a, b) = 1, d(a, c) = 2, d(b, c) = 3 after both directions are averaged.
@@ -189,7 +225,7 @@ def test_fewer_tasks_keep_their_penalties():
 
 def test_ends_of_the_penalty_stay_ends_at_any_distance():
     tasks = ["a", "b", "c"]
-    for table in (DISTANCE, DISTANCE * 0, DISTANCE - 10):
+    for table in (DISTANCE, DISTANCE * 0, -DISTANCE):
         none, full = (PairedPrior(p, task_distance=table) for p in (0, 1))
         assert none.log_coupling([1, 0, -1], tasks=tasks) == 0
         assert full.log_coupling([1, 1, 0], tasks=tasks) == -math.inf
@@ -209,9 +245,28 @@ def test_ends_of_the_penalty_stay_ends_at_any_distance():
             "`task_distance` must have one row an",
         ),
         (pd.DataFrame(1.0, index=["a", "a"], columns=["a", "a"]), ValueError, "one row and one"),
-        (DISTANCE.replace(3, np.nan), ValueError, "`task_distance` must hold finite numbers"),
-        (DISTANCE.replace(3, np.inf), ValueError, "`task_distance` must hold finite numbers"),
-        (DISTANCE.astype(object).replace(3, "far"), ValueError, "must hold finite numbers"),
+        (
+            DISTANCE.replace(3, np.nan),
+            ValueError,
+            "`task_distance` must hold finite numbers; row `b`, column `c` is nan: fill it, or le",
+        ),
+        (
+            DISTANCE.replace(2, np.inf),
+            ValueError,
+            "`task_distance` must hold finite numbers; row `a`, column `c` is inf",
+        ),
+        (
+            DISTANCE.astype(object).replace(1.5, "far"),
+            ValueError,
+            "must hold finite numbers; row `b`, column `a` is 'far'",
+        ),
+        (DISTANCE.astype(str), ValueError, "row `a`, column `a` is '0.0'"),
+        (DISTANCE.astype(object).replace(3, pd.NA), ValueError, "row `b`, column `c` is <NA>"),
+        (
+            DISTANCE.iloc[:, ::-1] + np.diag([0, 1, 0])[:, ::-1],
+            ValueError,
+            "`task_distance` must be 0 on the diagonal; it is 1 for task `b`: turn similarities",
+        ),
         (DISTANCE, ValueError, "`task_distance` must hold all tasks, and lacks 'a' or 'd'"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -209,34 +209,6 @@ def test_lists_become_rows():
     ]
 
 
-@pytest.mark.parametrize(
-    ("factors", "holds"), [((0.8, 0.4), "yes"), ((0.8, 0.7), "no"), ((0.95, 0.4), "no")]
-)
-def test_claims_follow_the_lines(factors, holds):
-    """Invented lines: below single-task learning, on ALARM by chance; 10 % to 54 % are claimed."""
-    rng = np.random.default_rng(1)
-    lines = []
-    for at, problem in enumerate(related.FIVE):
-        for trial in range(20):
-            single = rng.normal(20, 1)
-            ours = factors[at % 2] * single + (rng.normal(0, 40) if problem == "ALARM" else 0)
-            for method, value in (("single T", single), ("multitask T", ours)):
-                lines.append({"problem": problem, "trial": trial, "method": method, "edits": value})
-    lines = pd.DataFrame(lines)
-    noise = lines.query("problem == 'ALARM' and method == 'multitask T'")["edits"]
-    lines.loc[noise.index, "edits"] += 20 * factors[0] - noise.mean()
-    table = methods.tables(lines.assign(kl=1.0, shd=1.0, f1=1.0))
-    percent = f"{100 * (1 - factors[0]):.0f} %"
-    assert f"| ALARM-COMP | {percent} | 0 % (n.s.) |" in table["methods_reductions"]
-    claim = next(
-        line
-        for line in table["methods_claims"].splitlines()
-        if line.startswith("| multitask T below single, edits")
-    )
-    assert "not significant: ALARM |" in claim
-    assert claim.endswith(f"| {holds} |")
-
-
 @pytest.mark.slow_without_jit
 def test_a_group_of_the_pool_is_learned_once_and_as_the_learner_does():
     network = problems.random_network(6, random_state=0)

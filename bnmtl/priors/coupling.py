@@ -185,15 +185,17 @@ class PairedPrior(CouplingPrior):
         ``variable_penalty`` overrides it.
     task_distance : DataFrame, default=None
         Dissimilarity of all tasks, such as `bnmtl.relatedness.direct` gives: close tasks share
-        more than far ones, 1 - delta_st = (1 - penalty)^(median / d_st), the median being that of
-        all pairs of the table and d_st the mean of both directions, at least a tenth of the
-        median. Pairs listed in ``task_penalty`` or ``variable_penalty`` keep theirs.
+        more than far ones, 1 - delta_st = (1 - penalty)^(median / d_st), d_st being the mean of
+        both directions, at least a tenth of the median, and the median that of the positive ones
+        among all pairs of the table. Negative entries count as 0; where no distance is positive,
+        all pairs count alike. Pairs listed in ``task_penalty`` or ``variable_penalty`` keep theirs.
 
     Raises
     ------
     TypeError, ValueError
         When it is used: for penalties that are no numbers from 0 to 1, pairs that are not two
-        different names, distances that are no finite numbers or lack a task.
+        different names, distances that are no finite numbers, are not 0 on the diagonal or lack
+        a task.
 
     References
     ----------

@@ -1,6 +1,7 @@
 """Penalties and distances that are listed by pair of names, read and checked once."""
 
 import itertools
+import math
 import numbers
 from collections.abc import Mapping
 
@@ -8,6 +9,8 @@ import numpy as np
 import pandas as pd
 
 __all__ = ["check_penalty", "read_closeness", "read_distances", "read_penalties"]
+
+_ROUNDING = 1e-9  # numbers nearer to 0 are taken for it
 
 
 class _Penalties(dict):
@@ -54,12 +57,15 @@ def read_closeness(table):
     if table is None:
         return _Closeness()
     table = read_distances(table, "task_distance")
-    labels, values = list(table.index), table.to_numpy()
+    labels, values = list(table.index), np.maximum(table.to_numpy(), 0.0)
     pairs = list(itertools.combinations(range(len(labels)), 2))
     distances = np.array([(values[i, j] + values[j, i]) / 2 for i, j in pairs])
-    median = float(np.median(distances)) if pairs else 0.0
-    # Tasks that look alike by chance must not be forced to agree.
-    closeness = median / np.maximum(distances, median / 10) if median > 0 else [1.0] * len(pairs)
+    closeness = np.ones(len(pairs))
+    # Where most tasks are alike, the median of all distances would be 0 and tell nothing apart.
+    if (distances > 0).any():
+        median = float(np.median(distances[distances > 0]))
+        # Tasks that look alike by chance must not be forced to agree.
+        closeness = median / np.maximum(distances, median / 10)
     return _Closeness(
         (frozenset((labels[i], labels[j])), float(one))
         for (i, j), one in zip(pairs, closeness, strict=True)
@@ -79,13 +85,30 @@ def read_distances(table, name):
             f"`{name}` must have one row and one column a task, got the rows {', '.join(rows)} and "
             f"the columns {', '.join(columns)}."
         )
-    try:
-        values = table.to_numpy(dtype=float)
-    except (TypeError, ValueError):
-        values = np.full(table.shape, np.nan)
+    cells = table.to_numpy(dtype=object)
+    values = np.array([_number(cell) for cell in cells.flat], dtype=float).reshape(cells.shape)
     if not np.isfinite(values).all():
-        raise ValueError(f"`{name}` must hold finite numbers; fill what is missing.")
-    return pd.DataFrame(values, index=rows, columns=columns)[rows]
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        raise ValueError(
+            f"`{name}` must hold finite numbers; row `{rows[row]}`, column `{columns[column]}` is "
+            f"{cells[row, column]!r}: fill it, or leave out tasks that were not compared."
+        )
+    table = pd.DataFrame(values, index=rows, columns=columns)[rows]
+    for task, own in zip(rows, np.diagonal(table), strict=True):
+        if abs(own) > _ROUNDING:
+            raise ValueError(
+                f"`{name}` must be 0 on the diagonal; it is {own:g} for task `{task}`: turn "
+                "similarities into dissimilarities first."
+            )
+    return table
+
+
+def _number(cell):
+    """A cell as a float; nan for text and whatever else is no number."""
+    try:
+        return math.nan if isinstance(cell, str | bytes) else float(cell)
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def _cells(table, name):
