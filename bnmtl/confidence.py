@@ -17,6 +17,7 @@ from bnmtl.tasks import encode
 __all__ = ["arc_confidence", "consensus"]
 
 COLUMNS = ("task", "parent", "child", "arc", "edge")
+_ROUNDING = 1e-9  # shares that differ by less are equal
 
 
 def arc_confidence(tasks, learner, n_bootstrap=100, random_state=None, subsample=None):
@@ -42,7 +43,7 @@ def arc_confidence(tasks, learner, n_bootstrap=100, random_state=None, subsample
         Share of each task's rows to draw without replacement instead, above 0 and below 1. Rows
         that are drawn twice make dependencies look stronger than they are, and the stronger the
         search the more arcs come of it; halves (0.5) have no such rows. Else set the learner's
-        ``max_parents`` or let it climb (``search="hill-climbing"``).
+        ``max_parents`` or let it climb (``search="hill-climbing"``). At least two rows are drawn.
 
     Returns
     -------
@@ -164,7 +165,9 @@ def consensus(confidences, threshold=0.5, by="arc"):
     Raises
     ------
     TypeError, ValueError
-        If the table lacks a column or holds no shares, or an argument is out of its range.
+        If the table lacks a column or holds no shares, a row lacks its task, parent or child, joins
+        a variable to itself or has an arc that is surer than its edge, or an argument is out of its
+        range.
 
     Examples
     --------
@@ -204,6 +207,37 @@ def _check_table(confidences):
         values = confidences[column]
         if not pd.api.types.is_numeric_dtype(values) or not values.between(0, 1).all():
             raise ValueError(f"`confidences` must hold shares from 0 to 1 in the column {column}.")
+    _check_rows(confidences)
+
+
+def _check_rows(confidences):
+    """Raise for the first row that no replicates could give."""
+    for column in ("task", "parent", "child"):
+        row = _first(confidences, confidences[column].isna())
+        if row is not None:
+            raise ValueError(
+                f"`confidences` must name a {column} in every row; row {row.name!r} names none: "
+                "fill it or leave the row out."
+            )
+    parents, children = (confidences[column].astype(str) for column in ("parent", "child"))
+    row = _first(confidences, parents == children)
+    if row is not None:
+        raise ValueError(
+            f"`confidences` must join different variables; row {row.name!r} has `{row['parent']}` "
+            "as parent and as child: leave it out."
+        )
+    row = _first(confidences, confidences["edge"] < confidences["arc"] - _ROUNDING)
+    if row is not None:
+        raise ValueError(
+            "`confidences` must have an edge at least as sure as its arc; row "
+            f"{row.name!r} has the arc {row['arc']:g} and the edge {row['edge']:g}: an edge is the "
+            "share of replicates with either direction."
+        )
+
+
+def _first(table, is_wrong):
+    """The first of the rows that are wrong, None if none is."""
+    return table[is_wrong.to_numpy()].iloc[0] if is_wrong.any() else None
 
 
 def _agreed(table, threshold, by):

@@ -17,7 +17,9 @@ __all__ = ["HeldOut", "default_folds", "held_out_rows", "parted"]
 N_FOLDS = 10
 
 
-def held_out_rows(tasks, validation, cv, seed, purpose="held out", at_least=1):
+def held_out_rows(
+    tasks, validation, cv, seed, purpose="held out", at_least=1, remedy="hold out less"
+):
     """Which rows of every task are held out.
 
     The rows are sorted by their codes and then permuted with a seed of the task's own, so that the
@@ -35,6 +37,8 @@ def held_out_rows(tasks, validation, cv, seed, purpose="held out", at_least=1):
         Rows held out for different purposes are drawn apart.
     at_least : int, default=1
         Fewest rows of a validation set.
+    remedy : str, default="hold out less"
+        What to do where they are all that a task has, besides giving it more rows.
 
     Returns
     -------
@@ -59,7 +63,7 @@ def held_out_rows(tasks, validation, cv, seed, purpose="held out", at_least=1):
             if n_held_out >= task.n_rows:
                 raise ValueError(
                     f"Task `{name}`: holding out {n_held_out} of {task.n_rows} rows leaves none to "
-                    "learn from; hold out less or give the task more rows."
+                    f"learn from; {remedy} or give the task more rows."
                 )
             folds[0][name] = rows[:n_held_out]
             continue

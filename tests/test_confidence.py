@@ -333,6 +333,16 @@ TABLE = pd.DataFrame(
 FRAME = pd.DataFrame({"a": [0, 1, 0], "b": [1, 0, 1]})
 
 
+def with_row(**changed):
+    """`TABLE` with a second row, called bad, that differs from the first."""
+    bad = TABLE.astype(object).assign(**{"child": "c", **changed}).set_axis(["bad"])
+    return pd.concat([TABLE, bad]).astype({"arc": float, "edge": float})
+
+
+def test_shares_that_differ_by_rounding_are_equal():
+    assert consensus(with_row(edge=0.5 - 1e-12))["t"].has_edge("a", "c")
+
+
 @pytest.mark.parametrize(
     ("use", "error", "words"),
     [
@@ -374,6 +384,29 @@ FRAME = pd.DataFrame({"a": [0, 1, 0], "b": [1, 0, 1]})
             "shares from 0 to 1 in the column",
         ),
         (lambda: consensus(TABLE.assign(edge="0.5")), ValueError, "shares .* column edge"),
+        *(
+            (
+                lambda column=column: consensus(with_row(**{column: None})),
+                ValueError,
+                f"must name a {column} in every row; row 'bad' names none: fill it or leave the r",
+            )
+            for column in ("task", "parent", "child")
+        ),
+        (
+            lambda: consensus(with_row(child="a")),
+            ValueError,
+            "must join different variables; row 'bad' has `a` as parent and as child: leave it",
+        ),
+        (
+            lambda: consensus(with_row(parent="1", child=1)),
+            ValueError,
+            "must join different variables; row 'bad' has `1` as parent",
+        ),
+        (
+            lambda: consensus(with_row(edge=0.25)),
+            ValueError,
+            "an edge at least as sure as its arc; row 'bad' has the arc 0.5 and the edge 0.25: an",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -1,5 +1,6 @@
 """Priors: their formulas, their ends at 0 and 1, and every generalisation."""
 
+import itertools
 import math
 import statistics
 

@@ -28,6 +28,7 @@ from bnmtl import (
 from bnmtl.graphs import from_adjacency
 from bnmtl.held_out import held_out_rows
 from bnmtl.metrics import edit_distance
+from bnmtl.priors.listed import read_distances
 from bnmtl.relatedness import direct, indirect, true
 from bnmtl.tasks import encode
 
@@ -268,6 +269,14 @@ class Mine:
         (lambda tasks: direct(tasks, LEARNER, 0.0), ValueError, "`penalty` must be above 0 and"),
         (lambda tasks: direct(tasks, LEARNER, "0.9"), ValueError, "`penalty` must be above 0 and"),
         (
+            lambda tasks: direct(tasks, LEARNER, normalize="no"),
+            TypeError,
+            "`normalize` must be True, False or None, got 'no'",
+        ),
+        (lambda tasks: direct(tasks, LEARNER, normalize=0), TypeError, "`normalize` must be .* 0"),
+        (lambda _: true({}, normalize=1), TypeError, "`normalize` must be True, False or None"),
+        (lambda _: true({}, normalize=[]), TypeError, "`normalize` must be True, False or None"),
+        (
             lambda tasks: direct(tasks["task1"], LEARNER),
             ValueError,
             "`tasks` must hold at least two tasks to be compared, got one",
@@ -317,3 +326,17 @@ class Mine:
 def test_what_cannot_be_compared_is_refused(measure, error, words):
     with pytest.raises(error, match=words):
         measure(related())
+
+
+def test_numpy_bools_are_bools():
+    graphs = {"a": nx.DiGraph([("x", "y")]), "b": nx.DiGraph([("y", "x")])}
+    graphs["b"].add_edge("x", "z")
+    for normalize in (True, False):
+        assert true(graphs, np.bool_(normalize)).equals(true(graphs, normalize))
+
+
+def test_what_is_measured_can_be_shared_by():
+    configuration = {"a": nx.DiGraph([("x", "y")]), "b": nx.DiGraph([("y", "x")])}
+    tables = [measure(partial(), LEARNER) for measure in MEASURES.values()]
+    for table in [*tables, true(configuration)]:
+        assert read_distances(table, "table").equals(table)

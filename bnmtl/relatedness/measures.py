@@ -52,8 +52,9 @@ def direct(tasks, learner, penalty=0.9, normalize=None):
     Raises
     ------
     TypeError, ValueError
-        For other learners, priors without a penalty, a penalty out of range, fewer than two tasks,
-        two tasks without a pair in common where distances are normalized; and as in ``fit``.
+        For other learners, priors without a penalty, a penalty out of range, `normalize` that is
+        neither None nor a bool, fewer than two tasks, two tasks without a pair in common where
+        distances are normalized; and as in ``fit``.
 
     References
     ----------
@@ -72,6 +73,7 @@ def direct(tasks, learner, penalty=0.9, normalize=None):
     at_penalty(learner, penalty)
     if not isinstance(penalty, numbers.Real) or not 0 < penalty < 1:
         raise ValueError(f"`penalty` must be above 0 and below 1, got {penalty!r}; 0.9 is usual.")
+    _check_normalize(normalize)
     with Reporter(learner.progress) as report:
         return direct_of(_all_of(tasks, learner, report), penalty, normalize)
 
@@ -98,8 +100,8 @@ def true(configuration, normalize=None):
     Raises
     ------
     TypeError, ValueError
-        If it is no mapping of DAGs, or two tasks have no pair in common where distances are
-        normalized.
+        If it is no mapping of DAGs, `normalize` is neither None nor a bool, or two tasks have no
+        pair in common where distances are normalized.
 
     Examples
     --------
@@ -113,6 +115,7 @@ def true(configuration, normalize=None):
             "`configuration` must be a mapping from tasks to graphs or networks, got "
             f"{type(configuration).__name__}."
         )
+    _check_normalize(normalize)
     graphs = {
         task: own.graph if isinstance(own, BayesNet) else own for task, own in configuration.items()
     }
@@ -206,6 +209,14 @@ def _cut(graph, variables):
     cut.add_nodes_from(variables)
     cut.add_edges_from((a, b) for a, b in graph.edges if a in cut and b in cut)
     return cut
+
+
+def _check_normalize(normalize):
+    if normalize is not None and not isinstance(normalize, bool | np.bool_):
+        raise TypeError(
+            f"`normalize` must be True, False or None, got {normalize!r}; None, where the tasks "
+            "differ in their variables, is usual."
+        )
 
 
 def _weights(prior):

@@ -62,7 +62,10 @@ class SizeChoice:
         self._folds = []
         if isinstance(wanted, str):
             self._folds = held_out_rows(
-                own, share, n_folds, learner.random_state, purpose="size", at_least=AT_LEAST
+                *(own, share, n_folds, learner.random_state),
+                purpose="size",
+                at_least=AT_LEAST,
+                remedy=f'take `{sizes.name}="cv"` or a number',
             )
         is_apart = wanted == "validation"
         self.groups = self._on(parted(tasks, self._folds[0])[0] if is_apart else tasks)
