@@ -2,8 +2,8 @@
 
 Run `python -m benchmarks.bird --data FOLDER` (two hours on two cores). The data are no part of the
 project: see `benchmarks/bird_tasks.py`. Networks are learned from some sites of every region and
-judged by the mean log-likelihood of all its other sites. Strong single-task searches,
-configurations from there (S). Every region is the principal task in turn. "optimal number" and
+judged by the mean log-likelihood of all its other sites. Strong single-task searches, then the
+greedy search along the penalties (S). Every region is the principal task in turn. "optimal number" and
 "optimal clusters" are the numbers that predict the test sites best.
 """
 
@@ -27,6 +27,8 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.held_out import HeldOut
+from bnmtl.search.effort import Effort
+from bnmtl.search.path import greedy_path
 from bnmtl.tasks import encode
 
 NAME = "bird"
@@ -130,11 +132,13 @@ def _line(by_region):
 def _curve(birds, prior, trial):
     """The mean over regions at every penalty."""
     searches = Searches(birds.train, trial)
-    names = list(birds.train)
+    search = searches.search("S")
+    penalties = [1 - 10.0**-exponent for exponent in reversed(EXPONENTS)]
+    priors = [clone(prior).set_params(penalty=penalty) for penalty in penalties]
+    starts = search.starts(priors, ["single-task"])
     values = []
-    for exponent in EXPONENTS:
-        solution = searches.solve("S", clone(prior).set_params(penalty=1 - 10.0**-exponent))
-        graphs = dict(zip(names, searches.graphs(solution), strict=True))
+    for solution in reversed(greedy_path(search, priors, starts, Effort(trial))):
+        graphs = dict(zip(birds.train, searches.graphs(solution), strict=True))
         values.append(round(float(np.mean(list(birds.judged(graphs).values()))), 6))
     return {"curve": values}
 

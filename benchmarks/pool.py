@@ -19,7 +19,7 @@ from bnmtl.progress import Reporter
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
 from bnmtl.search.multitask import MultitaskSearch
-from bnmtl.search.path import solve_path
+from bnmtl.search.path import greedy_path
 from bnmtl.search.problem import TaskProblem
 from bnmtl.tasks import Tasks
 
@@ -77,6 +77,9 @@ class Learned:
 class Pool:
     """Groups of tasks on the same rows; none is learned twice.
 
+    With T the greedy search starts from tasks learned apart at every penalty, with S it does so at
+    the smallest and goes on from each penalty's end at the next one.
+
     Parameters
     ----------
     train : Tasks
@@ -112,7 +115,7 @@ class Pool:
         if self._variant == "T":
             found = [search.solve(prior, starts) for prior in priors]
         else:
-            found = solve_path(search, priors, starts, self._effort)
+            found = greedy_path(search, priors, starts, self._effort)
         graphs = [
             {
                 name: from_adjacency(matrix, tasks[name].variables)

@@ -1,7 +1,8 @@
 """Selecting tasks, clustering them, or sharing by distance, against the number of rows (2.11).
 
-Run `python -m benchmarks.selection` (two to three hours on two cores). The principal task is ALARM;
-fifteen others have components changed. Strong single-task searches, configurations from there (S).
+Run `python -m benchmarks.selection` (half an hour on two cores). The principal task is ALARM;
+fifteen others have components changed. Strong single-task searches, then the greedy search along
+the penalties (S).
 "optimal number" and "optimal clusters" are the numbers with the fewest edits in each trial, the
 penalty being chosen as for the others.
 """
