@@ -3,8 +3,8 @@
 Run `python -m benchmarks.bird --data FOLDER` (two hours on two cores). The data are no part of the
 project: see `benchmarks/bird_tasks.py`. Networks are learned from some sites of every region and
 judged by the mean log-likelihood of all its other sites. Strong single-task searches, then the
-greedy search along the penalties (S). Every region is the principal task in turn. "optimal number" and
-"optimal clusters" are the numbers that predict the test sites best.
+greedy search along the penalties (S). Every region is the principal task in turn. "optimal number"
+and "optimal clusters" are the numbers that predict the test sites best.
 """
 
 import itertools

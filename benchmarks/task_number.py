@@ -1,10 +1,10 @@
 """How many related tasks help, in the order of three measures of relatedness (thesis, 2.10, 2.12).
 
-Run `python -m benchmarks.task_number` (half an hour on two cores). The principal task is ALARM; fifteen
-others have components changed. 1000 rows each, 50 of them held out to choose the penalty; alone,
-the principal task has all rows. "optimal" is the penalty of the grid with the smallest divergence,
-or the fewest edits, of the principal task in each trial: no method, but how far a better choice of
-penalties could go.
+Run `python -m benchmarks.task_number` (half an hour on two cores). The principal task is ALARM;
+fifteen others have components changed. 1000 rows each, 50 of them held out to choose the penalty;
+alone, the principal task has all rows. "optimal" is the penalty of the grid with the smallest
+divergence, or the fewest edits, of the principal task in each trial: no method, but how far a
+better choice of penalties could go.
 """
 
 import itertools
