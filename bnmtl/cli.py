@@ -50,7 +50,13 @@ def main(arguments=None):
 
 
 def _complain(message):
-    print(f"bnmtl: {' '.join(message.split())}", file=sys.stderr)
+    print(f"bnmtl: {_one_line(message)}", file=sys.stderr)
+
+
+def _one_line(message):
+    """Return a message on one line; blanks within a line stay, as they may be what is wrong."""
+    lines = (line.strip() for line in message.splitlines())
+    return " ".join(line for line in lines if line)
 
 
 def _print_version(wanted):
@@ -115,7 +121,7 @@ def _running():
 
 def _show_warnings(result):
     for message in result.record["warnings"]:
-        print(f"warning: {' '.join(in_options(message).split())}", file=sys.stderr)
+        print(f"warning: {_one_line(in_options(message))}", file=sys.stderr)
 
 
 def _progress():
@@ -150,18 +156,19 @@ def _print_networks(result):
 
 def _print_dissimilarity(result):
     """Show the dissimilarities of all tasks or, where there is no room, the nearest ones."""
-    from bnmtl.plotting.dissimilarities import writer
+    from bnmtl.plotting.dissimilarities import n_nearest, writer
 
     table = result.dissimilarity
     write = writer(table.to_numpy())
     rows = [[name, *map(write, values)] for name, *values in table.itertuples(name=None)]
     if _print_table(["task", *table], rows, only_if_it_fits=True):
         return
-    nearest = result.order[result.order["rank"] == 1]
-    rows = [
-        [principal, task, write(value)]
-        for principal, _, task, value in nearest.itertuples(index=False, name=None)
-    ]
+    rows = []
+    for principal, own in result.order.groupby("principal", sort=False):
+        values = own["dissimilarity"].to_numpy()
+        n_more = n_nearest(values) - 1
+        more = f" and {n_more} more" if n_more else ""
+        rows.append([principal, own["task"].iloc[0] + more, write(values[0])])
     _print_table(["task", "nearest", "dissimilarity"], rows, n_names=2)
 
 

@@ -10,7 +10,7 @@ _IN_OPTIONS = tuple(
         (r"`bnmtl\.tasks\.discretize`", "`--discretize N`"),
         (r"`missing='(drop|state)'`", r"`--missing \1`"),
         (r"or leave (the column|it) out", r"or leave \1 out with `--ignore C`"),
-        (r"leave them out of that task \(.*?\)", "leave them out with `--ignore C`"),
+        (r"leave (it|them) out of that task \(.*?\)", r"leave \1 out with `--ignore C`"),
         (r"^`bins`(?= must )", "`--discretize`"),
         (r"^`paths`(?= must )", "PATH"),
         (r"^`name`(?= must )", "NAME"),

@@ -63,6 +63,12 @@ def _number(rule, is_right, word=None):
     return check
 
 
+def _file(option: typer.CallbackParam, text: str | None):
+    if text is not None and not text.strip():
+        raise ValueError(f"`{option.opts[0]}` must name a file; {_given(text)}.")
+    return text
+
+
 def _given(text):
     return f"{text} was given" if text.strip() else "nothing was given"
 
@@ -108,10 +114,14 @@ class Options:
     )
     equivalent_sample_size: float | None = _option("A", "Of bdeu and bds; 1 if not given.", _SIZE)
     max_parents: int | None = _option("N", "Most parents of a variable.", _whole(1))
-    required: str | None = _option("F", "CSV of arcs that must be there: columns from, to, (task).")
-    forbidden: str | None = _option("F", "CSV of arcs that must not be there: columns as above.")
+    required: str | None = _option(
+        "F", "CSV of arcs that must be there: columns from, to, (task).", _file
+    )
+    forbidden: str | None = _option(
+        "F", "CSV of arcs that must not be there: columns as above.", _file
+    )
     tiers: str | None = _option(
-        "F", "Tiers, a line each, variables separated by commas: no arc goes back."
+        "F", "Tiers, a line each, variables separated by commas: no arc goes back.", _file
     )
     search: str | None = _choice(
         "Search for a graph of one task; orders, but hill-climbing with --restarts.",
@@ -138,13 +148,17 @@ class RelateOptions(Options):
     """What `bnmtl relate` is asked for: as `learn`, but for these."""
 
     relatedness: str = _choice(
-        "Edits between structures learned together, or nats per row that one task's rows lose "
-        "with another's structure.",
+        "Edits between structures learned together (where tasks differ in what varies: the share "
+        "of pairs of variables that differ), or nats per row that one task's rows lose with "
+        "another's structure.",
         *("direct", "indirect"),
         default="direct",
     )
     penalty: float | None = _option(
-        "X", "Of direct, small: above 0, below 1; 0.9 if not given.", _SMALL_PENALTY
+        "X",
+        "Of direct, above 0, below 1; 0.9 if not given. What counts is log(1 - X): 0.9 is small, "
+        "0.99 twice as much, 0.999 three times.",
+        _SMALL_PENALTY,
     )
     prior: str | None = _choice(
         "Of direct, what ties the tasks: agreement in pairs, or few edits; paired if not given.",

@@ -71,7 +71,7 @@ def run(options, progress=None):
         check_belongs(name, value, "relatedness", "direct", options.relatedness)
     with warnings_kept() as caught:
         tasks, edges = read_tasks(options)
-        _check_tasks(tasks)
+        _check_tasks(tasks, options)
         principals = _principals(options, tasks)
         files = _picture_files(principals) if options.principal else {}
         folder.reserve(files.values())
@@ -79,7 +79,7 @@ def run(options, progress=None):
         clock.lap("reading")
         table = _dissimilarity(options, tasks, common)
         clock.lap("learning and comparing")
-        pictures = _draw(table, principals, bool(options.principal))
+        pictures = _draw(table, principals, bool(options.principal), _unit(options, tasks))
         clock.lap("pictures")
         order = _order(table, principals)
         record = {
@@ -94,7 +94,7 @@ def run(options, progress=None):
     return result
 
 
-def _check_tasks(tasks):
+def _check_tasks(tasks, options):
     """Raise unless there are several tasks and any two of them can be compared."""
     if len(tasks) < 2:
         raise ValueError(
@@ -104,10 +104,25 @@ def _check_tasks(tasks):
     usable = _usable(tasks)
     for first, second in itertools.combinations(tasks.names, 2):
         if len(usable[first] & usable[second]) < 2:
+            shared = _shared(tasks[first], tasks[second])
+            remedies = ["leave fewer columns out with `--ignore`"] if options.ignore else []
+            remedies += ["leave one of the two tasks out"] if len(tasks) > 2 else []
             raise ValueError(
-                f"Tasks `{first}` and `{second}` must share at least two variables, constant ones "
-                "not counted, or no arc can be compared; leave one of the two tasks out."
+                f"Tasks `{first}` and `{second}` must share at least two variables that vary in "
+                f"both, or no arc can be compared; they share {shared}: "
+                f"{', or '.join(remedies) or 'compare other tasks'}."
             )
+
+
+def _shared(first, second):
+    """Name the variables that two tasks share, and which of them are constant where."""
+    both = sorted(set(first.variables) & set(second.variables))
+    constant = [
+        f"{listed(still)} {'is' if len(still) == 1 else 'are'} constant in `{task.name}`"
+        for task in (first, second)
+        if (still := [variable for variable in both if variable in task.constant])
+    ]
+    return (listed(both) or "none") + (f", of which {' and '.join(constant)}" if constant else "")
 
 
 def _usable(tasks):
@@ -120,7 +135,8 @@ def _principals(options, tasks):
     for name in options.principal:
         if name not in tasks.names:
             raise ValueError(
-                f"`--principal` must be one of the tasks, {listed(tasks.names)}; {name} was given."
+                f"`--principal` must be one of the tasks, {listed(tasks.names)}; {name!r} was "
+                "given."
             )
     return list(dict.fromkeys(options.principal or tasks.names))
 
@@ -152,18 +168,22 @@ def _is_normalized(tasks):
     return any(own != usable[0] for own in usable)
 
 
-def _draw(table, principals, are_given):
+def _unit(options, tasks):
+    """Say what the numbers of a table are."""
+    if options.relatedness == "indirect":
+        return "nats per row lost"
+    return "share of pairs that differ" if _is_normalized(tasks) else "edits"
+
+
+def _draw(table, principals, are_given, unit):
     """Draw the pictures; those of the distances only of given tasks or of few."""
     from bnmtl import plotting
 
-    # On held-out rows another task's structure may do better than a task's own. Pictures start at
-    # 0, so such a task is drawn there; tables keep the value.
-    table = table.clip(lower=0.0)
     drawn = principals if are_given or len(principals) <= _MOST_PICTURES else []
     return {
-        "relatedness": plotting.relatedness(table),
+        "relatedness": plotting.relatedness(table, label=unit),
         "dendrogram": plotting.dendrogram(table),
-        "distances": {name: plotting.distances(table, name) for name in drawn},
+        "distances": {name: plotting.distances(table, name, label=unit) for name in drawn},
     }
 
 
@@ -219,6 +239,8 @@ def _before_gap(values):
 
 def _meaning(record):
     """Say in one sentence what the numbers of a table mean."""
+    from bnmtl.plotting.curves import penalty_name
+
     if record["relatedness"] == "indirect":
         return (
             "Each number is how many nats per row are lost when held-out rows of the column's task "
@@ -233,8 +255,8 @@ def _meaning(record):
             "differ (an arc to add, remove or reverse)"
         )
     return (
-        f"Each number {what}, all tasks being learned together with the small penalty "
-        f"{record['penalty']:g}; smaller is closer."
+        f"Each number {what}, all tasks being learned together with the penalty "
+        f"{penalty_name(record['penalty'])}; smaller is closer."
     )
 
 
@@ -252,8 +274,8 @@ def _write(folder, result, pictures, clock):
             figure = pictures["distances"][principal["name"]]
             (folder / principal["picture"]).write_bytes(plotting.png(figure))
     clock.lap("files")
-    related_report.write(
-        folder / "report.html", result, pictures, as_options(record["settings"]), clock.laps
-    )
+    in_force = {name: record[name] for name in ("penalty", "prior") if name in record}
+    settings = as_options({**record["settings"], **in_force})
+    related_report.write(folder / "report.html", result, pictures, settings, clock.laps)
     clock.lap("report")
     write_record(folder, record, clock)

@@ -368,8 +368,9 @@ def _arcs_section(learner):
     return (
         "<h2>Arcs</h2>\n<p>Strength: how much of a task's own score (nats) is lost when the arc is "
         "removed. “tasks” counts those that have the arc, out of all that could have it. ⇄: "
-        "reversible; ←: the task has the arc in the other direction; hatched: the task could not "
-        "have it, because a variable is missing or constant there.</p>\n"
+        "direction not determined by the data; ←: the task has the arc in the other direction; "
+        "hatched: the task could not have it, because a variable is missing or constant there."
+        "</p>\n"
         f'<div class="scroll"><table class="arcs">{"".join(lines)}</table></div>'
     )
 

@@ -118,15 +118,26 @@ def common_parameters(options, tasks, score, progress):
     """Return what all learners of a run are built with."""
     return {
         "score": score,
-        "required": read_arcs(options.required, tasks) if options.required else (),
-        "forbidden": read_arcs(options.forbidden, tasks) if options.forbidden else (),
-        "tiers": read_tiers(options.tiers, tasks) if options.tiers else None,
+        "required": _read_known(options, "required", read_arcs, tasks) or (),
+        "forbidden": _read_known(options, "forbidden", read_arcs, tasks) or (),
+        "tiers": _read_known(options, "tiers", read_tiers, tasks),
         **_search_parameters(options),
         "max_parents": options.max_parents,
         "random_state": options.seed,
         "n_jobs": -1 if options.jobs is None else options.jobs,
         "progress": progress or False,
     }
+
+
+def _read_known(options, name, read, tasks):
+    """Return what the file of an option says is known; None if the option is not given."""
+    path = getattr(options, name)
+    if path is None:
+        return None
+    try:
+        return read(path, tasks)
+    except ValueError as error:
+        raise ValueError(f"`--{name}`: {error}") from None
 
 
 def _search_parameters(options):

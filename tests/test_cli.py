@@ -269,7 +269,7 @@ def test_task_names_that_no_file_can_have(call, files):
         (["--foo"], "`--foo` is no option of `bnmtl`: see `bnmtl --help`"),
         (["learn", "north.csv", "--seed"], "`--seed` requires an argument"),
         (["structures", "asia", "alarm"], "(alarm): see `bnmtl structures --help`"),
-        (["learn", "nowhere.csv"], "`nowhere.csv` does not exist"),
+        (["learn", "nowhere.csv"], "`nowhere.csv` does not exist; check the path.\n"),
         (["learn", "."], "`.` is a directory"),
         (["learn", "north.csv", "north.csv"], "PATH must name every file once"),
         (["learn", "north.csv", "--task-column", "t"], "task column `t`"),
@@ -314,7 +314,7 @@ def test_task_names_that_no_file_can_have(call, files):
         (["learn", "infinite.csv"], "or leave the column out with `--ignore C`.\n"),
         (["learn", "gap.csv"], "drop such rows with `--missing drop` or make them a state with"),
         (["learn", "gap.csv"], "`--missing state`."),
-        (["learn", "hollow.csv", "--missing", "drop"], "; leave them out with `--ignore C`.\n"),
+        (["learn", "hollow.csv", "--missing", "drop"], "; leave it out with `--ignore C`.\n"),
         (
             ["learn", "north.csv", "--required", "three.csv", "--max-parents", "2"],
             "`--required` gives d more parents than `--max-parents 2`",
@@ -324,9 +324,20 @@ def test_task_names_that_no_file_can_have(call, files):
             "the `--required` arc a -> d is forbidden",
         ),
         (["learn", "required.csv"], "column `required` is continuous"),
-        (["learn", "north.csv", "--required", "nowhere.csv"], "`nowhere.csv` cannot be read"),
-        (["learn", "north.csv", "--forbidden", "bad.csv"], "`bad.csv`, line 2"),
-        (["learn", "north.csv", "--tiers", "bad.csv"], "`bad.csv`, line 1"),
+        (
+            ["learn", "north.csv", "--required", "nowhere.csv"],
+            "`--required`: `nowhere.csv` cannot be read: No such file or directory; check the path",
+        ),
+        (["learn", "north.csv", "--forbidden", "bad.csv"], "`--forbidden`: `bad.csv`, line 2"),
+        (["learn", "north.csv", "--tiers", "bad.csv"], "`--tiers`: `bad.csv`, line 1"),
+        *(
+            (
+                ["learn", "north.csv", f"--{name}", text],
+                f"`--{name}` must name a file; nothing was given.\n",
+            )
+            for name in ("required", "forbidden", "tiers")
+            for text in ("", " ")
+        ),
         (["learn", "north.csv", "--required", "loop.csv"], "`--required` holds both a -> b"),
         (["learn", "north.csv", "--out", ""], "`--out` must name a folder; an empty name"),
         (["learn", "north.csv", "--out", "all.csv"], "`all.csv` is a file"),

@@ -400,7 +400,7 @@ def test_legend_explains_what_occurs_and_names_the_layout():
         "in some tasks",
         "in this task only",
         "only in other tasks",
-        "dashed: reversible, direction undetermined",
+        "dashed: direction not determined by the data",
         "variable not in this task",
         "Layout: layered (built in)",
     ):
@@ -566,3 +566,22 @@ def test_arguments_stay_as_they_are():
     plotting.dags(tasks)
     plotting.arcs(tasks)
     assert {task: (list(g.nodes), list(g.edges)) for task, g in tasks.items()} == before
+
+
+def test_font_sizes_that_are_none_are_refused():
+    for draw in (plotting.dags, plotting.arrange):
+        for size in ("8", None, True):
+            with pytest.raises(TypeError, match="`font_size` must be a number of points"):
+                draw(three_tasks(), font_size=size)
+        for size in (0, -8.0, np.inf, np.nan):
+            with pytest.raises(ValueError, match="`font_size` must be above 0 and finite"):
+                draw(three_tasks(), font_size=size)
+    layout = plotting.arrange(three_tasks(), font_size=np.float32(6))
+    with pytest.raises(ValueError, match="`font_size` must be above 0"):
+        plotting.dags(three_tasks(), layout, font_size=0)
+
+
+def test_the_table_of_arcs_says_what_an_outline_means():
+    told = texts(plotting.arcs({"1": graph("ab"), "2": graph("ba")}))
+    assert "arc as written, direction not determined by the data" in told
+    assert "opposite direction, not determined by the data" in told

@@ -277,6 +277,9 @@ def test_graphs_that_cannot_be_compared_are_refused():
             plotting.compare(empty, empty)
     with pytest.raises(ValueError, match="`columns`"):
         plotting.compare(true, learned, columns=0)
+    for size, kind in ((0, ValueError), ("8", TypeError)):
+        with pytest.raises(kind, match="`font_size` must be"):
+            plotting.compare(true, learned, font_size=size)
 
 
 def test_unknown_clusters_and_other_tasks_are_refused():
@@ -294,3 +297,6 @@ def test_unknown_clusters_and_other_tasks_are_refused():
         plotting.clusters(tasks, pd.concat([labels, labels[:1]]), 3, 7)
     with pytest.raises(TypeError, match="`configuration` must map task names"):
         plotting.clusters([graph("ab")], labels, 3, 7)
+    for size, kind in ((-1, ValueError), (None, TypeError)):
+        with pytest.raises(kind, match="`font_size` must be"):
+            plotting.clusters(tasks, labels, 3, 7, font_size=size)

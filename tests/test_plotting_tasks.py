@@ -1,10 +1,13 @@
 """Pictures of dissimilarities say what is in their tables, and nothing overlaps."""
 
+import itertools
 import warnings
 
+import hypothesis
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import strategies as st
 from matplotlib.collections import QuadMesh
 from pictures import assert_readable, one_axes, texts
 from scipy.cluster import hierarchy
@@ -12,6 +15,7 @@ from scipy.spatial.distance import squareform
 
 from bnmtl import plotting
 from bnmtl.plotting import fonts
+from bnmtl.plotting.dissimilarities import writer
 from bnmtl.plotting.drawing import COLORS
 from bnmtl.plotting.trees import cut_height, node_clusters
 
@@ -191,7 +195,7 @@ def test_distances_are_those_of_the_column_and_the_largest_gap_is_marked():
     figure = plotting.distances(principal_table(), "p")
     axes = one_axes(figure)
     assert by_height(figure, set("abcde")) == ["b", "a", "c", "e", "d"]
-    assert "dissimilarity to p" in texts(figure)
+    assert "dissimilarity, from the others to p" in texts(figure)
     assert "The others' structures on this task's data." in texts(figure)
     heights = {t.get_text(): t.get_position()[1] - 0.365 * 8 for t in axes.texts}
     ends = [line_through(axes, heights[name]) for name in "bacde"]
@@ -307,7 +311,6 @@ def changed(row, column, value):
         ),
         (table(2, names=["a", "a"]), "each task once; `a` is repeated"),
         (table(1), "at least two tasks; it holds 1"),
-        (changed("a", "b", -0.5), "no negative numbers; row `a`, column `b` is -0.5: `.clip"),
         (changed("c", "a", np.nan), "finite numbers only; row `c`, column `a` is nan: leave out"),
         (changed("b", "b", 1), "0 on the diagonal; row `b`, column `b` is 1: turn similarities"),
         (table(3).astype(str), "numbers only; column `task00` is of the type .*: `.astype"),
@@ -324,10 +327,106 @@ def test_what_is_no_table_of_dissimilarities_is_refused(given, message):
             plotting.dendrogram(given)
 
 
+BELOW = "Numbers below 0 are drawn as 0."
+
+
+def test_numbers_below_0_are_drawn_as_0():
+    frame = table(4, symmetric=False, names=list("abcd"))
+    frame.loc["b", "a"], frame.loc["d", "a"] = -0.2, -0.3
+    before = frame.copy()
+    at_least_0 = frame.clip(lower=0.0)
+    for draw in (plotting.relatedness, plotting.dendrogram):
+        figure = draw(frame)
+        assert BELOW in texts(figure) and BELOW not in texts(draw(at_least_0))
+        assert not any(text.startswith("-") for text in texts(figure))
+        assert by_height(figure, set("abcd")) == by_height(draw(at_least_0), set("abcd"))
+        assert_readable(figure)
+    mesh = one_axes(plotting.relatedness(frame)).collections[0]
+    order = by_height(plotting.relatedness(frame), set("abcd"))
+    assert np.array_equal(mesh.get_array(), at_least_0.loc[order, order])
+    tree = hierarchy.linkage(squareform(at_least_0.to_numpy(), checks=False), "average")
+    assert BELOW in texts(plotting.relatedness(frame, tree))
+    assert frame.equals(before)
+
+
+def test_what_is_below_0_is_ordered_by_what_it_is():
+    frame = table(4, symmetric=False, names=list("abcd"))
+    frame["a"] = [0, -0.2, 0.5, -0.3]
+    figure = plotting.distances(frame, "a")
+    # Both are drawn at 0, where the name would decide.
+    assert by_height(figure, set("bcd")) == ["d", "b", "c"]
+    assert BELOW in texts(figure) and texts(figure).count("0") == 3  # two tasks and the axis
+    assert "largest gap: 0.500, after 2 tasks" in texts(figure)
+    assert_readable(figure)
+    assert BELOW not in texts(plotting.distances(frame, "b"))
+
+
+def test_labels_say_what_the_numbers_are():
+    label = "share of the pairs of variables that differ"
+    for n_tasks in (2, 5):
+        figure = plotting.relatedness(table(n_tasks), label=label)
+        assert f"{label} (smaller: closer)" in texts(figure)
+        assert_readable(figure)
+        figure = plotting.distances(table(n_tasks), "task01", label)
+        assert f"{label}, from the others to task01" in texts(figure)
+        assert_readable(figure)
+    for wrong in (None, 3):
+        with pytest.raises(TypeError, match="`label` must be text .*, such as 'edits'; .* given"):
+            plotting.relatedness(table(3), label=wrong)
+        with pytest.raises(TypeError, match="`label` must be text"):
+            plotting.distances(table(3), "task00", label=wrong)
+
+
+def test_tasks_that_are_all_alike_are_told():
+    told = "All numbers are 0: all tasks are alike."
+    assert told in texts(plotting.relatedness(table(3) * 0))
+    assert told not in texts(plotting.relatedness(-table(3)))
+    assert told not in texts(plotting.relatedness(table(3)))
+
+
+def test_the_principal_task_is_told_apart_from_names_cut_short():
+    names = ["x" * 40 + "y" * 40, "x" * 40 + "z" + "y" * 39, "c"]
+    frame = table(3, names=names)
+    for principal in names:
+        told = texts(plotting.distances(frame, principal))
+        (caption,) = [text for text in told if ", from the others to " in text]
+        assert caption.partition(" to ")[2] not in told
+
+
+@pytest.mark.parametrize(
+    ("values", "written"),
+    [
+        ([0.001, 0.0012, 0.5, 0.5001, 100], ["0.001", "0.0012", "0.5", "0.5", "100"]),
+        ([0, 0.004, 0.056, 1.25], ["0", "0.004", "0.056", "1.25"]),
+        ([0, 0.05, 0.3, 1.25], ["0", "0.05", "0.30", "1.25"]),
+        ([-0.0001, 0.02, 4.5, 25.5], ["-0.0001", "0.02", "4.5", "25.5"]),
+        ([1e-17, -1e-17, 0.5], ["0", "0", "0.500"]),
+        ([0, 3, 100], ["0", "3", "100"]),
+        ([-30.5, -1.5, 0], ["-30.5", "-1.5", "0"]),
+    ],
+)
+def test_numbers_are_written_with_enough_digits(values, written):
+    assert [writer(values)(value) for value in values] == written
+    frame = pd.DataFrame(np.zeros((len(values) + 1,) * 2))
+    frame.iloc[:-1, -1] = values
+    frame.index = frame.columns = [f"task{i}" for i in range(len(frame))]
+    told = texts(plotting.distances(frame, f"task{len(values)}"))
+    assert set(written[i] for i, value in enumerate(values) if value > 1e-9) <= set(told)
+
+
+@hypothesis.given(st.lists(st.floats(1e-3, 1e5), min_size=2, max_size=20))
+def test_clearly_different_numbers_are_written_differently(values):
+    write = writer(values)
+    for first, second in itertools.pairwise(sorted(values)):
+        assert float(write(first)) > 0
+        assert write(first) != write(second) or second / first < 1.12
+
+
 def test_differences_by_rounding_are_no_mistakes():
     frame = changed("a", "b", -1e-17)
     frame.loc["a", "a"] = 1e-17
-    assert not any("-" in text for text in texts(plotting.relatedness(frame)))
+    for draw in (plotting.relatedness, plotting.dendrogram):
+        assert not any("-" in text or text == BELOW for text in texts(draw(frame)))
     turned = table(3)[["task02", "task00", "task01"]]
     assert plotting.svg(plotting.relatedness(turned)) == plotting.svg(
         plotting.relatedness(table(3))
@@ -364,7 +463,10 @@ def test_unknown_principal_clusters_and_labels_are_refused():
         ("tree", r"an array of shape \(2, 4\)"),
         ([[0, 1, 1.0, 2], [0, 3, 2.0, 3]], "must merge every task and group once"),
         ([[0, 4, 1.0, 2], [1, 2, 2.0, 3]], "must merge every task and group once"),
-        ([[0, 1, -1.0, 2], [2, 3, 2.0, 3]], "heights of at least 0 in its third column; -1 was"),
+        (
+            [[0, 1, -1.0, 2], [2, 3, 2.0, 3]],
+            "heights of at least 0 in its third column; -1 was given: merge dissimilarities",
+        ),
         ([[0, 1, 1.0, 2], [2, 3, np.nan, 3]], "heights of at least 0 .*; nan was"),
     ],
 )

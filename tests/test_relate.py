@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from command import frame, listing, mistake, record
 from pages import Page
+from pictures import texts
 
 import bnmtl
 from bnmtl import plotting, relatedness, relating
@@ -64,6 +65,21 @@ def read_square(path):
     return pd.read_csv(path, index_col=0)
 
 
+def told(monkeypatch):
+    """Let pictures be drawn as ever; returns a list that their texts come to stand in."""
+    kept = []
+    for name in ("relatedness", "distances"):
+        real = getattr(plotting, name)
+
+        def draw(*given, real=real, **named):
+            figure = real(*given, **named)
+            kept.extend(texts(figure))
+            return figure
+
+        monkeypatch.setattr(plotting, name, draw)
+    return kept
+
+
 def table_of(out):
     """The lines of the table on stdout, in words."""
     return [line.split() for line in out.split("\n\n")[0].splitlines()]
@@ -77,7 +93,7 @@ def test_relate_writes_everything(call, towns, tmp_path):
     for name in ("relatedness.png", "dendrogram.png"):
         assert (tmp_path / "near" / name).read_bytes()[1:4] == b"PNG"
     assert out.endswith("6 files in near; begin with report.html.\n")
-    assert "counts the edits" in out and "small penalty 0.9" in " ".join(out.split())
+    assert "counts the edits" in out and "with the penalty 0.9" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("kind", ["direct", "indirect"])
@@ -119,6 +135,51 @@ def test_every_option_reaches_the_learner(call, towns, tmp_path, given):
     found = record(tmp_path / "bnmtl-relate")
     assert found["settings"]["relatedness"] == found["relatedness"] == "indirect"
     assert "penalty" not in found and found["settings"]["penalty"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "unit"),
+    [((), "edits"), (("--relatedness", "indirect"), "nats per row lost")],
+    ids=["direct", "indirect"],
+)
+def test_pictures_say_what_the_numbers_are(call, towns, tmp_path, monkeypatch, options, unit):
+    drawn = told(monkeypatch)
+    assert call(*THREE, *options, "--principal", "west")[0] == 0
+    assert f"{unit} (smaller: closer)" in drawn
+    assert f"{unit}, from the others to west" in drawn
+    assert not any("dissimilarity" in text for text in drawn)
+
+
+def test_a_penalty_near_1_is_not_rounded(call, towns, tmp_path, given):
+    given(square(["north", "south", "west"], np.zeros((3, 3))))
+    assert call(*THREE, "--penalty", "0.9999999999", "--prior", "edit")[0] == 0
+    kept = record(tmp_path / "bnmtl-relate")
+    assert "with the penalty 1 - 1e-10; smaller" in kept["meaning"]
+    page = (tmp_path / "bnmtl-relate" / "report.html").read_text(encoding="utf-8")
+    assert '<td class="name">--penalty</td><td class="text">0.9999999999</td>' in page
+    assert '<td class="name">--prior</td><td class="text">edit</td>' in page
+    assert call(*THREE, "--relatedness", "indirect", "--force")[0] == 0
+    page = (tmp_path / "bnmtl-relate" / "report.html").read_text(encoding="utf-8")
+    assert '<td class="name">--penalty</td><td class="text">not given</td>' in page
+
+
+def test_how_many_are_nearest_is_told(call, tmp_path, given, monkeypatch):
+    names = [f"task number {i:02}" for i in range(6)]
+    values = 1 - np.eye(6)
+    values[:3, 3:] = values[3:, :3] = 1 + 1e-12  # is rounding
+    values[0, 5], values[4, 5] = 0.5, 0.75
+    given(square(names, values))
+    whole = pd.concat([frame(i, 20).assign(t=name) for i, name in enumerate(names)])
+    whole.to_csv(tmp_path / "all.csv", index=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    code, out, _ = call("relate", "all.csv", "--task-column", "t")
+    assert code == 0
+    lines = [re.split(" {2,}", line.strip()) for line in out.splitlines()[1:7]]
+    first = ["01", "00", "00", "04", "03"]
+    assert [line[1] for line in lines] == [
+        *(f"task number {one} and 4 more" for one in first),
+        "task number 00",
+    ]
 
 
 def test_the_order_goes_by_the_column_and_then_by_name(call, towns, tmp_path, given):
@@ -176,13 +237,18 @@ def test_numbers_below_0_are_drawn_as_0_and_written_as_they_are(
         monkeypatch.setattr(
             plotting,
             name,
-            lambda table, *rest, real=real: drawn.append(table) or real(table, *rest),
+            lambda table, *rest, real=real, **named: (
+                drawn.append((table, real(table, *rest, **named))) or drawn[-1][1]
+            ),
         )
     code, out, _ = call(*THREE, "--relatedness", "indirect", "--principal", "west")
     assert code == 0
     assert len(drawn) == 3
-    for table in drawn:
-        assert np.array_equal(table, np.maximum(values, 0))
+    for table, figure in drawn:
+        assert np.array_equal(table, values)
+        assert "Numbers below 0 are drawn as 0." in texts(figure)
+    ranked = [text for text in texts(drawn[2][1]) if text in ("north", "south")]
+    assert ranked == ["north", "south"]
     folder = tmp_path / "bnmtl-relate"
     assert read_square(folder / "relatedness.csv").to_numpy().tolist() == values
     order = pd.read_csv(folder / "order.csv")
@@ -196,7 +262,7 @@ def test_numbers_below_0_are_drawn_as_0_and_written_as_they_are(
     assert "are drawn as 0; the tables keep them" in page
     assert "no gap" in page and "\u22120.30" in page
     assert table_of(out)[1] == ["north", "0", "2.00", "-0.30"]
-    assert table_of(out)[3] == ["west", "0.00", "4.00", "0"]
+    assert table_of(out)[3] == ["west", "-0.0001", "4.00", "0"]
     assert call(*THREE, "--out", "direct")[0] == 0
     page = (tmp_path / "direct" / "report.html").read_text(encoding="utf-8")
     assert "are drawn as 0" in page
@@ -205,7 +271,8 @@ def test_numbers_below_0_are_drawn_as_0_and_written_as_they_are(
     assert "drawn as 0" not in (tmp_path / "plain" / "report.html").read_text(encoding="utf-8")
 
 
-def test_shares_where_the_tasks_differ_in_their_variables(call, towns, tmp_path):
+def test_shares_where_the_tasks_differ_in_their_variables(call, towns, tmp_path, monkeypatch):
+    drawn = told(monkeypatch)
     towns["west"] = towns["west"].drop(columns="b")
     towns["west"].to_csv(tmp_path / "west.csv", index=False)
     assert call(*THREE)[0] == 0
@@ -215,6 +282,8 @@ def test_shares_where_the_tasks_differ_in_their_variables(call, towns, tmp_path)
     assert 0 < found.loc["north", "west"] <= 1
     kept = record(tmp_path / "bnmtl-relate")
     assert kept["normalized"] is True
+    unit = "share of pairs that differ"
+    assert f"{unit} (smaller: closer)" in drawn and f"{unit}, from the others to west" in drawn
     assert "is the share of the pairs of variables common to two tasks" in kept["meaning"]
 
 
@@ -231,11 +300,14 @@ def test_run_json(call, towns, tmp_path):
     assert found["tasks"][1] == {"name": "south", "rows": 80, "variables": 4, "constant": ["d"]}
     assert {"reading", "learning and comparing", "in all"} <= set(found["seconds"])
     assert found["cut_points"] == {}
+    assert (found["settings"]["penalty"], found["settings"]["prior"]) == (None, None)
     (warning,) = found["warnings"]
     assert "only one state is observed in column `d`" in warning
     assert err == f"warning: {warning}\n"
     page = (tmp_path / "near" / "report.html").read_text(encoding="utf-8")
     assert html.escape(warning) in page
+    for name, value in (("penalty", "0.9"), ("prior", "paired")):
+        assert f'<td class="name">--{name}</td><td class="text">{value}</td>' in page
 
 
 def test_the_report(call, tmp_path, given):
@@ -286,7 +358,7 @@ def test_many_tasks(call, tmp_path, given, monkeypatch):
     assert lines[:3] == [
         ["task", "nearest", "dissimilarity"],
         ["task number 00", "task number 01", "7"],
-        ["task number 01", "task number 00", "7"],
+        ["task number 01", "task number 00 and 1 more", "7"],
     ]
     folder = tmp_path / "bnmtl-relate"
     page = Page((folder / "report.html").read_text(encoding="utf-8"))
@@ -319,8 +391,10 @@ def test_neither_order_of_files_nor_jobs_nor_a_repetition_matters(call, towns, t
         (["north.csv"], "with `--task-column C`.\n"),
         (
             [*TOWNS, "--principal", "north", "--principal", "East"],
-            "`--principal` must be one of the tasks, `north`, `south`, `west`; East was given.\n",
+            "`--principal` must be one of the tasks, `north`, `south`, `west`; 'East' was given.\n",
         ),
+        ([*TOWNS, "--principal", ""], "`south`, `west`; '' was given.\n"),
+        ([*TOWNS, "--principal", "  west "], "`south`, `west`; '  west ' was given.\n"),
         ([*TOWNS, "--penalty", "auto"], "a number above 0 and below 1; auto was given.\n"),
         ([*TOWNS, "--penalty", "0"], "a number above 0 and below 1; 0 was given.\n"),
         ([*TOWNS, "--penalty", "1"], "a number above 0 and below 1; 1 was given.\n"),
@@ -334,8 +408,29 @@ def test_neither_order_of_files_nor_jobs_nor_a_repetition_matters(call, towns, t
             [*TOWNS, "--relatedness", "indirect", "--prior", "paired"],
             "`--prior` belongs to `--relatedness direct`, and the relatedness is indirect;",
         ),
-        (["north.csv", "apart.csv"], "Tasks `apart` and `north` must share at least two variab"),
-        (["north.csv", "still.csv"], "constant ones not counted, or no arc can be compared; leav"),
+        (
+            ["north.csv", "apart.csv"],
+            "Tasks `apart` and `north` must share at least two variables that vary in both, or no "
+            "arc can be compared; they share `a`: compare other tasks.\n",
+        ),
+        (
+            ["north.csv", "south.csv", "still.csv"],
+            "they share `a`, `b`, `c`, `d`, of which `b`, `c`, `d` are constant in `still`: leave "
+            "one of the two tasks out.\n",
+        ),
+        (
+            ["calm.csv", "still.csv"],
+            "of which `a` is constant in `calm` and `b`, `c`, `d` are constant in `still`: comp",
+        ),
+        (
+            ["north.csv", "south.csv", "--ignore", "a", "--ignore", "b", "--ignore", "c"],
+            "they share `d`: leave fewer columns out with `--ignore`.\n",
+        ),
+        (
+            [*TOWNS, *(word for name in "abcd" for word in ("--ignore", name))][:-2],
+            "with `--ignore`, or leave one of the two tasks out.\n",
+        ),
+        (["north.csv", "other.csv"], "they share none: compare other tasks.\n"),
         (
             ["north.csv", "few.csv", "--relatedness", "indirect"],
             "Task `few`: 9 rows are too few for the 10 folds of `--relatedness indirect`; take",
@@ -345,7 +440,8 @@ def test_neither_order_of_files_nor_jobs_nor_a_repetition_matters(call, towns, t
         (["north.csv", "nowhere.csv"], "`nowhere.csv` does not exist"),
         (["north.csv", "real.csv"], "with `--discretize N`"),
         ([*TOWNS, "--ignore", "z"], "there is no `z`"),
-        ([*TOWNS, "--required", "bad.csv"], "`bad.csv`, line 2"),
+        ([*TOWNS, "--required", "bad.csv"], "`--required`: `bad.csv`, line 2"),
+        ([*TOWNS, "--tiers", ""], "`--tiers` must name a file; nothing was given.\n"),
         ([*TOWNS, "--out", "north.csv"], "`north.csv` is a file"),
         ([*TOWNS, "--out", "."], "must be a new or empty folder"),
     ],
@@ -359,6 +455,8 @@ def test_a_mistake_is_one_line_before_anything_is_learned(
     (tmp_path / "bad.csv").write_text("from,to\na,z\n")
     frame(3)[["a", "d"]].rename(columns={"d": "z"}).to_csv(tmp_path / "apart.csv", index=False)
     frame(3).assign(b=0, c=0, d=0).to_csv(tmp_path / "still.csv", index=False)
+    frame(3).assign(a=0).to_csv(tmp_path / "calm.csv", index=False)
+    frame(3).add_prefix("y").to_csv(tmp_path / "other.csv", index=False)
     frame(3, 9).to_csv(tmp_path / "few.csv", index=False)
     frame(3).assign(a=np.linspace(0, 1, 80)).to_csv(tmp_path / "real.csv", index=False)
     before = listing(tmp_path)

@@ -205,7 +205,7 @@ def test_tables_may_hold_more_in_another_order_and_other_labels():
     numbered = {int(name[-1]): frame for name, frame in related().items()}
     table = TABLE.rename(index=lambda name: int(name[-1]), columns=lambda name: int(name[-1]))
     table[0] = 1.0
-    table.loc[0] = 1.0
+    table.loc[0] = [1.0] * 4 + [0.0]
     selector = TaskSelector(LEARNER, 2, 2, table.iloc[::-1]).fit(numbered)
     assert selector.order_ == ["4", "1", "3"]
     assert selector.relatedness_.to_numpy().tolist() == TABLE.to_numpy().tolist()

@@ -273,8 +273,11 @@ def test_too_few_rows_after_dropping():
 
 
 def test_a_column_without_values_is_not_dropped_row_by_row():
-    with pytest.raises(ValueError, match="no value at all in column `y`; leave"):
-        encode(pd.DataFrame({"x": [1, 2, 1], "y": [None] * 3}), missing="drop")
+    frame = pd.DataFrame({"x": [1, 2, 1], "y": [None] * 3})
+    with pytest.raises(ValueError, match="no value at all in column `y`; leave it out of that t"):
+        encode(frame, missing="drop")
+    with pytest.raises(ValueError, match="in columns `y`, `z`; leave them out of that task"):
+        encode(frame.assign(z=None), missing="drop")
 
 
 def test_the_state_missing_is_last_and_only_where_it_occurs():

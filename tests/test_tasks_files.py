@@ -191,7 +191,7 @@ def test_paths_that_are_no_tables(tmp_path):
     (other,) = write(tmp_path, a_xlsx="x")
     assert "`paths` must name at least one file" in refused([])
     assert "is a directory" in refused(tmp_path)
-    assert "does not exist" in refused(tmp_path / "b.csv")
+    assert "b.csv` does not exist; check the path." in refused(tmp_path / "b.csv")
     assert ".parquet" in refused(other)
     assert "occurs twice" in refused([path, path])
 

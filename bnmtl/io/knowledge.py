@@ -181,7 +181,7 @@ def _text(path):
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise ValueError(f"`{path}` cannot be read: {error.strerror}.") from None
+        raise ValueError(f"`{path}` cannot be read: {error.strerror}; check the path.") from None
     except UnicodeDecodeError:
         raise ValueError(f"`{path}` must be text in UTF-8; it is not.") from None
 

@@ -26,7 +26,13 @@ from bnmtl.plotting.graphs import (
     sharing,
     width_of_titles,
 )
-from bnmtl.plotting.layout import Layout, arrange, check_configuration, check_places
+from bnmtl.plotting.layout import (
+    Layout,
+    arrange,
+    check_configuration,
+    check_font_size,
+    check_places,
+)
 from bnmtl.plotting.table import shorten
 from bnmtl.tasks.wording import count, listed, type_of
 
@@ -101,6 +107,7 @@ def compare(true, learned, layout="auto", columns=None, font_size=8.0):
     >>> figure.axes[1].texts[1].get_text()
     'edit distance 3: 0 correct, 1 reversed, 1 missing, 1 extra'
     """
+    check_font_size(font_size)
     edit_distance(true, learned)  # checks both
     true, learned = _graphs(true), _graphs(learned)
     if not any(len(graph) for graph in true.values()):
@@ -160,8 +167,8 @@ def clusters(configuration, labels, first, second, layout="auto", font_size=8.0)
     Raises
     ------
     TypeError, ValueError
-        If a graph is not a DAG, the labels are not those of the configuration's tasks, or a
-        cluster is unknown.
+        If a graph is not a DAG, the labels are not those of the configuration's tasks, a cluster
+        is unknown, or the font size is no number above 0.
 
     Examples
     --------
@@ -174,6 +181,7 @@ def clusters(configuration, labels, first, second, layout="auto", font_size=8.0)
     ['in both clusters: 1 arc', 'only in cluster cold: 1 arc', 'only in cluster warm: 1 arc']
     """
     configuration = check_configuration(configuration)
+    check_font_size(font_size)
     _check_clusters(configuration, labels, first, second)
     sides = [
         {task: graph for task, graph in configuration.items() if labels[task] == cluster}

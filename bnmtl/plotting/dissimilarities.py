@@ -9,12 +9,15 @@ from bnmtl.tasks.wording import listed, type_of
 
 __all__ = [
     "ROUNDING",
+    "as_drawn",
+    "check_label",
     "check_labels",
     "check_linkage",
     "check_n_clusters",
     "check_table",
     "is_symmetric",
     "largest_gap",
+    "n_nearest",
     "nearest_first",
     "task_names",
     "writer",
@@ -62,8 +65,6 @@ def _check_values(name, table):
     diagonal = np.eye(len(values), dtype=bool)
     rules = (
         (~np.isfinite(values), "finite numbers only", "leave out tasks that were not compared"),
-        # On held-out rows another task's structure may do better than one's own.
-        (values < -ROUNDING, "no negative numbers", "`.clip(lower=0)` sets them to 0"),
         (
             diagonal & (np.abs(values) > ROUNDING),
             "0 on the diagonal",
@@ -77,7 +78,33 @@ def _check_values(name, table):
                 f"`{name}` must hold {rule}; row `{table.index[row]}`, column "
                 f"`{table.columns[column]}` is {values[row, column]:g}: {remedy}."
             )
-    return pd.DataFrame(np.maximum(values, 0.0) + 0.0, index=table.index, columns=table.columns)
+    return pd.DataFrame(values, index=table.index, columns=table.columns)
+
+
+def as_drawn(values):
+    """Return what is drawn of a table or a column, and the notes that say where it differs.
+
+    Pictures start at 0, and on held-out rows another task's structure may do better than a task's
+    own.
+
+    Examples
+    --------
+    >>> drawn, notes = as_drawn(pd.Series([0.0, -0.2, 0.5]))
+    >>> drawn.tolist(), notes
+    ([0.0, 0.0, 0.5], ['Numbers below 0 are drawn as 0.'])
+    """
+    is_below = (values < -ROUNDING).to_numpy().any()
+    drawn = values.clip(lower=0.0) + 0.0  # a negative 0 becomes a plain one
+    return drawn, ["Numbers below 0 are drawn as 0."] if is_below else []
+
+
+def check_label(label):
+    """Raise unless an axis can be labeled with it."""
+    if not isinstance(label, str):
+        raise TypeError(
+            "`label` must be text that says what the numbers are, such as 'edits'; "
+            f"{type_of(label)} was given."
+        )
 
 
 def check_labels(labels, linkage):
@@ -119,7 +146,8 @@ def check_linkage(name, given, n_tasks):
     if not (np.isfinite(heights).all() and (heights >= 0).all()):
         raise ValueError(
             f"`{name}` must have heights of at least 0 in its third column; "
-            f"{next(h for h in heights if not (np.isfinite(h) and h >= 0)):g} was given."
+            f"{next(h for h in heights if not (np.isfinite(h) and h >= 0)):g} was given: merge "
+            "dissimilarities of at least 0."
         )
     children = tree[:, :2]
     once = np.array_equal(np.sort(children, axis=None), np.arange(2 * n_tasks - 2))
@@ -144,7 +172,7 @@ def check_n_clusters(n_clusters, n_tasks):
 
 def is_symmetric(values):
     """Whether both directions are equal but for rounding."""
-    return bool(np.abs(values - values.T).max() <= ROUNDING * values.max())
+    return bool(np.abs(values - values.T).max() <= ROUNDING * np.abs(values).max())
 
 
 def nearest_first(table, principal):
@@ -160,6 +188,11 @@ def nearest_first(table, principal):
     column = table[principal].drop(principal)
     order = sorted(range(len(column)), key=lambda i: (column.iloc[i], str(column.index[i])))
     return column.iloc[order]
+
+
+def n_nearest(values):
+    """Count the sorted values that are as small as the first one."""
+    return int(np.sum(values - values[0] <= ROUNDING * np.abs(values).max()))
 
 
 def largest_gap(values):
@@ -184,11 +217,28 @@ def task_names(tasks):
 
 
 def writer(values):
-    """Choose how the values of a picture are written: three digits of the largest, or less."""
-    largest = np.max(values)
+    """Choose how the values of a picture are written.
+
+    With as many decimals as make three digits of the largest; small values, which that changes by
+    more than a twentieth, with two digits of their own.
+
+    Examples
+    --------
+    >>> values = [0.001, 0.0012, 0.5, 0.5001, 100]
+    >>> [writer(values)(value) for value in values]
+    ['0.001', '0.0012', '0.5', '0.5', '100']
+    """
+    largest = np.max(np.abs(values))
     if np.array_equal(values, np.round(values)) and largest < 1e6:
         return lambda value: f"{value:z.0f}"
     if not 1e-3 <= largest < 1e6:
         return lambda value: f"{value:z.2g}"
     decimals = max(0, 2 - int(np.floor(np.log10(largest))))
-    return lambda value: f"{value:z.{decimals}f}" if value else "0"
+
+    def write(value):
+        if abs(value) <= ROUNDING * largest:
+            return "0"
+        text = f"{value:.{decimals}f}"
+        return text if abs(float(text) - value) <= abs(value) / 20 else f"{value:.2g}"
+
+    return write

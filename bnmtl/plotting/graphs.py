@@ -23,6 +23,7 @@ from bnmtl.plotting.layout import (
     Layout,
     arrange,
     check_configuration,
+    check_font_size,
     check_places,
     text_width,
 )
@@ -95,9 +96,10 @@ def dags(configuration, layout="auto", strength=None, columns=None, font_size=8.
     """Draw the tasks' graphs side by side, every variable at the same place in all panels.
 
     Arcs in all tasks that could have them, in some, and in one only differ in color; arcs that this
-    task could have but only others do are dotted. A dashed arc with an open head is reversible: its
-    direction is not determined by the task's equivalence class. A variable that a task lacks is a
-    pale outline, one that is constant in it (the node attribute `constant`) is gray.
+    task could have but only others do are dotted. The direction of a dashed arc with an open head
+    is not determined by the data: the task's equivalence class has it either way, though tiers or
+    required arcs may settle it. A variable that a task lacks is a pale outline, one that is
+    constant in it (the node attribute `constant`) is gray.
 
     Parameters
     ----------
@@ -136,6 +138,7 @@ def dags(configuration, layout="auto", strength=None, columns=None, font_size=8.
     (3, 'layered')
     """
     configuration = check_configuration(configuration)
+    check_font_size(font_size)
     names = dict.fromkeys(node for graph in configuration.values() for node in graph)
     warn_of_boxes([*names, *configuration], stacklevel=2)
     if not isinstance(layout, Layout):
@@ -310,7 +313,7 @@ def _legend_entries(configuration, layout, counts, kinds, widths):
         entries.append((_absent_mark, "only in other tasks"))
     if any(set(graph.edges) - compelled_arcs(graph) for graph in graphs):
         mark = _arc_mark(found[0], False, _WIDTH)
-        entries.append((mark, "dashed: reversible, direction undetermined"))
+        entries.append((mark, "dashed: direction not determined by the data"))
     boxes = {box_kind(graph, variable) for graph in graphs for variable in layout.boxes}
     for kind, text in BOX_TEXTS.items():
         if kind in boxes:

@@ -4,6 +4,8 @@ All lengths are points (1/72 inch) and y grows downwards. A layout is computed o
 configuration, so that every panel has each variable at the same place.
 """
 
+import math
+import numbers
 import re
 from typing import NamedTuple
 
@@ -78,7 +80,8 @@ def arrange(configuration, engine="auto", font_size=8.0):
     Raises
     ------
     TypeError, ValueError
-        If the engine is unknown or not installed, a graph is not a DAG, or there is none.
+        If the engine is unknown or not installed, a graph is not a DAG, there is none, or the font
+        size is no number above 0.
 
     Examples
     --------
@@ -88,6 +91,7 @@ def arrange(configuration, engine="auto", font_size=8.0):
     ['rain', 'wet', 'frogs']
     """
     configuration = check_configuration(configuration)
+    check_font_size(font_size)
     candidates = engines.find(engine)
     variables = sorted({node for graph in configuration.values() for node in graph})
     labels = _labels(variables)
@@ -98,6 +102,16 @@ def arrange(configuration, engine="auto", font_size=8.0):
     pieces, crossings = placements[engine]
     boxes, routes, width, height = _pack(pieces, sizes)
     return Layout(engine, boxes, labels, routes, font_size, width, height, crossings)
+
+
+def check_font_size(font_size):
+    """Raise unless names can be written in that size."""
+    if not isinstance(font_size, numbers.Real) or isinstance(font_size, bool):
+        raise TypeError(f"`font_size` must be a number of points, 8 for one; got {font_size!r}.")
+    if not 0 < font_size < math.inf:
+        raise ValueError(
+            f"`font_size` must be above 0 and finite, 8 for one; {font_size!r} was given."
+        )
 
 
 def check_places(layout, variables, arcs):

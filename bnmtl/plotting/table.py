@@ -35,9 +35,9 @@ _CELLS = {
 }
 _CELL_TEXTS = {
     "forward": "arc as written",
-    "forward, reversible": "arc as written, reversible (direction undetermined)",
+    "forward, reversible": "arc as written, direction not determined by the data",
     "backward": "arc in the opposite direction",
-    "backward, reversible": "opposite direction, reversible",
+    "backward, reversible": "opposite direction, not determined by the data",
     "absent": "no arc",
     "impossible": "a variable is missing or constant there",
 }

@@ -5,6 +5,9 @@ import pandas as pd
 from scipy.cluster.hierarchy import leaves_list
 
 from bnmtl.plotting.dissimilarities import (
+    ROUNDING,
+    as_drawn,
+    check_label,
     check_labels,
     check_linkage,
     check_n_clusters,
@@ -47,9 +50,10 @@ _BARE_CELL = 12.0  # side of a cell without its value
 _QUIET = "#777777"
 _COLOR_MAP = "Blues_r"
 _BOTH_WAYS = "Merged by the mean of both directions."
+_ALIKE = "All numbers are 0: all tasks are alike."
 
 
-def relatedness(dissimilarity, linkage=None):
+def relatedness(dissimilarity, linkage=None, label="dissimilarity"):
     """Draw how far apart all tasks are: a heat map beside the dendrogram that orders it.
 
     Parameters
@@ -57,11 +61,14 @@ def relatedness(dissimilarity, linkage=None):
     dissimilarity : pandas.DataFrame
         Square, with the same tasks as rows and columns, 0 on the diagonal; the smaller, the closer.
         It need not be symmetric: the row is where the structure comes from, the column whose data
-        it is tried on. The dendrogram is that of the mean of both directions.
+        it is tried on. The dendrogram is that of the mean of both directions. Numbers below 0 are
+        drawn as 0, and a note says so.
     linkage : array_like of shape (n_tasks - 1, 4), optional
         A dendrogram as `scipy.cluster.hierarchy.linkage` returns it, over the tasks in the order
         of the table's rows; its order of leaves is kept. Default: average linkage, leaves ordered
         so that neighbors are close, whatever the order of the table's rows.
+    label : str, default="dissimilarity"
+        What the numbers are, such as "edits", for the color bar.
 
     Returns
     -------
@@ -72,7 +79,8 @@ def relatedness(dissimilarity, linkage=None):
     Raises
     ------
     TypeError, ValueError
-        If the table is not as described or has fewer than two tasks, or the linkage does not fit.
+        If the table is not as described or has fewer than two tasks, the linkage does not fit, or
+        the label is no text.
 
     Examples
     --------
@@ -83,19 +91,23 @@ def relatedness(dissimilarity, linkage=None):
     ['north', 'west', 'south']
     """
     table = check_table("dissimilarity", dissimilarity)
-    if linkage is None:
-        table, tree = average_linkage(table)
-    else:
-        tree = check_linkage("linkage", linkage, len(table))
-    warn_of_boxes(map(str, table.index), stacklevel=2)
-    leaves = leaves_list(tree)
-    values = table.to_numpy()[np.ix_(leaves, leaves)]
-    names = task_names(table.index[leaves])
+    check_label(label)
     notes = []
-    if not is_symmetric(values):
+    if not is_symmetric(table.to_numpy()):
         notes.append("Row: where the structure comes from. Column: whose data.")
         notes += [] if linkage is not None else [_BOTH_WAYS]
-    return _draw_heat_map(values, names, tree, notes)
+    if np.abs(table.to_numpy()).max() <= ROUNDING:
+        notes.append(_ALIKE)
+    drawn, below = as_drawn(table)
+    if linkage is None:
+        drawn, tree = average_linkage(drawn)
+    else:
+        tree = check_linkage("linkage", linkage, len(drawn))
+    warn_of_boxes([*map(str, drawn.index), label], stacklevel=2)
+    leaves = leaves_list(tree)
+    values = drawn.to_numpy()[np.ix_(leaves, leaves)]
+    names = task_names(drawn.index[leaves])
+    return _draw_heat_map(values, names, tree, label, notes + below)
 
 
 def dendrogram(linkage_or_table, labels=None, n_clusters=None):
@@ -104,8 +116,9 @@ def dendrogram(linkage_or_table, labels=None, n_clusters=None):
     Parameters
     ----------
     linkage_or_table : pandas.DataFrame or array_like of shape (n_tasks - 1, 4)
-        A table of dissimilarities as for `relatedness`, whose average linkage is drawn, or a
-        dendrogram as `scipy.cluster.hierarchy.linkage` returns it, whose order of leaves is kept.
+        A table of dissimilarities as for `relatedness`, whose average linkage is drawn, numbers
+        below 0 taken for 0, or a dendrogram as `scipy.cluster.hierarchy.linkage` returns it, whose
+        order of leaves is kept.
     labels : sequence of str, optional
         With a linkage, the names of its tasks in the order that it counts them.
     n_clusters : int, optional
@@ -138,9 +151,11 @@ def dendrogram(linkage_or_table, labels=None, n_clusters=None):
                 "`labels` must be left out with a table, which names its tasks itself; "
                 f"{type_of(labels)} was given."
             )
-        table, tree = average_linkage(check_table("linkage_or_table", linkage_or_table))
-        labels = list(table.index)
-        notes = [] if is_symmetric(table.to_numpy()) else [_BOTH_WAYS]
+        table = check_table("linkage_or_table", linkage_or_table)
+        drawn, below = as_drawn(table)
+        drawn, tree = average_linkage(drawn)
+        labels = list(drawn.index)
+        notes = ([] if is_symmetric(table.to_numpy()) else [_BOTH_WAYS]) + below
     else:
         labels = check_labels(labels, linkage_or_table)
         tree = check_linkage("linkage_or_table", linkage_or_table, len(labels))
@@ -152,7 +167,7 @@ def dendrogram(linkage_or_table, labels=None, n_clusters=None):
     return _draw_dendrogram(tree, names, n_clusters, notes)
 
 
-def distances(dissimilarity, principal):
+def distances(dissimilarity, principal, label="dissimilarity"):
     """Draw how far the other tasks are from the principal one, the closest first.
 
     The largest gap between one task and the next is marked: the tasks before it are those that
@@ -161,9 +176,12 @@ def distances(dissimilarity, principal):
     Parameters
     ----------
     dissimilarity : pandas.DataFrame
-        As for `relatedness`.
+        As for `relatedness`. Numbers below 0 are drawn as 0, ordered by what they are, and a note
+        says so.
     principal : str
         One of its tasks. The others are ordered by this task's column, and by name where equal.
+    label : str, default="dissimilarity"
+        What the numbers are, such as "edits", for the axis.
 
     Returns
     -------
@@ -173,7 +191,8 @@ def distances(dissimilarity, principal):
     Raises
     ------
     TypeError, ValueError
-        If the table is not as described, has fewer than two tasks or not the principal one.
+        If the table is not as described, has fewer than two tasks or not the principal one, or the
+        label is no text.
 
     References
     ----------
@@ -195,16 +214,18 @@ def distances(dissimilarity, principal):
             f"`principal` must be one of the tasks in `dissimilarity`, {listed(table.index)}; "
             f"{principal!r} was given."
         )
-    warn_of_boxes(map(str, table.index), stacklevel=2)
-    column = nearest_first(table, principal)
+    check_label(label)
+    warn_of_boxes([*map(str, table.index), label], stacklevel=2)
+    column, below = as_drawn(nearest_first(table, principal))
     n_before = largest_gap(column.to_numpy())
     notes = []
     if n_before is None and len(column) > 1:
         notes.append("All are equally far: there is no gap.")
     if not is_symmetric(table.to_numpy()):
         notes.append("The others' structures on this task's data.")
-    caption = f"dissimilarity to {task_names([principal])[0]}"
-    return _draw_lollipops(column.to_numpy(), task_names(column.index), n_before, caption, notes)
+    own, *names = task_names([principal, *column.index])
+    caption = f"{label}, from the others to {own}"
+    return _draw_lollipops(column.to_numpy(), names, n_before, caption, notes + below)
 
 
 def _new_axes(width, height, label, entries):
@@ -219,8 +240,9 @@ def _new_axes(width, height, label, entries):
     return axes
 
 
-def _draw_heat_map(values, names, tree, notes):
+def _draw_heat_map(values, names, tree, label, notes):
     n_tasks = len(names)
+    caption = f"{label} (smaller: closer)"
     write = writer(values)
     is_written = n_tasks <= _MOST_WRITTEN
     widest = max(text_width(write(value), 7) for value in values.flat) if is_written else 0.0
@@ -228,7 +250,8 @@ def _draw_heat_map(values, names, tree, notes):
     label_width = max(text_width(name, 8) for name in names)
     left, top = _PAD + _SIDE_TREE, _PAD + label_width + _GAP
     right, bottom = left + n_tasks * side, top + n_tasks * side
-    width = max(right + _GAP + label_width, left + _BAR[0] + _GAP) + _PAD
+    bar_width = max(_BAR[0] + _GAP, text_width(caption, 8))
+    width = max(right + _GAP + label_width, left + bar_width) + _PAD
     height = bottom + _GAP + _BAR[1] + _AXIS
     axes = _new_axes(width, height, "relatedness", [(None, note) for note in notes])
     centers = (np.arange(n_tasks) + 0.5) * side
@@ -241,7 +264,7 @@ def _draw_heat_map(values, names, tree, notes):
     scale = Scale(left - _GAP, -(_SIDE_TREE - _GAP) / highest)
     draw_tree(axes, tree, scale, top, side)
     _draw_axis(axes, scale, highest, bottom + 4, "merged at")
-    _draw_color_bar(axes, values.max(), left, bottom + _GAP)
+    _draw_color_bar(axes, values.max(), left, bottom + _GAP, caption)
     return axes.figure
 
 
@@ -261,7 +284,7 @@ def _draw_cells(axes, values, write, x, y):
         draw_text(axes, x[column], y[row], write(value), **style)
 
 
-def _draw_color_bar(axes, largest, left, top):
+def _draw_color_bar(axes, largest, left, top, caption):
     width, height = _BAR
     largest = largest or 1.0
     steps = np.linspace(0, largest, 101)
@@ -269,7 +292,7 @@ def _draw_color_bar(axes, largest, left, top):
     middles = (steps[:-1] + steps[1:]) / 2
     style = {"cmap": _COLOR_MAP, "vmin": 0, "vmax": largest, "edgecolor": "face", "linewidth": 0.2}
     axes.pcolormesh(scale.at(steps), [top, top + height], middles[None, :], **style)
-    _draw_axis(axes, scale, largest, top + height + 1, "dissimilarity (smaller: closer)")
+    _draw_axis(axes, scale, largest, top + height + 1, caption)
 
 
 def _draw_axis(axes, scale, extent, y, caption):

@@ -218,9 +218,10 @@ def _check_not_empty(name, columns, missing):
     """Refuse columns without any value: with them every row of the task would be dropped."""
     empty = [c for c, none in zip(columns, missing.all(axis=0), strict=True) if none]
     if empty:
+        them = "it" if len(empty) == 1 else "them"
         raise ValueError(
-            f"Task `{name}` has no value at all in {listed(sorted(empty), 'column')}; leave "
-            "them out of that task (a task may lack variables)."
+            f"Task `{name}` has no value at all in {listed(sorted(empty), 'column')}; leave {them} "
+            "out of that task (a task may lack variables)."
         )
 
 

@@ -128,7 +128,7 @@ def _one_format(paths):
         if path.is_dir():
             raise ValueError(f"`{path}` is a directory; name the files in it.")
         if not path.exists():
-            raise ValueError(f"File `{path}` does not exist.")
+            raise ValueError(f"File `{path}` does not exist; check the path.")
         if _extension(path) not in (*_SEPARATORS, *_PARQUET):
             known = ", ".join((*_SEPARATORS, *_PARQUET))
             raise ValueError(
