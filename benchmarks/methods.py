@@ -27,8 +27,8 @@ from benchmarks.summary import (
     difference_text,
     is_significant,
     markdown,
-    mean_and_error,
     paired,
+    reached,
     reduction,
     reduction_text,
     verdict,
@@ -211,9 +211,7 @@ def _reached(lines):
             if not len(own):
                 continue
             row = {"problem": problem, "method": method, "trials": len(own)}
-            for measure, name in MEASURES.items():
-                row[name] = mean_and_error(own[measure], DIGITS[measure])
-            rows.append(row)
+            rows.append(row | reached(own))
     return pd.DataFrame(rows)
 
 

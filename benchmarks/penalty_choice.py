@@ -16,14 +16,12 @@ import pandas as pd
 from benchmarks import methods, study
 from benchmarks.related import FIVE, Related, networks_of
 from benchmarks.summary import (
-    DIGITS,
-    MEASURES,
     by_trial,
     claims_table,
     difference_text,
     is_significant,
     markdown,
-    mean_and_error,
+    reached,
     reduction,
 )
 from benchmarks.variants import LEARNERS, Searches
@@ -159,8 +157,7 @@ def tables(lines):
             if not len(here):
                 continue
             row = {"problem": problem, "penalty by": choice, "trials": len(here)}
-            for name, title in MEASURES.items():
-                row[title] = mean_and_error(here[name], DIGITS[name])
+            row |= reached(here)
             row["median 1 - penalty"] = _median(here["penalty"])
             row["gap closed"] = _gap_closed(own, choice, "validation")
             row["of it by the choice"] = _gap_closed(own, choice, ALL_ROWS)

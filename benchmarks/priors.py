@@ -13,7 +13,6 @@ import pandas as pd
 from benchmarks import methods, study
 from benchmarks.related import FIVE, Related, networks_of
 from benchmarks.summary import (
-    DIGITS,
     LEVEL,
     MEASURES,
     by_trial,
@@ -21,9 +20,9 @@ from benchmarks.summary import (
     difference_text,
     holm,
     markdown,
-    mean_and_error,
     paired,
     paired_p,
+    reached,
 )
 from benchmarks.variants import LEARNERS
 from bnmtl import EditPrior, MultitaskLearnerCV, PairedPrior
@@ -81,9 +80,7 @@ def tables(lines):
     rows = []
     for (problem, prior), own in lines.groupby(["problem", "prior"], sort=False):
         row = {"problem": problem, "prior": prior, "trials": len(own)}
-        for name, title in MEASURES.items():
-            row[title] = mean_and_error(own[name], DIGITS[name])
-        rows.append(row)
+        rows.append(row | reached(own))
     table = pd.DataFrame(rows).sort_values(["problem", "prior"], kind="stable")
     return {"priors": markdown(table), "priors_claims": claims_table(_claims(lines))}
 

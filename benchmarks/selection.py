@@ -16,7 +16,6 @@ from benchmarks import study
 from benchmarks.groups import AT_LEAST, PENALTY, SHARE, Groupings, best_of
 from benchmarks.pool import OTHERS, PRINCIPAL, related_of
 from benchmarks.summary import (
-    DIGITS,
     MEASURES,
     by_trial,
     claims_table,
@@ -24,6 +23,7 @@ from benchmarks.summary import (
     is_significant,
     markdown,
     mean_and_error,
+    reached,
 )
 from bnmtl import SingleTaskLearner
 
@@ -106,8 +106,7 @@ def tables(lines):
             if not len(here):
                 continue
             row = {"rows": f"{size:,}", "method": method, "trials": len(here)}
-            for name, title in MEASURES.items():
-                row[title] = mean_and_error(here[name], DIGITS[name])
+            row |= reached(here)
             row["others or clusters"] = f"{here['number'].mean():.1f}"
             rows.append(row)
     return {

@@ -26,6 +26,11 @@ def mean_and_error(values, digits=2):
     return f"{values.mean():.{digits}f} ± {stats.sem(values):.{digits}f}"
 
 
+def reached(lines):
+    """Mean and standard error of every measure over the lines, by its title."""
+    return {title: mean_and_error(lines[name], DIGITS[name]) for name, title in MEASURES.items()}
+
+
 def paired(ours, other):
     """The values of the trials that have both."""
     both = np.array([ours, other], dtype=float)
