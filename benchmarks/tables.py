@@ -258,7 +258,11 @@ def studies():
 
 def made(name):
     """The table of that name."""
-    return TABLES[name]() if name in TABLES else studies()[name]
+    if name in TABLES:
+        return TABLES[name]()
+    if name not in studies() and name.startswith(STUDIES):
+        return "Not measured yet."
+    return studies()[name]
 
 
 MARKED = re.compile(r"<!-- table: (\w+) -->\n(?:(?!<!-- ).)*<!-- end -->", re.DOTALL)

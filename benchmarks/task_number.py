@@ -142,7 +142,7 @@ def tables(lines):
 
 
 def _claims(rows):
-    for variant, key in itertools.product("TS", ("kl", "kl_optimal", "edits", "edits_optimal")):
+    for variant, key in itertools.product("TS", ("kl", "kl_optimal", "edits")):
         of_variant = rows[rows["variant"] == variant]
         curves = {
             name: own.pivot_table(index="trial", columns="others", values=key)
