@@ -23,7 +23,6 @@ from bnmtl import (
     IdenticalLearner,
     MultitaskLearnerCV,
     PairedPrior,
-    PooledLearner,
     SingleTaskLearner,
 )
 from bnmtl.held_out import HeldOut
@@ -45,7 +44,6 @@ LEARNED = {
         **LEARNERS["S"], validation=VALIDATION, random_state=seed
     ),
     "multitask default": lambda seed: MultitaskLearnerCV(random_state=seed),
-    "pooled": lambda seed: PooledLearner(random_state=seed),
 }
 CURVES = {
     "Paired/Double": PairedPrior(),
@@ -84,8 +82,8 @@ class Birds:
     """Training and test sites of every region, and how well graphs predict the latter."""
 
     def __init__(self, problem, rows, trial):
-        train, self.test = train_and_test(bird_tasks(problem), rows, trial)
-        self.train, test = encode(train), encode(self.test)
+        train, test = train_and_test(bird_tasks(problem), rows, trial)
+        self.train, test = encode(train), encode(test)
         self._held_out = {name: HeldOut(self.train[name], test[name]) for name in self.train}
 
     def judged(self, graphs):
@@ -102,15 +100,7 @@ def measure(problem, rows, trial, wanted):
             learner = LEARNED[method](trial)
             learner._known = known
             learner.fit(birds.train)
-            if method == "pooled":
-                # With the probabilities of all regions' sites, which the graphs alone do not tell.
-                found = {
-                    name: float(network.log_likelihood(birds.test[name]).mean())
-                    for name, network in learner.networks_.items()
-                }
-            else:
-                found = birds.judged(learner.configuration_)
-            lines[method] = _line(found)
+            lines[method] = _line(birds.judged(learner.configuration_))
             lines[method]["penalty"] = getattr(learner, "penalty_", None)
         elif method in CURVES:
             lines[method] = _curve(birds, CURVES[method], trial)

@@ -15,7 +15,7 @@ from benchmarks.bird_tasks import PROBLEMS
 from benchmarks.penalty_curves import EXPONENTS
 from benchmarks.summary import by_trial, claims_table, markdown, mean_and_error
 
-LEARNED = ("single", "identical", "pooled", "multitask", "multitask default")
+LEARNED = ("single", "identical", "multitask", "multitask default")
 CURVES = ("Paired/Double", "Paired/Single", "Edit")
 GROUPED = (
     "all tasks",
