@@ -78,10 +78,10 @@ def penalty_name(penalty):
 
     Examples
     --------
-    >>> [penalty_name(penalty) for penalty in (0.0, 0.5, 0.999, 1 - 1e-12, 1.0)]
-    ['0', '0.5', '0.999', '1 - 1e-12', '1']
+    >>> [penalty_name(penalty) for penalty in (0.0, 0.5, 0.9999, 1 - 1e-12, 1.0)]
+    ['0', '0.5', '0.9999', '1 - 1e-12', '1']
     """
     rest = 1 - penalty
-    if 0 < rest < 5e-4:
+    if 0 < rest < 5e-5:
         return f"1 - {rest:.0e}"
     return f"{penalty:.6g}"
