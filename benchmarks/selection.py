@@ -132,18 +132,20 @@ def _claims(lines):
         for measure in ("edits", "kl")
     }
     for measure, (method, other, published) in itertools.product(wide, COMPARED):
-        texts, better, worse = [], [], []
+        texts, better, worse, gains = [], [], [], []
         for size, own in wide[measure].items():
             if {method, other} <= set(own):
                 gain = own[other] - own[method]
+                gains.append(gain)
                 texts.append(f"{size}: {difference_text(own[other], own[method], 3)}")
                 if is_significant(own[other], own[method]):
                     (better if gain.mean() > 0 else worse).append(size)
         if texts:
+            mean = pd.concat(gains, axis=1).mean(axis=1)
             yield (
                 f"{method} below {other}, {MEASURES[measure]}",
                 published,
-                ", ".join(texts),
+                ", ".join(texts) + f"; mean over sizes {difference_text(mean, 0 * mean, 3)}",
                 f"better at {len(better)} of {len(texts)} sizes, worse at {len(worse)}",
             )
     for measure, method in itertools.product(wide, METHODS[1:]):
@@ -187,7 +189,7 @@ def _doubled(wide):
         "yes",
         f"selection {mean_and_error(added['selection'])}, "
         f"optimal number {mean_and_error(added['optimal number'])} edits",
-        bool(best > 2 * max(ours, 0)),
+        "selection adds nothing" if ours <= 0 else bool(best > 2 * ours),
     )
 
 
