@@ -100,8 +100,7 @@ def test_a_time_limit_is_told_and_starts_are_passed_on(monkeypatch, files):
     monkeypatch.chdir(files)
     result = learning.run(Options(paths=("north.csv",), starts=3, out="few"))
     assert (result.learner.search, result.learner.n_starts) == ("orders", 3)
-    program = "from bnmtl.cli import main; main()"
-    command = [sys.executable, "-c", program, *BOTH, "--time-limit", "0", "--out", "run"]
+    command = [sys.executable, "-m", "bnmtl", *BOTH, "--time-limit", "0", "--out", "run"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0
     assert (

@@ -8,6 +8,7 @@ from benchmarks import (
     bird,
     bird_tables,
     methods,
+    methods_tables,
     penalty_choice,
     penalty_curves,
     priors,
@@ -116,7 +117,7 @@ def test_every_study_has_tables_and_a_picture(module, lines, monkeypatch):
     own = lines[module.NAME]
     found = module.tables(own)
     assert set(found) == {module.NAME, f"{module.NAME}_claims"} | (
-        {"methods_reductions"} if module is methods else set()
+        {"methods_reductions", "methods_in_short"} if module is methods else set()
     )
     for text in found.values():
         widths = {line.count(" | ") for line in text.splitlines()}
@@ -146,16 +147,25 @@ def test_verdicts_on_curves(lines):
 
 def test_verdicts_on_methods(lines):
     own = lines["methods"]
-    found = verdicts(summary.claims_table(methods._claims(own)))
+    found = verdicts(summary.claims_table(methods_tables._claims(own)))
     claim = "multitask T below single, edits: every reduction reached or exceeded"
     assert found[claim].startswith("no: high end")
     single = own["method"] == "single T"
     own = own.assign(edits=own["edits"].where(~(single & (own["problem"] == "ALARM")), 40.0))
-    assert verdicts(summary.claims_table(methods._claims(own)))[claim] == "yes"
+    assert verdicts(summary.claims_table(methods_tables._claims(own)))[claim] == "yes"
     far = single & (own["problem"] == "INSURANCE")
     own = own.assign(edits=own["edits"].where(~far, 10.0))
-    assert "low end" in verdicts(summary.claims_table(methods._claims(own)))[claim]
-    assert "n.s. on INSURANCE" in verdicts(summary.claims_table(methods._claims(own)))[claim]
+    assert "low end" in verdicts(summary.claims_table(methods_tables._claims(own)))[claim]
+    assert "n.s. on INSURANCE" in verdicts(summary.claims_table(methods_tables._claims(own)))[claim]
+
+
+def test_methods_in_short(lines):
+    own = lines["methods"]
+    text = methods_tables.tables(own[own["problem"] != "ALARM"])["methods_in_short"].splitlines()
+    assert len(text) == 2 + len(methods.PROBLEMS) - 1
+    default = own["method"] == "multitask default"
+    together = own[default & (own["problem"] == "CONTROL")]["edits"]
+    assert text[-1].endswith(f"| {together.mean():.2f} ± {together.sem():.2f} |")
 
 
 def test_verdicts_on_numbers_of_tasks(lines):
@@ -228,7 +238,8 @@ def test_tables_are_put_between_their_comments(monkeypatch):
     assert tables.with_tables(found) == found
 
 
-def test_the_readme_has_every_table_that_has_results():
-    text = (tables.FOLDER / "README.md").read_text()
+def test_the_readmes_have_every_table_that_has_results():
+    readmes = (tables.FOLDER / "README.md", tables.FOLDER.parent / "README.md")
+    text = "".join(path.read_text() for path in readmes)
     for name in tables.studies():
         assert f"<!-- table: {name} -->" in text, name
