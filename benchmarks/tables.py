@@ -238,6 +238,7 @@ STUDIES = (
     "one_trial",
     "training_size",
     "penalty_choice",
+    "posterior",
     "task_number",
     "selection",
     "bird",

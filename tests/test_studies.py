@@ -13,6 +13,7 @@ from benchmarks import (
     penalty_choice,
     penalty_curves,
     pool,
+    posterior,
     priors,
     related,
     selection,
@@ -23,11 +24,21 @@ from benchmarks import (
 )
 from benchmarks.record import Results, key_of
 from benchmarks.variants import LEARNERS, Searches
-from bnmtl import BayesNet, MultitaskLearner, PairedPrior, metrics, problems
+from bnmtl import (
+    BayesNet,
+    EditPrior,
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    PairedPrior,
+    metrics,
+    problems,
+)
 from bnmtl.held_out import held_out_rows, parted
+from bnmtl.search.posterior import log_posterior
+from bnmtl.search.problem import Couplings
 
 STUDIES = (
-    *(methods, penalty_choice, penalty_curves, priors, selection, task_number),
+    *(methods, penalty_choice, penalty_curves, posterior, priors, selection, task_number),
     training_size,
 )
 
@@ -237,3 +248,42 @@ def test_a_group_of_the_pool_is_learned_once_and_as_the_learner_does():
         for own in one.graphs
     ]
     assert chosen is one.graphs[int(np.argmax(np.array(means) >= max(means) - 1e-9))]
+
+
+@pytest.mark.slow_without_jit
+def test_the_posterior_of_the_study_is_the_learners(asia):
+    learner = MultitaskLearnerCV(**LEARNERS["S"], validation="posterior", random_state=3)
+    learner.fit(asia.tasks)
+    found = {one.penalty: one for one in posterior._candidates(posterior.Paths(asia.tasks, 3), "")}
+    scores = learner.validation_scores_
+    assert list(found) == scores.index[::-1].tolist()
+    assert found[0.0].log_posterior == pytest.approx(scores[0.0], abs=1e-6)
+    # The learner searches more, so it may do better, but hardly by much.
+    gaps = [scores[penalty] - one.log_posterior for penalty, one in found.items()]
+    assert max(map(abs, gaps)) < 10
+    names = ("finer grid", "directions apart", "arc probability")
+    n_candidates = {
+        name: len(list(posterior._candidates(posterior.Paths(asia.tasks, 3), name)))
+        for name in names
+    }
+    assert n_candidates == {"finer grid": 50, "directions apart": 60, "arc probability": 75}
+
+
+@pytest.mark.parametrize("prior", [PairedPrior(0.99), EditPrior(0.9)])
+def test_an_arc_probability_for_each_task(prior):
+    networks = problems.perturb(problems.random_network(6, random_state=0), 3, 2, random_state=0)
+    tasks = related.Related(networks, 100, 0).tasks
+    assert not any(task.constant for task in tasks.values())
+    couplings = Couplings(prior, Searches(tasks, 0).search("S").joint)
+    # With as many arcs in every task, one probability for all is the best for each.
+    matrices = np.zeros((3, 6, 6), bool)
+    matrices[0, 0, 1] = matrices[1, 2, 1] = matrices[2, 3, 4] = True
+    plain = log_posterior(couplings, matrices, -5.0)
+    by_task = posterior.log_posterior_by_task(couplings, matrices, -5.0)
+    assert by_task == pytest.approx(plain, abs=1e-3)
+    matrices[0, 0, 2:] = True
+    plain = log_posterior(couplings, matrices, -5.0)
+    assert posterior.log_posterior_by_task(couplings, matrices, -5.0) > plain + 0.1
+    matrices[:, 5, 4] = [True, False, False]
+    identical = Couplings(PairedPrior(1.0), Searches(tasks, 0).search("S").joint)
+    assert posterior.log_posterior_by_task(identical, matrices, 0.0) == -np.inf

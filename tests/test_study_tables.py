@@ -11,6 +11,7 @@ from benchmarks import (
     methods_tables,
     penalty_choice,
     penalty_curves,
+    posterior,
     priors,
     selection,
     summary,
@@ -26,6 +27,7 @@ STUDIES = (
     priors,
     training_size,
     penalty_choice,
+    posterior,
     task_number,
     selection,
     bird,
@@ -71,6 +73,8 @@ def of_study(module, rng, wanted, case):
         line["penalty"] = PENALTIES[3]
         line["penalties"] = PENALTIES
         line["edits_at"] = [12.0] * len(PENALTIES)
+    elif module is posterior:
+        line |= {"penalty": PENALTIES[3], "with": None if wanted == "posterior" else 0.5}
     elif module is task_number:
         n = task_number.OTHERS + 1
         curve = [abs(n_others - 3) + 10 + rng.normal(0, 0.1) for n_others in range(n)]
@@ -157,6 +161,16 @@ def test_verdicts_on_methods(lines):
     own = own.assign(edits=own["edits"].where(~far, 10.0))
     assert "low end" in verdicts(summary.claims_table(methods_tables._claims(own)))[claim]
     assert "n.s. on INSURANCE" in verdicts(summary.claims_table(methods_tables._claims(own)))[claim]
+
+
+def test_verdicts_on_remedies(lines):
+    own = lines["posterior"]
+    better = own["edits"] - 5 * (own["choice"] == "finer grid")
+    found = verdicts(posterior.tables(own.assign(edits=better))["posterior_claims"])
+    assert found["finer grid less the plain posterior, edits"] == "better on 5, worse on 0"
+    worse = own["edits"] + 5 * (own["choice"] == "Edit") * (own["problem"] == "ALARM")
+    found = verdicts(posterior.tables(own.assign(edits=worse))["posterior_claims"])
+    assert found["Edit less the plain posterior, edits"].endswith("worse on 1")
 
 
 def test_methods_in_short(lines):
