@@ -161,7 +161,7 @@ def _penalties(lines, problem):
                 "yes",
                 f"best at 1 - penalty = {at_exponent(best)}, {mean[best]:+.2f} above apart; one "
                 f"structure for all {gain_text(-fall)} from there",
-                0 < best < last and is_sure(fall) and fall.mean() < rise.mean(),
+                _shape(is_sure(rise), is_sure(fall) and fall.mean() < rise.mean(), "only the rise"),
             )
     sizes = set.intersection(*(set(own) for own in by_prior.values()))
     for rows in sorted(sizes):
@@ -186,7 +186,7 @@ def _numbers(lines, problem):
             "yes",
             f"best with {best} of {last} others, {gain_text(curve[best])} above none, "
             f"{gain_text(curve[best] - curve[last])} above all",
-            0 < best < last and is_sure(curve[best]) and is_sure(curve[best] - curve[last]),
+            _shape(is_sure(curve[best]), is_sure(curve[best] - curve[last]), "only the first"),
         )
         better = optimal[rows].mean(axis=1) - curve.mean(axis=1)
         yield (
@@ -205,6 +205,11 @@ def _numbers(lines, problem):
             f"{direct[rows][between].to_numpy().mean():.2f}",
             not is_sure(apart) and not is_sure(-apart),
         )
+
+
+def _shape(rises, falls, first):
+    """Whether a curve goes up and then down, or does only the first."""
+    return ("yes" if falls else first) if rises else "no"
 
 
 def _groups(lines, problem):
@@ -255,15 +260,20 @@ def draw(lines):
     grid = figure.subplots(len(present), 5, squeeze=False)
     for row, problem in zip(grid, present, strict=True):
         _draw_curves(row[0], lines, problem)
-        _draw_gains(row[1], lines, problem, LEARNED[1:], "learners")
+        _draw_gains(row[1], lines, problem, LEARNED[1:], "single")
+        row[1].set_yscale("symlog", linthresh=0.1)
+        row[1].set_title("learners", fontsize=9)
         _draw_numbers(row[2], lines, problem)
-        _draw_gains(row[3], lines, problem, GROUPED, "groups of tasks")
+        _draw_gains(row[3], lines, problem, GROUPED[1:], "all tasks")
+        row[3].set_title("groups of tasks", fontsize=9)
         _draw_dendrogram(row[4], lines[lines["problem"] == problem])
         for axes in row[:4]:
-            axes.set_ylabel("nats a site above single-task", fontsize=8)
+            axes.axhline(0, color="gray", linewidth=0.6)
+            if not axes.get_ylabel():
+                axes.set_ylabel("nats a site above single", fontsize=8)
             if axes.get_legend_handles_labels()[0]:
                 axes.legend(fontsize=7)
-        row[0].set_ylabel(f"{problem}\nnats a site above single-task", fontsize=8)
+        row[0].set_ylabel(f"{problem}\n{row[0].get_ylabel()}", fontsize=8)
     return figure
 
 
@@ -279,14 +289,21 @@ def _draw_curves(axes, lines, problem):
     axes.set_title("penalty", fontsize=9)
 
 
-def _draw_gains(axes, lines, problem, methods, title):
-    for method in methods:
-        own = gains(lines, problem, method)
+def _draw_gains(axes, lines, problem, methods, other):
+    """Gains of methods over another one by number of sites, side by side where they would hide
+    one another."""
+    sizes = set()
+    for at, method in enumerate(methods):
+        own = gains(lines, problem, method, other)
         if own:
+            sizes.update(own)
+            places = [rows * 1.03 ** (at - (len(methods) - 1) / 2) for rows in own]
             means, errors = ([getattr(g, name)() for g in own.values()] for name in ("mean", "sem"))
-            axes.errorbar(list(own), means, yerr=errors, fmt="-o", markersize=3, label=method)
-    axes.axhline(0, color="gray", linewidth=0.6)
-    axes.set_title(title, fontsize=9)
+            axes.errorbar(places, means, yerr=errors, fmt="-o", markersize=3, label=method)
+    axes.set_xscale("log")
+    axes.set_xticks(sorted(sizes), map(str, sorted(sizes)))
+    axes.minorticks_off()
+    axes.set_ylabel(f"nats a site above {other}", fontsize=8)
     axes.set_xlabel("sites of each region")
 
 

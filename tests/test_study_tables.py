@@ -195,10 +195,18 @@ def test_verdicts_on_birds(lines):
     assert found["BIRD-SITES: multitask above single, less with more sites"] == "yes"
     assert found["BIRD-SITES: with many sites single-task learning is better"] == "no"
     shape = "BIRD-SITES, 100 sites, Edit: a quick rise, then a slow fall"
-    assert found[shape] == "no"
+    # It falls below where it began.
+    assert found[shape] == "only the rise"
     linear = "BIRD-SITES, 100 sites: a linear hierarchy, regions join one growing cluster"
     assert found[linear] == "no"
     assert found["BIRD-SITES, 200 sites: near regions help, far ones harm"] == "yes"
+    falls = [[-abs(at - 5) / (1 if at < 5 else 4) for at in range(12)]] * len(lines["bird"])
+    curved = lines["bird"].assign(curve=lines["bird"]["curve"].where(lambda c: c.isna(), falls))
+    assert verdicts(bird.tables(curved)["bird_claims"])[shape] == "yes"
+    rising = curved.assign(
+        curve=curved["curve"].where(lambda c: c.isna(), [list(range(12))] * len(falls))
+    )
+    assert verdicts(bird.tables(rising)["bird_claims"])[shape] == "only the rise"
 
 
 def test_the_methods_of_the_study_of_birds_are_those_of_its_tables():
