@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from benchmarks import study
 from benchmarks.bird_tables import GROUPED, INDIRECT, INDIRECT_ROWS, draw, tables
-from benchmarks.bird_tasks import PROBLEMS, bird_tasks, train_and_test
+from benchmarks.bird_tasks import PROBLEMS, bird_tasks, data_file, train_and_test
 from benchmarks.groups import AT_LEAST, PENALTY, SHARE, Groupings, best_of
 from benchmarks.penalty_curves import EXPONENTS
 from benchmarks.variants import LEARNERS, Searches
@@ -34,7 +34,7 @@ NAME = "bird"
 SETTINGS = ("problem", "rows", "trial", "method")
 DPI = 100
 __all__ = ["draw", "measure", "plan", "tables"]
-NEEDS_DATA = True
+NEEDS_DATA = data_file
 TRIALS = range(10)
 VALIDATION = 0.05
 LEARNED = {

@@ -8,7 +8,8 @@ A study is a module with
   lines' last setting under "wanted",
 - ``measure(wanted, **case)``, which gives a line for each that is wanted, by its name,
 - ``draw(lines)``, a matplotlib figure, and ``tables(lines)``, text by name,
-- ``NEEDS_DATA`` where the data are no part of the project.
+- ``NEEDS_DATA`` where the data are no part of the project: a function that raises ValueError where
+  they are not to be found.
 
 `main` runs what is missing, tells the time it took and draws. With ``--quick`` a small part is run
 anew in results/quick, for a test that all of it works.
@@ -99,9 +100,14 @@ def main(name):
     if hasattr(study, "NEEDS_DATA"):
         parser.add_argument("--data", help="folder of the data; BNMTL_DATA if not given")
     arguments = parser.parse_args()
-    if getattr(arguments, "data", None):
-        # Read by the processes that measure, too.
-        os.environ["BNMTL_DATA"] = arguments.data
+    if hasattr(study, "NEEDS_DATA"):
+        if arguments.data:
+            # Read by the processes that measure, too.
+            os.environ["BNMTL_DATA"] = arguments.data
+        try:
+            study.NEEDS_DATA()
+        except ValueError as error:
+            parser.exit(2, f"{error}\n")
     folder, pictures = arguments.out, arguments.out
     if arguments.quick:
         folder = pictures = FOLDER / "quick" / study.NAME

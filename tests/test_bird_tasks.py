@@ -105,15 +105,16 @@ def test_where_the_file_is(folder, monkeypatch, tmp_path):
         bird_tasks("BIRD-SITES", few)
 
 
-def test_the_script_shows_sizes_or_one_line(tmp_path):
-    def run(*arguments):
-        command = [sys.executable, "-m", "benchmarks.bird_tasks", *arguments]
+def test_the_scripts_show_sizes_or_one_line(tmp_path):
+    def run(*arguments, script="bird_tasks"):
+        command = [sys.executable, "-m", f"benchmarks.{script}", *arguments]
         return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
 
     shown = run("--data", written(tmp_path, prepared(1300)))
     assert shown.returncode == 0 and "  northeast         1300    36" in shown.stdout
-    refused = run("--data", "nowhere")
-    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+    for refused in (run("--data", "nowhere"), run("--data", "nowhere", script="bird")):
+        assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+        assert "there is no such file in `nowhere`" in refused.stderr
 
 
 def frames(**n_rows):
