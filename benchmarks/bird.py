@@ -13,7 +13,14 @@ import numpy as np
 from sklearn.base import clone
 
 from benchmarks import study
-from benchmarks.bird_tables import GROUPED, INDIRECT, INDIRECT_ROWS, draw, tables
+from benchmarks.bird_tables import (
+    GROUPED,
+    INDIRECT,
+    INDIRECT_ROWS,
+    SAME_REGIONS,
+    draw,
+    tables,
+)
 from benchmarks.bird_tasks import PROBLEMS, bird_tasks, data_file, train_and_test
 from benchmarks.groups import AT_LEAST, PENALTY, SHARE, Groupings, best_of
 from benchmarks.penalty_curves import EXPONENTS
@@ -34,8 +41,8 @@ NAME = "bird"
 SETTINGS = ("problem", "rows", "trial", "method")
 DPI = 100
 __all__ = ["draw", "measure", "plan", "tables"]
-NEEDS_DATA = data_file
-TRIALS = range(10)
+TAKES_DATA = True
+N_TRIALS = 10
 VALIDATION = 0.05
 LEARNED = {
     "single": lambda seed: SingleTaskLearner(random_state=seed),
@@ -61,21 +68,29 @@ FIXED = {
 }
 
 
-def plan(quick):
+def plan(quick, trials=None):
     """All cases, few rows first; the quick one learns 100 sites of every region alone."""
     if quick:
         return [{"problem": "BIRD-SITES", "rows": 100, "trial": 0, "wanted": ["single"]}]
     return [
         {"problem": name, "rows": rows, "trial": trial, "wanted": _wanted(name, rows)}
-        for trial in TRIALS
+        for trial in range(trials or N_TRIALS)
         for name, problem in PROBLEMS.items()
         for rows in problem.sizes
     ]
 
 
 def _wanted(name, rows):
+    if name in SAME_REGIONS:
+        return list(LEARNED)
     wanted = [*LEARNED, *(itertools.chain(CURVES, GROUPED) if rows <= MOST_ROWS[name] else ())]
     return [*wanted, INDIRECT] if rows == INDIRECT_ROWS else wanted
+
+
+def check_needs(cases):
+    """Raise ValueError where there are cases and no data."""
+    if cases:
+        data_file()
 
 
 class Birds:

@@ -27,27 +27,27 @@ GROUPED = (
 )
 # Selection in the order of the indirect measure, at one number of rows.
 INDIRECT, INDIRECT_ROWS = "selection, indirect", 200
+# Problems of the regions that another problem is left with where sites are many.
+SAME_REGIONS = {"BIRD-SITES-4": "BIRD-SITES", "BIRD-SPECIES-3": "BIRD-SPECIES"}
 # Share of the splits in which a difference must have the same sign to count.
 SURE = 0.9
 
 
 def tables(lines):
     """Gains over single-task learning, and the published claims."""
-    lines = comparable(lines)
+    lines = with_same_regions(lines)
     return {"bird": markdown(_gained(lines)), "bird_claims": claims_table(_claims(lines))}
 
 
-def comparable(lines):
-    """The lines, means being over the regions that have enough sites at every size."""
-    lines = lines.copy()
-    with_regions = lines[lines["regions"].notna()]
-    for _, own in with_regions.groupby("problem"):
-        common = set.intersection(*(set(regions) for regions in own["regions"]))
-        means = own["regions"].map(
-            lambda regions, common=common: float(np.mean([regions[name] for name in common]))
-        )
-        lines.loc[means.index, "nats"] = means
-    return lines
+def with_same_regions(lines):
+    """The lines, and those with many sites for the problems of the regions that have as many."""
+    found = [lines]
+    for small, large in SAME_REGIONS.items():
+        regions = set(PROBLEMS[small].regions)
+        own = lines[(lines["problem"] == large) & lines["regions"].notna()]
+        same = own["regions"].map(lambda by_region, regions=regions: set(by_region) == regions)
+        found.append(own[same.to_numpy(dtype=bool)].assign(problem=small))
+    return pd.concat(found, ignore_index=True)
 
 
 def gains(lines, problem, method, other="single"):
@@ -125,17 +125,16 @@ def at_exponent(place):
 
 
 def _claims(lines):
-    for problem in PROBLEMS:
+    for problem in SAME_REGIONS:
         own = gains(lines, problem, "multitask")
         if own:
             means = [own[n].mean() for n in sorted(own)]
-            texts = ", ".join(f"{n}: {gain_text(own[n])}" for n in sorted(own))
             falls = all(a > b for a, b in itertools.pairwise(means))
             yield (
                 f"{problem}: multitask above single, less with more sites",
                 "yes",
-                texts,
-                "yes" if falls and is_sure(own[min(own)]) else "no",
+                ", ".join(f"{n}: {gain_text(own[n])}" for n in sorted(own)),
+                falls and is_sure(own[min(own)]),
             )
             yield (
                 f"{problem}: with many sites single-task learning is better",
@@ -143,6 +142,7 @@ def _claims(lines):
                 f"{max(own)}: {gain_text(own[max(own)])}",
                 is_sure(-own[max(own)]),
             )
+    for problem in SAME_REGIONS.values():
         yield from _penalties(lines, problem)
         yield from _numbers(lines, problem)
         yield from _groups(lines, problem)
@@ -183,7 +183,7 @@ def _numbers(lines, problem):
         best, last = int(mean.idxmax()), len(mean) - 1
         yield (
             f"{problem}, {rows} sites: near regions help, far ones harm",
-            "yes",
+            "yes, shown for one region",
             f"best with {best} of {last} others, {gain_text(curve[best])} above none, "
             f"{gain_text(curve[best] - curve[last])} above all",
             _shape(is_sure(curve[best]), is_sure(curve[best] - curve[last]), "only the first"),
@@ -254,15 +254,18 @@ def draw(lines):
     """Penalty, size, number of tasks, groups, and the hierarchy of regions."""
     from matplotlib.figure import Figure
 
-    lines = comparable(lines)
-    present = [problem for problem in PROBLEMS if problem in set(lines["problem"])]
+    lines = with_same_regions(lines)
+    present = {
+        large: small for small, large in SAME_REGIONS.items() if large in set(lines["problem"])
+    }
     figure = Figure(figsize=(20, 4.4 * len(present)), layout="constrained")
     grid = figure.subplots(len(present), 5, squeeze=False)
     for row, problem in zip(grid, present, strict=True):
         _draw_curves(row[0], lines, problem)
-        _draw_gains(row[1], lines, problem, LEARNED[1:], "single")
+        _draw_gains(row[1], lines, present[problem], LEARNED[1:], "single")
         row[1].set_yscale("symlog", linthresh=0.1)
-        row[1].set_title("learners", fontsize=9)
+        n_regions = len(PROBLEMS[present[problem]].regions)
+        row[1].set_title(f"learners, the same {n_regions} regions", fontsize=9)
         _draw_numbers(row[2], lines, problem)
         _draw_gains(row[3], lines, problem, GROUPED[1:], "all tasks")
         row[3].set_title("groups of tasks", fontsize=9)

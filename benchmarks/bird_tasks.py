@@ -20,7 +20,8 @@ from bnmtl.seeding import generator
 FILE = Path("multitask", "pfw2021_sites_multitask.csv.gz")
 # A region takes part where at least this many rows remain to test on, and no problem is learned
 # from fewer rows than the other number. Of the sizes below this leaves, for sites, all 8 regions up
-# to 400 and 4 at 800 and 1200; for species 5 up to 200, 4 at 300 and 3 at 600.
+# to 400 and 4 at 800 and 1200; for species 5 up to 200, 4 at 300 and 3 at 600. These 4 and 3 are
+# problems of their own, to tell what comes of more sites from what comes of fewer tasks.
 FEWEST_TEST_ROWS = 50
 FEWEST_TRAINING_ROWS = 100
 
@@ -51,6 +52,18 @@ PROBLEMS = {
         species=True,
         sizes=(100, 200, 300, 600),
     ),
+    "BIRD-SITES-4": Problem(
+        regions=("canada_east", "midwest", "northeast", "southeast"),
+        min_records=1,
+        species=False,
+        sizes=(100, 200, 400),
+    ),
+    "BIRD-SPECIES-3": Problem(
+        regions=("midwest", "northeast", "southeast"),
+        min_records=8,
+        species=True,
+        sizes=(100, 200, 300),
+    ),
 }
 
 
@@ -62,9 +75,10 @@ def bird_tasks(name, data=None):
 
     Parameters
     ----------
-    name : {"BIRD-SITES", "BIRD-SPECIES"}
+    name : {"BIRD-SITES", "BIRD-SPECIES", "BIRD-SITES-4", "BIRD-SPECIES-3"}
         34 attributes of the site, `snow_seen` and `effort` at all sites of 8 regions; or these,
-        `records` and 40 species at the sites with 8 records or more of the 5 largest regions.
+        `records` and 40 species at the sites with 8 records or more of the 5 largest regions; or
+        only the 4 or 3 regions that have enough sites for the largest training sets.
     data : path, optional
         Folder that holds `multitask/pfw2021_sites_multitask.csv.gz`; default: what the environment
         variable BNMTL_DATA names.

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks import study
 from benchmarks.methods_tables import METHODS, PROBLEMS, draw, tables
-from benchmarks.peers import PyAgrum
+from benchmarks.peers import PyAgrum, require
 from benchmarks.pool import Pool, held_out_of
 from benchmarks.related import Related, networks_of
 from benchmarks.variants import LEARNERS
@@ -34,15 +34,20 @@ SETTINGS = ("problem", "trial", "method")
 DPI = 100
 __all__ = ["draw", "measure", "plan", "tables"]
 N_ROWS = 1000
-TRIALS = range(20)
+N_TRIALS = 20
 VALIDATION = 0.05
 N_BOOTSTRAP = 100
-FIXED = {"n_rows": N_ROWS, "validation": VALIDATION, "n_bootstrap": N_BOOTSTRAP}
 # Of an arc, in the prior of sparse graphs; 0.5 is the uniform prior.
 PROBABILITIES = (0.5, 0.1, 0.03, 0.01, 0.003)
+FIXED = {
+    "n_rows": N_ROWS,
+    "validation": VALIDATION,
+    "n_bootstrap": N_BOOTSTRAP,
+    "probabilities": PROBABILITIES,
+}
 
 
-def plan(quick):
+def plan(quick, trials=None):
     """All cases; the quick one is a trial of two methods on few rows."""
     if quick:
         return [
@@ -50,9 +55,15 @@ def plan(quick):
         ]
     return [
         {"problem": problem, "trial": trial, "wanted": list(METHODS)}
-        for trial in TRIALS
+        for trial in range(trials or N_TRIALS)
         for problem in PROBLEMS
     ]
+
+
+def check_needs(cases):
+    """Raise ValueError where pyAgrum is to be measured and is not there."""
+    if any("pyAgrum" in case["wanted"] for case in cases):
+        require("pyagrum")
 
 
 def measure(problem, trial, wanted):
@@ -66,10 +77,12 @@ def line_of(related, method, trial, known):
     """What one method reaches; ``known`` keeps what methods search alike."""
     kind = method.split()[0]
     if method == "pyAgrum":
-        graphs = {
-            name: _without_constant(PyAgrum(task.frame()).climb(tabu=True)[0], task)
-            for name, task in related.tasks.items()
-        }
+        # Its result depends on the order of the columns; no order is better than another.
+        order = np.random.default_rng(trial)
+        graphs = {}
+        for name, task in related.tasks.items():
+            frame = task.frame()[order.permutation(task.variables)]
+            graphs[name] = _without_constant(PyAgrum(frame).climb(tabu=True)[0], task)
         return means(related.judged(graphs))
     if kind == "bagged":
         # Rows drawn twice make dependencies look stronger, and a strong search finds them.

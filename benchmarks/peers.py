@@ -1,5 +1,6 @@
 """The packages that learn one network at a time, called the way their manuals say."""
 
+import importlib.util
 import math
 import time
 
@@ -7,6 +8,12 @@ import networkx as nx
 import numpy as np
 
 BITS = math.log(2)
+
+
+def require(package):
+    """Raise ValueError unless a package is installed."""
+    if importlib.util.find_spec(package) is None:
+        raise ValueError(f'`{package}` is needed for this: `pip install -e ".[bench]"`.')
 
 
 class PyAgrum:

@@ -38,15 +38,15 @@ FEW = (0.0, 1.0, 2.0, 4.0, 8.0, float("inf"))
 TRIALS = {"T": 20, "S": 20, "J": 10}
 
 
-def plan(quick):
+def plan(quick, trials=None):
     """All cases; the quick ones are one trial of one problem."""
     if quick:
         yield {"problem": "ALARM", "p_delete": 0.05, "trial": 0, "wanted": ["T", "S"]}
         return
-    for trial in range(max(TRIALS.values())):
+    for trial in range(trials or max(TRIALS.values())):
         for problem in PROBLEMS:
             for p_delete in P_DELETE:
-                wanted = [variant for variant, n in TRIALS.items() if trial < n]
+                wanted = [variant for variant, n in TRIALS.items() if trial < (trials or n)]
                 yield {
                     "problem": problem,
                     "p_delete": p_delete,

@@ -45,7 +45,7 @@ from bnmtl.search.problem import Couplings, TaskProblem
 NAME = "posterior"
 SETTINGS = ("problem", "trial", "choice")
 DPI = 100
-TRIALS = range(10)
+N_TRIALS = 10
 FINE = tuple(1 - 10 ** (-at / 4) for at in range(49))
 REVERSALS = (0.1, 0.3, 1.0, 2.0)
 FIXED = {
@@ -65,13 +65,13 @@ CHOICES = ("posterior", *REMEDIES, "optimal")
 _LOG_ODDS = (-14.0, 7.0)
 
 
-def plan(quick):
+def plan(quick, trials=None):
     """All cases; the quick one is a trial of the plain posterior."""
     if quick:
         return [{"problem": "ALARM", "trial": 0, "wanted": ["posterior"]}]
     return [
         {"problem": problem, "trial": trial, "wanted": list(CHOICES)}
-        for trial in TRIALS
+        for trial in range(trials or N_TRIALS)
         for problem in FIVE
     ]
 

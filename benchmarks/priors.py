@@ -36,12 +36,12 @@ DOUBLE = "Paired/Double"
 PRIORS = tuple(f"{kind} {variant}" for kind in KINDS for variant in "TS")
 
 
-def plan(quick):
+def plan(quick, trials=None):
     """All cases; the quick one is a trial of the thesis's search."""
     wanted = [prior for prior in PRIORS if prior.endswith("T")] if quick else list(PRIORS)
     return [
         {"problem": problem, "trial": trial, "wanted": wanted}
-        for trial in (range(1) if quick else methods.TRIALS)
+        for trial in range(1 if quick else trials or methods.N_TRIALS)
         for problem in (FIVE[:1] if quick else FIVE)
     ]
 
@@ -63,20 +63,17 @@ def measure(problem, trial, wanted):
     return lines
 
 
-def with_double(lines):
-    """The lines together with those of Paired/Double."""
-    other = study.lines_of(methods)
-    if not len(other):
-        return lines
-    other = other[other["method"].isin(["multitask T", "multitask S"])]
-    other = other[other["problem"].isin(FIVE)]
-    names = other["method"].str.replace("multitask", DOUBLE)
-    return pd.concat([other.assign(prior=names), lines], ignore_index=True)
+def of_double(lines):
+    """Those of the lines of `benchmarks.methods` that are of Paired/Double."""
+    own = lines[lines["method"].isin(["multitask T", "multitask S"]) & lines["problem"].isin(FIVE)]
+    return own.assign(prior=own["method"].str.replace("multitask", DOUBLE))
+
+
+BESIDE = (methods, of_double)
 
 
 def tables(lines):
     """What each prior reaches, and the published claim."""
-    lines = with_double(lines)
     rows = []
     for (problem, prior), own in lines.groupby(["problem", "prior"], sort=False):
         row = {"problem": problem, "prior": prior, "trials": len(own)}
@@ -115,7 +112,6 @@ def draw(lines):
     """Bars of edits and divergence, a group a problem."""
     from matplotlib.figure import Figure
 
-    lines = with_double(lines)
     present = [problem for problem in FIVE if problem in set(lines["problem"])]
     names = sorted(set(lines["prior"]), key=lambda name: (name[-1] != "T", name))
     colors = dict(

@@ -24,41 +24,43 @@ class Results:
     folder : pathlib.Path, default=FOLDER
     fixed : mapping, default={}
         What else the lines depend on, the same for all of them: it is written into each, and lines
-        that were made with other values do not count.
+        that were made with other values, or without any, do not count.
     """
 
     def __init__(self, name, settings, folder=FOLDER, fixed=None):
         self._path = folder / f"{name}.jsonl"
         self._settings = settings
-        self._fixed = dict(fixed or {})
+        # As it is read again.
+        self._fixed = json.loads(json.dumps(dict(fixed or {})))
         # Now, not when the first line is done and files may have been changed.
         circumstances()
         self.lines = []
         if self._path.exists():
             self.lines = [json.loads(line) for line in self._path.read_text().splitlines()]
-        self._keys = {self._key(line) for line in self.lines}
+        self._keys = {self._key(line) for line in self.lines if self._is_current(line)}
 
     def has(self, **settings):
         """Whether there is a line for these settings."""
         return self._key(settings) in self._keys
 
     def _key(self, line):
-        fixed = {name: line.get(name, value) for name, value in self._fixed.items()}
-        return key_of({**{name: line[name] for name in self._settings}, **fixed})
+        return key_of({**{name: line[name] for name in self._settings}, **self._fixed})
+
+    def _is_current(self, line):
+        return all(name in line and line[name] == value for name, value in self._fixed.items())
 
     def current(self):
         """The newest line for each settings, of those that were made with the fixed values."""
-        found = {}
-        for line in self.lines:
-            if all(line.get(name, value) == value for name, value in self._fixed.items()):
-                found[self._key(line)] = line
+        found = {self._key(line): line for line in self.lines if self._is_current(line)}
         return list(found.values())
 
     def forget(self, **settings):
         """Take out what there is for these settings."""
         key = self._key(settings)
         self._keys.discard(key)
-        self.lines = [line for line in self.lines if self._key(line) != key]
+        self.lines = [
+            line for line in self.lines if not self._is_current(line) or self._key(line) != key
+        ]
         self._path.write_text("".join(json.dumps(line) + "\n" for line in self.lines))
 
     def add(self, **line):

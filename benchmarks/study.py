@@ -4,12 +4,15 @@ A study is a module with
 
 - ``NAME``, ``SETTINGS``, the names of the values that tell its lines apart, ``FIXED``, what else
   they depend on, and ``DPI``, of its picture,
-- ``plan(quick)``, its cases: dictionaries of arguments for ``measure``, each with the list of the
-  lines' last setting under "wanted",
+- ``plan(quick, trials)``, its cases: dictionaries of arguments for ``measure``, each with the list
+  of the lines' last setting under "wanted"; ``trials`` replaces the number of trials, None is the
+  study's own,
 - ``measure(wanted, **case)``, which gives a line for each that is wanted, by its name,
 - ``draw(lines)``, a matplotlib figure, and ``tables(lines)``, text by name,
-- ``NEEDS_DATA`` where the data are no part of the project: a function that raises ValueError where
-  they are not to be found.
+- ``check_needs(cases)`` where cases need what may not be there, which raises ValueError then,
+- ``TAKES_DATA`` where data are no part of the project,
+- ``BESIDE`` where tables and pictures also show lines of another study of the same folder: its
+  module, and a function that gives what is to be added of its lines.
 
 `main` runs what is missing, tells the time it took and draws. With ``--quick`` a small part is run
 anew in results/quick, for a test that all of it works.
@@ -17,6 +20,7 @@ anew in results/quick, for a test that all of it works.
 
 import argparse
 import importlib
+import inspect
 import os
 import shutil
 import time
@@ -39,15 +43,19 @@ def results_of(study, folder=FOLDER):
 
 def lines_of(study, folder=FOLDER):
     """The lines of a study as a data frame, one for each of its settings."""
-    return pd.DataFrame(results_of(study, folder).current())
+    lines = pd.DataFrame(results_of(study, folder).current())
+    if len(lines) and hasattr(study, "BESIDE"):
+        other, added = study.BESIDE
+        beside = lines_of(other, folder)
+        if len(beside):
+            lines = pd.concat([lines, added(beside)], ignore_index=True)
+    return lines
 
 
 def missing_of(study, results, quick, trials=None):
     """Cases with what is not yet measured of them."""
     cases = []
-    for case in study.plan(quick):
-        if trials is not None and case["trial"] >= trials:
-            continue
+    for case in study.plan(quick) if trials is None else study.plan(quick, trials):
         settings = {name: value for name, value in case.items() if name != "wanted"}
         last = study.SETTINGS[-1]
         wanted = [one for one in case["wanted"] if not results.has(**settings, **{last: one})]
@@ -89,33 +97,38 @@ def run(study, results, cases, n_jobs):
             progress.advance(bar, len(found))
 
 
+def _at_least_1(text):
+    """A whole number of at least 1, from the command line."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
+    return int(text)
+
+
 def main(name):
     """The command line of the study in the module of that name."""
     study = importlib.import_module(f"benchmarks.{name}")
     parser = argparse.ArgumentParser(description=study.__doc__.split("\n")[0])
-    parser.add_argument("--jobs", type=int, default=-1, help="cases at a time; all cores")
-    parser.add_argument("--trials", type=int, help="only the first so many trials")
-    parser.add_argument("--out", type=Path, default=FOLDER, help="folder of the results")
+    parser.add_argument("--jobs", type=_at_least_1, default=-1, help="cases at a time; all cores")
+    if "trials" in inspect.signature(study.plan).parameters:
+        parser.add_argument("--trials", type=_at_least_1, help="of every variant, fewer or more")
+    parser.add_argument("--out", type=Path, help="folder of results and picture")
     parser.add_argument("--quick", action="store_true", help="a small part, in results/quick")
-    if hasattr(study, "NEEDS_DATA"):
+    if hasattr(study, "TAKES_DATA"):
         parser.add_argument("--data", help="folder of the data; BNMTL_DATA if not given")
     arguments = parser.parse_args()
-    if hasattr(study, "NEEDS_DATA"):
-        if arguments.data:
-            # Read by the processes that measure, too.
-            os.environ["BNMTL_DATA"] = arguments.data
-        try:
-            study.NEEDS_DATA()
-        except ValueError as error:
-            parser.exit(2, f"{error}\n")
-    folder, pictures = arguments.out, arguments.out
-    if arguments.quick:
+    if getattr(arguments, "data", None):
+        # Read by the processes that measure, too.
+        os.environ["BNMTL_DATA"] = arguments.data
+    folder, pictures = arguments.out or FOLDER, arguments.out or PICTURES
+    if arguments.quick and not arguments.out:
         folder = pictures = FOLDER / "quick" / study.NAME
         shutil.rmtree(folder, ignore_errors=True)
-    elif folder == FOLDER:
-        pictures = PICTURES
     results = results_of(study, folder)
-    cases = missing_of(study, results, arguments.quick, arguments.trials)
+    cases = missing_of(study, results, arguments.quick, getattr(arguments, "trials", None))
+    try:
+        getattr(study, "check_needs", lambda cases: None)(cases)
+    except ValueError as error:
+        parser.exit(2, f"{error}\n")
     began = time.perf_counter()
     run(study, results, cases, arguments.jobs)
     spent = time.perf_counter() - began

@@ -26,7 +26,6 @@ SETTINGS = ("rows", "trial", "method")
 DPI = 100
 FIXED = {"validation": methods.VALIDATION}
 SIZES = (250, 500, 1000, 2000, 4000, 8000, 16000)
-TRIALS = range(10)
 # Method, number of trials, largest number of rows.
 METHODS = {
     **dict.fromkeys(("single T", "multitask T", "single S", "multitask S"), (10, 16000)),
@@ -35,14 +34,17 @@ METHODS = {
 SINGLE = {"multitask T": "single T", "multitask S": "single S", "multitask J": "single S"}
 
 
-def plan(quick):
+def plan(quick, trials=None):
     """All cases, few rows first; the quick ones are two small samples."""
-    for trial in range(1) if quick else TRIALS:
+    most_trials = max(n_trials for n_trials, _ in METHODS.values())
+    for trial in range(1 if quick else trials or most_trials):
         for rows in SIZES[:2] if quick else SIZES:
             wanted = [
                 method
                 for method, (n_trials, most) in METHODS.items()
-                if trial < n_trials and rows <= most and (not quick or method.endswith("T"))
+                if trial < (trials or n_trials)
+                and rows <= most
+                and (not quick or method.endswith("T"))
             ]
             yield {"rows": rows, "trial": trial, "wanted": wanted}
 

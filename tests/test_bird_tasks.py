@@ -15,6 +15,7 @@ from bnmtl.tasks import encode
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.bird_tables import SAME_REGIONS  # noqa: E402
 from benchmarks.bird_tasks import PROBLEMS, bird_tasks, data_file, train_and_test  # noqa: E402
 
 EIGHT = set(REGIONS) - {"canada_prairie"}
@@ -98,7 +99,7 @@ def test_where_the_file_is(folder, monkeypatch, tmp_path):
     assert len(bird_tasks("BIRD-SITES")) == 8
     with pytest.raises(ValueError, match="nowhere"):
         data_file("nowhere")
-    with pytest.raises(ValueError, match="one of BIRD-SITES, BIRD-SPECIES, got 'BIRD'"):
+    with pytest.raises(ValueError, match="one of BIRD-SITES, BIRD-SPECIES, .*, got 'BIRD'"):
         bird_tasks("BIRD")
     few = written(tmp_path, prepared()[:100])
     with pytest.raises(ValueError, match=r"csv.gz` must have complete rows of `"):
@@ -177,6 +178,14 @@ def test_sizes_leave_the_regions_meant():
         | dict(pacific_nw=269),
     }
     meant = {"BIRD-SITES": [8, 8, 8, 4, 4], "BIRD-SPECIES": [5, 5, 4, 3]}
+    for small, large in SAME_REGIONS.items():
+        # Those that the larger problem is left with at its largest sizes.
+        left = sorted(rows[large], key=rows[large].get)[-meant[large][-1] :]
+        assert set(PROBLEMS[small].regions) == set(left)
+        rows[small] = {region: rows[large][region] for region in left}
+        meant[small] = [len(left)] * len(PROBLEMS[small].sizes)
+        n_sizes = meant[large].count(len(left))
+        assert PROBLEMS[small].sizes == PROBLEMS[large].sizes[:-n_sizes]
     for name, problem in PROBLEMS.items():
         assert set(rows[name]) == set(problem.regions)
         with warnings.catch_warnings():

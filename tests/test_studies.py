@@ -116,6 +116,16 @@ def test_the_studies_have_their_sizes():
 
 
 @pytest.mark.parametrize("module", STUDIES, ids=lambda module: module.NAME)
+def test_more_trials_or_fewer_can_be_asked_for(module):
+    for n_trials in (2, 30):
+        cases = pd.DataFrame(module.plan(False, n_trials)).explode("wanted")
+        assert set(cases["trial"]) == set(range(n_trials))
+        # Of every variant.
+        by_variant = cases.groupby("wanted")["trial"].nunique()
+        assert (by_variant == n_trials).all()
+
+
+@pytest.mark.parametrize("module", STUDIES, ids=lambda module: module.NAME)
 def test_no_case_is_planned_twice(module):
     for quick in (False, True):
         keys = [
@@ -135,8 +145,9 @@ class Counting:
     calls = 0
 
     @staticmethod
-    def plan(quick):
-        return [{"trial": trial, "wanted": ["a", "b"]} for trial in range(1 if quick else 3)]
+    def plan(quick, trials=None):
+        n_trials = 1 if quick else trials or 3
+        return [{"trial": trial, "wanted": ["a", "b"]} for trial in range(n_trials)]
 
     @classmethod
     def measure(cls, trial, wanted):
@@ -158,6 +169,8 @@ def test_a_second_run_measures_only_what_is_missing(tmp_path):
     assert lines[0]["key"] == key_of({"method": "b", "trial": 1, "n_rows": 9})
     assert len({line["key"] for line in lines}) == 6
     assert len(study.missing_of(Counting, again, quick=False, trials=1)) == 0
+    more = study.missing_of(Counting, again, quick=False, trials=5)
+    assert [case["trial"] for case in more] == [3, 4]
     frame = study.lines_of(Counting, tmp_path)
     assert frame.query("trial == 1 and method == 'b'")["value"].tolist() == [7]
 
@@ -172,6 +185,51 @@ def test_lines_made_with_other_constants_do_not_count(tmp_path):
     for n_rows, value in ((10, 1), (20, 3)):
         own = Results("rows", ("trial",), tmp_path, {"n_rows": n_rows}).current()
         assert [line["value"] for line in own] == [value]
+
+
+def test_lines_without_a_constant_do_not_count(tmp_path):
+    Results("rows", ("trial",), tmp_path).add(trial=0, value=1)
+    now = Results("rows", ("trial",), tmp_path, {"sizes": (1, 2)})
+    assert not now.has(trial=0) and now.current() == []
+    now.add(trial=0, value=2)
+    again = Results("rows", ("trial",), tmp_path, {"sizes": (1, 2)})
+    assert again.has(trial=0) and [line["value"] for line in again.current()] == [2]
+    again.forget(trial=0)
+    assert [line["value"] for line in again.lines] == [1]
+
+
+def test_lines_of_another_study_come_from_the_same_folder(tmp_path):
+    class Beside(Counting):
+        NAME = "beside"
+        BESIDE = (Counting, lambda lines: lines[lines["method"] == "a"].assign(method="c"))
+
+    study.results_of(Beside, tmp_path).add(trial=0, method="b", value=1)
+    assert study.lines_of(Beside, tmp_path)["method"].tolist() == ["b"]
+    for method in "ab":
+        study.results_of(Counting, tmp_path).add(trial=0, method=method, value=2)
+    assert study.lines_of(Beside, tmp_path)["method"].tolist() == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--trials", "0"], ["--trials", "many"], ["--jobs", "0"], ["--trials", "-1"]]
+)
+def test_numbers_that_cannot_be_end_in_one_sentence(arguments, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["methods", *arguments])
+    with pytest.raises(SystemExit) as end:
+        study.main("methods")
+    assert end.value.code == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert "must be a whole number of at least 1" in last or "expected one argument" in last
+
+
+def test_a_missing_package_is_told_before_anything_runs(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("sys.argv", ["methods", "--out", str(tmp_path), "--trials", "1"])
+    with pytest.raises(SystemExit) as end:
+        study.main("methods")
+    assert end.value.code == 2
+    assert "`pyagrum` is needed" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_reductions_and_tests_over_trials():
