@@ -1,6 +1,6 @@
 """Single-task, identical, pooled and multitask learning side by side (thesis, figure 2.5).
 
-Run `python -m benchmarks.methods` (two to three hours on two cores; `--trials 2` for a first
+Run `python -m benchmarks.methods` (three hours and more on two cores; `--trials 2` for a first
 look). Five problems and a control of unrelated tasks, five tasks of 1000 rows each. As in the
 thesis, multitask learning holds out 5 % of the rows to choose the penalty and the others learn
 from all rows; beside them bnmtl's default, which cross-validates, pyAgrum, and graphs that 100

@@ -1,9 +1,10 @@
 """How the penalty is chosen: held-out rows, cross-validation, the posterior.
 
-Run `python -m benchmarks.penalty_choice` (an hour on two cores). Five problems of five tasks, 1000
-rows each, strong single-task searches and configurations from there (S). "optimal" is the penalty
-of the grid with the fewest edits in each trial, learned from all rows; "folds in full" searches the
-structures of every fold as hard as those of all rows, where bnmtl's own spends less on them.
+Run `python -m benchmarks.penalty_choice` (three quarters of an hour on two cores). Five problems of
+five tasks, 1000 rows each, strong single-task searches and configurations from there (S). "optimal"
+is the penalty of the grid with the fewest edits in each trial, learned from all rows; "folds in
+full" searches the structures of every fold as hard as those of all rows, where bnmtl's own spends
+less on them.
 
 The score is BDeu with sample size 1, as everywhere; K2, whose prior all tables are equally likely
 under, tells what of a bad choice is the score's fault. "BDeu or K2" takes the score, too, that the

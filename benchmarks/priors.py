@@ -1,8 +1,8 @@
 """The Paired prior with double and single price of reversals, and the Edit prior (thesis, 2.4).
 
-Run `python -m benchmarks.priors` (half an hour on two cores). Five tasks of 1000 rows each, 50 of
-them held out to choose the penalty. The lines of Paired/Double are those of `benchmarks.methods`,
-which is run first.
+Run `python -m benchmarks.priors` (a quarter of an hour on two cores). Five tasks of 1000 rows each,
+50 of them held out to choose the penalty. The lines of Paired/Double are those of
+`benchmarks.methods`, which is run first.
 """
 
 import itertools

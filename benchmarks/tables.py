@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks import growth, joint, sachs, study
+from benchmarks import growth, joint, overview, sachs, study
 from benchmarks.record import Results
 from benchmarks.summary import markdown
 
@@ -229,6 +229,7 @@ TABLES = {
     "tries": lambda: markdown(tries()),
     "growth": lambda: growth.table(lines_of("growth")),
     "sachs": sachs.table,
+    "overview": lambda: overview.table(studies()),
 }
 # Modules of the studies of related tasks, each with tables of its own.
 STUDIES = (
