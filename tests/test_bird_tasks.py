@@ -1,4 +1,4 @@
-"""Tests of the benchmark's two bird problems, on a prepared file written here."""
+"""Tests of the study of birds: its problems, on a prepared file written here, and a trial."""
 
 import subprocess
 import sys
@@ -9,14 +9,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bnmtl import SingleTaskLearner, problems
 from bnmtl.data.feederwatch import ATTRIBUTES, REGIONS
 from bnmtl.tasks import encode
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import bird, bird_tables  # noqa: E402
 from benchmarks.bird_tables import SAME_REGIONS  # noqa: E402
 from benchmarks.bird_tasks import PROBLEMS, bird_tasks, data_file, train_and_test  # noqa: E402
+from benchmarks.penalty_curves import EXPONENTS  # noqa: E402
 
 EIGHT = set(REGIONS) - {"canada_prairie"}
 FIVE = {"northeast", "southeast", "midwest", "canada_east", "pacific_nw"}
@@ -196,3 +199,32 @@ def test_sizes_leave_the_regions_meant():
             }
             sizes = [len(train_and_test(tasks, n, 0)[0]) for n in problem.sizes]
         assert sizes == meant[name]
+
+
+@pytest.mark.slow_without_jit
+def test_a_trial_is_measured_as_the_learners_would(monkeypatch):
+    networks = problems.perturb(problems.random_network(5, random_state=0), 3, 1, random_state=0)
+    tasks = problems.sample(networks, 160, random_state=0)
+    monkeypatch.setattr(bird, "bird_tasks", lambda name: tasks)
+    wanted = ["single", "multitask", "Paired/Double", *bird_tables.GROUPED, bird_tables.INDIRECT]
+    lines = bird.measure("BIRD-SITES", 100, 0, wanted)
+    assert list(lines) == wanted
+    train, test = train_and_test(tasks, 100, 0)
+    learner = SingleTaskLearner(random_state=0).fit(train)
+    for name, network in learner.networks_.items():
+        mean = network.log_likelihood(test[name]).mean()
+        assert lines["single"]["regions"][name] == pytest.approx(mean, abs=1e-6)
+    assert lines["single"]["nats"] == pytest.approx(
+        np.mean(list(lines["single"]["regions"].values())), abs=1e-6
+    )
+    # Nothing shared is single-task learning; the order of the penalties is that of the study.
+    curve = lines["Paired/Double"]["curve"]
+    assert len(curve) == len(EXPONENTS) and curve[0] == pytest.approx(lines["single"]["nats"])
+    selection, optimal = lines["selection"], lines["optimal number"]
+    for name, values in selection["curves"].items():
+        assert len(values) == 3
+        assert selection["regions"][name] in values
+        assert optimal["regions"][name] == max(values)
+        assert all(np.array(selection["optimal_curves"][name]) >= np.array(values))
+    assert lines["optimal clusters"]["nats"] >= lines["clustering"]["nats"]
+    assert len(lines["all tasks"]["distances"]) == 3

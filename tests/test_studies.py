@@ -9,6 +9,7 @@ from budget import quick_search
 from scipy import stats
 
 from benchmarks import (
+    groups,
     methods,
     penalty_choice,
     penalty_curves,
@@ -32,8 +33,10 @@ from bnmtl import (
     PairedPrior,
     metrics,
     problems,
+    relatedness,
 )
 from bnmtl.held_out import held_out_rows, parted
+from bnmtl.penalty import penalty_grid
 from bnmtl.search.posterior import log_posterior
 from bnmtl.search.problem import Couplings
 
@@ -285,9 +288,9 @@ def test_a_group_of_the_pool_is_learned_once_and_as_the_learner_does():
     tasks = related.Related(networks, 400, 0).tasks
     (rows,) = held_out_rows(tasks, 0.05, None, 0)
     train, test = parted(tasks, rows)
-    groups = pool.Pool(train, "T", 0)
-    one = groups.learned(["task3", "task1"])
-    assert groups.learned(["task1", "task3"]) is one
+    own = pool.Pool(train, "T", 0)
+    one = own.learned(["task3", "task1"])
+    assert own.learned(["task1", "task3"]) is one
     at = one.penalties.index(0.9)
     learner = MultitaskLearner(PairedPrior(0.9), **LEARNERS["T"], random_state=0)
     learner.fit({name: train[name].frame() for name in ("task1", "task3")})
@@ -345,3 +348,27 @@ def test_an_arc_probability_for_each_task(prior):
     matrices[:, 5, 4] = [True, False, False]
     identical = Couplings(PairedPrior(1.0), Searches(tasks, 0).search("S").joint)
     assert posterior.log_posterior_by_task(identical, matrices, 0.0) == -np.inf
+
+
+@pytest.mark.slow_without_jit
+def test_groups_are_those_of_the_relatedness_room():
+    network = problems.random_network(6, random_state=1)
+    tasks = related.Related(problems.perturb(network, 4, 2, random_state=1), 400, 0).tasks
+    own = groups.Groupings(tasks, "T", 0)
+    train = own._train
+    assert {task.n_rows for task in train.values()} == {400 - 20 - 20}
+    learner = MultitaskLearner(PairedPrior(0.9), **LEARNERS["T"], random_state=0)
+    frames = {name: task.frame() for name, task in train.items()}
+    pd.testing.assert_frame_equal(own.distances, relatedness.direct(frames, learner))
+    selector = relatedness.TaskSelector(learner, "task3", n_tasks=2).fit(frames)
+    assert selector.order_ == groups.order_of(own.distances, "task3")
+    at = penalty_grid(None).index(0.9)
+    selected = own._pool.learned(["task3", *selector.order_[:2]]).graphs[at]
+    assert set(selected["task3"].edges) == set(selector.configuration_["task3"].edges)
+    clusterer = relatedness.TaskClusterer(learner, n_clusters=2).fit(frames)
+    scores = [score for _, score in own.by_clusters()]
+    assert len(scores) == 4 and max(scores) < 0
+    for _, members in clusterer.labels_.groupby(clusterer.labels_):
+        learned = own._pool.learned(members.index).graphs[at]
+        for name in members.index:
+            assert set(learned[name].edges) == set(clusterer.configuration_[name].edges)
