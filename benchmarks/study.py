@@ -109,10 +109,11 @@ def main(name):
     study = importlib.import_module(f"benchmarks.{name}")
     parser = argparse.ArgumentParser(description=study.__doc__.split("\n")[0])
     parser.add_argument("--jobs", type=_at_least_1, default=-1, help="cases at a time; all cores")
-    if "trials" in inspect.signature(study.plan).parameters:
-        parser.add_argument("--trials", type=_at_least_1, help="of every variant, fewer or more")
     parser.add_argument("--out", type=Path, help="folder of results and picture")
-    parser.add_argument("--quick", action="store_true", help="a small part, in results/quick")
+    either = parser.add_mutually_exclusive_group()
+    if "trials" in inspect.signature(study.plan).parameters:
+        either.add_argument("--trials", type=_at_least_1, help="of every variant, fewer or more")
+    either.add_argument("--quick", action="store_true", help="a small part, in results/quick")
     if hasattr(study, "TAKES_DATA"):
         parser.add_argument("--data", help="folder of the data; BNMTL_DATA if not given")
     arguments = parser.parse_args()

@@ -214,15 +214,21 @@ def test_lines_of_another_study_come_from_the_same_folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--trials", "0"], ["--trials", "many"], ["--jobs", "0"], ["--trials", "-1"]]
+    ("arguments", "sentence"),
+    [
+        (["--trials", "0"], "must be a whole number of at least 1, got '0'"),
+        (["--trials", "many"], "must be a whole number of at least 1, got 'many'"),
+        (["--jobs", "0"], "must be a whole number of at least 1, got '0'"),
+        (["--trials", "-1"], "expected one argument"),
+        (["--trials", "2", "--quick"], "not allowed with argument --trials"),
+    ],
 )
-def test_numbers_that_cannot_be_end_in_one_sentence(arguments, monkeypatch, capsys):
+def test_arguments_that_cannot_be_end_in_one_sentence(arguments, sentence, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["methods", *arguments])
     with pytest.raises(SystemExit) as end:
         study.main("methods")
     assert end.value.code == 2
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert "must be a whole number of at least 1" in last or "expected one argument" in last
+    assert sentence in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_a_missing_package_is_told_before_anything_runs(monkeypatch, capsys, tmp_path):
