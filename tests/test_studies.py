@@ -219,7 +219,7 @@ def test_lines_of_another_study_come_from_the_same_folder(tmp_path):
         (["--trials", "0"], "must be a whole number of at least 1, got '0'"),
         (["--trials", "many"], "must be a whole number of at least 1, got 'many'"),
         (["--jobs", "0"], "must be a whole number of at least 1, got '0'"),
-        (["--trials", "-1"], "expected one argument"),
+        (["--trials", "-1"], "must be a whole number of at least 1, got '-1'"),
         (["--trials", "2", "--quick"], "not allowed with argument --trials"),
     ],
 )
