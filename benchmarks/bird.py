@@ -8,6 +8,7 @@ and "optimal clusters" are the numbers that predict the test sites best.
 """
 
 import itertools
+import os
 
 import numpy as np
 from sklearn.base import clone
@@ -88,8 +89,8 @@ def _wanted(name, rows):
 
 
 def check_needs(cases):
-    """Raise ValueError where there are cases and no data."""
-    if cases:
+    """Raise ValueError where data are needed, or named, and not there."""
+    if cases or os.environ.get("BNMTL_DATA"):
         data_file()
 
 

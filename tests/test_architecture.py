@@ -42,6 +42,7 @@ for room in ("relatedness", "confidence"):
 BORDER = ("plotting", "output", "page", "report", "related_report", "runs", "learning", "relating")
 for border in (*BORDER, "mistakes", "options", "cli"):
     ROOMS[border] = {*ROOMS, *BORDER, "mistakes", "options"}
+ROOMS["__main__"] = {"cli"}
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "misc"}
 
 
