@@ -19,11 +19,9 @@ from benchmarks.related import FIVE, Related, networks_of
 from benchmarks.summary import (
     by_trial,
     claims_table,
-    difference_text,
-    is_significant,
+    differences,
     markdown,
     reached,
-    reduction,
 )
 from benchmarks.variants import LEARNERS, Searches
 from bnmtl import K2, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
@@ -165,7 +163,7 @@ def tables(lines):
             rows.append(row)
     return {
         "penalty_choice": markdown(pd.DataFrame(rows)),
-        "penalty_choice_claims": claims_table(_claims(lines)),
+        "penalty_choice_claims": claims_table(differences(lines, FIVE, COMPARED)),
     }
 
 
@@ -211,26 +209,6 @@ COMPARED = (
     ("posterior, BDeu or K2", "cv", "our own"),
     ("validation, BDeu or K2", "validation", "our own"),
 )
-
-
-def _claims(lines):
-    for choice, other, expected in COMPARED:
-        better, worse, texts = 0, 0, []
-        for problem in FIVE:
-            wide = by_trial(lines[lines["problem"] == problem], "choice", "edits")
-            if not {choice, other} <= set(wide):
-                continue
-            texts.append(f"{problem} {difference_text(wide[choice], wide[other])}")
-            if is_significant(wide[choice], wide[other]):
-                less = reduction(wide[choice], wide[other]) > 0
-                better, worse = better + less, worse + (not less)
-        if texts:
-            yield (
-                f"{choice} less {other}, edits",
-                expected,
-                ", ".join(texts),
-                f"better on {better}, worse on {worse}",
-            )
 
 
 def draw(lines):

@@ -23,24 +23,19 @@ from scipy.special import logsumexp
 from benchmarks import methods, study
 from benchmarks.related import FIVE, Related, networks_of
 from benchmarks.summary import (
-    by_trial,
     claims_table,
-    difference_text,
-    is_significant,
+    differences,
     markdown,
     reached,
-    reduction,
 )
-from bnmtl import ArcPrior, BDeu, EditPrior, PairedPrior
+from benchmarks.variants import Searches
+from bnmtl import ArcPrior, EditPrior, PairedPrior
 from bnmtl.graphs import from_adjacency
 from bnmtl.penalty import best_penalty, penalty_grid
-from bnmtl.progress import Reporter
-from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
-from bnmtl.search.multitask import MultitaskSearch
 from bnmtl.search.path import greedy_path
 from bnmtl.search.posterior import log_posterior
-from bnmtl.search.problem import Couplings, TaskProblem
+from bnmtl.search.problem import Couplings
 
 NAME = "posterior"
 SETTINGS = ("problem", "trial", "choice")
@@ -61,6 +56,7 @@ REMEDIES = (
     "arc probability per task",
 )
 CHOICES = ("posterior", *REMEDIES, "optimal")
+COMPARED = [(choice, "posterior", "our own") for choice in CHOICES[1:]]
 # Bounds of log(rho / (1 - 2 rho)), as the posterior has them.
 _LOG_ODDS = (-14.0, 7.0)
 
@@ -129,11 +125,8 @@ class Paths:
 
     def _search(self, probability):
         if probability not in self._searches:
-            constraints = constraints_by_task(self._tasks, (), (), None, None)
-            own = dict.fromkeys(self._tasks, ArcPrior(probability))
-            problems = TaskProblem.of_all(self._tasks, BDeu(), constraints, own)
-            effort = Effort(self._trial, search="orders")
-            self._searches[probability] = MultitaskSearch(problems, effort, Reporter(False))
+            searches = Searches(self._tasks, self._trial, ArcPrior(probability))
+            self._searches[probability] = searches.search("S")
         return self._searches[probability]
 
 
@@ -213,28 +206,10 @@ def tables(lines):
                 row["median of the rest"] = f"{own['with'].median():g}"
                 rows.append(row)
     table = pd.DataFrame(rows).replace("nan", "")
-    return {"posterior": markdown(table), "posterior_claims": claims_table(_claims(lines))}
-
-
-def _claims(lines):
-    for choice in (*REMEDIES, "optimal"):
-        better, worse, texts = 0, 0, []
-        for problem in FIVE:
-            wide = by_trial(lines[lines["problem"] == problem], "choice", "edits")
-            if not {choice, "posterior"} <= set(wide):
-                continue
-            pair = wide[choice], wide["posterior"]
-            texts.append(f"{problem} {difference_text(*pair)}")
-            if is_significant(*pair):
-                less = reduction(*pair) > 0
-                better, worse = better + less, worse + (not less)
-        if texts:
-            yield (
-                f"{choice} less the plain posterior, edits",
-                "our own",
-                ", ".join(texts),
-                f"better on {better}, worse on {worse}",
-            )
+    return {
+        "posterior": markdown(table),
+        "posterior_claims": claims_table(differences(lines, FIVE, COMPARED)),
+    }
 
 
 def draw(lines):

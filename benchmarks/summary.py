@@ -121,6 +121,35 @@ def exploded(lines, lists):
     return lines.explode(list(lists)).astype(dict.fromkeys(lists, float)).reset_index(drop=True)
 
 
+def differences(lines, problems, compared):
+    """Claims of edits that one choice leaves less another one's, over some problems.
+
+    Parameters
+    ----------
+    lines : pandas.DataFrame
+        With the columns problem, trial, choice and edits.
+    problems : iterable of str
+    compared : iterable of (choice, other choice, what was expected)
+    """
+    for choice, other, expected in compared:
+        better, worse, texts = 0, 0, []
+        for problem in problems:
+            wide = by_trial(lines[lines["problem"] == problem], "choice", "edits")
+            if not {choice, other} <= set(wide):
+                continue
+            texts.append(f"{problem} {difference_text(wide[choice], wide[other])}")
+            if is_significant(wide[choice], wide[other]):
+                less = reduction(wide[choice], wide[other]) > 0
+                better, worse = better + less, worse + (not less)
+        if texts:
+            yield (
+                f"{choice} less {other}, edits",
+                expected,
+                ", ".join(texts),
+                f"better on {better}, worse on {worse}",
+            )
+
+
 def claims_table(claims):
     """What was published, what was found, and whether it holds, as Markdown."""
     rows = [

@@ -29,10 +29,13 @@ class Searches:
     ----------
     tasks : Tasks
     seed : int
+    structure_prior : ArcPrior or ReferencePrior, default=None
+        Of every task.
     """
 
-    def __init__(self, tasks, seed):
+    def __init__(self, tasks, seed, structure_prior=None):
         self.tasks = tasks
+        self._structure_priors = dict.fromkeys(tasks, structure_prior)
         self._seed = seed
         self._searches = {}
         self._solutions = {}
@@ -45,7 +48,7 @@ class Searches:
         """The search over configurations that learns tasks apart by a kind of search."""
         if kind not in self._searches:
             constraints = constraints_by_task(self.tasks, (), (), None, None)
-            own = TaskProblem.of_all(self.tasks, BDeu(), constraints)
+            own = TaskProblem.of_all(self.tasks, BDeu(), constraints, self._structure_priors)
             self._searches[kind] = MultitaskSearch(
                 own, Effort(self._seed, search=kind), Reporter(False)
             )

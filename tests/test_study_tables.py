@@ -175,10 +175,10 @@ def test_verdicts_on_remedies(lines):
     own = lines["posterior"]
     better = own["edits"] - 5 * (own["choice"] == "finer grid")
     found = verdicts(posterior.tables(own.assign(edits=better))["posterior_claims"])
-    assert found["finer grid less the plain posterior, edits"] == "better on 5, worse on 0"
+    assert found["finer grid less posterior, edits"] == "better on 5, worse on 0"
     worse = own["edits"] + 5 * (own["choice"] == "Edit") * (own["problem"] == "ALARM")
     found = verdicts(posterior.tables(own.assign(edits=worse))["posterior_claims"])
-    assert found["Edit less the plain posterior, edits"].endswith("worse on 1")
+    assert found["Edit less posterior, edits"].endswith("worse on 1")
 
 
 def test_methods_in_short(lines):
