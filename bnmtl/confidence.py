@@ -244,11 +244,15 @@ def _agreed(table, threshold, by):
     """The DAG of one task."""
     graph = nx.DiGraph()
     graph.add_nodes_from(sorted({*map(str, table["parent"]), *map(str, table["child"])}))
-    rows = table[table[by] >= threshold]
-    arcs = zip(
-        rows[by], rows["arc"], rows["parent"].astype(str), rows["child"].astype(str), strict=True
-    )
-    for _, _, parent, child in sorted(arcs, key=lambda row: (-row[0], -row[1], row[2], row[3])):
+    pairs = list(zip(table["parent"].astype(str), table["child"].astype(str), strict=True))
+    sure = dict(zip(pairs, table["arc"], strict=True))
+    taken = [
+        (-confidence, -sure[pair], *pair)
+        for pair, confidence in zip(pairs, table[by], strict=True)
+        # The less sure direction of an edge is as sure as the edge only if that is what counts.
+        if confidence >= threshold and (by == "arc" or sure[pair] >= sure.get(pair[::-1], 0.0))
+    ]
+    for _, _, parent, child in sorted(taken):
         if not nx.has_path(graph, child, parent):
             graph.add_edge(parent, child)
     return graph

@@ -90,9 +90,14 @@ def takes_part(graph, variable):
     return variable in graph and not graph.nodes[variable].get("constant", False)
 
 
+def both_take_part(graph, first, second):
+    """Whether two variables can have an arc between them in a task's graph, whichever way."""
+    return takes_part(graph, first) and takes_part(graph, second)
+
+
 def could_have(graph, tail, head):
     """Whether an arc is, or could be, in a task's graph."""
-    return graph.has_edge(tail, head) or (takes_part(graph, tail) and takes_part(graph, head))
+    return graph.has_edge(tail, head) or both_take_part(graph, tail, head)
 
 
 def adjacency(graph, variables):

@@ -11,7 +11,7 @@ from bnmtl.parameters import family_table
 from bnmtl.seeding import generator
 from bnmtl.tasks import Tasks
 
-__all__ = ["HeldOut", "default_folds", "held_out_rows", "parted"]
+__all__ = ["HeldOut", "check_sample_size", "default_folds", "held_out_rows", "parted"]
 
 # Of cross-validation, unless another number is asked for.
 N_FOLDS = 10
@@ -59,7 +59,8 @@ def held_out_rows(
         order = generator(seed, name, purpose).permutation(task.n_rows)
         rows = np.lexsort(task.codes[::-1])[order]
         if cv is None:
-            n_held_out = max(at_least, math.ceil(validation * task.n_rows))
+            # 0.07 * 100 is a little more than 7.
+            n_held_out = max(at_least, math.ceil(round(validation * task.n_rows, 6)))
             if n_held_out >= task.n_rows:
                 raise ValueError(
                     f"Task `{name}`: holding out {n_held_out} of {task.n_rows} rows leaves none to "
@@ -75,6 +76,15 @@ def held_out_rows(
         for fold, part in zip(folds, np.array_split(rows, cv), strict=True):
             fold[name] = part
     return folds
+
+
+def check_sample_size(size):
+    """Raise unless every state of held-out rows has a probability above 0."""
+    if size == 0:
+        raise ValueError(
+            "`parameter_sample_size` must be above 0 where held-out rows are predicted, got 0, "
+            "with which a state that is new among them has probability 0; 1 is usual."
+        )
 
 
 def default_folds(tasks):

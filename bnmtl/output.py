@@ -40,7 +40,7 @@ class OutputFolder:
         if not os.fspath(path):
             raise ValueError("`--out` must name a folder; an empty name was given.")
         self.path = Path(path)
-        if self.path.exists() and not self.path.is_dir():
+        if os.path.isfile(self.path):
             raise ValueError(f"`--out` must be a folder; `{path}` is a file: choose another name.")
         _check_writable(self.path)
         entries = sorted(os.listdir(self.path)) if self.path.exists() else []
@@ -71,7 +71,7 @@ class OutputFolder:
         """
         path = Path(os.path.realpath(self.path))
         new_parents = [parent for parent in path.parents if not parent.exists()]
-        temporary = path.parent / f".{path.name}.{os.getpid()}-{secrets.token_hex(3)}.partial"
+        temporary = path.parent / f".bnmtl-{os.getpid()}-{secrets.token_hex(3)}.partial"
         try:
             temporary.mkdir(parents=True)
             yield temporary
@@ -103,14 +103,17 @@ class OutputFolder:
 def _check_writable(path):
     """Raise unless a folder can be made beside a path and moved to it."""
     place = Path(os.path.realpath(path))
-    beside = place.parent
-    while not beside.exists():
-        beside = beside.parent
     try:
+        beside = place.parent
+        while not beside.exists():
+            beside = beside.parent
         trial = Path(tempfile.mkdtemp(dir=beside, prefix=".bnmtl-"))
         try:
             if place.exists():
                 trial = trial.rename(place / trial.name)
+            else:  # a name that is too long, or that this file system does not allow
+                (trial / place.name).mkdir()
+                (trial / place.name).rmdir()
         finally:
             trial.rmdir()
     except OSError as error:
@@ -190,8 +193,11 @@ def _interrupts_held():
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    held = []
+    handler = signal.signal(signal.SIGINT, lambda *_: held.append(True))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
+        if held:
+            signal.raise_signal(signal.SIGINT)

@@ -1,5 +1,7 @@
 """What the choice of a penalty needs: the grid, and the winner among its scores."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 __all__ = ["DEFAULT_PENALTIES", "best_penalty", "penalty_grid"]
@@ -34,12 +36,16 @@ def penalty_grid(penalties):
     [0.9, 0.5, 0.0]
     """
     grid = DEFAULT_PENALTIES if penalties is None else penalties
+    rule = "`penalties` must be a sequence of numbers from 0 to 1 or None"
+    if isinstance(grid, str | Iterator):
+        raise TypeError(f"{rule}, got {penalties!r}.")
     try:
         values = [float(penalty) for penalty in grid]
     except (TypeError, ValueError):
-        raise TypeError(
-            f"`penalties` must be a sequence of numbers from 0 to 1 or None, got {penalties!r}."
-        ) from None
+        raise TypeError(f"{rule}, got {penalties!r}.") from None
+    wrong = [penalty for penalty in values if not 0 <= penalty <= 1]
+    if wrong:
+        raise ValueError(f"{rule}, got {wrong[0]:g}; 0 shares nothing, 1 everything.")
     if not values:
         raise ValueError("`penalties` must hold at least one penalty, got an empty grid.")
     return sorted(set(values), reverse=True)

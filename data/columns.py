@@ -56,6 +56,8 @@ def _parsed(path, **options):
 
 def numbers_in(texts, where):
     """Return a column of `read_columns` as floats, nan where it is blank."""
+    # Of rows that were left out before, nothing is asked.
+    texts = texts.cat.remove_unused_categories()
     categories = texts.cat.categories
     values = pd.to_numeric(categories, errors="coerce").to_numpy(dtype=float)
     wrong = sorted(categories[~np.isfinite(values)])

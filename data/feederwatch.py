@@ -299,6 +299,12 @@ def _check_records(records, path):
                 f"File `{path}`, column `{column}` must be filled in every valid record; it is "
                 "blank in some, so remove them."
             )
+    for column in ("effort_hrs_atleast", "snow_dep_atleast"):
+        if (records[column] < 0).any():
+            raise ValueError(
+                f"File `{path}`, column `{column}` must not be below 0, got "
+                f"{records[column].min():g} in a valid record; correct it or make it blank."
+            )
     places = records.groupby("loc_id", observed=True)["subnational1_code"].nunique()
     if (places > 1).any():
         raise ValueError(

@@ -294,6 +294,9 @@ def tables(draw):
 @given(tables(), st.sampled_from([0.1, 0.3, 0.5]), st.sampled_from(["arc", "edge"]), st.randoms())
 def test_consensus_adds_arcs_by_falling_confidence(table, threshold, by, random):
     rows = [row for row in table.itertuples(index=False) if getattr(row, by) >= threshold]
+    if by == "edge":
+        sure = {(row.parent, row.child): row.arc for row in rows}
+        rows = [row for row in rows if row.arc >= sure[row.child, row.parent]]
     rows.sort(key=lambda row: (row.parent, row.child))
     rows.sort(key=lambda row: (getattr(row, by), row.arc), reverse=True)
     expected = nx.DiGraph()
@@ -325,6 +328,14 @@ def test_an_edge_that_is_sure_points_the_way_that_is_surer():
     table = pd.DataFrame(rows, columns=["task", "parent", "child", "arc", "edge"])
     assert not consensus(table)["t"].edges
     assert sorted(consensus(table, by="edge")["t"].edges) == [("a", "b"), ("c", "b")]
+
+
+def test_an_edge_is_not_turned_to_where_it_closes_no_cycle():
+    arcs = {("a", "b"): 0.9, ("b", "c"): 0.9, ("c", "a"): 0.8}
+    rows = [("t", *arc, share, share) for arc, share in arcs.items()]
+    rows += [("t", *arc[::-1], 0.0, share) for arc, share in arcs.items()]
+    table = pd.DataFrame(rows, columns=["task", "parent", "child", "arc", "edge"])
+    assert sorted(consensus(table, by="edge")["t"].edges) == [("a", "b"), ("b", "c")]
 
 
 TABLE = pd.DataFrame(

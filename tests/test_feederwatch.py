@@ -155,7 +155,7 @@ def test_only_valid_records_count(tmp_path, quiet):
     records, sites = pair()
     plain = northeast(tmp_path, records, sites)
     wrong = records.drop_duplicates("loc_id").assign(
-        valid=0, species_code="daejun", effort_hrs_atleast=99, snow_dep_atleast=5
+        valid=0, species_code="daejun", effort_hrs_atleast="?", snow_dep_atleast=-5
     )
     many = pd.concat([records, *[wrong] * 9, wrong.assign(valid="", species_code="pilwoo")])
     pd.testing.assert_frame_equal(northeast(tmp_path, many, sites), plain)
@@ -176,7 +176,7 @@ def test_seasons_are_kept_apart(tmp_path, told_by):
         before = pd.concat([records.assign(P="PFW_2021"), other.assign(P="PFW_2020")])
         before = before.rename(columns={"P": "PROJ_PERIOD_ID"}).drop(columns=["Year", "Month"])
     elsewhere = sites.assign(proj_period_id="PFW_2020", squirrels=0, hab_park="")
-    both = pd.concat([elsewhere, sites])
+    both = pd.concat([elsewhere, sites, sites.assign(proj_period_id="PFW_2019", squirrels="?")])
     pd.testing.assert_frame_equal(northeast(tmp_path, before, both), plain)
     older = northeast(tmp_path, before, both, season="PFW_2020")
     assert "squirrels" not in older and "effort" not in older and "comred" not in older
@@ -343,6 +343,20 @@ def test_wrong_arguments_are_one_sentence(tmp_path, options, error, message):
         ("records", 3, "valid", "yes", "records.csv`, column `valid` must hold numbers, got `yes`"),
         ("records", slice(None), "valid", 0, "records.csv` has none"),
         ("records", 3, "effort_hrs_atleast", "x", "column `effort_hrs_atleast` must hold numbers"),
+        (
+            "records",
+            3,
+            "effort_hrs_atleast",
+            -1,
+            "`effort_hrs_atleast` must not be .*, got -1 in",
+        ),
+        (
+            "records",
+            3,
+            "snow_dep_atleast",
+            -0.5,
+            "`snow_dep_atleast` must not be .*, got -0.5 in",
+        ),
         ("records", 3, "loc_id", "", "records.csv`, column `loc_id` must be filled"),
         ("records", 3, "species_code", "", "records.csv`, column `species_code` must be filled"),
         ("records", 3, "subnational1_code", "US-MA", "`subnational1_code`.*`L000` has several"),

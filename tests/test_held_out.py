@@ -128,6 +128,7 @@ def test_folds_part_the_rows_evenly(n_rows, cv):
         (10, 0.05, 1, 1),
         (100, 0.05, 10, 10),
         (201, 0.05, 10, 11),
+        (100, 0.07, 1, 7),  # of which the product is 7.000000000000001
     ],
 )
 def test_a_share_is_rounded_up_and_has_a_least(n_rows, share, at_least, n_held_out):

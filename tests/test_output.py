@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 
 import networkx as nx
@@ -142,6 +143,14 @@ def test_files_and_places_that_cannot_be_written(tmp_path, monkeypatch):
         OutputFolder("")
     with pytest.raises(ValueError, match="file` is a file"):
         OutputFolder(tmp_path / "file")
+    for n in (240, 255):
+        fill(OutputFolder(tmp_path / ("n" * n)), ["a.bif"])
+        shutil.rmtree(tmp_path / ("n" * n))
+    for n in (256, 5000):
+        with pytest.raises(ValueError, match="n` is not .File name too long"):
+            OutputFolder(tmp_path / ("n" * n))
+    with pytest.raises(ValueError, match="run` is not .File name too long"):
+        OutputFolder(tmp_path / ("n" * 256) / "run")
     with pytest.raises(ValueError, match="file/run` is not .Not a directory"):
         OutputFolder(tmp_path / "file" / "run")
     (tmp_path / "run").mkdir()
@@ -173,6 +182,23 @@ def test_the_interrupt_handler_is_restored(tmp_path):
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_waits_for_the_files(tmp_path, monkeypatch):
+    move = OutputFolder._move
+
+    def interrupted(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        move(*arguments)
+
+    monkeypatch.setattr(OutputFolder, "_move", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            fill(OutputFolder(tmp_path / "run"), ["a.bif"])
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert listing(tmp_path / "run") == ["a.bif", "run.json"]
 
 
 @settings(max_examples=200, deadline=None)

@@ -1,5 +1,6 @@
 """The choice of the penalty by held-out rows."""
 
+import itertools
 import warnings
 
 import networkx as nx
@@ -28,6 +29,7 @@ from bnmtl.tasks import encode
 
 QUICK = quick_search()
 GRID = [0, 0.9, 0.999, 1]
+PAIRS = list(itertools.combinations(sorted({*structures.load("asia").variables} - {"asia"}), 2))
 
 
 @pytest.fixture(scope="module")
@@ -185,12 +187,25 @@ def test_progress_counts_the_grid(tasks):
         ({"penalties": []}, ValueError, "at least one penalty"),
         ({"penalties": 0.5}, TypeError, "`penalties` must be a sequence of numbers"),
         ({"penalties": "abc"}, TypeError, "`penalties` must be a sequence of numbers"),
+        ({"penalties": "01"}, TypeError, "`penalties` must be a sequence of numbers"),
+        pytest.param(
+            *({"penalties": iter([0, 1])}, TypeError, "`penalties` must be a sequence of numbers"),
+            id="iterator",
+        ),
+        ({"parameter_sample_size": 0}, ValueError, "`parameter_sample_size` must be above 0 wh"),
         (
             {"prior": PairedPrior(task_penalty={("north", "south"): 0.5})},
             ValueError,
             "there is none to choose",
         ),
-        ({"penalties": [0.5, 2]}, ValueError, "`penalty` must be between"),
+        pytest.param(
+            {"prior": EditPrior(variable_penalty=dict.fromkeys(PAIRS, 0.5))},
+            ValueError,
+            "`variable_penalty` gives every pair a penalty of its own",
+            id="all pairs",
+        ),
+        ({"penalties": [0.5, 2]}, ValueError, "`penalties` must be .* from 0 to 1 or None, got 2"),
+        ({"penalties": [0.5, np.nan]}, ValueError, "`penalties` must be .* or None, got nan"),
     ],
     ids=str,
 )

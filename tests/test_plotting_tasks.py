@@ -327,6 +327,22 @@ def test_what_is_no_table_of_dissimilarities_is_refused(given, message):
             plotting.dendrogram(given)
 
 
+def test_the_axis_ends_with_the_tick_of_the_largest_number():
+    frame = pd.DataFrame([[0.0, 0.1 + 0.2], [0.1 + 0.2, 0.0]], list("ab"), list("ab"))
+    assert "0.3" in texts(plotting.distances(frame / 1, "a"))
+    frame[:] = [[0.0, 0.3], [0.3, 0.0]]
+    assert "0.3" in texts(plotting.distances(frame, "a"))
+
+
+def test_labels_of_tasks_may_be_numbers():
+    """As where pandas reads them back from a file."""
+    frame = table(3, names=[1, 2, 3])
+    read = frame.set_axis(["1", "2", "3"], axis="columns")
+    for draw in (plotting.relatedness, plotting.dendrogram):
+        assert texts(draw(read)) == texts(draw(frame))
+    assert texts(plotting.distances(read, "2")) == texts(plotting.distances(frame, "2"))
+
+
 BELOW = "Numbers below 0 are drawn as 0."
 
 

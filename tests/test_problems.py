@@ -318,6 +318,22 @@ def test_components_are_redrawn_until_the_whole_graph_is_acyclic(monkeypatch):
         components(network, [group], [(0,)], random_state=0)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_tables_of_the_same_seed_are_not_drawn_again(seed):
+    """A change leaves no table as it was, whatever drew that with the same seed."""
+    group = ("tub", "either", "lung", "xray")
+    for draw in (
+        lambda own: deletion(own, 1, 0.0, "independent", random_state=seed)["task1"],
+        lambda own: components(own, [group], [(0,)], random_state=seed)["task1"],
+    ):
+        drawn = draw("asia")
+        for again in (
+            deletion(drawn, 1, 0.0, "independent", random_state=seed)["task1"],
+            components(drawn, [group], [(0,)], random_state=seed)["task1"],
+        ):
+            assert all(drawn.tables[v].flat[0] != again.tables[v].flat[0] for v in group)
+
+
 def test_components_refuse_tables_beyond_memory(monkeypatch):
     monkeypatch.setattr(problems.arguments, "LARGEST_TABLE", 4)
     with pytest.raises(ValueError, match=r"`groups`: with \d parents? the table of `\w+`"):
@@ -494,6 +510,7 @@ def test_mistakes_in_deletion_are_named(arguments, error, message):
         ([("lung", "x")], [()], ValueError, "`groups` must hold variables .* got 'x'"),
         ([("lung", 1)], [()], ValueError, "`groups` must hold variables .* got 1"),
         ([("lung", "tub"), ("tub",)], [()], ValueError, "must not overlap; `tub` occurs twice"),
+        ([("lung", "tub"), ()], [()], ValueError, "`groups` must hold .* number 1 is empty: leave"),
         ([("lung", "tub")], (0,), TypeError, "`changed` must be a list with one tuple of group"),
         ([("lung", "tub")], 0, TypeError, "`changed` must be a list with one tuple of group"),
         ([("lung", "tub")], [], ValueError, "`changed` must hold a tuple for at least one task"),

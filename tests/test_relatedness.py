@@ -79,6 +79,16 @@ def test_tasks_without_a_common_pair_have_no_distance_but_no_edits_either():
     assert true(graphs, normalize=False).to_numpy().tolist() == [[0, 0], [0, 0]]
 
 
+@pytest.mark.parametrize("arc", [("a", "b"), ("b", "a")])
+def test_an_arc_at_a_constant_variable_takes_no_part_whichever_way_it_points(arc):
+    """A required arc may stay where the rows that are left to learn from do not vary."""
+    first, second = nx.DiGraph([arc]), nx.DiGraph()
+    second.add_nodes_from("ab")
+    first.add_node("a", constant=True)
+    assert true({"s": first, "t": second}, normalize=False).loc["s", "t"] == 0
+    assert PairedPrior(0.9).log_prior({"s": first, "t": second}) == 0
+
+
 def test_true_takes_networks_and_leaves_constant_variables_out():
     tasks = encode(related())
     graph = nx.DiGraph([("x1", "x2")])
@@ -203,7 +213,13 @@ def test_the_seed_is_used_once(measure):
 
 def tables():
     """What both measures give, as plain values."""
-    return {name: own(partial(), LEARNER).to_numpy().tolist() for name, own in MEASURES.items()}
+    measured = {name: own(partial(), LEARNER) for name, own in MEASURES.items()}
+    # Shares of 1 that no order of summing them leaves as they are.
+    pairs = itertools.combinations([f"x{i}" for i in range(1, 7)], 2)
+    listed = {pair: 0.1 + 0.0473 * i for i, pair in enumerate(pairs)}
+    learner = MultitaskLearner(PairedPrior(variable_penalty=listed), **CLIMB)
+    measured["listed"] = direct(related(), learner)
+    return {name: table.to_numpy().tolist() for name, table in measured.items()}
 
 
 def test_the_hash_seed_does_not_matter():
@@ -307,7 +323,7 @@ class Mine:
         (
             lambda tasks: indirect(tasks, MultitaskLearner(parameter_sample_size=0)),
             ValueError,
-            "`parameter_sample_size` of the learner must be above 0",
+            "`parameter_sample_size` must be above 0",
         ),
         (lambda _: true([nx.DiGraph()]), TypeError, "`configuration` must be a mapping from tasks"),
         (

@@ -25,6 +25,7 @@ from bnmtl.held_out import held_out_rows, parted
 from bnmtl.learners import validated
 from bnmtl.progress import Reporter
 from bnmtl.relatedness import TaskSelector, direct, indirect
+from bnmtl.relatedness.groups import Groups
 from bnmtl.relatedness.sizes import SizeChoice
 from bnmtl.search import multitask
 from bnmtl.tasks import Tasks, encode
@@ -199,6 +200,16 @@ def test_a_single_task_search_is_done_once_on_the_same_rows(monkeypatch):
     assert selector.learner_._known is None
     selector.learner_.fit(Tasks([encode(related())["task2"]]))
     assert sorted(searched) == sorted([*NAMES, "task2"])
+
+
+def test_groups_of_other_rows_keep_learners_of_their_own():
+    tasks = encode(related())
+    half = tasks.take({name: np.arange(task.n_rows // 2) for name, task in tasks.items()})
+    learner, silent = clone(LEARNER).set_params(random_state=0), Reporter(False)
+    whole = Groups(learner, tasks, tasks, silent).fitted(tasks)
+    known = arcs(whole.configuration_)
+    assert Groups(learner, half, tasks, silent).fitted(tasks) is not whole
+    assert arcs(whole.configuration_) == known and not hasattr(learner, "configuration_")
 
 
 def test_tables_may_hold_more_in_another_order_and_other_labels():
@@ -435,6 +446,11 @@ def test_progress_tells_of_the_searches_and_of_the_choice():
             {"structure_prior": ArcPrior({("x1", "far"): 0.5})},
             ValueError,
             "`structure_prior` na",
+        ),
+        (
+            {"parameter_sample_size": 0, "n_tasks": "cv"},
+            ValueError,
+            "`parameter_sample_size` must be above 0 where held-out rows",
         ),
         ({"prior": PairedPrior(2)}, ValueError, "`penalty` must be between"),
         ({"prior": PairedPrior(variable_penalty={("x1", "far"): 1})}, ValueError, "names the vari"),

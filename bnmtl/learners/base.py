@@ -27,10 +27,10 @@ def common_parameters(start):
         None is `BDeu()`.
     structure_prior : ArcPrior, ReferencePrior or mapping by task, default=None
         Prior over each task's own graph; None is uniform.
-    required, forbidden : iterable of (parent, child), or mapping by task, default=()
-        Arcs that must be there and arcs that must not. One iterable for all tasks holds in each
+    required, forbidden : collection of (parent, child), or mapping by task, default=()
+        Arcs that must be there and arcs that must not. One collection for all tasks holds in each
         task that has both variables, neither of them constant there.
-    tiers : iterable of iterables of str, or mapping by task, default=None
+    tiers : list of lists of str, or mapping by task, default=None
         No arc leads from a later tier to an earlier one; variables in no tier are free.
     search : {{"orders", "hill-climbing", "exact"}}, default="orders"
         How graphs of one task, and of all tasks alike, are searched: over orders of the variables

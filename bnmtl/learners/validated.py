@@ -1,6 +1,7 @@
 """The learner that also chooses how much the tasks share."""
 
 import contextlib
+import math
 import numbers
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from bnmtl.graphs import from_adjacency
-from bnmtl.held_out import HeldOut, default_folds, held_out_rows, parted
+from bnmtl.held_out import HeldOut, check_sample_size, default_folds, held_out_rows, parted
 from bnmtl.learners.base import common_parameters
 from bnmtl.learners.multitask import START, MultitaskLearner, check_prior_names
 from bnmtl.penalty import best_penalty, penalty_grid
@@ -64,9 +65,10 @@ class MultitaskLearnerCV(MultitaskLearner):
     Raises
     ------
     ValueError
-        In ``fit``, where every pair of tasks has a penalty of its own, so that there is none to
-        choose; where a penalty of ``penalties`` contradicts required arcs (of the default grid such
-        a penalty is left out); and as in `MultitaskLearner`.
+        In ``fit``, where every pair of tasks or of variables has a penalty of its own, so that
+        there is none to choose; for a ``parameter_sample_size`` of 0, unless the posterior chooses;
+        where a penalty of ``penalties`` contradicts required arcs (of the default grid such a
+        penalty is left out); and as in `MultitaskLearner`.
 
     References
     ----------
@@ -156,6 +158,8 @@ class MultitaskLearnerCV(MultitaskLearner):
         folds = self.cv
         if folds is not None and not (isinstance(folds, numbers.Integral) and folds >= 2):
             raise ValueError(f"`cv` must be a whole number of at least 2, got {folds!r}.")
+        if share != "posterior":
+            check_sample_size(self.parameter_sample_size)
         for prior in self._priors().values():
             check_prior(prior)
             if isinstance(prior, CouplingPrior):
@@ -275,10 +279,11 @@ class MultitaskLearnerCV(MultitaskLearner):
 
     def _check_choice(self, tasks):
         """Raise ValueError where the penalty that is to be chosen has no effect."""
-        if not self.has_choice(tasks):
+        fixed = self._without_choice(tasks)
+        if fixed is not None:
             raise ValueError(
-                "`task_penalty` gives every pair of tasks a penalty of its own, so there is none "
-                "to choose; use MultitaskLearner."
+                f"`{fixed}` gives every pair a penalty of its own, so there is none to choose; use "
+                "MultitaskLearner."
             )
         if self.validation != "posterior" or self.prior is None:
             return
@@ -289,12 +294,17 @@ class MultitaskLearnerCV(MultitaskLearner):
             )
 
     def has_choice(self, tasks):
-        """Whether some pair of these tasks has no penalty of its own."""
-        listed = getattr(self.prior, "task_penalty", None)
-        if listed is None:
-            return True
-        own = [pair for pair in read_penalties(listed, "task_penalty") if pair <= set(tasks.names)]
-        return len(own) < len(tasks) * (len(tasks) - 1) // 2 or len(tasks) == 1
+        """Whether some pair of these tasks or of their variables has no penalty of its own."""
+        return self._without_choice(tasks) is None
+
+    def _without_choice(self, tasks):
+        """The parameter of the prior that lists a penalty for every pair, None if none does."""
+        for name, known in (("task_penalty", tasks.names), ("variable_penalty", tasks.variables)):
+            listed = read_penalties(getattr(self.prior, name, None), name)
+            own = [pair for pair in listed if pair <= set(known)]
+            if own and len(own) == math.comb(len(known), 2):
+                return name
+        return None
 
     def check_for(self, tasks):
         """Raise as `fit` would for parameters that do not suit these tasks; nothing is searched."""

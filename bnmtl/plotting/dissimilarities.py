@@ -39,6 +39,7 @@ def check_table(name, table):
             f"`{name}` must be square, one row and one column per task; it has {n_rows} rows and "
             f"{n_columns} columns."
         )
+    table = table.set_axis(table.index.map(str)).set_axis(table.columns.map(str), axis="columns")
     for axis in (table.index, table.columns):
         if not axis.is_unique:
             repeated = axis[axis.duplicated()][0]

@@ -303,7 +303,7 @@ def _draw_axis(axes, scale, extent, y, caption):
     axes.plot(ends, [y, y], color=_QUIET, linewidth=0.8)
     n_steps = max(2, int((ends[1] - ends[0]) // 40))
     for tick in MaxNLocator(n_steps, steps=[1, 2, 2.5, 5, 10]).tick_values(0, extent):
-        if tick <= extent:
+        if tick <= extent * (1 + ROUNDING):
             x = scale.at(tick)
             axes.plot([x, x], [y, y + 3], color=_QUIET, linewidth=0.8)
             draw_text(axes, x, y + 9, f"{tick:g}", color=_QUIET, fontsize=7, ha="center")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from bnmtl.graphs import could_have
+from bnmtl.graphs import both_take_part
 from bnmtl.priors.listed import check_penalty, read_closeness, read_penalties
 from bnmtl.priors.states import (
     CustomCoupling,
@@ -83,7 +83,7 @@ class CouplingPrior(BaseEstimator):
         pairs = {tuple(sorted(arc)) for graph in configuration.values() for arc in graph.edges}
         total = 0.0
         for a, b in sorted(pairs):
-            tasks = [t for t, graph in configuration.items() if could_have(graph, a, b)]
+            tasks = [t for t, graph in configuration.items() if both_take_part(graph, a, b)]
             graphs = [configuration[task] for task in tasks]
             states = np.array([g.has_edge(a, b) - g.has_edge(b, a) for g in graphs], np.int8)
             total += prior.coupling(len(tasks), (a, b), tasks).log_coupling(states)

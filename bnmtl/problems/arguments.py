@@ -76,6 +76,12 @@ def checked_groups(groups, network):
             "`groups` must be a list of groups of variables, each a tuple of names; for example "
             "[('a', 'b'), ('c',)]."
         )
+    for at, group in enumerate(groups):
+        if not group:
+            raise ValueError(
+                f"`groups` must hold groups of at least one variable; number {at} is empty: leave "
+                "it out."
+            )
     seen = set()
     for variable in itertools.chain(*groups):
         if not isinstance(variable, str) or variable not in network.states:

@@ -99,7 +99,9 @@ def deletion(
         original = network
         if parameters == "independent":
             graph, states = network.graph, network.states
-            tables = random_tables(graph, states, graph, concentration, seed, number)
+            tables = random_tables(
+                *(graph, states, graph, concentration, seed, number), network.tables
+            )
             original = BayesNet(graph, states, tables)
         arcs = sorted(network.graph.edges)
         deleted = generator(seed, "deletion", number).random(len(arcs)) < p_delete
@@ -233,8 +235,8 @@ def _retabled(network, graph, seed, number):
     ends = {head for _, head in gained} | {head for tail, head in lost if (head, tail) in gained}
     redrawn = sorted(ends)
     arguments.check_sizes(graph, network.states, redrawn, "n_edits", "give fewer")
-    # An owner of its own: a network with random tables of this seed must not get them again.
-    tables = random_tables(graph, network.states, redrawn, 1.0, seed, f"perturb {number}")
+    owner = f"perturb {number}"
+    tables = random_tables(graph, network.states, redrawn, 1.0, seed, owner, network.tables)
     tables |= _integrated(network, graph, {head for _, head in lost} - ends)
     return BayesNet(graph, network.states, network.tables | tables)
 
@@ -300,7 +302,7 @@ def components(network, groups, changed, random_state=None):
         graph = _redrawn(network.graph, chosen, generator(seed, "components", number))
         members = list(itertools.chain(*chosen))
         arguments.check_sizes(graph, network.states, members, "groups", "make its group smaller")
-        tables = random_tables(graph, network.states, members, 1.0, seed, number)
+        tables = random_tables(graph, network.states, members, 1.0, seed, number, network.tables)
         problem[task] = BayesNet(graph, network.states, network.tables | tables)
     return problem
 

@@ -1,7 +1,7 @@
 """Groups of tasks learned together, each group once, and how well they predict held-out rows."""
 
 from bnmtl.held_out import HeldOut
-from bnmtl.learners.derived import apart, for_tasks
+from bnmtl.learners.derived import apart, changed, for_tasks
 from bnmtl.tasks import Tasks
 
 __all__ = ["Groups"]
@@ -34,7 +34,7 @@ class Groups:
         wanted = set(names)
         names = tuple(name for name in self.tasks if name in wanted)
         if names not in self._fitted:
-            learner = self.learner if len(names) > 1 else apart(self.learner)
+            learner = changed(self.learner) if len(names) > 1 else apart(self.learner)
             self._fitted[names] = self.fit(learner, names)
         return self._fitted[names]
 

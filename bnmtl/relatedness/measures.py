@@ -4,6 +4,7 @@ Each is a labeled square table, 0 on the diagonal; smaller is closer.
 """
 
 import itertools
+import math
 import numbers
 from collections.abc import Mapping
 
@@ -11,8 +12,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from bnmtl.graphs import check_dag, could_have, takes_part
-from bnmtl.held_out import HeldOut, held_out_rows, parted
+from bnmtl.graphs import both_take_part, check_dag, takes_part
+from bnmtl.held_out import HeldOut, check_sample_size, held_out_rows, parted
 from bnmtl.learners.base import Learner
 from bnmtl.learners.derived import apart, at_penalty, changed
 from bnmtl.networks import BayesNet
@@ -177,11 +178,7 @@ def indirect(tasks, learner, cv=10):
 def indirect_of(groups, cv):
     """`indirect` for the rows and the learner of groups of tasks."""
     tasks, size = groups.tasks, groups.learner.parameter_sample_size
-    if size == 0:
-        raise ValueError(
-            "`parameter_sample_size` of the learner must be above 0, got 0, with which a state "
-            "that is new among held-out rows has probability 0; 1 is usual."
-        )
+    check_sample_size(size)
     folds = held_out_rows(tasks, None, cv, groups.learner.random_state, purpose="relatedness")
     alone = groups.fit(apart(groups.learner)).configuration_
     losses = np.zeros((len(tasks), len(tasks)))
@@ -247,19 +244,18 @@ def _distances(graphs, normalize, weights):
 
 def _distance(first, second, weights):
     pairs = {frozenset(arc) for graph in (first, second) for arc in graph.edges}
-    distance = 0.0
-    for pair in pairs:
-        a, b = sorted(pair)
+    differing = []
+    for a, b in map(tuple, pairs):
         states = [graph.has_edge(a, b) - graph.has_edge(b, a) for graph in (first, second)]
-        if states[0] != states[1] and could_have(first, a, b) and could_have(second, a, b):
-            distance += weights.get(pair, 1.0)
-    return distance
+        if states[0] != states[1] and all(both_take_part(own, a, b) for own in (first, second)):
+            differing.append(weights.get(frozenset((a, b)), 1.0))
+    return math.fsum(differing)
 
 
 def _total(variables, weights):
     """Sum of the weights of all pairs of some variables."""
     listed = [own for pair, own in weights.items() if pair <= variables]
-    return len(variables) * (len(variables) - 1) / 2 - len(listed) + sum(listed)
+    return len(variables) * (len(variables) - 1) / 2 - len(listed) + math.fsum(listed)
 
 
 def _labels(names):

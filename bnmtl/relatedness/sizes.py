@@ -5,7 +5,7 @@ import numbers
 import numpy as np
 import pandas as pd
 
-from bnmtl.held_out import default_folds, held_out_rows, parted
+from bnmtl.held_out import check_sample_size, default_folds, held_out_rows, parted
 from bnmtl.networks import BayesNet
 from bnmtl.penalty import EQUALLY_GOOD
 from bnmtl.relatedness.groups import Groups
@@ -61,6 +61,7 @@ class SizeChoice:
         n_folds = default_folds(own) if wanted == "cv" else None
         self._folds = []
         if isinstance(wanted, str):
+            check_sample_size(learner.parameter_sample_size)
             self._folds = held_out_rows(
                 *(own, share, n_folds, learner.random_state),
                 purpose="size",

@@ -1,7 +1,7 @@
 """What a search may do: required and forbidden arcs, tiers and a limit on parents, checked once."""
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,10 +46,10 @@ def constraints_by_task(tasks, required, forbidden, tiers, max_parents):
     Parameters
     ----------
     tasks : bnmtl.tasks.Tasks
-    required, forbidden : iterable of (parent, child), or mapping task -> such an iterable
-        One iterable for all tasks holds in each task that has both variables, neither of them
+    required, forbidden : collection of (parent, child), or mapping task -> such a collection
+        One collection for all tasks holds in each task that has both variables, neither of them
         constant there.
-    tiers : iterable of iterables of str, mapping task -> such an iterable, or None
+    tiers : list of lists of str, mapping task -> such a list, or None
         No arc leads from a later tier to an earlier one; variables in no tier are free.
     max_parents : int or None
 
@@ -134,6 +134,13 @@ def _check_required(task, required, max_parents):
 
 def by_task(tasks, value, name):
     """A parameter that is one value for all or a mapping by task, as (mapping, is by task)."""
+    for own in value.values() if isinstance(value, Mapping) else [value]:
+        # Every task, and every further fit, would find less of it.
+        if isinstance(own, Iterator):
+            raise TypeError(
+                f"`{name}` must be given as a list, got {type(own).__name__}, which can be read "
+                "only once; write list(...)."
+            )
     if not isinstance(value, Mapping):
         return dict.fromkeys(tasks, value), False
     value = {str(task): own for task, own in value.items()}
@@ -194,7 +201,7 @@ def _checked_arcs(arcs, name):
 def _iterated(arcs, name):
     if isinstance(arcs, str) or hasattr(arcs, "columns") or not hasattr(arcs, "__iter__"):
         raise TypeError(
-            f"`{name}` must be an iterable of (parent, child) pairs or a mapping of them by task, "
+            f"`{name}` must be a list of (parent, child) pairs or a mapping of them by task, "
             f"got {type(arcs).__name__}."
         )
     return list(arcs)
@@ -221,10 +228,10 @@ def _checked_tiers(tiers):
     if (
         isinstance(tiers, str)
         or not hasattr(tiers, "__iter__")
-        or any(isinstance(tier, str) or not hasattr(tier, "__iter__") for tier in tiers)
+        or any(isinstance(tier, str | Iterator) or not hasattr(tier, "__iter__") for tier in tiers)
     ):
         raise TypeError(
-            f"`tiers` must be an iterable of iterables of variables, got {tiers!r}; for example "
+            f"`tiers` must be a list of lists of variables, got {tiers!r}; for example "
             "[['age', 'sex'], ['smoking'], ['cancer']]."
         )
     tier_of = {}
