@@ -72,8 +72,8 @@ def posterior(network, variables, evidence=None):
     TypeError
         If an argument is of another type.
     ValueError
-        If a variable or a state is not known, a variable is given twice, or the evidence is
-        impossible under the network.
+        If a variable or a state is not known, a variable is given twice, or the evidence that the
+        variables depend on is impossible under the network.
 
     Examples
     --------

@@ -383,8 +383,8 @@ class BayesNet:
         Raises
         ------
         ValueError
-            If there is no such variable, a state is not known, or the evidence of a row is
-            impossible under the network.
+            If there is no such variable, a state is not known, or the evidence in a row that the
+            variable depends on is impossible under the network.
 
         Examples
         --------

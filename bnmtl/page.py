@@ -88,6 +88,11 @@ def write_page(path, title, lead, sections):
     try:
         temporary.write_text(page, encoding="utf-8", errors="backslashreplace")
         temporary.replace(path)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        # A user knows nothing of the temporary file.
+        raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         temporary.unlink(missing_ok=True)
     return path

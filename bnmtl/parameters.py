@@ -116,6 +116,12 @@ def estimate(graph, frame, equivalent_sample_size):
         declared = shared_states({"frame": columns})
         columns = {v: _recoded(column, declared[v], v) for v, column in columns.items()}
     states = {variable: tuple(column.labels) for variable, column in columns.items()}
+    for variable, own in states.items():
+        if not own:
+            raise ValueError(
+                f"`frame` must have rows, or categories that declare the states; column "
+                f"`{variable}` has neither."
+            )
     tables = {}
     for variable in graph:
         family = (*sorted(graph.predecessors(variable)), variable)

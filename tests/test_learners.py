@@ -258,6 +258,21 @@ def test_required_and_forbidden_arcs_and_tiers_hold_everywhere(learner, asia_tas
         assert not graph.has_edge("dysp", "xray")
 
 
+@pytest.mark.parametrize("name", ["required", "forbidden"])
+def test_arcs_of_a_graph_are_demands(name, asia_tasks):
+    graph = nx.DiGraph([("xray", "smoke"), ("dysp", "bronc")])
+    for demands in (graph.edges, {"north": graph.edges}):
+        listed = {"north": list(graph.edges)} if demands is not graph.edges else list(graph.edges)
+        learned, expected = (
+            MultitaskLearner(PairedPrior(0.5), **{name: own}, **QUICK).fit(asia_tasks)
+            for own in (demands, listed)
+        )
+        for task, own in expected.configuration_.items():
+            assert set(learned.configuration_[task].edges) == set(own.edges)
+    found = learned.configuration_["north"]
+    assert all(found.has_edge(*arc) == (name == "required") for arc in graph.edges)
+
+
 def test_demands_by_task(asia_tasks):
     learner = MultitaskLearner(
         PairedPrior(0.5),
@@ -432,6 +447,7 @@ def test_learners_follow_scikit_learns_conventions(learner):
         ({"score": LogLikelihood()}, ValueError, "refused without `max_parents`"),
         ({"score": BDeu(-1)}, ValueError, "`equivalent_sample_size`"),
         ({"structure_prior": 3}, TypeError, "`structure_prior` must be"),
+        ({"structure_prior": ArcPrior}, TypeError, "`structure_prior` must be"),
         ({"structure_prior": ArcPrior()}, ValueError, "exactly one"),
         ({"required": [("a",)]}, TypeError, r"`required` must hold \(parent, child\) pairs"),
         ({"required": ["ab"]}, TypeError, "pairs, got 'ab'"),
@@ -584,6 +600,11 @@ def test_tasks_may_demand_what_no_single_graph_has(required, more, asia_tasks):
         assert max(d for _, d in graph.in_degree()) <= more.get("max_parents", 10)
     with pytest.raises(ValueError, match="no single graph serves all tasks|cycle"):
         IdenticalLearner(required=required, **more, **QUICK).fit(asia_tasks)
+    agreeing = MultitaskLearner(PairedPrior(1.0), required=required, **more, **QUICK)
+    with pytest.raises(ValueError, match="make them agree, start from|between smoke and xray"):
+        agreeing.fit(asia_tasks)
+    with pytest.raises(ValueError, match="no single graph serves|cycle|between smoke and xray"):
+        agreeing.set_params(start="identical").fit(asia_tasks)
 
 
 def test_names_that_are_no_strings_are_taken_by_their_string():

@@ -211,6 +211,11 @@ def test_fit_names_mistakes():
         BayesNet.fit(graph, frame[["a"]].assign(b=0), equivalent_sample_size=-1)
     with pytest.raises(TypeError, match="a pandas DataFrame, got dict"):
         BayesNet.fit(graph, {"a": [0, 1]})
+    none = frame[["a"]].assign(b=0)[:0]
+    with pytest.raises(ValueError, match="`frame` must have rows, or categories .* column `[ab]`"):
+        BayesNet.fit(graph, none)
+    declared = none.astype(pd.CategoricalDtype(["x", "y"]))
+    assert (BayesNet.fit(graph, declared).table("b") == 0.5).all()
 
 
 def test_fit_names_arguments_of_another_type():

@@ -434,6 +434,20 @@ def test_strength_sets_the_width():
     assert "strength 40 nats" in texts(figure)
     with pytest.raises(ValueError, match="'strength' is missing"):
         plotting.dags(tasks, strength=table.drop(columns="strength"))
+    for others in (tasks["1"], {"2": tasks["1"]}, {"1": graph("ab", "ac")}):
+        with pytest.raises(ValueError, match="`strength` must have a row for every arc; a -> "):
+            plotting.dags(others, strength=table)
+
+
+def test_tasks_and_variables_may_be_numbers():
+    named = {"2019": nx.DiGraph([("1", "2")]), "2020": nx.DiGraph([("2", "3")])}
+    numbers = {2019: nx.DiGraph([(1, 2)]), 2020: nx.DiGraph([(2, 3)])}
+    for draw in (plotting.dags, plotting.arcs):
+        assert texts(draw(numbers)) == texts(draw(named))
+    table = pd.DataFrame({"from": [1, 2], "to": [2, 3], "task": [2019, 2020], "strength": 1.0})
+    assert texts(plotting.dags(numbers, strength=table)) == texts(
+        plotting.dags(named, strength=table.astype({"from": str, "to": str, "task": str}))
+    )
 
 
 def test_figures_can_share_a_layout():

@@ -337,6 +337,7 @@ def test_log_prior_is_the_sum_over_pairs_that_tasks_share(prior):
             "`task_penalty` must be a symmetric table",
         ),
         (PairedPrior(task_penalty={"ab": 0.5}), "pairs of two different names, got 'ab'"),
+        (PairedPrior(variable_penalty={5: 0.5}), "pairs of two different names, got 5"),
         (EditPrior(costs={"add": 1}), "exactly the keys"),
         (EditPrior(costs={"add": -1, "delete": 1, "reverse": 1}), "at least 0"),
         (EditPrior(costs={"add": 1, "delete": 1, "reverse": 1}, reversal=2), "same thing twice"),
@@ -352,6 +353,9 @@ def test_arguments_of_a_wrong_type_are_refused():
         PairedPrior(variable_penalty=[1]).log_coupling([0, 1], pair=("x", "y"))
     with pytest.raises(TypeError, match="`configuration` must be a mapping"):
         PairedPrior().log_prior(None)
+    for wrong in (None, nx.Graph([("x", "y")])):
+        with pytest.raises(TypeError, match="`configuration.'north'.` must be a networkx.DiGraph"):
+            PairedPrior().log_prior({"north": wrong})
 
 
 @pytest.mark.parametrize("states", [[2], [[0, 1]], ["x"]])
@@ -422,6 +426,22 @@ def test_structure_priors_of_fewer_variables_say_the_same_of_them():
 def test_structure_priors_out_of_range_are_refused(prior, words):
     with pytest.raises(ValueError, match=words):
         prior.arc_terms(["x", "y", "z"])
+
+
+@pytest.mark.parametrize("arc", ["ab", ("a", "a"), ("a", "b", "c"), 5])
+def test_arcs_that_are_none_are_refused(arc):
+    with pytest.raises(ValueError, match="`probability` of `ArcPrior` must have pairs of two diff"):
+        ArcPrior({arc: 0.9}).names()
+
+
+def test_names_of_tasks_may_be_numbers():
+    listed = {("1", "2"): 0.99}
+    by_name = PairedPrior(0.5, task_penalty=listed)
+    assert by_name.log_coupling([1, 0], tasks=[1, 2]) == by_name.log_coupling([1, 0], tasks="12")
+    first, second = nx.DiGraph([("x", "y")]), nx.DiGraph()
+    second.add_nodes_from("xy")
+    expected = by_name.log_prior({"1": first, "2": second})
+    assert by_name.log_prior({1: first, 2: second}) == expected == pytest.approx(np.log(0.01))
 
 
 def test_parameters_can_be_read_and_set():

@@ -153,6 +153,14 @@ def test_given_penalty_and_pictures(tmp_path):
     assert "How much to share" not in text
 
 
+def test_places_that_cannot_be_written_are_named(tmp_path):
+    learner = SingleTaskLearner(n_starts=1, iterations=2, random_state=0).fit(tables())
+    for path in (tmp_path / "none" / "r.html", tmp_path):
+        with pytest.raises(OSError) as caught:
+            report.write(path, learner)
+        assert caught.value.filename == str(path) and ".tmp" not in str(caught.value)
+
+
 def test_penalty_one_against_disagreeing_tasks(tmp_path):
     frames = {task: frame[["x", "y<b>", "z"]] for task, frame in tables().items()}
     rng = np.random.default_rng(1)

@@ -315,18 +315,40 @@ def test_scores_equal_those_of_bnlearn(network):
             assert found == pytest.approx(entry["scores"][key], rel=1e-8), (entry["graph"], key)
 
 
-@pytest.mark.parametrize("size", [0, -1, float("nan"), float("inf"), "1", None])
+@pytest.mark.parametrize("size", [0, -1, float("nan"), float("inf"), 1e10, "1", None])
 def test_an_equivalent_sample_size_out_of_range_is_refused(size):
     frame = pd.DataFrame({"a": list("xxy")})
     for score in [BDeu(size), BDs(size)]:
-        with pytest.raises(ValueError, match="`equivalent_sample_size` must be a finite number"):
+        with pytest.raises(ValueError, match="`equivalent_sample_size` must be above 0 and at"):
             score.local_score("a", [], frame)
+
+
+def test_only_the_columns_of_the_family_count():
+    frame = pd.DataFrame({0: list("xxyy"), 1: list("uvvv"), "x": np.arange(4) / 3, "gap": None})
+    named = frame[[0, 1]].set_axis(["0", "1"], axis="columns")
+    for score in (BDeu(), K2(), BIC()):
+        alone, together = (score.local_score("0", parents, named) for parents in ([], ["1"]))
+        assert score.local_score(0, [], frame) == alone
+        assert score.local_score(0, [1], frame) == together
+        graph = nx.DiGraph([(1, 0)])
+        assert score.score(graph, frame) == score.local_score(1, [], named) + together
+        assert score.score(nx.DiGraph(), frame) == 0
+
+
+def test_the_largest_sample_size_is_scored_right():
+    """Then every cell is as probable as any other, whatever the data."""
+    frame = pd.DataFrame({"a": list("xy") * 30})
+    assert BDeu(1e9).local_score("a", [], frame) == pytest.approx(60 * np.log(1 / 2), abs=1e-4)
 
 
 def test_families_that_do_not_fit_the_frame_are_refused():
     frame = pd.DataFrame({"a": list("xxy"), "b": list("uvv")})
     with pytest.raises(ValueError, match="'c' is missing"):
         BDeu().local_score("a", ["c"], frame)
+    with pytest.raises(ValueError, match="'c' is missing"):
+        BDeu().score(nx.DiGraph([("a", "c")]), frame)
+    with pytest.raises(ValueError, match="must have no missing values; column `b` has some"):
+        BDeu().local_score("a", ["b"], frame.replace("u", None))
     with pytest.raises(ValueError, match="`parents` must be distinct"):
         BDeu().local_score("a", ["b", "b"], frame)
     with pytest.raises(ValueError, match="without the child"):

@@ -202,6 +202,15 @@ def test_a_single_task_search_is_done_once_on_the_same_rows(monkeypatch):
     assert sorted(searched) == sorted([*NAMES, "task2"])
 
 
+def test_arcs_of_a_graph_are_demands_on_groups_too():
+    graph = nx.DiGraph([("x1", "x4")])
+    graphs = []
+    for wanted in (graph.edges, list(graph.edges)):
+        learner = clone(LEARNER).set_params(required=wanted)
+        graphs.append(arcs(selected(learner=learner, n_tasks=1).configuration_))
+    assert graphs[0] == graphs[1] and all(("x1", "x4") in own for own in graphs[0].values())
+
+
 def test_groups_of_other_rows_keep_learners_of_their_own():
     tasks = encode(related())
     half = tasks.take({name: np.arange(task.n_rows // 2) for name, task in tasks.items()})

@@ -313,12 +313,35 @@ def test_kinds_of_input_and_their_names():
     assert encode({"u": tasks["task2"]})["u"].codes.tolist() == tasks["task2"].codes.tolist()
 
 
+def test_states_that_two_tasks_write_differently_are_told():
+    tasks = {"a": pd.DataFrame({"v": [True, False], "k": [0, 1]})}
+    tasks |= {name: pd.DataFrame({"v": [1, 0], "k": [0, 1]}) for name in "bc"}
+    with pytest.warns(UserWarning, match="`v`: tasks `a` and `b` have no state in common .`False`"):
+        encode(tasks)
+    tasks["a"]["v"] = ["0", "0"]
+    tasks["b"]["v"] = [1, 1]
+    with pytest.warns(UserWarning) as caught:
+        encode(tasks)
+    assert not any("no state in common" in str(one.message) for one in caught)
+
+
+def test_whole_numbers_of_any_length_are_sorted_as_numbers():
+    frame = pd.DataFrame({"v": np.array([2**64 - 1, 3], dtype=np.uint64)})
+    assert encode({"a": frame}).states["v"] == ("3", "18446744073709551615")
+
+
 def test_wrong_types_are_refused():
     for wrong in (None, 3, "birds.csv", FRAME["x"], FRAME.to_numpy(), iter([FRAME])):
         with pytest.raises(TypeError, match="`tasks` must be a mapping"):
             encode(wrong)
-    with pytest.raises(TypeError, match=r"got the class DataFrame; .*bnmtl\.tasks\.read"):
+    with pytest.raises(TypeError, match=r"got str; files are read by `bnmtl\.tasks\.read`"):
+        encode("birds.csv")
+    with pytest.raises(TypeError, match=r"got the class DataFrame; convert it"):
         encode(pd.DataFrame)
+    kind = type("DataFrame", (), {"to_pandas": None, "__module__": "polars"})
+    for foreign in (kind(), {"a": kind()}):
+        with pytest.raises(TypeError, match=r"got polars\.DataFrame; convert it by its `to_pandas"):
+            encode(foreign)
     with pytest.raises(TypeError, match="Task `a` must be a pandas DataFrame, got ndarray"):
         encode({"a": FRAME.to_numpy()})
 

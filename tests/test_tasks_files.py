@@ -87,7 +87,9 @@ def test_types_are_inferred_once_over_all_tasks(tmp_path):
         (["1.", ".5"], [1.0, 0.5]),
         (["Inf", "1"], [np.inf, 1.0]),
         (["-1", " 2"], [-1, 2]),
-        (["9" * 30, "1"], [1e30, 1.0]),
+        (["9" * 18, "1"], [10**18 - 1, 1]),
+        (["1234567890123456789", "1234567890123456788"],) * 2,
+        (["9" * 30, "1.5"], ["9" * 30, "1.5"]),
         (["None", "a"], ["None", "a"]),
         (["N/A", "null"], ["N/A", "null"]),
     ],
@@ -131,7 +133,35 @@ def test_whatever_was_written_as_text_is_read(tmp_path_factory, rows):
         if pd.api.types.is_numeric_dtype(back[column]):
             assert back[column].tolist() == [float(text) for text in frame[column]]
         else:
-            assert back[column].tolist() == frame[column].tolist()
+            assert back[column].tolist() == frame[column].str.strip().tolist()
+
+
+def test_blanks_around_names_and_values_do_not_count(tmp_path):
+    (path,) = write(tmp_path, a_csv="a, b ,c\n1, 2,x \n3, NA, x\n5 ,?,\ty\n")
+    frame = read(path, na_values=("NA ", "?"))["a"]
+    assert list(frame) == ["a", "b", "c"]
+    assert frame["a"].tolist() == [1, 3, 5] and frame["c"].tolist() == ["x", "x", "y"]
+    assert frame["b"].isna().tolist() == [False, True, True] and frame["b"][0] == 2
+    (path,) = write(tmp_path, a_csv="a,a \n1,2\n")
+    with pytest.raises(ValueError, match="different column names, got `a` twice"):
+        read(path)
+
+
+def test_names_of_files_that_cannot_be_printed_are_refused(tmp_path):
+    path = tmp_path / "m\udce9d.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(
+        ValueError, match="udce9d.csv' names its task .*; rename the file"
+    ) as caught:
+        read(path)
+    assert str(caught.value).isprintable()
+
+
+def test_a_file_is_the_same_by_whatever_path(tmp_path, monkeypatch):
+    (path,) = write(tmp_path, a_csv="a,t\n1,2\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="`paths` must name every file once"):
+        read(["a.csv", path], task_column="t")
 
 
 # --- a task column

@@ -26,7 +26,7 @@ def structure_priors(tasks, value):
     """The structure prior of every task, by name, from one for all or a mapping by task."""
     priors, _ = by_task(tasks, value, "structure_prior")
     for prior in priors.values():
-        if prior is not None and not hasattr(prior, "arc_terms"):
+        if prior is not None and (isinstance(prior, type) or not hasattr(prior, "arc_terms")):
             raise TypeError(
                 "`structure_prior` must be an ArcPrior, a ReferencePrior, a mapping of them by "
                 f"task or None, got {prior!r}."

@@ -1,6 +1,5 @@
 """Learners made from a learner: for some of its tasks, at one penalty, for each task apart."""
 
-from collections.abc import Mapping
 from inspect import signature
 
 import networkx as nx
@@ -11,6 +10,7 @@ from bnmtl.learners.multitask import MultitaskLearner
 from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior
+from bnmtl.search.constraints import is_by_task
 
 __all__ = ["apart", "at_penalty", "changed", "for_tasks"]
 
@@ -71,7 +71,7 @@ def for_tasks(learner, tasks):
     parameters = learner.get_params(deep=False)
     for name in ("required", "forbidden", "tiers", "structure_prior", "start"):
         value = parameters[name]
-        if isinstance(value, Mapping):
+        if is_by_task(value):
             own = {task: one for task, one in value.items() if str(task) in tasks.names}
             # Arcs and tiers of a task name its own variables, graphs and priors those of any.
             if name in ("structure_prior", "start"):

@@ -180,7 +180,8 @@ class MultitaskLearner(Learner):
         if solution.score == -float("inf"):
             raise ValueError(
                 "No configuration was found that agrees wherever a penalty of 1 demands it: "
-                'required arcs stand in the way; start from "identical" or lower the penalty.'
+                "what is demanded of the tasks stands in the way; make them agree, start from "
+                '"identical", which tells where they do not, or lower the penalty.'
             )
         self._publish(tasks, problems, solution.matrices, solution.score, solution.task_scores)
         self.start_ = solution.start

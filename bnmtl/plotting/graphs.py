@@ -140,12 +140,12 @@ def dags(configuration, layout="auto", strength=None, columns=None, font_size=8.
     configuration = check_configuration(configuration)
     check_font_size(font_size)
     names = dict.fromkeys(node for graph in configuration.values() for node in graph)
-    warn_of_boxes([*names, *configuration], stacklevel=2)
+    warn_of_boxes(map(str, [*names, *configuration]), stacklevel=2)
     if not isinstance(layout, Layout):
         layout = arrange(configuration, layout, font_size)
     counts = sharing(configuration)
     check_places(layout, names, counts)
-    widths = _Widths(strength)
+    widths = _Widths(strength, configuration)
     # With one task nothing is shared, and its arcs are no exceptions either.
     kinds = {arc: n.kind if len(configuration) > 1 else "all" for arc, n in counts.items()}
     titles = {
@@ -215,7 +215,7 @@ def grid_columns(n_panels, width, height):
 class _Widths:
     """Arc widths: all alike, or by the square root of the arcs' strengths."""
 
-    def __init__(self, strength):
+    def __init__(self, strength, configuration):
         self.strengths = {}
         if strength is None:
             return
@@ -228,10 +228,20 @@ class _Widths:
         values = zip(
             strength["task"], strength["from"], strength["to"], strength["strength"], strict=True
         )
-        self.strengths = {(task, a, b): max(float(s), 0.0) for task, a, b, s in values}
+        self.strengths = {
+            (str(task), str(a), str(b)): max(float(s), 0.0) for task, a, b, s in values
+        }
+        for task, graph in configuration.items():
+            for a, b in graph.edges:
+                if (str(task), str(a), str(b)) not in self.strengths:
+                    arc = f"{a} -> {b}" + (f" of task `{task}`" if task != "" else "")
+                    raise ValueError(
+                        f"`strength` must have a row for every arc; {arc} has none: give the "
+                        "graphs that it belongs to, as {task: graph}."
+                    )
 
     def of(self, task, a, b):
-        return self.scaled(self.strengths.get((task, a, b), 0.0)) if self.strengths else _WIDTH
+        return self.scaled(self.strengths[str(task), str(a), str(b)]) if self.strengths else _WIDTH
 
     def scaled(self, strength):
         thin, thick = _WIDTHS

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from bnmtl.graphs import both_take_part
+from bnmtl.graphs import both_take_part, check_dag
 from bnmtl.priors.listed import check_penalty, read_closeness, read_penalties
 from bnmtl.priors.states import (
     CustomCoupling,
@@ -64,7 +64,7 @@ class CouplingPrior(BaseEstimator):
         Raises
         ------
         TypeError
-            If it is no mapping of graphs.
+            If it is no mapping of DAGs.
 
         Examples
         --------
@@ -79,6 +79,8 @@ class CouplingPrior(BaseEstimator):
                 "`configuration` must be a mapping task -> networkx.DiGraph, got "
                 f"{type(configuration).__name__}."
             )
+        for task, graph in configuration.items():
+            check_dag(graph, f"configuration[{task!r}]")
         prior = self.resolved()
         pairs = {tuple(sorted(arc)) for graph in configuration.values() for arc in graph.edges}
         total = 0.0
@@ -248,10 +250,9 @@ class PairedPrior(CouplingPrior):
             raise ValueError(
                 "`tasks` must be given where the penalty depends on the tasks, one name a state."
             )
+        tasks = [str(task) for task in tasks]
         if len(tasks) != k or len(set(tasks)) != k:
-            raise ValueError(
-                f"`tasks` must be {k} distinct names, one a state, got {list(tasks)!r}."
-            )
+            raise ValueError(f"`tasks` must be {k} distinct names, one a state, got {tasks!r}.")
         closeness = read_closeness(self.task_distance)
         by_pair = read_penalties(self.task_penalty, "task_penalty")
         common = float(_log_of(self.penalty))

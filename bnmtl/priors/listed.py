@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-__all__ = ["check_penalty", "read_closeness", "read_distances", "read_penalties"]
+__all__ = ["check_pair", "check_penalty", "read_closeness", "read_distances", "read_penalties"]
 
 _ROUNDING = 1e-9  # numbers nearer to 0 are taken for it
 
@@ -34,8 +34,7 @@ def read_penalties(listed, name):
         )
     penalties = _Penalties()
     for pair, penalty in cells:
-        if isinstance(pair, str) or len(set(map(str, pair))) != 2 or len(pair) != 2:
-            raise ValueError(f"`{name}` must have pairs of two different names, got {pair!r}.")
+        check_pair(pair, f"`{name}`")
         key = frozenset(map(str, pair))
         check_penalty(penalty, f"`{name}` of {pair!r}")
         if penalties.setdefault(key, penalty) != penalty:
@@ -44,6 +43,13 @@ def read_penalties(listed, name):
                 f"{pair!r}."
             )
     return penalties
+
+
+def check_pair(pair, what):
+    """Raise unless it is a pair of two different names."""
+    is_pair = hasattr(pair, "__len__") and not isinstance(pair, str | bytes) and len(pair) == 2
+    if not is_pair or len(set(map(str, pair))) != 2:
+        raise ValueError(f"{what} must have pairs of two different names, got {pair!r}.")
 
 
 class _Closeness(dict):

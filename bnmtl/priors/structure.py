@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from bnmtl.graphs import adjacency, check_dag
+from bnmtl.priors.listed import check_pair
 
 
 class ArcPrior(BaseEstimator):
@@ -44,6 +45,8 @@ class ArcPrior(BaseEstimator):
         """Variables that the prior names."""
         if not isinstance(self.probability, Mapping):
             return set()
+        for arc in self.probability:
+            check_pair(arc, "`probability` of `ArcPrior`")
         return {str(name) for arc in self.probability for name in arc}
 
     def among(self, variables):

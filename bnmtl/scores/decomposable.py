@@ -4,6 +4,7 @@ import math
 import warnings
 
 import numpy as np
+import pandas as pd
 from scipy.special import gammaln, xlogy
 from sklearn.base import BaseEstimator
 
@@ -11,6 +12,10 @@ from bnmtl._kernels import terms
 from bnmtl.graphs import check_dag
 from bnmtl.scores.bound import BoundTasks
 from bnmtl.tasks import encode
+from bnmtl.tasks.encoding import column_names
+
+# Of larger equivalent sample sizes, differences of log-gammas are lost in rounding.
+_LARGEST_SIZE = 1e9
 
 
 class Score(BaseEstimator):
@@ -57,14 +62,15 @@ class Score(BaseEstimator):
         >>> round(score.local_score("wet", ["rain"], frame) - alone, 3)
         2.002
         """
-        task = _encoded(frame)
-        index = {variable: at for at, variable in enumerate(task.variables)}
         if isinstance(parents, str):
             raise TypeError(
                 f"`parents` must be an iterable of variables, got the string {parents!r}; write "
                 f"[{parents!r}]."
             )
-        family = _family(str(child), [str(parent) for parent in parents], index)
+        child, parents = str(child), [str(parent) for parent in parents]
+        task = _encoded(frame, [child, *parents])
+        index = {variable: at for at, variable in enumerate(task.variables)}
+        family = _family(child, parents, index)
         return self._of_family(task, _checked_weights(weights, task.n_rows), *family)
 
     def score(self, graph, frame, weights=None):
@@ -92,10 +98,12 @@ class Score(BaseEstimator):
         -4.852
         """
         check_dag(graph, "graph")
-        task = _encoded(frame)
+        families = [list(map(str, [node, *graph.predecessors(node)])) for node in graph.nodes]
+        if not families:
+            return 0.0
+        task = _encoded(frame, [child for child, *_ in families])
         checked = _checked_weights(weights, task.n_rows)
         index = {variable: at for at, variable in enumerate(task.variables)}
-        families = ([node, *graph.predecessors(node)] for node in graph.nodes)
         indexed = sorted(_family(child, parents, index) for child, *parents in families)
         if checked is None:
             bound = self.bind(task)
@@ -132,10 +140,10 @@ class _EquivalentSampleSize(Score):
 
     def _check(self):
         value = self.equivalent_sample_size
-        if not (isinstance(value, (int, float, np.number)) and 0 < value < np.inf):
+        if not (isinstance(value, (int, float, np.number)) and 0 < value <= _LARGEST_SIZE):
             raise ValueError(
-                f"`equivalent_sample_size` must be a finite number above 0, got {value!r}; "
-                "1 is a good default."
+                f"`equivalent_sample_size` must be above 0 and at most {_LARGEST_SIZE:g}, got "
+                f"{value!r}; 1 is a good default."
             )
 
 
@@ -292,8 +300,23 @@ def _weighted_score(kind, sample_size, task, weights, child, parents):
     return likelihood - price * q * (r - 1)
 
 
-def _encoded(frame):
-    """One frame as a task; what a search would warn of does not concern a score."""
+def _encoded(frame, variables):
+    """Some columns as a task; what a search would warn of does not concern a score."""
+    if isinstance(frame, pd.DataFrame):
+        names = column_names(frame, "`frame`")
+        lacking = sorted(set(variables) - set(names))
+        if lacking:
+            raise ValueError(
+                f"`frame` must have a column for every variable of the family, {lacking[0]!r} is "
+                f"missing; the columns are {', '.join(sorted(names))}."
+            )
+        frame = frame.iloc[:, [at for at, name in enumerate(names) if name in set(variables)]]
+        if frame.isna().to_numpy().any():
+            column = frame.columns[frame.isna().to_numpy().any(axis=0)][0]
+            raise ValueError(
+                f"`frame` must have no missing values; column `{column}` has some: fill them or "
+                "drop their rows."
+            )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return encode({"frame": frame})["frame"]
@@ -301,12 +324,6 @@ def _encoded(frame):
 
 def _family(child, parents, index):
     """The family as indices, the child first and the parents sorted."""
-    for name in (child, *parents):
-        if name not in index:
-            raise ValueError(
-                f"`frame` must have a column for every variable of the family, {name!r} is "
-                f"missing; the columns are {', '.join(sorted(index))}."
-            )
     if child in parents or len(set(parents)) < len(parents):
         raise ValueError(
             f"`parents` must be distinct and without the child {child!r}, got {parents}; "

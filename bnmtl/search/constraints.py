@@ -1,7 +1,7 @@
 """What a search may do: required and forbidden arcs, tiers and a limit on parents, checked once."""
 
 import numbers
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -132,16 +132,22 @@ def _check_required(task, required, max_parents):
         )
 
 
+def is_by_task(value):
+    """Whether a parameter is a mapping by task; the arcs of a graph are one by arc and a set."""
+    return isinstance(value, Mapping) and not isinstance(value, Set)
+
+
 def by_task(tasks, value, name):
     """A parameter that is one value for all or a mapping by task, as (mapping, is by task)."""
-    for own in value.values() if isinstance(value, Mapping) else [value]:
+    by_name = is_by_task(value)
+    for own in value.values() if by_name else [value]:
         # Every task, and every further fit, would find less of it.
         if isinstance(own, Iterator):
             raise TypeError(
                 f"`{name}` must be given as a list, got {type(own).__name__}, which can be read "
                 "only once; write list(...)."
             )
-    if not isinstance(value, Mapping):
+    if not by_name:
         return dict.fromkeys(tasks, value), False
     value = {str(task): own for task, own in value.items()}
     unknown = sorted(set(value) - set(tasks))

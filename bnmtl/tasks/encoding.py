@@ -52,8 +52,8 @@ def encode(tasks, missing="error"):
     Warns
     -----
     UserWarning
-        For dropped rows, variables with one observed state, and tasks that share no pair of
-        variables.
+        For dropped rows, variables with one observed state or none that two tasks share, and tasks
+        that share no pair of variables.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def split(frame, column):
             f"Task column `{column}` must name the task of every row; it is missing in "
             f"{count(n_missing, 'row')}."
         )
-    rest = frame.drop(columns=frame.columns[position])
+    rest = frame.iloc[:, [at for at in range(len(names)) if at != position]]
     present = sorted((own.labels[code], code) for code in np.unique(own.codes))
     return {label: rest[own.codes == code] for label, code in present}
 
@@ -163,8 +163,8 @@ def named_frames(tasks):
         named = {f"task{i}": value for i, value in enumerate(tasks, start=1)}
     else:
         raise TypeError(
-            "`tasks` must be a mapping of names to DataFrames, a list of DataFrames or one "
-            f"DataFrame, got {type_of(tasks)}; files are read by `bnmtl.tasks.read`."
+            "`tasks` must be a mapping of names to pandas DataFrames, a list of them or one of "
+            f"them, got {_kind(tasks)}; {_remedy(tasks)}."
         )
     if not named:
         raise ValueError("`tasks` must hold at least one task; it is empty.")
@@ -173,9 +173,21 @@ def named_frames(tasks):
             named[name] = value.frame()
         elif not isinstance(value, pd.DataFrame):
             raise TypeError(
-                f"Task `{name}` must be a pandas DataFrame, got {type_of(value)}; convert it."
+                f"Task `{name}` must be a pandas DataFrame, got {_kind(value)}; {_remedy(value)}."
             )
     return named
+
+
+def _kind(value):
+    """The type of what was given, with its module where its name alone would mislead."""
+    name = type_of(value)
+    return f"{type(value).__module__}.{name}" if name == "DataFrame" else name
+
+
+def _remedy(value):
+    if hasattr(value, "to_pandas"):
+        return "convert it by its `to_pandas()`"
+    return "files are read by `bnmtl.tasks.read`" if isinstance(value, str) else "convert it"
 
 
 def column_names(frame, where):
@@ -267,6 +279,7 @@ def _remarks(tasks):
                 f"{listed(task.constant, 'column', limit=None)}; there are no arcs to or from "
                 "such variables in that task."
             )
+    yield from _foreign_states(tasks)
     varying = [set(task.variables) - set(task.constant) for task in tasks.values()]
     shared = any(len(a & b) > 1 for a, b in itertools.combinations(varying, 2))
     if len(tasks) > 1 and not shared:
@@ -274,3 +287,25 @@ def _remarks(tasks):
             "No two tasks share a pair of variables that vary in both, so nothing can be learned "
             "together; check that the same variable has the same name in all tasks."
         )
+
+
+def _foreign_states(tasks):
+    """Yield the variables of which two tasks, in both of which they vary, share no state."""
+    observed = {}
+    for name, task in tasks.items() if len(tasks) > 1 else ():
+        constant = set(task.constant)
+        for variable, states, codes in zip(task.variables, task.states, task.codes, strict=True):
+            if variable not in constant:
+                seen = np.flatnonzero(np.bincount(codes, minlength=len(states)))
+                observed.setdefault(variable, []).append((name, {states[at] for at in seen}))
+    for variable, by_name in sorted(observed.items()):
+        if set.intersection(*(own for _, own in by_name)):
+            continue
+        for (first, a), (second, b) in itertools.combinations(by_name, 2):
+            if not a & b:
+                yield (
+                    f"Variable `{variable}`: tasks `{first}` and `{second}` have no state in "
+                    f"common ({listed(sorted(a), limit=3)} and {listed(sorted(b), limit=3)}); "
+                    "check that both write it the same way."
+                )
+                break

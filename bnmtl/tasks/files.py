@@ -19,7 +19,8 @@ _SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 _PARQUET = (".parquet", ".pq")
 # Numbers as programs write them. Leading zeros and plus signs mark codes such as 007, which would
 # lose them; such columns stay text.
-_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
+_LONGEST_INTEGER = 18  # digits; of longer ones two may become the same float
 _FLOAT = re.compile(
     r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-?(?i:inf|infinity)"
 )
@@ -31,7 +32,8 @@ def read(paths, task_column=None, na_values=("", "NA", "NaN")):
     CSV files (`.csv`, or `.tsv` with tabs; both also with `.gz`) are UTF-8 text with one header
     line. Types are inferred once over all files: a column is integer if all its values are, else
     float if all are numbers, else text; True and False stay text, and so do columns in which a
-    number has a leading zero or plus sign, such as 007. Parquet files (`.parquet`, `.pq`) keep
+    number has a leading zero or plus sign, such as 007, or a whole one more than 18 digits. Blanks
+    around names and values do not count. Parquet files (`.parquet`, `.pq`) keep
     their own types and need pyarrow (`pip install "bnmtl[parquet]"`); a named index counts as
     columns. The two formats are not mixed in one call.
 
@@ -100,8 +102,9 @@ def _checked_paths(paths):
     if not paths:
         raise ValueError("`paths` must name at least one file; it is empty.")
     paths = [Path(path) for path in paths]
+    places = [path.resolve() for path in paths]
     for i, path in enumerate(paths):
-        if path in paths[:i]:
+        if places[i] in places[:i]:
             raise ValueError(f"`paths` must name every file once; `{path}` occurs twice.")
     return paths
 
@@ -113,7 +116,7 @@ def _checked_na_values(na_values):
         raise TypeError(
             f"`na_values` must be a list of texts, such as ['', 'NA'], got {na_values!r}."
         )
-    return set(na_values)
+    return {value.strip() for value in na_values}
 
 
 def _extension(path):
@@ -193,8 +196,10 @@ def _read_text(path, na_values):
 
 
 def _categories(texts, na_values):
-    codes, categories = texts.factorize()
-    values = pd.Categorical.from_codes(codes, categories=categories)
+    """Return texts as categories, without the blanks around them and without missing values."""
+    codes, written = texts.factorize()
+    position, categories = pd.factorize(np.array([text.strip() for text in written], object))
+    values = pd.Categorical.from_codes(position[codes], categories=categories)
     return values.remove_categories([text for text in categories if text in na_values])
 
 
@@ -225,7 +230,7 @@ def _scan(text, path, separator):
     """Return the header and the number of rows; refuse what a parser would repair silently."""
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
-        header = next(lines)
+        header = [name.strip() for name in next(lines)]
         _check_header(header, path, separator)
         n_rows = 0
         for fields in lines:
@@ -273,6 +278,11 @@ def _one_task_each(tables):
     parts, origin = {}, {}
     for path, table in tables.items():
         name = path.name[: len(path.name) - len(_extension(path))]
+        if not name.isprintable():
+            raise ValueError(
+                f"File {str(path)!a} names its task with characters that cannot be printed; "
+                "rename the file."
+            )
         if name in parts:
             raise ValueError(
                 f"`paths` must give different task names; `{origin[name]}` and `{path}` would both "
@@ -339,9 +349,12 @@ def _infer_types(parts):
 
 
 def _kind(texts):
-    if texts and all(_INTEGER.fullmatch(text.strip()) for text in texts):
+    whole = [text for text in texts if _INTEGER.fullmatch(text)]
+    if any(len(text.lstrip("-")) > _LONGEST_INTEGER for text in whole):
+        return "text"
+    if texts and len(whole) == len(texts):
         return "integer"
-    return "float" if all(_FLOAT.fullmatch(text.strip()) for text in texts) else "text"
+    return "float" if all(_FLOAT.fullmatch(text) for text in texts) else "text"
 
 
 def _converted(values, kind):

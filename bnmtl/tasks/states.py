@@ -8,7 +8,7 @@ from bnmtl.tasks.columns import MAX_STATES
 from bnmtl.tasks.wording import listed
 
 MISSING_STATE = "missing"
-_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,1000}")
 
 
 def shared_states(columns):
