@@ -22,7 +22,7 @@ from benchmarks.bird_tables import (
     draw,
     tables,
 )
-from benchmarks.bird_tasks import PROBLEMS, bird_tasks, data_file, train_and_test
+from benchmarks.bird_tasks import PROBLEMS, bird_tasks, data_file, fingerprint, train_and_test
 from benchmarks.groups import AT_LEAST, PENALTY, SHARE, Groupings, best_of
 from benchmarks.penalty_curves import EXPONENTS
 from benchmarks.variants import LEARNERS, Searches
@@ -88,10 +88,16 @@ def _wanted(name, rows):
     return [*wanted, INDIRECT] if rows == INDIRECT_ROWS else wanted
 
 
-def check_needs(cases):
-    """Raise ValueError where data are needed, or named, and not there."""
-    if cases or os.environ.get("BNMTL_DATA"):
-        data_file()
+def check_needs(cases, lines):
+    """Raise ValueError where data are needed, or named, and not there, or others than before."""
+    if not cases and not os.environ.get("BNMTL_DATA"):
+        return
+    others = {line.get("data") for line in lines} - {fingerprint()}
+    if cases and others:
+        raise ValueError(
+            f"The lines that there are were measured on other data than `{data_file()}`; name the "
+            "same data, or begin anew elsewhere with `--out`."
+        )
 
 
 class Birds:
@@ -127,7 +133,7 @@ def measure(problem, rows, trial, wanted):
             lines.update({method: found[method] for method in wanted if method in GROUPED})
         if INDIRECT in wanted:
             lines[INDIRECT], _ = _selected(birds, groupings, groupings.losses)
-    return lines
+    return {method: {**line, "data": fingerprint()} for method, line in lines.items()}
 
 
 def _line(by_region):

@@ -64,7 +64,9 @@ def curves(lines, problem, prior):
     """Nats that each penalty gains over single-task learning, trials by penalties, by rows."""
     own = lines[(lines["problem"] == problem) & (lines["method"] == prior)]
     return {
-        rows: pd.DataFrame(here["curve"].tolist()).sub(here["curve"].str[0].to_numpy(), axis=0)
+        rows: pd.DataFrame(here["curve"].tolist(), index=here["trial"]).sub(
+            here["curve"].str[0].to_numpy(), axis=0
+        )
         for rows, here in own.groupby("rows")
     }
 
@@ -77,7 +79,8 @@ def numbers(lines, problem, method, column):
             [
                 np.mean([np.subtract(curve, curve[0]) for curve in by_region.values()], axis=0)
                 for by_region in here[column]
-            ]
+            ],
+            index=here["trial"],
         )
         for rows, here in own.groupby("rows")
     }
@@ -193,11 +196,11 @@ def _numbers(lines, problem):
             f"{problem}, {rows} sites: better penalties would gain more, mean over numbers",
             "yes",
             gain_text(better),
-            is_sure(better),
+            "by construction",
         )
     for rows, curve in numbers(lines, problem, INDIRECT, "curves").items():
         between = list(range(1, curve.shape[1] - 1))
-        apart = curve[between].mean(axis=1) - direct[rows][between].mean(axis=1)
+        apart = (curve[between].mean(axis=1) - direct[rows][between].mean(axis=1)).dropna()
         yield (
             f"{problem}, {rows} sites: the indirect order is as good as the direct one",
             "similar",
@@ -236,10 +239,13 @@ def _hierarchy(lines, problem):
     own = lines[(lines["problem"] == problem) & (lines["method"] == "all tasks")]
     for rows, here in own.groupby("rows"):
         linear = [_is_linear(np.array(distances)) for distances in here["distances"]]
+        pairs = [squareform(np.array(distances)) for distances in here["distances"]]
+        alike = [np.corrcoef(a, b)[0, 1] for a, b in itertools.combinations(pairs, 2)]
         yield (
             f"{problem}, {rows} sites: a linear hierarchy, regions join one growing cluster",
             "yes",
-            f"in {sum(linear)} of {len(linear)} splits",
+            f"in {sum(linear)} of {len(linear)} splits; the distances of two splits correlate by "
+            f"{np.mean(alike):.2f}",
             sum(linear) > len(linear) / 2,
         )
 

@@ -6,6 +6,9 @@ the project: it is under the folder that `--data` or the environment variable BN
 """
 
 import argparse
+import functools
+import gzip
+import hashlib
 import os
 from pathlib import Path
 from typing import NamedTuple
@@ -117,6 +120,16 @@ def data_file(data=None):
     if not Path(folder, FILE).is_file():
         raise ValueError(f"{where}; there is no such file in `{folder}`.")
     return Path(folder, FILE)
+
+
+def fingerprint():
+    """Return a hash of what the file holds, so that lines tell which data they were measured on."""
+    return _hash_of(data_file())
+
+
+@functools.cache
+def _hash_of(path):
+    return hashlib.blake2b(gzip.decompress(path.read_bytes()), digest_size=8).hexdigest()
 
 
 def _prepared(path):

@@ -48,7 +48,7 @@ FIXED = {
 
 
 def plan(quick, trials=None):
-    """All cases; the quick one is a trial of two methods on few rows."""
+    """All cases; the quick one is a trial of three methods."""
     if quick:
         return [
             {"problem": "ALARM", "trial": 0, "wanted": ["single T", "identical T", "multitask T"]}
@@ -60,7 +60,7 @@ def plan(quick, trials=None):
     ]
 
 
-def check_needs(cases):
+def check_needs(cases, lines):
     """Raise ValueError where pyAgrum is to be measured and is not there."""
     if any("pyAgrum" in case["wanted"] for case in cases):
         require("pyagrum")

@@ -76,7 +76,7 @@ def measure(problem, p_delete, trial, wanted):
 
 
 def tidy(lines):
-    """A row per line and exponent, "inf" being 13 so that it can stand on an axis."""
+    """A row per line and exponent, "inf" being `END` so that it can stand on an axis."""
     lines = lines.assign(
         exponents=[[END if e == "inf" else e for e in own] for own in lines["exponents"]]
     )

@@ -13,6 +13,7 @@ import pandas as pd
 from benchmarks import methods, study
 from benchmarks.related import FIVE, Related, networks_of
 from benchmarks.summary import (
+    FEWEST,
     LEVEL,
     MEASURES,
     by_trial,
@@ -84,7 +85,7 @@ def tables(lines):
 
 def _claims(lines):
     for variant, measure in itertools.product("TS", ("edits", "kl")):
-        pairs, p_values, largest = [], [], 0.0
+        pairs, p_values, largest, n_trials = [], [], 0.0, np.inf
         for problem in FIVE:
             wide = by_trial(lines[lines["problem"] == problem], "prior", measure)
             own = [column for column in wide if column.endswith(variant)]
@@ -94,6 +95,7 @@ def _claims(lines):
                 )
                 p_values.append(paired_p(wide[one], wide[other]))
                 means = paired(wide[one], wide[other]).mean(axis=1)
+                n_trials = min(n_trials, paired(wide[one], wide[other]).shape[1])
                 largest = max(largest, 100 * abs(means[0] - means[1]) / max(means))
         if pairs:
             sure = [pair for pair, p in zip(pairs, p_values, strict=True) if p < LEVEL]
@@ -104,7 +106,7 @@ def _claims(lines):
                 f"at most {largest:.0f} %; significant in {len(sure)} of {len(pairs)} pairs, in "
                 f"{n_sure} after Holm's correction for their number"
                 + "".join(f"; {pair}" for pair in sure),
-                not n_sure,
+                not n_sure if n_trials >= FEWEST else "too few trials",
             )
 
 

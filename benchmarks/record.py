@@ -94,13 +94,13 @@ def circumstances():
 
 
 def commit():
-    """Short name of the commit, with a plus where files have been changed since."""
+    """Short name of the commit, with a plus where code has been changed or added since."""
     where = Path(__file__).parent
 
     def git(*arguments):
         done = subprocess.run(["git", *arguments], cwd=where, capture_output=True, text=True)
         return done.stdout.strip()
 
-    code = ("../bnmtl", "*.py")
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", *code)
+    code = ("../bnmtl/*.py", "*.py")
+    changed = git("status", "--porcelain", "--untracked-files=all", "--", *code)
     return git("rev-parse", "--short", "HEAD") + ("+" if changed else "")

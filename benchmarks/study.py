@@ -9,13 +9,14 @@ A study is a module with
   study's own,
 - ``measure(wanted, **case)``, which gives a line for each that is wanted, by its name,
 - ``draw(lines)``, a matplotlib figure, and ``tables(lines)``, text by name,
-- ``check_needs(cases)`` where cases need what may not be there, which raises ValueError then,
+- ``check_needs(cases, lines)`` where cases need what may not be there, or other data than those of
+  the lines that there are, which raises ValueError then,
 - ``TAKES_DATA`` where data are no part of the project,
 - ``BESIDE`` where tables and pictures also show lines of another study of the same folder: its
   module, and a function that gives what is to be added of its lines.
 
 `main` runs what is missing, tells the time it took and draws. With ``--quick`` a small part is run
-anew in results/quick, for a test that all of it works.
+anew in a folder quick of the results, for a test that all of it works.
 """
 
 import argparse
@@ -113,7 +114,7 @@ def main(name):
     either = parser.add_mutually_exclusive_group()
     if "trials" in inspect.signature(study.plan).parameters:
         either.add_argument("--trials", type=_at_least_1, help="of every variant, fewer or more")
-    either.add_argument("--quick", action="store_true", help="a small part, in results/quick")
+    either.add_argument("--quick", action="store_true", help="a small part, in a folder quick")
     if hasattr(study, "TAKES_DATA"):
         parser.add_argument("--data", help="folder of the data; BNMTL_DATA if not given")
     arguments = parser.parse_args()
@@ -121,13 +122,13 @@ def main(name):
         # Read by the processes that measure, too.
         os.environ["BNMTL_DATA"] = arguments.data
     folder, pictures = arguments.out or FOLDER, arguments.out or PICTURES
-    if arguments.quick and not arguments.out:
-        folder = pictures = FOLDER / "quick" / study.NAME
+    if arguments.quick:
+        folder = pictures = folder / "quick" / study.NAME
         shutil.rmtree(folder, ignore_errors=True)
     results = results_of(study, folder)
     cases = missing_of(study, results, arguments.quick, getattr(arguments, "trials", None))
     try:
-        getattr(study, "check_needs", lambda cases: None)(cases)
+        getattr(study, "check_needs", lambda cases, lines: None)(cases, results.lines)
     except ValueError as error:
         parser.exit(2, f"{error}\n")
     began = time.perf_counter()

@@ -6,6 +6,8 @@ from scipy import stats
 
 # Of the paired t-tests.
 LEVEL = 0.05
+# Trials from which on a test that sees no difference tells something.
+FEWEST = 5
 MEASURES = {"edits": "edits", "shd": "SHD", "f1": "skeleton F1", "kl": "KL (nats)"}
 DIGITS = {"edits": 2, "shd": 2, "f1": 3, "kl": 3}
 
@@ -32,7 +34,9 @@ def reached(lines):
 
 
 def paired(ours, other):
-    """The values of the trials that have both."""
+    """The values of the trials that have both; series are paired by their index."""
+    if isinstance(ours, pd.Series) and isinstance(other, pd.Series):
+        ours, other = ours.align(other)
     both = np.array([ours, other], dtype=float)
     return both[:, ~np.isnan(both).any(axis=0)]
 
@@ -86,6 +90,7 @@ def chosen_elsewhere(wide):
     Parameters
     ----------
     wide : pandas.DataFrame, trials by columns
+        A column that some trial lacks does not take part.
 
     Returns
     -------
@@ -93,6 +98,7 @@ def chosen_elsewhere(wide):
     """
     if len(wide) < 2:
         return wide.iloc[:, :1].mean(axis=1) * np.nan
+    wide = wide.dropna(axis="columns")
     others = (wide.sum() - wide) / (len(wide) - 1)
     best = others.to_numpy().argmin(axis=1)
     return pd.Series(wide.to_numpy()[np.arange(len(wide)), best], index=wide.index)
@@ -109,6 +115,11 @@ def verdict(n_holding, total):
     if not total:
         return "not measured"
     return "yes" if n_holding == total else "mostly" if 4 * n_holding >= 3 * total else "no"
+
+
+def unless_few(holds, ours, other):
+    """Whether a claim of no difference holds; too few trials would never show one."""
+    return holds if paired(ours, other).shape[1] >= FEWEST else "too few trials"
 
 
 def by_trial(lines, column, value):

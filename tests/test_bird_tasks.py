@@ -1,5 +1,6 @@
 """Tests of the study of birds: its problems, on a prepared file written here, and a trial."""
 
+import gzip
 import subprocess
 import sys
 import warnings
@@ -17,8 +18,16 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import bird, bird_tables  # noqa: E402
+from benchmarks import bird_tasks as bird_tasks_module  # noqa: E402
 from benchmarks.bird_tables import SAME_REGIONS  # noqa: E402
-from benchmarks.bird_tasks import PROBLEMS, bird_tasks, data_file, train_and_test  # noqa: E402
+from benchmarks.bird_tasks import (  # noqa: E402
+    FILE,
+    PROBLEMS,
+    bird_tasks,
+    data_file,
+    fingerprint,
+    train_and_test,
+)
 from benchmarks.penalty_curves import EXPONENTS  # noqa: E402
 
 EIGHT = set(REGIONS) - {"canada_prairie"}
@@ -206,9 +215,10 @@ def test_a_trial_is_measured_as_the_learners_would(monkeypatch):
     networks = problems.perturb(problems.random_network(5, random_state=0), 3, 1, random_state=0)
     tasks = problems.sample(networks, 160, random_state=0)
     monkeypatch.setattr(bird, "bird_tasks", lambda name: tasks)
+    monkeypatch.setattr(bird, "fingerprint", lambda: "these")
     wanted = ["single", "multitask", "Paired/Double", *bird_tables.GROUPED, bird_tables.INDIRECT]
     lines = bird.measure("BIRD-SITES", 100, 0, wanted)
-    assert list(lines) == wanted
+    assert list(lines) == wanted and {line["data"] for line in lines.values()} == {"these"}
     train, test = train_and_test(tasks, 100, 0)
     learner = SingleTaskLearner(random_state=0).fit(train)
     for name, network in learner.networks_.items():
@@ -228,3 +238,22 @@ def test_a_trial_is_measured_as_the_learners_would(monkeypatch):
         assert all(np.array(selection["optimal_curves"][name]) >= np.array(values))
     assert lines["optimal clusters"]["nats"] >= lines["clustering"]["nats"]
     assert len(lines["all tasks"]["distances"]) == 3
+
+
+def test_lines_of_other_data_are_not_added_to(monkeypatch, tmp_path):
+    monkeypatch.delenv("BNMTL_DATA", raising=False)
+    bird.check_needs([], [{"data": "those"}])
+    with pytest.raises(ValueError, match="neither is given"):
+        bird.check_needs([{}], [])
+    file = tmp_path / FILE
+    file.parent.mkdir()
+    monkeypatch.setenv("BNMTL_DATA", str(tmp_path))
+    hashes = []
+    for rows in ("a\n1\n", "a\n2\n"):
+        file.write_bytes(gzip.compress(rows.encode()))
+        bird_tasks_module._hash_of.cache_clear()
+        hashes.append(fingerprint())
+    assert hashes[0] != hashes[1]
+    bird.check_needs([{}], [{"data": hashes[1]}])
+    with pytest.raises(ValueError, match="were measured on other data than .* with `--out`"):
+        bird.check_needs([{}], [{"data": hashes[1]}, {"data": hashes[0]}])

@@ -1,6 +1,8 @@
 """The studies of related tasks: their parts do what the public functions do, and runs resume."""
 
 import json
+import subprocess
+import types
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ from benchmarks import (
     pool,
     posterior,
     priors,
+    record,
     related,
     selection,
     study,
@@ -239,6 +242,43 @@ def test_a_missing_package_is_told_before_anything_runs(monkeypatch, capsys, tmp
     assert end.value.code == 2
     assert "`pyagrum` is needed" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_quick_run_leaves_other_results_alone(monkeypatch, tmp_path):
+    (tmp_path / "one_trial.jsonl").write_text("kept")
+    seen = []
+    monkeypatch.setattr(study, "run", lambda own, results, cases, n_jobs: seen.append(cases))
+    monkeypatch.setattr(study, "lines_of", lambda own, folder: folder)
+    drawn = types.SimpleNamespace(savefig=lambda path, dpi: seen.append(path))
+    monkeypatch.setattr(selection, "draw", lambda lines: drawn)
+    monkeypatch.setattr(selection, "tables", lambda lines: {})
+    monkeypatch.setattr("sys.argv", ["selection", "--quick", "--out", str(tmp_path)])
+    study.main("selection")
+    cases, picture = seen
+    assert [case["n_tasks"] for case in cases] == [4]
+    assert picture == tmp_path / "quick" / "selection" / "selection.png"
+    assert (tmp_path / "one_trial.jsonl").read_text() == "kept"
+
+
+def test_new_code_marks_a_commit_as_changed(monkeypatch, tmp_path):
+    place = tmp_path / "benchmarks"
+    place.mkdir()
+    monkeypatch.setattr(record, "__file__", str(place / "record.py"))
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run([*git, "init", "-q"], cwd=tmp_path, check=True)
+    (place / "old.py").write_text("")
+    subprocess.run([*git, "add", "."], cwd=tmp_path, check=True)
+    subprocess.run([*git, "commit", "-qm", "one"], cwd=tmp_path, check=True)
+    clean = record.commit()
+    assert clean.isalnum()
+    (place / "lines.jsonl").write_text("")
+    assert record.commit() == clean
+    (place / "new.py").write_text("")
+    assert record.commit() == f"{clean}+"
+    (place / "new.py").unlink()
+    (tmp_path / "bnmtl").mkdir()
+    (tmp_path / "bnmtl" / "new.py").write_text("")
+    assert record.commit() == f"{clean}+"
 
 
 def test_reductions_and_tests_over_trials():
