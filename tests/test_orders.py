@@ -17,6 +17,7 @@ from test_search import problem_of, random_frame, state_of
 from bnmtl import EditPrior, MultitaskLearner, PairedPrior, structures
 from bnmtl._kernels import orders as kernels
 from bnmtl._kernels import remembered
+from bnmtl._kernels.scoring import ASKED
 from bnmtl.progress import Reporter
 from bnmtl.search import exact, hill_climbing, orders
 from bnmtl.search.budget import Budget
@@ -139,6 +140,24 @@ def test_the_score_of_an_order_is_that_of_its_configuration(seed, n, prior):
             matrices = np.swapaxes(graphs, 1, 2)
             assert all(naive.is_dag(matrix) for matrix in [*matrices, matrices.any(axis=0)])
             assert joint.score(matrices) == pytest.approx((0, score), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pauses_change_nothing_but_when_time_is_up(seed, monkeypatch):
+    """A kernel that comes back to let clocks be read goes on where it was."""
+    n, found, asked = 5, [], []
+    empty = np.zeros((3, n, n), dtype=bool)
+    for between, deadline in ((50_000, None), (1, None), (20, None), (1, 0.0)):
+        monkeypatch.setattr("bnmtl.search.budget.FAMILIES_BETWEEN_LOOKS", between)
+        joint, budget = Joint(seed, n, PRIORS[0]), Budget(deadline=deadline)
+        with joint.search.states[0].scores.scratch() as scratch:
+            score = joint.walk.improve(scratch, empty, 3, budget)
+            asked.append(int(scratch.counters[ASKED]))
+        found.append((score, joint.walk.adjacency.tobytes(), int(joint.walk.random[0])))
+    assert found[0] == found[1] == found[2]
+    assert budget.stopped == {"time_limit"} and asked[3] < asked[0] == asked[2]
+    matrices = joint.walk.adjacency.transpose(0, 2, 1)
+    assert joint.score(matrices) == pytest.approx((0, found[-1][0]), rel=1e-9)
 
 
 @settings(max_examples=examples(30))

@@ -21,8 +21,9 @@ WALK = (
     ("turns", np.int64, 1),  # (n,): scratch
     ("scores", np.float64, 1),  # (n,)
     ("open", np.bool_, 1),  # (n,): variables for which there may be a better place
+    ("progress", np.int64, 1),  # (2,): turns taken of this round, whether a variable was open in it
 )
-ORDER, POSITION, TURNS, SCORES, OPEN = range(len(WALK))
+ORDER, POSITION, TURNS, SCORES, OPEN, PROGRESS = range(len(WALK))
 
 
 @kernel
@@ -113,31 +114,47 @@ def shuffle(values, random):
 
 
 @kernel
+def begin(walk, random):
+    """Make ready for `improve`: all variables may have a better place."""
+    turns, is_open = ints(walk, TURNS), flags(walk, OPEN)
+    for v in range(turns.size):
+        turns[v] = v
+        is_open[v] = True
+    begin_round(walk, random)
+
+
+@kernel
+def begin_round(walk, random):
+    """Give the variables their turns anew."""
+    progress = ints(walk, PROGRESS)
+    shuffle(ints(walk, TURNS), random)
+    progress[0] = progress[1] = 0
+
+
+@kernel
 def improve(engine, scratch, tasks, shared, tree, walk, random, most_asked):
     """Move variables to their best places, in random turns, until no move improves the score.
 
     Returns
     -------
     bool
-        False if ``most_asked`` families were asked for before that.
+        False if ``most_asked`` families were asked for before that; called again, it goes on.
     """
     counters, turns, is_open = ints(scratch, COUNTERS), ints(walk, TURNS), flags(walk, OPEN)
-    for v in range(turns.size):
-        turns[v] = v
-        is_open[v] = True
-    any_open = True
-    while any_open:
-        shuffle(turns, random)
-        any_open = False
-        for at in range(turns.size):
-            if not is_open[turns[at]]:
-                continue
-            if counters[ASKED] >= most_asked:
-                return False
-            any_open = True
-            is_open[turns[at]] = False
-            move_to_best_place(engine, scratch, tasks, shared, tree, walk, turns[at])
-    return True
+    progress = ints(walk, PROGRESS)
+    while True:
+        while progress[0] < turns.size:
+            x = turns[progress[0]]
+            if is_open[x]:
+                if counters[ASKED] >= most_asked:
+                    return False
+                progress[1] = 1
+                is_open[x] = False
+                move_to_best_place(engine, scratch, tasks, shared, tree, walk, x)
+            progress[0] += 1
+        if progress[1] == 0:
+            return True
+        begin_round(walk, random)
 
 
 @kernel
@@ -214,37 +231,44 @@ def read_families(engine, scratch, tasks, shared, tree, position, adjacency):
 
 @kernel
 def search_orders(
-    engine, scratch, tasks, shared, tree, walk, adjacency, graphs, random, most_moves, most_asked
+    engine, scratch, tasks, shared, tree, walk, graphs, random, most_moves, is_new, most_asked
 ):
     """Improve an order of given graphs, a few variables displaced.
 
     Parameters
     ----------
-    adjacency : bool array of shape (k, n, n)
-        [task, child, parent]; it gets the graphs that the improved order stands for.
     graphs : bool array of shape (k, n, n)
-        Of which a random order is drawn.
+        [task, child, parent], of which a random order is drawn.
     most_moves : int
         Variables that are displaced at most.
+    is_new : bool
+        False goes on where the last call has stopped.
     most_asked : int
-        Families after which it ends.
+        Families after which it stops.
 
     Returns
     -------
-    float
-        Score of the order.
+    bool
+        Whether no move improves the order any more.
     """
-    order, position, scores = ints(walk, ORDER), ints(walk, POSITION), floats(walk, SCORES)
-    draw_extension(graphs, flags2(shared, BEFORE), ints(scratch, WAITING), order, random)
-    for at in range(order.size):
-        position[order[at]] = at
-    for v in range(order.size):
-        remember(engine, scratch, tasks, shared, tree, position, v, graphs)
-    kick(shared, order, position, random, most_moves)
-    score_all(engine, scratch, tasks, shared, tree, order, position, scores)
-    improve(engine, scratch, tasks, shared, tree, walk, random, most_asked)
-    read_families(engine, scratch, tasks, shared, tree, position, adjacency)
-    total = 0.0
+    if is_new:
+        order, position, scores = ints(walk, ORDER), ints(walk, POSITION), floats(walk, SCORES)
+        draw_extension(graphs, flags2(shared, BEFORE), ints(scratch, WAITING), order, random)
+        for at in range(order.size):
+            position[order[at]] = at
+        for v in range(order.size):
+            remember(engine, scratch, tasks, shared, tree, position, v, graphs)
+        kick(shared, order, position, random, most_moves)
+        score_all(engine, scratch, tasks, shared, tree, order, position, scores)
+        begin(walk, random)
+    return improve(engine, scratch, tasks, shared, tree, walk, random, most_asked)
+
+
+@kernel
+def read_order(engine, scratch, tasks, shared, tree, walk, adjacency):
+    """Write an order's graphs, bool (k, n, n) [task, child, parent], and return its score."""
+    read_families(engine, scratch, tasks, shared, tree, ints(walk, POSITION), adjacency)
+    scores, total = floats(walk, SCORES), 0.0
     for v in range(scores.size):
         total += scores[v]
     return total

@@ -275,6 +275,7 @@ class _Walk:
             turns=np.zeros(n, np.int64),
             scores=np.zeros(n),
             open=np.zeros(n, dtype=bool),
+            progress=np.zeros(2, np.int64),
         )
         self.adjacency = np.zeros((len(tasks), n, n), dtype=bool)
 
@@ -285,21 +286,28 @@ class _Walk:
 
     def improve(self, scratch, graphs, most_moves, budget):
         """Improve a random order of given graphs, up to so many variables displaced; its score."""
-        score = orders.search_orders(
-            self.engine,
-            scratch.table,
-            self._tables,
-            self._shared.table,
-            self._tree.table,
-            self._walk.table,
-            self.adjacency,
-            graphs,
-            self.random,
-            most_moves,
-            budget.limit,
-        )
+        is_new, is_done = True, False
+        while not is_done and (is_new or not budget.spent(scratch.counters[ASKED])):
+            is_done = orders.search_orders(
+                *self._of_kernels(scratch),
+                graphs,
+                self.random,
+                most_moves,
+                is_new,
+                budget.pause(scratch),
+            )
+            self._scores.keep_up(scratch)
+            is_new = False
+        score = orders.read_order(*self._of_kernels(scratch), self.adjacency)
         self._scores.keep_up(scratch)
         return score
+
+    def _of_kernels(self, scratch):
+        """What the kernels that improve and read an order begin with."""
+        return (
+            *(self.engine, scratch.table, self._tables),
+            *(self._shared.table, self._tree.table, self._walk.table),
+        )
 
     def has_order(self, scratch, graphs):
         """Whether there is an order in which all arcs of all graphs point forwards."""
