@@ -249,7 +249,7 @@ def _agreed(table, threshold, by):
     taken = [
         (-confidence, -sure[pair], *pair)
         for pair, confidence in zip(pairs, table[by], strict=True)
-        # The less sure direction of an edge is as sure as the edge only if that is what counts.
+        # Of an edge the surer direction is taken, or whichever fits where both are as sure.
         if confidence >= threshold and (by == "arc" or sure[pair] >= sure.get(pair[::-1], 0.0))
     ]
     for _, _, parent, child in sorted(taken):
