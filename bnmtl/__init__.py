@@ -25,6 +25,7 @@ _NAMES = {
     "BayesNet": "networks",
 }
 _ROOMS = (
+    "calibration",
     "confidence",
     "data",
     "graphs",

@@ -38,6 +38,8 @@ ROOMS["learners"] = {
 }
 for room in ("relatedness", "confidence"):
     ROOMS[room] = {*ROOMS["learners"], "learners", "metrics"}
+# Downstream rooms see arrays of predictions, never a graph.
+ROOMS["calibration"] = {"metrics"}
 # The border: nobody else imports these.
 BORDER = ("plotting", "output", "page", "report", "related_report", "runs", "learning", "relating")
 for border in (*BORDER, "mistakes", "options", "cli"):

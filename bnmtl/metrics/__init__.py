@@ -1,5 +1,6 @@
-"""How good a result is; the arguments are always (true, learned)."""
+"""How good a result is: of graphs and networks (true, learned), of predictions `prediction`."""
 
+from bnmtl.metrics import prediction
 from bnmtl.metrics.structure import (
     SkeletonScores,
     edit_distance,
@@ -14,6 +15,7 @@ __all__ = [
     "edit_distance",
     "kl_divergence",
     "mean_log_likelihood",
+    "prediction",
     "shd",
     "skeleton_scores",
 ]

@@ -1,0 +1,88 @@
+"""Isotonic calibration: the non-decreasing function of the scores that fits best."""
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.isotonic import IsotonicRegression
+from sklearn.utils.validation import check_is_fitted
+
+from bnmtl.metrics.cases import checked_cases, checked_numbers
+
+__all__ = ["IsotonicCalibrator"]
+
+
+class IsotonicCalibrator(BaseEstimator):
+    """Calibrate scores by isotonic regression; equal scores are pooled first.
+
+    Parameters
+    ----------
+    kind : {"step", "linear"}, default="step"
+        Between scores of the training set: "step" has the value of the next higher one, as in the
+        paper, "linear" a line from one to the next, as in scikit-learn. Outside, both are constant.
+
+    Attributes
+    ----------
+    scores_, values_ : numpy.ndarray of float
+        Where each block of equal values begins and ends, and its value.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit`` and ``predict``: for another `kind`, labels other than 0 and 1, and scores that
+        are no finite numbers.
+
+    References
+    ----------
+    Zadrozny & Elkan (2002), "Transforming classifier scores into accurate multiclass probability
+    estimates", KDD; Niculescu-Mizil & Caruana (2005), "Predicting good probabilities with
+    supervised learning", ICML, section 3.2 and table 1.
+
+    Examples
+    --------
+    >>> calibrator = IsotonicCalibrator().fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1])
+    >>> calibrator.predict([0.0, 0.15, 0.3, 0.35, 0.9])
+    array([0. , 0.5, 0.5, 1. , 1. ])
+    """
+
+    def __init__(self, kind="step"):
+        self.kind = kind
+
+    def fit(self, scores, y, sample_weight=None):
+        """Fit the function.
+
+        Parameters
+        ----------
+        scores : array-like of numbers, shape (n,)
+        y : array-like of 0 and 1, shape (n,)
+        sample_weight : array-like of numbers, shape (n,), default=None
+            How often each case counts.
+
+        Returns
+        -------
+        IsotonicCalibrator
+        """
+        if self.kind not in ("step", "linear"):
+            raise ValueError(f'`kind` must be "step" or "linear", got {self.kind!r}.')
+        names = ("y", "scores", "sample_weight")
+        y, scores, weights = checked_cases(y, scores, sample_weight, False, names)
+        regression = IsotonicRegression().fit(scores, y, weights)
+        self.scores_, self.values_ = regression.X_thresholds_, regression.y_thresholds_
+        return self
+
+    def predict(self, scores):
+        """Calibrated probabilities.
+
+        Parameters
+        ----------
+        scores : array-like of numbers, shape (n,)
+
+        Returns
+        -------
+        numpy.ndarray of shape (n,)
+            P(y = 1).
+        """
+        check_is_fitted(self)
+        scores = checked_numbers("scores", scores)
+        if self.kind == "linear":
+            return np.interp(scores, self.scores_, self.values_)
+        place = np.searchsorted(self.scores_, scores)
+        return self.values_[np.minimum(place, len(self.values_) - 1)]

@@ -1,0 +1,145 @@
+"""Platt's method: a sigmoid of the scores, fitted by regularized maximum likelihood."""
+
+import numpy as np
+from scipy.special import expit, logit
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from bnmtl.metrics.cases import checked_cases, checked_numbers
+
+__all__ = ["PlattCalibrator"]
+
+_MOST_STEPS = 100
+_SMALLEST_STEP = 1e-10
+_GRADIENT = 1e-10  # per unit of weight, at which the fit ends
+_EPS = np.finfo(float).eps
+
+
+class PlattCalibrator(BaseEstimator):
+    """Calibrate scores by a sigmoid, P(y = 1) = 1 / (1 + exp(a f + b)).
+
+    Targets are (N+ + 1) / (N+ + 2) for positive cases and 1 / (N- + 2) for negative ones, so that
+    scores that separate the classes have a finite fit, too.
+
+    Parameters
+    ----------
+    scale : {"raw", "logit"}, default="raw"
+        "raw" takes the scores as they are, such as margins. "logit" takes probabilities and fits to
+        their log odds, so that a = -1, b = 0 leaves them as they are; 0 and 1 are taken for the
+        machine epsilon and 1 less it.
+
+    Attributes
+    ----------
+    a_, b_ : float
+        `a_` is below 0 where higher scores mean more positive cases, 0 where all scores are equal.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit`` and ``predict``: for another `scale`, labels other than 0 and 1, one class only,
+        scores that are no finite numbers or, for "logit", no probabilities.
+
+    References
+    ----------
+    Platt (1999), "Probabilistic outputs for support vector machines"; Lin, Lin & Weng (2007), "A
+    note on Platt's probabilistic outputs for support vector machines"; Niculescu-Mizil (2008),
+    section 3.2.1.
+
+    Examples
+    --------
+    >>> calibrator = PlattCalibrator().fit([-2.0, -1.0, 1.0, 2.0], [0, 0, 1, 1])
+    >>> calibrator.predict([-2.0, 0.0, 2.0]).round(3)
+    array([0.206, 0.5  , 0.794])
+    """
+
+    def __init__(self, scale="raw"):
+        self.scale = scale
+
+    def fit(self, scores, y, sample_weight=None):
+        """Fit the sigmoid.
+
+        Parameters
+        ----------
+        scores : array-like of numbers, shape (n,)
+        y : array-like of 0 and 1, shape (n,)
+        sample_weight : array-like of numbers, shape (n,), default=None
+            How often each case counts.
+
+        Returns
+        -------
+        PlattCalibrator
+        """
+        if self.scale not in ("raw", "logit"):
+            raise ValueError(f'`scale` must be "raw" or "logit", got {self.scale!r}.')
+        names = ("y", "scores", "sample_weight")
+        y, scores, weights = checked_cases(y, scores, sample_weight, self._is_logit(), names)
+        n_positive, n_negative = weights @ y, weights @ (1 - y)
+        if not n_positive or not n_negative:
+            raise ValueError("`y` must hold cases of both classes, 0 and 1; it has only one.")
+        targets = np.where(y == 1, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+        scores = self._scaled(scores)
+        # In units of their own spread, large and small scores are fitted alike.
+        center = np.average(scores, weights=weights)
+        spread = np.sqrt(np.average((scores - center) ** 2, weights=weights))
+        if spread == 0:
+            self.a_, self.b_ = 0.0, -float(logit(np.average(targets, weights=weights)))
+            return self
+        slope, offset = _newton((scores - center) / spread, targets, weights)
+        self.a_ = float(slope / spread)
+        self.b_ = float(offset - slope * center / spread)
+        return self
+
+    def predict(self, scores):
+        """Calibrated probabilities.
+
+        Parameters
+        ----------
+        scores : array-like of numbers, shape (n,)
+
+        Returns
+        -------
+        numpy.ndarray of shape (n,)
+            P(y = 1).
+        """
+        check_is_fitted(self)
+        scores = checked_numbers("scores", scores, self._is_logit())
+        # Scores far beyond those of the fit are as sure as can be.
+        with np.errstate(over="ignore"):
+            return expit(-(self.a_ * self._scaled(scores) + self.b_))
+
+    def _is_logit(self):
+        return self.scale == "logit"
+
+    def _scaled(self, scores):
+        return logit(np.clip(scores, _EPS, 1 - _EPS)) if self._is_logit() else scores
+
+
+def _loss(z, targets, weights):
+    """Cross-entropy of targets at 1 / (1 + exp(z)), whatever the size of z."""
+    return weights @ (np.logaddexp(0, z) - (1 - targets) * z)
+
+
+def _newton(f, targets, weights):
+    """Slope and offset with the least loss: Newton's method, steps halved until they gain."""
+    design = np.column_stack([f, np.ones_like(f)])
+    mean = np.average(targets, weights=weights)
+    point = np.array([0.0, -logit(mean)])
+    loss = _loss(design @ point, targets, weights)
+    for _ in range(_MOST_STEPS):
+        p = expit(-(design @ point))
+        gradient = design.T @ (weights * (targets - p))
+        if np.abs(gradient).max() < _GRADIENT * weights.sum():
+            break
+        curvature = (design * (weights * p * (1 - p))[:, None]).T @ design
+        direction = -np.linalg.solve(curvature + 1e-12 * np.eye(2), gradient)
+        step = 1.0
+        while step >= _SMALLEST_STEP:
+            there = point + step * direction
+            reached = _loss(design @ there, targets, weights)
+            if reached < loss + 1e-4 * step * (gradient @ direction):
+                break
+            step /= 2
+        else:
+            break
+        point, loss = there, reached
+    return point

@@ -1,0 +1,99 @@
+"""Predictions beside the truth: checked, and in groups of equal scores from the highest down."""
+
+import numpy as np
+
+from bnmtl.tasks.wording import type_of
+
+__all__ = ["Ranking", "checked_cases", "checked_numbers", "checked_weights"]
+
+
+def checked_cases(y, p, weights, is_probability=True, names=("y", "p", "weights")):
+    """Labels, predictions and weights as float arrays of shape (n,), or an error.
+
+    The names are those of the arguments, for messages.
+    """
+    y = checked_numbers(names[0], y)
+    p = checked_numbers(names[1], p, is_probability)
+    if len(p) != len(y):
+        raise ValueError(
+            f"`{names[1]}` must be one number a case, {len(y)} as in `{names[0]}`; got {len(p)}."
+        )
+    wrong = y[(y != 0) & (y != 1)]
+    if len(wrong):
+        raise ValueError(
+            f"`{names[0]}` must be 0 or 1 for every case, got {wrong[0]:g}; compare with the "
+            "positive class, as in `y == 'yes'`."
+        )
+    return y, p, checked_weights(weights, len(y), name=names[2])
+
+
+def checked_weights(weights, n, of="case", name="weights"):
+    """Weights as a float array; None counts everything once."""
+    if weights is None:
+        return np.ones(n)
+    weights = checked_numbers(name, weights)
+    if len(weights) != n:
+        raise ValueError(f"`{name}` must be one number a {of}, {n}; got {len(weights)}.")
+    if (weights < 0).any() or not weights.any():
+        raise ValueError(f"`{name}` must be 0 or more and not all 0; leave out what never counts.")
+    return weights
+
+
+def checked_numbers(name, values, is_probability=False):
+    """Finite numbers as a float array of shape (n,), or an error."""
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(f"`{name}` must be numbers, got {type_of(values)} of others.") from None
+    if array.ndim != 1 or not array.size:
+        raise ValueError(
+            f"`{name}` must be a list of numbers, at least one; got the shape {array.shape}."
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"`{name}` must be finite numbers, got {array[~np.isfinite(array)][0]}.")
+    wrong = array[(array < 0) | (array > 1)]
+    if is_probability and len(wrong):
+        raise ValueError(
+            f"`{name}` must be probabilities from 0 to 1, got {wrong[0]:g}; calibrate scores first."
+        )
+    return array
+
+
+class Ranking:
+    """Cases in groups of equal scores, the highest first.
+
+    Parameters
+    ----------
+    y, p, weights : float array of shape (n,)
+
+    Attributes
+    ----------
+    mass, positives : float array of shape (n_groups,)
+        Weight of the cases, and of the positive ones, of each group.
+    above, positives_above : float array of shape (n_groups,)
+        The same of all groups before.
+    total, n_positives : float
+    """
+
+    def __init__(self, y, p, weights):
+        counts = weights > 0
+        y, p, weights = y[counts], p[counts], weights[counts]
+        _, group = np.unique(-p, return_inverse=True)
+        self.mass = np.bincount(group, weights=weights)
+        self.positives = np.bincount(group, weights=weights * y)
+        self.above = np.concatenate([[0.0], np.cumsum(self.mass)[:-1]])
+        self.positives_above = np.concatenate([[0.0], np.cumsum(self.positives)[:-1]])
+        self.total, self.n_positives = float(self.mass.sum()), float(self.positives.sum())
+
+    def captured(self, mass):
+        """Weight of the positive cases among the top ``mass``; of a tied group, its share."""
+        ends = np.append(self.above, self.total)
+        return np.interp(mass, ends, np.append(self.positives_above, self.n_positives))
+
+    def check_both(self, negatives=False):
+        """Raise unless there are positive cases and, if these are needed, negative ones."""
+        if self.n_positives == 0:
+            raise ValueError("`y` must hold positive cases (1); it has none.")
+        if negatives and self.n_positives == self.total:
+            raise ValueError("`y` must hold negative cases (0), too; it has none.")
+        return self

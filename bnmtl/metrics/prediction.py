@@ -1,0 +1,163 @@
+"""How good predictions of a binary class are: thresholds, rankings, probabilities.
+
+The arguments are always (y, p): labels 0 or 1, then predictions. Rankings and probabilities stand
+in modules of their own; all are found here.
+"""
+
+import numpy as np
+
+from bnmtl.metrics.cases import checked_cases
+from bnmtl.metrics.probabilities import (
+    brier_score,
+    calibration_error,
+    cross_entropy,
+    jensen_shannon,
+    root_mean_squared_error,
+)
+from bnmtl.metrics.ranking import (
+    average_precision,
+    break_even_point,
+    eleven_point_average_precision,
+    lift,
+    lift_chart_area,
+    roc_area,
+)
+
+__all__ = [
+    "accuracy",
+    "average_precision",
+    "break_even_point",
+    "brier_score",
+    "calibration_error",
+    "cross_entropy",
+    "eleven_point_average_precision",
+    "f_score",
+    "jensen_shannon",
+    "lift",
+    "lift_chart_area",
+    "normalized_score",
+    "roc_area",
+    "root_mean_squared_error",
+]
+
+THRESHOLD = 0.5  # from which on, inclusive, a case is called positive
+
+
+def accuracy(y, p, weights=None):
+    """Share of the cases that are called right, positive from a probability of 0.5 on.
+
+    Parameters
+    ----------
+    y : array-like of 0 and 1, shape (n,)
+    p : array-like of probabilities, shape (n,)
+    weights : array-like of numbers, shape (n,), default=None
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        For labels other than 0 and 1, probabilities out of range, and lengths that differ.
+
+    Examples
+    --------
+    >>> accuracy([1, 0, 1, 0], [0.9, 0.5, 0.5, 0.1])
+    0.75
+    """
+    y, p, weights = checked_cases(y, p, weights)
+    return float(np.average((p >= THRESHOLD) == y, weights=weights))
+
+
+def f_score(y, p, weights=None):
+    """Harmonic mean of precision and recall, positive from a probability of 0.5 on.
+
+    Parameters
+    ----------
+    y : array-like of 0 and 1, shape (n,)
+    p : array-like of probabilities, shape (n,)
+    weights : array-like of numbers, shape (n,), default=None
+
+    Returns
+    -------
+    float
+        1 where no case is positive and none is called so.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `accuracy`.
+
+    Examples
+    --------
+    >>> f_score([1, 0, 1, 0], [0.9, 0.5, 0.5, 0.1])
+    0.8
+    """
+    y, p, weights = checked_cases(y, p, weights)
+    called = p >= THRESHOLD
+    right, either = weights @ (called * y), weights @ (called + y)
+    return float(2 * right / either) if either else 1.0
+
+
+# What predicting nothing but the share r of positives gives.
+_BASELINES = {
+    "accuracy": lambda r: max(r, 1 - r),
+    "f_score": lambda r: 2 * r / (1 + r),
+    "lift": lambda r: 1.0,
+    "roc_area": lambda r: 0.5,
+    "average_precision": lambda r: r,
+    "break_even_point": lambda r: r,
+    "root_mean_squared_error": lambda r: np.sqrt(r * (1 - r)),
+    "cross_entropy": lambda r: -r * np.log(r) - (1 - r) * np.log1p(-r),
+}
+
+
+def normalized_score(metric, value, base_rate, best):
+    """Put a metric on a scale from 0, a baseline, to 1, the best that has been seen.
+
+    Parameters
+    ----------
+    metric : str
+        accuracy, f_score, lift, roc_area, average_precision, break_even_point,
+        root_mean_squared_error or cross_entropy.
+    value : float
+        To be put on the scale.
+    base_rate : float
+        Share of positives, above 0 and below 1, which the baseline predicts for every case (for
+        the f_score, that all are positive).
+    best : float
+        The value at 1; for the last two metrics below the baseline, for the others above it.
+
+    Returns
+    -------
+    float
+        Below 0 for what is worse than the baseline, above 1 for a new best.
+
+    Raises
+    ------
+    ValueError
+        For another metric, a base rate out of range, and a best value that is no better than the
+        baseline.
+
+    References
+    ----------
+    Niculescu-Mizil (2008), section 4.3.1 and appendix 4.D.
+
+    Examples
+    --------
+    >>> round(normalized_score("accuracy", 0.85, base_rate=0.3, best=0.9), 3)
+    0.75
+    """
+    if metric not in _BASELINES:
+        raise ValueError(f"`metric` must be one of {', '.join(_BASELINES)}, got {metric!r}.")
+    if not 0 < base_rate < 1:
+        raise ValueError(f"`base_rate` must be above 0 and below 1, got {base_rate!r}.")
+    baseline = _BASELINES[metric](base_rate)
+    sign = -1 if metric in ("root_mean_squared_error", "cross_entropy") else 1
+    if not sign * best > sign * baseline:
+        raise ValueError(
+            f"`best` must be better than the baseline of {metric}, {baseline:.4g} at this base "
+            f"rate, got {best!r}."
+        )
+    return float((value - baseline) / (best - baseline))

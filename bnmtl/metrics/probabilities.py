@@ -1,0 +1,244 @@
+"""How far predicted probabilities are from what happens, and how far apart several models' are.
+
+Labels are 0 or 1, probabilities of 1. A weight is how often a case counts.
+"""
+
+import numpy as np
+from scipy.special import entr
+
+from bnmtl.metrics.cases import checked_cases, checked_weights
+from bnmtl.tasks.wording import warn
+
+__all__ = [
+    "brier_score",
+    "calibration_error",
+    "cross_entropy",
+    "jensen_shannon",
+    "root_mean_squared_error",
+]
+
+
+def brier_score(y, p, weights=None):
+    """Mean squared difference between labels and probabilities.
+
+    Parameters
+    ----------
+    y : array-like of 0 and 1, shape (n,)
+    p : array-like of probabilities, shape (n,)
+    weights : array-like of numbers, shape (n,), default=None
+
+    Returns
+    -------
+    float
+        Of the positive class; the sum over both classes, as in Melville (2005), is twice as much.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For labels other than 0 and 1, probabilities out of range, and lengths that differ.
+
+    Examples
+    --------
+    >>> round(brier_score([1, 0], [0.8, 0.4]), 4)
+    0.1
+    """
+    y, p, weights = checked_cases(y, p, weights)
+    return float(np.average((y - p) ** 2, weights=weights))
+
+
+def root_mean_squared_error(y, p, weights=None):
+    """Square root of the `brier_score`.
+
+    Parameters
+    ----------
+    y : array-like of 0 and 1, shape (n,)
+    p : array-like of probabilities, shape (n,)
+    weights : array-like of numbers, shape (n,), default=None
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `brier_score`.
+
+    References
+    ----------
+    Niculescu-Mizil (2008), appendix 4.C.
+
+    Examples
+    --------
+    >>> round(root_mean_squared_error([1, 0], [0.8, 0.4]), 4)
+    0.3162
+    """
+    return float(np.sqrt(brier_score(y, p, weights)))
+
+
+def cross_entropy(y, p, eps=None, weights=None):
+    """Mean of minus the logarithm of the probability of what happened, in nats.
+
+    Parameters
+    ----------
+    y : array-like of 0 and 1, shape (n,)
+    p : array-like of probabilities, shape (n,)
+    eps : float, default=None
+        Probabilities are clipped to [eps, 1 - eps], since one 0 in the wrong place would make the
+        mean infinite; above 0, below 0.5. None is the machine epsilon, 2.2e-16.
+    weights : array-like of numbers, shape (n,), default=None
+
+    Returns
+    -------
+    float
+        Divide by log(2) for bits.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `brier_score`, and for an `eps` out of range.
+
+    Warns
+    -----
+    UserWarning
+        That tells how many of the probabilities are clipped.
+
+    References
+    ----------
+    Niculescu-Mizil (2008), equation 4.2; its table 4.10 is in bits.
+
+    Examples
+    --------
+    >>> round(cross_entropy([1, 0], [0.8, 0.4]), 4)
+    0.367
+    """
+    y, p, weights = checked_cases(y, p, weights)
+    eps = np.finfo(float).eps if eps is None else eps
+    if not 0 < eps < 0.5:
+        raise ValueError(f"`eps` must be above 0 and below 0.5, got {eps!r}.")
+    n_clipped = int(((p < eps) | (p > 1 - eps)).sum())
+    if n_clipped:
+        warn(f"{n_clipped} of {len(p)} probabilities are clipped to {eps:.2g} or 1 less that.")
+    p = np.clip(p, eps, 1 - eps)
+    return float(np.average(np.where(y == 1, -np.log(p), -np.log1p(-p)), weights=weights))
+
+
+def calibration_error(y, p, method="windows", window=100, bins=15, weights=None):
+    """How far predicted probabilities are from how often the positive class occurs at them.
+
+    Tied cases count with their share of positives, whatever their order.
+
+    Parameters
+    ----------
+    y : array-like of 0 and 1, shape (n,)
+    p : array-like of probabilities, shape (n,)
+    method : {"windows", "debiased"}, default="windows"
+        "windows": mean, over all runs of `window` cases in the order of their probabilities, of the
+        absolute difference between the mean probability and the share of positives. "debiased":
+        root of the mean squared difference over `bins` of about equally many cases, less what
+        chance alone would give; 0 where that is more.
+    window : int, default=100
+        Cases of a window; of fewer cases all are one window.
+    bins : int, default=15
+        Tied cases stay in one bin.
+    weights : array-like of numbers, shape (n,), default=None
+        How often each case is repeated.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `brier_score`, and for an unknown method and numbers below 1.
+
+    References
+    ----------
+    Caruana & Niculescu-Mizil (2004), "Data mining in metric space", KDD; Kumar, Liang & Ma (2019),
+    "Verified uncertainty calibration", NeurIPS.
+
+    Examples
+    --------
+    >>> round(calibration_error([1, 1, 0, 0], [0.75, 0.75, 0.25, 0.25], window=2), 4)
+    0.1667
+    """
+    methods = {"windows": (_of_windows, "window", window), "debiased": (_of_bins, "bins", bins)}
+    if method not in methods:
+        raise ValueError(f'`method` must be "windows" or "debiased", got {method!r}.')
+    measure, name, number = methods[method]
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
+        raise ValueError(f"`{name}` must be a whole number of at least 1, got {number!r}.")
+    y, p, weights = checked_cases(y, p, weights)
+    values, group = np.unique(p[weights > 0], return_inverse=True)
+    mass = np.bincount(group, weights=weights[weights > 0])
+    positives = np.bincount(group, weights=(weights * y)[weights > 0])
+    return float(measure(values, mass, positives, int(number)))
+
+
+def _of_windows(values, mass, positives, window):
+    """Tied cases are a stretch of constant density, so a window may begin and end inside one."""
+    ends = np.append(0.0, np.cumsum(mass))
+    excess = np.append(0.0, np.cumsum(values * mass - positives))
+    width = min(float(window), ends[-1])
+    begins = np.arange(np.floor(ends[-1] - width + 1e-9) + 1)
+    over = np.interp(begins + width, ends, excess) - np.interp(begins, ends, excess)
+    return np.abs(over / width).mean()
+
+
+def _of_bins(values, mass, positives, bins):
+    middle = np.cumsum(mass) - mass / 2
+    bin_of = np.minimum((middle / mass.sum() * bins).astype(int), bins - 1)
+    n = np.bincount(bin_of, weights=mass)
+    kept = n > 0
+    n = n[kept]
+    mean = np.bincount(bin_of, weights=values * mass)[kept] / n
+    share = np.bincount(bin_of, weights=positives)[kept] / n
+    by_chance = np.divide(share * (1 - share), n - 1, out=np.zeros_like(n), where=n > 1)
+    return np.sqrt(max(0.0, np.average((mean - share) ** 2 - by_chance, weights=n)))
+
+
+def jensen_shannon(probabilities, weights=None):
+    """How much the members of an ensemble disagree on each row, in nats.
+
+    The entropy of the mean distribution less the mean of the members' entropies.
+
+    Parameters
+    ----------
+    probabilities : array-like, shape (n_members, n_rows, n_classes)
+        Distributions over the classes.
+    weights : array-like of numbers, shape (n_members,), default=None
+        Of the members; None weighs them alike.
+
+    Returns
+    -------
+    numpy.ndarray of shape (n_rows,)
+        From 0, where all agree, to the logarithm of the number of members.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other shapes, rows that are no distributions, and weights that are none.
+
+    References
+    ----------
+    Melville (2005), section 6.4.1.
+
+    Examples
+    --------
+    >>> jensen_shannon([[[1.0, 0.0], [0.5, 0.5]], [[0.0, 1.0], [0.5, 0.5]]]).round(4)
+    array([0.6931, 0.    ])
+    """
+    probabilities = np.asarray(probabilities, dtype=float)
+    if probabilities.ndim != 3 or not probabilities.size:
+        raise ValueError(
+            "`probabilities` must have the shape (members, rows, classes), got "
+            f"{probabilities.shape}."
+        )
+    wrong = (probabilities < 0).any() or not np.allclose(probabilities.sum(axis=2), 1, atol=1e-6)
+    if wrong:
+        raise ValueError("`probabilities` must be 0 or more and sum to 1 over the classes.")
+    weights = checked_weights(weights, len(probabilities), "member")
+    mean = np.average(probabilities, axis=0, weights=weights)
+    entropies = np.average(entr(probabilities).sum(axis=2), axis=0, weights=weights)
+    return np.maximum(entr(mean).sum(axis=1) - entropies, 0.0)

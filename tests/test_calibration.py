@@ -1,0 +1,237 @@
+"""Calibrators: scikit-learn where it is right, laws of scale and weights, definitions by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from budget import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.calibration import _sigmoid_calibration
+from sklearn.exceptions import NotFittedError
+from sklearn.isotonic import IsotonicRegression
+
+from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, reliability
+
+CALIBRATORS = [
+    PlattCalibrator(),
+    PlattCalibrator(scale="logit"),
+    IsotonicCalibrator(),
+    IsotonicCalibrator(kind="linear"),
+]
+every_calibrator = pytest.mark.parametrize("calibrator", CALIBRATORS, ids=repr)
+
+
+def scored(n=300, seed=0):
+    """Probabilities that are pushed towards the middle, and labels."""
+    rng = np.random.default_rng(seed)
+    true = rng.random(n)
+    return 0.25 + true / 2, (rng.random(n) < true).astype(int)
+
+
+@st.composite
+def cases(draw):
+    """Scores in fifths, so that ties are common, labels of both classes and weights."""
+    n = draw(st.integers(2, 12))
+    scores = draw(st.lists(st.integers(0, 5), min_size=n, max_size=n))
+    y = [0, 1, *draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))]
+    weights = [1, 1, *draw(st.lists(st.integers(0, 3), min_size=n - 2, max_size=n - 2))]
+    return np.array(scores) / 5, np.array(y), np.array(weights)
+
+
+@every_calibrator
+@settings(max_examples=examples(50))
+@given(drawn=cases())
+def test_a_weight_is_how_often_a_case_counts(calibrator, drawn):
+    scores, y, weights = drawn
+    weighted = clone(calibrator).fit(scores, y, weights)
+    repeated = clone(calibrator).fit(np.repeat(scores, weights), np.repeat(y, weights))
+    at = np.linspace(0, 1, 23)
+    assert weighted.predict(at) == pytest.approx(repeated.predict(at), abs=1e-6)
+
+
+@every_calibrator
+@settings(max_examples=examples(50))
+@given(drawn=cases(), random=st.randoms())
+def test_the_order_of_the_cases_does_not_matter(calibrator, drawn, random):
+    scores, y, weights = drawn
+    order = list(range(len(y)))
+    random.shuffle(order)
+    at = np.linspace(0, 1, 23)
+    expected = clone(calibrator).fit(scores, y, weights).predict(at)
+    mixed = clone(calibrator).fit(scores[order], y[order], weights[order])
+    assert mixed.predict(at) == pytest.approx(expected, abs=1e-6)
+
+
+@every_calibrator
+def test_predictions_are_probabilities_nearer_to_the_truth(calibrator):
+    scores, y = scored()
+    found = clone(calibrator).fit(scores, y).predict(scores)
+    assert ((found >= 0) & (found <= 1)).all()
+    assert (np.diff(found[np.argsort(scores)]) >= 0).all()
+    assert ((found - y) ** 2).mean() < ((scores - y) ** 2).mean()
+    assert found.mean() == pytest.approx(y.mean(), abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_platt_is_scikit_learns_sigmoid(seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(0, 3, 200)
+    y = (rng.random(200) < 1 / (1 + np.exp(-2 * scores - 1))).astype(int)
+    weights = rng.integers(1, 4, 200).astype(float)
+    for own in (None, weights):
+        a, b = _sigmoid_calibration(scores, y, sample_weight=own)
+        found = PlattCalibrator().fit(scores, y, own)
+        assert found.predict(scores) == pytest.approx(1 / (1 + np.exp(a * scores + b)), abs=1e-6)
+
+
+@settings(max_examples=examples(50))
+@given(cases())
+def test_no_sigmoid_fits_better(drawn):
+    scores, y, weights = drawn
+    found = PlattCalibrator().fit(scores, y, weights)
+    n_positive, n_negative = weights @ y, weights @ (1 - y)
+    targets = np.where(y == 1, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+
+    def loss(point):
+        z = point[0] * scores + point[1]
+        return weights @ (targets * np.logaddexp(0, z) + (1 - targets) * np.logaddexp(0, -z))
+
+    best = minimize(loss, [0.0, 0.0], method="Nelder-Mead").fun
+    assert loss([found.a_, found.b_]) <= best + 1e-7
+
+
+@pytest.mark.parametrize(("factor", "shift"), [(1e-9, 0), (1e9, 0), (1, 1e6), (-3, 5), (1e6, -1e7)])
+def test_platt_takes_scores_of_any_size(factor, shift):
+    scores, y = scored()
+    expected = PlattCalibrator().fit(scores, y).predict(scores)
+    moved = factor * scores + shift
+    found = PlattCalibrator().fit(moved, y)
+    assert found.predict(moved) == pytest.approx(expected, abs=1e-6)
+    assert found.a_ * factor < 0
+    far = found.predict([-1e300, 1e300])
+    assert sorted(far.tolist()) == [0, 1]
+
+
+def test_platt_where_scores_say_nothing_or_everything():
+    y = np.array([0, 0, 0, 1])
+    for constant in (0.0, 7.0, 1e12):
+        found = PlattCalibrator().fit(np.full(4, constant), y)
+        # The mean of three targets of 1 / 5 and one of 2 / 3.
+        assert found.a_ == 0
+        assert found.predict([constant, 3.0]) == pytest.approx([19 / 60] * 2)
+    # Of which the mean is not quite 0.1.
+    assert PlattCalibrator().fit([0.1] * 3, [0, 0, 1]).a_ == 0
+    scores = np.array([-1.0, -1.0, -1.0, 1.0])
+    found = PlattCalibrator().fit(scores, y)
+    assert found.predict(scores) == pytest.approx([1 / 5, 1 / 5, 1 / 5, 2 / 3], abs=1e-6)
+
+
+def test_log_odds_leave_calibrated_probabilities_alone():
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.5, 0.5, 100_000)
+    y = rng.random(100_000) < p
+    found = PlattCalibrator(scale="logit").fit(p, y)
+    assert found.a_ == pytest.approx(-1, abs=0.02) and found.b_ == pytest.approx(0, abs=0.02)
+    assert found.predict([0.0, 1.0]) == pytest.approx([0, 1], abs=1e-12)
+    # A sigmoid of the probabilities themselves cannot.
+    raw = PlattCalibrator().fit(p, y).predict(p)
+    assert np.abs(raw - p).max() > 0.05 > np.abs(found.predict(p) - p).max()
+
+
+@settings(max_examples=examples(100))
+@given(cases())
+def test_isotonic_between_scores_is_scikit_learns_or_the_next_higher_one(drawn):
+    scores, y, weights = drawn
+    used = weights > 0
+    regression = IsotonicRegression(out_of_bounds="clip").fit(scores[used], y[used], weights[used])
+    linear = IsotonicCalibrator(kind="linear").fit(scores, y, weights)
+    step = IsotonicCalibrator().fit(scores, y, weights)
+    at = np.linspace(-0.5, 1.5, 81)
+    assert linear.predict(at) == pytest.approx(regression.predict(at))
+    known = np.unique(scores[used])
+    assert step.predict(known) == pytest.approx(regression.predict(known))
+    following = [known[known >= x].min() if x <= known[-1] else known[-1] for x in at]
+    assert step.predict(at) == pytest.approx(regression.predict(following))
+
+
+def test_equal_scores_are_pooled_first():
+    found = IsotonicCalibrator().fit([0.5, 0.5, 0.5, 0.2, 0.9], [1, 0, 0, 1, 1])
+    assert found.predict([0.2, 0.5, 0.9]) == pytest.approx([0.5, 0.5, 1.0])
+    assert found.scores_.tolist() == [0.2, 0.5, 0.9]
+
+
+def test_reliability_by_hand():
+    y = [0, 1, 0, 1, 1, 1]
+    p = [0.0, 0.1, 0.1000001, 0.3, 0.95, 1.0]
+    table = reliability(y, p)
+    assert table["left"].tolist() == pytest.approx([0, 0.1, 0.2, 0.9])
+    assert table["right"].tolist() == pytest.approx([0.1, 0.2, 0.3, 1.0])
+    assert table["count"].tolist() == [2, 1, 1, 2]
+    assert table["fraction_positive"].tolist() == [0.5, 0, 1, 1]
+    assert table["mean_prediction"].tolist() == pytest.approx([0.05, 0.1000001, 0.3, 0.975])
+    z, n, share = 1.959963984540054, 2, 0.5
+    center = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    assert table.loc[0, ["low", "high"]].tolist() == pytest.approx([center - half, center + half])
+    assert len(reliability(y, p, bins=1)) == 1
+    assert reliability(np.ones(3), np.full(3, 0.7))["low"][0] > 0.4
+
+
+@pytest.mark.parametrize("bins", [2, 5, 10, 20])
+def test_every_case_is_in_one_bin(bins):
+    p = np.arange(bins + 1) / bins
+    table = reliability(np.zeros(bins + 1), p, bins=bins)
+    assert table["count"].tolist() == [2] + [1] * (bins - 1)
+    assert isinstance(table, pd.DataFrame) and table.index.tolist() == list(range(bins))
+
+
+Y, F = [0, 1, 1], [0.1, 0.5, 0.9]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: PlattCalibrator("log").fit(F, Y), ValueError, '`scale` must be "raw" or "logit"'),
+        (lambda: PlattCalibrator().fit(F, [1, 1, 1]), ValueError, "cases of both classes, 0 and 1"),
+        (
+            lambda: PlattCalibrator().fit(F, Y, [0, 1, 1]),
+            ValueError,
+            "cases of both classes, 0 and 1",
+        ),
+        (lambda: PlattCalibrator().fit(F, [0, 1, 2]), ValueError, "`y` must be 0 or 1"),
+        (lambda: PlattCalibrator().fit(F[:2], Y), ValueError, "`scores` must be one number a case"),
+        (lambda: PlattCalibrator().fit(F, Y, [1]), ValueError, "`sample_weight` must be one numb"),
+        (lambda: PlattCalibrator().fit([0, 1, np.inf], Y), ValueError, "`scores` must be finite"),
+        (
+            lambda: PlattCalibrator("logit").fit([0, 1, 2], Y),
+            ValueError,
+            "`scores` must be probabilities from 0 to 1, got 2",
+        ),
+        (
+            lambda: PlattCalibrator("logit").fit(F, Y).predict([-1]),
+            ValueError,
+            "`scores` must be probabilities from 0 to 1, got -1",
+        ),
+        (lambda: PlattCalibrator().predict(F), NotFittedError, "not fitted yet"),
+        (lambda: IsotonicCalibrator().predict(F), NotFittedError, "not fitted yet"),
+        (lambda: IsotonicCalibrator("spline").fit(F, Y), ValueError, '`kind` must be "step" or'),
+        (lambda: IsotonicCalibrator().fit(["a"] * 3, Y), TypeError, "`scores` must be numbers"),
+        (lambda: reliability(Y, F, bins=0), ValueError, "`bins` must be a whole number of at le"),
+        (lambda: reliability(Y, [0, 1, 1.1]), ValueError, "`p` must be probabilities from 0 to 1"),
+    ],
+)
+def test_mistakes_are_named(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+@every_calibrator
+def test_inputs_stay_as_they_are(calibrator):
+    scores, y = scored(50)
+    weights = np.ones(50)
+    copies = [own.copy() for own in (scores, y, weights)]
+    clone(calibrator).fit(scores, y, weights).predict(scores)
+    for own, copy in zip((scores, y, weights), copies, strict=True):
+        assert (own == copy).all()

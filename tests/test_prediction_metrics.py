@@ -1,0 +1,318 @@
+"""Metrics of predictions: definitions by enumeration, laws of ties and weights, scikit-learn."""
+
+import itertools
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from budget import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import metrics as sklearn_metrics
+
+from bnmtl.metrics import prediction
+from bnmtl.metrics.prediction import (
+    accuracy,
+    average_precision,
+    break_even_point,
+    brier_score,
+    calibration_error,
+    cross_entropy,
+    eleven_point_average_precision,
+    f_score,
+    jensen_shannon,
+    lift,
+    lift_chart_area,
+    normalized_score,
+    roc_area,
+    root_mean_squared_error,
+)
+
+OF_CASES = {
+    "accuracy": accuracy,
+    "f_score": f_score,
+    "lift": lift,
+    "lift of 0.1": partial(lift, fraction=0.1),
+    "roc_area": roc_area,
+    "average_precision": average_precision,
+    "eleven_point": eleven_point_average_precision,
+    "break_even_point": break_even_point,
+    "rmse": root_mean_squared_error,
+    "brier_score": brier_score,
+    "cross_entropy": partial(cross_entropy, eps=0.01),
+    "windows": partial(calibration_error, window=3),
+    "debiased": partial(calibration_error, method="debiased", bins=3),
+}
+every_metric = pytest.mark.parametrize("metric", OF_CASES.values(), ids=list(OF_CASES))
+
+
+@pytest.fixture(autouse=True)
+def no_word_of_clipping():
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*are clipped")
+        yield
+
+
+@st.composite
+def cases(draw, most=7, both=True):
+    """Labels of both classes, and probabilities in fifths, so that ties are common."""
+    n = draw(st.integers(2, most))
+    y = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+    if both:
+        y[:2] = [0, 1]
+    p = draw(st.lists(st.integers(0, 5), min_size=n, max_size=n))
+    return np.array(y), np.array(p) / 5
+
+
+def untied(n, seed=0):
+    rng = np.random.default_rng(seed)
+    p = rng.permutation(n) / n
+    return (rng.random(n) < p).astype(int), p
+
+
+@every_metric
+@settings(max_examples=examples(40))
+@given(cases(), st.randoms())
+def test_the_order_of_the_cases_does_not_matter(metric, drawn, random):
+    y, p = drawn
+    order = list(range(len(y)))
+    random.shuffle(order)
+    assert metric(y[order], p[order]) == pytest.approx(metric(y, p), abs=1e-12)
+
+
+@every_metric
+@settings(max_examples=examples(40))
+@given(cases(), st.data())
+def test_a_weight_is_how_often_a_case_counts(metric, drawn, data):
+    y, p = drawn
+    weights = data.draw(st.lists(st.integers(0, 3), min_size=len(y), max_size=len(y)))
+    weights[:2] = [max(1, weights[0]), max(1, weights[1])]
+    expected = metric(np.repeat(y, weights), np.repeat(p, weights))
+    assert metric(y, p, weights=weights) == pytest.approx(expected, abs=1e-9)
+
+
+def orders(y, p):
+    """Labels in every order that the probabilities allow, the highest first."""
+    for order in itertools.permutations(range(len(y))):
+        ranked = p[list(order)]
+        if (np.diff(ranked) <= 0).all():
+            yield y[list(order)]
+
+
+def top(ranked, n_cases):
+    """Positives among the first cases, of which the last may count in part."""
+    whole = int(np.floor(n_cases))
+    rest = (n_cases - whole) * ranked[whole] if whole < len(ranked) else 0
+    return ranked[:whole].sum() + rest
+
+
+ENUMERATED = {
+    lift: lambda ranked: top(ranked, len(ranked) / 4) / (len(ranked) / 4) / ranked.mean(),
+    break_even_point: lambda ranked: top(ranked, ranked.sum()) / ranked.sum(),
+    average_precision: lambda ranked: np.mean(
+        [ranked[: i + 1].mean() for i in np.flatnonzero(ranked)]
+    ),
+    roc_area: lambda ranked: np.mean(
+        [i < j for i in np.flatnonzero(ranked) for j in np.flatnonzero(ranked == 0)]
+    ),
+}
+
+
+@pytest.mark.parametrize("metric", ENUMERATED, ids=lambda metric: metric.__name__)
+@settings(max_examples=examples(25), deadline=None)
+@given(cases(most=6))
+def test_tied_cases_count_as_the_mean_of_all_orders(metric, drawn):
+    y, p = drawn
+    expected = np.mean([ENUMERATED[metric](ranked) for ranked in orders(y, p)])
+    assert metric(y, p) == pytest.approx(expected, abs=1e-9)
+
+
+def test_without_ties_scikit_learn_says_the_same():
+    y, p = untied(200)
+    assert roc_area(y, p) == pytest.approx(sklearn_metrics.roc_auc_score(y, p))
+    expected = sklearn_metrics.average_precision_score(y, p)
+    assert average_precision(y, p) == pytest.approx(expected)
+    assert brier_score(y, p) == pytest.approx(sklearn_metrics.brier_score_loss(y, p))
+    inner = np.clip(p, 0.001, 0.999)
+    assert cross_entropy(y, inner) == pytest.approx(sklearn_metrics.log_loss(y, inner))
+    assert f_score(y, p) == pytest.approx(sklearn_metrics.f1_score(y, p >= 0.5))
+    assert accuracy(y, p) == pytest.approx(sklearn_metrics.accuracy_score(y, p >= 0.5))
+    weights = np.random.default_rng(1).random(200)
+    expected = sklearn_metrics.roc_auc_score(y, p, sample_weight=weights)
+    assert roc_area(y, p, weights=weights) == pytest.approx(expected)
+
+
+def test_where_scikit_learn_breaks_ties_otherwise():
+    """There tied cases are one threshold; their mean over all orders is higher, or lower."""
+    y, p = [1, 0, 0], [0.5, 0.5, 0.5]
+    assert average_precision(y, p) == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
+    assert sklearn_metrics.average_precision_score(y, p) == pytest.approx(1 / 3)
+
+
+def test_eleven_points_by_hand():
+    y, p = np.array([1, 0, 1, 1, 0]), np.array([0.9, 0.8, 0.7, 0.7, 0.1])
+    # Thresholds: recall 1/3 at precision 1, 1/3 at 1/2, 1 at 3/4.
+    assert eleven_point_average_precision(y, p) == pytest.approx((4 * 1 + 7 * 0.75) / 11)
+    y, p = np.array([1, 1, 1, 0] + [0] * 6 + [1] * 7), -np.arange(17) / 17
+    # A recall of 3 / 10 is reached with precision 1.
+    assert eleven_point_average_precision(y, p) == pytest.approx((4 * 1 + 7 * 10 / 17) / 11)
+
+
+def test_windows_by_hand():
+    y, p = untied(250)
+    order = np.argsort(p)
+    expected = np.mean(
+        [
+            abs(p[order][at : at + 100].mean() - y[order][at : at + 100].mean())
+            for at in range(len(y) - 99)
+        ]
+    )
+    assert calibration_error(y, p) == pytest.approx(expected)
+    assert calibration_error(y[:50], p[:50]) == pytest.approx(abs(p[:50].mean() - y[:50].mean()))
+
+
+def test_debiased_is_near_the_truth_where_the_plain_one_is_not():
+    """The true distance is 0 or 0.1; the plain one over bins is never 0."""
+    rng = np.random.default_rng(0)
+    for shift in (0.0, 0.1):
+        found = []
+        for _ in range(200):
+            p = rng.uniform(0.2, 0.8, 300)
+            y = rng.random(300) < p + shift
+            found.append(calibration_error(y, p, method="debiased", bins=10) ** 2)
+        # The square is without bias but for the cut at 0.
+        assert np.mean(found) == pytest.approx(shift**2, abs=0.002)
+
+
+def test_lift_charts():
+    rng = np.random.default_rng(0)
+    y, p = rng.integers(0, 3, 400), rng.random((400, 3))
+    p /= p.sum(axis=1, keepdims=True)
+    assert lift_chart_area(y, p) == pytest.approx(1, abs=0.15)
+    areas = []
+    for k in range(3):
+        lifts = [lift(y == k, p[:, k], fraction=alpha) for alpha in np.arange(1, 21) / 20]
+        highest = (y[p[:, k].argmax()] == k) / (y == k).mean()
+        areas.append(np.trapezoid([highest, *lifts], dx=0.05))
+    shares = np.bincount(y) / 400
+    assert lift_chart_area(y, p) == pytest.approx(shares @ areas)
+    assert lift_chart_area(y, p, class_prior=[0, 0, 2]) == pytest.approx(areas[2])
+    kept = y != 1
+    without = lift_chart_area(y[kept], p[kept], class_prior=[1, 5, 1])
+    assert without == pytest.approx(lift_chart_area(y[kept], p[kept], class_prior=[1, 0, 1]))
+    weights = rng.integers(1, 4, 400)
+    repeated = lift_chart_area(np.repeat(y, weights), np.repeat(p, weights, axis=0))
+    assert lift_chart_area(y, p, weights=weights) == pytest.approx(repeated)
+    assert lift_chart_area([0, 1], [[0.5, 0.5], [0.5, 0.5]]) == pytest.approx(1)
+
+
+def test_jensen_shannon():
+    rng = np.random.default_rng(0)
+    members = rng.dirichlet(np.ones(3), size=(4, 5))
+    found = jensen_shannon(members)
+    mean = members.mean(axis=0)
+    expected = (members * np.log(members / mean)).sum(axis=2).mean(axis=0)
+    assert found == pytest.approx(expected)
+    assert jensen_shannon(members, weights=[1, 1, 2, 0]) == pytest.approx(
+        jensen_shannon(members[[0, 1, 2, 2]])
+    )
+    assert jensen_shannon(members[:1]) == pytest.approx(0)
+    certain = np.eye(4)[:, None, :]
+    assert jensen_shannon(certain) == pytest.approx(np.log(4))
+
+
+# Table 4.10 of the thesis: share of positives; baselines of ACC, FSC, LFT, ROC, APR, RMS and, in
+# bits, MXE.
+SCALES = {
+    0.248: (0.752, 0.398, 1.0, 0.5, 0.248, 0.432, 0.808),
+    0.692: (0.692, 0.818, 1.0, 0.5, 0.692, 0.462, 0.891),
+    0.035: (0.965, 0.067, 1.0, 0.5, 0.036, 0.184, 0.219),
+}
+
+
+@pytest.mark.parametrize("rate", SCALES)
+def test_baselines_are_those_of_the_thesis(rate):
+    names = ("accuracy", "f_score", "lift", "roc_area", "average_precision")
+    names += ("root_mean_squared_error", "cross_entropy")
+    for name, printed in zip(names, SCALES[rate], strict=True):
+        value = printed * np.log(2) if name == "cross_entropy" else printed
+        best = 0.0 if name in ("root_mean_squared_error", "cross_entropy") else 10.0
+        # The share of positives is printed with three digits.
+        assert normalized_score(name, value, rate, best) == pytest.approx(0, abs=0.01)
+        assert normalized_score(name, best, rate, best) == 1
+
+
+def test_what_predicts_the_base_rate_is_the_baseline():
+    y = np.array([1, 1, 0, 0, 0, 0, 0, 0, 0, 0])
+    p = np.full(10, 0.2)
+    for name in prediction._BASELINES:
+        value = getattr(prediction, name)(y, np.ones(10) if name == "f_score" else p)
+        if name == "average_precision":
+            # Even at random, the first positive case has all the precision there is.
+            assert value > 0.2
+            continue
+        best = 0.0 if name in ("root_mean_squared_error", "cross_entropy") else 10.0
+        assert normalized_score(name, value, 0.2, best) == pytest.approx(0, abs=1e-12)
+
+
+def test_clipping_is_told():
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        with pytest.warns(UserWarning, match="2 of 3 probabilities are clipped to 2.2e-16"):
+            found = cross_entropy([1, 0, 0], [0.0, 1.0, 0.5])
+    assert found == pytest.approx((-2 * np.log(np.finfo(float).eps) + np.log(2)) / 3)
+
+
+Y, P = [0, 1, 1], [0.1, 0.5, 0.9]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: accuracy([0, 2], [0, 1]), ValueError, "`y` must be 0 or 1 for every case, got 2"),
+        (lambda: accuracy(["no", "yes"], [0, 1]), TypeError, "`y` must be numbers, got list"),
+        (lambda: accuracy([], []), ValueError, "`y` must be a list of numbers, at least one"),
+        (lambda: accuracy(Y, [P]), ValueError, r"`p` must be a list .* the shape \(1, 3\)"),
+        (lambda: accuracy(Y, P[:2]), ValueError, "`p` must be one number a case, 3 as in `y`"),
+        (lambda: accuracy(Y, [0, 0, 1.5]), ValueError, "from 0 to 1, got 1.5; calibrate"),
+        (lambda: accuracy(Y, [0, 0, np.nan]), ValueError, "`p` must be finite numbers, got nan"),
+        (lambda: accuracy(Y, P, weights=[1]), ValueError, "`weights` must be one number a case, 3"),
+        (lambda: accuracy(Y, P, weights=[0, 0, 0]), ValueError, "0 or more and not all 0"),
+        (lambda: accuracy(Y, P, weights=[1, -1, 1]), ValueError, "0 or more and not all 0"),
+        (lambda: lift(Y, P, fraction=0), ValueError, "`fraction` must be above 0 and at most 1"),
+        (lambda: lift([0, 0], [0, 1]), ValueError, "`y` must hold positive cases"),
+        (lambda: roc_area([1, 1], [0, 1]), ValueError, "`y` must hold negative cases"),
+        (lambda: roc_area(Y, P, weights=[0, 1, 1]), ValueError, "`y` must hold negative cases"),
+        (lambda: cross_entropy(Y, P, eps=0.5), ValueError, "`eps` must be above 0 and below 0.5"),
+        (lambda: calibration_error(Y, P, method="x"), ValueError, '`method` must be "windows" or'),
+        (lambda: calibration_error(Y, P, window=0), ValueError, "`window` must be a whole number"),
+        (
+            lambda: calibration_error(Y, P, method="debiased", bins=2.0),
+            ValueError,
+            "`bins` must be a whole number of at least 1, got 2.0",
+        ),
+        (lambda: lift_chart_area(Y, P), ValueError, "`p` must have a row a case and a column a cl"),
+        (lambda: lift_chart_area([0, 2], np.eye(2)), ValueError, "2 numbers from 0 to 1"),
+        (lambda: jensen_shannon([[0.5, 0.5]]), ValueError, r"\(members, rows, classes\), got"),
+        (lambda: jensen_shannon([[[0.5, 0.4]]]), ValueError, "sum to 1 over the classes"),
+        (lambda: normalized_score("auc", 1, 0.5, 1), ValueError, "`metric` must be one of accur"),
+        (lambda: normalized_score("lift", 1, 1, 2), ValueError, "`base_rate` must be above 0 and"),
+        (
+            lambda: normalized_score("root_mean_squared_error", 0.4, 0.5, 0.6),
+            ValueError,
+            "`best` must be better than the baseline of root_mean_squared_error, 0.5 at",
+        ),
+    ],
+)
+def test_mistakes_are_named(call, error, words):
+    with pytest.raises(error, match=words) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_rankings_take_any_scores():
+    y, p = untied(50)
+    for metric in (roc_area, average_precision, lift, break_even_point):
+        assert metric(y, 10 * p - 7) == metric(y, p)
+    assert f_score([0, 0], [0.1, 0.2]) == 1
