@@ -75,7 +75,7 @@ def _given(text):
 
 _PENALTY = _number("auto or a number from 0 to 1", lambda x: 0 <= x <= 1, "auto")
 _SMALL_PENALTY = _number("a number above 0 and below 1", lambda x: 0 < x < 1)
-_SIZE = _number("a finite number above 0", lambda x: 0 < x < math.inf)
+_SIZE = _number("a number above 0 and at most 1e9", lambda x: 0 < x <= 1e9)
 _SECONDS = _number("a number of 0 or more", lambda x: 0 <= x < math.inf)
 
 
