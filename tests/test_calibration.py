@@ -12,7 +12,13 @@ from sklearn.calibration import _sigmoid_calibration
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 
-from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, reliability
+from bnmtl.calibration import (
+    IsotonicCalibrator,
+    MultitaskPlattCalibrator,
+    PlattCalibrator,
+    reliability,
+)
+from bnmtl.calibration.platt_by_task import log_marginal
 
 CALIBRATORS = [
     PlattCalibrator(),
@@ -162,6 +168,97 @@ def test_equal_scores_are_pooled_first():
     assert found.scores_.tolist() == [0.2, 0.5, 0.9]
 
 
+def related(seed, n_tasks=8, n=40, apart=0.7):
+    """Scores, labels, names and the true probabilities of tasks with pairs near (-1.5, 0.5)."""
+    rng = np.random.default_rng(seed)
+    pairs = rng.normal((-1.5, 0.5), apart, size=(n_tasks, 2))
+    scores, task = rng.normal(0, 1.5, n_tasks * n), np.repeat(np.arange(n_tasks), n)
+    true = 1 / (1 + np.exp(pairs[task, 0] * scores + pairs[task, 1]))
+    return scores, (rng.random(len(true)) < true).astype(int), task, true
+
+
+def test_tasks_learn_from_each_other():
+    """Nearer to the truth than one sigmoid for all and than one for each task by itself."""
+    errors = []
+    for seed in range(10):
+        scores, y, task, true = related(seed, apart=0.4)
+        together = MultitaskPlattCalibrator().fit(scores, y, task)
+        apart = np.empty_like(true)
+        for name in set(task):
+            own = task == name
+            apart[own] = PlattCalibrator().fit(scores[own], y[own]).predict(scores[own])
+        pooled = together.pooled_.predict(scores)
+        found = (together.predict(scores, task), pooled, apart)
+        errors.append([((one - true) ** 2).mean() for one in found])
+    ours, pooled, apart = np.mean(errors, axis=0)
+    assert ours < 0.8 * pooled and ours < 0.9 * apart
+
+
+def test_tasks_that_are_alike_share_all_and_those_that_are_not_nothing():
+    scores, y, task, _ = related(0, apart=0.0, n=300)
+    alike = MultitaskPlattCalibrator().fit(scores, y, task)
+    pooled = alike.pooled_.predict(scores)
+    assert np.abs(alike.predict(scores, task) - pooled).max() < 0.05
+    scores, y, task, _ = related(1, apart=3.0, n=2000)
+    unlike = MultitaskPlattCalibrator().fit(scores, y, task)
+    assert unlike.variance_ > 100 * alike.variance_
+    for name in range(8):
+        own = task == name
+        alone = PlattCalibrator().fit(scores[own], y[own]).predict(scores[own])
+        assert unlike.predict(scores[own], str(name)) == pytest.approx(alone, abs=0.02)
+    assert unlike.a_.index.tolist() == [str(name) for name in range(8)]
+
+
+def test_one_task_is_platts_method():
+    scores, y = scored()
+    found = MultitaskPlattCalibrator().fit(scores, y, ["only"] * len(y))
+    expected = PlattCalibrator().fit(scores, y).predict(scores)
+    assert found.predict(scores, "only") == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_task_of_one_class_follows_the_others():
+    scores, y, task, _ = related(2)
+    y[task == 3] = 1
+    found = MultitaskPlattCalibrator().fit(scores, y, task)
+    p = found.predict(scores, task)
+    assert (
+        np.isfinite(p).all()
+        and p[task == 3].mean() > found.pooled_.predict(scores)[task == 3].mean()
+    )
+
+
+@pytest.mark.parametrize("variance", [0.01, 0.3, 4.0])
+def test_the_marginal_likelihood_is_near_that_by_quadrature(variance):
+    scores, y, _, _ = related(3, n_tasks=1, n=60)
+    prior = np.array([-1.0, 0.0])
+    grid = np.linspace(-6, 6, 241) * np.sqrt(variance)
+    slope, offset = np.meshgrid(prior[0] + grid, prior[1] + grid)
+    z = slope[..., None] * scores + offset[..., None]
+    loss = (np.logaddexp(0, z) - (1 - y) * z).sum(axis=-1)
+    square = (slope - prior[0]) ** 2 + (offset - prior[1]) ** 2
+    density = np.exp(-loss - square / (2 * variance)) / (2 * np.pi * variance)
+    expected = np.log(density.sum() * (grid[1] - grid[0]) ** 2)
+    assert log_marginal(scores, y.astype(float), prior, variance) == pytest.approx(
+        expected, abs=0.05
+    )
+
+
+@pytest.mark.parametrize(("factor", "shift"), [(1e6, 0), (-2, 3), (1e-6, 5)])
+def test_sigmoids_by_task_take_scores_of_any_size(factor, shift):
+    scores, y, task, _ = related(4)
+    expected = MultitaskPlattCalibrator().fit(scores, y, task).predict(scores, task)
+    moved = factor * scores + shift
+    found = MultitaskPlattCalibrator().fit(moved, y, task).predict(moved, task)
+    assert found == pytest.approx(expected, abs=1e-4)
+    order = np.random.default_rng(0).permutation(len(y))
+    mixed = MultitaskPlattCalibrator().fit(scores[order], y[order], task[order])
+    assert mixed.predict(scores, task) == pytest.approx(expected, abs=1e-4)
+    constant = MultitaskPlattCalibrator().fit(np.ones(4), [0, 1, 1, 1], list("aabb"))
+    assert constant.a_.tolist() == [0, 0] and constant.predict([1], "a") < constant.predict(
+        [1], "b"
+    )
+
+
 def test_reliability_by_hand():
     y = [0, 1, 0, 1, 1, 1]
     p = [0.0, 0.1, 0.1000001, 0.3, 0.95, 1.0]
@@ -218,6 +315,22 @@ Y, F = [0, 1, 1], [0.1, 0.5, 0.9]
         (lambda: IsotonicCalibrator().predict(F), NotFittedError, "not fitted yet"),
         (lambda: IsotonicCalibrator("spline").fit(F, Y), ValueError, '`kind` must be "step" or'),
         (lambda: IsotonicCalibrator().fit(["a"] * 3, Y), TypeError, "`scores` must be numbers"),
+        (
+            lambda: MultitaskPlattCalibrator().fit(F, Y, ["a", None, "b"]),
+            ValueError,
+            "`task` must name the task of every score; that of row 1 is missing",
+        ),
+        (
+            lambda: MultitaskPlattCalibrator().fit(F, Y, ["a"]),
+            ValueError,
+            "`task` must be one name a score, 3; got 1",
+        ),
+        (
+            lambda: MultitaskPlattCalibrator().fit(F, Y, list("aab")).predict([1, 2], ["a", "z"]),
+            ValueError,
+            "`task` must name tasks of the fit, a, b; got z: calibrate new tasks by `pooled_`",
+        ),
+        (lambda: MultitaskPlattCalibrator().predict(F, "a"), NotFittedError, "not fitted yet"),
         (lambda: reliability(Y, F, bins=0), ValueError, "`bins` must be a whole number of at le"),
         (lambda: reliability(Y, [0, 1, 1.1]), ValueError, "`p` must be probabilities from 0 to 1"),
     ],

@@ -2,6 +2,7 @@
 
 from bnmtl.calibration.isotonic import IsotonicCalibrator
 from bnmtl.calibration.platt import PlattCalibrator
+from bnmtl.calibration.platt_by_task import MultitaskPlattCalibrator
 from bnmtl.calibration.reliable import reliability
 
-__all__ = ["IsotonicCalibrator", "PlattCalibrator", "reliability"]
+__all__ = ["IsotonicCalibrator", "MultitaskPlattCalibrator", "PlattCalibrator", "reliability"]

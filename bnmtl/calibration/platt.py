@@ -73,18 +73,13 @@ class PlattCalibrator(BaseEstimator):
             raise ValueError(f'`scale` must be "raw" or "logit", got {self.scale!r}.')
         names = ("y", "scores", "sample_weight")
         y, scores, weights = checked_cases(y, scores, sample_weight, self._is_logit(), names)
-        n_positive, n_negative = weights @ y, weights @ (1 - y)
-        if not n_positive or not n_negative:
-            raise ValueError("`y` must hold cases of both classes, 0 and 1; it has only one.")
-        targets = np.where(y == 1, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+        targets = smoothed(y, weights)
         scores = self._scaled(scores)
-        # In units of their own spread, large and small scores are fitted alike.
-        center = np.average(scores, weights=weights)
-        spread = np.sqrt(np.average((scores - center) ** 2, weights=weights))
+        center, spread = location(scores, weights)
         if spread == 0:
             self.a_, self.b_ = 0.0, -float(logit(np.average(targets, weights=weights)))
             return self
-        slope, offset = _newton((scores - center) / spread, targets, weights)
+        slope, offset = newton((scores - center) / spread, targets, weights)
         self.a_ = float(slope / spread)
         self.b_ = float(offset - slope * center / spread)
         return self
@@ -114,32 +109,61 @@ class PlattCalibrator(BaseEstimator):
         return logit(np.clip(scores, _EPS, 1 - _EPS)) if self._is_logit() else scores
 
 
-def _loss(z, targets, weights):
-    """Cross-entropy of targets at 1 / (1 + exp(z)), whatever the size of z."""
+def smoothed(y, weights):
+    """Targets between 0 and 1, so that scores that separate the classes have a finite fit."""
+    n_positive, n_negative = weights @ y, weights @ (1 - y)
+    if not n_positive or not n_negative:
+        raise ValueError("`y` must hold cases of both classes, 0 and 1; it has only one.")
+    return np.where(y == 1, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+
+
+def location(scores, weights):
+    """Mean and standard deviation: in these units scores of any size are fitted alike."""
+    center = np.average(scores, weights=weights)
+    return center, np.sqrt(np.average((scores - center) ** 2, weights=weights))
+
+
+def loss(design, point, targets, weights):
+    """Cross-entropy of targets at 1 / (1 + exp(slope f + offset)), whatever the size of f."""
+    z = design @ point
     return weights @ (np.logaddexp(0, z) - (1 - targets) * z)
 
 
-def _newton(f, targets, weights):
-    """Slope and offset with the least loss: Newton's method, steps halved until they gain."""
-    design = np.column_stack([f, np.ones_like(f)])
-    mean = np.average(targets, weights=weights)
-    point = np.array([0.0, -logit(mean)])
-    loss = _loss(design @ point, targets, weights)
+def curvature(design, point, weights):
+    """Second derivatives of the loss."""
+    p = expit(-(design @ point))
+    return (design * (weights * p * (1 - p))[:, None]).T @ design
+
+
+def newton(f, targets, weights, prior=(0.0, 0.0), precision=0.0):
+    """Slope and offset with the least loss: Newton's method, steps halved until they gain.
+
+    With a precision, half of it times the squared distance to the prior pair is added to the loss.
+    """
+    design, prior = np.column_stack([f, np.ones_like(f)]), np.asarray(prior)
+
+    def penalized(point):
+        return loss(design, point, targets, weights) + precision / 2 * ((point - prior) ** 2).sum()
+
+    point = prior
+    if not precision:
+        point = np.array([0.0, -logit(np.average(targets, weights=weights))])
+    reached = penalized(point)
     for _ in range(_MOST_STEPS):
-        p = expit(-(design @ point))
-        gradient = design.T @ (weights * (targets - p))
+        gradient = design.T @ (weights * (targets - expit(-(design @ point))))
+        gradient = gradient + precision * (point - prior)
         if np.abs(gradient).max() < _GRADIENT * weights.sum():
             break
-        curvature = (design * (weights * p * (1 - p))[:, None]).T @ design
-        direction = -np.linalg.solve(curvature + 1e-12 * np.eye(2), gradient)
+        bend = curvature(design, point, weights) + (precision + 1e-12) * np.eye(2)
+        direction = -np.linalg.solve(bend, gradient)
         step = 1.0
         while step >= _SMALLEST_STEP:
             there = point + step * direction
-            reached = _loss(design @ there, targets, weights)
-            if reached < loss + 1e-4 * step * (gradient @ direction):
+            value = penalized(there)
+            if value < reached + 1e-4 * step * (gradient @ direction):
                 break
             step /= 2
         else:
             break
-        point, loss = there, reached
+        point, reached = there, value
     return point

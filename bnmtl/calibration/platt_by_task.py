@@ -1,0 +1,146 @@
+"""Platt's method for several tasks: each has a sigmoid of its own, near the one of all rows."""
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize_scalar
+from scipy.special import expit
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from bnmtl.calibration.platt import PlattCalibrator, curvature, location, loss, newton, smoothed
+from bnmtl.metrics.cases import checked_cases, checked_numbers
+
+__all__ = ["MultitaskPlattCalibrator"]
+
+# Of the logarithm of the variance, between sharing everything and nothing.
+_LOG_VARIANCES = (-12.0, 6.0)
+
+
+class MultitaskPlattCalibrator(BaseEstimator):
+    """Calibrate the scores of several tasks by sigmoids that inform each other.
+
+    The pair (a, b) of each task has a Gaussian prior around the pair of all rows. Its variance is
+    the one with the largest marginal likelihood (by Laplace's method): where tasks look alike it is
+    small and tasks with few rows follow the others; where they differ it is large and each goes by
+    its own rows.
+
+    Attributes
+    ----------
+    a_, b_ : pandas.Series by task
+        P(y = 1) = 1 / (1 + exp(a f + b)).
+    pooled_ : PlattCalibrator
+        Of all rows, for tasks that are new.
+    variance_ : float
+        Of slope and offset, in units where the scores of all rows have mean 0 and variance 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit`` and ``predict``: for labels other than 0 and 1, one class only over all tasks,
+        scores that are no finite numbers, lengths that differ, rows without a task and, in
+        ``predict``, tasks that are new.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> scores, task = rng.normal(size=600), np.repeat(["north", "south"], 300)
+    >>> y = rng.random(600) < 1 / (1 + np.exp(-scores - 2 * (task == "south")))
+    >>> calibrator = MultitaskPlattCalibrator().fit(scores, y, task)
+    >>> calibrator.predict([0.0, 0.0], ["north", "south"]).round(1)
+    array([0.5, 0.9])
+    """
+
+    def fit(self, scores, y, task):
+        """Fit the sigmoids.
+
+        Parameters
+        ----------
+        scores : array-like of numbers, shape (n,)
+        y : array-like of 0 and 1, shape (n,)
+        task : array-like of names, shape (n,)
+
+        Returns
+        -------
+        MultitaskPlattCalibrator
+        """
+        y, scores, weights = checked_cases(y, scores, None, False, ("y", "scores", ""))
+        names = _names(task, len(scores))
+        self.pooled_ = PlattCalibrator().fit(scores, y)
+        targets, (center, spread) = smoothed(y, weights), location(scores, weights)
+        units = (scores - center) / (spread or 1.0)
+        pooled = np.array([self.pooled_.a_ * spread, self.pooled_.b_ + self.pooled_.a_ * center])
+        parts = {name: (units[own], targets[own]) for name, own in _rows(names)}
+
+        def negative(log_variance):
+            return -sum(
+                log_marginal(*part, pooled, np.exp(log_variance)) for part in parts.values()
+            )
+
+        found = minimize_scalar(negative, bounds=_LOG_VARIANCES, method="bounded")
+        self.variance_ = float(np.exp(found.x))
+        pairs = {
+            name: newton(f, own, np.ones_like(f), pooled, 1 / self.variance_)
+            for name, (f, own) in parts.items()
+        }
+        slopes = {name: slope / (spread or 1.0) for name, (slope, _) in pairs.items()}
+        self.a_ = pd.Series(slopes, name="a")
+        self.b_ = pd.Series(
+            {name: offset - slopes[name] * center for name, (_, offset) in pairs.items()}, name="b"
+        )
+        return self
+
+    def predict(self, scores, task):
+        """Calibrated probabilities.
+
+        Parameters
+        ----------
+        scores : array-like of numbers, shape (n,)
+        task : array-like of names, shape (n,), or str
+            One name is that of all scores.
+
+        Returns
+        -------
+        numpy.ndarray of shape (n,)
+            P(y = 1).
+        """
+        check_is_fitted(self)
+        scores = checked_numbers("scores", scores)
+        names = _names([task] * len(scores) if isinstance(task, str) else task, len(scores))
+        unknown = sorted(set(names) - set(self.a_.index))
+        if unknown:
+            raise ValueError(
+                f"`task` must name tasks of the fit, {', '.join(self.a_.index)}; got {unknown[0]}: "
+                "calibrate new tasks by `pooled_`."
+            )
+        a, b = (own.loc[names].to_numpy() for own in (self.a_, self.b_))
+        with np.errstate(over="ignore"):
+            return expit(-(a * scores + b))
+
+
+def _names(task, n):
+    names = pd.Series(task, dtype=object)
+    if len(names) != n:
+        raise ValueError(f"`task` must be one name a score, {n}; got {len(names)}.")
+    if names.isna().any():
+        raise ValueError(
+            "`task` must name the task of every score; that of row "
+            f"{int(names.isna().to_numpy().argmax())} is missing: fill it or leave the row out."
+        )
+    return names.astype(str).to_numpy(dtype=object)
+
+
+def _rows(names):
+    for name in sorted(set(names)):
+        yield name, names == name
+
+
+def log_marginal(f, targets, prior, variance):
+    """Laplace's approximation of a task's log marginal likelihood, its pair integrated out."""
+    weights = np.ones_like(f)
+    point = newton(f, targets, weights, prior, 1 / variance)
+    design = np.column_stack([f, weights])
+    bend = curvature(design, point, weights) + np.eye(2) / variance
+    distance = ((point - prior) ** 2).sum() / (2 * variance)
+    likelihood = -loss(design, point, targets, weights)
+    return likelihood - distance - np.log(variance) - np.linalg.slogdet(bend)[1] / 2
