@@ -1,10 +1,11 @@
-"""Pictures of configurations; matplotlib is loaded when one is drawn."""
+"""Pictures of configurations, tasks and predictions; matplotlib is loaded when one is drawn."""
 
 from bnmtl.plotting.comparing import clusters, compare
 from bnmtl.plotting.curves import penalties
 from bnmtl.plotting.files import png, svg
 from bnmtl.plotting.graphs import dags
 from bnmtl.plotting.layout import Layout, arrange
+from bnmtl.plotting.predictions import reliability
 from bnmtl.plotting.table import arcs
 from bnmtl.plotting.tasks import dendrogram, distances, relatedness
 
@@ -20,5 +21,6 @@ __all__ = [
     "penalties",
     "png",
     "relatedness",
+    "reliability",
     "svg",
 ]
