@@ -238,22 +238,24 @@ def _groups(lines, problem):
 def _hierarchy(lines, problem):
     own = lines[(lines["problem"] == problem) & (lines["method"] == "all tasks")]
     for rows, here in own.groupby("rows"):
-        linear = [_is_linear(np.array(distances)) for distances in here["distances"]]
         pairs = [squareform(np.array(distances)) for distances in here["distances"]]
+        linear = [_is_linear(distances) for distances in pairs]
         alike = [np.corrcoef(a, b)[0, 1] for a, b in itertools.combinations(pairs, 2)]
+        text = f"in {sum(linear)} of {len(linear)} splits"
+        if alike:
+            text += f"; the distances of two splits correlate by {np.mean(alike):.2f}"
         yield (
             f"{problem}, {rows} sites: a linear hierarchy, regions join one growing cluster",
             "yes",
-            f"in {sum(linear)} of {len(linear)} splits; the distances of two splits correlate by "
-            f"{np.mean(alike):.2f}",
+            text,
             sum(linear) > len(linear) / 2,
         )
 
 
 def _is_linear(distances):
-    """Whether no two clusters of several tasks are ever joined."""
-    n = len(distances)
-    return all(min(a, b) < n for a, b, *_ in linkage(squareform(distances), "average"))
+    """Whether no two clusters of several tasks are ever joined, by the distances of all pairs."""
+    joined = linkage(distances, "average")
+    return all(min(a, b) <= len(joined) for a, b, *_ in joined)
 
 
 def draw(lines):

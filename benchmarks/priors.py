@@ -94,8 +94,8 @@ def _claims(lines):
                     f"{problem}: {one} {difference_text(wide[one], wide[other], 3)} {other}"
                 )
                 p_values.append(paired_p(wide[one], wide[other]))
-                means = paired(wide[one], wide[other]).mean(axis=1)
-                n_trials = min(n_trials, paired(wide[one], wide[other]).shape[1])
+                both = paired(wide[one], wide[other])
+                means, n_trials = both.mean(axis=1), min(n_trials, both.shape[1])
                 largest = max(largest, 100 * abs(means[0] - means[1]) / max(means))
         if pairs:
             sure = [pair for pair, p in zip(pairs, p_values, strict=True) if p < LEVEL]

@@ -101,6 +101,6 @@ def commit():
         done = subprocess.run(["git", *arguments], cwd=where, capture_output=True, text=True)
         return done.stdout.strip()
 
-    code = ("../bnmtl/*.py", "*.py")
+    code = ("../bnmtl/*.py", "../data/*.py", "../structures/*.py", "*.py")
     changed = git("status", "--porcelain", "--untracked-files=all", "--", *code)
     return git("rev-parse", "--short", "HEAD") + ("+" if changed else "")

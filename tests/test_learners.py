@@ -269,8 +269,9 @@ def test_arcs_of_a_graph_are_demands(name, asia_tasks):
         )
         for task, own in expected.configuration_.items():
             assert set(learned.configuration_[task].edges) == set(own.edges)
-    found = learned.configuration_["north"]
-    assert all(found.has_edge(*arc) == (name == "required") for arc in graph.edges)
+    pooled = PooledLearner(**{name: graph.edges}, **QUICK).fit(asia_tasks)
+    for found in (learned.configuration_["north"], pooled.configuration_["north"]):
+        assert all(found.has_edge(*arc) == (name == "required") for arc in graph.edges)
 
 
 def test_demands_by_task(asia_tasks):

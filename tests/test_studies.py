@@ -276,9 +276,12 @@ def test_new_code_marks_a_commit_as_changed(monkeypatch, tmp_path):
     (place / "new.py").write_text("")
     assert record.commit() == f"{clean}+"
     (place / "new.py").unlink()
-    (tmp_path / "bnmtl").mkdir()
-    (tmp_path / "bnmtl" / "new.py").write_text("")
-    assert record.commit() == f"{clean}+"
+    for folder in ("bnmtl", "bnmtl/search", "data", "structures"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "new.py").write_text("")
+        assert record.commit() == f"{clean}+"
+        (tmp_path / folder / "new.py").unlink()
+    assert record.commit() == clean
 
 
 def test_reductions_and_tests_over_trials():

@@ -34,7 +34,7 @@ class IsotonicCalibrator(BaseEstimator):
     ----------
     Zadrozny & Elkan (2002), "Transforming classifier scores into accurate multiclass probability
     estimates", KDD; Niculescu-Mizil & Caruana (2005), "Predicting good probabilities with
-    supervised learning", ICML, section 3.2 and table 1.
+    supervised learning", ICML, section 2.2 and table 1.
 
     Examples
     --------

@@ -1,11 +1,10 @@
 """Learners without a coupling: tasks apart, one graph for all, one network for all rows."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from bnmtl.graphs import from_adjacency
 from bnmtl.learners.base import Learner, common_parameters
+from bnmtl.search.constraints import is_by_task
 from bnmtl.search.multitask import search_identical, search_task, search_tasks
 from bnmtl.search.problem import JointProblem
 from bnmtl.tasks import Task, Tasks
@@ -167,7 +166,7 @@ def _pooled(tasks):
 
 
 def _refuse_mapping(name, value, learner, wanted):
-    if isinstance(value, Mapping):
+    if is_by_task(value):
         raise TypeError(
             f"`{name}` of {learner} must be {wanted} for all tasks, got a mapping by task."
         )

@@ -4,7 +4,7 @@ import numpy as np
 
 from bnmtl.tasks.wording import type_of
 
-__all__ = ["Ranking", "checked_cases", "checked_numbers", "checked_weights"]
+__all__ = ["Ranking", "check_number", "checked_cases", "checked_numbers", "checked_weights"]
 
 
 def checked_cases(y, p, weights, is_probability=True, names=("y", "p", "weights")):
@@ -37,6 +37,12 @@ def checked_weights(weights, n, of="case", name="weights"):
     if (weights < 0).any() or not weights.any():
         raise ValueError(f"`{name}` must be 0 or more and not all 0; leave out what never counts.")
     return weights
+
+
+def check_number(name, value):
+    """Raise unless it is a whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"`{name}` must be a whole number of at least 1, got {value!r}.")
 
 
 def checked_numbers(name, values, is_probability=False):

@@ -6,7 +6,7 @@ Labels are 0 or 1, probabilities of 1. A weight is how often a case counts.
 import numpy as np
 from scipy.special import entr
 
-from bnmtl.metrics.cases import checked_cases, checked_weights
+from bnmtl.metrics.cases import check_number, checked_cases, checked_weights
 from bnmtl.tasks.wording import warn
 
 __all__ = [
@@ -16,6 +16,8 @@ __all__ = [
     "jensen_shannon",
     "root_mean_squared_error",
 ]
+
+_EPS = float(np.finfo(float).eps)
 
 
 def brier_score(y, p, weights=None):
@@ -76,16 +78,16 @@ def root_mean_squared_error(y, p, weights=None):
     return float(np.sqrt(brier_score(y, p, weights)))
 
 
-def cross_entropy(y, p, eps=None, weights=None):
+def cross_entropy(y, p, eps=_EPS, weights=None):
     """Mean of minus the logarithm of the probability of what happened, in nats.
 
     Parameters
     ----------
     y : array-like of 0 and 1, shape (n,)
     p : array-like of probabilities, shape (n,)
-    eps : float, default=None
+    eps : float, default=2.2e-16, the machine epsilon
         Probabilities are clipped to [eps, 1 - eps], since one 0 in the wrong place would make the
-        mean infinite; above 0, below 0.5. None is the machine epsilon, 2.2e-16.
+        mean infinite; above 0, below 0.5.
     weights : array-like of numbers, shape (n,), default=None
 
     Returns
@@ -113,7 +115,6 @@ def cross_entropy(y, p, eps=None, weights=None):
     0.367
     """
     y, p, weights = checked_cases(y, p, weights)
-    eps = np.finfo(float).eps if eps is None else eps
     if not 0 < eps < 0.5:
         raise ValueError(f"`eps` must be above 0 and below 0.5, got {eps!r}.")
     n_clipped = int(((p < eps) | (p > 1 - eps)).sum())
@@ -167,8 +168,7 @@ def calibration_error(y, p, method="windows", window=100, bins=15, weights=None)
     if method not in methods:
         raise ValueError(f'`method` must be "windows" or "debiased", got {method!r}.')
     measure, name, number = methods[method]
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-        raise ValueError(f"`{name}` must be a whole number of at least 1, got {number!r}.")
+    check_number(name, number)
     y, p, weights = checked_cases(y, p, weights)
     values, group = np.unique(p[weights > 0], return_inverse=True)
     mass = np.bincount(group, weights=weights[weights > 0])

@@ -303,18 +303,18 @@ def _weighted_score(kind, sample_size, task, weights, child, parents):
 def _encoded(frame, variables):
     """Some columns as a task; what a search would warn of does not concern a score."""
     if isinstance(frame, pd.DataFrame):
-        names = column_names(frame, "`frame`")
-        lacking = sorted(set(variables) - set(names))
+        names, wanted = column_names(frame, "`frame`"), set(variables)
+        lacking = sorted(wanted - set(names))
         if lacking:
             raise ValueError(
                 f"`frame` must have a column for every variable of the family, {lacking[0]!r} is "
                 f"missing; the columns are {', '.join(sorted(names))}."
             )
-        frame = frame.iloc[:, [at for at, name in enumerate(names) if name in set(variables)]]
-        if frame.isna().to_numpy().any():
-            column = frame.columns[frame.isna().to_numpy().any(axis=0)][0]
+        frame = frame.iloc[:, [at for at, name in enumerate(names) if name in wanted]]
+        gaps = frame.columns[frame.isna().to_numpy().any(axis=0)]
+        if len(gaps):
             raise ValueError(
-                f"`frame` must have no missing values; column `{column}` has some: fill them or "
+                f"`frame` must have no missing values; column `{gaps[0]}` has some: fill them or "
                 "drop their rows."
             )
     with warnings.catch_warnings():
