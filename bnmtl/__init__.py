@@ -26,6 +26,7 @@ _NAMES = {
 }
 _ROOMS = (
     "calibration",
+    "classification",
     "confidence",
     "data",
     "graphs",

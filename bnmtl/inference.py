@@ -150,6 +150,76 @@ def posteriors(network, variable, codes, n_rows):
     return result
 
 
+def log_joint(network, codes, n_rows):
+    """Return the log probability of complete rows.
+
+    Parameters
+    ----------
+    network : BayesNet
+    codes : mapping of str to numpy.ndarray of int, shape (n_rows,)
+        Positions of the states of all variables.
+    n_rows : int
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (n_rows,)
+        In nats, -inf for impossible rows.
+    """
+    total = np.zeros(n_rows)
+    for variable in network.variables:
+        with np.errstate(divide="ignore"):
+            log_table = np.log(network.table(variable))
+        total += log_table[tuple(codes[v] for v in (*network.parents(variable), variable))]
+    return total
+
+
+def log_evidence(network, codes, n_rows):
+    """Return the log probability of what is observed in each row.
+
+    It is P(observed, rest) / P(rest | observed) for any states of the rest. Variables are filled in
+    one by one by their most probable states, so that P(rest | observed) is a product of posteriors
+    and never 0.
+
+    Parameters
+    ----------
+    network : BayesNet
+    codes : mapping of str to numpy.ndarray of int, shape (n_rows,)
+        Positions of the states of all variables, -1 = not observed.
+    n_rows : int
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (n_rows,)
+        In nats, -inf for impossible evidence.
+    """
+    filled = {name: column.copy() for name, column in codes.items()}
+    log_rest = np.zeros(n_rows)
+    impossible = np.zeros(n_rows, dtype=bool)
+    for variable in network.variables:
+        rows = np.flatnonzero(filled[variable] < 0)
+        if not rows.size:
+            continue
+        known = {name: column[rows] for name, column in filled.items() if name != variable}
+        probabilities = posteriors(network, variable, known, len(rows))
+        impossible[rows] |= np.isnan(probabilities).any(axis=1)
+        best = np.nan_to_num(probabilities).argmax(axis=1)
+        filled[variable][rows] = best
+        log_rest[rows] += np.log(np.take_along_axis(probabilities, best[:, None], axis=1)[:, 0])
+    result = log_joint(network, filled, n_rows) - log_rest
+    result[impossible] = -np.inf
+    return result
+
+
+def check_possible(probabilities, index, name):
+    """Raise where posteriors are nan because the evidence around the variable is impossible."""
+    impossible = np.flatnonzero(np.isnan(probabilities).any(axis=1))
+    if impossible.size:
+        raise ValueError(
+            f"`{name}` must hold evidence that is possible under the network; it is not in "
+            f"{impossible.size} of the rows, the first of them {index[impossible[0]]!r}."
+        )
+
+
 def _blanket_posteriors(network, variable, codes, n_rows):
     """P(variable | blanket), proportional to its own family's term times its children's."""
     total = np.zeros((n_rows, len(network.states[variable])))

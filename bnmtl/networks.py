@@ -306,12 +306,7 @@ class BayesNet:
         array([-2.202, -1.237])
         """
         codes = parameters.code_frame(frame, self.states, complete=True)
-        total = np.zeros(len(codes[self.variables[0]]))
-        for variable in self.variables:
-            with np.errstate(divide="ignore"):
-                log_table = np.log(self.tables[variable])
-            total += log_table[tuple(codes[v] for v in (*self._parents[variable], variable))]
-        return total
+        return inference.log_joint(self, codes, len(codes[self.variables[0]]))
 
     def sample(self, n, random_state=None):
         """Draw rows from the network.
@@ -401,12 +396,7 @@ class BayesNet:
         present = {v: self.states[v] for v in self.variables if v in columns and v != variable}
         codes = parameters.code_frame(frame, present, complete=False)
         probabilities = inference.posteriors(self, variable, codes, len(frame))
-        impossible = np.flatnonzero(np.isnan(probabilities).any(axis=1))
-        if impossible.size:
-            raise ValueError(
-                "`frame` must hold evidence that is possible under the network; it is not in "
-                f"{impossible.size} of the rows, the first of them {frame.index[impossible[0]]!r}."
-            )
+        inference.check_possible(probabilities, frame.index, "frame")
         return pd.DataFrame(probabilities, index=frame.index, columns=list(self.states[variable]))
 
     def _check_variable(self, variable):

@@ -136,14 +136,15 @@ def family_table(variable, codes, shape, equivalent_sample_size):
     return _posterior_mean(_counts(variable, codes, shape), equivalent_sample_size)
 
 
-def code_frame(frame, states, complete):
+def code_frame(frame, states, complete, unseen="error"):
     """Return {variable: codes} of the variables in `states`, by the names `bnmtl.tasks` gives.
 
     A missing cell is -1, or an error where the columns must be complete; where a variable has the
-    state "missing", as after `encode(..., missing="state")`, it is that state.
+    state "missing", as after `encode(..., missing="state")`, it is that state. A state that is not
+    known is an error, or with `unseen="ignore"` as good as missing.
     """
     columns = _columns(frame, states)
-    coded = {v: _recoded(column, states[v], v) for v, column in columns.items()}
+    coded = {v: _recoded(column, states[v], v, unseen) for v, column in columns.items()}
     if complete:
         _check_complete(coded)
     return {variable: column.codes for variable, column in coded.items()}
@@ -188,12 +189,13 @@ def _check_complete(columns):
             )
 
 
-def _recoded(column, states, variable):
-    """Return a column with its codes pointing into other states, or raise for unknown ones."""
+def _recoded(column, states, variable, unseen="error"):
+    """Return a column with its codes pointing into other states; unknown ones as `unseen` says."""
     position = {state: i for i, state in enumerate(states)}
+    missing = position.get(MISSING_STATE, -1)
+    unknown = missing if unseen == "ignore" else -2
     lookup = np.array(
-        [*(position.get(label, -2) for label in column.labels), position.get(MISSING_STATE, -1)],
-        dtype=np.intp,
+        [*(position.get(label, unknown) for label in column.labels), missing], dtype=np.intp
     )
     codes = lookup[column.codes]
     if (codes == -2).any():

@@ -38,6 +38,8 @@ ROOMS["learners"] = {
 }
 for room in ("relatedness", "confidence"):
     ROOMS[room] = {*ROOMS["learners"], "learners", "metrics"}
+# Where learned networks become classifiers: the one door to the rooms downstream.
+ROOMS["classification"] = {"tasks", "networks", "parameters", "inference", "learners"}
 # Downstream rooms see arrays of predictions, never a graph.
 ROOMS["calibration"] = {"metrics"}
 # The border: nobody else imports these.

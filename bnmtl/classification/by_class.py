@@ -1,0 +1,179 @@
+"""A multi-net: one network for each class, the classes being the tasks."""
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from bnmtl.classification.rows import (
+    check_parameters,
+    coded,
+    discrete_input,
+    features_of,
+    labelled,
+    target_classes,
+)
+from bnmtl.inference import check_possible, log_evidence
+from bnmtl.learners import MultitaskLearnerCV
+
+
+class MultiNetClassifier(ClassifierMixin, BaseEstimator):
+    """Learn one network of the features for each class, together, and predict by Bayes' rule.
+
+    P(class | features) is proportional to P(class) P(features | class). Unlike in one network with
+    a class variable, features may depend on each other in one class and not in another; unlike nets
+    that are learned apart, those of rare classes borrow from the others.
+
+    Parameters
+    ----------
+    target : str, default=None
+        The column that is predicted, where ``fit`` gets one frame.
+    learner : learner, default=None
+        Of `bnmtl.learners`, for tasks named as the classes; None is `MultitaskLearnerCV()`. With
+        penalty 0, or `SingleTaskLearner()`, the nets are learned apart. Its ``missing`` says what
+        becomes of missing features in ``fit``.
+    unseen : {"error", "ignore"}, default="error"
+        What to do with values that the fit has not seen: an error that names them, or as good as
+        missing.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray, shape (n_classes,)
+        The values of the target that occur, sorted.
+    networks_ : dict class name -> BayesNet
+        Of the features, given the class; names are the classes as text.
+    class_log_prior_ : numpy.ndarray, shape (n_classes,)
+        Log P(class): shares of the rows, with the learner's ``parameter_sample_size`` spread evenly
+        over the classes.
+    learner_ : learner
+        As fitted.
+    feature_names_ : tuple of str
+        The features' names in the networks.
+    n_features_in_ : int
+    feature_names_in_ : numpy.ndarray of str
+        Where features have names that are strings.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `BayesNetClassifier`, and in ``fit`` for classes of one row.
+
+    References
+    ----------
+    Geiger & Heckerman (1996), "Knowledge representation and inference in similarity networks and
+    Bayesian multinets", Artificial Intelligence 82; Niculescu-Mizil (2008), section 2.5.
+
+    Examples
+    --------
+    >>> from bnmtl import MultitaskLearner, structures
+    >>> rows = structures.load("asia").sample(1000, random_state=0)
+    >>> classifier = MultiNetClassifier("bronc", MultitaskLearner()).fit(rows)
+    >>> sorted(classifier.networks_), classifier.predict(rows[:2]).tolist()
+    (['no', 'yes'], ['yes', 'no'])
+    """
+
+    def __init__(self, target=None, learner=None, unseen="error"):
+        self.target = target
+        self.learner = learner
+        self.unseen = unseen
+
+    def fit(self, X, y=None):
+        """Learn the networks.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_features)
+            Columns of an array are named x0, x1, ... Without `y` a frame that also holds the
+            target.
+        y : array-like, shape (n_rows,), default=None
+
+        Returns
+        -------
+        MultiNetClassifier
+        """
+        check_parameters(self.unseen, self.learner)
+        features, target, values = labelled(self, X, y)
+        where = "`y`" if y is not None else f"Column `{target}`"
+        classes, labels, codes = target_classes(values, where)
+        _check_sizes(codes, labels, where)
+        names = tuple(str(label) for label in features)
+        frame = features.set_axis(names, axis=1)
+        learner = MultitaskLearnerCV() if self.learner is None else clone(self.learner)
+        learner.fit({label: frame[codes == at] for at, label in enumerate(labels)})
+        self.learner_, self.classes_, self.feature_names_ = learner, classes, names
+        self.networks_ = {label: learner.networks_[label] for label in labels}
+        n_rows = np.array([learner.tasks_[label].n_rows for label in labels])
+        weights = n_rows + learner.parameter_sample_size / len(labels)
+        self.class_log_prior_ = np.log(weights / weights.sum())
+        return self
+
+    def predict_proba(self, X):
+        """Probability of each class in each row.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_features)
+            Columns of a frame are found by name; other columns, the target among them, are not
+            used. Missing cells are allowed: what is known of the row counts, by exact inference.
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_rows, n_classes)
+            In the order of ``classes_``; rows sum to 1.
+        """
+        check_is_fitted(self)
+        frame = features_of(self, X, needed=self.feature_names_)
+        states = next(iter(self.networks_.values())).states
+        codes = {name: np.full(len(frame), -1) for name in states}
+        codes |= coded(frame, states, self.unseen)
+        log_joint = np.column_stack(
+            [log_evidence(network, codes, len(frame)) for network in self.networks_.values()]
+        )
+        log_joint += self.class_log_prior_
+        with np.errstate(invalid="ignore"):
+            result = np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True))
+        check_possible(result, frame.index, "X")
+        return result
+
+    def predict(self, X):
+        """The most probable class of each row; of equally probable ones the first.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_features)
+
+        Returns
+        -------
+        numpy.ndarray, shape (n_rows,)
+        """
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def predict_log_proba(self, X):
+        """Logarithm of `predict_proba`.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_features)
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_rows, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.target is None
+        return discrete_input(tags)
+
+
+def _check_sizes(codes, labels, where):
+    sizes = np.bincount(codes)
+    if sizes.min() < 2:
+        raise ValueError(
+            f"{where} must hold every class twice or more, so that it can have a network of its "
+            f"own; `{labels[sizes.argmin()]}` occurs once: leave it out or merge it with another "
+            "class."
+        )

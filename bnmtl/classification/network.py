@@ -1,0 +1,236 @@
+"""One learned network as a classifier of one of its variables."""
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from bnmtl.classification.rows import (
+    check_parameters,
+    coded,
+    discrete_input,
+    features_of,
+    labelled,
+    target_classes,
+)
+from bnmtl.inference import check_possible, markov_blanket, posteriors
+from bnmtl.learners import SingleTaskLearner
+from bnmtl.networks import BayesNet
+from bnmtl.tasks.wording import listed, type_of
+
+
+class BayesNetClassifier(ClassifierMixin, BaseEstimator):
+    """Learn a Bayesian network and predict one of its variables from the others.
+
+    Features are discrete: categories, strings, booleans or whole numbers. A row with a complete
+    Markov blanket is predicted from the blanket alone, and no other column is looked at; where a
+    value of the blanket is missing, all that is known of the row counts, by exact inference, once
+    for each distinct pattern.
+
+    Parameters
+    ----------
+    target : str, default=None
+        The column that is predicted, where ``fit`` gets one frame. Where it gets `y`, the name of
+        the target in the network; None is the name of `y`, or "target".
+    learner : learner, default=None
+        Of `bnmtl.learners`; None is `SingleTaskLearner()`. Required and forbidden arcs may name the
+        target. Its ``missing`` says what becomes of missing features in ``fit``.
+    unseen : {"error", "ignore"}, default="error"
+        What to do with values that the fit has not seen, where they are needed: an error that names
+        them, or as good as missing.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray, shape (n_classes,)
+        The values of the target that occur, sorted.
+    network_ : BayesNet
+    target_ : str
+        The target's name in the network.
+    learner_ : learner
+        As fitted; None after `from_network`.
+    blanket_ : tuple of str
+        The Markov blanket of the target, sorted.
+    feature_names_ : tuple of str
+        The features' names in the network.
+    n_features_in_ : int
+    feature_names_in_ : numpy.ndarray of str
+        Where features have names that are strings.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit``: for a target that is missing in some row or no column, continuous columns, and
+        as the learner. In predictions: for values that the fit has not seen, arrays with another
+        number of columns, frames without any of the features, and evidence that is impossible under
+        the network (only where its tables hold zeros).
+
+    Warns
+    -----
+    UserWarning
+        In predictions: where features of the blanket are no columns; they are taken as missing.
+
+    Examples
+    --------
+    >>> from bnmtl import structures
+    >>> rows = structures.load("asia").sample(2000, random_state=0)
+    >>> classifier = BayesNetClassifier("bronc").fit(rows[:1000])
+    >>> classifier.blanket_, classifier.score(rows[1000:], rows["bronc"][1000:])
+    (('dysp', 'lung', 'smoke'), 0.868)
+    """
+
+    def __init__(self, target=None, learner=None, unseen="error"):
+        self.target = target
+        self.learner = learner
+        self.unseen = unseen
+
+    def fit(self, X, y=None):
+        """Learn the network.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_features)
+            Columns of an array are named x0, x1, ... Without `y` a frame that also holds the
+            target.
+        y : array-like, shape (n_rows,), default=None
+
+        Returns
+        -------
+        BayesNetClassifier
+        """
+        check_parameters(self.unseen, self.learner)
+        features, target, values = labelled(self, X, y)
+        classes, labels, codes = target_classes(values, "`y`" if y is not None else f"`{target}`")
+        learner = SingleTaskLearner() if self.learner is None else clone(self.learner)
+        column = pd.Categorical.from_codes(codes, labels)
+        names = tuple(str(label) for label in features)
+        learner.fit(features.set_axis(names, axis=1).assign(**{target: column}))
+        self.learner_ = learner
+        (network,) = learner.networks_.values()
+        return self._publish(network, target, classes, names)
+
+    @classmethod
+    def from_network(cls, network, target, unseen="error", classes=None):
+        """Make a fitted classifier of a network that is there already.
+
+        Parameters
+        ----------
+        network : BayesNet
+        target : str
+            One of its variables.
+        unseen : {"error", "ignore"}, default="error"
+        classes : array-like, shape (n_classes,), default=None
+            What the states of the target stand for, in their order, such as numbers or booleans;
+            None is the states themselves.
+
+        Returns
+        -------
+        BayesNetClassifier
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it is no network, the target none of its variables or its only one, or the number of
+            classes is not that of its states.
+
+        Examples
+        --------
+        >>> from bnmtl import structures
+        >>> classifier = BayesNetClassifier.from_network(structures.load("asia"), "bronc")
+        >>> evidence = pd.DataFrame({"dysp": ["yes", "no"], "smoke": "yes", "either": "no"})
+        >>> classifier.predict(evidence[["dysp", "either", "smoke"]]).tolist()
+        ['yes', 'no']
+        """
+        if not isinstance(network, BayesNet):
+            raise TypeError(
+                f"`network` must be a BayesNet, got {type_of(network)}; `BayesNet.from_bif` reads "
+                "one from a file."
+            )
+        if target not in network.states:
+            raise ValueError(
+                f"`target` must be one of {listed(network.variables, 'variable')}, got {target!r}."
+            )
+        features = tuple(name for name in network.variables if name != target)
+        if not features:
+            raise ValueError("`network` must have variables besides the target; it has none.")
+        states = network.states[target]
+        classes = np.array(states, dtype=object) if classes is None else np.asarray(classes)
+        if classes.shape != (len(states),):
+            raise ValueError(
+                f"`classes` must be one for each state of `{target}`, {listed(states)}; got the "
+                f"shape {classes.shape}."
+            )
+        classifier = cls(target, unseen=unseen)
+        check_parameters(unseen, None)
+        classifier.learner_ = None
+        classifier.n_features_in_ = len(features)
+        classifier.feature_names_in_ = np.array(features, dtype=object)
+        return classifier._publish(network, target, classes, features)
+
+    def _publish(self, network, target, classes, names):
+        self.network_, self.target_, self.classes_ = network, target, classes
+        self.feature_names_ = names
+        self.blanket_ = tuple(sorted(markov_blanket(network.graph, target)))
+        return self
+
+    def predict_proba(self, X):
+        """Probability of each class in each row.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_features)
+            Columns of a frame are found by name; other columns, the target among them, are not
+            used. Missing cells are allowed.
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_rows, n_classes)
+            In the order of ``classes_``; rows sum to 1.
+        """
+        check_is_fitted(self)
+        frame = features_of(self, X, needed=self.blanket_)
+        states = {name: self.network_.states[name] for name in self.feature_names_}
+        codes = coded(frame, {name: states[name] for name in self.blanket_}, self.unseen)
+        complete = np.full(len(frame), len(codes) == len(self.blanket_))
+        for column in codes.values():
+            complete &= column >= 0
+        result = np.empty((len(frame), len(self.classes_)))
+        known = {name: column[complete] for name, column in codes.items()}
+        result[complete] = posteriors(self.network_, self.target_, known, complete.sum())
+        if not complete.all():
+            known = coded(frame, states, self.unseen, ~complete)
+            result[~complete] = posteriors(self.network_, self.target_, known, (~complete).sum())
+        check_possible(result, frame.index, "X")
+        return result
+
+    def predict(self, X):
+        """The most probable class of each row; of equally probable ones the first.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_features)
+
+        Returns
+        -------
+        numpy.ndarray, shape (n_rows,)
+        """
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def predict_log_proba(self, X):
+        """Logarithm of `predict_proba`.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_features)
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_rows, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.target is None
+        return discrete_input(tags)

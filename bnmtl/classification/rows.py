@@ -1,0 +1,168 @@
+"""Rows as classifiers are given them: the target told apart, features named and coded."""
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import check_array
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from bnmtl.learners.base import Learner
+from bnmtl.parameters import code_frame, column_labels
+from bnmtl.tasks.columns import read_column
+from bnmtl.tasks.wording import count, listed, type_of, warn
+
+DEFAULT_TARGET = "target"
+
+
+def check_parameters(unseen, learner):
+    """Raise for parameters of a classifier that are out of range."""
+    if unseen not in ("error", "ignore"):
+        raise ValueError(f'`unseen` must be "error" or "ignore", got {unseen!r}.')
+    if learner is not None and not isinstance(learner, Learner):
+        raise TypeError(
+            f"`learner` must be one of the learners of bnmtl.learners or None, got {learner!r}; "
+            "for example SingleTaskLearner()."
+        )
+
+
+def discrete_input(tags):
+    """scikit-learn's tags of a classifier whose input is categories, numbers or strings."""
+    tags.input_tags.categorical = True
+    tags.input_tags.string = True
+    return tags
+
+
+def labelled(classifier, X, y):
+    """Return the features of a fit as a frame, the name of the target and its values.
+
+    Sets ``n_features_in_`` and, for frames with names, ``feature_names_in_`` of the classifier.
+    """
+    target = classifier.target
+    if y is None:
+        features, values = target_column(X, target, "`X`")
+    else:
+        features, values = as_frame(X), column_or_1d(y, warn=True)
+        target = str(getattr(y, "name", None) or DEFAULT_TARGET) if target is None else str(target)
+        if target in column_labels(features):
+            raise ValueError(
+                f"`X` must not hold the target, got a column `{target}` and `y` besides; drop the "
+                "column or name another `target`."
+            )
+        if len(values) != len(features):
+            raise ValueError(
+                f"`y` must be one value a row, {len(features)} as in `X`; got {len(values)}."
+            )
+    check_features(features, classifier.learner)
+    is_frame = isinstance(X, pd.DataFrame)
+    validate_data(classifier, features if is_frame else X, reset=True, skip_check_array=True)
+    return features, str(target), values
+
+
+def target_column(frame, target, where):
+    """Return a frame without the column of the target, and the column's values."""
+    if target is None:
+        raise ValueError(
+            "This classifier requires y to be passed, but the target y is None; or name the column "
+            "of the frame that is predicted: `target`='...'."
+        )
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(
+            f"{where} must be a pandas DataFrame with the column `{target}` where no y is given, "
+            f"got {type_of(frame)}."
+        )
+    labels = column_labels(frame)
+    if str(target) not in labels:
+        raise ValueError(
+            f"`target` must be a column of {where}, got {target!r}; the columns are "
+            f"{listed(labels)}."
+        )
+    return frame.drop(columns=labels[str(target)]), frame[labels[str(target)]]
+
+
+def check_features(features, learner):
+    """Raise unless there is something to learn from."""
+    if len(features) < 2:
+        raise ValueError(f"`X` must have at least 2 rows, got n_samples = {len(features)}.")
+    missing = features.isna().to_numpy().sum(axis=0)
+    if missing.any() and (learner is None or learner.missing == "error"):
+        at = int(missing.argmax())
+        raise ValueError(
+            f"`X` contains NaN or another missing value, for example {missing[at]} in column "
+            f"`{features.columns[at]}`; drop those rows, or give a `learner` with missing='state'."
+        )
+    if not features.shape[1]:
+        raise ValueError(
+            f"0 feature(s) (shape={features.shape}) while a minimum of 1 is required; give at "
+            "least one column besides the target."
+        )
+
+
+def as_frame(X):
+    """Return a frame as it is, and an array as one whose columns are named x0, x1, ..."""
+    if isinstance(X, pd.DataFrame):
+        return X
+    array = check_array(X, dtype=None, ensure_all_finite=False)
+    return pd.DataFrame(array, columns=[f"x{at}" for at in range(array.shape[1])])
+
+
+def check_complete(values, where):
+    """Raise where a value of the target is missing."""
+    n_missing = int(pd.isna(values).sum())
+    if n_missing:
+        raise ValueError(
+            f"{where} contains NaN or another missing value in {count(n_missing, 'row')}; drop "
+            "those rows."
+        )
+
+
+def target_classes(values, where):
+    """Return the sorted classes of a target, their names as states, and the code of every row.
+
+    Parameters
+    ----------
+    values : Series or array, shape (n_rows,)
+    where : str
+        Beginning of error messages, such as "`y`".
+    """
+    check_complete(values, where)
+    values = np.asarray(values)
+    try:
+        classes, codes = np.unique(values, return_inverse=True)
+    except TypeError:
+        raise TypeError(
+            f"{where} must hold values of one type, got several; write all as text."
+        ) from None
+    return classes, read_column(pd.Series(classes), where).labels, codes
+
+
+def features_of(classifier, X, needed):
+    """Return the rows of a prediction as a frame whose columns are the fitted names.
+
+    Arrays go by position. Columns of a frame are found by name wherever they stand; where some that
+    are needed are not there, a warning says so.
+    """
+    names = classifier.feature_names_
+    if not isinstance(X, pd.DataFrame) or not hasattr(classifier, "feature_names_in_"):
+        frame = as_frame(X)
+        validate_data(classifier, X, reset=False, skip_check_array=True)
+        return frame.set_axis(names, axis=1)
+    labels = column_labels(X)
+    if not any(name in labels for name in names):
+        raise ValueError(
+            f"`X` must have columns among the features of the fit, {listed(names)}; it has none "
+            "of them."
+        )
+    lacking = [name for name in needed if name not in labels]
+    if lacking:
+        warn(
+            f"`X` has no {listed(lacking, 'column')}; in all rows "
+            f"{'they are' if lacking[1:] else 'it is'} taken as missing."
+        )
+    return X
+
+
+def coded(frame, states, unseen, rows=None):
+    """Return {variable: codes} of the columns that are there, -1 = missing, of some of the rows."""
+    labels = column_labels(frame)
+    frame = frame if rows is None else frame.iloc[rows]
+    present = {variable: own for variable, own in states.items() if variable in labels}
+    return code_frame(frame, present, complete=False, unseen=unseen)

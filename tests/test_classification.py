@@ -1,0 +1,410 @@
+"""Networks as classifiers: the joint distribution enumerated, laws, and scikit-learn's checks."""
+
+import itertools
+import pickle
+import warnings
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from budget import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bnmtl import MultitaskLearner, PairedPrior, SingleTaskLearner, structures
+from bnmtl.classification import (
+    BayesNetClassifier,
+    MultiNetClassifier,
+    MultitaskBayesNetClassifier,
+)
+from bnmtl.inference import log_evidence, markov_blanket
+from bnmtl.networks import BayesNet
+from bnmtl.problems import random_network
+
+ASIA = structures.load("asia")
+ROWS = ASIA.sample(400, random_state=0)
+# Classes are sorted, as scikit-learn has them; the network of the file says "yes" first.
+ROWS["bronc"] = ROWS["bronc"].cat.reorder_categories(["no", "yes"])
+QUICK = SingleTaskLearner(n_starts=1, iterations=5, random_state=0)
+TOGETHER = MultitaskLearner(PairedPrior(0.9), n_starts=1, iterations=5, random_state=0)
+
+
+def joint(network):
+    """Every state of a network by codes, with its probability: the slow way."""
+    cells = list(itertools.product(*(range(len(network.states[v])) for v in network.variables)))
+    frame = pd.DataFrame(
+        {
+            v: pd.Categorical.from_codes([cell[at] for cell in cells], network.states[v])
+            for at, v in enumerate(network.variables)
+        }
+    )
+    return np.array(cells), np.exp(network.log_likelihood(frame))
+
+
+def by_enumeration(network, row, target):
+    """P(target | the observed values of a row) as a sum over the joint distribution."""
+    cells, probabilities = joint(network)
+    kept = np.ones(len(cells), dtype=bool)
+    for at, v in enumerate(network.variables):
+        if v != target and pd.notna(row.get(v)):
+            kept &= cells[:, at] == network.states[v].index(row[v])
+    own = cells[kept, network.variables.index(target)]
+    sums = np.bincount(own, probabilities[kept], len(network.states[target]))
+    return sums / sums.sum()
+
+
+def with_gaps(frame, share=0.3, seed=0):
+    return frame.mask(np.random.default_rng(seed).random(frame.shape) < share)
+
+
+@pytest.mark.parametrize("target", ["bronc", "either", "xray", "asia"])
+def test_probabilities_are_those_of_the_joint_distribution(target):
+    classifier = BayesNetClassifier.from_network(ASIA, target)
+    rows = with_gaps(ROWS[:40]).astype(object)
+    rows = pd.concat([rows, ROWS[:20].astype(object)], ignore_index=True)
+    found = classifier.predict_proba(rows)
+    expected = [by_enumeration(ASIA, row, target) for _, row in rows.iterrows()]
+    assert found == pytest.approx(np.array(expected), abs=1e-12)
+    best = classifier.classes_[np.argmax(expected, axis=1)]
+    assert classifier.predict(rows).tolist() == best.tolist()
+    with np.errstate(divide="ignore"):
+        assert (classifier.predict_log_proba(rows) == np.log(found)).all()
+
+
+@settings(max_examples=examples(25))
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 5))
+def test_evidence_has_the_probability_of_all_states_that_it_fits(seed, n):
+    network = random_network(n, min(2, n - 1), 3, random_state=seed)
+    cells, probabilities = joint(network)
+    rng = np.random.default_rng(seed)
+    rows = np.where(rng.random((20, n)) < 0.5, -1, cells[rng.integers(len(cells), size=20)])
+    codes = dict(zip(network.variables, rows.T, strict=True))
+    expected = [probabilities[((row == cells) | (row < 0)).all(axis=1)].sum() for row in rows]
+    assert np.exp(log_evidence(network, codes, 20)) == pytest.approx(np.array(expected))
+
+
+def test_impossible_evidence_has_probability_zero():
+    codes = {v: np.array([-1]) for v in ASIA.variables}
+    yes = {v: ASIA.states[v].index("yes") for v in ("lung", "either")}
+    codes |= {"lung": np.array([yes["lung"]]), "either": np.array([1 - yes["either"]])}
+    assert log_evidence(ASIA, codes, 1).tolist() == [-np.inf]
+
+
+def test_a_frame_with_its_target_is_the_same_as_features_and_labels():
+    whole = BayesNetClassifier("bronc", QUICK).fit(ROWS)
+    features, y = ROWS.drop(columns="bronc"), ROWS["bronc"]
+    assert BayesNetClassifier(learner=QUICK).fit(features, y).network_ == whole.network_
+    apart = BayesNetClassifier("bronc", QUICK).fit(features, y.to_numpy())
+    assert apart.network_ == whole.network_ and apart.target_ == "bronc"
+    assert (apart.predict_proba(features) == whole.predict_proba(ROWS)).all()
+    unnamed = BayesNetClassifier(learner=QUICK).fit(features, y.to_list())
+    assert unnamed.target_ == "target"
+
+
+def test_the_network_is_the_learners():
+    classifier = BayesNetClassifier("bronc", QUICK).fit(ROWS)
+    network = clone(QUICK).fit(ROWS).networks_["task1"]
+    assert classifier.network_ == network
+    expected = network.predict_proba(with_gaps(ROWS), "bronc")
+    assert (classifier.predict_proba(with_gaps(ROWS)) == expected.to_numpy()).all()
+    assert classifier.classes_.tolist() == list(expected)
+    assert set(classifier.blanket_) == markov_blanket(network.graph, "bronc")
+
+
+@pytest.mark.parametrize(
+    ("values", "classes", "states"),
+    [
+        ([10, 9, 10, 9], [9, 10], ("9", "10")),
+        ([2.0, 1.0, 2.0, 1.0], [1.0, 2.0], ("1", "2")),
+        ([True, False, True, False], [False, True], ("False", "True")),
+        (["b", "a", "b", "a"], ["a", "b"], ("a", "b")),
+        (pd.Categorical(["b", "c", "b", "c"], list("cba")), ["b", "c"], ("b", "c")),
+    ],
+)
+def test_classes_are_the_values_of_the_target(values, classes, states):
+    X = pd.DataFrame({"feature": [0, 1, 0, 1]})
+    for kind in (BayesNetClassifier, MultiNetClassifier):
+        classifier = kind(learner=QUICK).fit(X, values)
+        assert classifier.classes_.tolist() == classes
+        assert [type(one) for one in classifier.classes_.tolist()] == [type(c) for c in classes]
+    assert tuple(classifier.networks_) == states
+    classifier = BayesNetClassifier(learner=QUICK).fit(X, values)
+    assert classifier.network_.states["target"] == states
+    assert classifier.predict([[0], [1]]).tolist() == list(values)[:2]
+
+
+def test_only_columns_of_the_blanket_are_looked_at():
+    classifier = BayesNetClassifier("bronc", QUICK).fit(ROWS)
+    rows = ROWS.astype(object).assign(xray=np.linspace(0, 1, len(ROWS)), tub="unheard of")
+    assert (classifier.predict_proba(rows) == classifier.predict_proba(ROWS)).all()
+    rows.loc[3, "dysp"] = None
+    with pytest.raises(ValueError, match="column `tub` must hold states that the network knows"):
+        classifier.predict_proba(rows.drop(columns="xray"))
+
+
+def test_values_that_were_not_seen_are_named_or_as_good_as_missing():
+    rows = ROWS[:50].astype(object)
+    strange, missing = rows.copy(), rows.copy()
+    strange.loc[::3, "smoke"] = "sometimes"
+    missing.loc[::3, "smoke"] = None
+    for kind in (BayesNetClassifier, MultiNetClassifier):
+        classifier = kind("bronc", QUICK).fit(ROWS)
+        with pytest.raises(ValueError, match="column `smoke` .* got `sometimes`"):
+            classifier.predict(strange)
+        lenient = kind("bronc", QUICK, unseen="ignore").fit(ROWS)
+        found = lenient.predict_proba(strange)
+        assert (found == classifier.predict_proba(missing)).all()
+        assert (found != classifier.predict_proba(rows)).any()
+
+
+@pytest.mark.parametrize("kind", [BayesNetClassifier, MultiNetClassifier])
+def test_columns_are_found_by_name_and_arrays_go_by_position(kind):
+    classifier = kind("bronc", QUICK).fit(ROWS)
+    expected = classifier.predict_proba(ROWS)
+    mixed = ROWS[sorted(ROWS, reverse=True)].assign(other=1.5)
+    assert (classifier.predict_proba(mixed) == expected).all()
+    array = ROWS.drop(columns="bronc").to_numpy()
+    by_position = kind(learner=QUICK).fit(array, ROWS["bronc"])
+    assert by_position.feature_names_ == tuple(f"x{at}" for at in range(7))
+    assert by_position.predict_proba(array) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="X has 6 features, but .* expecting 7 features"):
+        by_position.predict(array[:, 1:])
+
+
+@pytest.mark.parametrize("kind", [BayesNetClassifier, MultiNetClassifier])
+def test_columns_that_are_not_there_are_missing_with_a_warning(kind):
+    classifier = kind("bronc", QUICK).fit(ROWS)
+    with pytest.warns(UserWarning, match="`X` has no column `smoke`; .* it is taken as missing"):
+        found = classifier.predict_proba(ROWS.drop(columns="smoke")[:20])
+    missing = ROWS[:20].assign(smoke=None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (found == classifier.predict_proba(missing)).all()
+        if kind is BayesNetClassifier:
+            classifier.predict_proba(ROWS.drop(columns="xray"))
+    with pytest.raises(ValueError, match="among the features of the fit"):
+        classifier.predict_proba(pd.DataFrame({"smoking": ["yes"]}))
+
+
+def test_missing_features_in_the_fit_go_by_the_learner():
+    gaps = with_gaps(ROWS.drop(columns="bronc"), 0.05).assign(bronc=ROWS["bronc"])
+    with pytest.raises(ValueError, match="`X` contains NaN .* missing='state'"):
+        BayesNetClassifier("bronc", QUICK).fit(gaps)
+    with pytest.warns(UserWarning, match="Rows with missing values are dropped"):
+        dropped = BayesNetClassifier("bronc", clone(QUICK).set_params(missing="drop")).fit(gaps)
+    assert dropped.network_ == BayesNetClassifier("bronc", QUICK).fit(gaps.dropna()).network_
+    as_state = BayesNetClassifier("bronc", clone(QUICK).set_params(missing="state")).fit(gaps)
+    assert as_state.network_.states["smoke"][-1] == "missing"
+    assert as_state.predict_proba(gaps).shape == (400, 2)
+
+
+def test_classifiers_go_through_copies_and_cross_validation():
+    classifier = BayesNetClassifier(learner=QUICK).fit(ROWS.drop(columns="bronc"), ROWS["bronc"])
+    again = pickle.loads(pickle.dumps(classifier))
+    assert (again.predict_proba(ROWS) == classifier.predict_proba(ROWS)).all()
+    scores = cross_val_score(classifier, ROWS.drop(columns="bronc"), ROWS["bronc"], cv=3)
+    assert scores.min() > 0.75
+
+
+CLINICS = {name: ROWS.sample(200, random_state=at) for at, name in enumerate("abc")}
+
+
+def test_tasks_are_predicted_from_their_own_networks():
+    classifier = MultitaskBayesNetClassifier("bronc", TOGETHER).fit(CLINICS)
+    learner = clone(TOGETHER).fit(CLINICS)
+    assert classifier.networks_ == learner.networks_
+    for name, network in learner.networks_.items():
+        expected = network.predict_proba(ROWS, "bronc")
+        assert (classifier.predict_proba(ROWS, name) == expected.to_numpy()).all()
+        assert (classifier.classifiers_[name].predict(ROWS) == classifier.predict(ROWS, name)).all()
+    names = np.array(list("bca") * 20)
+    found = classifier.predict_proba(ROWS[:60], names)
+    for name in "abc":
+        expected = classifier.predict_proba(ROWS[:60], name)[names == name]
+        assert (found[names == name] == expected).all()
+
+
+def test_one_task_is_a_single_network():
+    classifier = MultitaskBayesNetClassifier("bronc", QUICK).fit(ROWS)
+    single = BayesNetClassifier("bronc", QUICK).fit(ROWS)
+    found = classifier.predict_proba(ROWS, "task1")
+    assert (found == single.predict_proba(ROWS)).all()
+    assert classifier.classes_.tolist() == single.classes_.tolist()
+
+
+def test_tasks_share_their_classes():
+    tasks = {
+        "east": pd.DataFrame({"birds": [0, 1, 0, 1], "wood": [0, 1, 0, 1]}),
+        "west": pd.DataFrame({"birds": [0, 3, 0, 3], "wood": [0, 1, 1, 1], "sea": [0, 1, 0, 1]}),
+    }
+    classifier = MultitaskBayesNetClassifier("birds", TOGETHER).fit(tasks)
+    assert classifier.classes_.tolist() == [0, 1, 3]
+    assert classifier.predict_proba(tasks["east"], "east").shape == (4, 3)
+    assert classifier.predict(tasks["west"], "west").dtype == int
+    assert classifier.classifiers_["west"].classes_.tolist() == [0, 1, 3]
+    with pytest.raises(ValueError, match="`target` must be a column of Task `west`"):
+        MultitaskBayesNetClassifier("birds").fit({**tasks, "west": tasks["west"][["wood"]]})
+    tasks["west"] = tasks["west"].assign(birds=[0, None, 1, 1])
+    with pytest.raises(ValueError, match="Task `west`: column `birds` contains NaN .* 1 row"):
+        MultitaskBayesNetClassifier("birds").fit(tasks)
+
+
+def test_tasks_that_are_new_are_refused():
+    classifier = MultitaskBayesNetClassifier("bronc", TOGETHER)
+    with pytest.raises(NotFittedError):
+        classifier.predict(ROWS, "a")
+    classifier.fit(CLINICS)
+    with pytest.raises(ValueError, match="`task` must be one of tasks `a`, `b`, `c`, got 'd'"):
+        classifier.predict(ROWS, "d")
+    with pytest.raises(ValueError, match=r"one a row, 400; got the shape \(2,\)"):
+        classifier.predict(ROWS, ["a", "b"])
+
+
+def test_a_multi_net_is_bayes_rule_over_its_networks():
+    classifier = MultiNetClassifier("bronc", TOGETHER).fit(ROWS)
+    parts = {name: part for name, part in ROWS.drop(columns="bronc").groupby(ROWS["bronc"])}
+    networks = clone(TOGETHER).fit(parts).networks_
+    assert classifier.networks_ == networks
+    sizes = np.array([len(parts[name]) for name in ("no", "yes")])
+    assert np.exp(classifier.class_log_prior_) == pytest.approx((sizes + 0.5) / 401)
+    rows = pd.concat([with_gaps(ROWS[:30]), ROWS[:30]], ignore_index=True)
+    likelihoods = np.empty((60, 2))
+    for at, name in enumerate(("no", "yes")):
+        cells, probabilities = joint(networks[name])
+        for i, (_, row) in enumerate(rows.iterrows()):
+            kept = np.ones(len(cells), dtype=bool)
+            for k, v in enumerate(networks[name].variables):
+                if pd.notna(row[v]):
+                    kept &= cells[:, k] == networks[name].states[v].index(row[v])
+            likelihoods[i, at] = probabilities[kept].sum()
+    expected = likelihoods * (sizes + 0.5)
+    found = classifier.predict_proba(rows)
+    assert found == pytest.approx(expected / expected.sum(axis=1, keepdims=True))
+    assert (classifier.predict_log_proba(rows) == np.log(found)).all()
+
+
+def test_a_multi_net_without_arcs_is_naive_bayes():
+    features = [v for v in ASIA.variables if v != "bronc"]
+    learner = clone(QUICK).set_params(forbidden=list(itertools.permutations(features, 2)))
+    multi_net = MultiNetClassifier("bronc", learner).fit(ROWS).predict_proba(ROWS)
+    star = nx.DiGraph([("bronc", v) for v in features])
+    naive = BayesNet.fit(star, ROWS, equivalent_sample_size=2.0)
+    expected = naive.predict_proba(ROWS, "bronc").to_numpy()
+    # Each class has the sample size 1, the star halves its 2 over both; the prior of the classes
+    # has 1 of the one and 2 of the other.
+    sizes = ROWS["bronc"].value_counts()[list(naive.states["bronc"])].to_numpy()
+    odds = (sizes + 0.5) / 401 / ((sizes + 1) / 402)
+    expected = expected * odds
+    assert multi_net == pytest.approx(expected / expected.sum(axis=1, keepdims=True))
+
+
+def test_nets_at_penalty_zero_are_learned_apart():
+    apart = MultiNetClassifier("bronc", clone(TOGETHER).set_params(prior__penalty=0)).fit(ROWS)
+    single = MultiNetClassifier("bronc", QUICK).fit(ROWS)
+    assert apart.predict_proba(ROWS) == pytest.approx(single.predict_proba(ROWS))
+
+
+@pytest.mark.parametrize("kind", [BayesNetClassifier, MultiNetClassifier])
+def test_impossible_rows_are_named(kind):
+    certain = clone(QUICK).set_params(parameter_sample_size=0, max_parents=1)
+    frame = pd.DataFrame({"x": [0, 1] * 20, "y": [0, 1] * 20, "z": [0, 1] * 20})
+    with warnings.catch_warnings():
+        # Within a class of the multi-net, features are constant.
+        warnings.simplefilter("ignore")
+        classifier = kind("y", certain).fit(frame)
+    rows = pd.DataFrame({"x": [0, 0], "z": [0, 1]}, index=["good", "bad"])
+    learned = classifier.predict(rows[:1])
+    assert learned.tolist() == [0]
+    if kind is BayesNetClassifier:
+        star = nx.DiGraph([("y", "x"), ("y", "z")])
+        network = BayesNet.fit(star, frame, equivalent_sample_size=0)
+        classifier = kind.from_network(network, "y")
+    with pytest.raises(ValueError, match="`X` must hold evidence .* 1 of the rows, .* 'bad'"):
+        classifier.predict(rows.astype(str))
+
+
+@pytest.mark.parametrize("kind", [BayesNetClassifier, MultiNetClassifier])
+@pytest.mark.parametrize(
+    ("parameters", "X", "y", "message"),
+    [
+        ({"unseen": "drop"}, ROWS, "bronc", '`unseen` must be "error" or "ignore", got \'drop\''),
+        ({"learner": ASIA}, ROWS, "bronc", "`learner` must be one of the learners"),
+        ({"target": "bronk"}, ROWS, None, "`target` must be a column of `X`, got 'bronk'"),
+        ({"target": "bronc"}, ROWS, ROWS["bronc"], "`X` must not hold the target"),
+        ({"target": "bronc"}, ROWS.to_numpy(), None, "must be a pandas DataFrame with the column"),
+        ({"target": "bronc"}, ROWS[["bronc"]], None, "minimum of 1 is required"),
+        ({"target": "bronc"}, ROWS[:1], None, "`X` must have at least 2 rows"),
+        ({}, ROWS, None, "requires y to be passed"),
+        ({}, ROWS[["asia"]], ROWS["bronc"][:9], "one value a row, 400 as in `X`; got 9"),
+        ({}, ROWS[["asia"]], [1, "a"] * 200, "values of one type"),
+        ({}, ROWS[["asia"]], [None, "a"] * 200, "missing value in 200 rows"),
+        ({}, ROWS[["asia"]], np.linspace(0, 1, 400), "`y` is continuous"),
+        ({}, ROWS[["asia"]].assign(x=np.linspace(0, 1, 400)), ROWS["bronc"], "`x` is continuous"),
+    ],
+)
+def test_mistakes_are_one_sentence(kind, parameters, X, y, message):
+    if isinstance(y, str):
+        parameters, y = {"target": y, **parameters}, None
+    y = np.array(y, dtype=object) if isinstance(y, list) else y
+    with pytest.raises((TypeError, ValueError), match=message) as caught:
+        kind(**parameters).fit(X, y)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((ROWS, "bronc"), "`network` must be a BayesNet, got DataFrame"),
+        ((ASIA, "bronk"), "`target` must be one of variables"),
+        ((ASIA, "bronc", "drop"), "`unseen` must be"),
+        ((ASIA, "bronc", "error", [0, 1, 2]), "`classes` must be one for each state of `bronc`"),
+        (
+            (BayesNet(nx.empty_graph(["a"], nx.DiGraph), {"a": ["x"]}, {"a": [1]}), "a"),
+            "variables besides the target",
+        ),
+    ],
+)
+def test_networks_that_cannot_classify_are_refused(arguments, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        BayesNetClassifier.from_network(*arguments)
+
+
+def test_a_class_of_one_row_has_no_network():
+    with pytest.raises(ValueError, match="every class twice or more, .* `rare` occurs once"):
+        MultiNetClassifier().fit(ROWS, ["often"] * 399 + ["rare"])
+
+
+# What scikit-learn asks of every classifier and networks do otherwise.
+EXCEPTIONS = {
+    "check_estimators_nan_inf": "missing features of a prediction are summed out, not refused"
+}
+# Its checks have classes of one row, which a network of their own cannot be learned from.
+ONE_ROW = dict.fromkeys(
+    [
+        "check_dont_overwrite_parameters",
+        "check_f_contiguous_array_estimator",
+        "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance",
+        "check_dict_unchanged",
+        "check_fit2d_predict1d",
+    ],
+    "a class of one row cannot have a network of its own",
+)
+
+
+def exceptions(classifier):
+    return {**EXCEPTIONS, **(ONE_ROW if isinstance(classifier, MultiNetClassifier) else {})}
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(
+    [BayesNetClassifier(learner=QUICK), MultiNetClassifier(learner=QUICK)],
+    expected_failed_checks=exceptions,
+)
+def test_scikit_learn_finds_a_classifier(estimator, check):
+    check(estimator)
