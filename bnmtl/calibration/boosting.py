@@ -1,0 +1,292 @@
+"""AdaBoost.M1 for two classes that goes on after it separates the training set."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.dummy import DummyClassifier
+from sklearn.tree import BaseDecisionTree, DecisionTreeClassifier
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+
+from bnmtl.metrics.cases import check_number, checked_weights
+
+__all__ = ["AdaBoostM1"]
+
+_SMALLEST_ERROR = 1e-10
+_SEEDS = 2**31 - 1
+
+
+class AdaBoostM1(ClassifierMixin, BaseEstimator):
+    """Boost a classifier of two classes, by exponential or logistic loss.
+
+    With labels s of -1 and 1, a member h of weighted error e has the vote 1/2 log((1 - e) / e) and
+    the decision function F is the sum of vote times h. Errors below 1e-10 are taken for that, so
+    that boosting goes on where members make no mistake. A member of error 1/2 or more has vote 0,
+    and weights start again from the initial ones.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        None is a full `DecisionTreeClassifier()`. All its parameters ``random_state`` are set.
+    n_estimators : int, default=50
+        Rounds, each with one member. The first ones do not depend on how many follow.
+    resample : bool, default=True
+        Fit each member to n rows drawn by the weights, with replacement; False passes the weights
+        as ``sample_weight``.
+    loss : {"exponential", "logistic"}, default="exponential"
+        Weights are proportional to exp(-s F) or 1 / (1 + exp(s F)), times the initial ones.
+    random_state : None, int, numpy.random.RandomState or numpy.random.Generator, default=None
+        With an int, results depend on nothing but data and parameters.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (2,)
+        The second one is where F is above 0.
+    estimators_ : list of classifiers, one a round
+        A `DummyClassifier` where the rows drawn are of one class.
+    estimator_weights_ : numpy.ndarray of float, shape (n_estimators,)
+        Votes, 0 or more.
+    estimator_errors_ : numpy.ndarray of float, shape (n_estimators,)
+        Share of the training rows, by the weights of the round, that the member gets wrong.
+    n_features_in_ : int
+    feature_names_in_ : numpy.ndarray of str
+        Where `X` has names of columns.
+
+    Raises
+    ------
+    ValueError
+        In ``fit``: for another `loss`, no whole number of rounds, weights for an `estimator` that
+        takes none, one class only and more than two; as in scikit-learn for wrong `X` and `y`.
+
+    Notes
+    -----
+    Each round lowers the loss of the votes since the last restart, the sum over rows of exp(-s F)
+    or log(1 + exp(-s F)). Expected, the one is least where F is half of the log odds, the other
+    where it is all of them. After restarts, which are where ``estimator_weights_`` is 0, F is a sum
+    of ensembles that each strive for that, whatever the loss: good enough to predict and to rank,
+    but `LogisticCorrection` makes it probabilities far too near 0 and 1. Boosted stumps that see
+    rows drawn come to restarts soon; with ``resample=False`` there are hardly any, but the same
+    members follow each.
+
+    References
+    ----------
+    Freund & Schapire (1996), "Experiments with a new boosting algorithm", ICML; Bauer & Kohavi
+    (1999), "An empirical comparison of voting classification algorithms", Machine Learning 36, for
+    restarts; Collins, Schapire & Singer (2002), "Logistic regression, AdaBoost and Bregman
+    distances", Machine Learning 48, sequential updates, for the logistic loss.
+
+    Examples
+    --------
+    >>> stump = DecisionTreeClassifier(max_depth=1)
+    >>> X, y = [[0], [1], [2], [3], [4], [5], [6]], ["no"] * 2 + ["yes"] * 4 + ["no"]
+    >>> boosted = AdaBoostM1(stump, n_estimators=3, resample=False).fit(X, y)
+    >>> boosted.decision_function(X).round(2)
+    array([-0.78, -0.78,  1.01,  1.01,  1.01,  1.01, -0.6 ])
+    >>> boosted.predict([[0.4], [2.1], [7]]).tolist()
+    ['no', 'yes', 'no']
+    """
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=50,
+        resample=True,
+        loss="exponential",
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.resample = resample
+        self.loss = loss
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the members, one after the other.
+
+        Parameters
+        ----------
+        X : array-like of numbers, shape (n, n_features)
+        y : array-like of labels, shape (n,)
+        sample_weight : array-like of numbers, shape (n,), default=None
+            Initial weights; rows of weight 0 are left out.
+
+        Returns
+        -------
+        AdaBoostM1
+        """
+        self._check_parameters()
+        X, y, initial = self._checked_rows(X, y, sample_weight)
+        signs = np.where(y == self.classes_[1], 1.0, -1.0)
+        seeds = _seeds(self.random_state, self.n_estimators)
+        template, initial = self._template(), np.log(initial)
+        self.estimators_, votes, errors = [], [], []
+        margins = np.zeros(len(y))
+        for seed, stream in seeds:
+            weights = _weights(initial, margins, self.loss)
+            member = _with_seed(template, seed)
+            self.estimators_.append(self._fitted(member, X, y, weights, stream))
+            right = signs * self._signs(self.estimators_[-1], X)
+            errors.append(weights[right < 0].sum())
+            votes.append(_vote(errors[-1]))
+            margins = margins + votes[-1] * right if votes[-1] else np.zeros(len(y))
+        self.estimator_weights_, self.estimator_errors_ = np.array(votes), np.array(errors)
+        return self
+
+    def decision_function(self, X):
+        """Sum of the votes, those for the second class less those for the first.
+
+        Parameters
+        ----------
+        X : array-like of numbers, shape (n, n_features)
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n,)
+        """
+        *_, scores = self._running_scores(X)
+        return scores
+
+    def staged_decision_function(self, X):
+        """Decision function after each round.
+
+        Parameters
+        ----------
+        X : array-like of numbers, shape (n, n_features)
+
+        Yields
+        ------
+        numpy.ndarray of float, shape (n,)
+        """
+        for scores in self._running_scores(X):
+            yield scores.copy()
+
+    def predict(self, X):
+        """Class of each row.
+
+        Parameters
+        ----------
+        X : array-like of numbers, shape (n, n_features)
+
+        Returns
+        -------
+        numpy.ndarray of shape (n,)
+        """
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(int)]
+
+    def predict_proba(self, X):
+        """Share of the votes for each class, not calibrated; 1/2 where nobody has a vote.
+
+        Parameters
+        ----------
+        X : array-like of numbers, shape (n, n_features)
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n, 2)
+            (1 + F / sum of the votes) / 2 for the second class.
+        """
+        scores = self.decision_function(X)
+        share = scores / (self.estimator_weights_.sum() or 1.0)
+        positive = np.clip((1 + share) / 2, 0, 1)
+        return np.column_stack([1 - positive, positive])
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.allow_nan = get_tags(self._template()).input_tags.allow_nan
+        return tags
+
+    def _template(self):
+        return DecisionTreeClassifier() if self.estimator is None else self.estimator
+
+    def _check_parameters(self):
+        check_number("n_estimators", self.n_estimators)
+        if self.loss not in ("exponential", "logistic"):
+            raise ValueError(f'`loss` must be "exponential" or "logistic", got {self.loss!r}.')
+        if not self.resample and not has_fit_parameter(self._template(), "sample_weight"):
+            raise ValueError(
+                "`estimator` must take `sample_weight` in its `fit`, which "
+                f"{type(self.estimator).__name__} does not; set `resample=True`."
+            )
+
+    def _checked_rows(self, X, y, sample_weight):
+        """Features, labels and weights of the rows that count."""
+        X, y = validate_data(self, X, y, **self._array_options())
+        check_classification_targets(y)
+        weights = checked_weights(sample_weight, len(y), of="row", name="sample_weight")
+        counts = weights > 0
+        if not counts.all():
+            X, y, weights = X[counts], y[counts], weights[counts]
+        self.classes_ = np.unique(y)
+        if len(self.classes_) > 2:
+            raise ValueError(
+                f"Only binary classification is supported: `y` has {len(self.classes_)} classes, "
+                "for which scikit-learn's OneVsRestClassifier takes one of these a class."
+            )
+        if len(self.classes_) == 1:
+            raise ValueError(
+                f"`y` must hold rows of two classes with weight, got 1 class, {self.classes_[0]}."
+            )
+        return X, y, weights
+
+    def _checked_features(self, X):
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, **self._array_options())
+
+    def _array_options(self):
+        """How `X` becomes an array once, so that members need not convert it again."""
+        is_tree = isinstance(self._template(), BaseDecisionTree)
+        return {
+            "dtype": np.float32 if is_tree else "numeric",
+            "order": "C",
+            "ensure_all_finite": "allow-nan" if get_tags(self).input_tags.allow_nan else True,
+        }
+
+    def _running_scores(self, X):
+        """Decision function after each round, each time in the same array."""
+        X = self._checked_features(X)
+        scores = np.zeros(len(X))
+        for member, vote in zip(self.estimators_, self.estimator_weights_, strict=True):
+            if vote:
+                scores += vote * self._signs(member, X)
+            yield scores
+
+    def _fitted(self, member, X, y, weights, stream):
+        if not self.resample:
+            return member.fit(X, y, sample_weight=weights)
+        rows = np.random.default_rng(stream).choice(len(y), size=len(y), p=weights)
+        drawn = y[rows]
+        if (drawn == drawn[0]).all():
+            member = DummyClassifier(strategy="most_frequent")
+        return member.fit(X[rows], drawn)
+
+    def _signs(self, member, X):
+        return np.where(member.predict(X) == self.classes_[1], 1.0, -1.0)
+
+
+def _seeds(random_state, n):
+    """Seeds of each member and of the rows drawn for it, the first ones whatever n is."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state.integers(_SEEDS, size=(n, 2))
+    return check_random_state(random_state).randint(_SEEDS, size=(n, 2))
+
+
+def _with_seed(template, seed):
+    member = clone(template)
+    names = [name for name in member.get_params() if name.split("__")[-1] == "random_state"]
+    return member.set_params(**dict.fromkeys(names, int(seed)))
+
+
+def _weights(initial, margins, loss):
+    """Weights of sum 1, from log initial ones and margins s F that may be tens of thousands."""
+    log_weights = initial - (margins if loss == "exponential" else np.logaddexp(0, margins))
+    weights = np.exp(log_weights - log_weights.max())
+    return weights / weights.sum()
+
+
+def _vote(error):
+    if error >= 0.5:
+        return 0.0
+    error = max(error, _SMALLEST_ERROR)
+    return 0.5 * np.log((1 - error) / error)

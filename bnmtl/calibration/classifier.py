@@ -1,0 +1,392 @@
+"""A scikit-learn classifier whose probabilities are calibrated, around any other classifier."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import check_cv
+from sklearn.svm import LinearSVC
+from sklearn.utils import _safe_indexing, column_or_1d, get_tags, indexable
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
+
+from bnmtl.calibration.isotonic import IsotonicCalibrator
+from bnmtl.calibration.platt import PlattCalibrator
+from bnmtl.metrics.cases import checked_weights
+
+__all__ = ["CalibratedClassifier"]
+
+_ENOUGH_FOR_ISOTONIC = 1000
+_CALIBRATED_TWICE = (
+    "`calibration` must be left out where the estimator is fitted already; give its cases as `X` "
+    "and `y`."
+)
+_SHARED = (
+    "`X` and `calibration` share cases, and probabilities calibrated on training cases are too "
+    "sure; use other cases or, if these are others, other row labels."
+)
+
+
+class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Calibrate the probabilities of a classifier.
+
+    The scores of a case are the classifier's decision values or, where it has none, its predicted
+    probabilities. More than two classes are calibrated one against the rest, and the results
+    divided by their sum; a case for which all of them are 0 gets the same probability for each.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        With ``decision_function`` or ``predict_proba``. None is a linear support vector machine.
+    method : {"platt", "isotonic"} or calibrator, default="platt"
+        "platt" fits a sigmoid to decision values and, unlike scikit-learn, to the log odds of
+        probabilities; "isotonic" is `IsotonicCalibrator`. A calibrator has
+        ``fit(scores, y, sample_weight=None)`` and ``predict(scores)``; it is copied.
+    cv : int, splitter, iterable of (train, test) or "prefit", default=5
+        How cases get a score from a classifier that was not fitted to them: the scores of all test
+        folds go to one calibrator, then the classifier is fitted to all cases. A number is that of
+        stratified folds, not shuffled. "prefit" says that the classifier is fitted already; it is
+        used as it is, and ``fit`` gets the calibration cases. So is a FrozenEstimator.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (n_classes,)
+    estimator_ : classifier
+        Fitted to all cases.
+    calibrators_ : list
+        One for each class; with two classes only one, for the second.
+    n_features_in_, feature_names_in_
+        Those of the classifier, where it has them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit``: for a classifier without scores, another `method` or `cv`, folds that do not
+        hold every case once, lengths that differ, weights that the classifier does not take, one
+        class only, and classes of which there is no calibration case.
+    NotFittedError
+        In ``predict`` and ``predict_proba`` before ``fit``, and in ``fit`` with "prefit" if the
+        classifier is not fitted.
+
+    References
+    ----------
+    Platt (1999), "Probabilistic outputs for support vector machines"; Zadrozny & Elkan (2002),
+    "Transforming classifier scores into accurate multiclass probability estimates", KDD;
+    Niculescu-Mizil (2008), section 3.2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = make_classification(400, n_redundant=10, random_state=0)
+    >>> model = CalibratedClassifier(GaussianNB()).fit(X[:300], y[:300])
+    >>> model.predict_proba(X[300:]).shape
+    (100, 2)
+    """
+
+    def __init__(self, estimator=None, method="platt", cv=5):
+        self.estimator = estimator
+        self.method = method
+        self.cv = cv
+
+    def fit(self, X, y, sample_weight=None, *, calibration=None):
+        """Fit the classifier and its calibrators.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of n rows
+            Whatever the classifier takes.
+        y : array-like of labels, shape (n,)
+        sample_weight : array-like of numbers, shape (n,), default=None
+            How often each case counts, for classifier and calibrators.
+        calibration : (X, y), default=None
+            Cases to calibrate with, each counting once, instead of cross-validation.
+
+        Returns
+        -------
+        CalibratedClassifier
+
+        Warns
+        -----
+        UserWarning
+            Where cases serve both to train and to calibrate (the same object or memory, or row
+            labels that two tables share), a class is missing from a training fold (cases of its
+            test fold get the lowest score of all for it), and for isotonic calibration with fewer
+            than 1000 cases.
+        """
+        base = self._base()
+        _check_method(self.method)
+        (X,) = indexable(X)
+        y = _checked_labels(X, y)
+        if sample_weight is not None:
+            sample_weight = checked_weights(sample_weight, len(y), name="sample_weight")
+        if self._is_prefit():
+            if calibration is not None:
+                raise ValueError(_CALIBRATED_TWICE)
+            check_is_fitted(base)
+            self.estimator_, self.classes_ = base, np.asarray(base.classes_)
+            self._fit_calibrators(self._scores(base, X), y, sample_weight)
+            return self
+        self.classes_ = _checked_classes(y)
+        _check_takes_weights(base, sample_weight)
+        if calibration is None:
+            scores = self._out_of_fold_scores(X, y, sample_weight)
+            self.estimator_ = _fitted(base, X, y, sample_weight)
+            self._fit_calibrators(scores, y, sample_weight)
+        else:
+            own_X, own_y = _checked_calibration(calibration)
+            if _share_cases(X, own_X):
+                warnings.warn(_SHARED, UserWarning, stacklevel=2)
+            self.estimator_ = _fitted(base, X, y, sample_weight)
+            self._fit_calibrators(self._scores(self.estimator_, own_X), own_y, None)
+        return self
+
+    def predict_proba(self, X):
+        """Calibrated probabilities.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of n rows
+
+        Returns
+        -------
+        numpy.ndarray of shape (n, n_classes)
+            In the order of `classes_`; each row sums to 1.
+        """
+        check_is_fitted(self)
+        scores = self._scores(self.estimator_, X)
+        pairs = zip(self.calibrators_, scores.T, strict=True)
+        p = np.column_stack([calibrator.predict(own) for calibrator, own in pairs])
+        if p.shape[1] == 1:
+            return np.hstack([1 - p, p])
+        total = p.sum(axis=1, keepdims=True)
+        uniform = np.full_like(p, 1 / p.shape[1])
+        return np.divide(p, total, out=uniform, where=total > 0)
+
+    def predict(self, X):
+        """Classes with the highest calibrated probability.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of n rows
+
+        Returns
+        -------
+        numpy.ndarray of shape (n,)
+        """
+        p = self.predict_proba(X)
+        return self.classes_[p.argmax(axis=1)]
+
+    @property
+    def n_features_in_(self):
+        return self.estimator_.n_features_in_
+
+    @property
+    def feature_names_in_(self):
+        return self.estimator_.feature_names_in_
+
+    def __sklearn_tags__(self):
+        tags, inner = super().__sklearn_tags__(), get_tags(self._base())
+        tags.input_tags = inner.input_tags
+        tags.classifier_tags = inner.classifier_tags or tags.classifier_tags
+        return tags
+
+    def _base(self):
+        return LinearSVC(random_state=0) if self.estimator is None else self.estimator
+
+    def _is_prefit(self):
+        if isinstance(self.cv, str) and self.cv != "prefit":
+            raise ValueError(
+                "`cv` must be a number of folds, a splitter, an iterable of (train, test) or "
+                f'"prefit", got {self.cv!r}.'
+            )
+        return isinstance(self.cv, str) or isinstance(self.estimator, FrozenEstimator)
+
+    def _scores(self, model, X):
+        """A column of scores for each calibrator, NaN for a class that the model does not know."""
+        raw = _raw_scores(model, X)
+        if raw.shape[1] != len(model.classes_):
+            raise ValueError(
+                f"`estimator` must give one score for each of its {len(model.classes_)} classes, "
+                f'got {raw.shape[1]}; an SVC needs decision_function_shape="ovr".'
+            )
+        scores = np.full((len(raw), len(self.classes_)), np.nan)
+        known = self.classes_.tolist()
+        scores[:, [known.index(one) for one in model.classes_]] = raw
+        return scores[:, 1:] if len(known) == 2 else scores
+
+    def _out_of_fold_scores(self, X, y, weights):
+        """Score each case by a classifier that was fitted to the other folds."""
+        folds = _checked_folds(self.cv, X, y)
+        missing = {one for train, _ in folds for one in np.setdiff1d(self.classes_, y[train])}
+        if missing:
+            warnings.warn(
+                f"A training fold has no case of class {' or '.join(sorted(map(str, missing)))}: "
+                "cases of its test fold get the lowest score for it; take stratified folds, or "
+                "fewer.",
+                UserWarning,
+                stacklevel=3,
+            )
+        scores = np.empty((len(y), 1 if len(self.classes_) == 2 else len(self.classes_)))
+        for train, test in folds:
+            own = None if weights is None else weights[train]
+            model = _fitted(self._base(), _safe_indexing(X, train), y[train], own)
+            scores[test] = self._scores(model, _safe_indexing(X, test))
+        # fmin ignores NaN.
+        return np.where(np.isnan(scores), np.fmin.reduce(scores), scores)
+
+    def _fit_calibrators(self, scores, y, weights):
+        calibrator = _calibrator(self.method, hasattr(self.estimator_, "decision_function"))
+        if isinstance(calibrator, IsotonicCalibrator) and len(y) < _ENOUGH_FOR_ISOTONIC:
+            warnings.warn(
+                f"Isotonic calibration with {len(y)} cases follows chance; with fewer than about "
+                f'{_ENOUGH_FOR_ISOTONIC} prefer `method="platt"`.',
+                UserWarning,
+                stacklevel=3,
+            )
+        _check_every_class(y if weights is None else y[weights > 0], self.classes_)
+        self.calibrators_ = []
+        for column, positive in zip(scores.T, self.classes_[-scores.shape[1] :], strict=True):
+            fitted = clone(calibrator, safe=False)
+            fitted.fit(column, (y == positive).astype(int), weights)
+            self.calibrators_.append(fitted)
+
+
+def _checked_labels(X, y):
+    if y is None:
+        raise ValueError(
+            "`y` must be one label a case: a classifier requires y to be passed, but the target y "
+            "is None."
+        )
+    y = column_or_1d(y, warn=True)
+    if len(y) != _num_samples(X):
+        raise ValueError(
+            f"`y` must be one label a case, {_num_samples(X)} as in `X`; got {len(y)}."
+        )
+    check_classification_targets(y)
+    return y
+
+
+def _checked_classes(y):
+    classes = np.unique(y)
+    if len(classes) < 2:
+        found = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "no case"
+        raise ValueError(f"`y` must hold cases of two classes or more, got {found}.")
+    return classes
+
+
+def _checked_calibration(calibration):
+    if not isinstance(calibration, tuple | list) or len(calibration) != 2:
+        raise TypeError(
+            "`calibration` must be a pair (X, y) of calibration cases and their labels, got "
+            f"{type(calibration).__name__}."
+        )
+    (X,) = indexable(calibration[0])
+    return X, _checked_labels(X, calibration[1])
+
+
+def _checked_folds(cv, X, y):
+    """Pairs of rows to train and to test with, each row tested once."""
+    rows = np.arange(len(y))
+    # An iterable may give masks.
+    folds = [
+        (rows[train], rows[test]) for train, test in check_cv(cv, y, classifier=True).split(X, y)
+    ]
+    tested = np.concatenate([rows[:0], *(test for _, test in folds)])
+    times = np.bincount(tested, minlength=len(y))
+    if (times != 1).any():
+        wrong = int((times != 1).argmax())
+        raise ValueError(
+            f"`cv` must put every case into one test fold, got row {wrong} in {times[wrong]} of "
+            "them; take folds that part the cases."
+        )
+    never = np.setdiff1d(y, np.concatenate([y[train] for train, _ in folds])).tolist()
+    if never:
+        raise ValueError(
+            f"`cv` must train with every class, and never does with {never[0]!r}; take other folds."
+        )
+    return folds
+
+
+def _check_takes_weights(estimator, weights):
+    if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(
+            f"`sample_weight` must be left out for {type(estimator).__name__}, whose fit does not "
+            'take it; to weight calibration cases only, fit it first and use `cv="prefit"`.'
+        )
+
+
+def _check_every_class(y, classes):
+    found = set(y.tolist())
+    unknown = sorted(found.difference(classes.tolist()), key=str)
+    if unknown:
+        raise ValueError(
+            f"`y` of the calibration cases must hold classes of the estimator, got {unknown[0]!r}; "
+            "leave such cases out."
+        )
+    absent = [one for one in classes.tolist() if one not in found]
+    if absent:
+        raise ValueError(
+            f"`y` of the calibration cases must hold every class, and has none of {absent[0]!r}; "
+            "add some, or train without the class."
+        )
+
+
+def _share_cases(X, other):
+    if isinstance(X, pd.DataFrame | pd.Series) and isinstance(other, pd.DataFrame | pd.Series):
+        return X.index.isin(other.index).any()
+    if isinstance(X, np.ndarray) and isinstance(other, np.ndarray):
+        return np.shares_memory(X, other)
+    return X is other
+
+
+def _fitted(estimator, X, y, weights):
+    model = clone(estimator)
+    if weights is None:
+        model.fit(X, y)
+    else:
+        model.fit(X, y, sample_weight=weights)
+    return model
+
+
+def _raw_scores(model, X):
+    """A column of decision values or probabilities for each class of the model."""
+    if hasattr(model, "decision_function"):
+        raw = np.asarray(model.decision_function(X), dtype=float)
+        raw = np.column_stack([-raw, raw]) if raw.ndim == 1 else raw
+    elif hasattr(model, "predict_proba"):
+        # Means of ones can come out above 1 by a rounding error.
+        raw = np.clip(np.asarray(model.predict_proba(X), dtype=float), 0, 1)
+    else:
+        raise TypeError(
+            "`estimator` must have a method decision_function or predict_proba, got "
+            f"{type(model).__name__}."
+        )
+    if not np.isfinite(raw).all():
+        raise ValueError(
+            f"`estimator` must give finite scores, got {raw[~np.isfinite(raw)][0]} from "
+            f"{type(model).__name__}; scale the features or regularize it more."
+        )
+    return raw
+
+
+def _check_method(method):
+    if isinstance(method, str):
+        is_known = method in ("platt", "isotonic")
+    else:
+        is_known = hasattr(method, "fit") and hasattr(method, "predict")
+    if not is_known or isinstance(method, type):
+        raise ValueError(
+            '`method` must be "platt", "isotonic" or a calibrator with fit and predict, got '
+            f"{method!r}."
+        )
+
+
+def _calibrator(method, has_decision_values):
+    if not isinstance(method, str):
+        return method
+    if method == "isotonic":
+        return IsotonicCalibrator()
+    return PlattCalibrator(scale="raw" if has_decision_values else "logit")

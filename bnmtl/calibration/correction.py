@@ -1,0 +1,119 @@
+"""Logistic correction: probabilities of a boosted model by the loss that it minimizes."""
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from bnmtl.calibration.boosting import AdaBoostM1
+
+__all__ = ["LogisticCorrection"]
+
+
+class LogisticCorrection(BaseEstimator):
+    """Turn the decision function F of a boosted classifier of two classes into probabilities.
+
+    The expected exponential loss is least where F is half of the log odds, so that P(y = 1) is
+    1 / (1 + exp(-2 F)); the logistic one where F is the log odds, so that it is 1 / (1 + exp(-F)).
+    No rows for calibration are needed, but members must be too simple to separate the training
+    set, such as stumps: otherwise the probabilities are all 0 or 1. Restarts of `AdaBoostM1` have
+    the same effect; ``resample=False`` avoids most of them.
+
+    Attributes
+    ----------
+    model_ : AdaBoostM1 or sklearn.ensemble.AdaBoostClassifier
+        Fitted.
+    classes_ : numpy.ndarray of shape (2,)
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit``: for other models, models that are neither fitted nor have `X` and `y`, learning
+        rates other than 1 and more than two classes.
+
+    References
+    ----------
+    Friedman, Hastie & Tibshirani (2000), "Additive logistic regression", Annals of Statistics 28;
+    Niculescu-Mizil (2008), section 3.1, "Logistic Correction".
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = [[0], [0], [0], [1], [1], [1]], [0, 0, 1, 0, 1, 1]
+    >>> stump = DecisionTreeClassifier(max_depth=1)
+    >>> model = AdaBoostM1(stump, n_estimators=1, resample=False)
+    >>> LogisticCorrection().fit(model, X, y).predict_proba([[0], [1]]).round(3)
+    array([[0.667, 0.333],
+           [0.333, 0.667]])
+    """
+
+    def fit(self, model, X=None, y=None):
+        """Take a fitted model, or fit one.
+
+        Parameters
+        ----------
+        model : AdaBoostM1 or sklearn.ensemble.AdaBoostClassifier
+            Taken as it is where it is fitted; a copy is fitted otherwise.
+        X : array-like of numbers, shape (n, n_features), default=None
+        y : array-like of labels, shape (n,), default=None
+            Rows to fit the model to, not needed where it is fitted.
+
+        Returns
+        -------
+        LogisticCorrection
+        """
+        if not isinstance(model, AdaBoostM1 | AdaBoostClassifier):
+            raise TypeError(
+                "`model` must be an AdaBoostM1 or scikit-learn's AdaBoostClassifier, got "
+                f"{type(model).__name__}; calibrate it by PlattCalibrator."
+            )
+        if getattr(model, "learning_rate", 1) != 1:
+            raise ValueError(
+                "`model` must have a `learning_rate` of 1, for others its votes are no log odds, "
+                f"got {model.learning_rate}; calibrate it by PlattCalibrator."
+            )
+        fitted = _fitted(model, X, y)
+        if len(fitted.classes_) != 2:
+            raise ValueError(
+                f"`model` must tell two classes apart, got {len(fitted.classes_)}; "
+                "use scikit-learn's OneVsRestClassifier."
+            )
+        self.model_, self.classes_ = fitted, fitted.classes_
+        return self
+
+    def predict_proba(self, X):
+        """Probabilities of both classes.
+
+        Parameters
+        ----------
+        X : array-like of numbers, shape (n, n_features)
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n, 2)
+        """
+        check_is_fitted(self)
+        log_odds = _scale(self.model_) * self.model_.decision_function(X)
+        return np.column_stack([expit(-log_odds), expit(log_odds)])
+
+
+def _fitted(model, X, y):
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        if X is None or y is None:
+            raise ValueError(
+                "`X` and `y` must be given where `model` is not fitted; give them or fit it first."
+            ) from None
+        return clone(model).fit(X, y)
+    return model
+
+
+def _scale(model):
+    """Log odds per unit of the model's decision function."""
+    if isinstance(model, AdaBoostM1):
+        return 2 if model.loss == "exponential" else 1
+    # scikit-learn's is 4 F over the sum of its votes, each of which is twice ours.
+    return 0.5 * model.estimator_weights_.sum()

@@ -1,0 +1,189 @@
+"""Learning curves of calibrators: how good probabilities are by the number of calibration cases."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from bnmtl.calibration.isotonic import IsotonicCalibrator
+from bnmtl.calibration.platt import PlattCalibrator
+from bnmtl.metrics.cases import check_number, checked_cases
+from bnmtl.metrics.prediction import root_mean_squared_error
+
+__all__ = ["learning_curve"]
+
+_SIZES = tuple(2**power for power in range(5, 14))
+_UNCALIBRATED = "uncalibrated"
+
+
+def learning_curve(
+    scores,
+    y,
+    test_scores,
+    test_y,
+    calibrators=None,
+    sizes=None,
+    n_draws=10,
+    metric=None,
+    random_state=None,
+):
+    """Measure calibrators fitted to more and more cases, always on the same test set.
+
+    A draw is a random order of the calibration cases, of which the first 32, 64 ... are used, so
+    that the larger sets of a draw hold the smaller ones. All calibrators get the same sets. An
+    order is drawn again until its smallest set holds both classes, hence one more size changes
+    nothing for the others, unless it is smaller than all of them.
+
+    Parameters
+    ----------
+    scores : array-like of numbers, shape (n,)
+        Of the calibration cases, by a classifier that was not fitted to them.
+    y : array-like of 0 and 1, shape (n,)
+    test_scores : array-like of numbers, shape (n_test,)
+    test_y : array-like of 0 and 1, shape (n_test,)
+    calibrators : mapping of str to calibrator, default=None
+        None is {"Platt": `PlattCalibrator()`, "isotonic": `IsotonicCalibrator()`}.
+    sizes : list of int, default=None
+        Numbers of calibration cases, at least 2. None is 32, 64 ... 8192, as far as there are
+        cases.
+    n_draws : int, default=10
+        The first draws do not depend on how many follow.
+    metric : callable, default=None
+        ``metric(y, p)`` is a number; None is `root_mean_squared_error`.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, the result depends on nothing but the arguments, in whatever order cases,
+        calibrators and sizes come. A Generator is advanced by one draw.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns method, size, draw (from 0 on) and value. If all scores are from 0 to 1, the method
+        "uncalibrated" is what they have themselves, the same for all sizes and draws.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For labels other than 0 and 1, scores that are no finite numbers, lengths that differ, one
+        class only, sizes below 2 or beyond the cases, another `random_state`, objects that cannot
+        calibrate or measure, and a calibrator named "uncalibrated".
+
+    References
+    ----------
+    Niculescu-Mizil (2008), section 3.5, where the test set shrinks as the calibration set grows.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(3000)
+    >>> y, scores = rng.random(3000) < p, 0.3 + 0.4 * p
+    >>> table = learning_curve(
+    ...     scores[:1000], y[:1000], scores[1000:], y[1000:], sizes=[50, 1000], random_state=0
+    ... )
+    >>> table.groupby(["method", "size"])["value"].mean().round(3)
+    method        size
+    Platt         50      0.416
+                  1000    0.411
+    isotonic      50      0.424
+                  1000    0.411
+    uncalibrated  50      0.444
+                  1000    0.444
+    Name: value, dtype: float64
+    """
+    y, scores, _ = checked_cases(y, scores, None, False, ("y", "scores", ""))
+    names = ("test_y", "test_scores", "")
+    test_y, test_scores, _ = checked_cases(test_y, test_scores, None, False, names)
+    if len(np.unique(y)) < 2:
+        raise ValueError("`y` must hold cases of both classes, 0 and 1; it has only one.")
+    calibrators = _checked_calibrators(calibrators)
+    sizes = _checked_sizes(sizes, len(y))
+    check_number("n_draws", n_draws)
+    metric = _checked_metric(metric)
+    # The order in which cases are given must not matter.
+    by_score = np.lexsort((y, scores))
+    scores, y = scores[by_score], y[by_score]
+    rows = []
+    for draw, order in enumerate(_orders(y, sizes[0], n_draws, random_state)):
+        for (name, calibrator), size in product(calibrators.items(), sizes):
+            used = order[:size]
+            fitted = clone(calibrator, safe=False)
+            fitted.fit(scores[used], y[used])
+            rows.append((name, size, draw, float(metric(test_y, fitted.predict(test_scores)))))
+    if all(((own >= 0) & (own <= 1)).all() for own in (scores, test_scores)):
+        value = float(metric(test_y, test_scores))
+        rows += [(_UNCALIBRATED, *point, value) for point in product(sizes, range(n_draws))]
+    table = pd.DataFrame(rows, columns=["method", "size", "draw", "value"])
+    return table.sort_values(["method", "size", "draw"], ignore_index=True)
+
+
+def _orders(y, smallest, n_draws, random_state):
+    """Random orders of the cases, both classes among the first ones of each."""
+    try:
+        seed = np.random.default_rng(random_state).integers(2**63)
+    except (TypeError, ValueError):
+        raise TypeError(
+            "`random_state` must be None, a whole number of at least 0 or a numpy Generator, got "
+            f"{random_state!r}."
+        ) from None
+    for draw in range(n_draws):
+        rng = np.random.default_rng([seed, draw])
+        order = rng.permutation(len(y))
+        while len(np.unique(y[order[:smallest]])) < 2:
+            order = rng.permutation(len(y))
+        yield order
+
+
+def _checked_calibrators(calibrators):
+    if calibrators is None:
+        calibrators = {"Platt": PlattCalibrator(), "isotonic": IsotonicCalibrator()}
+    if not hasattr(calibrators, "items") or not len(calibrators):
+        raise TypeError(
+            "`calibrators` must map names to calibrators, at least one, as in "
+            f'{{"Platt": PlattCalibrator()}}; got {calibrators!r}.'
+        )
+    for name, calibrator in calibrators.items():
+        if not isinstance(name, str):
+            raise TypeError(f"`calibrators` must have strings as names, got {name!r}.")
+        if name == _UNCALIBRATED:
+            raise ValueError(
+                f"`calibrators` must have names other than {name!r}, which is that of the scores "
+                "themselves; choose another one."
+            )
+        is_calibrator = hasattr(calibrator, "fit") and hasattr(calibrator, "predict")
+        if not is_calibrator or isinstance(calibrator, type):
+            raise TypeError(
+                f"`calibrators` must be objects with fit and predict; that of {name!r} is "
+                f"{calibrator!r}."
+            )
+    return calibrators
+
+
+def _checked_sizes(sizes, n):
+    """The sizes in ascending order, each once."""
+    if sizes is None:
+        sizes = [size for size in _SIZES if size <= n]
+        if not sizes:
+            raise ValueError(
+                f"`scores` must be of {_SIZES[0]} calibration cases or more, got {n}; name smaller "
+                "`sizes`."
+            )
+    sizes = list(np.atleast_1d(np.asarray(sizes, dtype=object)))
+    for size in sizes:
+        check_number("sizes", size)
+    if not sizes or min(sizes) < 2 or max(sizes) > n:
+        raise ValueError(
+            f"`sizes` must be from 2 to {n}, the number of calibration cases; got "
+            f"{', '.join(map(str, sizes)) or 'none'}."
+        )
+    return sorted({int(size) for size in sizes})
+
+
+def _checked_metric(metric):
+    if metric is None:
+        return root_mean_squared_error
+    if not callable(metric):
+        raise TypeError(
+            "`metric` must be a function of labels and probabilities, such as those of "
+            f"bnmtl.metrics.prediction; got {metric!r}."
+        )
+    return metric

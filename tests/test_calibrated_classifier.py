@@ -1,0 +1,423 @@
+"""The calibrated classifier: scikit-learn's where both agree, laws, and what it warns of."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    KFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    cross_val_predict,
+)
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bnmtl.calibration import CalibratedClassifier, IsotonicCalibrator, PlattCalibrator
+from bnmtl.metrics.prediction import root_mean_squared_error
+
+LOGISTIC = LogisticRegression(solver="newton-cholesky")
+
+
+@parametrize_with_checks([CalibratedClassifier(LogisticRegression(), cv=2)])
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def cases(n=400, n_classes=2, seed=0):
+    return make_classification(
+        n, 10, n_informative=4, n_redundant=4, n_classes=n_classes, flip_y=0.1, random_state=seed
+    )
+
+
+X, Y = cases()
+NEW, _ = cases(seed=1)
+X3, Y3 = cases(n_classes=3)
+
+
+def quietly(model, *arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(*arguments, **options)
+
+
+@pytest.mark.parametrize("cv", [5, StratifiedKFold(3), KFold(4, shuffle=True, random_state=0)])
+@pytest.mark.parametrize("labels", [np.array([0, 1]), np.array(["no", "yes"], dtype=object)])
+def test_sigmoids_of_decision_values_are_scikit_learns(cv, labels):
+    """scikit-learn 1.9, CalibratedClassifierCV(ensemble=False)."""
+    y = labels[Y]
+    expected = CalibratedClassifierCV(LinearSVC(), method="sigmoid", cv=cv, ensemble=False)
+    expected = expected.fit(X, y)
+    found = CalibratedClassifier(LinearSVC(), cv=cv).fit(X, y)
+    p = found.predict_proba(NEW)
+    assert p == pytest.approx(expected.predict_proba(NEW), abs=1e-6)
+    assert found.classes_.tolist() == labels.tolist()
+    assert (found.predict(NEW) == labels[p.argmax(axis=1)]).all()
+
+
+def test_sigmoids_of_three_classes_are_scikit_learns():
+    expected = CalibratedClassifierCV(LOGISTIC, cv=5, ensemble=False).fit(X3, Y3)
+    found = CalibratedClassifier(LOGISTIC).fit(X3, Y3)
+    p = found.predict_proba(X3)
+    assert len(found.calibrators_) == 3
+    assert p == pytest.approx(expected.predict_proba(X3), abs=1e-6)
+    assert p.sum(axis=1) == pytest.approx(1)
+
+
+def test_weighted_sigmoids_are_scikit_learns():
+    weights = np.random.default_rng(0).integers(1, 5, len(Y)).astype(float)
+    expected = CalibratedClassifierCV(LOGISTIC, cv=5, ensemble=False).fit(X, Y, weights)
+    found = CalibratedClassifier(LOGISTIC).fit(X, Y, weights).predict_proba(NEW)
+    assert found == pytest.approx(expected.predict_proba(NEW), abs=1e-6)
+    assert np.abs(found - CalibratedClassifier(LOGISTIC).fit(X, Y).predict_proba(NEW)).max() > 0.01
+
+
+@pytest.mark.parametrize("estimator", [LinearSVC(), GaussianNB()], ids=repr)
+def test_isotonic_lines_are_scikit_learns(estimator):
+    expected = CalibratedClassifierCV(estimator, method="isotonic", cv=5, ensemble=False)
+    method = IsotonicCalibrator(kind="linear")
+    found = quietly(CalibratedClassifier(estimator, method), X, Y)
+    p = expected.fit(X, Y).predict_proba(NEW)
+    assert found.predict_proba(NEW) == pytest.approx(p, abs=1e-6)
+    assert not hasattr(method, "scores_")
+    (step,) = quietly(CalibratedClassifier(estimator, "isotonic"), X, Y).calibrators_
+    assert step.kind == "step"
+
+
+def test_probabilities_are_calibrated_by_their_log_odds():
+    """scikit-learn fits the sigmoid to probabilities themselves (its issue 34312)."""
+    scores = cross_val_predict(GaussianNB(), X, Y, cv=5, method="predict_proba")[:, 1]
+    own = GaussianNB().fit(X, Y).predict_proba(NEW)[:, 1]
+    found = CalibratedClassifier(GaussianNB()).fit(X, Y).predict_proba(NEW)[:, 1]
+    logit = PlattCalibrator(scale="logit").fit(scores, Y)
+    assert found == pytest.approx(logit.predict(own))
+    theirs = CalibratedClassifierCV(GaussianNB(), cv=5, ensemble=False).fit(X, Y)
+    theirs = theirs.predict_proba(NEW)[:, 1]
+    raw = CalibratedClassifier(GaussianNB(), PlattCalibrator()).fit(X, Y).predict_proba(NEW)[:, 1]
+    assert raw == pytest.approx(theirs, abs=1e-6)
+    assert np.abs(found - theirs).max() > 0.05
+
+
+def test_calibration_makes_naive_bayes_better():
+    (train_X, train_y), (test_X, test_y) = (X[:200], Y[:200]), (X[200:], Y[200:])
+    before = GaussianNB().fit(train_X, train_y).predict_proba(test_X)[:, 1]
+    after = CalibratedClassifier(GaussianNB()).fit(train_X, train_y).predict_proba(test_X)[:, 1]
+    errors = [root_mean_squared_error(test_y, p) for p in (after, before)]
+    assert errors[0] < errors[1] - 0.01
+
+
+@pytest.mark.parametrize("method", ["platt", "isotonic"])
+@pytest.mark.parametrize("estimator", [LOGISTIC, GaussianNB()], ids=repr)
+def test_a_weight_is_how_often_a_calibration_case_counts(estimator, method):
+    fitted = clone(estimator).fit(X3, Y3)
+    weights = np.random.default_rng(0).integers(0, 4, len(Y3))
+    weighted = quietly(CalibratedClassifier(fitted, method, cv="prefit"), X3, Y3, weights)
+    repeated = CalibratedClassifier(fitted, method, cv="prefit")
+    quietly(repeated, np.repeat(X3, weights, axis=0), np.repeat(Y3, weights))
+    found = weighted.predict_proba(X3)
+    assert found == pytest.approx(repeated.predict_proba(X3), abs=1e-6)
+    assert weighted.estimator_ is fitted
+
+
+@pytest.mark.parametrize("method", ["platt", "isotonic"])
+def test_the_order_of_calibration_cases_does_not_matter(method):
+    model = CalibratedClassifier(GaussianNB().fit(X3, Y3), method, cv="prefit")
+    expected = quietly(model, X3, Y3).predict_proba(X3)
+    order = np.random.default_rng(0).permutation(len(Y3))
+    assert quietly(model, X3[order], Y3[order]).predict_proba(X3) == pytest.approx(expected)
+
+
+def test_three_ways_to_calibrate_with_other_cases_are_one():
+    train, rest = slice(0, 150), slice(150, None)
+    apart = CalibratedClassifier(LinearSVC(random_state=0))
+    apart.fit(X3[train], Y3[train], calibration=(X3[rest].copy(), Y3[rest]))
+    fitted = LinearSVC(random_state=0).fit(X3[train], Y3[train])
+    prefit = CalibratedClassifier(fitted, cv="prefit").fit(X3[rest], Y3[rest])
+    frozen = CalibratedClassifier(FrozenEstimator(fitted)).fit(X3[rest], Y3[rest])
+    expected = [
+        PlattCalibrator().fit(column, Y3[rest] == one).predict(column)
+        for one, column in enumerate(fitted.decision_function(X3[rest]).T)
+    ]
+    expected = np.transpose(expected) / np.sum(expected, axis=0)[:, None]
+    for model in (apart, prefit, frozen):
+        assert model.predict_proba(X3[rest]) == pytest.approx(expected, abs=1e-12)
+        assert model.n_features_in_ == X3.shape[1] and not hasattr(model, "feature_names_in_")
+
+
+def test_weights_of_training_cases_do_not_weight_those_of_calibration():
+    train, rest = (X[:200], Y[:200]), (X[200:].copy(), Y[200:])
+    weights = np.arange(200.0)
+    found = CalibratedClassifier(LOGISTIC).fit(*train, weights, calibration=rest)
+    prefit = CalibratedClassifier(clone(LOGISTIC).fit(*train, weights), cv="prefit").fit(*rest)
+    assert found.predict_proba(NEW) == pytest.approx(prefit.predict_proba(NEW))
+
+
+class Constant:
+    """A calibrator that gives the same to all, and 0 below a score of 0."""
+
+    def fit(self, scores, y, sample_weight=None):
+        self.share = np.mean(y)
+
+    def predict(self, scores):
+        return np.where(scores < 0, 0, self.share)
+
+
+def test_where_no_class_is_likely_all_are_alike():
+    model = CalibratedClassifier(SVC(), Constant()).fit(X3, Y3)
+    # A support vector machine's votes are never below 0 for all classes.
+    assert model.predict_proba(X3).sum(axis=1) == pytest.approx(1)
+    model = CalibratedClassifier(LinearSVC(random_state=0), Constant()).fit(X3, Y3)
+    scores, found = model.estimator_.decision_function(X3), model.predict_proba(X3)
+    nobody = (scores < 0).all(axis=1)
+    assert 0 < nobody.sum() < len(X3)
+    assert found[nobody] == pytest.approx(np.full((nobody.sum(), 3), 1 / 3))
+    shares = np.where(scores < 0, 0, np.bincount(Y3) / len(Y3))[~nobody]
+    assert found[~nobody] == pytest.approx(shares / shares.sum(axis=1, keepdims=True))
+
+
+def words(n=200):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"sky": rng.choice(["blue", "gray"], n), "wind": rng.choice(list("nsw"), n)}
+    )
+    y = np.where((frame["sky"] == "gray") ^ (rng.random(n) < 0.2), "rain", "dry")
+    return frame, y
+
+
+@pytest.mark.parametrize("estimator", [BernoulliNB(), LogisticRegression()], ids=repr)
+def test_tables_of_words_reach_the_classifier_as_they_are(estimator):
+    frame, y = words()
+    model = CalibratedClassifier(make_pipeline(OrdinalEncoder(), estimator)).fit(frame, y)
+    p = model.predict_proba(frame)
+    assert model.classes_.tolist() == ["dry", "rain"]
+    assert (model.predict(frame) == y).mean() > 0.7
+    assert p[:, 1] == pytest.approx(model.predict_proba(frame.copy())[:, 1])
+    assert model.feature_names_in_.tolist() == ["sky", "wind"] and model.n_features_in_ == 2
+    whole = CalibratedClassifier(make_pipeline(OrdinalEncoder(), estimator))
+    own = whole.fit(frame, y, calibration=(frame.set_index(frame.index + 1000), y))
+    assert own.predict_proba(frame).shape == (200, 2)
+
+
+def test_sparse_input_and_lists_reach_the_classifier():
+    expected = CalibratedClassifier(LOGISTIC).fit(X, Y).predict_proba(NEW)
+    assert CalibratedClassifier(LOGISTIC).fit(csr_array(X), Y).predict_proba(
+        csr_array(NEW)
+    ) == pytest.approx(expected, abs=1e-4)
+    listed = CalibratedClassifier(LOGISTIC).fit(X.tolist(), Y.tolist())
+    assert listed.predict_proba(NEW.tolist()) == pytest.approx(expected)
+
+
+def test_the_classifier_says_what_it_takes():
+    for estimator in (LOGISTIC, KNeighborsClassifier(metric="precomputed"), SVC()):
+        own, inner = get_tags(CalibratedClassifier(estimator)), get_tags(estimator)
+        assert own.input_tags == inner.input_tags
+    assert get_tags(CalibratedClassifier()).input_tags.sparse
+    assert isinstance(CalibratedClassifier().fit(X, Y).estimator_, LinearSVC)
+
+
+def test_folds_may_be_pairs_of_rows_or_masks():
+    folds = list(StratifiedKFold(5).split(X, Y))
+    masks = [tuple(np.isin(np.arange(len(Y)), part) for part in fold) for fold in folds]
+    expected = CalibratedClassifier(LOGISTIC).fit(X, Y).predict_proba(NEW)
+    for cv in (folds, masks):
+        assert CalibratedClassifier(LOGISTIC, cv=cv).fit(X, Y).predict_proba(NEW) == pytest.approx(
+            expected
+        )
+
+
+FRAME = pd.DataFrame(X)
+
+
+@pytest.mark.parametrize(
+    ("own", "is_shared"),
+    [
+        (lambda: (X, X[200:]), True),
+        (lambda: (X[:250], X[200:]), True),
+        (lambda: (X.tolist(),) * 2, True),
+        (lambda: (FRAME, FRAME[200:].copy()), True),
+        (lambda: (X[:200], X[200:]), False),
+        (lambda: (X[::2], X[1::2]), False),
+        (lambda: (FRAME[:200], FRAME[200:]), False),
+        (lambda: (FRAME[:200].to_numpy(), FRAME[200:].to_numpy().copy()), False),
+    ],
+)
+def test_training_cases_among_those_of_calibration(own, is_shared):
+    train, other = own()
+    labels = [np.arange(len(one)) % 2 for one in (train, other)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        CalibratedClassifier(LOGISTIC).fit(train, labels[0], calibration=(other, labels[1]))
+    assert [str(one.message)[:40] for one in caught] == [
+        "`X` and `calibration` share cases, and p"
+    ] * is_shared
+    assert all(one.filename == __file__ and one.category is UserWarning for one in caught)
+
+
+def test_isotonic_calibration_needs_many_cases():
+    model = GaussianNB().fit(*cases(1000))
+    for method in ("isotonic", IsotonicCalibrator("linear")):
+        calibrated = CalibratedClassifier(model, method, cv="prefit")
+        with pytest.warns(UserWarning, match="^Isotonic calibration with 999 cases") as caught:
+            calibrated.fit(*(own[:999] for own in cases(1000)))
+        assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        calibrated.fit(*cases(1000))
+        CalibratedClassifier(model, cv="prefit").fit(X, Y)
+
+
+def test_a_training_fold_without_a_class():
+    """All cases of class 2 are in one fold, whose classifier does not know it."""
+    rows = np.argsort(Y3, kind="stable")
+    last = Y3[rows] == 2
+    parts = [rows[~last][::2], rows[~last][1::2], rows[last]]
+    folds = [(np.setdiff1d(rows, part), part) for part in parts]
+    for estimator in (GaussianNB(), LinearSVC(random_state=0)):
+        model = CalibratedClassifier(estimator, Memory(), cv=folds)
+        with pytest.warns(UserWarning, match="^A training fold has no case of class 2: ") as caught:
+            model.fit(X3, Y3)
+        assert [one.filename for one in caught] == [__file__]
+        scores = model.calibrators_[2].scores
+        assert (scores[rows[last]] == scores[rows[~last]].min()).all()
+        assert model.calibrators_[2].y[rows].tolist() == last.tolist()
+        assert len(np.unique(model.calibrators_[1].scores)) > 300
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        CalibratedClassifier(GaussianNB(), cv=KFold(3)).fit(X3, Y3)
+
+
+class Memory:
+    """A calibrator that only keeps what it gets."""
+
+    def fit(self, scores, y, sample_weight=None):
+        self.scores, self.y = scores, y
+
+    def predict(self, scores):
+        return np.full(len(scores), 0.5)
+
+
+def fit(*arguments, estimator=LOGISTIC, method="platt", cv=5, **options):
+    return quietly(CalibratedClassifier(estimator, method, cv), *arguments, **options)
+
+
+class Silent(LogisticRegression):
+    """Has decision values that are not finite."""
+
+    def decision_function(self, X):
+        return np.full(len(X), np.inf)
+
+
+PREFIT = {"estimator": LogisticRegression().fit(X3, Y3), "cv": "prefit"}
+Y4 = np.arange(len(X)) % 4
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (
+            lambda: fit(X, Y, method="sigmoid"),
+            ValueError,
+            '`method` must be "platt", "isotonic"',
+        ),
+        (lambda: fit(X, Y, method=PlattCalibrator), ValueError, "calibrator with fit and predict"),
+        (lambda: fit(X, Y, method=3), ValueError, "a calibrator with fit and predict, got 3"),
+        (lambda: fit(X, Y, cv="fitted"), ValueError, "`cv` must be .* or \"prefit\", got 'fitted'"),
+        (
+            lambda: fit(X, Y, cv=[(range(200), range(200, 399))]),
+            ValueError,
+            "`cv` must put every case into one test fold, got row 0 in 0 of them",
+        ),
+        (
+            lambda: fit(X, Y, cv=RepeatedStratifiedKFold(n_splits=2, n_repeats=3)),
+            ValueError,
+            "`cv` must put every case into one test fold, got row 0 in 3 of them; take folds that",
+        ),
+        (
+            lambda: fit(X3, Y3, cv=[(np.flatnonzero(Y3 < 2), np.arange(400))]),
+            ValueError,
+            "`cv` must train with every class, and never does with 2; take other folds",
+        ),
+        (lambda: fit(X, Y, cv=[]), ValueError, "`cv` must put every case into one test fold"),
+        (
+            lambda: fit(X, Y[:-1]),
+            ValueError,
+            "`y` must be one label a case, 400 as in `X`; got 39",
+        ),
+        (lambda: fit(X, np.ones(400)), ValueError, "two classes or more, got only one class, 1.0"),
+        (lambda: fit(X, Y, [1.0]), ValueError, "`sample_weight` must be one number a case, 400"),
+        (
+            lambda: fit(X, Y, np.ones(400), estimator=KNeighborsClassifier()),
+            ValueError,
+            "`sample_weight` must be left out for KNeighborsClassifier, whose fit does not take it",
+        ),
+        (
+            lambda: fit(X3, Y3, calibration=(X3, Y3), **PREFIT),
+            ValueError,
+            "`calibration` must be left out where the estimator is fitted already",
+        ),
+        (
+            lambda: fit(X, Y, calibration=(X, Y), estimator=FrozenEstimator(LOGISTIC)),
+            ValueError,
+            "`calibration` must be left out where the estimator is fitted already",
+        ),
+        (lambda: fit(X, Y, calibration=X), TypeError, "`calibration` must be a pair .X, y. .* nda"),
+        (
+            lambda: fit(X, Y, calibration=(NEW, Y[:9])),
+            ValueError,
+            "`y` must be one label a case, 400 as in `X`; got 9",
+        ),
+        (lambda: fit(X3, Y3, estimator=LOGISTIC, cv="prefit"), NotFittedError, "not fitted yet"),
+        (
+            lambda: fit(X3, Y3 + 1, **PREFIT),
+            ValueError,
+            "must hold classes of the estimator, got 3; leave such cases out",
+        ),
+        (
+            lambda: fit(X3, np.minimum(Y3, 1), **PREFIT),
+            ValueError,
+            "`y` of the calibration cases must hold every class, and has none of 2; add some",
+        ),
+        (
+            lambda: fit(X3, Y3, (Y3 != 1).astype(float), **PREFIT),
+            ValueError,
+            "must hold every class, and has none of 1; add",
+        ),
+        (
+            lambda: fit(X, np.array(["no", "yes"])[Y], calibration=(NEW, ["no"] * 400)),
+            ValueError,
+            "must hold every class, and has none of 'yes'; add",
+        ),
+        (
+            lambda: fit(X, Y4, estimator=SVC(decision_function_shape="ovo")),
+            ValueError,
+            "`estimator` must give one score for each of its 4 classes, got 6",
+        ),
+        (
+            lambda: fit(X, Y, estimator=Silent()),
+            ValueError,
+            "must give finite scores, got -inf",
+        ),
+        (
+            lambda: fit(FRAME, Y, estimator=OrdinalEncoder()),
+            TypeError,
+            "`estimator` must have a method decision_function or predict_proba, got OrdinalEncoder",
+        ),
+        (lambda: CalibratedClassifier().predict_proba(X), NotFittedError, "not fitted yet"),
+    ],
+)
+def test_mistakes_are_named(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
