@@ -1,5 +1,6 @@
 """Pictures of configurations, tasks and predictions; matplotlib is loaded when one is drawn."""
 
+from bnmtl.plotting.calibrating import calibration_panel, learning_curves
 from bnmtl.plotting.comparing import clusters, compare
 from bnmtl.plotting.curves import penalties
 from bnmtl.plotting.files import png, svg
@@ -13,11 +14,13 @@ __all__ = [
     "Layout",
     "arcs",
     "arrange",
+    "calibration_panel",
     "clusters",
     "compare",
     "dags",
     "dendrogram",
     "distances",
+    "learning_curves",
     "penalties",
     "png",
     "relatedness",

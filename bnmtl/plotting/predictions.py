@@ -1,13 +1,14 @@
-"""Whether predicted probabilities mean what they say, as pictures."""
+"""Whether predicted probabilities mean what they say, as a picture."""
 
 import numpy as np
 
 from bnmtl.calibration import reliability as reliability_table
 from bnmtl.plotting.drawing import ABSENT, COLORS, INK, new_figure
 
-__all__ = ["reliability"]
+__all__ = ["check_calibrator", "draw_curve", "draw_histogram", "draw_points", "reliability"]
 
 _SIZE = (290.0, 350.0)
+_RANGE = (-0.02, 1.02)
 
 
 def reliability(y, p, bins=10, calibrator=None):
@@ -43,40 +44,36 @@ def reliability(y, p, bins=10, calibrator=None):
     >>> [axes.get_label() for axes in figure.axes]
     ['reliability', 'cases']
     """
-    if calibrator is not None and not hasattr(calibrator, "predict"):
-        raise TypeError(
-            "`calibrator` must have a method predict, as those of bnmtl.calibration; got "
-            f"{type(calibrator).__name__}."
-        )
+    if calibrator is not None:
+        check_calibrator("calibrator", calibrator)
     table = reliability_table(y, p, bins)
     figure = new_figure(*_SIZE)
     figure.set_layout_engine("constrained")
     grid = figure.add_gridspec(2, 1, height_ratios=(4, 1))
     axes = figure.add_subplot(grid[0], label="reliability")
-    _draw_points(axes, table)
+    draw_points(axes, table)
     if calibrator is not None:
-        # As many points as a step function needs to look like one.
-        at = np.linspace(0, 1, 1001)
-        style = {"color": COLORS["one"], "linewidth": 1.2, "label": "calibrated to"}
-        axes.plot(at, calibrator.predict(at), **style)
+        draw_curve(axes, calibrator, COLORS["one"], "calibrated to")
     axes.legend(fontsize=7, frameon=False, loc="upper left")
     axes.set_ylabel("share of positives", fontsize=8, color=INK)
-    axes.set_ylim(-0.02, 1.02)
     below = figure.add_subplot(grid[1], label="cases", sharex=axes)
-    width = (table["right"] - table["left"]).to_numpy()
-    style = {"align": "edge", "color": COLORS["all"], "edgecolor": "white", "linewidth": 0.6}
-    below.bar(table["left"], table["count"], width, **style)
+    draw_histogram(below, table, table["count"])
     below.set_ylabel("cases", fontsize=8, color=INK)
     below.set_xlabel("predicted probability", fontsize=8, color=INK)
-    below.set_xlim(-0.02, 1.02)
-    axes.tick_params(labelbottom=False)
-    for own in (axes, below):
-        own.tick_params(labelsize=8)
-        own.spines[["top", "right"]].set_visible(False)
     return figure
 
 
-def _draw_points(axes, table):
+def check_calibrator(name, calibrator):
+    """Raise unless the argument of that name can predict."""
+    if not hasattr(calibrator, "predict"):
+        raise TypeError(
+            f"`{name}` must have a method predict, as those of bnmtl.calibration; got "
+            f"{type(calibrator).__name__}."
+        )
+
+
+def draw_points(axes, table):
+    """Draw the diagonal and each bin's share of positives with its interval, above a histogram."""
     axes.plot([0, 1], [0, 1], "--", color=ABSENT, linewidth=0.8, label="as predicted")
     share = table["fraction_positive"]
     axes.errorbar(
@@ -87,5 +84,30 @@ def _draw_points(axes, table):
         color=COLORS["all"],
         markersize=4,
         linewidth=1,
+        zorder=3,
         label="observed, with 95 % interval",
     )
+    axes.set_ylim(*_RANGE)
+    axes.tick_params(labelbottom=False)
+    _set_scale(axes)
+
+
+def draw_curve(axes, calibrator, color, label):
+    """Draw what a calibrator makes of each probability."""
+    # As many points as a step function needs to look like one.
+    at = np.linspace(0, 1, 1001)
+    axes.plot(at, calibrator.predict(at), color=color, linewidth=1.2, label=label)
+
+
+def draw_histogram(axes, table, heights):
+    """Draw a bar for each bin."""
+    width = (table["right"] - table["left"]).to_numpy()
+    style = {"align": "edge", "color": COLORS["all"], "edgecolor": "white", "linewidth": 0.6}
+    axes.bar(table["left"], heights, width, **style)
+    _set_scale(axes)
+
+
+def _set_scale(axes):
+    axes.set_xlim(*_RANGE)
+    axes.tick_params(labelsize=8)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,385 @@
+"""What calibration does to several models, and what it does with more cases, as pictures."""
+
+import textwrap
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.calibration import reliability as reliability_table
+from bnmtl.metrics.cases import checked_cases
+from bnmtl.plotting.drawing import (
+    ABSENT,
+    COLORS,
+    INK,
+    LEGEND_ROW,
+    SAMPLE,
+    draw_legend,
+    draw_text,
+    entry_width,
+    flow,
+    new_figure,
+    panel_axes,
+)
+from bnmtl.plotting.fonts import families, warn_of_boxes
+from bnmtl.plotting.layout import text_width
+from bnmtl.plotting.predictions import check_calibrator, draw_curve, draw_histogram, draw_points
+from bnmtl.plotting.table import shorten
+from bnmtl.tasks.wording import type_of
+
+__all__ = ["calibration_panel", "learning_curves"]
+
+# Those of arcs and others of Okabe and Ito's: with the markers, 42 methods that can be told apart.
+_METHOD_COLORS = (*COLORS.values(), "#009E73", "#56B4E9", INK)
+_MARKERS = "os^DvPX"
+_UNCALIBRATED = "uncalibrated"
+_COLUMNS = ["method", "size", "value"]
+
+# Of both pictures, in points.
+_PAD = 12.0
+_HEADING = 9  # size of letters
+_HEADING_WRAP, _HEADING_LINE = 19, 11.0  # letters in a line, height of a line
+# Of the panel.
+_SIDE = 112.0  # of a diagram
+_HISTOGRAM = 30.0  # height
+_WITHIN, _BETWEEN = 6.0, 16.0  # inside a cell and from one to the next
+_CELL = _SIDE + _WITHIN + _HISTOGRAM  # height
+_LEFT, _FOOT = 62.0, 36.0  # for headings, captions and numbers
+_CAPTION = 32.0  # from a cell to what its vertical axis is
+_HEAD = 18.0
+# Of learning curves.
+_SINGLE, _ONE_OF_MANY = (310.0, 220.0), (190.0, 160.0)
+_MOST_ACROSS = 3
+_NUMBER = 26.0  # room that a size takes on the axis
+
+
+def calibration_panel(y, predictions, bins=10, calibrators=None):
+    """Draw reliability diagrams of several models, before calibration and after.
+
+    One column a model, one row a stage; each cell is as in `reliability`, its histogram one of
+    shares of the cases. All cells have the same axes.
+
+    Parameters
+    ----------
+    y : array-like of 0 and 1, shape (n,), or mapping of str to such
+        Labels of the test cases; by model, where models have test cases of their own.
+    predictions : mapping of str to mapping of str to array-like of probabilities, shape (n,)
+        Model -> stage -> probabilities, such as {"boosted trees": {"before": p, "Platt": q}}. Where
+        a model lacks a stage of another one, the cell is a dash.
+    bins : int, default=10
+        Of equal width from 0 to 1, closed on the right; a bin without cases has no point.
+    calibrators : mapping of str to mapping of str to fitted calibrator, optional
+        Model -> name -> calibrator with ``predict``, fitted to predictions of the first stage: what
+        it makes of them is drawn as a curve in the first row.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not known to pyplot: save it with `savefig`, or show it as a notebook cell's last value. It
+        grows with the number of models and stages.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `bnmtl.calibration.reliability`; for other mappings, models without labels, and
+        calibrators without ``predict`` or of models that have no predictions.
+
+    References
+    ----------
+    Niculescu-Mizil (2008), figures 3.2 and 3.3.
+
+    Examples
+    --------
+    >>> before, after = [0.4, 0.4, 0.6, 0.6], [0.1, 0.1, 0.9, 0.9]
+    >>> predictions = {"stumps": {"before": before, "Platt": after}, "trees": {"before": before}}
+    >>> figure = calibration_panel([0, 0, 1, 1], predictions)
+    >>> [axes.get_label() for axes in figure.axes if axes.get_label().startswith("reliability")]
+    ['reliability: stumps, before', 'reliability: stumps, Platt', 'reliability: trees, before']
+    """
+    _check_nested("predictions", predictions)
+    if not any(len(own) for own in predictions.values()):
+        raise ValueError("`predictions` must hold a model with a stage; there is none.")
+    models, stages = list(predictions), _inner_names(predictions)
+    curves = {} if calibrators is None else calibrators
+    _check_curves(curves, predictions, stages[0])
+    fits = _inner_names(curves)
+    tables = _tables(y, predictions, bins)
+    # The first color is that of the points.
+    colors = {name: _METHOD_COLORS[1:][i % 5] for i, name in enumerate(fits)}
+    warn_of_boxes(map(str, [*models, *stages, *fits]), stacklevel=2)
+    figure, corners = _headed_figure(models, stages, set(tables), colors)
+    highest = max((one["count"] / one["count"].sum()).max() for one in tables.values())
+    for (model, stage), table in tables.items():
+        axes, below = _cell_axes(figure, corners[model, stage], f"{model}, {stage}", highest)
+        draw_points(axes, table)
+        draw_histogram(below, table, table["count"] / table["count"].sum())
+        for name, calibrator in curves.get(model, {}).items() if stage == stages[0] else ():
+            draw_curve(axes, calibrator, colors[name], name)
+        is_leftmost = not any((one, stage) in tables for one in models[: models.index(model)])
+        is_lowest = not any((model, one) in tables for one in stages[stages.index(stage) + 1 :])
+        _caption(axes, below, is_leftmost, is_lowest)
+    return figure
+
+
+def _check_nested(name, given):
+    if not isinstance(given, Mapping):
+        raise TypeError(
+            f"`{name}` must map models to mappings, as in {{'trees': {{'Platt': ...}}}}; got "
+            f"{type_of(given)}."
+        )
+    for model, own in given.items():
+        if not isinstance(own, Mapping):
+            raise TypeError(
+                f"`{name}[{model!r}]` must be a mapping, as in {{'Platt': ...}}; got "
+                f"{type_of(own)}."
+            )
+
+
+def _check_curves(calibrators, predictions, first):
+    _check_nested("calibrators", calibrators)
+    for model, own in calibrators.items():
+        if first not in predictions.get(model, {}):
+            raise ValueError(
+                "`calibrators` must be of models that have predictions of the first stage, "
+                f"{first!r}; {model!r} has none, so leave its calibrators out."
+            )
+        for name, calibrator in own.items():
+            check_calibrator(f"calibrators[{model!r}][{name!r}]", calibrator)
+
+
+def _inner_names(nested):
+    """The keys of all inner mappings, in the order of the longest, then as they come."""
+    by_length = sorted(nested.values(), key=len, reverse=True)
+    return list(dict.fromkeys(name for own in by_length for name in own))
+
+
+def _tables(y, predictions, bins):
+    """Tables of reliability by (model, stage)."""
+    is_by_model = isinstance(y, Mapping)
+    lacking = [model for model in predictions if is_by_model and model not in y]
+    if lacking:
+        raise ValueError(f"`y` must hold labels for every model; there are none of {lacking[0]!r}.")
+    tables = {}
+    for model, own in predictions.items():
+        truth, name = (y[model], f"y[{model!r}]") if is_by_model else (y, "y")
+        for stage, p in own.items():
+            names = (name, f"predictions[{model!r}][{stage!r}]", "")
+            own_y, p, _ = checked_cases(truth, p, None, names=names)
+            tables[model, stage] = reliability_table(own_y, p, bins)
+    return tables
+
+
+def _headed_figure(models, stages, present, colors):
+    """A figure with headings and legend, and the corners of its cells."""
+    columns = [textwrap.wrap(shorten(one, 48), _HEADING_WRAP) or [""] for one in models]
+    rows = [shorten(one) for one in stages]
+    across = max(_SIDE, *(text_width(one, _HEADING) for column in columns for one in column))
+    down = max(_CELL, *(text_width(one, _HEADING) for one in rows))
+    across, down = across + _BETWEEN, down + _BETWEEN
+    head = _HEAD + (max(map(len, columns)) - 1) * _HEADING_LINE
+    body = (_LEFT + len(columns) * across - _BETWEEN, head + len(rows) * down - _BETWEEN + _FOOT)
+    entries = [(_draw_diagonal, "as predicted"), (_draw_observed, "observed, with 95 % interval")]
+    entries += [(_line_sample(color), f"fitted: {shorten(name)}") for name, color in colors.items()]
+    width = max(body[0], *(entry_width(*entry) for entry in entries))
+    legend = flow(entries, width)
+    height = len(legend) * LEGEND_ROW
+    figure = new_figure(width + 2 * _PAD, body[1] + height + 2 * _PAD)
+    axes = panel_axes(figure, (_PAD, _PAD), body, "headings")
+    corners = {}
+    for i, (model, heading) in enumerate(zip(models, columns, strict=True)):
+        x = _LEFT + i * across
+        style = {"fontsize": _HEADING, "fontweight": "bold", "ha": "center"}
+        for above, line in enumerate(reversed(heading)):
+            top = head - _HEAD + _HEADING / 2 - above * _HEADING_LINE
+            draw_text(axes, x + _SIDE / 2, top, line, **style)
+        for j, stage in enumerate(stages):
+            y = head + j * down
+            corners[model, stage] = (_PAD + x, _PAD + y)
+            if (model, stage) not in present:
+                draw_text(axes, x + _SIDE / 2, y + _SIDE / 2, "\u2013", color=ABSENT, **style)
+    for j, heading in enumerate(rows):
+        y = head + j * down
+        style = {"fontsize": _HEADING, "fontweight": "bold", "ha": "center", "rotation": 90}
+        draw_text(axes, _HEADING / 2, y + _CELL / 2, heading, **style)
+    draw_legend(figure, legend, (_PAD, _PAD + body[1]), (width, height))
+    return figure, corners
+
+
+def _cell_axes(figure, corner, label, highest):
+    """Axes of a diagram and of its histogram, the corner being the upper left one."""
+    width, height = figure.get_size_inches() * 72
+
+    def add(top, size, name):
+        box = (corner[0] / width, 1 - (top + size) / height, _SIDE / width, size / height)
+        return figure.add_axes(box, label=f"{name}: {label}")
+
+    axes = add(corner[1], _SIDE, "reliability")
+    axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
+    below = add(corner[1] + _SIDE + _WITHIN, _HISTOGRAM, "cases")
+    top = np.ceil(round(10 * highest, 6)) / 10
+    below.set_ylim(0, top)
+    below.set_yticks([0, top], ["0", f"{100 * top:.0f} %"])
+    for own in (axes, below):
+        own.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+    return axes, below
+
+
+def _caption(axes, below, is_leftmost, is_lowest):
+    """Write what the axes are where no other cell follows on that side."""
+    style = {"fontsize": 8, "color": INK}
+    for own, text in ((axes, "share of positives"), (below, "cases")):
+        own.tick_params(labelleft=is_leftmost)
+        if is_leftmost:
+            own.set_ylabel(text, **style)
+            own.yaxis.set_label_coords(-_CAPTION / _SIDE, 0.5)
+    below.tick_params(labelbottom=is_lowest)
+    if is_lowest:
+        below.set_xlabel("predicted probability", **style)
+
+
+def _draw_diagonal(axes, x, y):
+    axes.plot([x, x + SAMPLE], [y, y], "--", color=ABSENT, linewidth=0.8)
+
+
+def _draw_observed(axes, x, y):
+    middle = x + SAMPLE / 2
+    axes.errorbar(middle, y, yerr=6, fmt="o", color=COLORS["all"], markersize=4, linewidth=1)
+
+
+def _line_sample(color, linestyle="-", marker=""):
+    def draw(axes, x, y):
+        axes.plot([x, x + SAMPLE], [y, y], linestyle, color=color, linewidth=1.2)
+        axes.plot(x + SAMPLE / 2, y, marker, color=color, markersize=4)
+
+    return draw
+
+
+def learning_curves(table, by=None, ylabel="root mean squared error"):
+    """Draw how good calibrated probabilities are by the number of calibration cases.
+
+    Each point is the mean of all rows of its method and size, such as draws; bars are one standard
+    error of it. Uncalibrated scores are a dashed line without bars.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Of `bnmtl.calibration.learning_curve`, or several of them with a column that tells them
+        apart. Columns: method, size, value.
+    by : str, optional
+        A column such as "problem" or "model": each of its values has a panel. The vertical axes of
+        panels are not the same.
+    ylabel : str, default="root mean squared error"
+        What the values are.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not known to pyplot: save it with `savefig`, or show it as a notebook cell's last value. It
+        grows with the number of panels, at most three in a row.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For anything but such a table, and missing columns.
+
+    References
+    ----------
+    Niculescu-Mizil (2008), figure 3.13.
+
+    Examples
+    --------
+    >>> sizes, values = [32, 32, 64, 64] * 2, [0.5, 0.4, 0.4, 0.3, 0.6, 0.5, 0.4, 0.3]
+    >>> methods = ["Platt"] * 4 + ["isotonic"] * 4
+    >>> table = pd.DataFrame({"method": methods, "size": sizes, "value": values})
+    >>> (axes, legend) = learning_curves(table).axes
+    >>> [line.get_label() for line in axes.lines]
+    ['Platt', 'isotonic']
+    """
+    _check_table(table, by)
+    styles = _styles(table["method"])
+    panels = {"": table} if by is None else dict(list(table.groupby(by, sort=False)))
+    warn_of_boxes([*map(str, [*styles, *panels]), ylabel], stacklevel=2)
+    n_across = 2 if len(panels) == 4 else min(len(panels), _MOST_ACROSS)
+    n_down = -(-len(panels) // n_across)
+    size = _SINGLE if len(panels) == 1 else _ONE_OF_MANY
+    entries = [(_line_sample(*style), shorten(name)) for name, style in styles.items()]
+    width = max(n_across * size[0], *(entry_width(*entry) + 2 * _PAD for entry in entries))
+    legend = flow(entries, width - 2 * _PAD)
+    foot = len(legend) * LEGEND_ROW + _PAD / 2
+    height = n_down * size[1] + foot
+    figure = new_figure(width, height)
+    figure.set_layout_engine("constrained", rect=(0, foot / height, 1, 1 - foot / height))
+    for i, (name, own) in enumerate(panels.items()):
+        axes = figure.add_subplot(n_down, n_across, i + 1, label=f"learning curves {name}".strip())
+        _draw_learning_curves(axes, own, styles)
+        _set_sizes(axes, sorted(own["size"].unique()), size[0])
+        axes.set_title(shorten(name), fontsize=_HEADING, color=INK, **_as_it_is(name))
+        if i % n_across == 0:
+            axes.set_ylabel(ylabel, fontsize=8, color=INK, **_as_it_is(ylabel))
+        if i + n_across >= len(panels):
+            axes.set_xlabel("calibration cases", fontsize=8, color=INK)
+    draw_legend(figure, legend, (_PAD, height - foot), (width - 2 * _PAD, foot - _PAD / 2))
+    return figure
+
+
+def _as_it_is(text):
+    """Style of a text in which `$` is no mathematics."""
+    return {"fontfamily": families(str(text)), "parse_math": False}
+
+
+def _check_table(table, by):
+    if not isinstance(table, pd.DataFrame) or table.empty:
+        given = "an empty one" if isinstance(table, pd.DataFrame) else type_of(table)
+        raise TypeError(
+            f"`table` must be a DataFrame of bnmtl.calibration.learning_curve, got {given}."
+        )
+    lacking = [column for column in _COLUMNS if column not in table]
+    if lacking:
+        raise ValueError(
+            f"`table` must have the columns {', '.join(_COLUMNS)}, got none named {lacking[0]}."
+        )
+    if by is not None and by not in table:
+        raise ValueError(
+            f"`by` must be a column of `table`, one of {', '.join(map(str, table))}; got {by!r}."
+        )
+
+
+def _styles(methods):
+    """Color, line style and marker of each method; that of uncalibrated scores comes last."""
+    names = [name for name in methods.unique() if name != _UNCALIBRATED]
+    styles = {
+        name: (_METHOD_COLORS[i % len(_METHOD_COLORS)], "-", _MARKERS[i % len(_MARKERS)])
+        for i, name in enumerate(names)
+    }
+    if len(names) < methods.nunique():
+        styles[_UNCALIBRATED] = (ABSENT, "--", "")
+    return styles
+
+
+def _draw_learning_curves(axes, table, styles):
+    for name, (color, line, marker) in styles.items():
+        values = table[table["method"] == name].groupby("size")["value"].agg(["mean", "sem"])
+        if values.empty:
+            continue
+        style = {"color": color, "linewidth": 1.2, "markersize": 4}
+        axes.plot(values.index, values["mean"], line, marker=marker, label=name, **style)
+        if name != _UNCALIBRATED:
+            # One row by itself has no standard error.
+            style = {"fmt": "none", "ecolor": color, "elinewidth": 1}
+            axes.errorbar(values.index, values["mean"], yerr=values["sem"].fillna(0), **style)
+
+
+def _set_sizes(axes, sizes, width):
+    """Mark every size on a logarithmic axis and write those for which there is room."""
+    axes.set_xscale("log", base=2)
+    places = np.log2(sizes)
+    per_point = max(places[-1] - places[0], 1) / (width - 60)
+    written = [len(sizes) - 1]
+    for i in range(len(sizes) - 2, -1, -1):
+        if places[written[-1]] - places[i] >= _NUMBER * per_point:
+            written.append(i)
+    axes.set_xticks(sizes, [str(one) if i in written else "" for i, one in enumerate(sizes)])
+    axes.minorticks_off()
+    axes.tick_params(labelsize=8)
+    axes.ticklabel_format(axis="y", useOffset=False)
+    axes.spines[["top", "right"]].set_visible(False)
