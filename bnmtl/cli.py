@@ -3,14 +3,13 @@
 import contextlib
 import sys
 import textwrap
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import bnmtl
 from bnmtl.mistakes import in_options, told
-from bnmtl.options import Options, RelateOptions, taking
+from bnmtl.options import CalibrateOptions, Options, PredictOptions, RelateOptions, taking
 
 __all__ = ["main"]
 
@@ -108,6 +107,44 @@ def relate(options):
     _print_lines(["", *textwrap.wrap(result.record["meaning"], 80), _where(result)])
 
 
+@app.command()
+@taking(PredictOptions)
+def predict(options):
+    """Predict a variable in rows of data by a network.
+
+    Writes the rows, the predicted state and the probability of each to F.
+
+    Numbers are cut as for learning where NETWORK is still in that run's folder.
+    """
+    from bnmtl.predicting import run
+
+    result = run(options)
+    _show_messages(result.warnings)
+    _print_predictions(result)
+    if result.cut_by is not None:
+        _print_lines([f"Numbers were cut as in {result.cut_by}."])
+    _print_lines([f"{result.n_rows} rows written to {options.out}."])
+
+
+@app.command()
+@taking(CalibrateOptions)
+def calibrate(options):
+    """Make probabilities of scores that mean what they say.
+
+    Writes scores.csv with the calibrated scores, measures.csv, reliability.csv,
+    reliability.png, report.html and run.json to DIR.
+    """
+    from bnmtl.calibrating import run
+
+    result = run(options)
+    _show_warnings(result)
+    measures = result.measures
+    rows = [[name, *(f"{one:.4f}" for one in own)] for name, *own in measures.itertuples()]
+    _print_table(["method", *measures], rows)
+    best = f"By cross-validation, {result.record['best']} has the lowest cross-entropy."
+    _print_lines(["", best, _where(result)])
+
+
 @contextlib.contextmanager
 def _running():
     """Give what shows the progress of a run, and end quietly where it is interrupted."""
@@ -120,7 +157,11 @@ def _running():
 
 
 def _show_warnings(result):
-    for message in result.record["warnings"]:
+    _show_messages(result.record["warnings"])
+
+
+def _show_messages(messages):
+    for message in messages:
         print(f"warning: {_one_line(in_options(message))}", file=sys.stderr)
 
 
@@ -152,6 +193,26 @@ def _print_networks(result):
             row += [f"{task['score']:,.1f}"]
         rows.append(row)
     _print_table(columns, rows)
+
+
+def _print_predictions(result):
+    """Show how often each state is predicted and, where the truth is known, how well."""
+    columns = ["state", "predicted", "mean probability", "known"]
+    rows = [
+        [state, f"{own.predicted}", f"{own['mean']:.3f}", f"{own.known}"]
+        for state, own in result.states.iterrows()
+    ]
+    if not result.n_known:
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    _print_table(columns, rows)
+    _print_lines([""])
+    if result.n_known:
+        _print_lines(
+            [
+                f"Of {result.n_known} rows whose {result.target} is known, {result.accuracy:.1%} "
+                f"are predicted right; cross-entropy {result.cross_entropy:.3f} nats."
+            ]
+        )
 
 
 def _print_dissimilarity(result):
@@ -243,7 +304,7 @@ def structures(
     if out is None:
         print(catalogue.load(name))
         return
-    _export(source.read_bytes(), out, (".bif", ".bif.gz"))
+    _export(out, source.read_bytes(), (".bif", ".bif.gz"))
 
 
 @app.command()
@@ -271,25 +332,16 @@ def data(
 
             content = source.read_bytes()
             content = gzip.decompress(content) if source.suffix == ".gz" else content
-            _export(content, out, (".csv", ".csv.gz"))
+            _export(out, content, (".csv", ".csv.gz"))
+
+
+def _export(out, content, suffixes):
+    from bnmtl.output import OutputFile
+
+    OutputFile(out, suffixes).write(content)
+    print(f"written to {out}")
 
 
 def _refuse_lone_out(out):
     if out is not None:
         raise ValueError(f"`--out` must come with the NAME of what to write; `{out}` came alone.")
-
-
-def _export(content, out, suffixes):
-    """Write one file, gzipped if its name says so; an existing one stays."""
-    import gzip
-
-    if not out.endswith(suffixes):
-        raise ValueError(f"`--out` must end in {' or '.join(suffixes)}; `{out}` was given.")
-    if out.endswith(".gz"):
-        content = gzip.compress(content, mtime=0)
-    try:
-        with Path(out).open("xb") as file:
-            file.write(content)
-    except FileExistsError:
-        raise ValueError(f"`--out` must be a new file; `{out}` exists: remove it first.") from None
-    print(f"written to {out}")

@@ -14,6 +14,10 @@ _IN_OPTIONS = tuple(
         (r"^`bins`(?= must )", "`--discretize`"),
         (r"^`paths`(?= must )", "PATH"),
         (r"^`name`(?= must )", "NAME"),
+        (r"^`path`(?= must )", "NETWORK"),
+        (r"^`target`(?= must )", "`--target`"),
+        (r"^`frame`: column", "ROWS: column"),
+        (r"^`X`(?= (?:must|has) )", "ROWS"),
         (r"`max_parents`=(\d+)", r"`--max-parents \1`"),
         (r"`time_limit`=(\S+);", r"`--time-limit \1`;"),
         (r"Raise `time_limit` or leave it None", "Raise it or leave it out"),
@@ -42,7 +46,7 @@ def told(error):
     if isinstance(error, OSError) and error.filename is not None:
         return f"`{error.filename}`: {error.strerror}."
     # What bnmtl refuses, it refuses by a `raise` of its own; a ValueError out of numpy is a bug.
-    if isinstance(error, ValueError | TypeError | ImportError):
+    if isinstance(error, ValueError | TypeError | ImportError | OSError):
         trace = error.__traceback__
         while trace.tb_next is not None:
             trace = trace.tb_next
@@ -60,6 +64,15 @@ def in_options(message):
     return message
 
 
+def _missing(parameter):
+    """Say what is missing, an argument or an option."""
+    if parameter.param_type_name == "option":
+        return f"`{parameter.opts[0]} {parameter.metavar}` must be given"
+    if parameter.metavar == "PATH":
+        return "PATH must name at least one CSV or Parquet file; none was given"
+    return f"{parameter.metavar} must be given"
+
+
 def _usage_mistake(error):
     """Return one sentence for what the option parser refuses by itself."""
     context = getattr(error, "ctx", None)
@@ -67,7 +80,7 @@ def _usage_mistake(error):
     remedy = f"see `{command} --help`"
     kind = type(error).__name__
     if kind == "MissingParameter":
-        return f"PATH must name at least one CSV or Parquet file; none was given: {remedy}."
+        return f"{_missing(error.param)}: {remedy}."
     if kind == "NoSuchOption":
         closest = "".join(f"take `{one}`, or " for one in (error.possibilities or ())[:1])
         return f"`{error.option_name}` is no option of `{command}`: {closest}{remedy}."

@@ -1,4 +1,4 @@
-"""What the commands that learn are asked for: names, defaults, help, checks of each by itself."""
+"""What the commands are asked for: names, defaults, help, checks of each by itself."""
 
 import inspect
 import math
@@ -7,14 +7,23 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Annotated, get_origin
 
 import typer
+from typer.models import ArgumentInfo
 
-__all__ = ["Options", "RelateOptions", "taking"]
+__all__ = ["CalibrateOptions", "Options", "PredictOptions", "RelateOptions", "taking"]
 
 _OPTION = "option"  # where a field keeps what the option parser is told
 
 
+def _argument(metavar, help):
+    """Return a field for an argument, which stands at its place and has no name."""
+    return field(metadata={_OPTION: typer.Argument(metavar=metavar, help=help)})
+
+
 def _option(metavar, help, check=None, default=None):
-    """Return a field for an option with a value; `check` turns what is typed into the value."""
+    """Return a field for an option with a value; `check` turns what is typed into the value.
+
+    An option whose default is MISSING has to be given.
+    """
     option = typer.Option(metavar=metavar, callback=check, help=help)
     return field(default=default, metadata={_OPTION: option})
 
@@ -69,8 +78,19 @@ def _file(option: typer.CallbackParam, text: str | None):
     return text
 
 
+def _name(option: typer.CallbackParam, text: str | None):
+    if text is not None and not text.strip():
+        raise ValueError(f"`{option.opts[0]}` must be a name; {_given(text)}.")
+    return text
+
+
 def _given(text):
     return f"{text} was given" if text.strip() else "nothing was given"
+
+
+def _force(help):
+    """Return a field for the option that allows to replace what is there."""
+    return field(default=False, metadata={_OPTION: typer.Option("--force", help=help)})
 
 
 _PENALTY = _number("auto or a number from 0 to 1", lambda x: 0 <= x <= 1, "auto")
@@ -83,13 +103,7 @@ _SECONDS = _number("a number of 0 or more", lambda x: 0 <= x < math.inf)
 class Options:
     """What `bnmtl learn` is asked for; the names are those of its options."""
 
-    paths: tuple[str, ...] = field(
-        metadata={
-            _OPTION: typer.Argument(
-                metavar="PATH", help="CSV or Parquet files: one per task, or one table."
-            )
-        }
-    )
+    paths: tuple[str, ...] = _argument("PATH", "CSV or Parquet files: one per task, or one table.")
     task_column: str | None = _option("C", "Column that tells the task of a row.")
     ignore: tuple[str, ...] = _option("C", "Column to leave out; repeatable.", default=())
     missing: str = _choice(
@@ -133,14 +147,7 @@ class Options:
     seed: int = _option("N", "The same seed gives the same result.", _whole(0), default=0)
     jobs: int | None = _option("N", "Threads, which change no result; all if not given.", _whole(1))
     out: str = _option("DIR", "Folder to write.", default="bnmtl-run")
-    force: bool = field(
-        default=False,
-        metadata={
-            _OPTION: typer.Option(
-                "--force", help="Replace the files of an earlier run in DIR; others stay."
-            )
-        },
-    )
+    force: bool = _force("Replace the files of an earlier run in DIR; others stay.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,14 +180,55 @@ class RelateOptions(Options):
     out: str = _option("DIR", "Folder to write.", default="bnmtl-relate")
 
 
+@dataclass(frozen=True, kw_only=True)
+class PredictOptions:
+    """What `bnmtl predict` is asked for."""
+
+    network: str = _argument("NETWORK", "BIF file of a network.")
+    rows: str = _argument("ROWS", "CSV or Parquet file; columns that lack are taken as missing.")
+    target: str = _option(
+        "V", "Variable to predict; its own column is not looked at.", _name, MISSING
+    )
+    out: str = _option(
+        "F",
+        "CSV file to write: the rows, with the prediction and all probabilities.",
+        _file,
+        MISSING,
+    )
+    unseen: str = _choice(
+        "Values that the network does not know: refuse, or take them as missing.",
+        *("error", "ignore"),
+        default="error",
+    )
+    force: bool = _force("Replace F if it is there.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateOptions:
+    """What `bnmtl calibrate` is asked for."""
+
+    scores: str = _argument("SCORES", "CSV or Parquet file: a row a case.")
+    label: str = _option(
+        "Y", "Column of labels; rows without a label are calibrated by the others.", _name, MISSING
+    )
+    score: str = _option("P", "Column of scores, probabilities or others.", _name, MISSING)
+    positive: str | None = _option(
+        "VALUE", "The label that is predicted; 1 or True if not given.", _name
+    )
+    group: str | None = _option("C", "Column that tells the task of a row.", _name)
+    out: str = _option("DIR", "Folder to write.", default="bnmtl-calibrate")
+    force: bool = _force("Replace the files of an earlier run in DIR; others stay.")
+
+
 def taking(kind):
     """Let a command that takes an object of a dataclass be called with its fields instead.
 
-    The options are listed with the path first, then in the order in which the class writes them
-    down, then those that it inherits.
+    Arguments come first, then the options in the order in which the class writes them down, then
+    those that it inherits.
     """
     known = {one.name: one for one in fields(kind)}
-    order = dict.fromkeys(["paths", *inspect.get_annotations(kind), *known])
+    arguments = [name for name, one in known.items() if _is_argument(one)]
+    order = dict.fromkeys([*arguments, *inspect.get_annotations(kind), *known])
 
     def decorate(function):
         def command(**given):
@@ -193,6 +241,10 @@ def taking(kind):
         return command
 
     return decorate
+
+
+def _is_argument(one):
+    return isinstance(one.metadata[_OPTION], ArgumentInfo)
 
 
 def _is_list(one):

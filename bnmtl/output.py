@@ -1,6 +1,7 @@
-"""A folder of results that is written whole or not at all."""
+"""A folder or a file of results that is written whole or not at all."""
 
 import contextlib
+import gzip
 import os
 import re
 import secrets
@@ -13,9 +14,55 @@ from pathlib import Path
 
 from bnmtl.io.run import RUN_FILE, read_record
 
-__all__ = ["OutputFolder", "file_names"]
+__all__ = ["OutputFile", "OutputFolder", "file_names"]
 
 _LONGEST_STEM = 150  # bytes of UTF-8
+
+
+class OutputFile:
+    """A file that a command may write, checked before the work.
+
+    Parameters
+    ----------
+    path : str
+    suffixes : tuple of str
+        Endings that it may have; with `.gz` it is compressed.
+    force : bool or None, default=None
+        Allow a file that is there; None where the command has no such option.
+
+    Raises
+    ------
+    ValueError
+        If the name has another ending, or the file is there and `force` is not True.
+    """
+
+    def __init__(self, path, suffixes, force=None):
+        if not path.endswith(suffixes):
+            raise ValueError(f"`--out` must end in {' or '.join(suffixes)}; `{path}` was given.")
+        self._path, self._force = Path(path), force
+        self._check_new()
+
+    def _check_new(self):
+        if not self._path.exists() or (self._force and self._path.is_file()):
+            return
+        remedies = {None: "remove it first", False: "remove it first, or add --force"}
+        remedy = remedies.get(self._force, "it is no file")
+        raise ValueError(f"`--out` must be a new file; `{self._path}` exists: {remedy}.")
+
+    def write(self, content):
+        """Write bytes, by way of a temporary file beside the place."""
+        if self._path.name.endswith(".gz"):
+            content = gzip.compress(content, mtime=0)
+        temporary = self._path.with_name(f".bnmtl-{os.getpid()}-{secrets.token_hex(3)}.partial")
+        try:
+            temporary.write_bytes(content)
+            self._check_new()
+            temporary.replace(self._path)
+        except OSError as error:
+            # A user knows nothing of the temporary file.
+            raise OSError(error.errno, error.strerror, str(self._path)) from error
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 class OutputFolder:

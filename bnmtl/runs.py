@@ -26,6 +26,8 @@ __all__ = [
 ]
 
 _SIZED_SCORES = ("bdeu", "bds")
+# What is given by its place, and how help and messages call it.
+_ARGUMENTS = {"paths": "PATH", "scores": "SCORES"}
 
 
 class Clock:
@@ -171,7 +173,10 @@ def begin_record(command, options, edges, messages, files):
         "program": "bnmtl",
         "command": command,
         "versions": report.versions(),
-        "settings": {**asdict(options), "paths": list(options.paths)},
+        "settings": {
+            name: list(value) if name in _ARGUMENTS and isinstance(value, tuple) else value
+            for name, value in asdict(options).items()
+        },
         "warnings": messages,
         "files": sorted(files),
     }
@@ -192,9 +197,9 @@ def write_record(folder, record, clock):
 
 def as_options(settings):
     """Name settings as the command line does."""
-    shown = {"PATH": settings["paths"]}
+    shown = {title: settings[name] for name, title in _ARGUMENTS.items() if name in settings}
     for name, value in settings.items():
-        if name == "paths":
+        if name in _ARGUMENTS:
             continue
         if isinstance(value, bool):
             value = "given" if value else None

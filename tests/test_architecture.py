@@ -43,7 +43,10 @@ ROOMS["classification"] = {"tasks", "networks", "parameters", "inference", "lear
 # Downstream rooms see arrays of predictions, never a graph.
 ROOMS["calibration"] = {"metrics"}
 # The border: nobody else imports these.
-BORDER = ("plotting", "output", "page", "report", "related_report", "runs", "learning", "relating")
+BORDER = (
+    *("plotting", "output", "page", "report", "related_report", "calibration_report", "runs"),
+    *("learning", "relating", "predicting", "calibrating", "cross_calibration"),
+)
 for border in (*BORDER, "mistakes", "options", "cli"):
     ROOMS[border] = {*ROOMS, *BORDER, "mistakes", "options"}
 ROOMS["__main__"] = {"cli"}

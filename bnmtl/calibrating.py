@@ -1,0 +1,293 @@
+"""One run of `bnmtl calibrate`: scores and labels in, calibrated scores and their quality out."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from bnmtl import calibration_report
+from bnmtl.calibration import reliability
+from bnmtl.cross_calibration import METHODS, Calibrated
+from bnmtl.io.run import RUN_FILE
+from bnmtl.metrics.prediction import (
+    calibration_error,
+    cross_entropy,
+    roc_area,
+    root_mean_squared_error,
+)
+from bnmtl.output import OutputFolder
+from bnmtl.runs import (
+    Clock,
+    as_options,
+    begin_record,
+    user_messages,
+    warnings_kept,
+    write_record,
+)
+from bnmtl.tasks.wording import listed
+
+__all__ = ["Result", "run"]
+
+_FILES = (
+    *("scores.csv", "measures.csv", "reliability.csv", "reliability.png", "report.html"),
+    RUN_FILE,
+)
+_ALL = "all rows"
+_MOST_GROUPS = 7  # in the picture
+_MEASURES = {
+    "cross-entropy (nats)": cross_entropy,
+    "root mean squared error": root_mean_squared_error,
+    "calibration error": lambda y, p: calibration_error(y, p, method="debiased"),
+    "ROC area": roc_area,
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run has found; `record` is the contents of run.json.
+
+    Attributes
+    ----------
+    measures : pandas.DataFrame
+        A row for each method, over the rows with labels.
+    tables : dict of (group, method) to pandas.DataFrame
+        Reliability, also of all rows together.
+    calibrated : Calibrated
+    folder : pathlib.Path
+    record : dict
+    """
+
+    measures: pd.DataFrame
+    tables: dict
+    calibrated: Calibrated
+    folder: Path
+    record: dict
+
+
+def run(options):
+    """Check, calibrate, and write the folder of one run.
+
+    Parameters
+    ----------
+    options : CalibrateOptions
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    ValueError, TypeError
+        For mistakes in the options or the data; nothing is written then.
+    """
+    from bnmtl.tasks import read
+
+    clock = Clock()
+    folder = OutputFolder(options.out, options.force)
+    folder.reserve(_FILES)
+    with warnings_kept() as caught:
+        (rows,) = read([options.scores]).values()
+        scores, y, groups = _checked(rows, options)
+        clock.lap("reading")
+        calibrated = Calibrated(scores, y, groups)
+        _check_new_columns(rows, calibrated)
+        clock.lap("calibrating")
+        measures, tables = _measured(calibrated), _tables(calibrated)
+        figure = _draw(calibrated)
+        clock.lap("picture")
+    record = {
+        **begin_record("calibrate", options, None, user_messages(caught), _FILES),
+        **_record(options, calibrated, measures),
+    }
+    result = Result(measures, tables, calibrated, folder.path, record)
+    with folder.writing() as temporary:
+        _write(temporary, rows, result, figure, clock)
+    return result
+
+
+def _checked(rows, options):
+    """Return scores, labels as 1, 0 and nan where there is none, and groups or None."""
+    named = {"--label": options.label, "--score": options.score, "--group": options.group}
+    named = {option: column for option, column in named.items() if column is not None}
+    for option, column in named.items():
+        if column not in rows.columns:
+            raise ValueError(
+                f"`{option}` must be a column of SCORES, {listed(rows.columns)}; {column} was "
+                "given."
+            )
+    if len(set(named.values())) < len(named):
+        raise ValueError(
+            f"{' and '.join(f'`{option}`' for option in named)} must be different columns; "
+            f"{' and '.join(named.values())} were given."
+        )
+    return (
+        _checked_scores(rows[options.score]),
+        _checked_labels(rows[options.label], options.positive),
+        None if options.group is None else _checked_groups(rows[options.group]),
+    )
+
+
+def _checked_scores(column):
+    if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
+        numbers = pd.to_numeric(column, errors="coerce")
+        bad = column[numbers.isna()].iloc[0]
+        raise ValueError(f"`--score` must be a column of numbers; `{column.name}` holds `{bad}`.")
+    scores = column.to_numpy(dtype=float)
+    if not np.isfinite(scores).all():
+        at = int(np.flatnonzero(~np.isfinite(scores))[0])
+        raise ValueError(
+            f"`--score`: column `{column.name}` must be complete and finite; it is not in row "
+            f"{at + 1}: fill it or remove the row."
+        )
+    return scores
+
+
+def _checked_labels(column, positive):
+    texts = column.dropna()
+    if pd.api.types.is_float_dtype(texts) and (texts == texts.round()).all():
+        texts = texts.astype(int)
+    texts = texts.astype(str)
+    found = sorted(set(texts))
+    if positive is None:
+        ours = {"0": 0.0, "1": 1.0, "False": 0.0, "True": 1.0}
+        if not set(found) <= {"0", "1"} and not set(found) <= {"False", "True"}:
+            raise ValueError(
+                "`--positive` must say which label is predicted, unless labels are 0 and 1 or "
+                f"False and True; `{column.name}` holds {listed(found)}."
+            )
+        y = texts.map(ours)
+    else:
+        if positive not in found:
+            raise ValueError(
+                f"`--positive` must be one of the labels, {listed(found)}; {positive} was given."
+            )
+        y = (texts == positive).astype(float)
+    if y.nunique() < 2:
+        raise ValueError(
+            f"`--label`: column `{column.name}` must hold positive and negative cases; it holds "
+            f"{listed(found) or 'nothing'}."
+        )
+    counts = y.value_counts()
+    if counts.min() < 2:
+        raise ValueError(
+            f"`--label`: column `{column.name}` must hold two cases of each class or more; "
+            f"{'positive' if counts.idxmin() else 'negative'} is one."
+        )
+    return y.reindex(column.index).to_numpy()
+
+
+def _checked_groups(column):
+    if column.isna().any():
+        at = int(column.isna().to_numpy().argmax())
+        raise ValueError(
+            f"`--group`: column `{column.name}` must be complete; it is not in row {at + 1}: fill "
+            "it or remove the row."
+        )
+    if pd.api.types.is_float_dtype(column) and (column != column.round()).any():
+        raise ValueError(
+            f"`--group` must be a column of names or whole numbers; `{column.name}` holds "
+            f"{column[column != column.round()].iloc[0]:g}."
+        )
+    whole = column.astype(int) if pd.api.types.is_float_dtype(column) else column
+    return whole.astype(str).to_numpy(dtype=object)
+
+
+def _check_new_columns(rows, calibrated):
+    there = [name for name in calibrated.columns.values() if name in rows.columns]
+    if there:
+        raise ValueError(
+            f"SCORES must not hold columns that are written, and has {listed(there)}; rename or "
+            "remove them."
+        )
+
+
+def _measured(calibrated):
+    """How good the probabilities of each method are, a row each."""
+    known = calibrated.known
+    table = {
+        method: {
+            name: function(calibrated.y[known], p[known]) for name, function in _MEASURES.items()
+        }
+        for method, p in calibrated.stages.items()
+    }
+    return pd.DataFrame(table).T.rename_axis("method")
+
+
+def _parts(calibrated):
+    """Rows with labels, all of them and those of each group, by name."""
+    known = calibrated.known
+    parts = {_ALL: known}
+    if calibrated.groups is not None:
+        for name in sorted(set(calibrated.groups)):
+            own = known & (calibrated.groups == name)
+            if own.any():
+                parts[name] = own
+    return parts
+
+
+def _tables(calibrated):
+    return {
+        (name, method): reliability(calibrated.y[own], p[own])
+        for name, own in _parts(calibrated).items()
+        for method, p in calibrated.stages.items()
+    }
+
+
+def _draw(calibrated):
+    """Reliability of all rows and, where they are not too many, of each group."""
+    from bnmtl import plotting
+
+    parts = _parts(calibrated)
+    if len(parts) > _MOST_GROUPS + 1:
+        parts = {_ALL: parts[_ALL]}
+    predictions = {
+        name: {method: p[own] for method, p in calibrated.stages.items()}
+        for name, own in parts.items()
+    }
+    curves = {METHODS[name]: calibrated.fitted[name] for name in ("platt", "isotonic")}
+    return plotting.calibration_panel(
+        {name: calibrated.y[own] for name, own in parts.items()},
+        predictions,
+        calibrators={_ALL: curves} if calibrated.are_probabilities else None,
+    )
+
+
+def _record(options, calibrated, measures):
+    """What run.json holds of this command alone."""
+    sizes = {name: int(own.sum()) for name, own in _parts(calibrated).items()}
+    if calibrated.groups is not None:
+        del sizes[_ALL]
+    return {
+        "tasks": [{"name": name, "rows": n_rows} for name, n_rows in sizes.items()],
+        "rows": len(calibrated.y),
+        "labelled": int(calibrated.known.sum()),
+        "positive": int(np.nansum(calibrated.y)),
+        "folds": calibrated.n_folds,
+        "measures": measures.to_dict("index"),
+        "best": measures["cross-entropy (nats)"].idxmin(),
+        "calibrators": calibrated.parameters(),
+    }
+
+
+def _write(folder, rows, result, figure, clock):
+    """Write all files of a run."""
+    from bnmtl import plotting
+
+    written = rows.copy()
+    for method, column in result.calibrated.columns.items():
+        written[column] = result.calibrated.stages[METHODS[method]]
+    written.to_csv(folder / "scores.csv", index=False)
+    result.measures.to_csv(folder / "measures.csv")
+    keys = ["method"] if result.calibrated.groups is None else ["group", "method"]
+    parts = [
+        table.assign(group=group, method=method)[[*keys, *table.columns]]
+        for (group, method), table in result.tables.items()
+    ]
+    pd.concat(parts).to_csv(folder / "reliability.csv", index=False)
+    (folder / "reliability.png").write_bytes(plotting.png(figure))
+    clock.lap("files")
+    settings = as_options(result.record["settings"])
+    calibration_report.write(folder / "report.html", result, figure, settings, clock.laps)
+    clock.lap("report")
+    write_record(folder, result.record, clock)

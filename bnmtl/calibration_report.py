@@ -1,0 +1,111 @@
+"""One HTML page about scores and what calibration makes of them: picture, measures, parameters."""
+
+from html import escape
+
+from bnmtl.page import count, image, messages_section, number, settings_section, table, write_page
+from bnmtl.report import versions
+
+__all__ = ["write"]
+
+_DIGITS = 4
+
+
+def write(path, result, figure, settings, times):
+    """Write a self-contained HTML page about what `bnmtl calibrate` has found.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to write; an existing one is replaced.
+    result : bnmtl.calibrating.Result
+    figure : matplotlib.figure.Figure
+        The reliability of each method.
+    settings : mapping
+        Name -> value, as to be shown.
+    times : mapping
+        What was done -> seconds.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+    """
+    sections = [
+        _measures_section(result),
+        _picture_section(result, figure),
+        _parameters_section(result),
+        messages_section(result.record["warnings"]),
+        settings_section(settings, times, versions()),
+    ]
+    return write_page(path, "Calibrated scores", _lead(result.record), sections)
+
+
+def _lead(record):
+    n_unlabelled = record["rows"] - record["labelled"]
+    rest = ""
+    if n_unlabelled:
+        rest = f" {count(n_unlabelled, 'row')} without a label are calibrated by them."
+    share = record["positive"] / record["labelled"]
+    return (
+        f"{count(record['labelled'], 'row')} with a label, {share:.1%} of them positive.{rest} "
+        f"By cross-validation, <b>{escape(record['best'])}</b> has the lowest cross-entropy."
+    )
+
+
+def _measures_section(result):
+    best = {name: own.idxmin() for name, own in result.measures.items()}
+    best["ROC area"] = result.measures["ROC area"].idxmax()
+    rows = [
+        [
+            escape(method),
+            *(
+                f"<b>{number(value, _DIGITS)}</b>"
+                if best[name] == method
+                else number(value, _DIGITS)
+                for name, value in own.items()
+            ),
+        ]
+        for method, own in result.measures.iterrows()
+    ]
+    return (
+        "<h2>How good the probabilities are</h2>\n"
+        f"<p>Each row was calibrated by the rows of the other {result.record['folds'] - 1} of "
+        f"{result.record['folds']} folds, so that the numbers are those of new rows. The best of "
+        "each column is in bold; all are better the smaller, but for the ROC area.</p>\n"
+        f"{table(['method', *map(escape, result.measures)], rows, 1)}"
+    )
+
+
+def _picture_section(result, figure):
+    methods = ", ".join(result.measures.index)
+    return (
+        "<h2>Whether they mean what they say</h2>\n"
+        "<p>Where probabilities mean what they say, points lie on the diagonal: above it they are "
+        "too low, below it too high. Bars are 95 % intervals of the share of positives, and the "
+        "histograms show how many rows there are.</p>\n"
+        f"{image(figure, f'Reliability: {methods}')}"
+    )
+
+
+def _parameters_section(result):
+    """The sigmoids; steps of isotonic regression are in run.json."""
+    found = result.record["calibrators"]
+    what = "log odds of the score" if found["platt"]["scale"] == "logit" else "score"
+    rows = [["Platt", number(found["platt"]["a"], _DIGITS), number(found["platt"]["b"], _DIGITS)]]
+    by_group = found.get("platt_by_group")
+    if by_group:
+        rows += [
+            [
+                f"Platt by group: {escape(name)}",
+                number(by_group["a"][name], _DIGITS),
+                number(by_group["b"][name], _DIGITS),
+            ]
+            for name in by_group["a"]
+        ]
+    steps = len(set(found["isotonic"]["values"]))
+    return (
+        "<h2>What was fitted to all rows</h2>\n"
+        f"<p>Platt's method: the probability is 1 / (1 + exp(a f + b)), f being the {what}. "
+        f"Isotonic regression has {count(steps, 'step')}; they are in run.json.</p>\n"
+        f"{table(['sigmoid', 'a', 'b'], rows, 1)}"
+    )

@@ -1,0 +1,121 @@
+"""Scores calibrated by several methods at once, each case by the others."""
+
+import numpy as np
+from scipy.special import logit
+
+from bnmtl.calibration import IsotonicCalibrator, MultitaskPlattCalibrator, PlattCalibrator
+
+__all__ = ["METHODS", "Calibrated"]
+
+METHODS = {"platt": "Platt", "isotonic": "isotonic", "platt_by_group": "Platt by group"}
+_FOLDS = 10
+_EPS = np.finfo(float).eps
+
+
+class Calibrated:
+    """Scores calibrated by all methods: cases with a label by those of other folds.
+
+    Cases without a label are calibrated by all that have one. Folds are parts of the cases in the
+    order of their groups, labels and scores, so that they do not depend on the order of the rows.
+
+    Parameters
+    ----------
+    scores : float array of shape (n,)
+    y : float array of shape (n,)
+        1, 0, or nan where there is no label; two cases of each class at least.
+    groups : str array of shape (n,) or None
+
+    Attributes
+    ----------
+    known : bool array of shape (n,)
+        Whether there is a label.
+    are_probabilities : bool
+        Whether all scores are from 0 to 1; Platt's method then goes by their log odds.
+    stages : dict of str to float array of shape (n,)
+        Probabilities by the title of the method, "before" first where scores are probabilities.
+    columns : dict of str to str
+        By method the column that is written.
+    fitted : dict
+        Calibrators of all cases with a label, by method.
+    n_folds : int
+    """
+
+    def __init__(self, scores, y, groups):
+        self.scores, self.y, self.groups = scores, y, groups
+        self.known = ~np.isnan(y)
+        self.are_probabilities = bool(((scores >= 0) & (scores <= 1)).all())
+        scale = "logit" if self.are_probabilities else "raw"
+        makers = {
+            "platt": lambda: PlattCalibrator(scale=scale),
+            "isotonic": IsotonicCalibrator,
+            "platt_by_group": MultitaskPlattCalibrator,
+        }
+        if groups is None:
+            del makers["platt_by_group"]
+        self.columns = {method: f"calibrated_{method}" for method in makers}
+        rows = np.flatnonzero(self.known)
+        folds = self._folds(rows)
+        self.n_folds = int(folds.max()) + 1
+        self.fitted = {method: self._fit(make(), rows) for method, make in makers.items()}
+        self.stages = {"before": scores} if self.are_probabilities else {}
+        for method, make in makers.items():
+            p = self._predict(self.fitted[method], np.arange(len(scores)))
+            for fold in range(self.n_folds):
+                calibrator = self._fit(make(), rows[folds != fold])
+                p[rows[folds == fold]] = self._predict(calibrator, rows[folds == fold])
+            # No probability that so many cases could not tell from 0 or 1.
+            low = 1 / (len(rows) + 2)
+            self.stages[METHODS[method]] = np.clip(p, low, 1 - low)
+
+    def _folds(self, rows):
+        """Number of the fold of each of these rows; classes are spread evenly."""
+        groups = np.zeros(len(rows)) if self.groups is None else self.groups[rows].astype(str)
+        order = np.lexsort([self.scores[rows], groups, self.y[rows]])
+        n_folds = min(_FOLDS, int(np.unique(self.y[rows], return_counts=True)[1].min()))
+        folds = np.empty(len(rows), dtype=int)
+        # Beginning anew with each class, so that every fold lacks as few cases of it as of others.
+        for label in (0, 1):
+            own = order[self.y[rows][order] == label]
+            folds[own] = np.arange(len(own)) % n_folds
+        return folds
+
+    def _fit(self, calibrator, rows):
+        if isinstance(calibrator, MultitaskPlattCalibrator):
+            return calibrator.fit(self._units(rows), self.y[rows], self.groups[rows])
+        return calibrator.fit(self.scores[rows], self.y[rows])
+
+    def _predict(self, calibrator, rows):
+        if not isinstance(calibrator, MultitaskPlattCalibrator):
+            return calibrator.predict(self.scores[rows])
+        units = self._units(rows)
+        p = calibrator.pooled_.predict(units)
+        known = np.isin(self.groups[rows].astype(str), list(calibrator.a_.index))
+        if known.any():
+            p[known] = calibrator.predict(units[known], self.groups[rows][known])
+        return p
+
+    def _units(self, rows):
+        """Scores as the sigmoids of groups take them: log odds of probabilities."""
+        own = self.scores[rows]
+        return logit(np.clip(own, _EPS, 1 - _EPS)) if self.are_probabilities else own
+
+    def parameters(self):
+        """What each calibrator of all cases is, by method, as numbers and lists."""
+        platt, isotonic = self.fitted["platt"], self.fitted["isotonic"]
+        found = {
+            "platt": {"scale": platt.scale, "a": platt.a_, "b": platt.b_},
+            "isotonic": {
+                "scores": isotonic.scores_.tolist(),
+                "values": isotonic.values_.tolist(),
+            },
+        }
+        if self.groups is not None:
+            own = self.fitted["platt_by_group"]
+            found["platt_by_group"] = {
+                "scale": platt.scale,
+                "a": own.a_.to_dict(),
+                "b": own.b_.to_dict(),
+                "variance": own.variance_,
+                "pooled": {"a": own.pooled_.a_, "b": own.pooled_.b_},
+            }
+        return found

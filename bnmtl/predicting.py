@@ -1,0 +1,148 @@
+"""One run of `bnmtl predict`: rows in, the same rows with probabilities of a variable out."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_float_dtype, is_numeric_dtype
+
+from bnmtl.io.bif import read_bif
+from bnmtl.io.run import read_record
+from bnmtl.output import OutputFile
+from bnmtl.runs import user_messages, warnings_kept
+from bnmtl.tasks.wording import listed
+
+__all__ = ["Result", "run"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run has predicted.
+
+    Attributes
+    ----------
+    target : str
+    n_rows : int
+    states : pandas.DataFrame
+        By state: in how many rows it is predicted, its mean probability, and in how many of the
+        rows whose state is known it is.
+    n_known : int
+        Rows with a state of the target in its own column.
+    accuracy, cross_entropy : float
+        Over these rows; nats.
+    cut_by : pathlib.Path or None
+        The run whose cut points were used.
+    warnings : list of str
+    """
+
+    target: str
+    n_rows: int
+    states: pd.DataFrame
+    n_known: int
+    accuracy: float
+    cross_entropy: float
+    cut_by: Path | None
+    warnings: list
+
+
+def run(options):
+    """Check, predict, and write the file.
+
+    Parameters
+    ----------
+    options : PredictOptions
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    ValueError, TypeError
+        For mistakes in the options, the network or the rows; nothing is written then.
+    """
+    from bnmtl.classification import BayesNetClassifier
+    from bnmtl.tasks import read
+
+    file = OutputFile(options.out, (".csv", ".csv.gz"), options.force)
+    network, target = read_bif(options.network), options.target
+    classifier = BayesNetClassifier.from_network(network, target, options.unseen)
+    states = classifier.classes_
+    with warnings_kept() as caught:
+        (rows,) = read([options.rows]).values()
+        names = [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
+        _check_new_columns(rows, names)
+        cut, cut_by = _cut(rows, options.network)
+        probabilities = classifier.predict_proba(cut)
+    written = _without_points(rows)
+    written[names[0]] = states[probabilities.argmax(axis=1)]
+    written[names[1:]] = probabilities
+    file.write(written.to_csv(index=False, lineterminator="\n").encode())
+    known = _known(cut, target, states)
+    return Result(
+        target,
+        len(rows),
+        _by_state(states, probabilities, known),
+        *_judged(probabilities, known),
+        cut_by,
+        user_messages(caught),
+    )
+
+
+def _cut(rows, network):
+    """Cut numbers where the run that learned the network has cut them; say whose cut points."""
+    from bnmtl.tasks import Edges
+
+    folder = Path(network).parent
+    record = read_record(folder)
+    if record is None or Path(network).name not in record["files"]:
+        return rows, None
+    cuts = record.get("cut_points", {})
+    wanted = {c: cuts[c] for c in rows.columns if c in cuts and is_numeric_dtype(rows[c])}
+    return (Edges(wanted).apply(rows), folder) if wanted else (rows, None)
+
+
+def _check_new_columns(rows, names):
+    there = [name for name in names if name in rows.columns]
+    if there:
+        raise ValueError(
+            f"ROWS must not hold columns that are written, and has {listed(there)}; rename or "
+            "remove them."
+        )
+
+
+def _without_points(rows):
+    """Return the rows to write: whole numbers with gaps, which are floats here, without points."""
+    rows = rows.copy()
+    for column in rows.columns[[is_float_dtype(kind) for kind in rows.dtypes]]:
+        values = rows[column].dropna()
+        if np.isfinite(values).all() and (values == values.round()).all():
+            rows[column] = rows[column].astype("Int64")
+    return rows
+
+
+def _known(rows, target, states):
+    """Return the position of each row's state, -1 where it is not known."""
+    if target not in rows.columns:
+        return np.full(len(rows), -1)
+    texts = _without_points(rows[[target]])[target].astype("string")
+    return pd.Index(states).get_indexer(texts.astype(object))
+
+
+def _by_state(states, probabilities, known):
+    predicted = np.bincount(probabilities.argmax(axis=1), minlength=len(states))
+    counts = np.bincount(known[known >= 0], minlength=len(states))
+    columns = {"predicted": predicted, "mean": probabilities.mean(axis=0), "known": counts}
+    return pd.DataFrame(columns, index=states, dtype=object)
+
+
+def _judged(probabilities, known):
+    """Number of rows whose state is known, share of them that is right, and cross-entropy."""
+    told = np.flatnonzero(known >= 0)
+    if not told.size:
+        return 0, np.nan, np.nan
+    right = probabilities[told].argmax(axis=1) == known[told]
+    with np.errstate(divide="ignore"):
+        surprise = -np.log(probabilities[told, known[told]])
+    return len(told), float(right.mean()), float(surprise.mean())
