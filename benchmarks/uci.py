@@ -1,0 +1,100 @@
+"""Classification problems of the UCI repository, and what learners of each kind get to see of them.
+
+The files are no part of the project: they are under the folder that `--data` or the environment
+variable BNMTL_DATA names, each table with its class in the last column, and ``schema.json`` with
+the declared values.
+"""
+
+import functools
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.tasks import discretize
+
+FOLDER = "uci"
+# Told apart from the features: what names a row or says where it was first used.
+_NAMES_OF_ROWS = {"splice": ["Instance_name"], "vowel": ["Train or Test", "Speaker Number"]}
+
+
+class Table(NamedTuple):
+    """Features, numbers as floats and others as categories with all declared values; classes."""
+
+    features: pd.DataFrame
+    classes: np.ndarray
+
+
+def folder(data=None):
+    """The folder of the tables, by default the one of BNMTL_DATA."""
+    data = data or os.environ.get("BNMTL_DATA")
+    where = f"`--data` or the environment variable BNMTL_DATA must name the folder with {FOLDER}"
+    if not data:
+        raise ValueError(f"{where}.")
+    if not Path(data, FOLDER, "schema.json").is_file():
+        raise ValueError(f"{where}, which `{data}` is not: there is no {FOLDER}/schema.json.")
+    return Path(data, FOLDER)
+
+
+@functools.cache
+def read(name, data=None):
+    """A table with all its rows; missing cells stay missing."""
+    schema = json.loads((folder(data) / "schema.json").read_text())[name]
+    declared = {column["name"]: column for column in schema["columns"]}
+    texts = pd.read_csv(
+        folder(data) / schema["file"], dtype=str, keep_default_na=False, na_values=[""]
+    )
+    features = {}
+    for column in texts.columns.drop([schema["class"], *_NAMES_OF_ROWS.get(name, [])]):
+        if declared[column]["type"] == "numeric":
+            features[column] = texts[column].astype(float)
+        else:
+            features[column] = pd.Categorical(texts[column], declared[column]["values"])
+    return Table(pd.DataFrame(features), texts[schema["class"]].to_numpy(dtype=object))
+
+
+def fingerprint(name, data=None):
+    """A hash of a table's file, by which lines of results tell what they were measured on."""
+    schema = json.loads((folder(data) / "schema.json").read_text())[name]
+    content = (folder(data) / schema["file"]).read_bytes()
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+class Views:
+    """The same rows as numbers, as standardized numbers and as categories, by the training rows.
+
+    Parameters
+    ----------
+    features : pandas.DataFrame
+    train : int array
+        Rows that means, deviations and cut points are taken from.
+
+    Attributes
+    ----------
+    numbers : numpy.ndarray, shape (n_rows, n_columns)
+        A column of 0 and 1 for each value of a nominal attribute.
+    scaled : numpy.ndarray, shape (n_rows, n_columns)
+        The same with mean 0 and standard deviation 1.
+    """
+
+    def __init__(self, features, train):
+        self._features, self._train = features, train
+        self.numbers = pd.get_dummies(features, dtype=float).to_numpy()
+        center, spread = self.numbers[train].mean(axis=0), self.numbers[train].std(axis=0)
+        self.scaled = (self.numbers - center) / np.where(spread > 0, spread, 1.0)
+
+    @functools.cache  # noqa: B019 - views live as long as a case of a study
+    def categories(self, bins):
+        """All attributes as categories, numbers in bins of about as many training rows each."""
+        numeric = list(self._features.select_dtypes("number"))
+        result = self._features.copy()
+        if numeric:
+            # The half makes numbers of the whole ones, too, which would be states as they are.
+            numbers = self._features[numeric] + 0.5
+            _, edges = discretize(numbers.iloc[self._train], bins=bins, return_edges=True)
+            result[numeric] = edges.apply(numbers)
+        return result
