@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from benchmarks import study, uci
+from benchmarks import good_learners, study, uci
 from benchmarks.good_learners import LEARNERS, Model
 from benchmarks.good_tables import draw, tables
 from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, learning_curve, reliability
@@ -44,7 +44,15 @@ N_CALIBRATION = {QUICK: 100}
 CURVES = ("ADULT", "COVTYPE", "LETTER.p1", "LETTER.p2", "CALHOUS")
 CURVE_SIZES = tuple(2**k for k in range(5, 14))
 N_DRAWS = 10
-FIXED = {"train": 4000, "calibration": 1000, "draws": N_DRAWS}
+FIXED = {
+    "train": 4000,
+    "calibration": 1000,
+    "draws": N_DRAWS,
+    "svm_iterations": good_learners.SVM_ITERATIONS,
+    "learning_rate": good_learners.LEARNING_RATE,
+    "epochs": good_learners.EPOCHS,
+    "bins": good_learners.BINS,
+}
 
 
 def plan(quick, trials=None):
