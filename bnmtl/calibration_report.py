@@ -53,18 +53,9 @@ def _lead(record):
 
 
 def _measures_section(result):
-    best = {name: own.idxmin() for name, own in result.measures.items()}
-    best["ROC area"] = result.measures["ROC area"].idxmax()
+    best = {**result.measures.min(), "ROC area": result.measures["ROC area"].max()}
     rows = [
-        [
-            escape(method),
-            *(
-                f"<b>{number(value, _DIGITS)}</b>"
-                if best[name] == method
-                else number(value, _DIGITS)
-                for name, value in own.items()
-            ),
-        ]
+        [escape(method), *(_cell(value, best[name]) for name, value in own.items())]
         for method, own in result.measures.iterrows()
     ]
     return (
@@ -74,6 +65,12 @@ def _measures_section(result):
         "each column is in bold; all are better the smaller, but for the ROC area.</p>\n"
         f"{table(['method', *map(escape, result.measures)], rows, 1)}"
     )
+
+
+def _cell(value, best):
+    """A number, in bold where it looks like the best one."""
+    text = number(value, _DIGITS)
+    return f"<b>{text}</b>" if text == number(best, _DIGITS) else text
 
 
 def _picture_section(result, figure):
