@@ -68,6 +68,31 @@ class PyAgrum:
         return time.perf_counter() - began
 
 
+class PyAgrumClassifier:
+    """pyAgrum's classifier of one variable by a network that is there already.
+
+    Parameters
+    ----------
+    path : str or path-like
+        BIF file.
+    target : str
+    """
+
+    def __init__(self, path, target):
+        import pyagrum
+        from pyagrum.lib.discreteTypeProcessor import DiscreteTypeProcessor
+        from pyagrum.skbn import BNClassifier
+
+        network = pyagrum.loadBN(str(path))
+        self._classifier = BNClassifier(type_processor=DiscreteTypeProcessor())
+        self._classifier.fromTrainedModel(network, targetAttribute=target)
+        self.classes = list(network.variable(target).labels())
+
+    def predict_proba(self, frame):
+        """Probabilities by class, rounded to ten digits where there are two."""
+        return self._classifier.predict_proba(frame)
+
+
 class Pgmpy:
     """pgmpy's hill climbing on one data set, BDeu with sample size 1."""
 

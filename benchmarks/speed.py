@@ -20,9 +20,10 @@ from rich.progress import track
 from scipy.stats import sem
 
 import bnmtl
-from benchmarks.peers import Pgmpy, PyAgrum, check_score
+from benchmarks.peers import Pgmpy, PyAgrum, PyAgrumClassifier, check_score
 from benchmarks.record import Results
 from bnmtl import BDeu, SingleTaskLearner, structures
+from bnmtl.classification import BayesNetClassifier
 from bnmtl.search import hill_climbing, orders
 from bnmtl.search.budget import Budget
 from bnmtl.search.constraints import constraints_by_task
@@ -40,6 +41,8 @@ CLIMBS = [
 ]
 FITS = [("alarm", 1000), ("andes", 1000)]
 REPLICATES = {"pigs": 5}
+# Classified; their blankets have 2 to 8 variables.
+TARGETS = ("HYPOVOLEMIA", "LVFAILURE", "CATECHOL", "VENTLUNG", "HR")
 
 
 def shuffled(name, n_rows, replicate):
@@ -292,6 +295,37 @@ def measure_start(*_):
     }
 
 
+def measure_predict(name, n_rows):
+    """Probabilities of variables with blankets of all sizes, text in; equal values first."""
+    frame = structures.load(name).sample(n_rows, random_state=0)
+    ours_seconds, peers_seconds, off = [], [], 0.0
+    for target in TARGETS:
+        rows = frame.drop(columns=target).astype(str).astype(object)
+        ours = BayesNetClassifier.from_network(structures.load(name), target)
+        peer = PyAgrumClassifier(structures.path(name), target)
+        order = [peer.classes.index(state) for state in ours.classes_]
+        first = ours.predict_proba(rows[:1000])
+        off = max(off, np.abs(first - peer.predict_proba(rows[:1000])[:, order]).max())
+        if off > 1e-9:
+            raise AssertionError(f"{target}: probabilities differ from pyAgrum's by {off}.")
+        for classifier, seconds in ((ours, ours_seconds), (peer, peers_seconds)):
+            least = np.inf
+            for _ in range(2):
+                began = time.perf_counter()
+                classifier.predict_proba(rows)
+                least = min(least, time.perf_counter() - began)
+            seconds.append(least)
+    ratios = np.divide(peers_seconds, ours_seconds)
+    return {
+        "targets": len(TARGETS),
+        "off": float(f"{off:.2g}"),
+        "ours": median(ours_seconds),
+        "pyAgrum": median(peers_seconds),
+        "ratio": median(ratios),
+        "least_ratio": float(f"{ratios.min():.6g}"),
+    }
+
+
 STUDIES = {
     "start": (measure_start, [("asia", 200)]),
     "climb": (measure_climb, CLIMBS),
@@ -299,6 +333,7 @@ STUDIES = {
     "fit": (measure_fit, FITS),
     "pgmpy": (measure_pgmpy, [("alarm", 1000)]),
     "threads": (measure_threads, [("alarm", 1000)]),
+    "predict": (measure_predict, [("alarm", 100_000)]),
 }
 
 
