@@ -16,7 +16,8 @@ from sklearn.base import clone
 
 from benchmarks import good_learners, study, uci
 from benchmarks.good_learners import LEARNERS, Model
-from benchmarks.good_tables import draw, tables
+from benchmarks.good_pictures import draw
+from benchmarks.good_tables import tables
 from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, learning_curve, reliability
 from bnmtl.metrics import prediction
 from bnmtl.seeding import generator
@@ -58,7 +59,7 @@ FIXED = {
 def plan(quick, trials=None):
     """A case a learner; the quick one is a table that scikit-learn brings, fast learners only."""
     if quick:
-        fast = ("logistic regression", "naive Bayes", "decision trees", "multi-net")
+        fast = ("logistic regression", "naive Bayes", "decision trees", "Bayesian network")
         return [{"problem": QUICK, "trial": 0, "wanted": [learner]} for learner in fast]
     return [
         {"problem": problem, "trial": trial, "wanted": [learner]}

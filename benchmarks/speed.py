@@ -41,7 +41,7 @@ CLIMBS = [
 ]
 FITS = [("alarm", 1000), ("andes", 1000)]
 REPLICATES = {"pigs": 5}
-# Classified; their blankets have 2 to 8 variables.
+# Classified; their blankets have 3 to 8 variables.
 TARGETS = ("HYPOVOLEMIA", "LVFAILURE", "CATECHOL", "VENTLUNG", "HR")
 
 
@@ -306,7 +306,8 @@ def measure_predict(name, n_rows):
         order = [peer.classes.index(state) for state in ours.classes_]
         first = ours.predict_proba(rows[:1000])
         off = max(off, np.abs(first - peer.predict_proba(rows[:1000])[:, order]).max())
-        if off > 1e-9:
+        # pyAgrum reads the tables of a file in single precision.
+        if off > 1e-7:
             raise AssertionError(f"{target}: probabilities differ from pyAgrum's by {off}.")
         for classifier, seconds in ((ours, ours_seconds), (peer, peers_seconds)):
             least = np.inf
