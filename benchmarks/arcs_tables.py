@@ -57,7 +57,7 @@ def stages(lines, problem, method, kind):
 
 def combinations(lines):
     """Problems, kinds and methods that there are lines of."""
-    for problem in dict.fromkeys(lines["problem"]):
+    for problem in sorted(set(lines["problem"])):
         for kind in KINDS:
             for method in METHODS:
                 if ((lines["problem"] == problem) & (lines["method"] == method)).any():
@@ -184,7 +184,7 @@ def draw(lines):
     """Shares of true pairs by confidence, alone and together; below, calibrated by isotonic."""
     from matplotlib.figure import Figure
 
-    problems = list(dict.fromkeys(lines["problem"]))
+    problems = sorted(set(lines["problem"]))
     columns = [(problem, kind) for problem in problems for kind in KINDS]
     figure = Figure(figsize=(2.1 * len(columns) + 0.6, 4.9), layout="constrained")
     panels = figure.subplots(2, len(columns), sharex=True, sharey=True, squeeze=False)

@@ -95,7 +95,7 @@ def _problems(lines):
             problem: f"{own['before']:.3f} → {own['Platt']:.3f}" for problem, own in wide.iterrows()
         }
         rows.append({"learner": learner, **cells})
-    order = list(dict.fromkeys(lines["problem"]))
+    order = sorted(set(lines["problem"]))
     return pd.DataFrame(rows, columns=["learner", *order]).fillna("")
 
 
@@ -109,7 +109,7 @@ def _slopes(lines):
         {"learner": name, **{problem: f"{one:.2f}" for problem, one in wide.loc[name].items()}}
         for name in known(lines)
     ]
-    order = list(dict.fromkeys(lines["problem"]))
+    order = sorted(set(lines["problem"]))
     return pd.DataFrame(rows, columns=["learner", *order]).replace("nan", "").fillna("")
 
 
@@ -277,8 +277,8 @@ def _best(lines):
         best = means.groupby("learner").min().sort_values()
         if len(best) < 2:
             continue
-        thesis = means[means.index.get_level_values("learner").isin(THESIS)]
-        first = thesis.idxmin()
+        published = means.drop("Platt on log odds", level="method", errors="ignore")
+        first = published[published.index.get_level_values("learner").isin(THESIS)].idxmin()
         yield (
             f"boosted trees calibrated by Platt are best, {TITLES[name]}",
             "yes",

@@ -155,7 +155,7 @@ MEASURES = {"errors": "share of errors", "cross_entropy": "cross-entropy (nats)"
 def tables(lines):
     """What each method reaches by table and share, and the claims."""
     rows = []
-    for (table, _), own in lines.groupby(["table", "share"], sort=False):
+    for (table, _), own in lines.groupby(["table", "share"]):
         row = {
             "table": table,
             "rows learned from": f"{own['learned'].mean():.0f}",
@@ -181,7 +181,7 @@ def _claims(lines):
 def _below(lines, other, name, title):
     """Whether nets learned together are better than another method, table by table."""
     better, worse, texts = 0, 0, []
-    for (table, share), own in lines.groupby(["table", "share"], sort=False):
+    for (table, share), own in lines.groupby(["table", "share"]):
         wide = by_trial(own, "method", name)
         if {"nets together", other} <= set(wide):
             ours, theirs = wide["nets together"], wide[other]
@@ -202,7 +202,7 @@ def draw(lines):
     """Errors and cross-entropy by share of rows, a panel a table."""
     from matplotlib.figure import Figure
 
-    names = list(dict.fromkeys(lines["table"]))
+    names = sorted(set(lines["table"]))
     figure = Figure(figsize=(2.6 * len(names) + 0.4, 5), layout="constrained")
     panels = figure.subplots(2, len(names), squeeze=False)
     markers = dict(zip(METHODS, "ovs^Dx", strict=True))

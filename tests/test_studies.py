@@ -11,8 +11,11 @@ from budget import quick_search
 from scipy import stats
 
 from benchmarks import (
+    calibrated_arcs,
+    good_probabilities,
     groups,
     methods,
+    multinets,
     penalty_choice,
     penalty_curves,
     pool,
@@ -44,8 +47,8 @@ from bnmtl.search.posterior import log_posterior
 from bnmtl.search.problem import Couplings
 
 STUDIES = (
-    *(methods, penalty_choice, penalty_curves, posterior, priors, selection, task_number),
-    training_size,
+    *(calibrated_arcs, good_probabilities, methods, multinets, penalty_choice, penalty_curves),
+    *(posterior, priors, selection, task_number, training_size),
 )
 
 
@@ -119,6 +122,9 @@ def test_the_studies_have_their_sizes():
     assert len(pd.DataFrame(priors.plan(False)).explode("wanted")) == 5 * 20 * 4
     assert len(pd.DataFrame(selection.plan(False)).explode("wanted")) == 5 * 10 * 8
     assert len(pd.DataFrame(task_number.plan(False)).explode("wanted")) == 2 * 20 * 3
+    assert len(good_probabilities.plan(False)) == 8 * 5 * (10 + 2)
+    assert len(calibrated_arcs.plan(False)) == 4 * 10 * 2
+    assert len(pd.DataFrame(multinets.plan(False)).explode("wanted")) == 6 * 2 * 10 * 6
 
 
 @pytest.mark.parametrize("module", STUDIES, ids=lambda module: module.NAME)

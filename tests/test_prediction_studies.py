@@ -1,0 +1,306 @@
+"""The studies of predictions: their parts by hand, their tables from invented lines."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import (
+    arcs_tables,
+    calibrated_arcs,
+    good_learners,
+    good_probabilities,
+    good_tables,
+    multinets,
+    uci,
+)
+from benchmarks.related import Related
+from bnmtl import problems
+from bnmtl.confidence import arc_confidence
+from bnmtl.learners import SingleTaskLearner
+from bnmtl.metrics.prediction import root_mean_squared_error
+
+RNG = np.random.default_rng(0)
+QUICK = good_probabilities.QUICK
+
+
+def verdicts(text):
+    """Claim -> whether it holds."""
+    cells = [line.strip("| ").split(" | ") for line in text.splitlines()[2:]]
+    return {(own[0], own[1]): own[-1] for own in cells}
+
+
+def test_views_go_by_the_training_rows():
+    features = pd.DataFrame(
+        {
+            "count": [1.0, 2.0, 3.0, 4.0, 100.0],
+            "kind": pd.Categorical(list("aabba"), ["a", "b", "c"]),
+        }
+    )
+    views = uci.Views(features, np.arange(4))
+    assert views.numbers.shape == (5, 4)  # a column a declared value
+    assert views.scaled[:4].mean(axis=0) == pytest.approx([0, 0, 0, 0])
+    assert views.scaled[:4, :3].std(axis=0) == pytest.approx([1, 1, 1])
+    bins = views.categories(2)
+    assert bins["count"].tolist() == ["below_3"] * 2 + ["from_3"] * 3
+    assert bins["kind"].tolist() == list("aabba")
+
+
+def test_data_that_are_needed_are_asked_for(monkeypatch, tmp_path):
+    monkeypatch.delenv("BNMTL_DATA", raising=False)
+    for module in (good_probabilities, multinets):
+        module.check_needs(module.plan(True), [])
+        with pytest.raises(ValueError, match="BNMTL_DATA must name the folder with uci"):
+            module.check_needs(module.plan(False), [])
+    monkeypatch.setenv("BNMTL_DATA", str(tmp_path))
+    with pytest.raises(ValueError, match="there is no uci/schema.json"):
+        good_probabilities.check_needs(good_probabilities.plan(False), [])
+
+
+@pytest.fixture
+def table(monkeypatch, tmp_path):
+    """A folder of data with a small table of numbers, names and a gap."""
+    (tmp_path / "uci").mkdir()
+    (tmp_path / "uci" / "small.csv").write_text("size,kind,class\n1,a,no\n2.5,,yes\n3,b,no\n")
+    (tmp_path / "uci" / "schema.json").write_text(
+        '{"small": {"file": "small.csv", "class": "class", "columns": ['
+        '{"name": "size", "type": "numeric"}, '
+        '{"name": "kind", "type": "nominal", "values": ["b", "a"]}, '
+        '{"name": "class", "type": "nominal", "values": ["no", "yes"]}]}}'
+    )
+    monkeypatch.setenv("BNMTL_DATA", str(tmp_path))
+    uci.read.cache_clear()
+    yield tmp_path / "uci" / "small.csv"
+    uci.read.cache_clear()
+
+
+def test_tables_are_read_by_their_schema(table):
+    features, classes = uci.read("small")
+    assert features["size"].tolist() == [1.0, 2.5, 3.0]
+    assert features["kind"].cat.categories.tolist() == ["b", "a"]
+    assert features["kind"].isna().tolist() == [False, True, False]
+    assert classes.tolist() == ["no", "yes", "no"]
+    before = uci.fingerprint("small")
+    table.write_text("size,kind,class\n1,a,no\n")
+    assert uci.fingerprint("small") != before
+
+
+def test_a_leaf_has_one_case_of_each_class_more():
+    X, y = np.array([[0], [0], [0], [1], [1]]), np.array([0, 0, 1, 1, 1])
+    tree = good_learners.LaplaceTree(max_depth=1).fit(X, y)
+    assert tree.predict_proba([[0], [1]]) == pytest.approx(
+        np.array([[3 / 5, 2 / 5], [1 / 4, 3 / 4]])
+    )
+
+
+def test_gain_ratios_tell_what_a_column_knows():
+    y = np.tile([0, 1], 500)
+    columns = np.column_stack([y, RNG.random(1000), np.ones(1000)])
+    same, noise, constant = good_learners.gain_ratios(columns, y)
+    assert same == pytest.approx(1) and 0 <= noise < 0.02 and constant == 0
+
+
+def test_a_kernel_has_weight_one_at_the_nearest():
+    weights = good_learners._Kernel(2.0)(np.array([[3.0, 5.0, 1e6]]))
+    assert weights == pytest.approx(np.array([[1, np.exp(-1), 0]]))
+
+
+def test_rows_are_drawn_apart_and_again_the_same():
+    parts = good_probabilities.split("ADULT", 45_222, 0)
+    assert [len(part) for part in parts] == [4000, 1000, 40_222]
+    assert len(set(np.concatenate(parts))) == 45_222
+    assert (good_probabilities.split("ADULT", 45_222, 0)[0] == parts[0]).all()
+    assert (good_probabilities.split("ADULT", 45_222, 1)[0] != parts[0]).any()
+    assert len(good_probabilities.split("SPAMBASE", 4601, 0)[0]) == 2000
+
+
+@pytest.mark.filterwarnings("ignore:.*are clipped")
+def test_the_best_on_the_calibration_rows_is_tested():
+    line = good_probabilities.measure(QUICK, 0, ["logistic regression"])["logistic regression"]
+    views, y, (train, calibration, test), _ = good_probabilities._views(QUICK, 0)
+    models = list(good_learners.logistic_regression(views, y, train, calibration, 0))
+    errors = [root_mean_squared_error(y[calibration], model.scores) for model in models]
+    best = models[int(np.argmin(errors))]
+    own = line["methods"]["before"]
+    assert own["parameters"][good_probabilities.RMSE] == best.parameters
+    assert own[good_probabilities.RMSE] == pytest.approx(
+        root_mean_squared_error(y[test], best.score(test)), abs=1e-6
+    )
+    assert set(line["methods"]) == {"before", "Platt", "Platt on log odds", "isotonic"}
+    assert set(line["pictured"]) == set(line["methods"])
+    assert line["curve"]["sizes"] == [32, 64, 128]
+
+
+@pytest.mark.filterwarnings("ignore:.*are clipped")
+def test_boosting_has_both_corrections(monkeypatch):
+    monkeypatch.setattr(good_learners, "STUMP_STEPS", (1, 4))
+    line = good_probabilities.measure(QUICK, 0, ["boosted stumps"])["boosted stumps"]
+    assert {"logistic correction", "log-loss"} <= set(line["methods"])
+    views, y, parts, _ = good_probabilities._views(QUICK, 0)
+    models = list(good_learners.boosted_stumps(views, y, *parts[:2], 0))
+    assert len(models) == 8 and sum(model.calibrated for model in models) == 4
+    for model in models:
+        assert ((model.scores >= 0) & (model.scores <= 1)).all()
+        assert model.score(parts[1]) == pytest.approx(model.scores)
+    # One stump of vote a: F is a or -a, and the correction gives back its share of errors.
+    one = next(model for model in models if model.parameters == "weighted, 1 steps")
+    wrong = np.mean((one.score(parts[0]) > 0.5) != y[parts[0]])
+    p = one.methods["logistic correction"](one.scores)
+    assert set(p.round(9)) == {round(wrong, 9), round(1 - wrong, 9)}
+    assert line["pictured"]["log-loss"]["parameters"] == line["pictured"]["Platt"]["parameters"]
+
+
+def test_every_class_has_two_rows_to_learn_from():
+    classes = np.array(["rare"] * 3 + ["common"] * 40, dtype=object)
+    learned = multinets.drawn(classes, 0.2, np.random.default_rng(0))
+    assert learned[:3].sum() == 2 and learned[3:].sum() == 8
+
+
+def test_pairs_are_counted_by_confidence():
+    related = Related(problems.deletion("asia", 2, 0.2, random_state=0), 200, 0)
+    learner = SingleTaskLearner(search="hill-climbing", restarts=0)
+    table = arc_confidence(related.tasks, learner, 100, random_state=0)
+    found = calibrated_arcs.counted(table, related)
+    expected = {kind: {name: [0] * 101 for name in ("pairs", "true")} for kind in found}
+    for _, task, parent, child, arc, edge in table.itertuples():
+        variables = {parent, child}
+        constant = variables & set(related.tasks[task].constant)
+        graph = related.networks[task].graph
+        is_arc = graph.has_edge(parent, child) and not constant
+        is_edge = is_arc or (graph.has_edge(child, parent) and not constant)
+        expected["arc"]["pairs"][round(100 * arc)] += 1
+        expected["arc"]["true"][round(100 * arc)] += is_arc
+        if parent < child:
+            expected["edge"]["pairs"][round(100 * edge)] += 1
+            expected["edge"]["true"][round(100 * edge)] += is_edge
+    assert found == expected
+
+
+def invented_good(lower):
+    """Lines in which Platt's method lowers errors by so much."""
+    lines = []
+    for case in good_probabilities.plan(False):
+        (learner,) = case["wanted"]
+        level = 0.3 + 0.01 * list(good_learners.LEARNERS).index(learner)
+        by_method = {"before": level, "Platt": level - lower, "isotonic": level - lower / 2}
+        if learner not in good_learners.MARGINS:
+            by_method["Platt on log odds"] = level - 2 * lower
+        if learner.startswith("boosted"):
+            by_method |= {"logistic correction": level, "log-loss": level}
+        methods, pictured = {}, {}
+        for method, value in by_method.items():
+            measures = {name: value + RNG.normal(0, 1e-4) for name in good_tables.TITLES}
+            methods[method] = measures
+            near = 0.99 if learner == "boosted trees" and "lo" in method else 0.1
+            slope = 0.5 if learner == "naive Bayes" else 2.0
+            reliable = {"left": [0.0], "right": [0.1], "mean_prediction": [0.05]}
+            reliable |= {"fraction_positive": [0.06], "count": [10]}
+            pictured[method] = {"slope": slope, "near 0 or 1": near, "reliability": reliable}
+        line = {"problem": case["problem"], "trial": case["trial"], "learner": learner}
+        line |= {"methods": methods, "pictured": pictured}
+        if case["problem"] in good_probabilities.CURVES:
+            sizes = good_probabilities.CURVE_SIZES
+            isotonic = [level + (0.1 if size < 500 else -0.01) for size in sizes]
+            line["curve"] = {"sizes": sizes, "Platt": [level] * len(sizes), "isotonic": isotonic}
+            line["curve"]["before"] = level
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def invented_nets(gain):
+    """Lines in which nets learned together make so many fewer errors."""
+    lines = []
+    for case in multinets.plan(False):
+        for method in case["wanted"]:
+            errors = 0.2 - gain * (method == "nets together") + RNG.normal(0, 1e-3)
+            line = {name: own for name, own in case.items() if name != "wanted"}
+            line |= {"method": method, "errors": errors, "cross_entropy": 2 * errors}
+            lines.append(line | {"learned": 100 * case["share"]})
+    return pd.DataFrame(lines)
+
+
+def invented_arcs(share):
+    """Lines in which pairs learned alone are there as often as their confidence times a share."""
+    lines = []
+    for case in calibrated_arcs.plan(False):
+        (method,) = case["wanted"]
+        pairs = np.full(101, 200)
+        true = (pairs * np.arange(101) / 100 * (share if method == "single" else 1)).astype(int)
+        counts = {"pairs": pairs.tolist(), "true": true.tolist()}
+        line = {name: own for name, own in case.items() if name != "wanted"}
+        lines.append(line | {"method": method, "arc": counts, "edge": counts})
+    return pd.DataFrame(lines)
+
+
+MADE = {
+    good_probabilities: invented_good(0.02),
+    multinets: invented_nets(0.05),
+    calibrated_arcs: invented_arcs(0.5),
+}
+
+
+@pytest.mark.parametrize("module", MADE, ids=lambda module: module.NAME)
+def test_every_study_has_tables_and_a_picture(module):
+    own = MADE[module]
+    found = module.tables(own)
+    assert all(name.startswith(module.NAME) for name in found)
+    for text in found.values():
+        widths = {line.count(" | ") for line in text.splitlines()}
+        assert len(widths) == 1 and "nan" not in text
+    assert all(axes.has_data() for axes in module.draw(own).axes)
+    one = own[own["trial"] == 0]
+    assert set(module.tables(one)) == set(found)
+    module.draw(one)
+    mixed = module.tables(own.sample(frac=1, random_state=1))
+    for name, text in found.items():
+        assert sorted(mixed[name].splitlines()) == sorted(text.splitlines())
+
+
+def test_verdicts_on_good_probabilities():
+    found = verdicts(
+        good_probabilities.tables(MADE[good_probabilities])["good_probabilities_claims"]
+    )
+    shape = "boosted trees: sigmoid-shaped before calibration; slope of the log odds above 1"
+    assert found[shape, "yes"] == "8 of 8 problems"
+    assert found["Platt below before, squared error", "repaired"] == "yes"
+    assert found["before below Platt, squared error", "hurt a little by calibration"] == "no"
+    assert found["isotonic below Platt, squared error", "better"] == "no"
+    assert found["Platt for bagged trees, squared error", "a wash"] == "no"
+    small = "Platt below isotonic below 200 cases, squared error"
+    assert found[small, "all learners"] == "12 of 12 learners"
+    large = "isotonic not above Platt from 1000 cases on, squared error"
+    assert found[large, "all learners"] == "12 of 12 learners"
+    zero = "logistic correction of boosted trees predicts 0 or 1, in 95 % of the test rows"
+    assert found[zero, "10 of 11 problems"] == "8 of 8 problems"
+    best = "boosted trees calibrated by Platt are best, squared error"
+    assert found[best, "yes"] == "yes"
+    worse = verdicts(good_probabilities.tables(invented_good(-0.02))["good_probabilities_claims"])
+    assert worse["Platt below before, squared error", "repaired"] == "no"
+    assert worse["before below Platt, squared error", "hurt a little by calibration"] == "yes"
+    assert worse[best, "yes"] == "no"
+
+
+def test_verdicts_on_multi_nets():
+    claim = ("nets together below nets apart, share of errors", "hoped for")
+    for gain, verdict in ((0.05, "better in 12 of 12, worse in 0"), (-0.05, "better in 0 of 12")):
+        found = verdicts(multinets.tables(invented_nets(gain))["multinets_claims"])
+        assert found[claim].startswith(verdict)
+
+
+def test_verdicts_on_calibrated_arcs():
+    lines = MADE[calibrated_arcs]
+    found = arcs_tables.measures(lines).set_index(["problem", "kind", "method", "stage"])
+    alone = found.loc["ALARM", "arc", "single"]["calibration"]
+    # Half of the confidence is wrong: the root of the mean of (confidence / 2) squared.
+    expected = np.sqrt(np.mean((np.arange(101) / 200) ** 2))
+    assert alone["before"] == pytest.approx(expected, abs=0.01)
+    assert alone["isotonic"] < 0.02
+    text = calibrated_arcs.tables(lines)["calibrated_arcs_claims"]
+    told = verdicts(text)
+    claim = "confidences of arcs learned together are calibrated better before calibration"
+    assert told[claim, "our own"] == "4 of 4"
+    row = next(
+        line
+        for line in calibrated_arcs.tables(lines)["calibrated_arcs"].splitlines()
+        if "| ALARM | alone | arcs" in line
+    )
+    assert "0.40 (" in row  # of those with a confidence of 0.8
