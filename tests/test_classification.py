@@ -214,6 +214,7 @@ def test_classifiers_go_through_copies_and_cross_validation():
 CLINICS = {name: ROWS.sample(200, random_state=at) for at, name in enumerate("abc")}
 
 
+@pytest.mark.slow_without_jit
 def test_tasks_are_predicted_from_their_own_networks():
     classifier = MultitaskBayesNetClassifier("bronc", TOGETHER).fit(CLINICS)
     learner = clone(TOGETHER).fit(CLINICS)
@@ -255,7 +256,7 @@ def test_tasks_share_their_classes():
 
 
 def test_tasks_that_are_new_are_refused():
-    classifier = MultitaskBayesNetClassifier("bronc", TOGETHER)
+    classifier = MultitaskBayesNetClassifier("bronc", QUICK)
     with pytest.raises(NotFittedError):
         classifier.predict(ROWS, "a")
     classifier.fit(CLINICS)
@@ -401,6 +402,7 @@ def exceptions(classifier):
     return {**EXCEPTIONS, **(ONE_ROW if isinstance(classifier, MultiNetClassifier) else {})}
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(
     [BayesNetClassifier(learner=QUICK), MultiNetClassifier(learner=QUICK)],

@@ -19,6 +19,8 @@ from bnmtl.confidence import arc_confidence
 from bnmtl.learners import SingleTaskLearner
 from bnmtl.metrics.prediction import root_mean_squared_error
 
+# They call compiled code as users do, and compile none.
+pytestmark = pytest.mark.slow_without_jit
 RNG = np.random.default_rng(0)
 QUICK = good_probabilities.QUICK
 
