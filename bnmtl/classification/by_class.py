@@ -2,13 +2,13 @@
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from bnmtl.classification.base import NetworkClassifier
 from bnmtl.classification.rows import (
     check_parameters,
     coded,
-    discrete_input,
     features_of,
     labelled,
     target_classes,
@@ -17,7 +17,7 @@ from bnmtl.inference import check_possible, log_evidence
 from bnmtl.learners import MultitaskLearnerCV
 
 
-class MultiNetClassifier(ClassifierMixin, BaseEstimator):
+class MultiNetClassifier(NetworkClassifier):
     """Learn one network of the features for each class, together, and predict by Bayes' rule.
 
     P(class | features) is proportional to P(class) P(features | class). Unlike in one network with
@@ -71,11 +71,6 @@ class MultiNetClassifier(ClassifierMixin, BaseEstimator):
     >>> sorted(classifier.networks_), classifier.predict(rows[:2]).tolist()
     (['no', 'yes'], ['yes', 'no'])
     """
-
-    def __init__(self, target=None, learner=None, unseen="error"):
-        self.target = target
-        self.learner = learner
-        self.unseen = unseen
 
     def fit(self, X, y=None):
         """Learn the networks.
@@ -134,39 +129,6 @@ class MultiNetClassifier(ClassifierMixin, BaseEstimator):
             result = np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True))
         check_possible(result, frame.index, "X")
         return result
-
-    def predict(self, X):
-        """The most probable class of each row; of equally probable ones the first.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame or array-like, shape (n_rows, n_features)
-
-        Returns
-        -------
-        numpy.ndarray, shape (n_rows,)
-        """
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
-
-    def predict_log_proba(self, X):
-        """Logarithm of `predict_proba`.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame or array-like, shape (n_rows, n_features)
-
-        Returns
-        -------
-        numpy.ndarray of float, shape (n_rows, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = self.target is None
-        return discrete_input(tags)
 
 
 def _check_sizes(codes, labels, where):

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from bnmtl.classification.base import NetworkClassifier
 from bnmtl.classification.rows import (
     check_parameters,
     coded,
-    discrete_input,
     features_of,
     labelled,
     target_classes,
@@ -19,7 +19,7 @@ from bnmtl.networks import BayesNet
 from bnmtl.tasks.wording import listed, type_of
 
 
-class BayesNetClassifier(ClassifierMixin, BaseEstimator):
+class BayesNetClassifier(NetworkClassifier):
     """Learn a Bayesian network and predict one of its variables from the others.
 
     Features are discrete: categories, strings, booleans or whole numbers. A row with a complete
@@ -77,11 +77,6 @@ class BayesNetClassifier(ClassifierMixin, BaseEstimator):
     >>> classifier.blanket_, classifier.score(rows[1000:], rows["bronc"][1000:])
     (('dysp', 'lung', 'smoke'), 0.868)
     """
-
-    def __init__(self, target=None, learner=None, unseen="error"):
-        self.target = target
-        self.learner = learner
-        self.unseen = unseen
 
     def fit(self, X, y=None):
         """Learn the network.
@@ -201,36 +196,3 @@ class BayesNetClassifier(ClassifierMixin, BaseEstimator):
             result[~complete] = posteriors(self.network_, self.target_, known, (~complete).sum())
         check_possible(result, frame.index, "X")
         return result
-
-    def predict(self, X):
-        """The most probable class of each row; of equally probable ones the first.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame or array-like, shape (n_rows, n_features)
-
-        Returns
-        -------
-        numpy.ndarray, shape (n_rows,)
-        """
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
-
-    def predict_log_proba(self, X):
-        """Logarithm of `predict_proba`.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame or array-like, shape (n_rows, n_features)
-
-        Returns
-        -------
-        numpy.ndarray of float, shape (n_rows, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = self.target is None
-        return discrete_input(tags)

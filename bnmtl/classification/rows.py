@@ -24,13 +24,6 @@ def check_parameters(unseen, learner):
         )
 
 
-def discrete_input(tags):
-    """scikit-learn's tags of a classifier whose input is categories, numbers or strings."""
-    tags.input_tags.categorical = True
-    tags.input_tags.string = True
-    return tags
-
-
 def labelled(classifier, X, y):
     """Return the features of a fit as a frame, the name of the target and its values.
 

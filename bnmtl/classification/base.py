@@ -1,0 +1,48 @@
+"""What classifiers of rows by learned networks share: parameters, classes from probabilities."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+
+class NetworkClassifier(ClassifierMixin, BaseEstimator):
+    """Base of classifiers; subclasses fit networks and give probabilities."""
+
+    def __init__(self, target=None, learner=None, unseen="error"):
+        self.target = target
+        self.learner = learner
+        self.unseen = unseen
+
+    def predict(self, X):
+        """The most probable class of each row; of equally probable ones the first.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_features)
+
+        Returns
+        -------
+        numpy.ndarray, shape (n_rows,)
+        """
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def predict_log_proba(self, X):
+        """Logarithm of `predict_proba`.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like, shape (n_rows, n_features)
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_rows, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.target is None
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
