@@ -17,6 +17,7 @@ from bnmtl.metrics.prediction import (
     root_mean_squared_error,
 )
 from bnmtl.output import OutputFolder
+from bnmtl.predicting import without_points
 from bnmtl.runs import (
     Clock,
     as_options,
@@ -34,7 +35,6 @@ _FILES = (
     RUN_FILE,
 )
 _ALL = "all rows"
-_MOST_GROUPS = 7  # in the picture
 _MEASURES = {
     "cross-entropy (nats)": cross_entropy,
     "root mean squared error": root_mean_squared_error,
@@ -90,7 +90,8 @@ def run(options):
         (rows,) = read([options.scores]).values()
         scores, y, groups = _checked(rows, options)
         clock.lap("reading")
-        calibrated = Calibrated(scores, y, groups)
+        ties = pd.util.hash_pandas_object(rows[sorted(rows.columns, key=str)], index=False)
+        calibrated = Calibrated(scores, y, groups, ties.to_numpy())
         _check_new_columns(rows, calibrated)
         clock.lap("calibrating")
         measures, tables = _measured(calibrated), _tables(calibrated)
@@ -116,11 +117,12 @@ def _checked(rows, options):
                 f"`{option}` must be a column of SCORES, {listed(rows.columns)}; {column} was "
                 "given."
             )
-    if len(set(named.values())) < len(named):
-        raise ValueError(
-            f"{' and '.join(f'`{option}`' for option in named)} must be different columns; "
-            f"{' and '.join(named.values())} were given."
-        )
+    for column in named.values():
+        same = [f"`{option}`" for option, other in named.items() if other == column]
+        if len(same) > 1:
+            raise ValueError(
+                f"{' and '.join(same)} must be different columns; {column} was given for both."
+            )
     return (
         _checked_scores(rows[options.score]),
         _checked_labels(rows[options.label], options.positive),
@@ -130,9 +132,13 @@ def _checked(rows, options):
 
 def _checked_scores(column):
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
-        numbers = pd.to_numeric(column, errors="coerce")
-        bad = column[numbers.isna()].iloc[0]
-        raise ValueError(f"`--score` must be a column of numbers; `{column.name}` holds `{bad}`.")
+        texts = column.dropna()
+        # Numbers that are written as codes are, such as 007, are texts as well.
+        bad = texts[pd.to_numeric(texts.astype(str), errors="coerce").isna()]
+        raise ValueError(
+            f"`--score` must be a column of numbers; `{column.name}` holds "
+            f"`{(texts if bad.empty else bad).iloc[0]}`: choose another one or correct it."
+        )
     scores = column.to_numpy(dtype=float)
     if not np.isfinite(scores).all():
         at = int(np.flatnonzero(~np.isfinite(scores))[0])
@@ -144,11 +150,12 @@ def _checked_scores(column):
 
 
 def _checked_labels(column, positive):
-    texts = column.dropna()
-    if pd.api.types.is_float_dtype(texts) and (texts == texts.round()).all():
-        texts = texts.astype(int)
-    texts = texts.astype(str)
+    texts = _named(column, "label").dropna()
     found = sorted(set(texts))
+    if not found:
+        raise ValueError(
+            f"`--label`: column `{column.name}` must hold labels; it is empty: choose another one."
+        )
     if positive is None:
         ours = {"0": 0.0, "1": 1.0, "False": 0.0, "True": 1.0}
         if not set(found) <= {"0", "1"} and not set(found) <= {"False", "True"}:
@@ -166,15 +173,15 @@ def _checked_labels(column, positive):
     if y.nunique() < 2:
         raise ValueError(
             f"`--label`: column `{column.name}` must hold positive and negative cases; it holds "
-            f"{listed(found) or 'nothing'}."
+            f"{listed(found)} alone: choose another one, or add cases."
         )
     counts = y.value_counts()
     if counts.min() < 2:
         raise ValueError(
-            f"`--label`: column `{column.name}` must hold two cases of each class or more; "
-            f"{'positive' if counts.idxmin() else 'negative'} is one."
+            f"`--label`: column `{column.name}` must hold two cases of each class or more; one is "
+            f"{'positive' if counts.idxmin() else 'negative'}: add cases."
         )
-    return y.reindex(column.index).to_numpy()
+    return y.reindex(column.index).to_numpy(dtype=float)
 
 
 def _checked_groups(column):
@@ -184,13 +191,25 @@ def _checked_groups(column):
             f"`--group`: column `{column.name}` must be complete; it is not in row {at + 1}: fill "
             "it or remove the row."
         )
-    if pd.api.types.is_float_dtype(column) and (column != column.round()).any():
+    names = _named(column, "group").to_numpy(dtype=object)
+    if _ALL in names:
         raise ValueError(
-            f"`--group` must be a column of names or whole numbers; `{column.name}` holds "
-            f"{column[column != column.round()].iloc[0]:g}."
+            f"`--group`: column `{column.name}` must not hold `{_ALL}`, as all groups together are "
+            "called; rename that group."
         )
-    whole = column.astype(int) if pd.api.types.is_float_dtype(column) else column
-    return whole.astype(str).to_numpy(dtype=object)
+    return names
+
+
+def _named(column, option):
+    """Return a column as texts, missing ones kept; what looks like measurements is refused."""
+    column = without_points(column.to_frame())[column.name]
+    if pd.api.types.is_float_dtype(column):
+        odd = next(iter(column[column != column.round()].dropna()), column.abs().max())
+        raise ValueError(
+            f"`--{option}` must be a column of names or whole numbers; `{column.name}` holds "
+            f"{odd:g}: choose another one."
+        )
+    return column.astype("string")
 
 
 def _check_new_columns(rows, calibrated):
@@ -204,10 +223,10 @@ def _check_new_columns(rows, calibrated):
 
 def _measured(calibrated):
     """How good the probabilities of each method are, a row each."""
-    known = calibrated.known
+    cases = calibrated.cases
     table = {
         method: {
-            name: function(calibrated.y[known], p[known]) for name, function in _MEASURES.items()
+            name: function(calibrated.y[cases], p[cases]) for name, function in _MEASURES.items()
         }
         for method, p in calibrated.stages.items()
     }
@@ -216,13 +235,11 @@ def _measured(calibrated):
 
 def _parts(calibrated):
     """Rows with labels, all of them and those of each group, by name."""
-    known = calibrated.known
-    parts = {_ALL: known}
+    cases = calibrated.cases
+    parts = {_ALL: cases}
     if calibrated.groups is not None:
-        for name in sorted(set(calibrated.groups)):
-            own = known & (calibrated.groups == name)
-            if own.any():
-                parts[name] = own
+        groups = calibrated.groups[cases]
+        parts |= {name: cases[groups == name] for name in sorted(set(groups))}
     return parts
 
 
@@ -238,35 +255,39 @@ def _draw(calibrated):
     """Reliability of all rows and, where they are not too many, of each group."""
     from bnmtl import plotting
 
-    parts = _parts(calibrated)
-    if len(parts) > _MOST_GROUPS + 1:
-        parts = {_ALL: parts[_ALL]}
-    predictions = {
-        name: {method: p[own] for method, p in calibrated.stages.items()}
-        for name, own in parts.items()
-    }
+    parts, stages = _parts(calibrated), calibrated.stages
     curves = {METHODS[name]: calibrated.fitted[name] for name in ("platt", "isotonic")}
+    if 1 < len(parts) <= calibration_report.MOST_GROUPS + 1:
+        y = {name: calibrated.y[own] for name, own in parts.items()}
+        predictions = {
+            name: {method: p[own] for method, p in stages.items()} for name, own in parts.items()
+        }
+        first = _ALL
+    else:  # the methods side by side
+        y = calibrated.y[parts[_ALL]]
+        predictions = {method: {_ALL: p[parts[_ALL]]} for method, p in stages.items()}
+        first = "before"
     return plotting.calibration_panel(
-        {name: calibrated.y[own] for name, own in parts.items()},
-        predictions,
-        calibrators={_ALL: curves} if calibrated.are_probabilities else None,
+        y, predictions, calibrators={first: curves} if calibrated.are_probabilities else None
     )
 
 
 def _record(options, calibrated, measures):
     """What run.json holds of this command alone."""
-    sizes = {name: int(own.sum()) for name, own in _parts(calibrated).items()}
+    sizes = {name: len(own) for name, own in _parts(calibrated).items()}
     if calibrated.groups is not None:
         del sizes[_ALL]
     return {
         "tasks": [{"name": name, "rows": n_rows} for name, n_rows in sizes.items()],
         "rows": len(calibrated.y),
-        "labelled": int(calibrated.known.sum()),
+        "labelled": len(calibrated.cases),
         "positive": int(np.nansum(calibrated.y)),
         "folds": calibrated.n_folds,
         "measures": measures.to_dict("index"),
-        "best": measures["cross-entropy (nats)"].idxmin(),
+        # The first, and simplest, of those that look the same.
+        "best": measures["cross-entropy (nats)"].round(calibration_report.DIGITS).idxmin(),
         "calibrators": calibrated.parameters(),
+        "kept_between": [calibrated.lowest, 1 - calibrated.lowest],
     }
 
 
@@ -274,7 +295,7 @@ def _write(folder, rows, result, figure, clock):
     """Write all files of a run."""
     from bnmtl import plotting
 
-    written = rows.copy()
+    written = without_points(rows)
     for method, column in result.calibrated.columns.items():
         written[column] = result.calibrated.stages[METHODS[method]]
     written.to_csv(folder / "scores.csv", index=False)

@@ -5,9 +5,10 @@ from html import escape
 from bnmtl.page import count, image, messages_section, number, settings_section, table, write_page
 from bnmtl.report import versions
 
-__all__ = ["write"]
+__all__ = ["DIGITS", "MOST_GROUPS", "write"]
 
-_DIGITS = 4
+DIGITS = 4
+MOST_GROUPS = 7  # in the picture
 
 
 def write(path, result, figure, settings, times):
@@ -44,7 +45,8 @@ def _lead(record):
     n_unlabelled = record["rows"] - record["labelled"]
     rest = ""
     if n_unlabelled:
-        rest = f" {count(n_unlabelled, 'row')} without a label are calibrated by them."
+        verb = "is" if n_unlabelled == 1 else "are"
+        rest = f" {count(n_unlabelled, 'row')} without a label {verb} calibrated by them."
     share = record["positive"] / record["labelled"]
     return (
         f"{count(record['labelled'], 'row')} with a label, {share:.1%} of them positive.{rest} "
@@ -69,17 +71,20 @@ def _measures_section(result):
 
 def _cell(value, best):
     """A number, in bold where it looks like the best one."""
-    text = number(value, _DIGITS)
-    return f"<b>{text}</b>" if text == number(best, _DIGITS) else text
+    text = number(value, DIGITS)
+    return f"<b>{text}</b>" if text == number(best, DIGITS) else text
 
 
 def _picture_section(result, figure):
     methods = ", ".join(result.measures.index)
+    rest = ""
+    if len(result.record["tasks"]) > MOST_GROUPS:
+        rest = " Those of each group are in reliability.csv."
     return (
         "<h2>Whether they mean what they say</h2>\n"
         "<p>Where probabilities mean what they say, points lie on the diagonal: above it they are "
         "too low, below it too high. Bars are 95 % intervals of the share of positives, and the "
-        "histograms show how many rows there are.</p>\n"
+        f"histograms show how many rows there are.{rest}</p>\n"
         f"{image(figure, f'Reliability: {methods}')}"
     )
 
@@ -88,21 +93,26 @@ def _parameters_section(result):
     """The sigmoids; steps of isotonic regression are in run.json."""
     found = result.record["calibrators"]
     what = "log odds of the score" if found["platt"]["scale"] == "logit" else "score"
-    rows = [["Platt", number(found["platt"]["a"], _DIGITS), number(found["platt"]["b"], _DIGITS)]]
+    rows = [["Platt", number(found["platt"]["a"], DIGITS), number(found["platt"]["b"], DIGITS)]]
     by_group = found.get("platt_by_group")
     if by_group:
         rows += [
             [
                 f"Platt by group: {escape(name)}",
-                number(by_group["a"][name], _DIGITS),
-                number(by_group["b"][name], _DIGITS),
+                number(by_group["a"][name], DIGITS),
+                number(by_group["b"][name], DIGITS),
             ]
             for name in by_group["a"]
         ]
+    rest = ""
+    if by_group and not set(result.calibrated.groups) <= set(by_group["a"]):
+        rest = " Groups without a label follow Platt."
     steps = len(set(found["isotonic"]["values"]))
     return (
         "<h2>What was fitted to all rows</h2>\n"
         f"<p>Platt's method: the probability is 1 / (1 + exp(a f + b)), f being the {what}. "
-        f"Isotonic regression has {count(steps, 'step')}; they are in run.json.</p>\n"
+        f"Isotonic regression has {count(steps, 'step')}; they are in run.json.{rest} No "
+        f"probability is nearer to 0 or 1 than 1 / {result.record['labelled'] + 2:,}, which is as "
+        "near as so many rows can tell.</p>\n"
         f"{table(['sigmoid', 'a', 'b'], rows, 1)}"
     )

@@ -116,9 +116,10 @@ def predict(options):
 
     Numbers are cut as for learning where NETWORK is still in that run's folder.
     """
-    from bnmtl.predicting import run
+    with _quietly_interrupted():
+        from bnmtl.predicting import run
 
-    result = run(options)
+        result = run(options)
     _show_messages(result.warnings)
     _print_predictions(result)
     if result.cut_by is not None:
@@ -134,9 +135,10 @@ def calibrate(options):
     Writes scores.csv with the calibrated scores, measures.csv, reliability.csv,
     reliability.png, report.html and run.json to DIR.
     """
-    from bnmtl.calibrating import run
+    with _quietly_interrupted():
+        from bnmtl.calibrating import run
 
-    result = run(options)
+        result = run(options)
     _show_warnings(result)
     measures = result.measures
     rows = [[name, *(f"{one:.4f}" for one in own)] for name, *own in measures.itertuples()]
@@ -148,9 +150,14 @@ def calibrate(options):
 @contextlib.contextmanager
 def _running():
     """Give what shows the progress of a run, and end quietly where it is interrupted."""
+    with _quietly_interrupted(), _progress() as progress:
+        yield progress
+
+
+@contextlib.contextmanager
+def _quietly_interrupted():
     try:
-        with _progress() as progress:
-            yield progress
+        yield
     except KeyboardInterrupt:
         # Caught here, because the option parser may add an empty line to the message.
         raise typer.Exit(_INTERRUPTED) from None

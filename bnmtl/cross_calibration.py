@@ -16,7 +16,7 @@ class Calibrated:
     """Scores calibrated by all methods: cases with a label by those of other folds.
 
     Cases without a label are calibrated by all that have one. Folds are parts of the cases in the
-    order of their groups, labels and scores, so that they do not depend on the order of the rows.
+    order of their labels, groups and scores, so that they do not depend on the order of the rows.
 
     Parameters
     ----------
@@ -24,11 +24,13 @@ class Calibrated:
     y : float array of shape (n,)
         1, 0, or nan where there is no label; two cases of each class at least.
     groups : str array of shape (n,) or None
+    ties : array of shape (n,)
+        What tells cases apart that are equal in all of these.
 
     Attributes
     ----------
-    known : bool array of shape (n,)
-        Whether there is a label.
+    cases : int array of shape (n_labelled,)
+        Those with a label, in the order that folds are made by.
     are_probabilities : bool
         Whether all scores are from 0 to 1; Platt's method then goes by their log odds.
     stages : dict of str to float array of shape (n,)
@@ -38,11 +40,13 @@ class Calibrated:
     fitted : dict
         Calibrators of all cases with a label, by method.
     n_folds : int
+    lowest : float
+        Probabilities are from this one to 1 less it, as so many cases could not tell them from 0
+        or 1.
     """
 
-    def __init__(self, scores, y, groups):
+    def __init__(self, scores, y, groups, ties):
         self.scores, self.y, self.groups = scores, y, groups
-        self.known = ~np.isnan(y)
         self.are_probabilities = bool(((scores >= 0) & (scores <= 1)).all())
         scale = "logit" if self.are_probabilities else "raw"
         makers = {
@@ -53,8 +57,9 @@ class Calibrated:
         if groups is None:
             del makers["platt_by_group"]
         self.columns = {method: f"calibrated_{method}" for method in makers}
-        rows = np.flatnonzero(self.known)
-        folds = self._folds(rows)
+        self.cases = rows = self._ordered(ties)
+        self.lowest = 1 / (len(rows) + 2)
+        folds = self._folds()
         self.n_folds = int(folds.max()) + 1
         self.fitted = {method: self._fit(make(), rows) for method, make in makers.items()}
         self.stages = {"before": scores} if self.are_probabilities else {}
@@ -63,21 +68,20 @@ class Calibrated:
             for fold in range(self.n_folds):
                 calibrator = self._fit(make(), rows[folds != fold])
                 p[rows[folds == fold]] = self._predict(calibrator, rows[folds == fold])
-            # No probability that so many cases could not tell from 0 or 1.
-            low = 1 / (len(rows) + 2)
-            self.stages[METHODS[method]] = np.clip(p, low, 1 - low)
+            self.stages[METHODS[method]] = np.clip(p, self.lowest, 1 - self.lowest)
 
-    def _folds(self, rows):
-        """Number of the fold of each of these rows; classes are spread evenly."""
+    def _ordered(self, ties):
+        """Return the cases with a label, the negative ones first."""
+        rows = np.flatnonzero(~np.isnan(self.y))
         groups = np.zeros(len(rows)) if self.groups is None else self.groups[rows].astype(str)
-        order = np.lexsort([self.scores[rows], groups, self.y[rows]])
-        n_folds = min(_FOLDS, int(np.unique(self.y[rows], return_counts=True)[1].min()))
-        folds = np.empty(len(rows), dtype=int)
+        return rows[np.lexsort([ties[rows], self.scores[rows], groups, self.y[rows]])]
+
+    def _folds(self):
+        """Return the number of the fold of each of `cases`; classes are spread evenly."""
+        n_positive = int(self.y[self.cases].sum())
+        sizes = (len(self.cases) - n_positive, n_positive)
         # Beginning anew with each class, so that every fold lacks as few cases of it as of others.
-        for label in (0, 1):
-            own = order[self.y[rows][order] == label]
-            folds[own] = np.arange(len(own)) % n_folds
-        return folds
+        return np.concatenate([np.arange(size) % min(_FOLDS, *sizes) for size in sizes])
 
     def _fit(self, calibrator, rows):
         if isinstance(calibrator, MultitaskPlattCalibrator):

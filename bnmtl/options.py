@@ -14,9 +14,9 @@ __all__ = ["CalibrateOptions", "Options", "PredictOptions", "RelateOptions", "ta
 _OPTION = "option"  # where a field keeps what the option parser is told
 
 
-def _argument(metavar, help):
+def _argument(metavar, help, check=None):
     """Return a field for an argument, which stands at its place and has no name."""
-    return field(metadata={_OPTION: typer.Argument(metavar=metavar, help=help)})
+    return field(metadata={_OPTION: typer.Argument(metavar=metavar, callback=check, help=help)})
 
 
 def _option(metavar, help, check=None, default=None):
@@ -74,7 +74,9 @@ def _number(rule, is_right, word=None):
 
 def _file(option: typer.CallbackParam, text: str | None):
     if text is not None and not text.strip():
-        raise ValueError(f"`{option.opts[0]}` must name a file; {_given(text)}.")
+        is_option = option.param_type_name == "option"
+        title = f"`{option.opts[0]}`" if is_option else option.metavar
+        raise ValueError(f"{title} must name a file; {_given(text)}.")
     return text
 
 
@@ -184,8 +186,10 @@ class RelateOptions(Options):
 class PredictOptions:
     """What `bnmtl predict` is asked for."""
 
-    network: str = _argument("NETWORK", "BIF file of a network.")
-    rows: str = _argument("ROWS", "CSV or Parquet file; columns that lack are taken as missing.")
+    network: str = _argument("NETWORK", "BIF file of a network.", _file)
+    rows: str = _argument(
+        "ROWS", "CSV or Parquet file; columns that lack are taken as missing.", _file
+    )
     target: str = _option(
         "V", "Variable to predict; its own column is not looked at.", _name, MISSING
     )
@@ -207,7 +211,7 @@ class PredictOptions:
 class CalibrateOptions:
     """What `bnmtl calibrate` is asked for."""
 
-    scores: str = _argument("SCORES", "CSV or Parquet file: a row a case.")
+    scores: str = _argument("SCORES", "CSV or Parquet file: a row a case.", _file)
     label: str = _option(
         "Y", "Column of labels; rows without a label are calibrated by the others.", _name, MISSING
     )

@@ -33,7 +33,8 @@ class OutputFile:
     Raises
     ------
     ValueError
-        If the name has another ending, or the file is there and `force` is not True.
+        If the name has another ending, the file is there and `force` is not True, or it cannot be
+        written.
     """
 
     def __init__(self, path, suffixes, force=None):
@@ -41,13 +42,28 @@ class OutputFile:
             raise ValueError(f"`--out` must end in {' or '.join(suffixes)}; `{path}` was given.")
         self._path, self._force = Path(path), force
         self._check_new()
+        self._check_writable()
 
     def _check_new(self):
-        if not self._path.exists() or (self._force and self._path.is_file()):
+        if self._path.is_dir():
+            raise ValueError(
+                f"`--out` must be a file; `{self._path}` is a folder: choose another name."
+            )
+        if self._force or not self._path.exists():
             return
-        remedies = {None: "remove it first", False: "remove it first, or add --force"}
-        remedy = remedies.get(self._force, "it is no file")
+        remedy = "remove it first" if self._force is None else "remove it first, or add --force"
         raise ValueError(f"`--out` must be a new file; `{self._path}` exists: {remedy}.")
+
+    def _check_writable(self):
+        try:
+            handle, trial = tempfile.mkstemp(dir=self._path.parent, prefix=".bnmtl-")
+        except OSError as error:
+            raise ValueError(
+                "`--out` must be a file that can be written, and not "
+                f"`{self._path}`: {error.strerror}; choose another place."
+            ) from None
+        os.close(handle)
+        os.unlink(trial)
 
     def write(self, content):
         """Write bytes, by way of a temporary file beside the place."""

@@ -8,12 +8,15 @@ import pandas as pd
 from pandas.api.types import is_float_dtype, is_numeric_dtype
 
 from bnmtl.io.bif import read_bif
-from bnmtl.io.run import read_record
+from bnmtl.io.run import RUN_FILE, read_record
 from bnmtl.output import OutputFile
+from bnmtl.parameters import code_frame
 from bnmtl.runs import user_messages, warnings_kept
-from bnmtl.tasks.wording import listed
+from bnmtl.tasks.wording import listed, warn
 
-__all__ = ["Result", "run"]
+__all__ = ["Result", "run", "without_points"]
+
+_LARGEST_WHOLE = 2.0**53  # above it, floats are not all whole numbers
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Result:
     accuracy, cross_entropy : float
         Over these rows; nats.
     cut_by : pathlib.Path or None
-        The run whose cut points were used.
+        The run.json whose cut points were used.
     warnings : list of str
     """
 
@@ -66,16 +69,20 @@ def run(options):
     from bnmtl.tasks import read
 
     file = OutputFile(options.out, (".csv", ".csv.gz"), options.force)
-    network, target = read_bif(options.network), options.target
-    classifier = BayesNetClassifier.from_network(network, target, options.unseen)
-    states = classifier.classes_
+    target = options.target
     with warnings_kept() as caught:
+        network = read_bif(options.network)
+        classifier = BayesNetClassifier.from_network(network, target, options.unseen)
+        states = classifier.classes_
         (rows,) = read([options.rows]).values()
         names = [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
         _check_new_columns(rows, names)
+        rows.index = range(1, len(rows) + 1)  # as messages count them
         cut, cut_by = _cut(rows, options.network)
         probabilities = classifier.predict_proba(cut)
-    written = _without_points(rows)
+        if options.unseen == "ignore":
+            _warn_of_strangers(cut, network, classifier.blanket_)
+    written = without_points(rows)
     written[names[0]] = states[probabilities.argmax(axis=1)]
     written[names[1:]] = probabilities
     file.write(written.to_csv(index=False, lineterminator="\n").encode())
@@ -95,12 +102,15 @@ def _cut(rows, network):
     from bnmtl.tasks import Edges
 
     folder = Path(network).parent
-    record = read_record(folder)
+    try:
+        record = read_record(folder)
+    except ValueError:  # another program's
+        record = None
     if record is None or Path(network).name not in record["files"]:
         return rows, None
     cuts = record.get("cut_points", {})
     wanted = {c: cuts[c] for c in rows.columns if c in cuts and is_numeric_dtype(rows[c])}
-    return (Edges(wanted).apply(rows), folder) if wanted else (rows, None)
+    return (Edges(wanted).apply(rows), folder / RUN_FILE) if wanted else (rows, None)
 
 
 def _check_new_columns(rows, names):
@@ -112,12 +122,33 @@ def _check_new_columns(rows, names):
         )
 
 
-def _without_points(rows):
-    """Return the rows to write: whole numbers with gaps, which are floats here, without points."""
+def _warn_of_strangers(rows, network, blanket):
+    """Warn of columns that are needed and in which no value is one that the network knows."""
+    needed = {name: network.states[name] for name in blanket if name in rows.columns}
+    codes = code_frame(rows, needed, complete=False, unseen="ignore")
+    lost = [name for name in needed if (codes[name] < 0).all() and rows[name].notna().any()]
+    if lost:
+        warn(
+            f"ROWS: no value of {listed(lost, 'column')} is known to NETWORK, so all are taken as "
+            "missing; numbers are cut only where NETWORK is in the folder of its run."
+        )
+
+
+def without_points(rows):
+    """Return rows whose whole numbers with gaps, which may be floats, are written without points.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
     rows = rows.copy()
     for column in rows.columns[[is_float_dtype(kind) for kind in rows.dtypes]]:
         values = rows[column].dropna()
-        if np.isfinite(values).all() and (values == values.round()).all():
+        if (values.abs() <= _LARGEST_WHOLE).all() and (values == values.round()).all():
             rows[column] = rows[column].astype("Int64")
     return rows
 
@@ -126,7 +157,7 @@ def _known(rows, target, states):
     """Return the position of each row's state, -1 where it is not known."""
     if target not in rows.columns:
         return np.full(len(rows), -1)
-    texts = _without_points(rows[[target]])[target].astype("string")
+    texts = without_points(rows[[target]])[target].astype("string")
     return pd.Index(states).get_indexer(texts.astype(object))
 
 

@@ -35,7 +35,9 @@ def checked_weights(weights, n, of="case", name="weights"):
     if len(weights) != n:
         raise ValueError(f"`{name}` must be one number a {of}, {n}; got {len(weights)}.")
     if (weights < 0).any() or not weights.any():
-        raise ValueError(f"`{name}` must be 0 or more and not all zero; leave out what never counts.")
+        raise ValueError(
+            f"`{name}` must be 0 or more and not all zero; leave out what never counts."
+        )
     return weights
 
 

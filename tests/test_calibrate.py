@@ -1,0 +1,324 @@
+"""`bnmtl calibrate`: its columns are those of calibrators fitted by hand, all it writes agrees."""
+
+import html
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from command import listing, mistake, record
+from matplotlib.figure import Figure
+from pages import Page
+from scipy.special import expit, logit
+
+from bnmtl import calibration, plotting
+from bnmtl.io.run import read_run
+from bnmtl.metrics import prediction
+
+FILES = ["measures.csv", "reliability.csv", "reliability.png", "report.html", "run.json"]
+FILES += ["scores.csv"]
+CALIBRATE = ("calibrate", "cases.csv", "--label", "y", "--score", "p", "--out", "out")
+BY_GROUP = (*CALIBRATE, "--group", "town")
+COLUMNS = ["calibrated_platt", "calibrated_isotonic", "calibrated_platt_by_group"]
+STAGES = {"before": "p", "Platt": COLUMNS[0], "isotonic": COLUMNS[1], "Platt by group": COLUMNS[2]}
+
+
+@pytest.fixture
+def cases(tmp_path):
+    """Scores that are too sure and labels, some of them missing, as a file; returns the table.
+
+    Towns differ in their base rate; east has no label, west has but one class.
+    """
+    rng = np.random.default_rng(0)
+    n = 240
+    town = rng.choice(["east", "north", "south", "west"], n, p=[0.1, 0.5, 0.3, 0.1])
+    margin = rng.normal(size=n).round(2)
+    y = rng.random(n) < expit(2 * margin - 2 * (town == "south"))
+    table = pd.DataFrame({"id": range(n), "margin": margin, "p": expit(5 * margin), "town": town})
+    table["y"] = pd.array(y | (town == "west"), dtype="Int64")
+    table.loc[(town == "east") | (rng.random(n) < 0.1), "y"] = pd.NA
+    table["word"] = table["y"].map({0: "calm", 1: "storm"}, na_action="ignore")
+    table.to_csv(tmp_path / "cases.csv", index=False)
+    return table
+
+
+@pytest.fixture
+def no_picture(monkeypatch):
+    """Let another picture be drawn, which takes less time."""
+    monkeypatch.setattr("bnmtl.calibrating._draw", lambda _: Figure(figsize=(1, 1)))
+
+
+def written(tmp_path):
+    return pd.read_csv(tmp_path / "out" / "scores.csv")
+
+
+def units(table):
+    return logit(np.clip(table["p"], 2.0**-52, 1 - 2.0**-52)).to_numpy()
+
+
+def kept(p, n):
+    return np.clip(p, 1 / (n + 2), 1 - 1 / (n + 2))
+
+
+def by_hand(train, test):
+    """Columns of all methods, fitted to some cases, of others."""
+    y = train["y"].to_numpy(dtype=float)
+    groups = calibration.MultitaskPlattCalibrator().fit(units(train), y, train["town"])
+    known = test["town"].isin(groups.a_.index)
+    a = test["town"].map(groups.a_).where(known, groups.pooled_.a_)
+    b = test["town"].map(groups.b_).where(known, groups.pooled_.b_)
+    return pd.DataFrame(
+        {
+            COLUMNS[0]: calibration.PlattCalibrator("logit").fit(train["p"], y).predict(test["p"]),
+            COLUMNS[1]: calibration.IsotonicCalibrator().fit(train["p"], y).predict(test["p"]),
+            COLUMNS[2]: expit(-(a * units(test) + b)),
+        },
+        index=test.index,
+    )
+
+
+def test_calibrate_writes_everything(call, cases, tmp_path):
+    code, out, err = call(*CALIBRATE)
+    assert (code, err) == (0, "")
+    assert listing(tmp_path) == ["cases.csv", "out"]
+    assert listing(tmp_path / "out") == FILES == record(tmp_path / "out")["files"]
+    assert (tmp_path / "out" / "reliability.png").read_bytes()[1:4] == b"PNG"
+    assert out.endswith("6 files in out; begin with report.html.\n")
+    lines = (tmp_path / "cases.csv").read_text().splitlines()
+    after = (tmp_path / "out" / "scores.csv").read_text().splitlines()
+    assert after[0] == f"{lines[0]},{COLUMNS[0]},{COLUMNS[1]}"
+    assert [line.rsplit(",", 2)[0] for line in after[1:]] == lines[1:]
+
+
+def test_columns_are_those_of_calibrators_that_have_not_seen_the_case(
+    call, no_picture, cases, tmp_path
+):
+    assert call(*BY_GROUP)[0] == 0
+    found = written(tmp_path)[COLUMNS]
+    labelled = cases.dropna(subset="y")
+    unlabelled = cases[cases["y"].isna()]
+    assert set(unlabelled["town"]) > {"east"}
+    expected = kept(by_hand(labelled, unlabelled), len(labelled))
+    assert np.allclose(found.loc[unlabelled.index], expected, rtol=1e-6)
+    # A fold is every tenth case of each class, in the order of towns and scores.
+    ordered = labelled.sort_values(["town", "p"])
+    at = ordered.groupby("y").cumcount() % 10 == 7
+    tied = ordered.duplicated(["y", "town", "p"], keep=False)
+    expected = kept(by_hand(ordered[~at], ordered[at & ~tied]), len(labelled))
+    assert len(expected) > 10
+    assert np.allclose(found.loc[expected.index], expected, rtol=1e-5)
+
+
+def test_neither_the_order_of_rows_nor_that_of_columns_matters(call, no_picture, cases, tmp_path):
+    cases["p"] = cases["p"].round(1)  # ties
+    results = []
+    for table in (cases, cases.sample(frac=1, random_state=1)[cases.columns[::-1]]):
+        table.to_csv(tmp_path / "cases.csv", index=False)
+        assert call(*BY_GROUP, "--force")[0] == 0
+        texts = [(tmp_path / "out" / name).read_text() for name in FILES[:2]]
+        parts = [record(tmp_path / "out")[key] for key in ("measures", "calibrators", "tasks")]
+        results.append((written(tmp_path).set_index("id").sort_index()[COLUMNS], texts, parts))
+    pd.testing.assert_frame_equal(results[0][0], results[1][0], check_exact=True)
+    assert results[0][1:] == results[1][1:]
+
+
+def test_measures_and_reliability_are_those_of_the_columns(call, no_picture, cases, tmp_path):
+    code, out, _ = call(*BY_GROUP)
+    assert code == 0
+    table = written(tmp_path).dropna(subset="y")
+    measures = pd.read_csv(tmp_path / "out" / "measures.csv", index_col="method")
+    assert list(measures.index) == list(STAGES)
+    y = table["y"]
+    for stage, column in STAGES.items():
+        p = table[column]
+        expected = [prediction.cross_entropy(y, p), prediction.root_mean_squared_error(y, p)]
+        expected += [prediction.calibration_error(y, p, "debiased"), prediction.roc_area(y, p)]
+        assert measures.loc[stage].tolist() == pytest.approx(expected)
+        line = next(line for line in out.splitlines() if line.startswith(f"{stage}  "))
+        assert line.split()[-4:] == [f"{one:.4f}" for one in expected]
+    assert record(tmp_path / "out")["measures"] == measures.to_dict("index")
+    tables = pd.read_csv(tmp_path / "out" / "reliability.csv")
+    found = {key: own for key, own in tables.groupby(["group", "method"])}
+    towns = {"all rows": table, **dict(list(table.groupby("town")))}
+    assert set(found) == {(town, stage) for town in towns for stage in STAGES}
+    assert list(towns) == ["all rows", "north", "south", "west"]
+    for (town, stage), own in found.items():
+        expected = calibration.reliability(towns[town]["y"], towns[town][STAGES[stage]])
+        own = own.drop(columns=["group", "method"]).reset_index(drop=True)
+        pd.testing.assert_frame_equal(own, expected)
+
+
+def test_run_json_is_enough_to_calibrate_new_scores(call, no_picture, cases, tmp_path):
+    assert call(*BY_GROUP)[0] == 0
+    kept_record = record(tmp_path / "out")
+    counts = [kept_record[name] for name in ("rows", "labelled", "positive", "folds")]
+    assert counts == [240, cases["y"].notna().sum(), cases["y"].sum(), 10]
+    assert kept_record["settings"]["group"] == "town" and kept_record["command"] == "calibrate"
+    sizes = cases.groupby("town")["y"].count().drop("east")
+    assert kept_record["tasks"] == [{"name": name, "rows": n} for name, n in sizes.items()]
+    low = 1 / (kept_record["labelled"] + 2)
+    assert kept_record["kept_between"] == [low, 1 - low]
+    known = kept_record["calibrators"]
+    new = written(tmp_path)
+    new = new[new["y"].isna()]
+    groups, steps = known["platt_by_group"], known["isotonic"]
+    assert known["platt"]["scale"] == groups["scale"] == "logit"
+    a = new["town"].map(groups["a"]).fillna(groups["pooled"]["a"])
+    b = new["town"].map(groups["b"]).fillna(groups["pooled"]["b"])
+    place = np.searchsorted(steps["scores"], new["p"]).clip(max=len(steps["values"]) - 1)
+    values = {
+        COLUMNS[0]: expit(-(known["platt"]["a"] * units(new) + known["platt"]["b"])),
+        COLUMNS[1]: np.array(steps["values"])[place],
+        COLUMNS[2]: expit(-(a * units(new) + b)),
+    }
+    for column, p in values.items():
+        assert np.allclose(new[column], np.clip(p, *kept_record["kept_between"]), rtol=1e-12)
+
+
+def test_margins(call, no_picture, cases, tmp_path):
+    assert call(*CALIBRATE, "--score", "margin")[0] == 0
+    assert list(record(tmp_path / "out")["measures"]) == ["Platt", "isotonic"]
+    known, found = cases.dropna(subset="y"), written(tmp_path)
+    new = found[found["y"].isna()]
+    fitted = calibration.PlattCalibrator().fit(known["margin"], known["y"].astype(float))
+    expected = kept(fitted.predict(new["margin"]), len(known))
+    assert np.allclose(new[COLUMNS[0]], expected, rtol=1e-6)
+
+
+def test_kinds_of_labels(call, no_picture, cases, tmp_path):
+    cases["truth"] = cases["y"].map({0: "False", 1: "True"}, na_action="ignore")
+    cases["other"] = cases["word"].where(cases["y"].fillna(1) == 1, cases["town"])
+    cases.to_csv(tmp_path / "cases.csv", index=False)
+    columns = []
+    for label in ("y", "truth", "word --positive storm", "other --positive storm"):
+        assert call(*CALIBRATE, "--force", "--label", *label.split())[0] == 0
+        columns.append(written(tmp_path)[COLUMNS[0]])
+        assert np.allclose(columns[-1], columns[0])
+    assert call(*CALIBRATE, "--label", "word", "--positive", "calm", "--force")[0] == 0
+    assert record(tmp_path / "out")["calibrators"]["platt"]["a"] > 0
+
+
+def test_parquet_gives_the_same(call, no_picture, cases, tmp_path):
+    pytest.importorskip("pyarrow")
+    table = cases.assign(y=cases["y"].astype(float), town=pd.factorize(cases["town"])[0] * 1.0)
+    table.to_parquet(tmp_path / "cases.parquet")
+    table.astype({"y": "Int64", "town": int}).to_csv(tmp_path / "cases.csv", index=False)
+    assert call(*BY_GROUP)[0] == 0
+    assert call("calibrate", "cases.parquet", *BY_GROUP[2:], "--out", "two")[0] == 0
+    for name in ("measures.csv", "reliability.csv"):
+        one, two = ((tmp_path / folder / name).read_text() for folder in ("out", "two"))
+        assert one == two
+    table.assign(p=table["p"] > 0.5).to_parquet(tmp_path / "cases.parquet")
+    err = mistake(call("calibrate", "cases.parquet", *CALIBRATE[2:], "--force"))
+    assert "must be a column of numbers; `p` holds `False`" in err
+
+
+def test_the_report(call, cases, tmp_path):
+    nasty = "<script>alert(1)</script>"
+    cases["town"] = cases["town"].replace("south", nasty)
+    cases.to_csv(tmp_path / "cases.csv", index=False)
+    code, out, _ = call(*BY_GROUP)
+    assert code == 0
+    text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    page, kept_record = Page(text), record(tmp_path / "out")
+    assert len(page.headings) == 4
+    assert len(page.references) == 1 and page.references[0].startswith("data:image/")
+    assert "script" not in page.tags and "link" not in page.tags and "url(" not in text
+    measures = pd.DataFrame(kept_record["measures"]).T.round(4)
+    best = measures["cross-entropy (nats)"].idxmin()
+    assert best == kept_record["best"] == "Platt by group"
+    assert f"<b>{best}</b> has the lowest cross-entropy" in text
+    assert f"By cross-validation, {best} has the lowest cross-entropy.\n" in out
+    rows = page.table("method")
+    assert [row[0] for row in rows] == list(STAGES)
+    assert np.allclose(np.array([row[1:] for row in rows], float), measures)
+    assert f"<b>{measures['ROC area'].max():.4f}</b>" in text
+    sigmoids = page.table("sigmoid")
+    towns = [f"Platt by group: {town}" for town in (nasty, "north", "west")]
+    assert [row[0] for row in sigmoids] == ["Platt", *towns]
+    assert sigmoids[0][1] == f"\u2212{-kept_record['calibrators']['platt']['a']:.4f}"
+    assert "Groups without a label follow Platt." in text
+    n = kept_record["labelled"]
+    assert f"{n} rows with a label" in text and f"{240 - n} rows without a label are" in text
+    assert f"nearer to 0 or 1 than 1 / {n + 2}," in text
+    assert '<td class="name">SCORES</td><td class="text">cases.csv</td>' in text
+    assert '<td class="name">--positive</td><td class="text">not given</td>' in text
+
+
+@pytest.mark.parametrize(
+    ("options", "n_groups", "columns"),
+    [
+        ((), 1, ["before", "Platt", "isotonic"]),
+        (("--score", "margin"), 1, ["Platt", "isotonic"]),
+        (("--group", "many"), 3, ["all rows", "0", "1", "2"]),
+        (("--group", "many"), 12, ["before", "Platt", "isotonic", "Platt by group"]),
+    ],
+)
+def test_the_picture(call, cases, tmp_path, monkeypatch, options, n_groups, columns):
+    cases.assign(many=cases["id"] % n_groups).to_csv(tmp_path / "cases.csv", index=False)
+    calls = []
+
+    def draw(*given, **named):
+        calls.append((*given, named))
+        return Figure(figsize=(1, 1))
+
+    monkeypatch.setattr(plotting, "calibration_panel", draw)
+    assert call(*CALIBRATE, *options)[0] == 0
+    ((y, predictions, named),) = calls
+    assert list(predictions) == columns
+    curves = named["calibrators"]
+    assert (curves is None) == ("margin" in options)
+    assert curves is None or list(curves) == columns[:1]
+    y = y["all rows"] if "all rows" in columns else y
+    assert y.sum() == cases["y"].sum() and len(y) == cases["y"].count()
+    text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert ("Those of each group are in reliability.csv." in text) == (n_groups > 7)
+
+
+def test_few_cases_and_equal_scores(call, no_picture, tmp_path):
+    (tmp_path / "cases.csv").write_text("p,y\n0.5,1\n0.5,1\n0.5,0\n0.5,0\n0.5,\n")
+    assert call(*CALIBRATE)[0] == 0
+    assert record(tmp_path / "out")["folds"] == 2
+    assert written(tmp_path)[COLUMNS[0]].tolist() == pytest.approx([0.5] * 5)
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "1 row without a label is calibrated by them" in page
+    (tmp_path / "cases.csv").write_text("p,y\n0,1\n1,1\n0.5,0\n0.2,0\n")
+    err = call(*CALIBRATE, "--force")[2]
+    assert err == "warning: 2 of 4 probabilities are clipped to 2.2e-16 or 1 less that.\n"
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert html.escape(err.removeprefix("warning: ").strip()) in page
+
+
+def test_force_replaces_its_own_files_alone(call, no_picture, cases, tmp_path, monkeypatch):
+    assert call(*CALIBRATE)[0] == 0
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    assert "or add --force to replace" in mistake(call(*CALIBRATE))
+    assert call(*BY_GROUP, "--force")[0] == 0
+    assert listing(tmp_path / "out") == sorted([*FILES, "notes.txt"])
+    assert COLUMNS[2] in written(tmp_path)
+    (tmp_path / "new").mkdir()
+    shutil.copy(tmp_path / "out" / "scores.csv", tmp_path / "new" / "scores.csv")
+    monkeypatch.setattr("bnmtl.calibrating.Calibrated", lambda *_: pytest.fail("too late"))
+    err = mistake(call(*CALIBRATE, "--out", "new", "--force"))
+    assert "`new/scores.csv` is not from a run of bnmtl" in err
+    with pytest.raises(ValueError, match="out` is from `bnmtl calibrate`, which keeps no networks"):
+        read_run(tmp_path / "out")
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("moment", ["calibrating.Calibrated", "calibration_report.write"])
+def test_an_interrupt_leaves_nothing_half_written(
+    call, no_picture, cases, tmp_path, monkeypatch, moment
+):
+    assert call(*CALIBRATE)[0] == 0
+    before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
+    monkeypatch.setattr(f"bnmtl.{moment}", interrupt)
+    for out in ("out", "new/run"):
+        code, stdout, err = call(*BY_GROUP, "--force", "--out", out)
+        assert (code, stdout) == (130, "")
+        assert err == "bnmtl: interrupted; no half-written file is left.\n"
+    assert {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()} == before
+    assert listing(tmp_path) == ["cases.csv", "out"]
