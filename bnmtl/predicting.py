@@ -73,13 +73,15 @@ def run(options):
     with warnings_kept() as caught:
         network = read_bif(options.network)
         classifier = BayesNetClassifier.from_network(network, target, options.unseen)
-        states = classifier.classes_
+        states = np.array(network.states[target], dtype=object)
         (rows,) = read([options.rows]).values()
         names = [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
         _check_new_columns(rows, names)
         rows.index = range(1, len(rows) + 1)  # as messages count them
         cut, cut_by = _cut(rows, options.network)
-        probabilities = classifier.predict_proba(cut)
+        # Classes are sorted; the states have an order of their own, such as low, middle, high.
+        order = np.searchsorted(classifier.classes_, states)
+        probabilities = classifier.predict_proba(cut)[:, order]
         if options.unseen == "ignore":
             _warn_of_strangers(cut, network, classifier.blanket_)
     written = without_points(rows)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -23,6 +24,7 @@ from bnmtl.classification import (
     MultitaskBayesNetClassifier,
 )
 from bnmtl.inference import log_evidence, markov_blanket
+from bnmtl.learners import PooledLearner
 from bnmtl.networks import BayesNet
 from bnmtl.problems import random_network
 
@@ -68,7 +70,8 @@ def test_probabilities_are_those_of_the_joint_distribution(target):
     rows = with_gaps(ROWS[:40]).astype(object)
     rows = pd.concat([rows, ROWS[:20].astype(object)], ignore_index=True)
     found = classifier.predict_proba(rows)
-    expected = [by_enumeration(ASIA, row, target) for _, row in rows.iterrows()]
+    assert classifier.classes_.tolist() == ["no", "yes"] == sorted(ASIA.states[target])
+    expected = [by_enumeration(ASIA, row, target)[::-1] for _, row in rows.iterrows()]
     assert found == pytest.approx(np.array(expected), abs=1e-12)
     best = classifier.classes_[np.argmax(expected, axis=1)]
     assert classifier.predict(rows).tolist() == best.tolist()
@@ -136,6 +139,61 @@ def test_classes_are_the_values_of_the_target(values, classes, states):
     classifier = BayesNetClassifier(learner=QUICK).fit(X, values)
     assert classifier.network_.states["target"] == states
     assert classifier.predict([[0], [1]]).tolist() == list(values)[:2]
+
+
+def test_scorers_find_classes_in_their_order():
+    classifier = BayesNetClassifier.from_network(ASIA, "bronc", classes=[True, False])
+    rows = ROWS.assign(bronc=ROWS["bronc"] == "yes")
+    assert classifier.classes_.tolist() == [False, True]
+    assert get_scorer("roc_auc")(classifier, rows, rows["bronc"]) > 0.85
+    assert classifier.score(rows, rows["bronc"]) > 0.8
+
+
+def test_numbers_as_labels_of_columns_are_names():
+    z = np.arange(200) % 2
+    X = pd.DataFrame({0: z, 1: np.roll(z, 3) * (np.arange(200) % 3 == 0)})
+    classifier = BayesNetClassifier(learner=QUICK).fit(X, z)
+    assert classifier.score(X[[1, 0]].assign(other=1.5), z) == classifier.score(X, z) == 1
+
+
+def test_the_target_is_named_like_y_whatever_its_name():
+    X = pd.DataFrame({"x": [0, 1] * 20})
+    for name in (0, 1, "y"):
+        y = pd.Series([0, 1] * 20, name=name)
+        assert BayesNetClassifier(learner=QUICK).fit(X, y).target_ == str(name)
+
+
+@pytest.mark.parametrize("kind", ["boolean", "Int64", "string"])
+def test_types_of_pandas_are_those_of_their_values(kind):
+    X = pd.DataFrame({"x": [0, 1] * 20})
+    y = pd.Series([False, True] * 20).astype(kind if kind != "string" else str).astype(kind)
+    alone = BayesNetClassifier("y", QUICK).fit(X, y)
+    within = BayesNetClassifier("y", QUICK).fit(X.assign(y=y))
+    assert alone.network_ == within.network_
+    assert alone.classes_.tolist() == within.classes_.tolist() == sorted(set(y.tolist()))
+
+
+def test_what_is_missing_in_a_list_is_no_text():
+    with pytest.raises(ValueError, match="contains NaN"):
+        BayesNetClassifier(learner=QUICK).fit([["a", np.nan], ["b", "2"]] * 9, [0, 1] * 9)
+    with pytest.raises(ValueError, match="`y` contains NaN .* 9 rows"):
+        BayesNetClassifier(learner=QUICK).fit([["a"], ["b"]] * 9, ["u", np.nan] * 9)
+    classifier = BayesNetClassifier(learner=QUICK).fit([["a", 1], ["b", 2]] * 9, [0, 1] * 9)
+    rows = pd.DataFrame({"x0": ["a"], "x1": [None]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = classifier.predict_proba(rows.to_numpy())
+    assert (classifier.predict_proba([["a", np.nan]]) == expected).all()
+
+
+@pytest.mark.parametrize("kind", [BayesNetClassifier, MultiNetClassifier])
+def test_a_column_that_lacks_is_in_the_state_missing_where_there_is_one(kind):
+    gaps = with_gaps(ROWS.drop(columns="bronc"), 0.2).assign(bronc=ROWS["bronc"])
+    classifier = kind("bronc", clone(QUICK).set_params(missing="state")).fit(gaps)
+    rows = ROWS[:9].drop(columns="smoke")
+    with pytest.warns(UserWarning, match="has no column `smoke`"):
+        found = classifier.predict_proba(rows)
+    assert (found == classifier.predict_proba(rows.assign(smoke=None))).all()
 
 
 def test_only_columns_of_the_blanket_are_looked_at():
@@ -264,6 +322,31 @@ def test_tasks_that_are_new_are_refused():
         classifier.predict(ROWS, "d")
     with pytest.raises(ValueError, match=r"one a row, 400; got the shape \(2,\)"):
         classifier.predict(ROWS, ["a", "b"])
+    with pytest.raises(TypeError, match="must be a pandas DataFrame"):
+        classifier.predict(ROWS.to_numpy(), "a")
+
+
+def test_tasks_with_numbers_for_names_and_columns_in_their_order():
+    tasks = {1: ROWS[:200][sorted(ROWS, reverse=True)], 2: ROWS[200:]}
+    classifier = MultitaskBayesNetClassifier("bronc", QUICK).fit(tasks)
+    expected = classifier.predict_proba(ROWS, "1")
+    assert (classifier.predict_proba(ROWS, 1) == expected).all()
+    features = tasks[1].drop(columns="bronc")
+    own = classifier.classifiers_["1"]
+    assert own.feature_names_in_.tolist() == list(features)
+    with pytest.warns(UserWarning, match="valid feature names"):
+        found = own.predict_proba(features.to_numpy())
+    assert (found == classifier.predict_proba(features, 1)).all()
+
+
+def test_tasks_that_cannot_be_predicted_are_named_before_learning():
+    with pytest.raises(ValueError, match="Task `b` must have a column besides `bronc`"):
+        MultitaskBayesNetClassifier("bronc", QUICK).fit({"a": ROWS, "b": ROWS[["bronc"]]})
+    with pytest.raises(ValueError, match="`target` must be the column to predict"):
+        MultitaskBayesNetClassifier(None, QUICK).fit(CLINICS)
+    mixed = {"a": ROWS, "b": ROWS.assign(bronc=np.arange(400) % 2 == 0)}
+    with pytest.raises(TypeError, match="Column `bronc` must hold values of one type"):
+        MultitaskBayesNetClassifier("bronc", QUICK).fit(mixed)
 
 
 def test_a_multi_net_is_bayes_rule_over_its_networks():
@@ -363,7 +446,10 @@ def test_mistakes_are_one_sentence(kind, parameters, X, y, message):
         ((ROWS, "bronc"), "`network` must be a BayesNet, got DataFrame"),
         ((ASIA, "bronk"), "`target` must be one of variables"),
         ((ASIA, "bronc", "drop"), "`unseen` must be"),
-        ((ASIA, "bronc", "error", [0, 1, 2]), "`classes` must be one for each state of `bronc`"),
+        ((ASIA, ["bronc"]), "`target` must be one of variables"),
+        ((ASIA, "bronc", "error", [0, 1, 2]), "one value for each state of `bronc`"),
+        ((ASIA, "bronc", "error", [0, 0]), "all different; got \\[0, 0\\]"),
+        ((ASIA, "bronc", "error", [0, None]), "`classes` contains NaN"),
         (
             (BayesNet(nx.empty_graph(["a"], nx.DiGraph), {"a": ["x"]}, {"a": [1]}), "a"),
             "variables besides the target",
@@ -373,6 +459,11 @@ def test_mistakes_are_one_sentence(kind, parameters, X, y, message):
 def test_networks_that_cannot_classify_are_refused(arguments, message):
     with pytest.raises((TypeError, ValueError), match=message):
         BayesNetClassifier.from_network(*arguments)
+
+
+def test_networks_of_all_classes_alike_are_refused():
+    with pytest.raises(TypeError, match="must not be a PooledLearner"):
+        MultiNetClassifier("bronc", PooledLearner()).fit(ROWS)
 
 
 def test_a_class_of_one_row_has_no_network():

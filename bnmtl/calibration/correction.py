@@ -18,8 +18,9 @@ class LogisticCorrection(BaseEstimator):
     The expected exponential loss is least where F is half of the log odds, so that P(y = 1) is
     1 / (1 + exp(-2 F)); the logistic one where F is the log odds, so that it is 1 / (1 + exp(-F)).
     No rows for calibration are needed, but members must be too simple to separate the training
-    set, such as stumps: otherwise the probabilities are all 0 or 1. Restarts of `AdaBoostM1` have
-    the same effect; ``resample=False`` avoids most of them.
+    set, such as stumps: otherwise the probabilities are all 0 or 1, or two values of a single
+    member, where scikit-learn ends with the first that makes no mistake. Restarts of `AdaBoostM1`
+    have the same effect; ``resample=False`` avoids most of them.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ from bnmtl.classification.rows import (
     target_classes,
 )
 from bnmtl.inference import check_possible, log_evidence
-from bnmtl.learners import MultitaskLearnerCV
+from bnmtl.learners import MultitaskLearnerCV, PooledLearner
 
 
 class MultiNetClassifier(NetworkClassifier):
@@ -87,6 +87,11 @@ class MultiNetClassifier(NetworkClassifier):
         MultiNetClassifier
         """
         check_parameters(self.unseen, self.learner)
+        if isinstance(self.learner, PooledLearner):
+            raise TypeError(
+                "`learner` must not be a PooledLearner, whose networks are the same for all "
+                "classes and tell nothing apart; IdenticalLearner() gives them one structure."
+            )
         features, target, values = labelled(self, X, y)
         where = "`y`" if y is not None else f"Column `{target}`"
         classes, labels, codes = target_classes(values, where)
@@ -119,8 +124,7 @@ class MultiNetClassifier(NetworkClassifier):
         check_is_fitted(self)
         frame = features_of(self, X, needed=self.feature_names_)
         states = next(iter(self.networks_.values())).states
-        codes = {name: np.full(len(frame), -1) for name in states}
-        codes |= coded(frame, states, self.unseen)
+        codes = coded(frame, states, self.unseen)
         log_joint = np.column_stack(
             [log_evidence(network, codes, len(frame)) for network in self.networks_.values()]
         )

@@ -76,11 +76,17 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         MultitaskBayesNetClassifier
         """
         check_parameters(self.unseen, self.learner)
+        if self.target is None:
+            raise ValueError("`target` must be the column to predict, got None; name it.")
         target, features, values = str(self.target), {}, {}
         for name, frame in named_frames(tasks).items():
             where = f"Task `{name}`"
             features[name], values[name] = target_column(frame, self.target, where)
             check_complete(values[name], f"{where}: column `{target}`")
+            if not features[name].shape[1]:
+                raise ValueError(
+                    f"{where} must have a column besides `{target}` to predict from; it has none."
+                )
         together = pd.concat(values.values(), ignore_index=True)
         classes, labels, codes = target_classes(together, f"Column `{target}`")
         ends = np.cumsum([len(own) for own in values.values()])[:-1]
@@ -92,10 +98,13 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         self.learner_ = learner.fit(frames)
         self.networks_ = dict(learner.networks_)
         self.classes_ = classes
-        self.classifiers_ = {
-            name: BayesNetClassifier.from_network(network, target, self.unseen, classes)
-            for name, network in self.networks_.items()
-        }
+        self.classifiers_ = {}
+        for name, network in self.networks_.items():
+            own = BayesNetClassifier.from_network(network, target, self.unseen, classes)
+            # Arrays, which scikit-learn may make of a frame, have its columns in its order.
+            own.feature_names_ = tuple(map(str, features[name]))
+            own.feature_names_in_ = np.array(own.feature_names_, dtype=object)
+            self.classifiers_[name] = own
         return self
 
     def predict_proba(self, frame, task):
@@ -114,9 +123,9 @@ class MultitaskBayesNetClassifier(BaseEstimator):
             In the order of ``classes_``; rows sum to 1.
         """
         check_is_fitted(self)
-        if isinstance(task, str):
-            return self._classifier(task).predict_proba(frame)
         column_labels(frame)
+        if np.ndim(task) == 0:
+            return self._classifier(task).predict_proba(frame)
         names = np.asarray(task, dtype=object)
         if names.shape != (len(frame),):
             raise ValueError(

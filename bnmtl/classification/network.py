@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.classification.base import NetworkClassifier
 from bnmtl.classification.rows import (
+    check_complete,
     check_parameters,
     coded,
     features_of,
@@ -37,12 +38,13 @@ class BayesNetClassifier(NetworkClassifier):
         target. Its ``missing`` says what becomes of missing features in ``fit``.
     unseen : {"error", "ignore"}, default="error"
         What to do with values that the fit has not seen, where they are needed: an error that names
-        them, or as good as missing.
+        them, or as good as missing. Fractions and other things that no state can be are an error in
+        any case.
 
     Attributes
     ----------
     classes_ : numpy.ndarray, shape (n_classes,)
-        The values of the target that occur, sorted.
+        The values of the target that occur, or those of `from_network`; sorted.
     network_ : BayesNet
     target_ : str
         The target's name in the network.
@@ -114,8 +116,8 @@ class BayesNetClassifier(NetworkClassifier):
             One of its variables.
         unseen : {"error", "ignore"}, default="error"
         classes : array-like, shape (n_classes,), default=None
-            What the states of the target stand for, in their order, such as numbers or booleans;
-            None is the states themselves.
+            What the states of the target stand for, in the network's order of them, such as numbers
+            or booleans; None is the states themselves.
 
         Returns
         -------
@@ -124,8 +126,8 @@ class BayesNetClassifier(NetworkClassifier):
         Raises
         ------
         TypeError, ValueError
-            If it is no network, the target none of its variables or its only one, or the number of
-            classes is not that of its states.
+            If it is no network, the target none of its variables or its only one, or the classes
+            are not as many different values as it has states.
 
         Examples
         --------
@@ -140,7 +142,7 @@ class BayesNetClassifier(NetworkClassifier):
                 f"`network` must be a BayesNet, got {type_of(network)}; `BayesNet.from_bif` reads "
                 "one from a file."
             )
-        if target not in network.states:
+        if not isinstance(target, str) or target not in network.states:
             raise ValueError(
                 f"`target` must be one of {listed(network.variables, 'variable')}, got {target!r}."
             )
@@ -149,20 +151,24 @@ class BayesNetClassifier(NetworkClassifier):
             raise ValueError("`network` must have variables besides the target; it has none.")
         states = network.states[target]
         classes = np.array(states, dtype=object) if classes is None else np.asarray(classes)
-        if classes.shape != (len(states),):
+        if classes.shape != (len(states),) or len(set(classes.tolist())) < len(states):
             raise ValueError(
-                f"`classes` must be one for each state of `{target}`, {listed(states)}; got the "
-                f"shape {classes.shape}."
+                f"`classes` must be one value for each state of `{target}`, {listed(states)}, all "
+                f"different; got {classes.tolist()}."
             )
+        check_complete(classes, "`classes`")
         classifier = cls(target, unseen=unseen)
         check_parameters(unseen, None)
         classifier.learner_ = None
         classifier.n_features_in_ = len(features)
         classifier.feature_names_in_ = np.array(features, dtype=object)
+        classifier.has_names_ = True
         return classifier._publish(network, target, classes, features)
 
     def _publish(self, network, target, classes, names):
-        self.network_, self.target_, self.classes_ = network, target, classes
+        # Sorted, as scikit-learn takes classes to be; those of a network may be in any order.
+        self._order = np.argsort(classes, kind="stable")
+        self.network_, self.target_, self.classes_ = network, target, classes[self._order]
         self.feature_names_ = names
         self.blanket_ = tuple(sorted(markov_blanket(network.graph, target)))
         return self
@@ -185,7 +191,7 @@ class BayesNetClassifier(NetworkClassifier):
         frame = features_of(self, X, needed=self.blanket_)
         states = {name: self.network_.states[name] for name in self.feature_names_}
         codes = coded(frame, {name: states[name] for name in self.blanket_}, self.unseen)
-        complete = np.full(len(frame), len(codes) == len(self.blanket_))
+        complete = np.ones(len(frame), dtype=bool)
         for column in codes.values():
             complete &= column >= 0
         result = np.empty((len(frame), len(self.classes_)))
@@ -195,4 +201,4 @@ class BayesNetClassifier(NetworkClassifier):
             known = coded(frame, states, self.unseen, ~complete)
             result[~complete] = posteriors(self.network_, self.target_, known, (~complete).sum())
         check_possible(result, frame.index, "X")
-        return result
+        return result[:, self._order]

@@ -1,5 +1,7 @@
 """Rows as classifiers are given them: the target told apart, features named and coded."""
 
+import numbers
+
 import numpy as np
 import pandas as pd
 from sklearn.utils import check_array
@@ -33,8 +35,11 @@ def labelled(classifier, X, y):
     if y is None:
         features, values = target_column(X, target, "`X`")
     else:
-        features, values = as_frame(X), column_or_1d(y, warn=True)
-        target = str(getattr(y, "name", None) or DEFAULT_TARGET) if target is None else str(target)
+        features, values = as_frame(X), _labels(y)
+        if target is None:
+            name = getattr(y, "name", None)
+            target = DEFAULT_TARGET if name is None else name
+        target = str(target)
         if target in column_labels(features):
             raise ValueError(
                 f"`X` must not hold the target, got a column `{target}` and `y` besides; drop the "
@@ -45,9 +50,17 @@ def labelled(classifier, X, y):
                 f"`y` must be one value a row, {len(features)} as in `X`; got {len(values)}."
             )
     check_features(features, classifier.learner)
-    is_frame = isinstance(X, pd.DataFrame)
-    validate_data(classifier, features if is_frame else X, reset=True, skip_check_array=True)
+    classifier.has_names_ = isinstance(X, pd.DataFrame)
+    rows = features if classifier.has_names_ else X
+    validate_data(classifier, rows, reset=True, skip_check_array=True)
     return features, str(target), values
+
+
+def _labels(y):
+    """A target given by itself: what is missing in a list must not become a text."""
+    if isinstance(y, list | tuple):
+        check_complete(pd.Series(y, dtype=object), "`y`")
+    return y if isinstance(y, pd.Series) else column_or_1d(y, warn=True)
 
 
 def target_column(frame, target, where):
@@ -93,6 +106,9 @@ def as_frame(X):
     """Return a frame as it is, and an array as one whose columns are named x0, x1, ..."""
     if isinstance(X, pd.DataFrame):
         return X
+    if isinstance(X, list | tuple):
+        # Else numbers beside texts, and what is missing, would become texts.
+        X = np.array(X, dtype=object)
     array = check_array(X, dtype=None, ensure_all_finite=False)
     return pd.DataFrame(array, columns=[f"x{at}" for at in range(array.shape[1])])
 
@@ -117,14 +133,19 @@ def target_classes(values, where):
         Beginning of error messages, such as "`y`".
     """
     check_complete(values, where)
+    if hasattr(getattr(values, "dtype", None), "numpy_dtype"):
+        values = values.to_numpy(dtype=values.dtype.numpy_dtype)  # pandas' own numbers and booleans
     values = np.asarray(values)
-    try:
-        classes, codes = np.unique(values, return_inverse=True)
-    except TypeError:
-        raise TypeError(
-            f"{where} must hold values of one type, got several; write all as text."
-        ) from None
+    if values.dtype == object and len({_family(value) for value in values.tolist()}) > 1:
+        raise TypeError(f"{where} must hold values of one type, got several; write all as text.")
+    classes, codes = np.unique(values, return_inverse=True)
     return classes, read_column(pd.Series(classes), where).labels, codes
+
+
+def _family(value):
+    """The type of a value, all numbers being one and booleans none of them."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    return numbers.Real if is_number else type(value)
 
 
 def features_of(classifier, X, needed):
@@ -134,7 +155,7 @@ def features_of(classifier, X, needed):
     are needed are not there, a warning says so.
     """
     names = classifier.feature_names_
-    if not isinstance(X, pd.DataFrame) or not hasattr(classifier, "feature_names_in_"):
+    if not (isinstance(X, pd.DataFrame) and classifier.has_names_):
         frame = as_frame(X)
         validate_data(classifier, X, reset=False, skip_check_array=True)
         return frame.set_axis(names, axis=1)
@@ -154,8 +175,8 @@ def features_of(classifier, X, needed):
 
 
 def coded(frame, states, unseen, rows=None):
-    """Return {variable: codes} of the columns that are there, -1 = missing, of some of the rows."""
+    """Return {variable: codes} of some of the rows, -1 = missing, as are columns that lack."""
     labels = column_labels(frame)
     frame = frame if rows is None else frame.iloc[rows]
-    present = {variable: own for variable, own in states.items() if variable in labels}
-    return code_frame(frame, present, complete=False, unseen=unseen)
+    lacking = pd.DataFrame(index=frame.index, columns=[v for v in states if v not in labels])
+    return code_frame(frame.join(lacking), states, complete=False, unseen=unseen)
