@@ -329,3 +329,18 @@ def panel(y=Y, predictions=PREDICTIONS, **options):
 def test_mistakes_in_panels_are_named(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_learning_curves_of_an_unknown_panel_are_drawn_and_what_is_no_number_is_refused():
+    sizes, values = [32, 32, 64, 64], [0.5, 0.4, 0.4, 0.3]
+    table = pd.DataFrame({"method": "Platt", "size": sizes, "value": values})
+    panels = plotting.learning_curves(table.assign(of=[None, None, "a", "a"]), by="of").axes
+    assert len([axes for axes in panels if axes.get_label().startswith("learning")]) == 2
+    for wrong, by, words in (
+        ({"value": "much"}, None, "numbers in its column value"),
+        ({"size": [32, None, 64, 64]}, None, "numbers in its column size"),
+        ({"size": 0}, None, "sizes of at least 1, got 0"),
+        ({"of": "a"}, ["of"], "`by` must be a column of `table`"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            plotting.learning_curves(table.assign(**wrong), by=by)

@@ -128,9 +128,15 @@ def _orders(y, smallest, n_draws, random_state):
     for draw in range(n_draws):
         rng = np.random.default_rng([seed, draw])
         order = rng.permutation(len(y))
-        while len(np.unique(y[order[:smallest]])) < 2:
-            order = rng.permutation(len(y))
-        yield order
+        first = order[:smallest]
+        if np.ptp(y[first]):
+            yield order
+            continue
+        # The first ones alone are drawn again, which is fast where a class is rare.
+        while not np.ptp(y[first]):
+            first = rng.choice(len(y), smallest, replace=False)
+        others = np.setdiff1d(order, first, assume_unique=True)
+        yield np.concatenate([first, rng.permutation(others)])
 
 
 def _checked_calibrators(calibrators):

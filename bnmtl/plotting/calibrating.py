@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from bnmtl.calibration import reliability as reliability_table
 from bnmtl.metrics.cases import checked_cases
@@ -297,7 +298,7 @@ def learning_curves(table, by=None, ylabel="root mean squared error"):
     """
     _check_table(table, by)
     styles = _styles(table["method"])
-    panels = {"": table} if by is None else dict(list(table.groupby(by, sort=False)))
+    panels = {"": table} if by is None else dict(list(table.groupby(by, sort=False, dropna=False)))
     warn_of_boxes([*map(str, [*styles, *panels]), ylabel], stacklevel=2)
     n_across = 2 if len(panels) == 4 else min(len(panels), _MOST_ACROSS)
     n_down = -(-len(panels) // n_across)
@@ -338,7 +339,18 @@ def _check_table(table, by):
         raise ValueError(
             f"`table` must have the columns {', '.join(_COLUMNS)}, got none named {lacking[0]}."
         )
-    if by is not None and by not in table:
+    for column in ("size", "value"):
+        if not is_numeric_dtype(table[column]) or table[column].isna().any():
+            raise ValueError(
+                f"`table` must have numbers in its column {column}, all of them there, got "
+                f"{table[column].dtype}; drop the rows that lack one."
+            )
+    if (table["size"] < 1).any():
+        raise ValueError(
+            f"`table` must have sizes of at least 1, got {table['size'].min():g}; leave such rows "
+            "out."
+        )
+    if by is not None and (not isinstance(by, str) or by not in table):
         raise ValueError(
             f"`by` must be a column of `table`, one of {', '.join(map(str, table))}; got {by!r}."
         )
