@@ -17,7 +17,7 @@ from sklearn.base import clone
 from benchmarks import good_learners, study, uci
 from benchmarks.good_learners import LEARNERS, Model
 from benchmarks.good_pictures import draw
-from benchmarks.good_tables import tables
+from benchmarks.good_tables import CROSS_ENTROPY, RMSE, tables
 from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, learning_curve, reliability
 from bnmtl.metrics import prediction
 from bnmtl.seeding import generator
@@ -113,7 +113,6 @@ def _views(problem, trial):
     return uci.Views(features, parts[0]), y, parts, data
 
 
-RMSE, CROSS_ENTROPY = "root mean squared error", "cross-entropy"
 CHOSEN_BY = {RMSE: prediction.root_mean_squared_error, CROSS_ENTROPY: prediction.cross_entropy}
 CALIBRATORS = {
     "Platt": PlattCalibrator(),

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.good_learners import DIFFERENCES, LEARNERS, MARGINS
-from benchmarks.summary import claims_table, markdown, mean_and_error, paired_p, verdict
+from benchmarks.summary import LEVEL, claims_table, markdown, mean_and_error, paired_p, verdict
 
 RMSE, CROSS_ENTROPY = "root mean squared error", "cross-entropy"
 TITLES = {RMSE: "squared error", CROSS_ENTROPY: "cross-entropy"}
@@ -16,7 +16,6 @@ THESIS = tuple(name for name in LEARNERS if name not in ("Bayesian network", "mu
 CALIBRATED = ("Platt", "isotonic")
 # Sizes of calibration sets that count as small and as large.
 SMALL, LARGE = 200, 1000
-LEVEL = 0.05
 
 
 def values(lines, measure):

@@ -162,7 +162,7 @@ class BayesNetClassifier(NetworkClassifier):
         classifier.learner_ = None
         classifier.n_features_in_ = len(features)
         classifier.feature_names_in_ = np.array(features, dtype=object)
-        classifier.has_names_ = True
+        classifier._has_names = True
         return classifier._publish(network, target, classes, features)
 
     def _publish(self, network, target, classes, names):

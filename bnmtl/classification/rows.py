@@ -50,8 +50,8 @@ def labelled(classifier, X, y):
                 f"`y` must be one value a row, {len(features)} as in `X`; got {len(values)}."
             )
     check_features(features, classifier.learner)
-    classifier.has_names_ = isinstance(X, pd.DataFrame)
-    rows = features if classifier.has_names_ else X
+    classifier._has_names = isinstance(X, pd.DataFrame)
+    rows = features if classifier._has_names else X
     validate_data(classifier, rows, reset=True, skip_check_array=True)
     return features, str(target), values
 
@@ -155,7 +155,7 @@ def features_of(classifier, X, needed):
     are needed are not there, a warning says so.
     """
     names = classifier.feature_names_
-    if not (isinstance(X, pd.DataFrame) and classifier.has_names_):
+    if not (isinstance(X, pd.DataFrame) and classifier._has_names):
         frame = as_frame(X)
         validate_data(classifier, X, reset=False, skip_check_array=True)
         return frame.set_axis(names, axis=1)
