@@ -73,14 +73,8 @@ def check_needs(cases, lines):
     """Raise ValueError where data are needed and not there, or others than before."""
     if all(case["problem"] == QUICK for case in cases) and not os.environ.get("BNMTL_DATA"):
         return
-    known = {line["problem"]: line["data"] for line in lines}
-    for problem in {case["problem"] for case in cases} & set(PROBLEMS):
-        here = uci.fingerprint(PROBLEMS[problem][0])
-        if known.get(problem, here) != here:
-            raise ValueError(
-                f"The lines of {problem} were measured on other data than those in "
-                f"`{uci.folder()}`; name the same data, or begin anew elsewhere with `--out`."
-            )
+    wanted = {case["problem"] for case in cases} & set(PROBLEMS)
+    uci.check_same({problem: PROBLEMS[problem][0] for problem in wanted}, lines, "problem")
 
 
 def rows_of(problem):

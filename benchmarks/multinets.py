@@ -53,9 +53,10 @@ def plan(quick, trials=None):
 
 
 def check_needs(cases, lines):
-    """Raise ValueError where data or pyAgrum are needed and not there."""
-    if any(case["table"] != QUICK for case in cases):
-        uci.folder()
+    """Raise ValueError where data or pyAgrum are needed and not there, or the data are others."""
+    wanted = {case["table"] for case in cases} - {QUICK}
+    uci.check_same({table: table for table in wanted}, lines, "table")
+    if wanted:
         require("pyagrum")
 
 

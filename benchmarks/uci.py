@@ -64,6 +64,26 @@ def fingerprint(name, data=None):
     return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
+def check_same(tables, lines, setting):
+    """Raise ValueError where lines were measured on other data than those that are there.
+
+    Parameters
+    ----------
+    tables : mapping
+        What lines have for ``setting`` -> name of the table.
+    lines : list of dict
+    setting : str
+    """
+    known = {line[setting]: line["data"] for line in lines}
+    for value, name in tables.items():
+        here = fingerprint(name)
+        if known.get(value, here) != here:
+            raise ValueError(
+                f"The lines of {value} were measured on other data than those in `{folder()}`; "
+                "name the same data, or begin anew elsewhere with `--out`."
+            )
+
+
 class Views:
     """The same rows as numbers, as standardized numbers and as categories, by the training rows.
 

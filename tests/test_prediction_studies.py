@@ -82,8 +82,12 @@ def test_tables_are_read_by_their_schema(table):
     assert features["kind"].isna().tolist() == [False, True, False]
     assert classes.tolist() == ["no", "yes", "no"]
     before = uci.fingerprint("small")
+    lines = [{"table": "ours", "data": before}]
+    uci.check_same({"ours": "small", "new": "small"}, lines, "table")
     table.write_text("size,kind,class\n1,a,no\n")
     assert uci.fingerprint("small") != before
+    with pytest.raises(ValueError, match="lines of ours were measured on other data"):
+        uci.check_same({"ours": "small"}, lines, "table")
 
 
 def test_a_leaf_has_one_case_of_each_class_more():
