@@ -2,11 +2,13 @@
 
 import functools
 import warnings
+from collections import defaultdict
 from collections.abc import Mapping
 
 import networkx as nx
 import numpy as np
 
+from bnmtl.contraction import ROWS, chunks, contract, plan
 from bnmtl.graphs import check_dag
 from bnmtl.tasks.wording import listed, type_of
 
@@ -82,9 +84,8 @@ def posterior(network, variables, evidence=None):
     array([0.646, 0.354])
     """
     targets, evidence = _checked_query(network, variables, evidence)
-    codes = {name: network.states[name].index(state) for name, state in evidence.items()}
-    query, relevant = _query(network, targets, codes)
-    distribution = query({name: codes[name] for name in relevant})
+    codes = {name: np.array([network.states[name].index(evidence[name])]) for name in evidence}
+    (distribution,) = _joint_posteriors(network, targets, codes, 1)
     if np.isnan(distribution).any():
         raise ValueError("`evidence` must be possible under the network; its probability is 0.")
     return distribution
@@ -146,7 +147,7 @@ def posteriors(network, variable, codes, n_rows):
         result[complete] = _blanket_posteriors(network, variable, known, complete.sum())
     if not complete.all():
         partial = {member: column[~complete] for member, column in codes.items()}
-        result[~complete] = _pattern_posteriors(network, variable, partial, (~complete).sum())
+        result[~complete] = _joint_posteriors(network, [variable], partial, (~complete).sum())
     return result
 
 
@@ -176,10 +177,6 @@ def log_joint(network, codes, n_rows):
 def log_evidence(network, codes, n_rows):
     """Return the log probability of what is observed in each row.
 
-    It is P(observed, rest) / P(rest | observed) for any states of the rest. Variables are filled in
-    one by one by their most probable states, so that P(rest | observed) is a product of posteriors
-    and never 0.
-
     Parameters
     ----------
     network : BayesNet
@@ -192,22 +189,12 @@ def log_evidence(network, codes, n_rows):
     numpy.ndarray of float, shape (n_rows,)
         In nats, -inf for impossible evidence.
     """
-    filled = {name: column.copy() for name, column in codes.items()}
-    log_rest = np.zeros(n_rows)
-    impossible = np.zeros(n_rows, dtype=bool)
-    for variable in network.variables:
-        rows = np.flatnonzero(filled[variable] < 0)
-        if not rows.size:
-            continue
-        known = {name: column[rows] for name, column in filled.items() if name != variable}
-        probabilities = posteriors(network, variable, known, len(rows))
-        impossible[rows] |= np.isnan(probabilities).any(axis=1)
-        best = np.nan_to_num(probabilities).argmax(axis=1)
-        filled[variable][rows] = best
-        log_rest[rows] += np.log(np.take_along_axis(probabilities, best[:, None], axis=1)[:, 0])
-    result = log_joint(network, filled, n_rows) - log_rest
-    result[impossible] = -np.inf
-    return result
+    total = np.zeros(n_rows)
+    for rows, observed in _alike(codes, n_rows):
+        families = _ancestral(network.graph, observed)
+        known = {name: codes[name][rows] for name in observed}
+        total[rows] = _contracted(network, families, known, (), len(rows))[1]
+    return total
 
 
 def check_possible(probabilities, index, name):
@@ -235,60 +222,91 @@ def _blanket_posteriors(network, variable, codes, n_rows):
     return result / result.sum(axis=1, keepdims=True)
 
 
-def _pattern_posteriors(network, variable, codes, n_rows):
-    """Run one query for each distinct pattern of evidence that can matter."""
-    result = np.empty((n_rows, len(network.states[variable])))
-    names = sorted(codes)
-    observed = np.array([codes[name] >= 0 for name in names]).reshape(len(names), n_rows)
-    masks, of_row = np.unique(observed, axis=1, return_inverse=True)
-    for i, mask in enumerate(masks.T):
-        rows = np.flatnonzero(of_row == i)
-        given = [name for name, present in zip(names, mask, strict=True) if present]
-        query, relevant = _query(network, [variable], given)
-        if not relevant:
-            result[rows] = query({})
-            continue
-        patterns = np.array([codes[name][rows] for name in relevant])
-        patterns, of_pattern = np.unique(patterns, axis=1, return_inverse=True)
-        answers = np.array(
-            [query(dict(zip(relevant, p.tolist(), strict=True))) for p in patterns.T]
-        )
-        result[rows] = answers[of_pattern]
+def _joint_posteriors(network, targets, codes, n_rows):
+    """P(targets | what is observed) in each row, shape (n_rows, *states); nan where impossible.
+
+    Rows count by what the targets depend on, and each pattern of that is looked at once.
+    """
+    result = np.empty((n_rows, *(len(network.states[target]) for target in targets)))
+    depending = defaultdict(list)
+    for rows, observed in _alike(codes, n_rows):
+        depending[_connected(network.graph, targets, observed)].append(rows)
+    for (inner, border), parts in depending.items():
+        rows = np.concatenate(parts)
+        families = {
+            name
+            for name in inner | border
+            if name in inner or not inner.isdisjoint(network.parents(name))
+        }
+        names = sorted(border)
+        cells = np.array([codes[name][rows] for name in names]).reshape(len(names), len(rows))
+        patterns, of_pattern = np.unique(cells, axis=1, return_inverse=True)
+        known = dict(zip(names, patterns, strict=True))
+        shares = _contracted(network, families, known, targets, patterns.shape[1])[0]
+        with np.errstate(invalid="ignore"):
+            shares /= shares.sum(axis=tuple(range(1, shares.ndim)), keepdims=True)
+        result[rows] = shares[of_pattern]
     return result
 
 
-def _query(network, targets, observed):
-    """Return a function from codes of evidence to P(targets | evidence), and whose codes it takes.
+def _alike(codes, n_rows):
+    """Pairs of the rows that have the same observed variables, and these, as a set."""
+    if not n_rows:
+        return
+    names = sorted(codes)
+    observed = np.array([codes[name] >= 0 for name in names]).reshape(len(names), n_rows)
+    masks, of_row = np.unique(observed, axis=1, return_inverse=True)
+    order = np.argsort(of_row, kind="stable")
+    ends = np.cumsum(np.bincount(of_row, minlength=masks.shape[1]))[:-1]
+    for rows, mask in zip(np.split(order, ends), masks.T, strict=True):
+        yield rows, {name for name, there in zip(names, mask, strict=True) if there}
 
-    Only the part of the network is converted that the observed variables do not cut off: the
-    targets, the hidden variables that they are connected with in the moral graph of their
-    ancestors, and the observed variables next to these.
+
+def _contracted(network, families, codes, targets, n_rows):
+    """Multiply the tables of families, at what rows hold, and sum out what is no target.
+
+    Returns the sums, with the largest of each row 1, and the log of what they are to be multiplied
+    with, as `contract`.
     """
-    inner, border = _connected(network.graph, targets, set(observed))
-    families = {}
-    for name in sorted(inner | border):
-        if name in inner or not inner.isdisjoint(network.parents(name)):
-            families[name] = network.parents(name), network.table(name)
-        else:
-            n_states = len(network.states[name])
-            families[name] = (), np.full(n_states, 1 / n_states)
-    elimination = _pgmpy().inference.VariableElimination(_model(families))
+    number = {name: at for at, name in enumerate(sorted(network.variables))}
+    keep = tuple(number[target] for target in targets)
+    scopes, tables = [], []
+    for name in sorted(families):
+        family = (*network.parents(name), name)
+        hidden = [member for member in family if member not in codes]
+        given = [codes[member] for member in family if member in codes]
+        axes = sorted(range(len(family)), key=lambda at, own=family: own[at] not in codes)
+        table = network.table(name).transpose(axes)
+        scopes.append((*([ROWS] if given else []), *(number[member] for member in hidden)))
+        tables.append((table, given))
+    n_states = [len(network.states[name]) for name in sorted(network.variables)]
+    shares = np.empty((n_rows, *(n_states[target] for target in keep)))
+    log_scale = np.zeros(n_rows)
+    if not scopes:
+        return shares, log_scale
+    order = plan(scopes, keep, n_states)
+    for rows in chunks(order, n_rows):
+        arrays = [table[tuple(own[rows] for own in given)] for table, given in tables]
+        shares[rows], log_scale[rows] = contract(order, arrays, keep, len(log_scale[rows]))
+    return shares, log_scale
 
-    def query(evidence):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            factor = elimination.query(targets, evidence=evidence, show_progress=False)
-        axes = [factor.variables.index(target) for target in targets]
-        return factor.values.transpose(axes)
 
-    return query, sorted(border)
+def _ancestral(graph, names):
+    """Variables and all that they descend from."""
+    found, front = set(names), list(names)
+    while front:
+        parents = [name for name in graph.predecessors(front.pop()) if name not in found]
+        found.update(parents)
+        front += parents
+    return found
 
 
 def _connected(graph, targets, observed):
-    """Return the unobserved variables that the targets depend on, and the observed next to them."""
-    ancestral = set(targets) | observed
-    for name in (*targets, *observed):
-        ancestral |= nx.ancestors(graph, name)
-    moral = nx.moral_graph(graph.subgraph(ancestral))
+    """Return the unobserved variables that the targets depend on, and the observed next to them.
+
+    Next to each other are variables of one family, among those that the others descend from.
+    """
+    ancestral = _ancestral(graph, {*targets, *observed})
     inner, border = set(), set()
     front = list(targets)
     while front:
@@ -297,8 +315,11 @@ def _connected(graph, targets, observed):
             border.add(name)
         elif name not in inner:
             inner.add(name)
-            front.extend(moral[name])
-    return inner, border
+            front += graph.predecessors(name)
+            for child in graph.successors(name):
+                if child in ancestral:
+                    front += (child, *graph.predecessors(child))
+    return frozenset(inner), frozenset(border)
 
 
 @functools.cache
@@ -307,19 +328,18 @@ def _pgmpy():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pgmpy.factors.discrete
-        import pgmpy.inference
         import pgmpy.models
     return pgmpy
 
 
-def _model(families, states=None):
-    """Build a pgmpy model from {variable: (parents, table)}; without names states are numbers."""
+def to_pgmpy(network):
+    """Convert a network to a pgmpy model, see `BayesNet.to_pgmpy`."""
     pgmpy = _pgmpy()
     model = pgmpy.models.DiscreteBayesianNetwork()
-    model.add_nodes_from(families)
-    for name, (parents, table) in families.items():
-        model.add_edges_from((parent, name) for parent in parents)
-        family = (name, *parents)
+    model.add_nodes_from(network.graph)
+    model.add_edges_from(network.graph.edges)
+    for name in network.graph:
+        parents, table = network.parents(name), network.table(name)
         n_states = table.shape[-1]
         cpd = pgmpy.factors.discrete.TabularCPD(
             name,
@@ -327,16 +347,10 @@ def _model(families, states=None):
             table.reshape(-1, n_states).T,
             evidence=list(parents) or None,
             evidence_card=list(table.shape[:-1]) or None,
-            state_names={member: list(states[member]) for member in family} if states else {},
+            state_names={member: list(network.states[member]) for member in (name, *parents)},
         )
         model.add_cpds(cpd)
     return model
-
-
-def to_pgmpy(network):
-    """Convert a network to a pgmpy model, see `BayesNet.to_pgmpy`."""
-    families = {name: (network.parents(name), network.table(name)) for name in network.graph}
-    return _model(families, network.states)
 
 
 def from_pgmpy(model):

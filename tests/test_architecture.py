@@ -21,7 +21,8 @@ ROOMS = {
     "scores": {"_kernels", "tasks", "graphs"},
     "priors": {"_kernels", "graphs"},
     "search": {"_kernels", "tasks", "scores", "priors", "graphs", "seeding"},
-    "inference": {"graphs", "tasks"},
+    "contraction": set(),
+    "inference": {"contraction", "graphs", "tasks"},
     "parameters": {"tasks"},
     "networks": {"graphs", "tasks", "parameters", "inference", "io", "seeding"},
     "io": {"graphs", "tasks", "networks"},
@@ -105,6 +106,10 @@ def test_pgmpy_stands_in_one_file():
     only_in("pgmpy", {"bnmtl/inference.py"})
 
 
+def test_opt_einsum_stands_in_one_file():
+    only_in("opt_einsum", {"bnmtl/contraction.py"})
+
+
 def test_command_line_libraries_stand_at_the_border():
     only_in("typer", {"bnmtl/cli.py", "bnmtl/options.py"})
 
@@ -151,7 +156,7 @@ def test_importing_the_package_is_light():
     assert done.stdout.strip() == "[]"
 
 
-def test_learning_does_not_load_pictures_or_exact_inference():
+def test_learning_does_not_load_pictures_or_pgmpy():
     heavy = {"matplotlib", "pgmpy"}
     code = f"import sys, bnmtl.learners; print(sorted({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -8,9 +8,6 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from budget import examples
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import get_scorer
@@ -23,10 +20,9 @@ from bnmtl.classification import (
     MultiNetClassifier,
     MultitaskBayesNetClassifier,
 )
-from bnmtl.inference import log_evidence, markov_blanket
+from bnmtl.inference import markov_blanket
 from bnmtl.learners import PooledLearner
 from bnmtl.networks import BayesNet
-from bnmtl.problems import random_network
 
 ASIA = structures.load("asia")
 ROWS = ASIA.sample(400, random_state=0)
@@ -77,25 +73,6 @@ def test_probabilities_are_those_of_the_joint_distribution(target):
     assert classifier.predict(rows).tolist() == best.tolist()
     with np.errstate(divide="ignore"):
         assert (classifier.predict_log_proba(rows) == np.log(found)).all()
-
-
-@settings(max_examples=examples(25))
-@given(seed=st.integers(0, 10**6), n=st.integers(1, 5))
-def test_evidence_has_the_probability_of_all_states_that_it_fits(seed, n):
-    network = random_network(n, min(2, n - 1), 3, random_state=seed)
-    cells, probabilities = joint(network)
-    rng = np.random.default_rng(seed)
-    rows = np.where(rng.random((20, n)) < 0.5, -1, cells[rng.integers(len(cells), size=20)])
-    codes = dict(zip(network.variables, rows.T, strict=True))
-    expected = [probabilities[((row == cells) | (row < 0)).all(axis=1)].sum() for row in rows]
-    assert np.exp(log_evidence(network, codes, 20)) == pytest.approx(np.array(expected))
-
-
-def test_impossible_evidence_has_probability_zero():
-    codes = {v: np.array([-1]) for v in ASIA.variables}
-    yes = {v: ASIA.states[v].index("yes") for v in ("lung", "either")}
-    codes |= {"lung": np.array([yes["lung"]]), "either": np.array([1 - yes["either"]])}
-    assert log_evidence(ASIA, codes, 1).tolist() == [-np.inf]
 
 
 def test_a_frame_with_its_target_is_the_same_as_features_and_labels():
@@ -203,6 +180,16 @@ def test_only_columns_of_the_blanket_are_looked_at():
     rows.loc[3, "dysp"] = None
     with pytest.raises(ValueError, match="column `tub` must hold states that the network knows"):
         classifier.predict_proba(rows.drop(columns="xray"))
+
+
+def test_columns_that_nothing_connects_with_the_target_are_never_looked_at():
+    graph = nx.DiGraph([("a", "b"), ("b", "c"), ("d", "e")])
+    tables = {v: [[0.8, 0.2], [0.3, 0.7]] if graph.in_degree(v) else [0.5, 0.5] for v in graph}
+    network = BayesNet(graph, dict.fromkeys(graph, ("0", "1")), tables)
+    classifier = BayesNetClassifier.from_network(network, "a")
+    rows = pd.DataFrame({"b": [None, "0"], "c": ["1", "0"], "d": "unheard of", "e": 0.5})
+    assert classifier.predict_proba(rows)[0, 1] == pytest.approx(0.55 / 0.85)
+    assert (classifier.predict_proba(rows) == classifier.predict_proba(rows[["b", "c"]])).all()
 
 
 def test_values_that_were_not_seen_are_named_or_as_good_as_missing():

@@ -1,4 +1,3 @@
-import itertools
 import os
 import pickle
 import subprocess
@@ -9,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import reference
+from enumerated import all_rows, joint_table, networks
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from bnmtl import inference, parameters, structures
+from bnmtl import parameters, structures
 from bnmtl.networks import BayesNet
 from bnmtl.tasks import encode
 
@@ -32,41 +31,6 @@ TABLES = {
 @pytest.fixture
 def sprinkler():
     return BayesNet(SPRINKLER, STATES, TABLES)
-
-
-@st.composite
-def networks(draw, smallest=1):
-    """Networks of a few variables, some with zeros in their tables."""
-    names = [f"v{i}" for i in range(draw(st.integers(smallest, 5)))]
-    order = draw(st.permutations(names))
-    graph = nx.DiGraph()
-    graph.add_nodes_from(names)
-    graph.add_edges_from(arc for arc in itertools.combinations(order, 2) if draw(st.booleans()))
-    states = {name: tuple("abc"[: draw(st.integers(1, 3))]) for name in names}
-    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    concentration = draw(st.sampled_from([1.0, 0.01]))
-    tables = {}
-    for name in names:
-        shape = [len(states[parent]) for parent in sorted(graph.predecessors(name))]
-        tables[name] = rng.dirichlet([concentration] * len(states[name]), size=shape)
-    return BayesNet(graph, states, tables)
-
-
-def joint_table(network):
-    """P(all variables), one axis per variable in sorted order, by multiplying everything out."""
-    shape = [len(network.states[v]) for v in network.variables]
-    joint = np.ones(shape)
-    for cell in np.ndindex(*shape):
-        at = dict(zip(network.variables, cell, strict=True))
-        for v in network.variables:
-            joint[cell] *= network.table(v)[tuple(at[p] for p in (*network.parents(v), v))]
-    return joint
-
-
-def all_rows(network):
-    """A frame with one row per joint state, in the order of the cells of `joint_table`."""
-    product = itertools.product(*(network.states[v] for v in network.variables))
-    return pd.DataFrame(list(product), columns=list(network.variables))
 
 
 def test_tables_have_sorted_parents_and_the_child_last(sprinkler):
@@ -380,147 +344,6 @@ def test_sample_names_mistakes(sprinkler):
         sprinkler.sample(1, random_state="x")
 
 
-def conditional(network, variable, evidence):
-    """P(variable | evidence) from the joint table, nan where the evidence is impossible."""
-    joint = joint_table(network)
-    index = tuple(
-        network.states[v].index(evidence[v]) if v in evidence else slice(None)
-        for v in network.variables
-    )
-    hidden = [v for v in network.variables if v not in evidence]
-    rest = tuple(i for i, v in enumerate(hidden) if v != variable)
-    table = joint[index].sum(axis=rest)
-    return table / table.sum() if table.sum() else np.full_like(table, np.nan)
-
-
-@given(networks(), st.data())
-@settings(deadline=None, max_examples=30)
-def test_predict_proba_agrees_with_the_joint(network, data):
-    variable = data.draw(st.sampled_from(network.variables))
-    frame = network.sample(6, random_state=data.draw(st.integers(0, 1000))).astype(object)
-    others = [v for v in network.variables if v != variable]
-    absent = data.draw(st.sets(st.sampled_from(others))) if others else set()
-    holes = {v: data.draw(st.lists(st.booleans(), min_size=6, max_size=6)) for v in others}
-    for v in others:
-        frame[v] = frame[v].mask(np.array(holes[v]))
-    frame = frame.drop(columns=list(absent))
-    before = frame.copy()
-    predicted = network.predict_proba(frame, variable)
-    assert frame.equals(before)
-    assert list(predicted.columns) == list(network.states[variable])
-    for i, row in frame.drop(columns=variable).iterrows():
-        expected = conditional(network, variable, row.dropna().to_dict())
-        assert predicted.loc[i].to_numpy() == pytest.approx(expected, abs=1e-9)
-
-
-def test_predict_proba_keeps_the_index_and_is_fast_on_complete_rows(monkeypatch):
-    alarm = structures.load("alarm")
-    frame = alarm.sample(2000, random_state=0)
-    frame.index = frame.index + 17
-    monkeypatch.setattr(inference, "_pattern_posteriors", None)
-    predicted = alarm.predict_proba(frame, "HYPOVOLEMIA")
-    assert predicted.index.equals(frame.index)
-    assert np.allclose(predicted.sum(axis=1), 1)
-    # The column itself is no evidence: without it the posterior is the same.
-    assert predicted.equals(alarm.predict_proba(frame.drop(columns="HYPOVOLEMIA"), "HYPOVOLEMIA"))
-
-
-def test_predict_proba_without_evidence_is_the_marginal():
-    asia = structures.load("asia")
-    marginal = inference.posterior(asia, "lung")
-    for frame in (pd.DataFrame(index=range(2)), pd.DataFrame({"smoke": [None, None]})):
-        assert np.allclose(asia.predict_proba(frame, "lung"), marginal)
-    assert asia.predict_proba(pd.DataFrame(columns=["smoke"]), "lung").shape == (0, 2)
-
-
-def test_predict_proba_does_not_underflow():
-    children = [f"x{i}" for i in range(300)]
-    graph = nx.DiGraph(("class", child) for child in children)
-    states = dict.fromkeys(graph, ("0", "1"))
-    tables = {child: [[0.999, 0.001], [0.9989, 0.0011]] for child in children}
-    network = BayesNet(graph, states, tables | {"class": [0.5, 0.5]})
-    frame = pd.DataFrame([["0"] * 300, ["1"] * 300], columns=children)
-    predicted = network.predict_proba(frame, "class").to_numpy()
-    ratios = [300 * np.log(0.9989 / 0.999), 300 * np.log(1.1)]
-    assert np.allclose(predicted[:, 1], 1 / (1 + np.exp(-np.array(ratios))))
-
-
-def test_predict_proba_runs_one_query_for_each_pattern_that_matters(monkeypatch):
-    asia = structures.load("asia")
-    frame = asia.sample(300, random_state=0).drop(columns=["either", "lung"])
-    calls = []
-    query = inference._query
-
-    def counting(network, targets, observed):
-        answer, relevant = query(network, targets, observed)
-        return lambda evidence: calls.append(evidence) or answer(evidence), relevant
-
-    monkeypatch.setattr(inference, "_query", counting)
-    asia.predict_proba(frame, "lung")
-    assert calls
-    assert set(calls[0]) == {"bronc", "dysp", "smoke", "tub", "xray"}
-    assert len(calls) == len(frame[list(calls[0])].drop_duplicates())
-
-
-def test_predict_proba_names_mistakes(sprinkler):
-    frame = sprinkler.sample(3, random_state=0)
-    with pytest.raises(ValueError, match=r"one of variables `hose`, `rain`, `wet`, got 'sun'\."):
-        sprinkler.predict_proba(frame, "sun")
-    with pytest.raises(ValueError, match=r"column `hose` must hold .*, got `broken`"):
-        sprinkler.predict_proba(frame.assign(hose="broken"), "wet")
-    asia = structures.load("asia")
-    impossible = asia.sample(3, random_state=0).assign(lung="yes", either="no")
-    impossible.index = ["x", "y", "z"]
-    for columns in (asia.variables, ["lung", "either", "bronc"]):
-        with pytest.raises(ValueError, match="not in 3 of the rows, the first of them 'x'"):
-            asia.predict_proba(impossible[list(columns)], "tub")
-
-
-@given(networks(smallest=2), st.data())
-@settings(deadline=None, max_examples=20)
-def test_posterior_agrees_with_the_joint(network, data):
-    row = network.sample(1, random_state=data.draw(st.integers(0, 99))).iloc[0].to_dict()
-    targets = data.draw(st.permutations(network.variables).map(lambda names: names[:2]))
-    observed = data.draw(st.sets(st.sampled_from(network.variables)))
-    evidence = {v: row[v] for v in sorted(observed - set(targets))}
-    posterior = inference.posterior(network, targets, evidence)
-    assert posterior.shape == tuple(len(network.states[v]) for v in targets)
-    assert posterior.sum() == pytest.approx(1)
-    for i, target in enumerate(targets):
-        expected = conditional(network, target, evidence)
-        assert posterior.sum(axis=1 - i) == pytest.approx(expected, abs=1e-9)
-    # P(a, b) = P(a | b) P(b), for the state of b in the row
-    first, second = targets
-    given_second = conditional(network, first, evidence | {second: row[second]})
-    at = network.states[second].index(row[second])
-    expected = given_second * conditional(network, second, evidence)[at]
-    assert posterior[:, at] == pytest.approx(expected, abs=1e-9)
-
-
-def test_posterior_names_mistakes():
-    asia = structures.load("asia")
-    with pytest.raises(ValueError, match=r"must be among variables `asia`, .*, got 'x'"):
-        inference.posterior(asia, "x")
-    with pytest.raises(
-        ValueError, match="state of `smoke` must be one of `yes`, `no`, got 'maybe'"
-    ):
-        inference.posterior(asia, "lung", {"smoke": "maybe"})
-    with pytest.raises(ValueError, match="once each"):
-        inference.posterior(asia, ["lung", "lung"])
-    with pytest.raises(ValueError, match="its probability is 0"):
-        inference.posterior(asia, "tub", {"lung": "yes", "either": "no"})
-    for wrong, told in ((None, "None"), (asia.graph, "DiGraph"), (BayesNet, "the class BayesNet")):
-        with pytest.raises(TypeError, match=f"`network` must be a BayesNet, got {told}"):
-            inference.posterior(wrong, "lung")
-    for wrong in (None, 3):
-        with pytest.raises(TypeError, match="`variables` must be a name or a list of names"):
-            inference.posterior(asia, wrong)
-    with pytest.raises(ValueError, match=r"must be among variables .* got \['lung'\]"):
-        inference.posterior(asia, [["lung"]])
-    with pytest.raises(TypeError, match="`evidence` must be a mapping"):
-        inference.posterior(asia, "lung", ["smoke"])
-
-
 @pytest.mark.parametrize("name", ["asia", "child", "alarm"])
 def test_pgmpy_and_back(name):
     network = structures.load(name)
@@ -552,13 +375,3 @@ def test_from_pgmpy_aligns_states_and_names():
     assert converted.table("2").tolist() == [[0.5, 0.5], [0.1, 0.9]]
     with pytest.raises(TypeError, match="DiscreteBayesianNetwork, got DiGraph"):
         BayesNet.from_pgmpy(nx.DiGraph())
-
-
-def test_markov_blanket():
-    asia = structures.load("asia").graph
-    assert inference.markov_blanket(asia, "either") == {"lung", "tub", "xray", "dysp", "bronc"}
-    assert inference.markov_blanket(asia, "asia") == {"tub"}
-    with pytest.raises(ValueError, match=r"`variable` must be one of nodes `asia`, .*, got 'x'"):
-        inference.markov_blanket(asia, "x")
-    with pytest.raises(TypeError, match=r"`graph` must be a networkx.DiGraph"):
-        inference.markov_blanket(structures.load("asia"), "asia")

@@ -1,5 +1,6 @@
 """One learned network as a classifier of one of its variables."""
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
@@ -171,6 +172,8 @@ class BayesNetClassifier(NetworkClassifier):
         self.network_, self.target_, self.classes_ = network, target, classes[self._order]
         self.feature_names_ = names
         self.blanket_ = tuple(sorted(markov_blanket(network.graph, target)))
+        connected = nx.node_connected_component(network.graph.to_undirected(as_view=True), target)
+        self._connected = tuple(sorted(connected - {target}))
         return self
 
     def predict_proba(self, X):
@@ -189,7 +192,7 @@ class BayesNetClassifier(NetworkClassifier):
         """
         check_is_fitted(self)
         frame = features_of(self, X, needed=self.blanket_)
-        states = {name: self.network_.states[name] for name in self.feature_names_}
+        states = self.network_.states
         codes = coded(frame, {name: states[name] for name in self.blanket_}, self.unseen)
         complete = np.ones(len(frame), dtype=bool)
         for column in codes.values():
@@ -198,7 +201,8 @@ class BayesNetClassifier(NetworkClassifier):
         known = {name: column[complete] for name, column in codes.items()}
         result[complete] = posteriors(self.network_, self.target_, known, complete.sum())
         if not complete.all():
-            known = coded(frame, states, self.unseen, ~complete)
+            depending = {name: states[name] for name in self._connected}
+            known = coded(frame, depending, self.unseen, ~complete)
             result[~complete] = posteriors(self.network_, self.target_, known, (~complete).sum())
         check_possible(result, frame.index, "X")
         return result[:, self._order]

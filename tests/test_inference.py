@@ -1,0 +1,271 @@
+"""Exact inference: all joint states gone through, pgmpy, laws, and rows with gaps."""
+
+import os
+import subprocess
+import sys
+import warnings
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from budget import examples
+from enumerated import conditional, joint_table, networks
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmtl import contraction, inference, structures
+from bnmtl.networks import BayesNet
+
+
+@given(networks(), st.data())
+@settings(deadline=None, max_examples=30)
+def test_predict_proba_agrees_with_the_joint(network, data):
+    variable = data.draw(st.sampled_from(network.variables))
+    frame = network.sample(6, random_state=data.draw(st.integers(0, 1000))).astype(object)
+    others = [v for v in network.variables if v != variable]
+    absent = data.draw(st.sets(st.sampled_from(others))) if others else set()
+    holes = {v: data.draw(st.lists(st.booleans(), min_size=6, max_size=6)) for v in others}
+    for v in others:
+        frame[v] = frame[v].mask(np.array(holes[v]))
+    frame = frame.drop(columns=list(absent))
+    before = frame.copy()
+    predicted = network.predict_proba(frame, variable)
+    assert frame.equals(before)
+    assert list(predicted.columns) == list(network.states[variable])
+    for i, row in frame.drop(columns=variable).iterrows():
+        expected = conditional(network, variable, row.dropna().to_dict())
+        assert predicted.loc[i].to_numpy() == pytest.approx(expected, abs=1e-9)
+
+
+def test_predict_proba_keeps_the_index_and_is_fast_on_complete_rows(monkeypatch):
+    alarm = structures.load("alarm")
+    frame = alarm.sample(2000, random_state=0)
+    frame.index = frame.index + 17
+    monkeypatch.setattr(inference, "_joint_posteriors", None)
+    predicted = alarm.predict_proba(frame, "HYPOVOLEMIA")
+    assert predicted.index.equals(frame.index)
+    assert np.allclose(predicted.sum(axis=1), 1)
+    # The column itself is no evidence: without it the posterior is the same.
+    assert predicted.equals(alarm.predict_proba(frame.drop(columns="HYPOVOLEMIA"), "HYPOVOLEMIA"))
+
+
+def test_predict_proba_without_evidence_is_the_marginal():
+    asia = structures.load("asia")
+    marginal = inference.posterior(asia, "lung")
+    for frame in (pd.DataFrame(index=range(2)), pd.DataFrame({"smoke": [None, None]})):
+        assert np.allclose(asia.predict_proba(frame, "lung"), marginal)
+    assert asia.predict_proba(pd.DataFrame(columns=["smoke"]), "lung").shape == (0, 2)
+
+
+def test_predict_proba_does_not_underflow():
+    children = [f"x{i}" for i in range(300)]
+    graph = nx.DiGraph(("class", child) for child in children)
+    states = dict.fromkeys(graph, ("0", "1"))
+    tables = {child: [[0.999, 0.001], [0.9989, 0.0011]] for child in children}
+    network = BayesNet(graph, states, tables | {"class": [0.5, 0.5]})
+    frame = pd.DataFrame([["0"] * 300, ["1"] * 300], columns=children)
+    predicted = network.predict_proba(frame, "class").to_numpy()
+    ratios = [300 * np.log(0.9989 / 0.999), 300 * np.log(1.1)]
+    assert np.allclose(predicted[:, 1], 1 / (1 + np.exp(-np.array(ratios))))
+
+
+def test_posteriors_and_evidence_do_not_underflow_where_variables_are_hidden():
+    children = [f"x{i}" for i in range(1000)]
+    graph = nx.DiGraph([("class", "between"), *(("between", child) for child in children)])
+    states = dict.fromkeys(graph, ("0", "1"))
+    tables = {child: [[0.999, 0.001], [0.9989, 0.0011]] for child in children}
+    own = {"class": [0.3, 0.7], "between": [[0.8, 0.2], [0.4, 0.6]]}
+    network = BayesNet(graph, states, tables | own)
+    frame = pd.DataFrame([["0"] * 1000, ["1"] * 1000], columns=children)
+    # P(x | between = 1) / P(x | between = 0), and P(class = 1 | x) by way of it
+    ratios = 1000 * np.array([np.log(0.9989 / 0.999), np.log(1.1)])
+    between = 1 / (1 + np.exp(-ratios) * (0.3 * 0.8 + 0.7 * 0.4) / (0.3 * 0.2 + 0.7 * 0.6))
+    expected = between * 0.42 / 0.48 + (1 - between) * 0.28 / 0.52
+    predicted = network.predict_proba(frame, "class").to_numpy()
+    assert np.allclose(predicted[:, 1], expected, rtol=1e-12)
+    codes = {v: np.array([0, 1]) if v in children else np.array([-1, -1]) for v in graph}
+    log_either = 1000 * np.log([[0.999, 0.001], [0.9989, 0.0011]])
+    evidence = np.logaddexp(np.log(0.52) + log_either[0], np.log(0.48) + log_either[1])
+    assert np.allclose(inference.log_evidence(network, codes, 2), evidence, rtol=1e-12)
+
+
+@given(networks(), st.data())
+@settings(deadline=None, max_examples=examples(40))
+def test_evidence_has_the_probability_of_all_states_that_it_fits(network, data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    table = joint_table(network)
+    cells = np.array(list(np.ndindex(*table.shape)))
+    rows = np.where(
+        rng.random((20, table.ndim)) < 0.5, -1, cells[rng.integers(len(cells), size=20)]
+    )
+    codes = dict(zip(network.variables, rows.T, strict=True))
+    fits = [((row == cells) | (row < 0)).all(axis=1) for row in rows]
+    with np.errstate(divide="ignore"):
+        expected = np.log([table.ravel()[own].sum() for own in fits])
+    assert inference.log_evidence(network, codes, 20) == pytest.approx(expected)
+
+
+def test_impossible_evidence_has_probability_zero():
+    asia = structures.load("asia")
+    codes = {v: np.array([-1, -1]) for v in asia.variables}
+    yes = {v: asia.states[v].index("yes") for v in ("lung", "either")}
+    codes["lung"] = np.array([yes["lung"], -1])
+    codes["either"] = np.array([1 - yes["either"], yes["either"]])
+    assert np.isneginf(inference.log_evidence(asia, codes, 2)).tolist() == [True, False]
+
+
+def test_inference_does_not_depend_on_the_hash_seed():
+    code = (
+        "import numpy as np; from bnmtl import inference, structures;"
+        "network = structures.load('insurance'); frame = network.sample(60, random_state=1);"
+        "gaps = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.7);"
+        "p = network.predict_proba(gaps, 'PropCost').to_numpy();"
+        "codes = {v: gaps[v].cat.codes.to_numpy() for v in gaps};"
+        "print(p.tobytes().hex(), inference.log_evidence(network, codes, 60).tobytes().hex())"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(outputs) == 1
+
+
+def test_predict_proba_looks_once_at_each_pattern_that_matters(monkeypatch):
+    asia = structures.load("asia")
+    frame = asia.sample(300, random_state=0).drop(columns=["either", "lung"])
+    seen = []
+    contracted = inference._contracted
+
+    def counting(network, families, codes, targets, n_rows):
+        seen.append((set(codes), n_rows))
+        return contracted(network, families, codes, targets, n_rows)
+
+    monkeypatch.setattr(inference, "_contracted", counting)
+    asia.predict_proba(frame, "lung")
+    needed = ["bronc", "dysp", "smoke", "tub", "xray"]
+    assert seen == [(set(needed), len(frame[needed].drop_duplicates()))]
+    # Rows that differ in what is missing elsewhere are one pattern.
+    seen.clear()
+    gaps = frame.assign(asia=[None, "no"] * 150, tub="no", smoke="yes", bronc="no", dysp="no")
+    asia.predict_proba(gaps, "lung")
+    assert seen == [(set(needed), 2)]
+
+
+@pytest.mark.parametrize("largest", [1, 500, 1500])
+def test_rows_in_parts_are_the_same(largest, monkeypatch):
+    alarm = structures.load("alarm")
+    frame = alarm.sample(60, random_state=0)
+    frame = frame.drop(columns=[name for at, name in enumerate(alarm.variables) if at % 3])
+    at_once = alarm.predict_proba(frame, "CATECHOL")
+    monkeypatch.setattr(contraction, "_LARGEST_CHUNK", largest)
+    assert alarm.predict_proba(frame, "CATECHOL").equals(at_once)
+
+
+@pytest.mark.parametrize("name", ["alarm", "insurance"])
+def test_posteriors_agree_with_pgmpy(name):
+    network = structures.load(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pgmpy.inference import VariableElimination
+    elimination = VariableElimination(network.to_pgmpy())
+    rng = np.random.default_rng(0)
+    row = network.sample(1, random_state=0).iloc[0]
+    for _ in range(10):
+        names = rng.permutation(network.variables).tolist()
+        targets, evidence = names[:2], {v: row[v] for v in names[2 : rng.integers(2, len(names))]}
+        expected = elimination.query(targets, evidence=evidence, show_progress=False)
+        values = expected.values.transpose([expected.variables.index(v) for v in targets])
+        found = inference.posterior(network, targets, evidence)
+        assert found == pytest.approx(values, rel=1e-9, abs=1e-15)
+
+
+def test_tables_over_too_many_hidden_variables_are_refused():
+    names = [f"x{i}" for i in range(20)]
+    graph = nx.DiGraph((tail, f"{tail}-{head}") for tail in names for head in names)
+    graph.add_edges_from((head, f"{tail}-{head}") for tail in names for head in names)
+    states = dict.fromkeys(graph, ("0", "1", "2"))
+    shapes = {v: (3,) * (1 + graph.in_degree(v)) for v in graph}
+    network = BayesNet(graph, states, {v: np.full(shape, 1 / 3) for v, shape in shapes.items()})
+    evidence = {v: "0" for v in graph if v not in names}
+    with pytest.raises(ValueError, match=r"must not tie .*: a table of \d.\de\+\d\d numbers"):
+        inference.posterior(network, "x0", evidence)
+
+
+def test_predict_proba_names_mistakes():
+    graph = nx.DiGraph([("rain", "wet"), ("hose", "wet")])
+    table = [[[0.9, 0.1], [0.3, 0.7]], [[0.1, 0.9], [0.05, 0.95]]]
+    tables = {"rain": [0.8, 0.2], "hose": [0.7, 0.3], "wet": table}
+    sprinkler = BayesNet(graph, dict.fromkeys(graph, ("no", "yes")), tables)
+    frame = sprinkler.sample(3, random_state=0)
+    with pytest.raises(ValueError, match=r"one of variables `hose`, `rain`, `wet`, got 'sun'\."):
+        sprinkler.predict_proba(frame, "sun")
+    with pytest.raises(ValueError, match=r"column `hose` must hold .*, got `broken`"):
+        sprinkler.predict_proba(frame.assign(hose="broken"), "wet")
+    asia = structures.load("asia")
+    impossible = asia.sample(3, random_state=0).assign(lung="yes", either="no")
+    impossible.index = ["x", "y", "z"]
+    for columns in (asia.variables, ["lung", "either", "bronc"]):
+        with pytest.raises(ValueError, match="not in 3 of the rows, the first of them 'x'"):
+            asia.predict_proba(impossible[list(columns)], "tub")
+
+
+@given(networks(smallest=2), st.data())
+@settings(deadline=None, max_examples=20)
+def test_posterior_agrees_with_the_joint(network, data):
+    row = network.sample(1, random_state=data.draw(st.integers(0, 99))).iloc[0].to_dict()
+    targets = data.draw(st.permutations(network.variables).map(lambda names: names[:2]))
+    observed = data.draw(st.sets(st.sampled_from(network.variables)))
+    evidence = {v: row[v] for v in sorted(observed - set(targets))}
+    posterior = inference.posterior(network, targets, evidence)
+    assert posterior.shape == tuple(len(network.states[v]) for v in targets)
+    assert posterior.sum() == pytest.approx(1)
+    for i, target in enumerate(targets):
+        expected = conditional(network, target, evidence)
+        assert posterior.sum(axis=1 - i) == pytest.approx(expected, abs=1e-9)
+    # P(a, b) = P(a | b) P(b), for the state of b in the row
+    first, second = targets
+    given_second = conditional(network, first, evidence | {second: row[second]})
+    at = network.states[second].index(row[second])
+    expected = given_second * conditional(network, second, evidence)[at]
+    assert posterior[:, at] == pytest.approx(expected, abs=1e-9)
+
+
+def test_posterior_names_mistakes():
+    asia = structures.load("asia")
+    with pytest.raises(ValueError, match=r"must be among variables `asia`, .*, got 'x'"):
+        inference.posterior(asia, "x")
+    with pytest.raises(
+        ValueError, match="state of `smoke` must be one of `yes`, `no`, got 'maybe'"
+    ):
+        inference.posterior(asia, "lung", {"smoke": "maybe"})
+    with pytest.raises(ValueError, match="once each"):
+        inference.posterior(asia, ["lung", "lung"])
+    with pytest.raises(ValueError, match="its probability is 0"):
+        inference.posterior(asia, "tub", {"lung": "yes", "either": "no"})
+    for wrong, told in ((None, "None"), (asia.graph, "DiGraph"), (BayesNet, "the class BayesNet")):
+        with pytest.raises(TypeError, match=f"`network` must be a BayesNet, got {told}"):
+            inference.posterior(wrong, "lung")
+    for wrong in (None, 3):
+        with pytest.raises(TypeError, match="`variables` must be a name or a list of names"):
+            inference.posterior(asia, wrong)
+    with pytest.raises(ValueError, match=r"must be among variables .* got \['lung'\]"):
+        inference.posterior(asia, [["lung"]])
+    with pytest.raises(TypeError, match="`evidence` must be a mapping"):
+        inference.posterior(asia, "lung", ["smoke"])
+
+
+def test_markov_blanket():
+    asia = structures.load("asia").graph
+    assert inference.markov_blanket(asia, "either") == {"lung", "tub", "xray", "dysp", "bronc"}
+    assert inference.markov_blanket(asia, "asia") == {"tub"}
+    with pytest.raises(ValueError, match=r"`variable` must be one of nodes `asia`, .*, got 'x'"):
+        inference.markov_blanket(asia, "x")
+    with pytest.raises(TypeError, match=r"`graph` must be a networkx.DiGraph"):
+        inference.markov_blanket(structures.load("asia"), "asia")
