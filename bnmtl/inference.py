@@ -197,13 +197,14 @@ def log_evidence(network, codes, n_rows):
     return total
 
 
-def check_possible(probabilities, index, name):
+def check_possible(probabilities, index, where):
     """Raise where posteriors are nan because the evidence around the variable is impossible."""
     impossible = np.flatnonzero(np.isnan(probabilities).any(axis=1))
     if impossible.size:
         raise ValueError(
-            f"`{name}` must hold evidence that is possible under the network; it is not in "
-            f"{impossible.size} of the rows, the first of them {index[impossible[0]]!r}."
+            f"{where} must hold evidence that is possible under the network; it is not in "
+            f"{impossible.size} of the rows, the first of them {index[impossible[0]]!r}: correct "
+            "or remove such rows."
         )
 
 

@@ -3,19 +3,17 @@
 import linecache
 import re
 
-_UNSEEN = "correct them, or take them as missing with `--unseen ignore`"
 _RUN = "or give NETWORK in the folder of its run, whose run.json tells how to cut numbers"
 # What messages for users of Python name in their own way, and the options that do the same here.
 _IN_OPTIONS = tuple(
     (re.compile(pattern), option)
     for pattern, option in (
         # Of `predict`, which neither cuts nor leaves out.
-        (r"^(`frame`: column .* is continuous .*); discretise .*", rf"\1; cut it, {_RUN}."),
-        (r"^(`frame`: column .* the network knows \(`below_.*)\.$", rf"\1; {_UNSEEN}, {_RUN}."),
-        (r"^(`frame`: column .* the network knows [^;]*)\.$", rf"\1; {_UNSEEN}."),
-        (r"^(`frame`: column .*) or leave (?:the column|it) out", r"\1 or remove the column"),
+        (r"^(`X`: column .* is continuous .*); discretise .*", rf"\1; cut it, {_RUN}."),
+        (r"^(`X`: column .* the network knows \(`below_.*)\.$", rf"\1, {_RUN}."),
+        (r"`unseen='ignore'`", "`--unseen ignore`"),
+        (r"^(`X`: column .*) or leave (?:the column|it) out", r"\1 or remove the column"),
         (r"(?<=^`X` must have columns among the )features of the fit", "variables of NETWORK"),
-        (r"^(`X` must hold evidence .*)\.$", r"\1: correct or remove such rows."),
         (r"`bnmtl\.tasks\.discretize`", "`--discretize N`"),
         (r"`missing='(drop|state)'`", r"`--missing \1`"),
         (r"or leave (the column|it) out", r"or leave \1 out with `--ignore C`"),
@@ -26,8 +24,7 @@ _IN_OPTIONS = tuple(
         (r"^`path`(?= must )", "NETWORK"),
         (r"^`network`(?= must )", "NETWORK"),
         (r"^`target`(?= must )", "`--target`"),
-        (r"^`frame`: column", "ROWS: column"),
-        (r"^`X`(?= (?:must|has) )", "ROWS"),
+        (r"^`X`(?=:? (?:column|must|has) )", "ROWS"),
         (r"`max_parents`=(\d+)", r"`--max-parents \1`"),
         (r"`time_limit`=(\S+);", r"`--time-limit \1`;"),
         (r"Raise `time_limit` or leave it None", "Raise it or leave it out"),

@@ -396,7 +396,7 @@ class BayesNet:
         present = {v: self.states[v] for v in self.variables if v in columns and v != variable}
         codes = parameters.code_frame(frame, present, complete=False)
         probabilities = inference.posteriors(self, variable, codes, len(frame))
-        inference.check_possible(probabilities, frame.index, "frame")
+        inference.check_possible(probabilities, frame.index, "`frame`")
         return pd.DataFrame(probabilities, index=frame.index, columns=list(self.states[variable]))
 
     def _check_variable(self, variable):

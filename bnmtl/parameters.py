@@ -136,47 +136,48 @@ def family_table(variable, codes, shape, equivalent_sample_size):
     return _posterior_mean(_counts(variable, codes, shape), equivalent_sample_size)
 
 
-def code_frame(frame, states, complete, unseen="error"):
+def code_frame(frame, states, complete, unseen=None, where="`frame`"):
     """Return {variable: codes} of the variables in `states`, by the names `bnmtl.tasks` gives.
 
     A missing cell is -1, or an error where the columns must be complete; where a variable has the
     state "missing", as after `encode(..., missing="state")`, it is that state. A state that is not
-    known is an error, or with `unseen="ignore"` as good as missing.
+    known is an error, or with `unseen="ignore"` as good as missing; "error" says that users have
+    the choice. Messages begin with `where`.
     """
-    columns = _columns(frame, states)
-    coded = {v: _recoded(column, states[v], v, unseen) for v, column in columns.items()}
+    columns = _columns(frame, states, where)
+    coded = {v: _recoded(column, states[v], v, unseen, where) for v, column in columns.items()}
     if complete:
         _check_complete(coded)
     return {variable: column.codes for variable, column in coded.items()}
 
 
-def column_labels(frame):
+def column_labels(frame, where="`frame`"):
     """Return {name: label} of the columns; names are strings and must differ."""
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"`frame` must be a pandas DataFrame, got {type_of(frame)}; convert it.")
+        raise TypeError(f"{where} must be a pandas DataFrame, got {type_of(frame)}; convert it.")
     labels = {}
     for label in frame.columns:
         if str(label) in labels:
             raise ValueError(
-                f"`frame` must have different column names; `{label}` occurs twice, so rename one."
+                f"{where} must have different column names; `{label}` occurs twice, so rename one."
             )
         labels[str(label)] = label
     return labels
 
 
-def _columns(frame, variables):
+def _columns(frame, variables, where="`frame`"):
     """Return {variable: Column} of the wanted variables."""
     is_task = isinstance(frame, Task)
-    labels = {v: i for i, v in enumerate(frame.variables)} if is_task else column_labels(frame)
+    labels = {v: i for i, v in enumerate(frame.variables)} if is_task else column_labels(frame, where)
     for variable in variables:
         if variable not in labels:
             raise ValueError(
-                f"`frame` must have a column for each variable of the network; `{variable}` is "
+                f"{where} must have a column for each variable of the network; `{variable}` is "
                 "missing."
             )
     if is_task:
         return {v: Column(frame.states[labels[v]], frame.codes[labels[v]], True) for v in variables}
-    return {v: read_column(frame[labels[v]], f"`frame`: column `{v}`", None) for v in variables}
+    return {v: read_column(frame[labels[v]], f"{where}: column `{v}`", None) for v in variables}
 
 
 def _check_complete(columns):
@@ -189,7 +190,7 @@ def _check_complete(columns):
             )
 
 
-def _recoded(column, states, variable, unseen="error"):
+def _recoded(column, states, variable, unseen=None, where="`frame`"):
     """Return a column with its codes pointing into other states; unknown ones as `unseen` says."""
     position = {state: i for i, state in enumerate(states)}
     missing = position.get(MISSING_STATE, -1)
@@ -200,9 +201,10 @@ def _recoded(column, states, variable, unseen="error"):
     codes = lookup[column.codes]
     if (codes == -2).any():
         unknown = [column.labels[i] for i in np.unique(column.codes[codes == -2])]
+        remedy = "" if unseen is None else ", or take them as missing with `unseen='ignore'`"
         raise ValueError(
-            f"`frame`: column `{variable}` must hold states that the network knows "
-            f"({listed(states)}), got {listed(unknown)}."
+            f"{where}: column `{variable}` must hold states that the network knows "
+            f"({listed(states)}), got {listed(unknown)}; correct them{remedy}."
         )
     return Column(list(states), codes, True)
 

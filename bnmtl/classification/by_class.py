@@ -122,7 +122,7 @@ class MultiNetClassifier(NetworkClassifier):
             In the order of ``classes_``; rows sum to 1.
         """
         check_is_fitted(self)
-        frame = features_of(self, X, needed=self.feature_names_)
+        frame = features_of(self, X, self.feature_names_)
         states = next(iter(self.networks_.values())).states
         codes = coded(frame, states, self.unseen)
         log_joint = np.column_stack(
@@ -131,7 +131,7 @@ class MultiNetClassifier(NetworkClassifier):
         log_joint += self.class_log_prior_
         with np.errstate(invalid="ignore"):
             result = np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True))
-        check_possible(result, frame.index, "X")
+        check_possible(result, frame.index, "`X`")
         return result
 
 

@@ -125,7 +125,7 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         check_is_fitted(self)
         column_labels(frame)
         if np.ndim(task) == 0:
-            return self._classifier(task).predict_proba(frame)
+            return self._probabilities(frame, task)
         names = np.asarray(task, dtype=object)
         if names.shape != (len(frame),):
             raise ValueError(
@@ -134,7 +134,7 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         result = np.empty((len(frame), len(self.classes_)))
         for name in pd.unique(names):
             rows = names == name
-            result[rows] = self._classifier(name).predict_proba(frame[rows])
+            result[rows] = self._probabilities(frame[rows], name)
         return result
 
     def predict(self, frame, task):
@@ -152,9 +152,9 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         best = self.predict_proba(frame, task).argmax(axis=1)
         return self.classes_[best]
 
-    def _classifier(self, task):
+    def _probabilities(self, frame, task):
         if str(task) not in self.classifiers_:
             raise ValueError(
                 f"`task` must be one of {listed(self.classifiers_, 'task')}, got {task!r}."
             )
-        return self.classifiers_[str(task)]
+        return self.classifiers_[str(task)]._probabilities(frame, f"Task `{task}`")

@@ -191,9 +191,13 @@ class BayesNetClassifier(NetworkClassifier):
             In the order of ``classes_``; rows sum to 1.
         """
         check_is_fitted(self)
-        frame = features_of(self, X, needed=self.blanket_)
-        states = self.network_.states
-        codes = coded(frame, {name: states[name] for name in self.blanket_}, self.unseen)
+        return self._probabilities(X, "`X`")
+
+    def _probabilities(self, X, where):
+        """As `predict_proba`, with messages that begin with `where`."""
+        frame, states = features_of(self, X, self.blanket_, where), self.network_.states
+        blanket = {name: states[name] for name in self.blanket_}
+        codes = coded(frame, blanket, self.unseen, where=where)
         complete = np.ones(len(frame), dtype=bool)
         for column in codes.values():
             complete &= column >= 0
@@ -202,7 +206,7 @@ class BayesNetClassifier(NetworkClassifier):
         result[complete] = posteriors(self.network_, self.target_, known, complete.sum())
         if not complete.all():
             depending = {name: states[name] for name in self._connected}
-            known = coded(frame, depending, self.unseen, ~complete)
+            known = coded(frame, depending, self.unseen, ~complete, where)
             result[~complete] = posteriors(self.network_, self.target_, known, (~complete).sum())
-        check_possible(result, frame.index, "X")
+        check_possible(result, frame.index, where)
         return result[:, self._order]

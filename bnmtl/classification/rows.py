@@ -40,7 +40,7 @@ def labelled(classifier, X, y):
             name = getattr(y, "name", None)
             target = DEFAULT_TARGET if name is None else name
         target = str(target)
-        if target in column_labels(features):
+        if target in column_labels(features, "`X`"):
             raise ValueError(
                 f"`X` must not hold the target, got a column `{target}` and `y` besides; drop the "
                 "column or name another `target`."
@@ -75,7 +75,7 @@ def target_column(frame, target, where):
             f"{where} must be a pandas DataFrame with the column `{target}` where no y is given, "
             f"got {type_of(frame)}."
         )
-    labels = column_labels(frame)
+    labels = column_labels(frame, where)
     if str(target) not in labels:
         raise ValueError(
             f"`target` must be a column of {where}, got {target!r}; the columns are "
@@ -148,7 +148,7 @@ def _family(value):
     return numbers.Real if is_number else type(value)
 
 
-def features_of(classifier, X, needed):
+def features_of(classifier, X, needed, where="`X`"):
     """Return the rows of a prediction as a frame whose columns are the fitted names.
 
     Arrays go by position. Columns of a frame are found by name wherever they stand; where some that
@@ -159,24 +159,24 @@ def features_of(classifier, X, needed):
         frame = as_frame(X)
         validate_data(classifier, X, reset=False, skip_check_array=True)
         return frame.set_axis(names, axis=1)
-    labels = column_labels(X)
+    labels = column_labels(X, where)
     if not any(name in labels for name in names):
         raise ValueError(
-            f"`X` must have columns among the features of the fit, {listed(names)}; it has none "
-            "of them."
+            f"{where} must have columns among the features of the fit, {listed(names)}; it has "
+            "none of them."
         )
     lacking = [name for name in needed if name not in labels]
     if lacking:
         warn(
-            f"`X` has no {listed(lacking, 'column')}; in all rows "
+            f"{where} has no {listed(lacking, 'column')}; in all rows "
             f"{'they are' if lacking[1:] else 'it is'} taken as missing."
         )
     return X
 
 
-def coded(frame, states, unseen, rows=None):
+def coded(frame, states, unseen, rows=None, where="`X`"):
     """Return {variable: codes} of some of the rows, -1 = missing, as are columns that lack."""
-    labels = column_labels(frame)
+    labels = column_labels(frame, where)
     frame = frame if rows is None else frame.iloc[rows]
     lacking = pd.DataFrame(index=frame.index, columns=[v for v in states if v not in labels])
-    return code_frame(frame.join(lacking), states, complete=False, unseen=unseen)
+    return code_frame(frame.join(lacking), states, complete=False, unseen=unseen, where=where)
