@@ -168,7 +168,9 @@ def column_labels(frame, where="`frame`"):
 def _columns(frame, variables, where="`frame`"):
     """Return {variable: Column} of the wanted variables."""
     is_task = isinstance(frame, Task)
-    labels = {v: i for i, v in enumerate(frame.variables)} if is_task else column_labels(frame, where)
+    labels = (
+        {v: i for i, v in enumerate(frame.variables)} if is_task else column_labels(frame, where)
+    )
     for variable in variables:
         if variable not in labels:
             raise ValueError(

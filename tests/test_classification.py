@@ -453,6 +453,36 @@ def test_networks_of_all_classes_alike_are_refused():
         MultiNetClassifier("bronc", PooledLearner()).fit(ROWS)
 
 
+def test_constant_features_are_told_of_once_and_those_of_a_class_not_at_all():
+    rows = pd.DataFrame({"a": [0, 1] * 30, "b": [0, 0, 1] * 20, "z": 1, "y": ["n", "y"] * 30})
+    for kind, learner in ((BayesNetClassifier, QUICK), (MultiNetClassifier, TOGETHER)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            kind("y", learner).fit(rows)
+        message = "`X`: only one state is observed in column `z`; nothing can be learned from that."
+        assert [str(one.message) for one in caught] == [message]
+
+
+@pytest.mark.parametrize("kind", [BayesNetClassifier, MultiNetClassifier])
+def test_rows_with_gaps_are_dropped_where_the_learner_says_so(kind):
+    dropping = clone(QUICK).set_params(missing="drop")
+    rows = ROWS[["smoke", "dysp", "bronc"]].astype(object)
+    rows.loc[:9, "smoke"] = None
+    with pytest.warns(UserWarning, match="`X`: 10 of 400 rows have gaps and are dropped"):
+        classifier = kind("bronc", dropping).fit(rows)
+    assert sum(task.n_rows for task in classifier.learner_.tasks_.values()) == 390
+    assert (
+        classifier.predict_proba(rows) == kind("bronc", QUICK).fit(rows[10:]).predict_proba(rows)
+    ).all()
+    rows.loc[rows["bronc"] == "yes", "dysp"] = None
+    if kind is MultiNetClassifier:
+        with pytest.raises(ValueError, match="more of each class; it has 0 of class `yes`: leave"):
+            kind("bronc", dropping).fit(rows)
+    rows.loc[1:, "dysp"] = None
+    with pytest.raises(ValueError, match="`X` must have 2 complete rows or more.*; it has 0"):
+        kind("bronc", dropping).fit(rows)
+
+
 def test_a_class_of_one_row_has_no_network():
     with pytest.raises(ValueError, match="every class twice or more, .* `rare` occurs once"):
         MultiNetClassifier().fit(ROWS, ["often"] * 399 + ["rare"])

@@ -9,9 +9,11 @@ from bnmtl.classification.base import NetworkClassifier
 from bnmtl.classification.rows import (
     check_parameters,
     coded,
+    encoded,
     features_of,
     labelled,
     target_classes,
+    used_rows,
 )
 from bnmtl.inference import check_possible, log_evidence
 from bnmtl.learners import MultitaskLearnerCV, PooledLearner
@@ -96,10 +98,13 @@ class MultiNetClassifier(NetworkClassifier):
         where = "`y`" if y is not None else f"Column `{target}`"
         classes, labels, codes = target_classes(values, where)
         _check_sizes(codes, labels, where)
+        learner = MultitaskLearnerCV() if self.learner is None else clone(self.learner)
+        groups = {label: codes == at for at, label in enumerate(labels)}
+        rows = used_rows(features, learner, groups)
         names = tuple(str(label) for label in features)
         frame = features.set_axis(names, axis=1)
-        learner = MultitaskLearnerCV() if self.learner is None else clone(self.learner)
-        learner.fit({label: frame[codes == at] for at, label in enumerate(labels)})
+        frames = {label: frame[rows & own] for label, own in groups.items()}
+        learner.fit(encoded(frames, learner))
         self.learner_, self.classes_, self.feature_names_ = learner, classes, names
         self.networks_ = {label: learner.networks_[label] for label in labels}
         n_rows = np.array([learner.tasks_[label].n_rows for label in labels])

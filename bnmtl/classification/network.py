@@ -11,9 +11,11 @@ from bnmtl.classification.rows import (
     check_complete,
     check_parameters,
     coded,
+    encoded,
     features_of,
     labelled,
     target_classes,
+    used_rows,
 )
 from bnmtl.inference import check_possible, markov_blanket, posteriors
 from bnmtl.learners import SingleTaskLearner
@@ -99,9 +101,11 @@ class BayesNetClassifier(NetworkClassifier):
         features, target, values = labelled(self, X, y)
         classes, labels, codes = target_classes(values, "`y`" if y is not None else f"`{target}`")
         learner = SingleTaskLearner() if self.learner is None else clone(self.learner)
-        column = pd.Categorical.from_codes(codes, labels)
+        rows = used_rows(features, learner)
+        column = pd.Categorical.from_codes(codes[rows], labels)
         names = tuple(str(label) for label in features)
-        learner.fit(features.set_axis(names, axis=1).assign(**{target: column}))
+        frame = features[rows].set_axis(names, axis=1).assign(**{target: column})
+        learner.fit(encoded({"task1": frame}, learner))
         self.learner_ = learner
         (network,) = learner.networks_.values()
         return self._publish(network, target, classes, names)

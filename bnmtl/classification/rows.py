@@ -10,6 +10,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from bnmtl.learners.base import Learner
 from bnmtl.parameters import code_frame, column_labels
 from bnmtl.tasks.columns import read_column
+from bnmtl.tasks.encoding import encode_frames
 from bnmtl.tasks.wording import count, listed, type_of, warn
 
 DEFAULT_TARGET = "target"
@@ -100,6 +101,45 @@ def check_features(features, learner):
             f"0 feature(s) (shape={features.shape}) while a minimum of 1 is required; give at "
             "least one column besides the target."
         )
+    constant = []
+    for label in features:
+        codes = read_column(features[label], f"`X`: column `{label}`").codes
+        if (codes == codes[0]).all():
+            constant.append(label)
+    if constant:
+        warn(
+            f"`X`: only one state is observed in {listed(constant, 'column', limit=None)}; nothing "
+            "can be learned from that."
+        )
+
+
+def used_rows(features, learner, groups=None):
+    """Say which rows a fit uses: all, or those without gaps where the learner drops the others.
+
+    Two must be left, of each group where there are some: {name: bool array, shape (n_rows,)}.
+    """
+    used = np.ones(len(features), dtype=bool)
+    if learner.missing == "drop":
+        used = features.notna().to_numpy().all(axis=1)
+    for group, rows in (groups or {None: True}).items():
+        left = np.count_nonzero(used & rows)
+        if left < 2:
+            each, own = ("", "") if group is None else (" of each class", f" of class `{group}`")
+            raise ValueError(
+                f"`X` must have 2 complete rows or more{each}; it has {left}{own}: leave out "
+                "columns that are seldom known, or give a `learner` with missing='state'."
+            )
+    if not used.all():
+        warn(f"`X`: {(~used).sum()} of {count(len(used), 'row')} have gaps and are dropped.")
+    return used
+
+
+def encoded(frames, learner):
+    """Encode rows of the same columns by name, without what tasks would be warned of.
+
+    A feature that is constant in one class, or has other states there, is no mistake of names.
+    """
+    return encode_frames(frames, "state" if learner.missing == "state" else "error")
 
 
 def as_frame(X):

@@ -81,15 +81,20 @@ def encode(tasks, missing="error"):
         frames, dropped = _drop_rows(frames)
         if dropped:
             warn(dropped)
+    encoded = encode_frames(frames, missing)
+    for message in _remarks(encoded):
+        warn(message)
+    return encoded
+
+
+def encode_frames(frames, missing):
+    """Encode the tables of {name: DataFrame}, without a word on what is odd about them as tasks."""
     columns = {name: _read_columns(name, frame) for name, frame in frames.items()}
     if missing == "error":
         for name, own in columns.items():
             _check_complete(name, own)
     states = shared_states(columns)
-    encoded = Tasks(_encode(name, own, states) for name, own in columns.items())
-    for message in _remarks(encoded):
-        warn(message)
-    return encoded
+    return Tasks(_encode(name, own, states) for name, own in columns.items())
 
 
 def split(frame, column):
