@@ -240,7 +240,7 @@ def test_missing_features_in_the_fit_go_by_the_learner():
     gaps = with_gaps(ROWS.drop(columns="bronc"), 0.05).assign(bronc=ROWS["bronc"])
     with pytest.raises(ValueError, match="`X` contains NaN .* missing='state'"):
         BayesNetClassifier("bronc", QUICK).fit(gaps)
-    with pytest.warns(UserWarning, match="Rows with missing values are dropped"):
+    with pytest.warns(UserWarning, match="`X`: 129 of 400 rows have gaps and are dropped"):
         dropped = BayesNetClassifier("bronc", clone(QUICK).set_params(missing="drop")).fit(gaps)
     assert dropped.network_ == BayesNetClassifier("bronc", QUICK).fit(gaps.dropna()).network_
     as_state = BayesNetClassifier("bronc", clone(QUICK).set_params(missing="state")).fit(gaps)

@@ -32,7 +32,8 @@ class MultiNetClassifier(NetworkClassifier):
         The column that is predicted, where ``fit`` gets one frame.
     learner : learner, default=None
         Of `bnmtl.learners`, for tasks named as the classes; None is `MultitaskLearnerCV()`. With
-        penalty 0, or `SingleTaskLearner()`, the nets are learned apart. Its ``missing`` says what
+        penalty 0, or `SingleTaskLearner()`, the nets are learned apart. A grid search over
+        parameters such as ``learner__prior__penalty`` must be given one. Its ``missing`` says what
         becomes of missing features in ``fit``.
     unseen : {"error", "ignore"}, default="error"
         What to do with values that the fit has not seen: an error that names them, or as good as

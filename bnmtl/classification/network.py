@@ -37,8 +37,9 @@ class BayesNetClassifier(NetworkClassifier):
         The column that is predicted, where ``fit`` gets one frame. Where it gets `y`, the name of
         the target in the network; None is the name of `y`, or "target".
     learner : learner, default=None
-        Of `bnmtl.learners`; None is `SingleTaskLearner()`. Required and forbidden arcs may name the
-        target. Its ``missing`` says what becomes of missing features in ``fit``.
+        Of `bnmtl.learners`; None is `SingleTaskLearner()`, which a grid search over parameters such
+        as ``learner__max_parents`` must be given. Required and forbidden arcs may name the target.
+        Its ``missing`` says what becomes of missing features in ``fit``.
     unseen : {"error", "ignore"}, default="error"
         What to do with values that the fit has not seen, where they are needed: an error that names
         them, or as good as missing. Fractions and other things that no state can be are an error in
@@ -72,7 +73,8 @@ class BayesNetClassifier(NetworkClassifier):
     Warns
     -----
     UserWarning
-        In predictions: where features of the blanket are no columns; they are taken as missing.
+        In ``fit``: for constant features, and rows that the learner drops because of their gaps. In
+        predictions: where features of the blanket are no columns; they are taken as missing.
 
     Examples
     --------
