@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bnmtl.calibration import AdaBoostM1, LogisticCorrection
@@ -360,7 +360,28 @@ THEIRS = AdaBoostClassifier(STUMP, n_estimators=2)
             ValueError,
             "`estimator` must take `sample_weight` .* KNeighborsClassifier does not; set `resample",
         ),
-        (lambda: stumps(random_state="a").fit(X0, Y0), ValueError, "'a' cannot be used to seed"),
+        (
+            lambda: stumps(random_state="a").fit(X0, Y0),
+            ValueError,
+            r"`random_state` must be None, a whole number from 0 to 2\*\*32 - 1, .* got 'a'",
+        ),
+        (lambda: stumps(random_state=-1).fit(X0, Y0), ValueError, "`random_state` .* got -1"),
+        (lambda: stumps(resample="no").fit(X0, Y0), TypeError, "`resample` must be .* got 'no'"),
+        (
+            lambda: AdaBoostM1("q").fit(X0, Y0),
+            TypeError,
+            "`estimator` must be a scikit-learn classifier, for example .* got 'q'",
+        ),
+        (
+            lambda: AdaBoostM1(DecisionTreeClassifier).fit(X0, Y0),
+            TypeError,
+            "`estimator` must be a scikit-learn classifier, .* got <class",
+        ),
+        (
+            lambda: AdaBoostM1(DecisionTreeRegressor()).fit(X0, Y0),
+            TypeError,
+            r"`estimator` must be a scikit-learn classifier, .* got DecisionTreeRegressor\(\)",
+        ),
         (
             lambda: stumps(2).fit(X0, Y0).predict(X0[:, :3]),
             ValueError,

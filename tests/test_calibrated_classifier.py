@@ -415,6 +415,8 @@ Y4 = np.arange(len(X)) % 4
             TypeError,
             "`estimator` must have a method decision_function or predict_proba, got OrdinalEncoder",
         ),
+        (lambda: fit(X, Y, estimator="q"), TypeError, "`estimator` must be a class.* got 'q'"),
+        (lambda: fit(X, Y, estimator=OrdinalEncoder), TypeError, "a classifier, .* got <class"),
         (lambda: CalibratedClassifier().predict_proba(X), NotFittedError, "not fitted yet"),
     ],
 )

@@ -202,6 +202,11 @@ def test_few_cases_are_for_platt_and_many_for_isotonic():
         ),
         (lambda: curve(metric="auc"), TypeError, "`metric` must be a function .* got 'auc'"),
         (
+            lambda: curve(metric=lambda y, p: None),
+            TypeError,
+            "`metric` must return one number, got None",
+        ),
+        (
             lambda: curve(random_state="x"),
             TypeError,
             "`random_state` must be None, a whole number of at least 0 or .* got 'x'",

@@ -320,6 +320,11 @@ def panel(y=Y, predictions=PREDICTIONS, **options):
             "`table` must have the columns method, size, value, got none named size",
         ),
         (
+            lambda: plotting.learning_curves(TABLE, ylabel=None),
+            TypeError,
+            "`ylabel` must be a text, got None",
+        ),
+        (
             lambda: plotting.learning_curves(TABLE, by="problem"),
             ValueError,
             "`by` must be a column of `table`, one of model, method, .*; got 'problem'",

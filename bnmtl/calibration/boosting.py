@@ -1,7 +1,7 @@
 """AdaBoost.M1 for two classes that goes on after it separates the training set."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import BaseDecisionTree, DecisionTreeClassifier
 from sklearn.utils import check_random_state, get_tags
@@ -54,9 +54,10 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
 
     Raises
     ------
-    ValueError
-        In ``fit``: for another `loss`, no whole number of rounds, weights for an `estimator` that
-        takes none, one class only and more than two; as in scikit-learn for wrong `X` and `y`.
+    TypeError, ValueError
+        In ``fit``: for an `estimator` that is no classifier, another `loss`, no whole number of
+        rounds, weights for an `estimator` that takes none, one class only and more than two; as in
+        scikit-learn for wrong `X` and `y`.
 
     Notes
     -----
@@ -115,9 +116,10 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         AdaBoostM1
         """
         self._check_parameters()
+        random = _checked_seed(self.random_state)
         X, y, initial = self._checked_rows(X, y, sample_weight)
         signs = np.where(y == self.classes_[1], 1.0, -1.0)
-        seeds = _seeds(self.random_state, self.n_estimators)
+        seeds = _seeds(random, self.n_estimators)
         template, initial = self._template(), np.log(initial)
         self.estimators_, votes, errors = [], [], []
         margins = np.zeros(len(y))
@@ -202,12 +204,21 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self):
         check_number("n_estimators", self.n_estimators)
+        template = self._template()
+        is_estimator = hasattr(template, "__sklearn_tags__") and not isinstance(template, type)
+        if not is_estimator or not is_classifier(template):
+            raise TypeError(
+                "`estimator` must be a scikit-learn classifier, for example "
+                f"DecisionTreeClassifier(max_depth=1), or None; got {self.estimator!r}."
+            )
+        if not isinstance(self.resample, bool | np.bool_):
+            raise TypeError(f"`resample` must be True or False, got {self.resample!r}.")
         if self.loss not in ("exponential", "logistic"):
             raise ValueError(f'`loss` must be "exponential" or "logistic", got {self.loss!r}.')
-        if not self.resample and not has_fit_parameter(self._template(), "sample_weight"):
+        if not self.resample and not has_fit_parameter(template, "sample_weight"):
             raise ValueError(
                 "`estimator` must take `sample_weight` in its `fit`, which "
-                f"{type(self.estimator).__name__} does not; set `resample=True`."
+                f"{type(template).__name__} does not; set `resample=True`."
             )
 
     def _checked_rows(self, X, y, sample_weight):
@@ -265,11 +276,23 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         return np.where(member.predict(X) == self.classes_[1], 1.0, -1.0)
 
 
-def _seeds(random_state, n):
-    """Seeds of each member and of the rows drawn for it, the first ones whatever n is."""
+def _checked_seed(random_state):
     if isinstance(random_state, np.random.Generator):
-        return random_state.integers(_SEEDS, size=(n, 2))
-    return check_random_state(random_state).randint(_SEEDS, size=(n, 2))
+        return random_state
+    try:
+        return check_random_state(random_state)
+    except ValueError:
+        raise ValueError(
+            "`random_state` must be None, a whole number from 0 to 2**32 - 1, a numpy RandomState "
+            f"or a numpy Generator; got {random_state!r}."
+        ) from None
+
+
+def _seeds(random, n):
+    """Seeds of each member and of the rows drawn for it, the first ones whatever n is."""
+    if isinstance(random, np.random.Generator):
+        return random.integers(_SEEDS, size=(n, 2))
+    return random.randint(_SEEDS, size=(n, 2))
 
 
 def _with_seed(template, seed):

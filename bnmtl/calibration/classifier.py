@@ -117,6 +117,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             than 1000 cases.
         """
         base = self._base()
+        _check_estimator(base)
         _check_method(self.method)
         (X,) = indexable(X)
         y = _checked_labels(X, y)
@@ -370,6 +371,14 @@ def _raw_scores(model, X):
             f"{type(model).__name__}; scale the features or regularize it more."
         )
     return raw
+
+
+def _check_estimator(estimator):
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        raise TypeError(
+            "`estimator` must be a classifier, for example LogisticRegression(), or None; got "
+            f"{estimator!r}."
+        )
 
 
 def _check_method(method):

@@ -1,6 +1,7 @@
 """Learning curves of calibrators: how good probabilities are by the number of calibration cases."""
 
 from itertools import product
+from numbers import Real
 
 import numpy as np
 import pandas as pd
@@ -108,9 +109,9 @@ def learning_curve(
             used = order[:size]
             fitted = clone(calibrator, safe=False)
             fitted.fit(scores[used], y[used])
-            rows.append((name, size, draw, float(metric(test_y, fitted.predict(test_scores)))))
+            rows.append((name, size, draw, metric(test_y, fitted.predict(test_scores))))
     if all(((own >= 0) & (own <= 1)).all() for own in (scores, test_scores)):
-        value = float(metric(test_y, test_scores))
+        value = metric(test_y, test_scores)
         rows += [(_UNCALIBRATED, *point, value) for point in product(sizes, range(n_draws))]
     table = pd.DataFrame(rows, columns=["method", "size", "draw", "value"])
     return table.sort_values(["method", "size", "draw"], ignore_index=True)
@@ -185,6 +186,7 @@ def _checked_sizes(sizes, n):
 
 
 def _checked_metric(metric):
+    """Return a function of labels and probabilities whose values are floats."""
     if metric is None:
         return root_mean_squared_error
     if not callable(metric):
@@ -192,4 +194,11 @@ def _checked_metric(metric):
             "`metric` must be a function of labels and probabilities, such as those of "
             f"bnmtl.metrics.prediction; got {metric!r}."
         )
-    return metric
+
+    def measured(y, p):
+        value = metric(y, p)
+        if not isinstance(value, Real):
+            raise TypeError(f"`metric` must return one number, got {value!r}.")
+        return float(value)
+
+    return measured

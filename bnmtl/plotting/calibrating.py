@@ -297,6 +297,8 @@ def learning_curves(table, by=None, ylabel="root mean squared error"):
     ['Platt', 'isotonic']
     """
     _check_table(table, by)
+    if not isinstance(ylabel, str):
+        raise TypeError(f"`ylabel` must be a text, got {ylabel!r}.")
     styles = _styles(table["method"])
     panels = {"": table} if by is None else dict(list(table.groupby(by, sort=False, dropna=False)))
     warn_of_boxes([*map(str, [*styles, *panels]), ylabel], stacklevel=2)
