@@ -1,5 +1,6 @@
 """One run of `bnmtl calibrate`: scores and labels in, calibrated scores and their quality out."""
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,16 +18,16 @@ from bnmtl.metrics.prediction import (
     root_mean_squared_error,
 )
 from bnmtl.output import OutputFolder
-from bnmtl.predicting import without_points
 from bnmtl.runs import (
     Clock,
     as_options,
     begin_record,
     user_messages,
     warnings_kept,
+    without_points,
     write_record,
 )
-from bnmtl.tasks.wording import listed
+from bnmtl.tasks.wording import count, listed, warn
 
 __all__ = ["Result", "run"]
 
@@ -95,6 +96,7 @@ def run(options):
         _check_new_columns(rows, calibrated)
         clock.lap("calibrating")
         measures, tables = _measured(calibrated), _tables(calibrated)
+        _warn_of_certainty(calibrated)
         figure = _draw(calibrated)
         clock.lap("picture")
     record = {
@@ -224,13 +226,29 @@ def _check_new_columns(rows, calibrated):
 def _measured(calibrated):
     """How good the probabilities of each method are, a row each."""
     cases = calibrated.cases
-    table = {
-        method: {
-            name: function(calibrated.y[cases], p[cases]) for name, function in _MEASURES.items()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".* probabilities are clipped")
+        table = {
+            method: {
+                name: function(calibrated.y[cases], p[cases])
+                for name, function in _MEASURES.items()
+            }
+            for method, p in calibrated.stages.items()
         }
-        for method, p in calibrated.stages.items()
-    }
     return pd.DataFrame(table).T.rename_axis("method")
+
+
+def _warn_of_certainty(calibrated):
+    """Warn of scores of 0 and 1, whose cross-entropy depends on what they are taken for."""
+    if not calibrated.are_probabilities:
+        return
+    own, eps = calibrated.stages["before"][calibrated.cases], np.finfo(float).eps
+    n_certain = np.count_nonzero((own < eps) | (own > 1 - eps))
+    if n_certain:
+        warn(
+            f"SCORES: {count(n_certain, 'labelled score')} of {len(own)} counted as {eps:.1e} "
+            "instead of 0, or 1 less that instead of 1, in the cross-entropy before calibration."
+        )
 
 
 def _parts(calibrated):

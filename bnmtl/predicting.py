@@ -5,18 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_float_dtype, is_numeric_dtype
+from pandas.api.types import is_numeric_dtype
 
 from bnmtl.io.bif import read_bif
 from bnmtl.io.run import RUN_FILE, read_record
 from bnmtl.output import OutputFile
 from bnmtl.parameters import code_frame
-from bnmtl.runs import user_messages, warnings_kept
+from bnmtl.runs import user_messages, warnings_kept, without_points
 from bnmtl.tasks.wording import listed, warn
 
-__all__ = ["Result", "run", "without_points"]
-
-_LARGEST_WHOLE = 2.0**53  # above it, floats are not all whole numbers
+__all__ = ["Result", "run"]
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,8 @@ def _cut(rows, network):
     folder = Path(network).parent
     try:
         record = read_record(folder)
-    except ValueError:  # another program's
+    except ValueError as error:  # damaged, or another program's
+        warn(f"{str(error).removesuffix('.')}, so numbers are not cut by it.")
         record = None
     if record is None or Path(network).name not in record["files"]:
         return rows, None
@@ -134,25 +133,6 @@ def _warn_of_strangers(rows, network, blanket):
             f"ROWS: no value of {listed(lost, 'column')} is known to NETWORK, so all are taken as "
             "missing; numbers are cut only where NETWORK is in the folder of its run."
         )
-
-
-def without_points(rows):
-    """Return rows whose whole numbers with gaps, which may be floats, are written without points.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-
-    Returns
-    -------
-    pandas.DataFrame
-    """
-    rows = rows.copy()
-    for column in rows.columns[[is_float_dtype(kind) for kind in rows.dtypes]]:
-        values = rows[column].dropna()
-        if (values.abs() <= _LARGEST_WHOLE).all() and (values == values.round()).all():
-            rows[column] = rows[column].astype("Int64")
-    return rows
 
 
 def _known(rows, target, states):

@@ -284,7 +284,10 @@ def test_few_cases_and_equal_scores(call, no_picture, tmp_path):
     assert "1 row without a label is calibrated by them" in page
     (tmp_path / "cases.csv").write_text("p,y\n0,1\n1,1\n0.5,0\n0.2,0\n")
     err = call(*CALIBRATE, "--force")[2]
-    assert err == "warning: 2 of 4 probabilities are clipped to 2.2e-16 or 1 less that.\n"
+    assert err == (
+        "warning: SCORES: 2 labelled scores of 4 counted as 2.2e-16 instead of 0, or 1 less that "
+        "instead of 1, in the cross-entropy before calibration.\n"
+    )
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert html.escape(err.removeprefix("warning: ").strip()) in page
 

@@ -167,7 +167,12 @@ def test_numbers_without_cut_points(call, learned, tmp_path):
     assert listing(tmp_path) == before
     code, _, err = call("predict", "lone.bif", "whole.csv", *options, "--unseen", "ignore")
     assert code == 0
-    assert err.startswith("warning: ROWS: no value of column `k` is known to NETWORK, so all are")
+    strange, lost = err.splitlines()
+    assert strange.endswith("it is another program's, so numbers are not cut by it.")
+    assert lost.startswith("warning: ROWS: no value of column `k` is known to NETWORK, so all are")
+    (tmp_path / "run.json").write_text("{")
+    err = call("predict", "lone.bif", "whole.csv", *options, "--unseen", "ignore", "--force")[2]
+    assert "run.json` must be a JSON file; it is damaged: " in err.splitlines()[0]
 
 
 def test_values_that_the_network_does_not_know(call, asia, tmp_path):
