@@ -63,7 +63,8 @@ class Model(NamedTuple):
     """A fitted model: scores of the calibration rows, and how to have those of others.
 
     ``methods`` gives probabilities from scores without calibration, by name; ``calibrated`` says
-    whether calibrators are fitted to the scores, too. ``score`` takes an array of rows.
+    whether calibrators are fitted to the scores, too, and ``bounded`` whether all scores there can
+    be are from 0 to 1. ``score`` takes an array of rows.
     """
 
     parameters: str
@@ -71,6 +72,7 @@ class Model(NamedTuple):
     score: Callable
     methods: dict
     calibrated: bool = True
+    bounded: bool = True
 
 
 def itself(scores):
@@ -157,7 +159,7 @@ def _boosted(name, template, steps, views, y, train, calibration, seed):
 
 def _stage(parameters, stages, step, total, loss, calibration):
     def score(rows):
-        return (1 + stages.at(rows)[step] / total) / 2
+        return np.clip((1 + stages.at(rows)[step] / total) / 2, 0, 1)
 
     def corrected(scores):
         return expit((2 if loss == "exponential" else 1) * (2 * scores - 1) * total)
@@ -208,7 +210,7 @@ def _margins(parameters, model, X, calibration):
     def scaled(scores):
         return np.clip((scores - low) / ((high - low) or 1.0), 0, 1)
 
-    return Model(parameters, scores, score, {"before": scaled})
+    return Model(parameters, scores, score, {"before": scaled}, bounded=False)
 
 
 def neural_nets(views, y, train, calibration, seed):

@@ -130,9 +130,8 @@ def candidates(model, y):
         return found
     # No probability that so many cases could not tell from 0 or 1.
     low, high = 1 / (len(y) + 2), (len(y) + 1) / (len(y) + 2)
-    probable = ((model.scores >= 0) & (model.scores <= 1)).all()
     for name, template in CALIBRATORS.items():
-        if name != "Platt on log odds" or probable:
+        if name != "Platt on log odds" or model.bounded:
             calibrator = clone(template).fit(model.scores, y)
             found[name] = Candidate(
                 model, lambda scores, c=calibrator: np.clip(c.predict(scores), low, high)

@@ -155,6 +155,17 @@ def test_boosting_has_both_corrections(monkeypatch):
     assert line["pictured"]["log-loss"]["parameters"] == line["pictured"]["Platt"]["parameters"]
 
 
+def test_decision_values_are_no_probabilities_wherever_they_lie(monkeypatch):
+    monkeypatch.setattr(good_learners, "SVM_COSTS", (1e-3,))
+    views, y, (train, calibration, _), _ = good_probabilities._views(QUICK, 0)
+    model = next(good_learners.svms(views, y, train, calibration, 0))
+    within = model._replace(scores=np.clip(model.scores, 0, 1))
+    found = good_probabilities.candidates(within, y[calibration])
+    assert set(found) == {"before", "Platt", "isotonic"}
+    p = found["Platt"].probabilities(np.array([-1e6, 0.5, 1.00002]))
+    assert ((p > 0) & (p < 1)).all()
+
+
 def test_every_class_has_two_rows_to_learn_from():
     classes = np.array(["rare"] * 3 + ["common"] * 40, dtype=object)
     learned = multinets.drawn(classes, 0.2, np.random.default_rng(0))
