@@ -158,7 +158,7 @@ def test_boosting_has_both_corrections(monkeypatch):
 def test_decision_values_are_no_probabilities_wherever_they_lie(monkeypatch):
     monkeypatch.setattr(good_learners, "SVM_COSTS", (1e-3,))
     views, y, (train, calibration, _), _ = good_probabilities._views(QUICK, 0)
-    model = next(good_learners.svms(views, y, train, calibration, 0))
+    model = next(good_learners.support_vectors(views, y, train, calibration, 0))
     within = model._replace(scores=np.clip(model.scores, 0, 1))
     found = good_probabilities.candidates(within, y[calibration])
     assert set(found) == {"before", "Platt", "isotonic"}
