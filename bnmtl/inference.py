@@ -151,15 +151,17 @@ def posteriors(network, variable, codes, n_rows):
     return result
 
 
-def log_joint(network, codes, n_rows):
-    """Return the log probability of complete rows.
+def log_joint(network, codes, n_rows, families=None):
+    """Return the log probability of complete rows, or the part of some families in it.
 
     Parameters
     ----------
     network : BayesNet
     codes : mapping of str to numpy.ndarray of int, shape (n_rows,)
-        Positions of the states of all variables.
+        Positions of the states of all variables, or those of the families.
     n_rows : int
+    families : sequence of str, default=None
+        The families' children; None is all variables.
 
     Returns
     -------
@@ -167,7 +169,7 @@ def log_joint(network, codes, n_rows):
         In nats, -inf for impossible rows.
     """
     total = np.zeros(n_rows)
-    for variable in network.variables:
+    for variable in network.variables if families is None else families:
         with np.errstate(divide="ignore"):
             log_table = np.log(network.table(variable))
         total += log_table[tuple(codes[v] for v in (*network.parents(variable), variable))]
@@ -193,7 +195,9 @@ def log_evidence(network, codes, n_rows):
     for rows, observed in _alike(codes, n_rows):
         families = _ancestral(network.graph, observed)
         known = {name: codes[name][rows] for name in observed}
-        total[rows] = _contracted(network, families, known, (), len(rows))[1]
+        complete = {v for v in families if observed.issuperset((v, *network.parents(v)))}
+        total[rows] = log_joint(network, known, len(rows), sorted(complete))
+        total[rows] += _contracted(network, families - complete, known, (), len(rows))[1]
     return total
 
 
