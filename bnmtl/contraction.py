@@ -1,7 +1,7 @@
-"""Sums of products of tables over hidden variables, for many rows at once and without underflow.
+"""Sums over hidden variables of products of tables, for many rows at once, in log space.
 
-A factor is an array with a scope: the numbers of its variables, one for each axis. The axis of rows
-has the number `ROWS` and stands first; factors without it are the same in all rows.
+A factor is an array of logarithms with a scope: the numbers of its variables, one for each axis.
+The axis of rows is `ROWS` and stands first; factors without it are the same in all rows.
 """
 
 import math
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from opt_einsum.paths import greedy
 
-__all__ = ["ROWS", "Plan", "chunks", "contract", "plan"]
+__all__ = ["ROWS", "Plan", "contract", "plan"]
 
 ROWS = -1
 # 1 GiB of 8-byte numbers, as for the tables of networks.
@@ -24,14 +24,19 @@ class Plan:
 
     Attributes
     ----------
-    steps : tuple of (positions, scopes, scope of the product)
+    steps : tuple of (positions, scopes, scope of the result)
         Positions among the factors that are left, the later one first.
-    largest : int
-        Most numbers in a product, those of one row where it has rows.
+    per_row : int
+        How many numbers are in memory at once for a row, at most about.
     """
 
     steps: tuple
-    largest: int
+    per_row: int
+
+    def chunks(self, n_rows):
+        """Parts of the rows, as slices, for which memory is bounded."""
+        step = max(1, _LARGEST_CHUNK // self.per_row)
+        return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
 def plan(scopes, keep, n_states):
@@ -61,26 +66,21 @@ def plan(scopes, keep, n_states):
     for pair in greedy([frozenset(scope) for scope in scopes], kept, sizes):
         positions = tuple(sorted(pair, reverse=True))
         taken = tuple(left.pop(position) for position in positions)
-        product = tuple(sorted(set().union(*taken) & kept.union(*left)))
-        largest = max(largest, *(_size(scope, sizes) for scope in (*taken, product)))
-        steps.append((positions, taken, product))
-        left.append(product)
+        members = set().union(*taken)
+        result = tuple(sorted(members & kept.union(*left)))
+        largest = max(largest, _size(members, sizes))
+        steps.append((positions, taken, result))
+        left.append(result)
     if largest > _LARGEST_TABLE:
         raise ValueError(
             "`network` must not tie so many variables that are not observed together: a table of "
             f"{largest:.1e} numbers would be needed; give more evidence."
         )
-    return Plan(tuple(steps), largest)
+    return Plan(tuple(steps), largest + sum(_size(scope, sizes) for scope in scopes))
 
 
 def _size(scope, sizes):
     return math.prod(sizes[number] for number in scope)
-
-
-def chunks(order, n_rows):
-    """Parts of the rows for which the products of a plan are small at once, as slices."""
-    step = max(1, _LARGEST_CHUNK // order.largest)
-    return [slice(start, start + step) for start in range(0, n_rows, step)]
 
 
 def contract(order, arrays, keep, n_rows):
@@ -91,7 +91,7 @@ def contract(order, arrays, keep, n_rows):
     order : Plan
         For the scopes of the factors.
     arrays : list of numpy.ndarray of float
-        The factors, 0 or more everywhere.
+        Logarithms; -inf is allowed.
     keep : tuple of int
         As for `plan`.
     n_rows : int
@@ -99,30 +99,31 @@ def contract(order, arrays, keep, n_rows):
     Returns
     -------
     numpy.ndarray of float, shape (n_rows, *n_states of keep)
-        With 1 for the largest number of each row, or 0 throughout.
-    numpy.ndarray of float, shape (n_rows,)
-        Log of what each row is to be multiplied with; -inf where all is 0.
+        Logarithms.
     """
-    arrays, log_scale = list(arrays), np.zeros(n_rows)
-    for positions, scopes, product in order.steps:
-        result = _multiplied([arrays.pop(position) for position in positions], scopes, product)
-        # Products of many probabilities are smaller than the smallest float; their shares are not.
-        axes = tuple(range(product[:1] == (ROWS,), result.ndim))
-        most = result.max(axis=axes, keepdims=True)
-        with np.errstate(divide="ignore"):
-            log_scale += np.log(most.reshape(-1))
-        arrays.append(result / np.where(most > 0, most, 1))
+    arrays = list(arrays)
+    for positions, scopes, kept in order.steps:
+        arrays.append(_summed([arrays.pop(position) for position in positions], scopes, kept))
     (result,), scope = arrays, order.steps[-1][2]
     if ROWS not in scope:
         scope, result = (ROWS, *scope), np.broadcast_to(result, (n_rows, *result.shape))
-    return result.transpose([scope.index(number) for number in (ROWS, *keep)]), log_scale
+    return result.transpose([scope.index(number) for number in (ROWS, *keep)])
 
 
-def _multiplied(operands, scopes, product):
-    """The product of one factor or two, summed over all variables but those given."""
-    # Numbers of axes of its own, because einsum takes those below 52 only.
-    at = {number: i for i, number in enumerate(sorted(set().union(*scopes)))}
-    arguments = []
+def _summed(operands, scopes, kept):
+    """The log of the product of one factor or two, summed over all variables but those kept."""
+    members = sorted(set().union(*scopes))
+    total = 0.0
     for operand, scope in zip(operands, scopes, strict=True):
-        arguments += [operand, [at[number] for number in scope]]
-    return np.einsum(*arguments, [at[number] for number in product])
+        order = np.argsort(scope)
+        missing = [at for at, number in enumerate(members) if number not in scope]
+        total = total + np.expand_dims(operand.transpose(order), missing)
+    axes = tuple(at for at, number in enumerate(members) if number not in kept)
+    if not axes:
+        return total
+    # What is far below the largest term here may be the largest one after other factors, but not
+    # among those summed with it.
+    most = total.max(axis=axes, keepdims=True)
+    most = np.where(np.isfinite(most), most, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.log(np.exp(total - most).sum(axis=axes)) + most.squeeze(axes)

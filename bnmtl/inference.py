@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import networkx as nx
 import numpy as np
 
-from bnmtl.contraction import ROWS, chunks, contract, plan
+from bnmtl.contraction import ROWS, contract, plan
 from bnmtl.graphs import check_dag
 from bnmtl.tasks.wording import listed, type_of
 
@@ -197,7 +197,7 @@ def log_evidence(network, codes, n_rows):
         known = {name: codes[name][rows] for name in observed}
         complete = {v for v in families if observed.issuperset((v, *network.parents(v)))}
         total[rows] = log_joint(network, known, len(rows), sorted(complete))
-        total[rows] += _contracted(network, families - complete, known, (), len(rows))[1]
+        total[rows] += _contracted(network, families - complete, known, (), len(rows))
     return total
 
 
@@ -247,11 +247,11 @@ def _joint_posteriors(network, targets, codes, n_rows):
         cells = np.array([codes[name][rows] for name in names]).reshape(len(names), len(rows))
         patterns, of_pattern = np.unique(cells, axis=1, return_inverse=True)
         known = dict(zip(names, patterns, strict=True))
-        shares = _contracted(network, families, known, targets, patterns.shape[1])[0]
-        with np.errstate(invalid="ignore"):
-            shares /= shares.sum(axis=tuple(range(1, shares.ndim)), keepdims=True)
-        result[rows] = shares[of_pattern]
-    return result
+        result[rows] = _contracted(network, families, known, targets, patterns.shape[1])[of_pattern]
+    axes = tuple(range(1, result.ndim))
+    with np.errstate(invalid="ignore"):
+        result = np.exp(result - result.max(axis=axes, keepdims=True))
+    return result / result.sum(axis=axes, keepdims=True)
 
 
 def _alike(codes, n_rows):
@@ -268,32 +268,37 @@ def _alike(codes, n_rows):
 
 
 def _contracted(network, families, codes, targets, n_rows):
-    """Multiply the tables of families, at what rows hold, and sum out what is no target.
+    """Multiply the tables of families, at what rows hold, and sum out what is no target; the log.
 
-    Returns the sums, with the largest of each row 1, and the log of what they are to be multiplied
-    with, as `contract`.
+    Shape (n_rows, *states of the targets).
     """
     number = {name: at for at, name in enumerate(sorted(network.variables))}
+    n_states = [len(network.states[name]) for name in number]
     keep = tuple(number[target] for target in targets)
+    result = np.zeros((n_rows, *(n_states[target] for target in keep)))
     scopes, tables = [], []
     for name in sorted(families):
         family = (*network.parents(name), name)
-        hidden = [member for member in family if member not in codes]
-        given = [codes[member] for member in family if member in codes]
-        axes = sorted(range(len(family)), key=lambda at, own=family: own[at] not in codes)
-        table = network.table(name).transpose(axes)
+        given = [member for member in family if member in codes]
+        hidden = [
+            member
+            for member in family
+            if member not in codes and (member in targets or n_states[number[member]] > 1)
+        ]
+        # An axis of one state is none, and arrays have no more than 64.
+        rest = [member for member in family if member not in (*given, *hidden)]
+        table = network.table(name).transpose(list(map(family.index, (*given, *hidden, *rest))))
+        with np.errstate(divide="ignore"):
+            table = np.log(table.reshape(table.shape[: len(given) + len(hidden)]))
         scopes.append((*([ROWS] if given else []), *(number[member] for member in hidden)))
-        tables.append((table, given))
-    n_states = [len(network.states[name]) for name in sorted(network.variables)]
-    shares = np.empty((n_rows, *(n_states[target] for target in keep)))
-    log_scale = np.zeros(n_rows)
+        tables.append((table, [codes[member] for member in given]))
     if not scopes:
-        return shares, log_scale
+        return result
     order = plan(scopes, keep, n_states)
-    for rows in chunks(order, n_rows):
+    for rows in order.chunks(n_rows):
         arrays = [table[tuple(own[rows] for own in given)] for table, given in tables]
-        shares[rows], log_scale[rows] = contract(order, arrays, keep, len(log_scale[rows]))
-    return shares, log_scale
+        result[rows] = contract(order, arrays, keep, len(result[rows]))
+    return result
 
 
 def _ancestral(graph, names):

@@ -182,6 +182,25 @@ def test_only_columns_of_the_blanket_are_looked_at():
         classifier.predict_proba(rows.drop(columns="xray"))
 
 
+@pytest.mark.parametrize("kind", [BayesNetClassifier, MultiNetClassifier])
+def test_labels_of_rows_and_columns_may_be_anything(kind):
+    classifier = kind("bronc", QUICK).fit(ROWS)
+    expected = classifier.predict_proba(ROWS[:9])
+    for index in ([0] * 9, [None, np.nan] * 4 + [0], pd.MultiIndex.from_product([[1], range(9)])):
+        again = ROWS[:9].set_axis(index)
+        assert (classifier.predict_proba(again) == expected).all()
+        gaps = again.astype(object).assign(dysp=None)
+        assert len(classifier.predict_proba(gaps)) == 9
+        assert classifier.score(again, again["bronc"]) == classifier.score(
+            ROWS[:9], ROWS["bronc"][:9]
+        )
+    twice = ROWS.sample(400, replace=True, random_state=0)
+    assert kind("bronc", QUICK).fit(twice).predict(twice).shape == (400,)
+    names = pd.MultiIndex.from_product([["a"], ["smoke", "dysp"]])
+    rows = ROWS[["smoke", "dysp"]].set_axis(names, axis=1)
+    assert kind(learner=QUICK).fit(rows, ROWS["bronc"]).predict(rows).shape == (400,)
+
+
 def test_columns_that_nothing_connects_with_the_target_are_never_looked_at():
     graph = nx.DiGraph([("a", "b"), ("b", "c"), ("d", "e")])
     tables = {v: [[0.8, 0.2], [0.3, 0.7]] if graph.in_degree(v) else [0.5, 0.5] for v in graph}

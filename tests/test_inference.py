@@ -125,6 +125,32 @@ def test_inference_does_not_depend_on_the_hash_seed():
     assert len(printed(code)) == 1
 
 
+def test_states_that_fall_far_behind_come_back():
+    children = [f"x{i}" for i in range(200)]
+    graph = nx.DiGraph(("class", child) for child in children)
+    table = [[0.9999, 0.0001], [0.0001, 0.9999]]
+    tables = {child: table for child in children} | {"class": [0.5, 0.5]}
+    network = BayesNet(graph, dict.fromkeys(graph, ("0", "1")), tables)
+    frame = pd.DataFrame([["0"] * 90 + ["1"] * 109 + [None]], columns=children)
+    log_odds = 19 * np.log(9999)
+    expected = [-log_odds, 0.0]
+    assert np.log(network.predict_proba(frame, "class").to_numpy()[0]) == pytest.approx(expected)
+    codes = {v: np.array([int(v != "class" and int(v[1:]) >= 90)]) for v in graph}
+    codes |= {"class": np.array([-1]), "x199": np.array([-1])}
+    most = np.log(0.5) + 109 * np.log(0.9999) + 90 * np.log(0.0001)
+    assert inference.log_evidence(network, codes, 1) == pytest.approx(most)
+
+
+def test_variables_of_one_state_are_no_axes():
+    parents = [f"p{i}" for i in range(60)]
+    graph = nx.DiGraph((parent, "child") for parent in parents)
+    states = {parent: ("only",) for parent in parents} | {"child": ("0", "1")}
+    tables = {parent: [1.0] for parent in parents} | {"child": np.full((1,) * 60 + (2,), 0.5)}
+    network = BayesNet(graph, states, tables)
+    assert inference.posterior(network, "child").tolist() == [0.5, 0.5]
+    assert inference.posterior(network, ["p3", "child"]).tolist() == [[0.5, 0.5]]
+
+
 def test_predict_proba_looks_once_at_each_pattern_that_matters(monkeypatch):
     asia = structures.load("asia")
     frame = asia.sample(300, random_state=0).drop(columns=["either", "lung"])

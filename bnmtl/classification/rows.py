@@ -218,5 +218,8 @@ def coded(frame, states, unseen, rows=None, where="`X`"):
     """Return {variable: codes} of some of the rows, -1 = missing, as are columns that lack."""
     labels = column_labels(frame, where)
     frame = frame if rows is None else frame.iloc[rows]
-    lacking = pd.DataFrame(index=frame.index, columns=[v for v in states if v not in labels])
-    return code_frame(frame.join(lacking), states, complete=False, unseen=unseen, where=where)
+    # Labels of rows may occur several times, as in bootstraps: they go by position.
+    lacking = pd.Series(None, index=range(len(frame)), dtype=object)
+    columns = {v: frame[labels[v]].array if v in labels else lacking.array for v in states}
+    found = pd.DataFrame(columns, index=lacking.index)
+    return code_frame(found, states, complete=False, unseen=unseen, where=where)
