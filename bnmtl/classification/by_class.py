@@ -100,11 +100,10 @@ class MultiNetClassifier(NetworkClassifier):
         classes, labels, codes = target_classes(values, where)
         _check_sizes(codes, labels, where)
         learner = MultitaskLearnerCV() if self.learner is None else clone(self.learner)
-        groups = {label: codes == at for at, label in enumerate(labels)}
-        rows = used_rows(features, learner, groups)
+        rows = used_rows(features, codes, labels, learner, smallest=2)
         names = tuple(str(label) for label in features)
         frame = features.set_axis(names, axis=1)
-        frames = {label: frame[rows & own] for label, own in groups.items()}
+        frames = {label: frame[rows & (codes == at)] for at, label in enumerate(labels)}
         learner.fit(encoded(frames, learner))
         self.learner_, self.classes_, self.feature_names_ = learner, classes, names
         self.networks_ = {label: learner.networks_[label] for label in labels}

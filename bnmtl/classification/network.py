@@ -103,7 +103,7 @@ class BayesNetClassifier(NetworkClassifier):
         features, target, values = labelled(self, X, y)
         classes, labels, codes = target_classes(values, "`y`" if y is not None else f"`{target}`")
         learner = SingleTaskLearner() if self.learner is None else clone(self.learner)
-        rows = used_rows(features, learner)
+        rows = used_rows(features, codes, labels, learner, smallest=1)
         column = pd.Categorical.from_codes(codes[rows], labels)
         names = tuple(str(label) for label in features)
         frame = features[rows].set_axis(names, axis=1).assign(**{target: column})

@@ -101,36 +101,46 @@ def check_features(features, learner):
             f"0 feature(s) (shape={features.shape}) while a minimum of 1 is required; give at "
             "least one column besides the target."
         )
-    constant = []
     for label in features:
-        codes = read_column(features[label], f"`X`: column `{label}`").codes
-        if (codes == codes[0]).all():
-            constant.append(label)
+        read_column(features[label], f"`X`: column `{label}`")
+
+
+def used_rows(features, codes, labels, learner, smallest):
+    """Say which rows a fit uses: all, or those without gaps where the learner drops the others.
+
+    Parameters
+    ----------
+    features : DataFrame, shape (n_rows, n_features)
+    codes : array of int, shape (n_rows,)
+        The class of each row.
+    labels : list of str
+        Of the classes.
+    learner : Learner
+    smallest : int
+        How many rows of each class must be left.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (n_rows,)
+    """
+    used = np.ones(len(features), dtype=bool)
+    if learner.missing == "drop":
+        used = features.notna().to_numpy().all(axis=1)
+        left = np.bincount(codes[used], minlength=len(labels))
+        if left.min() < smallest:
+            raise ValueError(
+                f"`X` must have {count(smallest, 'complete row')} or more of each class; it has "
+                f"{left.min()} of class `{labels[left.argmin()]}`: leave out columns that are "
+                "seldom known, or give a `learner` with missing='state'."
+            )
+    if not used.all():
+        warn(f"`X`: {(~used).sum()} of {count(len(used), 'row')} have gaps and are dropped.")
+    constant = [label for label in features if features.loc[used, label].nunique(dropna=False) < 2]
     if constant:
         warn(
             f"`X`: only one state is observed in {listed(constant, 'column', limit=None)}; nothing "
             "can be learned from that."
         )
-
-
-def used_rows(features, learner, groups=None):
-    """Say which rows a fit uses: all, or those without gaps where the learner drops the others.
-
-    Two must be left, of each group where there are some: {name: bool array, shape (n_rows,)}.
-    """
-    used = np.ones(len(features), dtype=bool)
-    if learner.missing == "drop":
-        used = features.notna().to_numpy().all(axis=1)
-    for group, rows in (groups or {None: True}).items():
-        left = np.count_nonzero(used & rows)
-        if left < 2:
-            each, own = ("", "") if group is None else (" of each class", f" of class `{group}`")
-            raise ValueError(
-                f"`X` must have 2 complete rows or more{each}; it has {left}{own}: leave out "
-                "columns that are seldom known, or give a `learner` with missing='state'."
-            )
-    if not used.all():
-        warn(f"`X`: {(~used).sum()} of {count(len(used), 'row')} have gaps and are dropped.")
     return used
 
 
