@@ -163,6 +163,13 @@ def test_isotonic_between_scores_is_scikit_learns_or_the_next_higher_one(drawn):
 
 
 def test_equal_scores_are_pooled_first():
+    # Scores count by their order, however near each other they are.
+    scores, labels = np.arange(1.0, 7.0), [0, 0, 1, 0, 1, 1]
+    for kind in ("step", "linear"):
+        expected = IsotonicCalibrator(kind).fit(scores, labels).predict(scores)
+        for scale in (2.0**-60, 2.0**60):
+            near = IsotonicCalibrator(kind).fit(scores * scale, labels).predict(scores * scale)
+            assert near.tolist() == expected.tolist()
     found = IsotonicCalibrator().fit([0.5, 0.5, 0.5, 0.2, 0.9], [1, 0, 0, 1, 1])
     assert found.predict([0.2, 0.5, 0.9]) == pytest.approx([0.5, 0.5, 1.0])
     assert found.scores_.tolist() == [0.2, 0.5, 0.9]

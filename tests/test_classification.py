@@ -150,6 +150,15 @@ def test_types_of_pandas_are_those_of_their_values(kind):
     assert alone.classes_.tolist() == within.classes_.tolist() == sorted(set(y.tolist()))
 
 
+@pytest.mark.parametrize("kind", [BayesNetClassifier, MultiNetClassifier])
+def test_classes_may_be_intervals(kind):
+    size = pd.Series(np.arange(400.0))
+    parts = pd.cut(size + 300 * (ROWS["dysp"] == "yes").to_numpy(), 3)
+    classifier = kind(learner=QUICK).fit(ROWS, parts)
+    assert classifier.classes_.tolist() == list(parts.cat.categories)
+    assert set(classifier.predict(ROWS)) <= set(parts)
+
+
 def test_what_is_missing_in_a_list_is_no_text():
     with pytest.raises(ValueError, match="contains NaN"):
         BayesNetClassifier(learner=QUICK).fit([["a", np.nan], ["b", "2"]] * 9, [0, 1] * 9)
@@ -350,6 +359,9 @@ def test_tasks_that_cannot_be_predicted_are_named_before_learning():
         MultitaskBayesNetClassifier("bronc", QUICK).fit({"a": ROWS, "b": ROWS[["bronc"]]})
     with pytest.raises(ValueError, match="`target` must be the column to predict"):
         MultitaskBayesNetClassifier(None, QUICK).fit(CLINICS)
+    gaps = {"a": ROWS, "b": ROWS.assign(smoke=None)}
+    with pytest.raises(ValueError, match="Task `b` contains NaN .* `smoke`; .* `learner` with mis"):
+        MultitaskBayesNetClassifier("bronc", QUICK).fit(gaps)
     mixed = {"a": ROWS, "b": ROWS.assign(bronc=np.arange(400) % 2 == 0)}
     with pytest.raises(TypeError, match="Column `bronc` must hold values of one type"):
         MultitaskBayesNetClassifier("bronc", QUICK).fit(mixed)

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from bnmtl.classification.network import BayesNetClassifier
 from bnmtl.classification.rows import (
     check_complete,
+    check_gaps,
     check_parameters,
     target_classes,
     target_column,
@@ -83,6 +84,7 @@ class MultitaskBayesNetClassifier(BaseEstimator):
             where = f"Task `{name}`"
             features[name], values[name] = target_column(frame, self.target, where)
             check_complete(values[name], f"{where}: column `{target}`")
+            check_gaps(features[name], self.learner, where)
             if not features[name].shape[1]:
                 raise ValueError(
                     f"{where} must have a column besides `{target}` to predict from; it has none."

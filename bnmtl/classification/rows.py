@@ -89,13 +89,7 @@ def check_features(features, learner):
     """Raise unless there is something to learn from."""
     if len(features) < 2:
         raise ValueError(f"`X` must have at least 2 rows, got n_samples = {len(features)}.")
-    missing = features.isna().to_numpy().sum(axis=0)
-    if missing.any() and (learner is None or learner.missing == "error"):
-        at = int(missing.argmax())
-        raise ValueError(
-            f"`X` contains NaN or another missing value, for example {missing[at]} in column "
-            f"`{features.columns[at]}`; drop those rows, or give a `learner` with missing='state'."
-        )
+    check_gaps(features, learner, "`X`")
     if not features.shape[1]:
         raise ValueError(
             f"0 feature(s) (shape={features.shape}) while a minimum of 1 is required; give at "
@@ -103,6 +97,17 @@ def check_features(features, learner):
         )
     for label in features:
         read_column(features[label], f"`X`: column `{label}`")
+
+
+def check_gaps(features, learner, where):
+    """Raise where values are missing and the learner does not say what becomes of them."""
+    missing = features.isna().to_numpy().sum(axis=0)
+    if missing.any() and (learner is None or learner.missing == "error"):
+        at = int(missing.argmax())
+        raise ValueError(
+            f"{where} contains NaN or another missing value, for example {missing[at]} in column "
+            f"`{features.columns[at]}`; drop those rows, or give a `learner` with missing='state'."
+        )
 
 
 def used_rows(features, codes, labels, learner, smallest):
@@ -185,11 +190,14 @@ def target_classes(values, where):
     check_complete(values, where)
     if hasattr(getattr(values, "dtype", None), "numpy_dtype"):
         values = values.to_numpy(dtype=values.dtype.numpy_dtype)  # pandas' own numbers and booleans
+    is_categorical = isinstance(getattr(values, "dtype", None), pd.CategoricalDtype)
     values = np.asarray(values)
     if values.dtype == object and len({_family(value) for value in values.tolist()}) > 1:
         raise TypeError(f"{where} must hold values of one type, got several; write all as text.")
     classes, codes = np.unique(values, return_inverse=True)
-    return classes, read_column(pd.Series(classes), where).labels, codes
+    # Categories, such as intervals, may be what no other column holds.
+    column = pd.Series(pd.Categorical(classes, classes) if is_categorical else classes)
+    return classes, read_column(column, where).labels, codes
 
 
 def _family(value):
