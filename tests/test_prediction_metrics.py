@@ -159,6 +159,21 @@ def test_eleven_points_by_hand():
     assert eleven_point_average_precision(y, p) == pytest.approx((4 * 1 + 7 * 10 / 17) / 11)
 
 
+def test_weights_may_be_any_numbers():
+    # The sum that defines average precision has no jump where weights sum to 1.
+    for y, share in ([1, 0], 0.5), ([1, 0, 1, 0, 0, 0, 0, 0, 1, 0], 0.1):
+        p = [0.5] * len(y)
+        steps = [-1e-4, -1.1e-5, -0.9e-5, -1e-12, 0, 1e-12, 0.9e-5, 1.1e-5, 1e-4]
+        found = [average_precision(y, p, np.full(len(y), share + step)) for step in steps]
+        assert np.abs(np.diff(found)).max() < 2e-4
+        slopes = np.diff(found)[[0, -1]] / np.diff(steps)[[0, -1]]
+        assert slopes[0] == pytest.approx(slopes[1], rel=1e-2)
+        assert found[4] == pytest.approx((found[2] + found[6]) / 2, abs=1e-9)
+    # Sums in another order may be a little less.
+    n = 100_000
+    assert eleven_point_average_precision(np.ones(n), np.arange(n), np.full(n, 0.3)) == 1
+
+
 def test_windows_by_hand():
     y, p = untied(250)
     order = np.argsort(p)
@@ -262,6 +277,9 @@ def test_clipping_is_told():
         with pytest.warns(UserWarning, match="2 of 3 probabilities are clipped to 2.2e-16"):
             found = cross_entropy([1, 0, 0], [0.0, 1.0, 0.5])
     assert found == pytest.approx((-2 * np.log(np.finfo(float).eps) + np.log(2)) / 3)
+    with pytest.warns(UserWarning, match="1 of 2 probabilities are clipped to 1e-20"):
+        found = cross_entropy([0, 1], [1.0, 0.5], eps=1e-20)
+    assert found == pytest.approx((20 * np.log(10) + np.log(2)) / 2)
 
 
 Y, P = [0, 1, 1], [0.1, 0.5, 0.9]
@@ -271,7 +289,13 @@ Y, P = [0, 1, 1], [0.1, 0.5, 0.9]
     ("call", "error", "words"),
     [
         (lambda: accuracy([0, 2], [0, 1]), ValueError, "`y` must be 0 or 1 for every case, got 2"),
-        (lambda: accuracy(["no", "yes"], [0, 1]), TypeError, "`y` must be numbers, got list"),
+        (
+            lambda: accuracy(["1", "yes"], [0, 1]),
+            TypeError,
+            "`y` must be numbers, got 'yes'; compare with the positive class, as in `y == 'yes'`",
+        ),
+        (lambda: accuracy("yes", [0, 1]), TypeError, "`y` must be numbers, got str"),
+        (lambda: accuracy([0], [[]]), ValueError, "`p` must be a list of numbers, at least one"),
         (lambda: accuracy([], []), ValueError, "`y` must be a list of numbers, at least one"),
         (lambda: accuracy(Y, [P]), ValueError, r"`p` must be a list .* the shape \(1, 3\)"),
         (lambda: accuracy(Y, P[:2]), ValueError, "`p` must be one number a case, 3 as in `y`"),
@@ -281,10 +305,17 @@ Y, P = [0, 1, 1], [0.1, 0.5, 0.9]
         (lambda: accuracy(Y, P, weights=[0, 0, 0]), ValueError, "0 or more and not all zero"),
         (lambda: accuracy(Y, P, weights=[1, -1, 1]), ValueError, "0 or more and not all zero"),
         (lambda: lift(Y, P, fraction=0), ValueError, "`fraction` must be above 0 and at most 1"),
+        (lambda: lift(Y, P, fraction="a"), TypeError, "`fraction` must be a number, got 'a'"),
         (lambda: lift([0, 0], [0, 1]), ValueError, "`y` must hold positive cases"),
         (lambda: roc_area([1, 1], [0, 1]), ValueError, "`y` must hold negative cases"),
         (lambda: roc_area(Y, P, weights=[0, 1, 1]), ValueError, "`y` must hold negative cases"),
         (lambda: cross_entropy(Y, P, eps=0.5), ValueError, "`eps` must be above 0 and below 0.5"),
+        (lambda: cross_entropy(Y, P, eps="a"), TypeError, "`eps` must be a number, got 'a'"),
+        (
+            lambda: calibration_error([1, 0], [0.5, 0.6], weights=[1e10, 1e11]),
+            ValueError,
+            "`weights` must sum to 1e.08 or less .* got 1.1e.11; divide them, or take method=",
+        ),
         (lambda: calibration_error(Y, P, method="x"), ValueError, '`method` must be "windows" or'),
         (lambda: calibration_error(Y, P, window=0), ValueError, "`window` must be a whole number"),
         (
@@ -292,11 +323,23 @@ Y, P = [0, 1, 1], [0.1, 0.5, 0.9]
             ValueError,
             "`bins` must be a whole number of at least 1, got 2.0",
         ),
-        (lambda: lift_chart_area(Y, P), ValueError, "`p` must have a row a case and a column a cl"),
+        (lambda: lift_chart_area(Y, P), ValueError, r"`p` must have the shape \(cases, classes\)"),
+        (lambda: lift_chart_area(Y, [["a"]]), TypeError, "`p` must be numbers of the shape"),
+        (
+            lambda: lift_chart_area([0, 1], [[np.nan, 0], [0, 1]]),
+            ValueError,
+            "`p` must be finite numbers, got nan",
+        ),
+        (
+            lambda: lift_chart_area([0, 1], np.eye(2), class_prior=[1, 2, 3]),
+            ValueError,
+            "`class_prior` must be one number a class, 2; got 3",
+        ),
         (lambda: lift_chart_area([0, 2], np.eye(2)), ValueError, "2 numbers from 0 to 1"),
         (lambda: jensen_shannon([[0.5, 0.5]]), ValueError, r"\(members, rows, classes\), got"),
         (lambda: jensen_shannon([[[0.5, 0.4]]]), ValueError, "sum to 1 over the classes"),
         (lambda: normalized_score("auc", 1, 0.5, 1), ValueError, "`metric` must be one of accur"),
+        (lambda: normalized_score("lift", 1, "a", 2), TypeError, "`base_rate` must be a number"),
         (lambda: normalized_score("lift", 1, 1, 2), ValueError, "`base_rate` must be above 0 and"),
         (
             lambda: normalized_score("root_mean_squared_error", 0.4, 0.5, 0.6),

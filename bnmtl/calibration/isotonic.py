@@ -64,8 +64,8 @@ class IsotonicCalibrator(BaseEstimator):
             raise ValueError(f'`kind` must be "step" or "linear", got {self.kind!r}.')
         names = ("y", "scores", "sample_weight")
         y, scores, weights = checked_cases(y, scores, sample_weight, False, names)
-        # By ranks, because scikit-learn takes scores less than 1e-15 apart for tied, and classifiers
-        # give many that are nearer to 0.
+        # By ranks: scikit-learn takes scores less than 1e-15 apart for tied, and classifiers give
+        # many that are nearer to 0.
         known, ranks = np.unique(scores[weights > 0], return_inverse=True)
         regression = IsotonicRegression().fit(ranks, y[weights > 0], weights[weights > 0])
         self.scores_ = known[regression.X_thresholds_.astype(int)]

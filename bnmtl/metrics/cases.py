@@ -1,10 +1,22 @@
 """Predictions beside the truth: checked, and in groups of equal scores from the highest down."""
 
+from numbers import Real
+
 import numpy as np
 
 from bnmtl.tasks.wording import type_of
 
-__all__ = ["Ranking", "check_number", "checked_cases", "checked_numbers", "checked_weights"]
+__all__ = [
+    "Ranking",
+    "check_number",
+    "check_real",
+    "checked_cases",
+    "checked_numbers",
+    "checked_table",
+    "checked_weights",
+]
+
+_AS_LABELS = "compare with the positive class, as in `y == 'yes'`"
 
 
 def checked_cases(y, p, weights, is_probability=True, names=("y", "p", "weights")):
@@ -12,7 +24,7 @@ def checked_cases(y, p, weights, is_probability=True, names=("y", "p", "weights"
 
     The names are those of the arguments, for messages.
     """
-    y = checked_numbers(names[0], y)
+    y = checked_numbers(names[0], y, remedy=_AS_LABELS)
     p = checked_numbers(names[1], p, is_probability)
     if len(p) != len(y):
         raise ValueError(
@@ -21,8 +33,7 @@ def checked_cases(y, p, weights, is_probability=True, names=("y", "p", "weights"
     wrong = y[(y != 0) & (y != 1)]
     if len(wrong):
         raise ValueError(
-            f"`{names[0]}` must be 0 or 1 for every case, got {wrong[0]:g}; compare with the "
-            "positive class, as in `y == 'yes'`."
+            f"`{names[0]}` must be 0 or 1 for every case, got {wrong[0]:g}; {_AS_LABELS}."
         )
     return y, p, checked_weights(weights, len(y), name=names[2])
 
@@ -47,12 +58,19 @@ def check_number(name, value):
         raise ValueError(f"`{name}` must be a whole number of at least 1, got {value!r}.")
 
 
-def checked_numbers(name, values, is_probability=False):
+def check_real(name, value):
+    """Raise unless it is a number."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"`{name}` must be a number, got {value!r}.")
+
+
+def checked_numbers(name, values, is_probability=False, remedy="convert them"):
     """Finite numbers as a float array of shape (n,), or an error."""
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        raise TypeError(f"`{name}` must be numbers, got {type_of(values)} of others.") from None
+        found = _first_other(values)
+        raise TypeError(f"`{name}` must be numbers, got {found}; {remedy}.") from None
     if array.ndim != 1 or not array.size:
         raise ValueError(
             f"`{name}` must be a list of numbers, at least one; got the shape {array.shape}."
@@ -64,6 +82,34 @@ def checked_numbers(name, values, is_probability=False):
         raise ValueError(
             f"`{name}` must be probabilities from 0 to 1, got {wrong[0]:g}; calibrate scores first."
         )
+    return array
+
+
+def _first_other(values):
+    """Write the first value that is no number, or what was given instead of values."""
+    if isinstance(values, str) or not np.iterable(values):
+        return type_of(values)
+    for value in values:
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return repr(value)
+    return type_of(values)
+
+
+def checked_table(name, values, axes):
+    """Finite numbers as a float array with so many axes, or an error; the axes are its words."""
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"`{name}` must be numbers of the shape ({', '.join(axes)}), got {type_of(values)} "
+            "that is none such."
+        ) from None
+    if array.ndim != len(axes) or not array.size:
+        raise ValueError(f"`{name}` must have the shape ({', '.join(axes)}), got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"`{name}` must be finite numbers, got {array[~np.isfinite(array)][0]}.")
     return array
 
 

@@ -6,7 +6,7 @@ in modules of their own; all are found here.
 
 import numpy as np
 
-from bnmtl.metrics.cases import checked_cases
+from bnmtl.metrics.cases import check_real, checked_cases
 from bnmtl.metrics.probabilities import (
     brier_score,
     calibration_error,
@@ -151,6 +151,8 @@ def normalized_score(metric, value, base_rate, best):
     """
     if metric not in _BASELINES:
         raise ValueError(f"`metric` must be one of {', '.join(_BASELINES)}, got {metric!r}.")
+    for name, number in (("value", value), ("base_rate", base_rate), ("best", best)):
+        check_real(name, number)
     if not 0 < base_rate < 1:
         raise ValueError(f"`base_rate` must be above 0 and below 1, got {base_rate!r}.")
     baseline = _BASELINES[metric](base_rate)

@@ -6,7 +6,13 @@ Labels are 0 or 1, probabilities of 1. A weight is how often a case counts.
 import numpy as np
 from scipy.special import entr
 
-from bnmtl.metrics.cases import check_number, checked_cases, checked_weights
+from bnmtl.metrics.cases import (
+    check_number,
+    check_real,
+    checked_cases,
+    checked_table,
+    checked_weights,
+)
 from bnmtl.tasks.wording import warn
 
 __all__ = [
@@ -18,6 +24,7 @@ __all__ = [
 ]
 
 _EPS = float(np.finfo(float).eps)
+_MOST_CASES = 1e8  # one number each for windows
 
 
 def brier_score(y, p, weights=None):
@@ -115,13 +122,17 @@ def cross_entropy(y, p, eps=_EPS, weights=None):
     0.367
     """
     y, p, weights = checked_cases(y, p, weights)
+    check_real("eps", eps)
     if not 0 < eps < 0.5:
         raise ValueError(f"`eps` must be above 0 and below 0.5, got {eps!r}.")
-    n_clipped = int(((p < eps) | (p > 1 - eps)).sum())
+    n_clipped = int(((p < eps) | (1 - p < eps)).sum())
     if n_clipped:
         warn(f"{n_clipped} of {len(p)} probabilities are clipped to {eps:.2g} or 1 less that.")
-    p = np.clip(p, eps, 1 - eps)
-    return float(np.average(np.where(y == 1, -np.log(p), -np.log1p(-p)), weights=weights))
+    # 1 - p is exact above 1/2, and below it the logarithm of it has a function.
+    happened = np.clip(np.where(y == 1, p, 1 - p), eps, 1 - eps)
+    small = np.clip(p, eps, 0.5)
+    losses = np.where((y == 1) | (p > 0.5), -np.log(happened), -np.log1p(-small))
+    return float(np.average(losses, weights=weights))
 
 
 def calibration_error(y, p, method="windows", window=100, bins=15, weights=None):
@@ -179,6 +190,11 @@ def calibration_error(y, p, method="windows", window=100, bins=15, weights=None)
 def _of_windows(values, mass, positives, window):
     """Tied cases are a stretch of constant density, so a window may begin and end inside one."""
     ends = np.append(0.0, np.cumsum(mass))
+    if ends[-1] > _MOST_CASES:
+        raise ValueError(
+            f"`weights` must sum to {_MOST_CASES:.0e} or less where windows are taken, got "
+            f'{ends[-1]:.3g}; divide them, or take method="debiased".'
+        )
     excess = np.append(0.0, np.cumsum(values * mass - positives))
     width = min(float(window), ends[-1])
     begins = np.arange(np.floor(ends[-1] - width + 1e-9) + 1)
@@ -229,12 +245,8 @@ def jensen_shannon(probabilities, weights=None):
     >>> jensen_shannon([[[1.0, 0.0], [0.5, 0.5]], [[0.0, 1.0], [0.5, 0.5]]]).round(4)
     array([0.6931, 0.    ])
     """
-    probabilities = np.asarray(probabilities, dtype=float)
-    if probabilities.ndim != 3 or not probabilities.size:
-        raise ValueError(
-            "`probabilities` must have the shape (members, rows, classes), got "
-            f"{probabilities.shape}."
-        )
+    axes = ("members", "rows", "classes")
+    probabilities = checked_table("probabilities", probabilities, axes)
     wrong = (probabilities < 0).any() or not np.allclose(probabilities.sum(axis=2), 1, atol=1e-6)
     if wrong:
         raise ValueError("`probabilities` must be 0 or more and sum to 1 over the classes.")

@@ -4,9 +4,15 @@ Labels are 0 or 1, scores any finite numbers. A weight is how often a case count
 """
 
 import numpy as np
-from scipy.special import digamma
+from scipy.special import digamma, polygamma
 
-from bnmtl.metrics.cases import Ranking, checked_cases, checked_weights
+from bnmtl.metrics.cases import (
+    Ranking,
+    check_real,
+    checked_cases,
+    checked_table,
+    checked_weights,
+)
 
 __all__ = [
     "average_precision",
@@ -55,6 +61,7 @@ def lift(y, p, fraction=0.25, weights=None):
     >>> lift([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], fraction=0.5)
     1.0
     """
+    check_real("fraction", fraction)
     if not 0 < fraction <= 1:
         raise ValueError(f"`fraction` must be above 0 and at most 1, got {fraction!r}.")
     ranking = _ranking(y, p, weights).check_both()
@@ -103,7 +110,8 @@ def average_precision(y, p, weights=None):
     y : array-like of 0 and 1, shape (n,)
     p : array-like of numbers, shape (n,)
     weights : array-like of numbers, shape (n,), default=None
-        How often each case is repeated; a case with weight 2 is two tied ones.
+        How often each case is repeated; a case with weight 2 is two tied ones. Between whole
+        numbers the sum of the definition goes on as its functions do.
 
     Returns
     -------
@@ -122,12 +130,21 @@ def average_precision(y, p, weights=None):
     """
     ranking = _ranking(y, p, weights).check_both()
     n, m, a, b = ranking.mass, ranking.positives, ranking.above, ranking.positives_above
-    # Of the j-th of n tied cases, given that it is positive, b + 1 + (j - 1) s are positive so far.
-    slope = np.divide(m - 1, n - 1, out=np.zeros_like(n), where=n != 1)
     # The sum over j of 1 / (a + j); between whole numbers it is that of the digamma function.
     harmonic = digamma(a + n + 1) - digamma(a + 1)
-    gained = m / n * (n * slope + (b + 1 - slope * (a + 1)) * harmonic)
+    # Of the j-th of n tied cases, given that it is positive, b + 1 + (j - 1) (m - 1) / (n - 1) are
+    # positive so far.
+    gained = m / n * ((b + 1) * harmonic + (m - 1) * _spread(n, a, harmonic))
     return float(gained.sum() / ranking.n_positives)
+
+
+def _spread(n, a, harmonic):
+    """The sum over j = 1 .. n of (j - 1) / (a + j), over n - 1."""
+    near = np.abs(n - 1) < 1e-5
+    above = np.divide(n - (a + 1) * harmonic, n - 1, out=np.zeros_like(n), where=~near)
+    # There the difference is lost in rounding: the first two terms of its series.
+    series = 1 - (a + 1) * (polygamma(1, a + 2) + (n - 1) / 2 * polygamma(2, a + 2))
+    return np.where(near, series, above)
 
 
 def eleven_point_average_precision(y, p, weights=None):
@@ -164,9 +181,9 @@ def eleven_point_average_precision(y, p, weights=None):
     right = ranking.positives_above + ranking.positives
     best_from = np.maximum.accumulate((right / called)[::-1])[::-1]
     recall = right / ranking.n_positives
-    # A recall of 3 / 10 is a little less than 0.3.
+    # A recall of 3 / 10 is a little less than 0.3, and sums of weights may end below 1.
     first = np.searchsorted(recall, np.linspace(0, 1, 11) - 1e-12)
-    return float(best_from[first].mean())
+    return float(best_from[np.minimum(first, len(recall) - 1)].mean())
 
 
 def break_even_point(y, p, weights=None):
@@ -237,9 +254,7 @@ def lift_chart_area(y, p, class_prior=None, weights=None):
     >>> round(lift_chart_area([0, 0, 1, 1], p), 4)
     1.6938
     """
-    p = np.asarray(p, dtype=float)
-    if p.ndim != 2 or not p.size:
-        raise ValueError(f"`p` must have a row a case and a column a class, got {p.shape}.")
+    p = checked_table("p", p, ("cases", "classes"))
     y = np.asarray(y)
     if y.shape != p.shape[:1] or not np.isin(y, np.arange(p.shape[1])).all():
         raise ValueError(
@@ -247,10 +262,13 @@ def lift_chart_area(y, p, class_prior=None, weights=None):
         )
     weights = checked_weights(weights, len(y))
     shares = np.bincount(y.astype(int), weights=weights, minlength=p.shape[1])
-    prior = shares if class_prior is None else checked_weights(class_prior, p.shape[1], "class")
+    prior = shares
+    if class_prior is not None:
+        prior = checked_weights(class_prior, p.shape[1], "class", "class_prior")
     present = [k for k in range(p.shape[1]) if shares[k] > 0]
+    own = checked_weights(prior[present], len(present), "class", "class_prior")
     areas = [_chart_area(Ranking((y == k).astype(float), p[:, k], weights)) for k in present]
-    return float(np.average(areas, weights=checked_weights(prior[present], len(present), "class")))
+    return float(np.average(areas, weights=own))
 
 
 def _chart_area(ranking):
