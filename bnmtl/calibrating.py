@@ -1,7 +1,9 @@
 """One run of `bnmtl calibrate`: scores and labels in, calibrated scores and their quality out."""
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Number
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +29,7 @@ from bnmtl.runs import (
     without_points,
     write_record,
 )
-from bnmtl.tasks.wording import count, listed, warn
+from bnmtl.tasks.wording import count, listed, type_of, warn
 
 __all__ = ["Result", "run"]
 
@@ -91,8 +93,7 @@ def run(options):
         (rows,) = read([options.scores]).values()
         scores, y, groups = _checked(rows, options)
         clock.lap("reading")
-        ties = pd.util.hash_pandas_object(rows[sorted(rows.columns, key=str)], index=False)
-        calibrated = Calibrated(scores, y, groups, ties.to_numpy())
+        calibrated = Calibrated(scores, y, groups, _hashes(rows))
         _check_new_columns(rows, calibrated)
         clock.lap("calibrating")
         measures, tables = _measured(calibrated), _tables(calibrated)
@@ -133,13 +134,17 @@ def _checked(rows, options):
 
 
 def _checked_scores(column):
+    values = column.dropna()
+    if values.dtype == object and all(isinstance(one, Number) for one in values):
+        # Decimals, and whole numbers beyond 64 bits; True and False are numbers to Python.
+        column = column if any(isinstance(one, bool) for one in values) else column.astype(float)
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
-        texts = column.dropna()
+        bad = values[pd.to_numeric(values.astype(str), errors="coerce").isna()]
         # Numbers that are written as codes are, such as 007, are texts as well.
-        bad = texts[pd.to_numeric(texts.astype(str), errors="coerce").isna()]
+        found = f"`{values.iloc[0]}` as a text" if bad.empty else f"`{bad.iloc[0]}`"
         raise ValueError(
-            f"`--score` must be a column of numbers; `{column.name}` holds "
-            f"`{(texts if bad.empty else bad).iloc[0]}`: choose another one or correct it."
+            f"`--score` must be a column of numbers; `{column.name}` holds {found}: choose another "
+            "one or correct it."
         )
     scores = column.to_numpy(dtype=float)
     if not np.isfinite(scores).all():
@@ -211,7 +216,24 @@ def _named(column, option):
             f"`--{option}` must be a column of names or whole numbers; `{column.name}` holds "
             f"{odd:g}: choose another one."
         )
+    if column.dtype == object:
+        other = next(
+            (one for one in column if isinstance(one, Iterable) and type(one) is not str), None
+        )
+        if other is not None:
+            raise ValueError(
+                f"`--{option}` must be a column of names or whole numbers; `{column.name}` holds "
+                f"{type_of(other)}s such as {other!r:.40}: choose another one."
+            )
     return column.astype("string")
+
+
+def _hashes(rows):
+    """A number a row, the same for the same row in any order of rows and columns."""
+    columns = {name: rows[name] for name in sorted(rows.columns, key=str)}
+    # Objects such as lists have no hash, but a text.
+    texts = {name: own.map(repr) if own.dtype == object else own for name, own in columns.items()}
+    return pd.util.hash_pandas_object(pd.DataFrame(texts), index=False).to_numpy()
 
 
 def _check_new_columns(rows, calibrated):

@@ -191,7 +191,7 @@ class PredictOptions:
         "ROWS", "CSV or Parquet file; columns that lack are taken as missing.", _file
     )
     target: str = _option(
-        "V", "Variable to predict; its own column is not looked at.", _name, MISSING
+        "V", "Variable to predict; its own column only tells what is right.", _name, MISSING
     )
     out: str = _option(
         "F",

@@ -12,7 +12,7 @@ from bnmtl.io.run import RUN_FILE, read_record
 from bnmtl.output import OutputFile
 from bnmtl.parameters import code_frame
 from bnmtl.runs import user_messages, warnings_kept, without_points
-from bnmtl.tasks.wording import listed, warn
+from bnmtl.tasks.wording import count, listed, warn
 
 __all__ = ["Result", "run"]
 
@@ -82,11 +82,11 @@ def run(options):
         probabilities = classifier.predict_proba(cut)[:, order]
         if options.unseen == "ignore":
             _warn_of_strangers(cut, network, classifier.blanket_)
+        known = _known(cut, target, states)
     written = without_points(rows)
     written[names[0]] = states[probabilities.argmax(axis=1)]
     written[names[1:]] = probabilities
     file.write(written.to_csv(index=False, lineterminator="\n").encode())
-    known = _known(cut, target, states)
     return Result(
         target,
         len(rows),
@@ -139,8 +139,15 @@ def _known(rows, target, states):
     """Return the position of each row's state, -1 where it is not known."""
     if target not in rows.columns:
         return np.full(len(rows), -1)
-    texts = without_points(rows[[target]])[target].astype("string")
-    return pd.Index(states).get_indexer(texts.astype(object))
+    texts = without_points(rows[[target]])[target].astype("string").astype(object)
+    known = pd.Index(states).get_indexer(texts)
+    strange = texts[(known < 0) & texts.notna().to_numpy()]
+    if len(strange):
+        warn(
+            f"ROWS: column `{target}` holds {listed(sorted(set(strange)))}, which NETWORK does not "
+            f"know; the share that is predicted right leaves out {count(len(strange), 'row')}."
+        )
+    return known
 
 
 def _by_state(states, probabilities, known):

@@ -2,6 +2,7 @@
 
 import html
 import shutil
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -196,6 +197,19 @@ def test_kinds_of_labels(call, no_picture, cases, tmp_path):
         assert np.allclose(columns[-1], columns[0])
     assert call(*CALIBRATE, "--label", "word", "--positive", "calm", "--force")[0] == 0
     assert record(tmp_path / "out")["calibrators"]["platt"]["a"] > 0
+
+
+def test_parquet_may_hold_lists_and_decimals(call, no_picture, cases, tmp_path):
+    assert call(*CALIBRATE)[0] == 0
+    lists = [[at, at + 1] for at in range(len(cases))]
+    decimals = [Decimal(repr(p)) for p in cases["p"]]
+    cases.assign(p=decimals, list=lists).to_parquet(tmp_path / "cases.parquet")
+    options = ("calibrate", "cases.parquet", "--score", "p", "--out", "two")
+    assert call(*options, "--label", "y")[0] == 0
+    # Folds are others, because tied cases stand by all that is in their rows.
+    assert record(tmp_path / "two")["calibrators"] == record(tmp_path / "out")["calibrators"]
+    err = mistake(call(*options, "--label", "list", "--force"))
+    assert "`--label` must be a column of names or whole numbers; `list` holds ndarrays such" in err
 
 
 def test_parquet_gives_the_same(call, no_picture, cases, tmp_path):

@@ -248,6 +248,8 @@ FRAME = pd.DataFrame(X)
         (lambda: (X[:250], X[200:]), True),
         (lambda: (X.tolist(),) * 2, True),
         (lambda: (FRAME, FRAME[200:].copy()), True),
+        (lambda: (FRAME, FRAME.set_axis(range(500, 500 + len(FRAME)))), True),
+        (lambda: (FRAME[:250], FRAME[:250].to_numpy()), True),
         (lambda: (X[:200], X[200:]), False),
         (lambda: (X[::2], X[1::2]), False),
         (lambda: (FRAME[:200], FRAME[200:]), False),

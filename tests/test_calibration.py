@@ -120,6 +120,21 @@ def test_platt_takes_scores_of_any_size(factor, shift):
     assert sorted(far.tolist()) == [0, 1]
 
 
+@pytest.mark.parametrize("exponent", [-1000, -600, 600, 1015])
+def test_sigmoids_take_scores_whose_squares_are_no_numbers(exponent):
+    scores, y, task, _ = related(4)
+    extreme, outlier = np.ldexp(scores, exponent), np.ones(len(y))
+    outlier[0] = 0
+    for calibrator, more in ((PlattCalibrator(), ()), (MultitaskPlattCalibrator(), (task,))):
+        expected = calibrator.fit(scores, y, *more).predict(scores, *more)
+        found = calibrator.fit(extreme, y, *more).predict(extreme, *more)
+        assert found.tolist() == expected.tolist()
+    expected = PlattCalibrator().fit(scores[1:], y[1:])
+    scores[0] = 1e308
+    found = PlattCalibrator().fit(scores, y, outlier)
+    assert (found.a_, found.b_) == (expected.a_, expected.b_)
+
+
 def test_platt_where_scores_say_nothing_or_everything():
     y = np.array([0, 0, 0, 1])
     for constant in (0.0, 7.0, 1e12):

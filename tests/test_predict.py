@@ -85,7 +85,8 @@ def test_the_column_of_the_target_is_no_evidence(call, asia, tmp_path):
         other.to_csv(tmp_path / "other.csv", index=False)
         out = f"out{i}.csv"
         code, text, err = call(*PREDICT[:2], "other.csv", *PREDICT[3:-1], out)
-        assert (code, err) == (0, "") and "known" not in text
+        assert code == 0 and "known" not in text
+        assert err.count("holds `perhaps`, which NETWORK does not know") == 1 - i
         pd.testing.assert_frame_equal(
             predicted(tmp_path / out)[1], predicted(tmp_path / "out.csv")[1]
         )
@@ -189,6 +190,19 @@ def test_values_that_the_network_does_not_know(call, asia, tmp_path):
     assert (code, err) == (0, "")
     rows = rows.replace({"sometimes": None, "blurred": None})
     assert_predictions(tmp_path / "out.csv", network.predict_proba(rows, "bronc"), "bronc")
+
+
+def test_labels_that_the_network_does_not_know_are_told(call, asia, tmp_path):
+    rows = asia[1]
+    known = rows["bronc"].notna().sum()
+    rows.loc[:1, "bronc"] = ["YES", "NO"]
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    code, out, err = call(*PREDICT)
+    assert code == 0 and f"Of {known - 2} rows whose bronc is known" in out
+    assert err == (
+        "warning: ROWS: column `bronc` holds `NO`, `YES`, which NETWORK does not know; the share "
+        "that is predicted right leaves out 2 rows.\n"
+    )
 
 
 def test_compressed_output(call, asia, tmp_path):

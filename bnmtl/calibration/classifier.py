@@ -336,11 +336,20 @@ def _check_every_class(y, classes):
 
 
 def _share_cases(X, other):
-    if isinstance(X, pd.DataFrame | pd.Series) and isinstance(other, pd.DataFrame | pd.Series):
-        return X.index.isin(other.index).any()
-    if isinstance(X, np.ndarray) and isinstance(other, np.ndarray):
-        return np.shares_memory(X, other)
-    return X is other
+    tables = pd.DataFrame | pd.Series
+    if isinstance(X, tables) and isinstance(other, tables) and X.index.isin(other.index).any():
+        return True
+    pairs = zip(_columns(X), _columns(other), strict=False)
+    return X is other or any(np.shares_memory(own, its) for own, its in pairs)
+
+
+def _columns(X):
+    """The columns of tables and arrays as arrays, copied where they are none of numpy's."""
+    if isinstance(X, pd.DataFrame):
+        return [X.iloc[:, at].to_numpy() for at in range(X.shape[1])]
+    if isinstance(X, pd.Series):
+        return [X.to_numpy()]
+    return list(X.T) if isinstance(X, np.ndarray) else []
 
 
 def _fitted(estimator, X, y, weights):

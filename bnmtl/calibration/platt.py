@@ -73,14 +73,16 @@ class PlattCalibrator(BaseEstimator):
             raise ValueError(f'`scale` must be "raw" or "logit", got {self.scale!r}.')
         names = ("y", "scores", "sample_weight")
         y, scores, weights = checked_cases(y, scores, sample_weight, self._is_logit(), names)
+        counts = weights > 0
+        y, scores, weights = y[counts], self._scaled(scores[counts]), weights[counts]
         targets = smoothed(y, weights)
-        scores = self._scaled(scores)
-        center, spread = location(scores, weights)
+        f, exponent = in_range(scores)
+        center, spread = location(f, weights)
         if spread == 0:
             self.a_, self.b_ = 0.0, -float(logit(np.average(targets, weights=weights)))
             return self
-        slope, offset = newton((scores - center) / spread, targets, weights)
-        self.a_ = float(slope / spread)
+        slope, offset = newton((f - center) / spread, targets, weights)
+        self.a_ = float(np.ldexp(slope / spread, -exponent))
         self.b_ = float(offset - slope * center / spread)
         return self
 
@@ -115,6 +117,15 @@ def smoothed(y, weights):
     if not n_positive or not n_negative:
         raise ValueError("`y` must hold cases of both classes, 0 and 1; it has only one.")
     return np.where(y == 1, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+
+
+def in_range(scores):
+    """Scores over the power of two that brings the largest between 1/2 and 1, and its exponent.
+
+    So squares of them are numbers whatever their size, and not a bit of them is lost.
+    """
+    exponent = int(np.frexp(np.abs(scores).max())[1])
+    return np.ldexp(scores, -exponent), exponent
 
 
 def location(scores, weights):

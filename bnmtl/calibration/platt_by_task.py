@@ -7,7 +7,15 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.calibration.platt import PlattCalibrator, curvature, location, loss, newton, smoothed
+from bnmtl.calibration.platt import (
+    PlattCalibrator,
+    curvature,
+    in_range,
+    location,
+    loss,
+    newton,
+    smoothed,
+)
 from bnmtl.metrics.cases import checked_cases, checked_numbers
 
 __all__ = ["MultitaskPlattCalibrator"]
@@ -67,9 +75,10 @@ class MultitaskPlattCalibrator(BaseEstimator):
         y, scores, weights = checked_cases(y, scores, None, False, ("y", "scores", ""))
         names = _names(task, len(scores))
         self.pooled_ = PlattCalibrator().fit(scores, y)
-        targets, (center, spread) = smoothed(y, weights), location(scores, weights)
-        units = (scores - center) / (spread or 1.0)
-        pooled = np.array([self.pooled_.a_ * spread, self.pooled_.b_ + self.pooled_.a_ * center])
+        f, exponent = in_range(scores)
+        targets, (center, spread) = smoothed(y, weights), location(f, weights)
+        units, slope = (f - center) / (spread or 1.0), np.ldexp(self.pooled_.a_, exponent)
+        pooled = np.array([slope * spread, self.pooled_.b_ + slope * center])
         parts = {name: (units[own], targets[own]) for name, own in _rows(names)}
 
         def negative(log_variance):
@@ -84,7 +93,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
             for name, (f, own) in parts.items()
         }
         slopes = {name: slope / (spread or 1.0) for name, (slope, _) in pairs.items()}
-        self.a_ = pd.Series(slopes, name="a")
+        self.a_ = np.ldexp(pd.Series(slopes, name="a"), -exponent)
         self.b_ = pd.Series(
             {name: offset - slopes[name] * center for name, (_, offset) in pairs.items()}, name="b"
         )
