@@ -3,15 +3,23 @@
 import warnings
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import check_cv
 from sklearn.svm import LinearSVC
-from sklearn.utils import _safe_indexing, column_or_1d, get_tags, indexable
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
+from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils.validation import check_is_fitted
 
+from bnmtl.calibration.arguments import (
+    check_estimator,
+    check_every_class,
+    check_method,
+    check_takes_weights,
+    checked_calibration,
+    checked_classes,
+    checked_folds,
+    checked_labels,
+    share_cases,
+)
 from bnmtl.calibration.isotonic import IsotonicCalibrator
 from bnmtl.calibration.platt import PlattCalibrator
 from bnmtl.metrics.cases import checked_weights
@@ -117,10 +125,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             than 1000 cases.
         """
         base = self._base()
-        _check_estimator(base)
-        _check_method(self.method)
+        check_estimator(base)
+        check_method(self.method)
         (X,) = indexable(X)
-        y = _checked_labels(X, y)
+        y = checked_labels(X, y)
         if sample_weight is not None:
             sample_weight = checked_weights(sample_weight, len(y), name="sample_weight")
         if self._is_prefit():
@@ -130,15 +138,15 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self.estimator_, self.classes_ = base, np.asarray(base.classes_)
             self._fit_calibrators(self._scores(base, X), y, sample_weight)
             return self
-        self.classes_ = _checked_classes(y)
-        _check_takes_weights(base, sample_weight)
+        self.classes_ = checked_classes(y)
+        check_takes_weights(base, sample_weight)
         if calibration is None:
             scores = self._out_of_fold_scores(X, y, sample_weight)
             self.estimator_ = _fitted(base, X, y, sample_weight)
             self._fit_calibrators(scores, y, sample_weight)
         else:
-            own_X, own_y = _checked_calibration(calibration)
-            if _share_cases(X, own_X):
+            own_X, own_y = checked_calibration(calibration)
+            if share_cases(X, own_X):
                 warnings.warn(_SHARED, UserWarning, stacklevel=2)
             self.estimator_ = _fitted(base, X, y, sample_weight)
             self._fit_calibrators(self._scores(self.estimator_, own_X), own_y, None)
@@ -220,7 +228,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _out_of_fold_scores(self, X, y, weights):
         """Score each case by a classifier that was fitted to the other folds."""
-        folds = _checked_folds(self.cv, X, y)
+        folds = checked_folds(self.cv, X, y)
         missing = {one for train, _ in folds for one in np.setdiff1d(self.classes_, y[train])}
         if missing:
             warnings.warn(
@@ -247,109 +255,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=3,
             )
-        _check_every_class(y if weights is None else y[weights > 0], self.classes_)
+        check_every_class(y if weights is None else y[weights > 0], self.classes_)
         self.calibrators_ = []
         for column, positive in zip(scores.T, self.classes_[-scores.shape[1] :], strict=True):
             fitted = clone(calibrator, safe=False)
             fitted.fit(column, (y == positive).astype(int), weights)
             self.calibrators_.append(fitted)
-
-
-def _checked_labels(X, y):
-    if y is None:
-        raise ValueError(
-            "`y` must be one label a case: a classifier requires y to be passed, but the target y "
-            "is None."
-        )
-    y = column_or_1d(y, warn=True)
-    if len(y) != _num_samples(X):
-        raise ValueError(
-            f"`y` must be one label a case, {_num_samples(X)} as in `X`; got {len(y)}."
-        )
-    check_classification_targets(y)
-    return y
-
-
-def _checked_classes(y):
-    classes = np.unique(y)
-    if len(classes) < 2:
-        found = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "no case"
-        raise ValueError(f"`y` must hold cases of two classes or more, got {found}.")
-    return classes
-
-
-def _checked_calibration(calibration):
-    if not isinstance(calibration, tuple | list) or len(calibration) != 2:
-        raise TypeError(
-            "`calibration` must be a pair (X, y) of calibration cases and their labels, got "
-            f"{type(calibration).__name__}."
-        )
-    (X,) = indexable(calibration[0])
-    return X, _checked_labels(X, calibration[1])
-
-
-def _checked_folds(cv, X, y):
-    """Pairs of rows to train and to test with, each row tested once."""
-    rows = np.arange(len(y))
-    # An iterable may give masks.
-    folds = [
-        (rows[train], rows[test]) for train, test in check_cv(cv, y, classifier=True).split(X, y)
-    ]
-    tested = np.concatenate([rows[:0], *(test for _, test in folds)])
-    times = np.bincount(tested, minlength=len(y))
-    if (times != 1).any():
-        wrong = int((times != 1).argmax())
-        raise ValueError(
-            f"`cv` must put every case into one test fold, got row {wrong} in {times[wrong]} of "
-            "them; take folds that part the cases."
-        )
-    never = np.setdiff1d(y, np.concatenate([y[train] for train, _ in folds])).tolist()
-    if never:
-        raise ValueError(
-            f"`cv` must train with every class, and never does with {never[0]!r}; take other folds."
-        )
-    return folds
-
-
-def _check_takes_weights(estimator, weights):
-    if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
-        raise ValueError(
-            f"`sample_weight` must be left out for {type(estimator).__name__}, whose fit does not "
-            'take it; to weight calibration cases only, fit it first and use `cv="prefit"`.'
-        )
-
-
-def _check_every_class(y, classes):
-    found = set(y.tolist())
-    unknown = sorted(found.difference(classes.tolist()), key=str)
-    if unknown:
-        raise ValueError(
-            f"`y` of the calibration cases must hold classes of the estimator, got {unknown[0]!r}; "
-            "leave such cases out."
-        )
-    absent = [one for one in classes.tolist() if one not in found]
-    if absent:
-        raise ValueError(
-            f"`y` of the calibration cases must hold every class, and has none of {absent[0]!r}; "
-            "add some, or train without the class."
-        )
-
-
-def _share_cases(X, other):
-    tables = pd.DataFrame | pd.Series
-    if isinstance(X, tables) and isinstance(other, tables) and X.index.isin(other.index).any():
-        return True
-    pairs = zip(_columns(X), _columns(other), strict=False)
-    return X is other or any(np.shares_memory(own, its) for own, its in pairs)
-
-
-def _columns(X):
-    """The columns of tables and arrays as arrays, copied where they are none of numpy's."""
-    if isinstance(X, pd.DataFrame):
-        return [X.iloc[:, at].to_numpy() for at in range(X.shape[1])]
-    if isinstance(X, pd.Series):
-        return [X.to_numpy()]
-    return list(X.T) if isinstance(X, np.ndarray) else []
 
 
 def _fitted(estimator, X, y, weights):
@@ -380,26 +291,6 @@ def _raw_scores(model, X):
             f"{type(model).__name__}; scale the features or regularize it more."
         )
     return raw
-
-
-def _check_estimator(estimator):
-    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        raise TypeError(
-            "`estimator` must be a classifier, for example LogisticRegression(), or None; got "
-            f"{estimator!r}."
-        )
-
-
-def _check_method(method):
-    if isinstance(method, str):
-        is_known = method in ("platt", "isotonic")
-    else:
-        is_known = hasattr(method, "fit") and hasattr(method, "predict")
-    if not is_known or isinstance(method, type):
-        raise ValueError(
-            '`method` must be "platt", "isotonic" or a calibrator with fit and predict, got '
-            f"{method!r}."
-        )
 
 
 def _calibrator(method, has_decision_values):

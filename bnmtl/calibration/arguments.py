@@ -1,0 +1,145 @@
+"""What calibrated classifiers are given: checked before anything is fitted."""
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import check_cv
+from sklearn.utils import column_or_1d, indexable
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples, has_fit_parameter
+
+__all__ = [
+    "check_estimator",
+    "check_every_class",
+    "check_method",
+    "check_takes_weights",
+    "checked_calibration",
+    "checked_classes",
+    "checked_folds",
+    "checked_labels",
+    "share_cases",
+]
+
+
+def checked_labels(X, y):
+    """Labels as an array with one a case, or an error."""
+    if y is None:
+        raise ValueError(
+            "`y` must be one label a case: a classifier requires y to be passed, but the target y "
+            "is None."
+        )
+    y = column_or_1d(y, warn=True)
+    if len(y) != _num_samples(X):
+        raise ValueError(
+            f"`y` must be one label a case, {_num_samples(X)} as in `X`; got {len(y)}."
+        )
+    check_classification_targets(y)
+    return y
+
+
+def checked_classes(y):
+    """The classes of labels, sorted; fewer than two are an error."""
+    classes = np.unique(y)
+    if len(classes) < 2:
+        found = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "no case"
+        raise ValueError(f"`y` must hold cases of two classes or more, got {found}.")
+    return classes
+
+
+def checked_calibration(calibration):
+    """Calibration cases and their labels, or an error."""
+    if not isinstance(calibration, tuple | list) or len(calibration) != 2:
+        raise TypeError(
+            "`calibration` must be a pair (X, y) of calibration cases and their labels, got "
+            f"{type(calibration).__name__}."
+        )
+    (X,) = indexable(calibration[0])
+    return X, checked_labels(X, calibration[1])
+
+
+def checked_folds(cv, X, y):
+    """Pairs of rows to train and to test with, each row tested once."""
+    rows = np.arange(len(y))
+    # An iterable may give masks.
+    folds = [
+        (rows[train], rows[test]) for train, test in check_cv(cv, y, classifier=True).split(X, y)
+    ]
+    tested = np.concatenate([rows[:0], *(test for _, test in folds)])
+    times = np.bincount(tested, minlength=len(y))
+    if (times != 1).any():
+        wrong = int((times != 1).argmax())
+        raise ValueError(
+            f"`cv` must put every case into one test fold, got row {wrong} in {times[wrong]} of "
+            "them; take folds that part the cases."
+        )
+    never = np.setdiff1d(y, np.concatenate([y[train] for train, _ in folds])).tolist()
+    if never:
+        raise ValueError(
+            f"`cv` must train with every class, and never does with {never[0]!r}; take other folds."
+        )
+    return folds
+
+
+def check_takes_weights(estimator, weights):
+    """Raise where there are weights and the classifier takes none."""
+    if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(
+            f"`sample_weight` must be left out for {type(estimator).__name__}, whose fit does not "
+            'take it; to weight calibration cases only, fit it first and use `cv="prefit"`.'
+        )
+
+
+def check_every_class(y, classes):
+    """Raise unless calibration cases have exactly the classes of the estimator."""
+    found = set(y.tolist())
+    unknown = sorted(found.difference(classes.tolist()), key=str)
+    if unknown:
+        raise ValueError(
+            f"`y` of the calibration cases must hold classes of the estimator, got {unknown[0]!r}; "
+            "leave such cases out."
+        )
+    absent = [one for one in classes.tolist() if one not in found]
+    if absent:
+        raise ValueError(
+            f"`y` of the calibration cases must hold every class, and has none of {absent[0]!r}; "
+            "add some, or train without the class."
+        )
+
+
+def share_cases(X, other):
+    """Say whether two tables have row labels, or memory, in common."""
+    tables = pd.DataFrame | pd.Series
+    if isinstance(X, tables) and isinstance(other, tables) and X.index.isin(other.index).any():
+        return True
+    pairs = zip(_columns(X), _columns(other), strict=False)
+    return X is other or any(np.shares_memory(own, its) for own, its in pairs)
+
+
+def _columns(X):
+    """The columns of tables and arrays as arrays, copied where they are none of numpy's."""
+    if isinstance(X, pd.DataFrame):
+        return [X.iloc[:, at].to_numpy() for at in range(X.shape[1])]
+    if isinstance(X, pd.Series):
+        return [X.to_numpy()]
+    return list(X.T) if isinstance(X, np.ndarray) else []
+
+
+def check_estimator(estimator):
+    """Raise for what is no object with a fit."""
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        raise TypeError(
+            "`estimator` must be a classifier, for example LogisticRegression(), or None; got "
+            f"{estimator!r}."
+        )
+
+
+def check_method(method):
+    """Raise for what neither names nor is a calibrator."""
+    if isinstance(method, str):
+        is_known = method in ("platt", "isotonic")
+    else:
+        is_known = hasattr(method, "fit") and hasattr(method, "predict")
+    if not is_known or isinstance(method, type):
+        raise ValueError(
+            '`method` must be "platt", "isotonic" or a calibrator with fit and predict, got '
+            f"{method!r}."
+        )
