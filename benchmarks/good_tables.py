@@ -7,7 +7,7 @@ from benchmarks.good_learners import DIFFERENCES, LEARNERS, MARGINS
 from benchmarks.summary import LEVEL, claims_table, markdown, mean_and_error, paired_p, verdict
 
 RMSE, CROSS_ENTROPY = "root mean squared error", "cross-entropy"
-TITLES = {RMSE: "squared error", CROSS_ENTROPY: "cross-entropy"}
+MEASURES = (RMSE, CROSS_ENTROPY)
 METHODS = (
     *("before", "Platt", "isotonic", "Platt on log odds"),
     *("logistic correction", "log-loss"),
@@ -132,7 +132,7 @@ def curves(lines):
 
 
 def _curves(lines):
-    """Isotonic regression's squared error less Platt's, by size, means over problems."""
+    """Isotonic regression's root mean squared error less Platt's, by size, means over problems."""
     table = curves(lines)
     rows = []
     for learner in known(lines):
@@ -201,7 +201,7 @@ def _lower(table, learners, ours, other, published, name):
     found = [one for one in found if one is not None]
     if found:
         yield (
-            f"{ours} below {other}, {TITLES[name]}",
+            f"{ours} below {other}, {name}",
             published,
             ", ".join(text for *_, text in found),
             verdict(sum(percent > 0 for _, percent, _ in found), len(found)),
@@ -216,7 +216,7 @@ def _wash(rmse):
             gain, _, text = found
             equal = paired_p(gain, 0 * gain) >= LEVEL
             yield (
-                f"{method} for bagged trees, squared error",
+                f"{method} for bagged trees, root mean squared error",
                 "a wash",
                 text,
                 ("yes" if equal else "no") if len(gain) > 4 else "too few problems",
@@ -237,7 +237,7 @@ def _by_size(lines):
             continue
         gap = 1000 * (wide["isotonic"] - wide["Platt"]).reindex(known(lines)).dropna()
         yield (
-            f"{words}, squared error",
+            f"{words}, root mean squared error",
             "all learners",
             ", ".join(f"{learner} {one:+.1f}" for learner, one in gap.items())
             + " (thousandths, isotonic less Platt)",
@@ -253,7 +253,7 @@ def _corrected(lines, rmse):
         if found is not None:
             _, percent, text = found
             yield (
-                f"{method} for stumps as good as Platt, within 5 %, squared error",
+                f"{method} for stumps at most 5 % from Platt, root mean squared error",
                 "on par" if method == "logistic correction" else "a few percent worse",
                 text,
                 abs(percent) < 5,
@@ -270,7 +270,7 @@ def _corrected(lines, rmse):
 
 def _best(lines):
     """Which learner and method is best of all, and the places of the others."""
-    for name in TITLES:
+    for name in MEASURES:
         table = values(complete(lines), name)
         means = table.groupby(["learner", "method"])["value"].mean()
         best = means.groupby("learner").min().sort_values()
@@ -279,7 +279,7 @@ def _best(lines):
         published = means.drop("Platt on log odds", level="method", errors="ignore")
         first = published[published.index.get_level_values("learner").isin(THESIS)].idxmin()
         yield (
-            f"boosted trees calibrated by Platt are best, {TITLES[name]}",
+            f"boosted trees calibrated by Platt are best, {name}",
             "yes",
             ", ".join(
                 f"{learner} ({means[learner].idxmin()}) {value:.4f}"

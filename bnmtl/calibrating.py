@@ -98,6 +98,7 @@ def run(options):
         clock.lap("calibrating")
         measures, tables = _measured(calibrated), _tables(calibrated)
         _warn_of_certainty(calibrated)
+        _warn_of_order(calibrated)
         figure = _draw(calibrated)
         clock.lap("picture")
     record = {
@@ -273,6 +274,17 @@ def _warn_of_certainty(calibrated):
         )
 
 
+def _warn_of_order(calibrated):
+    """Warn where the positive cases have the lower scores."""
+    cases = calibrated.cases
+    area = roc_area(calibrated.y[cases], calibrated.scores[cases])
+    if area < 0.5 and calibrated.fitted["platt"].a_ > 0:
+        warn(
+            f"SCORES: positive cases have lower scores than others (ROC area {area:.2f}); is the "
+            "score that of the other label? Isotonic regression can only rise."
+        )
+
+
 def _parts(calibrated):
     """Rows with labels, all of them and those of each group, by name."""
     cases = calibrated.cases
@@ -324,8 +336,7 @@ def _record(options, calibrated, measures):
         "positive": int(np.nansum(calibrated.y)),
         "folds": calibrated.n_folds,
         "measures": measures.to_dict("index"),
-        # The first, and simplest, of those that look the same.
-        "best": measures["cross-entropy (nats)"].round(calibration_report.DIGITS).idxmin(),
+        "best": calibration_report.best(measures["cross-entropy (nats)"]),
         "calibrators": calibrated.parameters(),
         "kept_between": [calibrated.lowest, 1 - calibrated.lowest],
     }

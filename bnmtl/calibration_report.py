@@ -2,13 +2,23 @@
 
 from html import escape
 
+from bnmtl.calibration.classifier import ENOUGH_FOR_ISOTONIC
 from bnmtl.page import count, image, messages_section, number, settings_section, table, write_page
 from bnmtl.report import versions
 
-__all__ = ["DIGITS", "MOST_GROUPS", "write"]
+__all__ = ["DIGITS", "MOST_GROUPS", "best", "verdict", "write"]
 
 DIGITS = 4
 MOST_GROUPS = 7  # in the picture
+_BEFORE = "Before are the scores as they are given. "
+_WORDS = (
+    "Cross-entropy: the mean of minus the natural logarithm of the probability of what happened. "
+    "Root mean squared error: the root of the mean of (label &minus; probability)&sup2;, the label "
+    "being 1 or 0. Calibration error: the root mean squared distance of points from the diagonal "
+    "below, in 15 bins, less what chance alone would give; 0 is no more than chance. ROC area: how "
+    "often a positive row has the higher value of two, one half being chance; a rising sigmoid "
+    "leaves it as it is, but those of several parts are mixed."
+)
 
 
 def write(path, result, figure, settings, times):
@@ -48,24 +58,48 @@ def _lead(record):
         verb = "is" if n_unlabelled == 1 else "are"
         rest = f" {count(n_unlabelled, 'row')} without a label {verb} calibrated by them."
     share = record["positive"] / record["labelled"]
+    settings = record["settings"]
+    positive = escape(f"{settings['label']} = {settings['positive'] or '1 or True'}")
     return (
-        f"{count(record['labelled'], 'row')} with a label, {share:.1%} of them positive.{rest} "
-        f"By cross-validation, <b>{escape(record['best'])}</b> has the lowest cross-entropy."
+        f"{count(record['labelled'], 'row')} with a label, {share:.1%} of them positive "
+        f"({positive}).{rest} {escape(verdict(record))}"
     )
 
 
+def best(values):
+    """Names of the lowest values, as far as the digits that are shown tell."""
+    rounded = values.round(DIGITS)
+    return list(rounded.index[rounded == rounded.min()])
+
+
+def verdict(record):
+    """Say in one sentence which methods have the lowest cross-entropy."""
+    names = record["best"]
+    if "before" in names:
+        return "No method of calibration has a lower cross-entropy than the scores as they are."
+    caution = ""
+    if names == ["isotonic"] and record["labelled"] < ENOUGH_FOR_ISOTONIC:
+        caution = (
+            f"; of so few rows it follows chance, so below about {ENOUGH_FOR_ISOTONIC} prefer Platt"
+        )
+    has = "has" if len(names) == 1 else "have"
+    return f"By cross-validation, {' and '.join(names)} {has} the lowest cross-entropy{caution}."
+
+
 def _measures_section(result):
-    best = {**result.measures.min(), "ROC area": result.measures["ROC area"].max()}
+    lowest = {**result.measures.min(), "ROC area": result.measures["ROC area"].max()}
     rows = [
-        [escape(method), *(_cell(value, best[name]) for name, value in own.items())]
+        [escape(method), *(_cell(value, lowest[name]) for name, value in own.items())]
         for method, own in result.measures.iterrows()
     ]
+    before, n_folds = _BEFORE if "before" in result.measures.index else "", result.record["folds"]
     return (
         "<h2>How good the probabilities are</h2>\n"
-        f"<p>Each row was calibrated by the rows of the other {result.record['folds'] - 1} of "
-        f"{result.record['folds']} folds, so that the numbers are those of new rows. The best of "
-        "each column is in bold; all are better the smaller, but for the ROC area.</p>\n"
-        f"{table(['method', *map(escape, result.measures)], rows, 1)}"
+        f"<p>{before}Each row with a label was calibrated by the other {n_folds - 1} of {n_folds} "
+        "parts of them, so that the numbers are those of new rows. The best of each column is in "
+        "bold; all are better the smaller, but for the ROC area.</p>\n"
+        f"{table(['method', *map(escape, result.measures)], rows, 1)}\n"
+        f"<p>{_WORDS}</p>"
     )
 
 
@@ -111,7 +145,8 @@ def _parameters_section(result):
     return (
         "<h2>What was fitted to all rows</h2>\n"
         f"<p>Platt's method: the probability is 1 / (1 + exp(a f + b)), f being the {what}. "
-        f"Isotonic regression has {count(steps, 'step')}; they are in run.json.{rest} No "
+        "Isotonic regression, which only says that more is more likely, has "
+        f"{count(steps, 'step')}, in run.json.{rest} No "
         f"probability is nearer to 0 or 1 than 1 / {result.record['labelled'] + 2:,}, which is as "
         "near as so many rows can tell.</p>\n"
         f"{table(['sigmoid', 'a', 'b'], rows, 1)}"

@@ -137,14 +137,14 @@ def calibrate(options):
     """
     with _quietly_interrupted():
         from bnmtl.calibrating import run
+        from bnmtl.calibration_report import verdict
 
         result = run(options)
     _show_warnings(result)
     measures = result.measures
     rows = [[name, *(f"{one:.4f}" for one in own)] for name, *own in measures.itertuples()]
     _print_table(["method", *measures], rows)
-    best = f"By cross-validation, {result.record['best']} has the lowest cross-entropy."
-    _print_lines(["", best, _where(result)])
+    _print_lines(["", verdict(result.record), _where(result)])
 
 
 @contextlib.contextmanager

@@ -188,10 +188,13 @@ class PredictOptions:
 
     network: str = _argument("NETWORK", "BIF file of a network.", _file)
     rows: str = _argument(
-        "ROWS", "CSV or Parquet file; columns that lack are taken as missing.", _file
+        "ROWS", "CSV or Parquet file; variables without a column are taken as missing.", _file
     )
     target: str = _option(
-        "V", "Variable to predict; its own column only tells what is right.", _name, MISSING
+        "V",
+        "Variable to predict; its column, if there, only tells how many are right.",
+        _name,
+        MISSING,
     )
     out: str = _option(
         "F",
@@ -217,9 +220,11 @@ class CalibrateOptions:
     )
     score: str = _option("P", "Column of scores, probabilities or others.", _name, MISSING)
     positive: str | None = _option(
-        "VALUE", "The label that is predicted; 1 or True if not given.", _name
+        "VALUE", "The label whose probability the score is; 1 or True if not given.", _name
     )
-    group: str | None = _option("C", "Column that tells the task of a row.", _name)
+    group: str | None = _option(
+        "C", "Column of groups, which get sigmoids of their own, near that of all.", _name
+    )
     out: str = _option("DIR", "Folder to write.", default="bnmtl-calibrate")
     force: bool = _force("Replace the files of an earlier run in DIR; others stay.")
 

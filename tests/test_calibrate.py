@@ -13,6 +13,7 @@ from pages import Page
 from scipy.special import expit, logit
 
 from bnmtl import calibration, plotting
+from bnmtl.calibration_report import best, verdict
 from bnmtl.io.run import read_run
 from bnmtl.metrics import prediction
 
@@ -239,10 +240,10 @@ def test_the_report(call, cases, tmp_path):
     assert len(page.references) == 1 and page.references[0].startswith("data:image/")
     assert "script" not in page.tags and "link" not in page.tags and "url(" not in text
     measures = pd.DataFrame(kept_record["measures"]).T.round(4)
-    best = measures["cross-entropy (nats)"].idxmin()
-    assert best == kept_record["best"] == "Platt by group"
-    assert f"<b>{best}</b> has the lowest cross-entropy" in text
-    assert f"By cross-validation, {best} has the lowest cross-entropy.\n" in out
+    lowest = measures["cross-entropy (nats)"].idxmin()
+    assert [lowest] == kept_record["best"] == ["Platt by group"]
+    assert f"By cross-validation, {lowest} has the lowest cross-entropy" in text
+    assert f"By cross-validation, {lowest} has the lowest cross-entropy.\n" in out
     rows = page.table("method")
     assert [row[0] for row in rows] == list(STAGES)
     assert np.allclose(np.array([row[1:] for row in rows], float), measures)
@@ -253,10 +254,37 @@ def test_the_report(call, cases, tmp_path):
     assert sigmoids[0][1] == f"\u2212{-kept_record['calibrators']['platt']['a']:.4f}"
     assert "Groups without a label follow Platt." in text
     n = kept_record["labelled"]
+    assert "of them positive (y = 1 or True)." in text
     assert f"{n} rows with a label" in text and f"{240 - n} rows without a label are" in text
     assert f"nearer to 0 or 1 than 1 / {n + 2}," in text
     assert '<td class="name">SCORES</td><td class="text">cases.csv</td>' in text
     assert '<td class="name">--positive</td><td class="text">not given</td>' in text
+
+
+def test_the_verdict_names_all_that_are_best():
+    kept = {"labelled": 50}
+    said = {
+        names: verdict({**kept, "best": names.split(",")})
+        for names in ("before,Platt", "Platt", "Platt,isotonic", "isotonic")
+    }
+    assert said["before,Platt"].startswith(
+        "No method of calibration has a lower cross-entropy than"
+    )
+    assert said["Platt"] == "By cross-validation, Platt has the lowest cross-entropy."
+    assert said["Platt,isotonic"].startswith("By cross-validation, Platt and isotonic have the low")
+    assert said["isotonic"].endswith("it follows chance, so below about 1000 prefer Platt.")
+    assert "chance" not in verdict({"labelled": 2000, "best": ["isotonic"]})
+    table = pd.Series({"before": 0.50004, "Platt": 0.49996, "isotonic": 0.50006})
+    assert best(table) == ["before", "Platt"]
+
+
+def test_scores_of_the_other_label_are_told(call, no_picture, cases, tmp_path):
+    cases.assign(p=1 - cases["p"]).to_csv(tmp_path / "cases.csv", index=False)
+    code, _, err = call(*CALIBRATE)
+    assert code == 0
+    assert err.startswith(
+        "warning: SCORES: positive cases have lower scores than others (ROC area 0"
+    )
 
 
 @pytest.mark.parametrize(

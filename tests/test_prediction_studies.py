@@ -205,7 +205,7 @@ def invented_good(lower):
             by_method |= {"logistic correction": level, "log-loss": level}
         methods, pictured = {}, {}
         for method, value in by_method.items():
-            measures = {name: value + RNG.normal(0, 1e-4) for name in good_tables.TITLES}
+            measures = {name: value + RNG.normal(0, 1e-4) for name in good_tables.MEASURES}
             methods[method] = measures
             near = 0.99 if learner == "boosted trees" and "lo" in method else 0.1
             slope = 0.5 if learner == "naive Bayes" else 2.0
@@ -278,21 +278,26 @@ def test_verdicts_on_good_probabilities():
     )
     shape = "boosted trees: sigmoid-shaped before calibration; slope of the log odds above 1"
     assert found[shape, "yes"] == "8 of 8 problems"
-    assert found["Platt below before, squared error", "repaired"] == "yes"
-    assert found["before below Platt, squared error", "hurt a little by calibration"] == "no"
-    assert found["isotonic below Platt, squared error", "better"] == "no"
-    assert found["Platt for bagged trees, squared error", "a wash"] == "no"
-    small = "Platt below isotonic below 200 cases, squared error"
+    assert found["Platt below before, root mean squared error", "repaired"] == "yes"
+    assert (
+        found["before below Platt, root mean squared error", "hurt a little by calibration"] == "no"
+    )
+    assert found["isotonic below Platt, root mean squared error", "better"] == "no"
+    assert found["Platt for bagged trees, root mean squared error", "a wash"] == "no"
+    small = "Platt below isotonic below 200 cases, root mean squared error"
     assert found[small, "all learners"] == "12 of 12 learners"
-    large = "isotonic not above Platt from 1000 cases on, squared error"
+    large = "isotonic not above Platt from 1000 cases on, root mean squared error"
     assert found[large, "all learners"] == "12 of 12 learners"
     zero = "logistic correction of boosted trees predicts 0 or 1, in 95 % of the test rows"
     assert found[zero, "10 of 11 problems"] == "8 of 8 problems"
-    best = "boosted trees calibrated by Platt are best, squared error"
+    best = "boosted trees calibrated by Platt are best, root mean squared error"
     assert found[best, "yes"] == "yes"
     worse = verdicts(good_probabilities.tables(invented_good(-0.02))["good_probabilities_claims"])
-    assert worse["Platt below before, squared error", "repaired"] == "no"
-    assert worse["before below Platt, squared error", "hurt a little by calibration"] == "yes"
+    assert worse["Platt below before, root mean squared error", "repaired"] == "no"
+    assert (
+        worse["before below Platt, root mean squared error", "hurt a little by calibration"]
+        == "yes"
+    )
     assert worse[best, "yes"] == "no"
 
 

@@ -24,9 +24,9 @@ from bnmtl.calibration.isotonic import IsotonicCalibrator
 from bnmtl.calibration.platt import PlattCalibrator
 from bnmtl.metrics.cases import checked_weights
 
-__all__ = ["CalibratedClassifier"]
+__all__ = ["ENOUGH_FOR_ISOTONIC", "CalibratedClassifier"]
 
-_ENOUGH_FOR_ISOTONIC = 1000
+ENOUGH_FOR_ISOTONIC = 1000
 _CALIBRATED_TWICE = (
     "`calibration` must be left out where the estimator is fitted already; give its cases as `X` "
     "and `y`."
@@ -248,10 +248,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _fit_calibrators(self, scores, y, weights):
         calibrator = _calibrator(self.method, hasattr(self.estimator_, "decision_function"))
-        if isinstance(calibrator, IsotonicCalibrator) and len(y) < _ENOUGH_FOR_ISOTONIC:
+        if isinstance(calibrator, IsotonicCalibrator) and len(y) < ENOUGH_FOR_ISOTONIC:
             warnings.warn(
                 f"Isotonic calibration with {len(y)} cases follows chance; with fewer than about "
-                f'{_ENOUGH_FOR_ISOTONIC} prefer `method="platt"`.',
+                f'{ENOUGH_FOR_ISOTONIC} prefer `method="platt"`.',
                 UserWarning,
                 stacklevel=3,
             )

@@ -33,8 +33,9 @@ class MultiNetClassifier(NetworkClassifier):
     learner : learner, default=None
         Of `bnmtl.learners`, for tasks named as the classes; None is `MultitaskLearnerCV()`. With
         penalty 0, or `SingleTaskLearner()`, the nets are learned apart. A grid search over
-        parameters such as ``learner__prior__penalty`` must be given one. Its ``missing`` says what
-        becomes of missing features in ``fit``.
+        parameters such as ``learner__prior__penalty`` must be given a learner with a prior:
+        ``MultitaskLearner(EditPrior(0.5))``. Its ``missing`` says what becomes of missing features
+        in ``fit``.
     unseen : {"error", "ignore"}, default="error"
         What to do with values that the fit has not seen: an error that names them, or as good as
         missing.
