@@ -1,7 +1,6 @@
 """Scores calibrated by several methods at once, each case by the others."""
 
 import numpy as np
-from scipy.special import logit
 
 from bnmtl.calibration import IsotonicCalibrator, MultitaskPlattCalibrator, PlattCalibrator
 
@@ -9,7 +8,6 @@ __all__ = ["METHODS", "Calibrated"]
 
 METHODS = {"platt": "Platt", "isotonic": "isotonic", "platt_by_group": "Platt by group"}
 _FOLDS = 10
-_EPS = np.finfo(float).eps
 
 
 class Calibrated:
@@ -52,7 +50,7 @@ class Calibrated:
         makers = {
             "platt": lambda: PlattCalibrator(scale=scale),
             "isotonic": IsotonicCalibrator,
-            "platt_by_group": MultitaskPlattCalibrator,
+            "platt_by_group": lambda: MultitaskPlattCalibrator(scale=scale),
         }
         if groups is None:
             del makers["platt_by_group"]
@@ -85,23 +83,18 @@ class Calibrated:
 
     def _fit(self, calibrator, rows):
         if isinstance(calibrator, MultitaskPlattCalibrator):
-            return calibrator.fit(self._units(rows), self.y[rows], self.groups[rows])
+            return calibrator.fit(self.scores[rows], self.y[rows], self.groups[rows])
         return calibrator.fit(self.scores[rows], self.y[rows])
 
     def _predict(self, calibrator, rows):
+        scores = self.scores[rows]
         if not isinstance(calibrator, MultitaskPlattCalibrator):
-            return calibrator.predict(self.scores[rows])
-        units = self._units(rows)
-        p = calibrator.pooled_.predict(units)
+            return calibrator.predict(scores)
+        p = calibrator.pooled_.predict(scores)
         known = np.isin(self.groups[rows].astype(str), list(calibrator.a_.index))
         if known.any():
-            p[known] = calibrator.predict(units[known], self.groups[rows][known])
+            p[known] = calibrator.predict(scores[known], self.groups[rows][known])
         return p
-
-    def _units(self, rows):
-        """Scores as the sigmoids of groups take them: log odds of probabilities."""
-        own = self.scores[rows]
-        return logit(np.clip(own, _EPS, 1 - _EPS)) if self.are_probabilities else own
 
     def parameters(self):
         """What each calibrator of all cases is, by method, as numbers and lists."""
@@ -116,7 +109,7 @@ class Calibrated:
         if self.groups is not None:
             own = self.fitted["platt_by_group"]
             found["platt_by_group"] = {
-                "scale": platt.scale,
+                "scale": own.scale,
                 "a": own.a_.to_dict(),
                 "b": own.b_.to_dict(),
                 "variance": own.variance_,

@@ -73,17 +73,18 @@ def run(options):
         classifier = BayesNetClassifier.from_network(network, target, options.unseen)
         states = np.array(network.states[target], dtype=object)
         (rows,) = read([options.rows]).values()
-        names = [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
-        _check_new_columns(rows, names)
         rows.index = range(1, len(rows) + 1)  # as messages count them
         cut, cut_by = _cut(rows, options.network)
+        observed = _observed(rows, cut, target)
+        names = [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
+        _check_new_columns(rows, [*observed, *names])
         # Classes are sorted; the states have an order of their own, such as low, middle, high.
         order = np.searchsorted(classifier.classes_, states)
         probabilities = classifier.predict_proba(cut)[:, order]
         if options.unseen == "ignore":
             _warn_of_strangers(cut, network, classifier.blanket_)
         known = _known(cut, target, states)
-    written = without_points(rows)
+    written = without_points(rows).assign(**observed)
     written[names[0]] = states[probabilities.argmax(axis=1)]
     written[names[1:]] = probabilities
     file.write(written.to_csv(index=False, lineterminator="\n").encode())
@@ -114,6 +115,14 @@ def _cut(rows, network):
     return (Edges(wanted).apply(rows), folder / RUN_FILE) if wanted else (rows, None)
 
 
+def _observed(rows, cut, target):
+    """The column of the target by states, where it holds numbers that are cut: {name: column}."""
+    if target not in rows.columns or not is_numeric_dtype(rows[target]):
+        return {}
+    states = cut[target]
+    return {} if is_numeric_dtype(states) else {f"observed_{target}": states.astype("string")}
+
+
 def _check_new_columns(rows, names):
     there = [name for name in names if name in rows.columns]
     if there:
@@ -124,15 +133,20 @@ def _check_new_columns(rows, names):
 
 
 def _warn_of_strangers(rows, network, blanket):
-    """Warn of columns that are needed and in which no value is one that the network knows."""
+    """Warn of values that are needed and that the network does not know."""
     needed = {name: network.states[name] for name in blanket if name in rows.columns}
     codes = code_frame(rows, needed, complete=False, unseen="ignore")
-    lost = [name for name in needed if (codes[name] < 0).all() and rows[name].notna().any()]
+    strange = {name: (codes[name] < 0) & rows[name].notna().to_numpy() for name in needed}
+    lost = [name for name in needed if (codes[name] < 0).all() and strange[name].any()]
     if lost:
         warn(
             f"ROWS: no value of {listed(lost, 'column')} is known to NETWORK, so all are taken as "
             "missing; numbers are cut only where NETWORK is in the folder of its run."
         )
+    counts = {name: int(own.sum()) for name, own in strange.items() if name not in lost}
+    some = [f"{n} in `{name}`" for name, n in counts.items() if n]
+    if some:
+        warn(f"ROWS: values that NETWORK does not know are taken as missing: {', '.join(some)}.")
 
 
 def _known(rows, target, states):

@@ -7,6 +7,7 @@ from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.calibration import _sigmoid_calibration
 from sklearn.exceptions import NotFittedError
@@ -231,6 +232,17 @@ def test_tasks_that_are_alike_share_all_and_those_that_are_not_nothing():
     assert unlike.a_.index.tolist() == [str(name) for name in range(8)]
 
 
+def test_sigmoids_by_task_of_log_odds():
+    scores, y, task, _ = related(4)
+    p = expit(scores)
+    expected = MultitaskPlattCalibrator().fit(logit(p), y, task)
+    found = MultitaskPlattCalibrator(scale="logit").fit(p, y, task)
+    assert found.predict(p, task) == pytest.approx(expected.predict(logit(p), task), abs=1e-12)
+    assert found.pooled_.scale == "logit"
+    p[0] = 0
+    assert np.isfinite(found.fit(p, y, task).predict([0, 1], task[:2])).all()
+
+
 def test_one_task_is_platts_method():
     scores, y = scored()
     found = MultitaskPlattCalibrator().fit(scores, y, ["only"] * len(y))
@@ -335,6 +347,16 @@ Y, F = [0, 1, 1], [0.1, 0.5, 0.9]
         ),
         (lambda: PlattCalibrator().predict(F), NotFittedError, "not fitted yet"),
         (lambda: IsotonicCalibrator().predict(F), NotFittedError, "not fitted yet"),
+        (
+            lambda: MultitaskPlattCalibrator("odds").fit(F, Y, list("aab")),
+            ValueError,
+            '`scale` must be "raw" or "logit", got \'odds\'',
+        ),
+        (
+            lambda: MultitaskPlattCalibrator("logit").fit([0, 1, 2], Y, list("aab")),
+            ValueError,
+            "`scores` must be probabilities from 0 to 1, got 2",
+        ),
         (lambda: IsotonicCalibrator("spline").fit(F, Y), ValueError, '`kind` must be "step" or'),
         (lambda: IsotonicCalibrator().fit(["a"] * 3, Y), TypeError, "`scores` must be numbers"),
         (

@@ -145,6 +145,16 @@ def test_numbers_are_cut_as_for_learning(call, learned, tmp_path, gaps):
         cut = Edges(record(folder)["cut_points"]).apply(read(tmp_path / "raw.csv")["raw"])
         expected = network.predict_proba(cut, target)
         assert_predictions(tmp_path / f"{target}.csv", expected, target)
+        table = pd.read_csv(tmp_path / f"{target}.csv")
+        assert ("observed_h" in table) == (target == "h") and "observed_a" not in table
+    # The states of a target that was cut, by which its probabilities are calibrated.
+    assert table["observed_h"].dropna().tolist() == cut["h"].dropna().astype(str).tolist()
+    state = network.states["h"][0]
+    options = ("--label", "observed_h", "--score", f"p_h_{state}", "--positive", state)
+    assert call("calibrate", "h.csv", *options)[0] == 0
+    table.to_csv(tmp_path / "again.csv", index=False)
+    err = mistake(call("predict", folder / "raw.bif", "again.csv", *command[3:], "--out", "x.csv"))
+    assert "ROWS must not hold columns that are written, and has `observed_h`, `predicted_h`" in err
     before = (tmp_path / "raw.csv").read_text().splitlines()
     after = (tmp_path / "a.csv").read_text().splitlines()
     assert [line.rsplit(",", 3)[0] for line in after] == before
@@ -187,7 +197,12 @@ def test_values_that_the_network_does_not_know(call, asia, tmp_path):
         "correct them, or take them as missing with `--unseen ignore`.\n"
     )
     code, _, err = call(*PREDICT, "--unseen", "ignore")
-    assert (code, err) == (0, "")
+    assert code == 0
+    # Only of columns that the prediction goes by.
+    message = (
+        "warning: ROWS: values that NETWORK does not know are taken as missing: 1 in `smoke`.\n"
+    )
+    assert err == message
     rows = rows.replace({"sometimes": None, "blurred": None})
     assert_predictions(tmp_path / "out.csv", network.predict_proba(rows, "bronc"), "bronc")
 

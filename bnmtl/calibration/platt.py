@@ -69,12 +69,12 @@ class PlattCalibrator(BaseEstimator):
         -------
         PlattCalibrator
         """
-        if self.scale not in ("raw", "logit"):
-            raise ValueError(f'`scale` must be "raw" or "logit", got {self.scale!r}.')
         names = ("y", "scores", "sample_weight")
-        y, scores, weights = checked_cases(y, scores, sample_weight, self._is_logit(), names)
+        y, scores, weights = checked_cases(
+            y, scores, sample_weight, takes_probabilities(self.scale), names
+        )
         counts = weights > 0
-        y, scores, weights = y[counts], self._scaled(scores[counts]), weights[counts]
+        y, scores, weights = y[counts], scaled(scores[counts], self.scale), weights[counts]
         targets = smoothed(y, weights)
         f, exponent = in_range(scores)
         center, spread = location(f, weights)
@@ -99,16 +99,22 @@ class PlattCalibrator(BaseEstimator):
             P(y = 1).
         """
         check_is_fitted(self)
-        scores = checked_numbers("scores", scores, self._is_logit())
+        scores = checked_numbers("scores", scores, takes_probabilities(self.scale))
         # Scores far beyond those of the fit are as sure as can be.
         with np.errstate(over="ignore"):
-            return expit(-(self.a_ * self._scaled(scores) + self.b_))
+            return expit(-(self.a_ * scaled(scores, self.scale) + self.b_))
 
-    def _is_logit(self):
-        return self.scale == "logit"
 
-    def _scaled(self, scores):
-        return logit(np.clip(scores, _EPS, 1 - _EPS)) if self._is_logit() else scores
+def takes_probabilities(scale):
+    """Say whether sigmoids of a scale take probabilities only; raise for what is no scale."""
+    if scale not in ("raw", "logit"):
+        raise ValueError(f'`scale` must be "raw" or "logit", got {scale!r}.')
+    return scale == "logit"
+
+
+def scaled(scores, scale):
+    """The scores that a sigmoid of a scale is a function of."""
+    return logit(np.clip(scores, _EPS, 1 - _EPS)) if scale == "logit" else scores
 
 
 def smoothed(y, weights):

@@ -14,7 +14,9 @@ from bnmtl.calibration.platt import (
     location,
     loss,
     newton,
+    scaled,
     smoothed,
+    takes_probabilities,
 )
 from bnmtl.metrics.cases import checked_cases, checked_numbers
 
@@ -31,6 +33,11 @@ class MultitaskPlattCalibrator(BaseEstimator):
     the one with the largest marginal likelihood (by Laplace's method): where tasks look alike it is
     small and tasks with few rows follow the others; where they differ it is large and each goes by
     its own rows.
+
+    Parameters
+    ----------
+    scale : {"raw", "logit"}, default="raw"
+        As `PlattCalibrator`: scores as they are, or the log odds of probabilities.
 
     Attributes
     ----------
@@ -59,6 +66,9 @@ class MultitaskPlattCalibrator(BaseEstimator):
     array([0.5, 0.9])
     """
 
+    def __init__(self, scale="raw"):
+        self.scale = scale
+
     def fit(self, scores, y, task):
         """Fit the sigmoids.
 
@@ -72,10 +82,11 @@ class MultitaskPlattCalibrator(BaseEstimator):
         -------
         MultitaskPlattCalibrator
         """
-        y, scores, weights = checked_cases(y, scores, None, False, ("y", "scores", ""))
+        is_probability = takes_probabilities(self.scale)
+        y, scores, weights = checked_cases(y, scores, None, is_probability, ("y", "scores", ""))
         names = _names(task, len(scores))
-        self.pooled_ = PlattCalibrator().fit(scores, y)
-        f, exponent = in_range(scores)
+        self.pooled_ = PlattCalibrator(self.scale).fit(scores, y)
+        f, exponent = in_range(scaled(scores, self.scale))
         targets, (center, spread) = smoothed(y, weights), location(f, weights)
         units, slope = (f - center) / (spread or 1.0), np.ldexp(self.pooled_.a_, exponent)
         pooled = np.array([slope * spread, self.pooled_.b_ + slope * center])
@@ -114,7 +125,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
             P(y = 1).
         """
         check_is_fitted(self)
-        scores = checked_numbers("scores", scores)
+        scores = checked_numbers("scores", scores, takes_probabilities(self.scale))
         names = _names([task] * len(scores) if isinstance(task, str) else task, len(scores))
         unknown = sorted(set(names) - set(self.a_.index))
         if unknown:
@@ -124,7 +135,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
             )
         a, b = (own.loc[names].to_numpy() for own in (self.a_, self.b_))
         with np.errstate(over="ignore"):
-            return expit(-(a * scores + b))
+            return expit(-(a * scaled(scores, self.scale) + b))
 
 
 def _names(task, n):

@@ -70,7 +70,8 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         Parameters
         ----------
         tasks : mapping name -> DataFrame, list of DataFrame, Tasks or DataFrame
-            As for the learners; each task has the target, and one feature at least.
+            As for the learners; each task has the target, and one feature at least. One DataFrame
+            is one task: where a column tells the task, give ``bnmtl.tasks.split(frame, column)``.
 
         Returns
         -------
