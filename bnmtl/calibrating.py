@@ -1,6 +1,5 @@
 """One run of `bnmtl calibrate`: scores and labels in, calibrated scores and their quality out."""
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Number
@@ -38,8 +37,10 @@ _FILES = (
     RUN_FILE,
 )
 _ALL = "all rows"
+_EPS = float(np.finfo(float).eps)
 _MEASURES = {
-    "cross-entropy (nats)": cross_entropy,
+    # Clipped here, as what is clipped is told of in words of its own.
+    "cross-entropy (nats)": lambda y, p: cross_entropy(y, np.clip(p, _EPS, 1 - _EPS)),
     "root mean squared error": root_mean_squared_error,
     "calibration error": lambda y, p: calibration_error(y, p, method="debiased"),
     "ROC area": roc_area,
@@ -249,15 +250,12 @@ def _check_new_columns(rows, calibrated):
 def _measured(calibrated):
     """How good the probabilities of each method are, a row each."""
     cases = calibrated.cases
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".* probabilities are clipped")
-        table = {
-            method: {
-                name: function(calibrated.y[cases], p[cases])
-                for name, function in _MEASURES.items()
-            }
-            for method, p in calibrated.stages.items()
+    table = {
+        method: {
+            name: function(calibrated.y[cases], p[cases]) for name, function in _MEASURES.items()
         }
+        for method, p in calibrated.stages.items()
+    }
     return pd.DataFrame(table).T.rename_axis("method")
 
 
@@ -265,11 +263,11 @@ def _warn_of_certainty(calibrated):
     """Warn of scores of 0 and 1, whose cross-entropy depends on what they are taken for."""
     if not calibrated.are_probabilities:
         return
-    own, eps = calibrated.stages["before"][calibrated.cases], np.finfo(float).eps
-    n_certain = np.count_nonzero((own < eps) | (own > 1 - eps))
+    own = calibrated.stages["before"][calibrated.cases]
+    n_certain = np.count_nonzero((own < _EPS) | (own > 1 - _EPS))
     if n_certain:
         warn(
-            f"SCORES: {count(n_certain, 'labelled score')} of {len(own)} counted as {eps:.1e} "
+            f"SCORES: {count(n_certain, 'labelled score')} of {len(own)} counted as {_EPS:.1e} "
             "instead of 0, or 1 less that instead of 1, in the cross-entropy before calibration."
         )
 
