@@ -1,6 +1,5 @@
 """One run of `bnmtl calibrate`: scores and labels in, calibrated scores and their quality out."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Number
 from pathlib import Path
@@ -18,6 +17,7 @@ from bnmtl.metrics.prediction import (
     roc_area,
     root_mean_squared_error,
 )
+from bnmtl.named_columns import complete_names, names_in, without_points
 from bnmtl.output import OutputFolder
 from bnmtl.runs import (
     Clock,
@@ -25,10 +25,9 @@ from bnmtl.runs import (
     begin_record,
     user_messages,
     warnings_kept,
-    without_points,
     write_record,
 )
-from bnmtl.tasks.wording import count, listed, type_of, warn
+from bnmtl.tasks.wording import count, listed, warn
 
 __all__ = ["Result", "run"]
 
@@ -159,7 +158,7 @@ def _checked_scores(column):
 
 
 def _checked_labels(column, positive):
-    texts = _named(column, "label").dropna()
+    texts = names_in(column, "--label").dropna()
     found = sorted(set(texts))
     if not found:
         raise ValueError(
@@ -194,40 +193,13 @@ def _checked_labels(column, positive):
 
 
 def _checked_groups(column):
-    if column.isna().any():
-        at = int(column.isna().to_numpy().argmax())
-        raise ValueError(
-            f"`--group`: column `{column.name}` must be complete; it is not in row {at + 1}: fill "
-            "it or remove the row."
-        )
-    names = _named(column, "group").to_numpy(dtype=object)
+    names = complete_names(column, "--group")
     if _ALL in names:
         raise ValueError(
             f"`--group`: column `{column.name}` must not hold `{_ALL}`, as all groups together are "
             "called; rename that group."
         )
     return names
-
-
-def _named(column, option):
-    """Return a column as texts, missing ones kept; what looks like measurements is refused."""
-    column = without_points(column.to_frame())[column.name]
-    if pd.api.types.is_float_dtype(column):
-        odd = next(iter(column[column != column.round()].dropna()), column.abs().max())
-        raise ValueError(
-            f"`--{option}` must be a column of names or whole numbers; `{column.name}` holds "
-            f"{odd:g}: choose another one."
-        )
-    if column.dtype == object:
-        other = next(
-            (one for one in column if isinstance(one, Iterable) and type(one) is not str), None
-        )
-        if other is not None:
-            raise ValueError(
-                f"`--{option}` must be a column of names or whole numbers; `{column.name}` holds "
-                f"{type_of(other)}s such as {other!r:.40}: choose another one."
-            )
-    return column.astype("string")
 
 
 def _hashes(rows):

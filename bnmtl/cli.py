@@ -110,7 +110,7 @@ def relate(options):
 @app.command()
 @taking(PredictOptions)
 def predict(options):
-    """Predict a variable in rows of data by a network.
+    """Predict a variable in rows of data by a network, or by that of each row's task.
 
     Writes the rows, the predicted state and the probability of each to F.
 
@@ -124,7 +124,7 @@ def predict(options):
     _print_predictions(result)
     if result.cut_by is not None:
         _print_lines([f"Numbers were cut as in {result.cut_by}."])
-    _print_lines([f"{result.n_rows} rows written to {options.out}."])
+    _print_lines([f"{result.judged.n_rows} rows written to {options.out}."])
 
 
 @app.command()
@@ -209,17 +209,35 @@ def _print_predictions(result):
         [state, f"{own.predicted}", f"{own['mean']:.3f}", f"{own.known}"]
         for state, own in result.states.iterrows()
     ]
-    if not result.n_known:
+    judged = result.judged
+    if not judged.n_known:
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     _print_table(columns, rows)
     _print_lines([""])
-    if result.n_known:
+    if len(result.by_task) > 1:
+        _print_tasks(result.by_task)
+    if judged.n_known:
         _print_lines(
             [
-                f"Of {result.n_known} rows whose {result.target} is known, {result.accuracy:.1%} "
-                f"are predicted right; cross-entropy {result.cross_entropy:.3f} nats."
+                f"Of {judged.n_known} rows whose {result.target} is known, {judged.accuracy:.1%} "
+                f"are predicted right; cross-entropy {judged.cross_entropy:.3f} nats."
             ]
         )
+
+
+def _print_tasks(judged):
+    """Show the rows of each task and, where the truth is known, how well they are predicted."""
+    columns = ["task", "rows", "known", "right", "cross-entropy"]
+    rows = [
+        [name, f"{own.n_rows}", f"{own.n_known}", f"{own.accuracy:.1%}", f"{own.cross_entropy:.3f}"]
+        if own.n_known
+        else [name, f"{own.n_rows}", "0", "", ""]
+        for name, own in judged.items()
+    ]
+    if not any(own.n_known for own in judged.values()):
+        columns, rows = columns[:2], [row[:2] for row in rows]
+    _print_table(columns, rows)
+    _print_lines([""])
 
 
 def _print_dissimilarity(result):

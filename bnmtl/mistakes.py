@@ -4,16 +4,17 @@ import linecache
 import re
 
 _RUN = "or give NETWORK in the folder of its run, whose run.json tells how to cut numbers"
+_ROWS = "`(?:X|frame)`(?: of task `.*?`)?"
 # What messages for users of Python name in their own way, and the options that do the same here.
 _IN_OPTIONS = tuple(
     (re.compile(pattern), option)
     for pattern, option in (
         # Of `predict`, which neither cuts nor leaves out.
-        (r"^(`X`: column .* is continuous .*); discretise .*", rf"\1; cut it, {_RUN}."),
-        (r"^(`X`: column .* the network knows \(`below_.*)\.$", rf"\1, {_RUN}."),
+        (rf"^({_ROWS}: column .* is continuous .*); discretise .*", rf"\1; cut it, {_RUN}."),
+        (rf"^({_ROWS}: column .* the network knows \(`below_.*)\.$", rf"\1, {_RUN}."),
         (r"`unseen='ignore'`", "`--unseen ignore`"),
-        (r"^(`X`: column .*) or leave (?:the column|it) out", r"\1 or remove the column"),
-        (r"(?<=^`X` must have columns among the )features of the fit", "variables of NETWORK"),
+        (rf"^({_ROWS}: column .*) or leave (?:the column|it) out", r"\1 or remove the column"),
+        (rf"^({_ROWS} must have columns among the )features of the fit", r"\1variables of NETWORK"),
         (r"`bnmtl\.tasks\.discretize`", "`--discretize N`"),
         (r"`missing='(drop|state)'`", r"`--missing \1`"),
         (r"or leave (the column|it) out", r"or leave \1 out with `--ignore C`"),
@@ -22,9 +23,9 @@ _IN_OPTIONS = tuple(
         (r"^`paths`(?= must )", "PATH"),
         (r"^`name`(?= must )", "NAME"),
         (r"^`path`(?= must )", "NETWORK"),
-        (r"^`network`(?= must )", "NETWORK"),
+        (r"^`(?:network|folder)`(?= must )", "NETWORK"),
         (r"^`target`(?= must )", "`--target`"),
-        (r"^`X`(?=:? (?:column|must|has) )", "ROWS"),
+        (r"^`X`(?=:? (?:column|must|has) )|^`frame`(?= of task )", "ROWS"),
         (r"`max_parents`=(\d+)", r"`--max-parents \1`"),
         (r"`time_limit`=(\S+);", r"`--time-limit \1`;"),
         (r"Raise `time_limit` or leave it None", "Raise it or leave it out"),

@@ -186,7 +186,12 @@ class RelateOptions(Options):
 class PredictOptions:
     """What `bnmtl predict` is asked for."""
 
-    network: str = _argument("NETWORK", "BIF file of a network.", _file)
+    network: str = _argument(
+        "NETWORK",
+        "BIF file of a network, or folder of `bnmtl learn`, where each row is predicted by the "
+        "network of its task.",
+        _file,
+    )
     rows: str = _argument(
         "ROWS", "CSV or Parquet file; variables without a column are taken as missing.", _file
     )
@@ -201,6 +206,12 @@ class PredictOptions:
         "CSV file to write: the rows, with the prediction and all probabilities.",
         _file,
         MISSING,
+    )
+    task_column: str | None = _option(
+        "C",
+        "Column that tells the task of a row, if NETWORK is a folder; that of `bnmtl learn` if not "
+        "given.",
+        _name,
     )
     unseen: str = _choice(
         "Values that the network does not know: refuse, or take them as missing.",

@@ -2,19 +2,39 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from bnmtl.io.bif import read_bif
-from bnmtl.io.run import RUN_FILE, read_record
+from bnmtl.inference import markov_blanket
+from bnmtl.learned_networks import read_networks
+from bnmtl.named_columns import without_points
 from bnmtl.output import OutputFile
 from bnmtl.parameters import code_frame
-from bnmtl.runs import user_messages, warnings_kept, without_points
+from bnmtl.runs import user_messages, warnings_kept
 from bnmtl.tasks.wording import count, listed, warn
 
-__all__ = ["Result", "run"]
+__all__ = ["Judged", "Result", "run"]
+
+
+class Judged(NamedTuple):
+    """How good the predictions of some rows are.
+
+    Attributes
+    ----------
+    n_rows : int
+    n_known : int
+        Rows with a state of the target in its own column.
+    accuracy, cross_entropy : float
+        Over these rows; nats. nan where there are none.
+    """
+
+    n_rows: int
+    n_known: int
+    accuracy: float
+    cross_entropy: float
 
 
 @dataclass(frozen=True)
@@ -24,25 +44,22 @@ class Result:
     Attributes
     ----------
     target : str
-    n_rows : int
     states : pandas.DataFrame
         By state: in how many rows it is predicted, its mean probability, and in how many of the
         rows whose state is known it is.
-    n_known : int
-        Rows with a state of the target in its own column.
-    accuracy, cross_entropy : float
-        Over these rows; nats.
+    judged : Judged
+        Over all rows.
+    by_task : dict of str to Judged
+        Over those of each task; empty where one network predicts all rows.
     cut_by : pathlib.Path or None
         The run.json whose cut points were used.
     warnings : list of str
     """
 
     target: str
-    n_rows: int
     states: pd.DataFrame
-    n_known: int
-    accuracy: float
-    cross_entropy: float
+    judged: Judged
+    by_task: dict
     cut_by: Path | None
     warnings: list
 
@@ -63,56 +80,75 @@ def run(options):
     ValueError, TypeError
         For mistakes in the options, the network or the rows; nothing is written then.
     """
-    from bnmtl.classification import BayesNetClassifier
     from bnmtl.tasks import read
 
     file = OutputFile(options.out, (".csv", ".csv.gz"), options.force)
     target = options.target
     with warnings_kept() as caught:
-        network = read_bif(options.network)
-        classifier = BayesNetClassifier.from_network(network, target, options.unseen)
-        states = np.array(network.states[target], dtype=object)
+        networks = read_networks(options.network)
         (rows,) = read([options.rows]).values()
         rows.index = range(1, len(rows) + 1)  # as messages count them
-        cut, cut_by = _cut(rows, options.network)
+        tasks = networks.tasks_of(rows, options.task_column)
+        cut, cut_by = networks.cut(rows)
+        parts = _parts(networks, tasks, rows.index)
+        classifier = _classifier(parts, tasks, options)
+        states = _states(parts, target)
         observed = _observed(rows, cut, target)
         names = [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
         _check_new_columns(rows, [*observed, *names])
         # Classes are sorted; the states have an order of their own, such as low, middle, high.
         order = np.searchsorted(classifier.classes_, states)
-        probabilities = classifier.predict_proba(cut)[:, order]
+        evidence = (cut,) if tasks is None else (cut, tasks)
+        probabilities = classifier.predict_proba(*evidence)[:, order]
         if options.unseen == "ignore":
-            _warn_of_strangers(cut, network, classifier.blanket_)
+            _warn_of_strangers(cut, parts, target)
         known = _known(cut, target, states)
+        networks.warn_of_known_rows(options.rows)
     written = without_points(rows).assign(**observed)
     written[names[0]] = states[probabilities.argmax(axis=1)]
     written[names[1:]] = probabilities
     file.write(written.to_csv(index=False, lineterminator="\n").encode())
+    judged = {part.task: _judged(probabilities[part.rows], known[part.rows]) for part in parts}
     return Result(
         target,
-        len(rows),
         _by_state(states, probabilities, known),
-        *_judged(probabilities, known),
+        _judged(probabilities, known),
+        {} if tasks is None else judged,
         cut_by,
         user_messages(caught),
     )
 
 
-def _cut(rows, network):
-    """Cut numbers where the run that learned the network has cut them; say whose cut points."""
-    from bnmtl.tasks import Edges
+class _Part(NamedTuple):
+    """The rows (a mask) that a network predicts; the task is None where that is all of them."""
 
-    folder = Path(network).parent
-    try:
-        record = read_record(folder)
-    except ValueError as error:  # damaged, or another program's
-        warn(f"{str(error).removesuffix('.')}, so numbers are not cut by it.")
-        record = None
-    if record is None or Path(network).name not in record["files"]:
-        return rows, None
-    cuts = record.get("cut_points", {})
-    wanted = {c: cuts[c] for c in rows.columns if c in cuts and is_numeric_dtype(rows[c])}
-    return (Edges(wanted).apply(rows), folder / RUN_FILE) if wanted else (rows, None)
+    task: str | None
+    network: object
+    rows: np.ndarray
+
+
+def _parts(networks, tasks, index):
+    if tasks is None:
+        (network,) = networks.by_task.values()
+        return [_Part(None, network, np.ones(len(index), dtype=bool))]
+    present = [name for name in networks.by_task if name in set(tasks)]
+    return [_Part(name, networks.by_task[name], tasks == name) for name in present]
+
+
+def _classifier(parts, tasks, options):
+    from bnmtl.classification import BayesNetClassifier, MultitaskBayesNetClassifier
+
+    target, unseen = options.target, options.unseen
+    if tasks is None:
+        return BayesNetClassifier.from_network(parts[0].network, target, unseen)
+    by_task = {part.task: part.network for part in parts}
+    return MultitaskBayesNetClassifier.from_networks(by_task, target, unseen)
+
+
+def _states(parts, target):
+    """The states of the target in any network, in the order of the networks."""
+    states = dict.fromkeys(state for part in parts for state in part.network.states[target])
+    return np.array(list(states), dtype=object)
 
 
 def _observed(rows, cut, target):
@@ -132,21 +168,28 @@ def _check_new_columns(rows, names):
         )
 
 
-def _warn_of_strangers(rows, network, blanket):
-    """Warn of values that are needed and that the network does not know."""
-    needed = {name: network.states[name] for name in blanket if name in rows.columns}
-    codes = code_frame(rows, needed, complete=False, unseen="ignore")
-    strange = {name: (codes[name] < 0) & rows[name].notna().to_numpy() for name in needed}
-    lost = [name for name in needed if (codes[name] < 0).all() and strange[name].any()]
-    if lost:
-        warn(
-            f"ROWS: no value of {listed(lost, 'column')} is known to NETWORK, so all are taken as "
-            "missing; numbers are cut only where NETWORK is in the folder of its run."
-        )
-    counts = {name: int(own.sum()) for name, own in strange.items() if name not in lost}
-    some = [f"{n} in `{name}`" for name, n in counts.items() if n]
-    if some:
-        warn(f"ROWS: values that NETWORK does not know are taken as missing: {', '.join(some)}.")
+def _warn_of_strangers(rows, parts, target):
+    """Warn of values that are needed and that the network of their row does not know."""
+    for part in parts:
+        own = rows[part.rows]
+        blanket = markov_blanket(part.network.graph, target)
+        needed = {v: part.network.states[v] for v in sorted(blanket) if v in own.columns}
+        codes = code_frame(own, needed, complete=False, unseen="ignore")
+        strange = {name: (codes[name] < 0) & own[name].notna().to_numpy() for name in needed}
+        lost = [name for name in needed if (codes[name] < 0).all() and strange[name].any()]
+        where = "ROWS" if part.task is None else f"ROWS of task `{part.task}`"
+        if lost:
+            warn(
+                f"{where}: no value of {listed(lost, 'column')} is known to NETWORK, so all are "
+                "taken as missing; numbers are cut only where NETWORK is in the folder of its run."
+            )
+        counts = {name: int(found.sum()) for name, found in strange.items() if name not in lost}
+        some = [f"{n} in `{name}`" for name, n in counts.items() if n]
+        if some:
+            warn(
+                f"{where}: values that NETWORK does not know are taken as missing: "
+                f"{', '.join(some)}."
+            )
 
 
 def _known(rows, target, states):
@@ -172,11 +215,10 @@ def _by_state(states, probabilities, known):
 
 
 def _judged(probabilities, known):
-    """Number of rows whose state is known, share of them that is right, and cross-entropy."""
     told = np.flatnonzero(known >= 0)
     if not told.size:
-        return 0, np.nan, np.nan
+        return Judged(len(known), 0, np.nan, np.nan)
     right = probabilities[told].argmax(axis=1) == known[told]
     with np.errstate(divide="ignore"):
         surprise = -np.log(probabilities[told, known[told]])
-    return len(told), float(right.mean()), float(surprise.mean())
+    return Judged(len(known), len(told), float(right.mean()), float(surprise.mean()))

@@ -7,8 +7,6 @@ import warnings
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from pandas.api.types import is_float_dtype
-
 from bnmtl import report
 from bnmtl.io.knowledge import read_arcs, read_tiers
 from bnmtl.io.run import RUN_FILE
@@ -24,11 +22,9 @@ __all__ = [
     "score_named",
     "user_messages",
     "warnings_kept",
-    "without_points",
     "write_record",
 ]
 
-_LARGEST_WHOLE = 2.0**53  # above it, floats are not all whole numbers
 _SIZED_SCORES = ("bdeu", "bds")
 # What is given by its place, and how help and messages call it.
 _ARGUMENTS = {"paths": "PATH", "scores": "SCORES"}
@@ -209,22 +205,3 @@ def as_options(settings):
             value = "given" if value else None
         shown[f"--{name.replace('_', '-')}"] = "not given" if value in (None, ()) else value
     return shown
-
-
-def without_points(rows):
-    """Return rows whose whole numbers with gaps, which may be floats, are written without points.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-
-    Returns
-    -------
-    pandas.DataFrame
-    """
-    rows = rows.copy()
-    for column in rows.columns[[is_float_dtype(kind) for kind in rows.dtypes]]:
-        values = rows[column].dropna()
-        if (values.abs() <= _LARGEST_WHOLE).all() and (values == values.round()).all():
-            rows[column] = rows[column].astype("Int64")
-    return rows

@@ -46,6 +46,7 @@ ROOMS["calibration"] = {"metrics"}
 # The border: nobody else imports these.
 BORDER = (
     *("plotting", "output", "page", "report", "related_report", "calibration_report", "runs"),
+    *("named_columns", "learned_networks"),
     *("learning", "relating", "predicting", "calibrating", "cross_calibration"),
 )
 for border in (*BORDER, "mistakes", "options", "cli"):

@@ -303,6 +303,50 @@ def test_tasks_are_predicted_from_their_own_networks():
         assert (found[names == name] == expected).all()
 
 
+def test_networks_of_tasks_that_are_there_already():
+    fitted = MultitaskBayesNetClassifier("bronc", QUICK).fit(CLINICS)
+    classifier = MultitaskBayesNetClassifier.from_networks(fitted.networks_, "bronc")
+    names = np.array(list("bca") * 20)
+    expected = fitted.predict_proba(ROWS[:60], names)
+    assert (classifier.predict_proba(ROWS[:60], names) == expected).all()
+    right = fitted.predict(ROWS[:60], names) == ROWS["bronc"][:60]
+    assert classifier.score(ROWS[:60], names) == right.mean() == fitted.score(ROWS[:60], names)
+    with pytest.raises(ValueError, match="`frame`: column `bronc` contains NaN"):
+        classifier.score(ROWS.assign(bronc=None), "a")
+    with pytest.raises(ValueError, match="`target` must be a column of `frame`, got 'bronc'"):
+        classifier.score(ROWS.drop(columns="bronc"), "a")
+    with pytest.raises(TypeError, match="`networks` must map the names of tasks to networks"):
+        MultitaskBayesNetClassifier.from_networks(list(fitted.networks_.values()), "bronc")
+    with pytest.raises(TypeError, match="`network` must be a BayesNet, got int"):
+        MultitaskBayesNetClassifier.from_networks({"a": 3}, "bronc")
+    poor = {**fitted.networks_, "b": fit_without_arcs(ROWS[["smoke", "dysp"]])}
+    with pytest.raises(ValueError, match="every task, and task `b` has no `bronc`; leave"):
+        MultitaskBayesNetClassifier.from_networks(poor, "bronc")
+    with pytest.raises(ValueError, match="`target` must be one of variables `asia`, .* got 'wren'"):
+        MultitaskBayesNetClassifier.from_networks(fitted.networks_, "wren")
+
+
+def test_a_state_that_a_network_lacks_has_no_probability_in_its_task():
+    rows = {
+        "east": pd.DataFrame({"birds": list("fmfmfm"), "wood": list("nynyyy")}),
+        "west": pd.DataFrame({"birds": list("fsfsss"), "wood": list("nynyyn")}),
+    }
+    networks = {name: fit_without_arcs(own) for name, own in rows.items()}
+    classifier = MultitaskBayesNetClassifier.from_networks(networks, "birds")
+    assert classifier.classes_.tolist() == ["f", "m", "s"]
+    for name, lacking in (("east", 2), ("west", 1)):
+        p = classifier.predict_proba(rows[name], name)
+        expected = networks[name].predict_proba(rows[name], "birds")
+        assert (p[:, lacking] == 0).all()
+        assert (np.delete(p, lacking, axis=1) == expected.to_numpy()).all()
+
+
+def fit_without_arcs(rows):
+    graph = nx.DiGraph()
+    graph.add_nodes_from(rows)
+    return BayesNet.fit(graph, rows)
+
+
 def test_one_task_is_a_single_network():
     classifier = MultitaskBayesNetClassifier("bronc", QUICK).fit(ROWS)
     single = BayesNetClassifier("bronc", QUICK).fit(ROWS)

@@ -335,7 +335,7 @@ def test_warnings_of_the_network_are_told_in_one_line(call, asia, tmp_path):
     assert err.startswith("warning: `asia.bif`: 1 row of probabilities") and err.count("\n") == 1
 
 
-@pytest.mark.parametrize("moment", ["bnmtl.predicting.read_bif", "pathlib.Path.replace"])
+@pytest.mark.parametrize("moment", ["bnmtl.predicting.read_networks", "pathlib.Path.replace"])
 def test_an_interrupt_leaves_nothing_half_written(call, asia, tmp_path, monkeypatch, moment):
     def interrupt(*_):
         raise KeyboardInterrupt

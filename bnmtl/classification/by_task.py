@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.classification.network import BayesNetClassifier
@@ -14,9 +15,10 @@ from bnmtl.classification.rows import (
     target_column,
 )
 from bnmtl.learners import MultitaskLearnerCV
+from bnmtl.networks import BayesNet
 from bnmtl.parameters import column_labels
 from bnmtl.tasks.encoding import named_frames
-from bnmtl.tasks.wording import listed
+from bnmtl.tasks.wording import listed, type_of
 
 
 class MultitaskBayesNetClassifier(BaseEstimator):
@@ -36,12 +38,13 @@ class MultitaskBayesNetClassifier(BaseEstimator):
     Attributes
     ----------
     classes_ : numpy.ndarray, shape (n_classes,)
-        The values of the target that occur in any task, sorted.
+        The values of the target that occur in any task, or its states in any of the networks of
+        `from_networks`; sorted.
     classifiers_ : dict task -> BayesNetClassifier
         For whatever takes a scikit-learn classifier.
     networks_ : dict task -> BayesNet
     learner_ : learner
-        As fitted.
+        As fitted; None after `from_networks`.
 
     Raises
     ------
@@ -98,16 +101,70 @@ class MultitaskBayesNetClassifier(BaseEstimator):
             for (name, frame), own in zip(features.items(), np.split(codes, ends), strict=True)
         }
         learner = MultitaskLearnerCV() if self.learner is None else clone(self.learner)
-        self.learner_ = learner.fit(frames)
-        self.networks_ = dict(learner.networks_)
-        self.classes_ = classes
-        self.classifiers_ = {}
-        for name, network in self.networks_.items():
+        learner.fit(frames)
+        classifiers = {}
+        for name, network in learner.networks_.items():
             own = BayesNetClassifier.from_network(network, target, self.unseen, classes)
             # Arrays, which scikit-learn may make of a frame, have its columns in its order.
             own.feature_names_ = tuple(map(str, features[name]))
             own.feature_names_in_ = np.array(own.feature_names_, dtype=object)
-            self.classifiers_[name] = own
+            classifiers[name] = own
+        return self._publish(classifiers, learner)
+
+    @classmethod
+    def from_networks(cls, networks, target, unseen="error"):
+        """Make a fitted classifier of networks that are there already.
+
+        Parameters
+        ----------
+        networks : mapping task -> BayesNet
+            Such as ``bnmtl.io.read_run(folder).networks``.
+        target : str
+            A variable of all of them. Where a network lacks a state of it that another one has,
+            its probability of that state is 0.
+        unseen : {"error", "ignore"}, default="error"
+
+        Returns
+        -------
+        MultitaskBayesNetClassifier
+
+        Raises
+        ------
+        TypeError, ValueError
+            If these are no networks by task, and as `BayesNetClassifier.from_network`.
+
+        Examples
+        --------
+        >>> from bnmtl import structures
+        >>> asia = structures.load("asia")
+        >>> clinics = {"a": asia, "b": asia.fit(asia.graph, asia.sample(500, random_state=1))}
+        >>> classifier = MultitaskBayesNetClassifier.from_networks(clinics, "bronc")
+        >>> rows = asia.sample(1000, random_state=2)
+        >>> classifier.score(rows, task=["a", "b"] * 500)
+        0.831
+        """
+        if not hasattr(networks, "items") or not len(networks):
+            raise TypeError(
+                "`networks` must map the names of tasks to networks, at least one, got "
+                f"{type_of(networks)}."
+            )
+        known = [isinstance(own, BayesNet) and target in own.states for own in networks.values()]
+        if any(known) and not all(known):
+            lacking = list(networks)[known.index(False)]
+            raise ValueError(
+                f"`target` must be a variable of every task, and task `{lacking}` has no "
+                f"`{target}`; leave that task out."
+            )
+        classifiers = {
+            str(name): BayesNetClassifier.from_network(network, target, unseen)
+            for name, network in networks.items()
+        }
+        return cls(target, unseen=unseen)._publish(classifiers, None)
+
+    def _publish(self, classifiers, learner):
+        self.learner_, self.classifiers_ = learner, classifiers
+        self.networks_ = {name: own.network_ for name, own in classifiers.items()}
+        self.classes_ = np.unique(np.concatenate([own.classes_ for own in classifiers.values()]))
         return self
 
     def predict_proba(self, frame, task):
@@ -155,9 +212,31 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         best = self.predict_proba(frame, task).argmax(axis=1)
         return self.classes_[best]
 
+    def score(self, frame, task):
+        """Share of the rows that are predicted right.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame, shape (n_rows, n_columns)
+            With the target, in every row.
+        task : str or array-like of str, shape (n_rows,)
+
+        Returns
+        -------
+        float
+        """
+        target = str(self.target)
+        _, values = target_column(frame, target, "`frame`")
+        check_complete(values, f"`frame`: column `{target}`")
+        return accuracy_score(values, self.predict(frame, task))
+
     def _probabilities(self, frame, task):
         if str(task) not in self.classifiers_:
             raise ValueError(
                 f"`task` must be one of {listed(self.classifiers_, 'task')}, got {task!r}."
             )
-        return self.classifiers_[str(task)]._probabilities(frame, f"Task `{task}`")
+        own = self.classifiers_[str(task)]
+        result = np.zeros((len(frame), len(self.classes_)))
+        at = np.searchsorted(self.classes_, own.classes_)
+        result[:, at] = own._probabilities(frame, f"`frame` of task `{task}`")
+        return result

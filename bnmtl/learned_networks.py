@@ -1,0 +1,144 @@
+"""What `bnmtl predict` is given as NETWORK: one file, or the folder of a run with one a task."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from pandas.api.types import is_numeric_dtype
+
+from bnmtl.io.bif import read_bif
+from bnmtl.io.run import RUN_FILE, read_record, read_run
+from bnmtl.named_columns import complete_names, without_points
+from bnmtl.tasks.wording import count, listed, warn
+
+__all__ = ["LearnedNetworks", "read_networks"]
+
+
+@dataclass(frozen=True)
+class LearnedNetworks:
+    """Networks, and what the run that learned them tells of its data.
+
+    Attributes
+    ----------
+    by_task : dict of str to BayesNet
+        One network of its own is named like its file.
+    path : pathlib.Path
+        As it was given.
+    record : dict or None
+        The run.json of the run; None for a network that is in no run's folder.
+    """
+
+    by_task: dict
+    path: Path
+    record: dict | None
+
+    @property
+    def folder(self):
+        """Where the run is."""
+        return self.path if self.path.is_dir() else self.path.parent
+
+    @property
+    def settings(self):
+        return {} if self.record is None else self.record["settings"]
+
+    def cut(self, rows):
+        """Cut numbers where the run has cut them; return the rows and whose cut points, if any."""
+        from bnmtl.tasks import Edges
+
+        cuts = {} if self.record is None else self.record.get("cut_points", {})
+        wanted = {c: cuts[c] for c in rows.columns if c in cuts and is_numeric_dtype(rows[c])}
+        return (Edges(wanted).apply(rows), self.folder / RUN_FILE) if wanted else (rows, None)
+
+    def tasks_of(self, rows, column):
+        """Return the task of each row, None where one network predicts all of them.
+
+        Parameters
+        ----------
+        rows : pandas.DataFrame
+        column : str or None
+            What `--task-column` says; None is that of the run.
+        """
+        if not self.path.is_dir():
+            if column is not None:
+                raise ValueError(
+                    "`--task-column` must go with the folder of a run, and NETWORK is one file, "
+                    f"`{self.path}`; leave one of the two out."
+                )
+            self._warn_of_other_tasks(rows)
+            return None
+        own = self.settings.get("task_column")
+        if column is None and own in rows.columns:
+            column = own
+        if column is None:
+            if len(self.by_task) == 1:
+                return None
+            raise ValueError(
+                f"`--task-column` must tell which of {count(len(self.by_task), 'network')} of "
+                f"`{self.path}` predicts a row; name a column of ROWS, or give one file of the "
+                "folder as NETWORK."
+            )
+        if column not in rows.columns:
+            raise ValueError(
+                f"`--task-column` must be a column of ROWS, {listed(rows.columns)}; {column} was "
+                "given."
+            )
+        names = complete_names(rows[column], "--task-column")
+        strange = sorted(set(names) - set(self.by_task))
+        if strange:
+            n_strange = count(int(np.isin(names, strange).sum()), "row")
+            raise ValueError(
+                f"`--task-column`: column `{column}` must hold tasks of `{self.path}`, "
+                f"{listed(self.by_task)}, and holds {listed(strange)} in {n_strange}; correct or "
+                "remove them."
+            )
+        return names
+
+    def _warn_of_other_tasks(self, rows):
+        """Warn where the run's own column tells that rows belong to other networks."""
+        column = self.settings.get("task_column")
+        if column not in rows.columns:
+            return
+        (task,) = (one["name"] for one in self.record["tasks"] if one["file"] == self.path.name)
+        n_other = int((without_points(rows[[column]])[column].astype("string") != task).sum())
+        if n_other:
+            warn(
+                f"ROWS: {count(n_other, 'row')} of {len(rows)} have another `{column}` than "
+                f"`{task}`, whose network predicts all; with the folder `{self.folder}` as "
+                "NETWORK each row is predicted by the network of its own."
+            )
+
+    def warn_of_known_rows(self, path):
+        """Warn where the run has learned from the file that is predicted."""
+        learned_from = [Path(one) for one in self.settings.get("paths", ())]
+        if any(one.exists() and one.samefile(path) for one in learned_from):
+            warn(
+                "ROWS is what NETWORK was learned from, so predictions look better than they would "
+                "be of other rows."
+            )
+
+
+def read_networks(path):
+    """Read NETWORK.
+
+    Parameters
+    ----------
+    path : str
+        A BIF file or a folder that `bnmtl learn` has written.
+
+    Returns
+    -------
+    LearnedNetworks
+    """
+    path = Path(path)
+    if path.is_dir():
+        run = read_run(path)
+        return LearnedNetworks(run.networks, path, run.record)
+    network = read_bif(path)
+    try:
+        record = read_record(path.parent)
+    except ValueError as error:  # damaged, or another program's
+        warn(f"{str(error).removesuffix('.')}, so numbers are not cut by it.")
+        record = None
+    if record is None or path.name not in {task.get("file") for task in record["tasks"]}:
+        record = None
+    return LearnedNetworks({path.stem: network}, path, record)

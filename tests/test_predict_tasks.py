@@ -1,0 +1,211 @@
+"""`bnmtl predict` with the folder of a run: each row by the network of its task."""
+
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from command import frame, listing, mistake, record
+
+from bnmtl import learning
+from bnmtl.io import read_run
+from bnmtl.options import Options
+
+PREDICT = ("predict", "run", "new.csv", "--target", "b", "--out", "out.csv")
+ADDED = ["predicted_b", "p_b_0", "p_b_1"]
+QUICK = {"search": "hill-climbing", "restarts": 0, "penalty": 0.5}
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    """A folder with a run of three tasks, told apart by `region`, and the rows it learned from."""
+    folder = tmp_path_factory.mktemp("regions")
+    tasks = [
+        frame(seed, 200).assign(region=name, h=np.random.default_rng(seed).normal(size=200))
+        for seed, name in enumerate(("1", "east", "west"))
+    ]
+    tasks[2]["b"] = 1 - tasks[2]["b"]  # so that networks differ
+    pd.concat(tasks).to_csv(folder / "birds.csv", index=False)
+    options = {"task_column": "region", "discretize": 2, "out": str(folder / "run"), **QUICK}
+    learning.run(Options(paths=(str(folder / "birds.csv"),), **options))
+    return folder
+
+
+@pytest.fixture
+def rows(learned, tmp_path):
+    """The run in the folder of the test, and 60 new rows there; returns the rows."""
+    shutil.copytree(learned / "run", tmp_path / "run")
+    rng = np.random.default_rng(3)
+    rows = frame(7, 60).assign(h=rng.normal(size=60))
+    rows.insert(0, "region", rng.choice(["1", "east", "west"], 60))
+    rows.to_csv(tmp_path / "new.csv", index=False)
+    return rows
+
+
+def test_each_row_is_predicted_by_the_network_of_its_task(call, rows, tmp_path):
+    code, _, err = call(*PREDICT)
+    assert (code, err) == (0, "")
+    together = pd.read_csv(tmp_path / "out.csv")
+    assert list(together) == [*rows, *ADDED]
+    assert together["region"].tolist() == rows["region"].tolist()
+    best = set()
+    for task, own in rows.groupby("region"):
+        own.to_csv(tmp_path / "own.csv", index=False)
+        command = ("predict", f"run/{task}.bif", "own.csv", "--target", "b", "--out", "own_out.csv")
+        assert call(*command, "--force")[0] == 0
+        alone = pd.read_csv(tmp_path / "own_out.csv")[ADDED]
+        found = together.loc[rows["region"] == task, ADDED].reset_index(drop=True)
+        pd.testing.assert_frame_equal(found, alone)
+        best.add((alone["predicted_b"] == own["a"].to_numpy()).mean() > 0.5)
+    assert best == {True, False}  # the networks differ, so it matters which one predicts
+
+
+def test_the_task_column_may_have_another_name(call, rows, tmp_path):
+    assert call(*PREDICT)[0] == 0
+    expected = pd.read_csv(tmp_path / "out.csv")[ADDED]
+    rows.rename(columns={"region": "where"}).to_csv(tmp_path / "new.csv", index=False)
+    assert mistake(call(*PREDICT, "--force")) == (
+        "bnmtl: `--task-column` must tell which of 3 networks of `run` predicts a row; name a "
+        "column of ROWS, or give one file of the folder as NETWORK.\n"
+    )
+    assert call(*PREDICT, "--force", "--task-column", "where")[0] == 0
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out.csv")[ADDED], expected)
+
+
+def test_the_summary_tells_of_each_task(call, rows, tmp_path):
+    code, out, _ = call(*PREDICT)
+    assert code == 0
+    table = pd.read_csv(tmp_path / "out.csv")
+    states, tasks, rest = out.split("\n\n")
+    assert states.splitlines()[0].split() == ["state", "predicted", "mean", "probability", "known"]
+    for line in tasks.splitlines()[1:]:
+        name, n_rows, known, right, entropy = line.split()
+        own = table[table["region"].astype(str) == name]
+        assert n_rows == known == str(len(own))
+        assert right == f"{(own['predicted_b'] == own['b']).mean():.1%}"
+        p = own["p_b_1"].where(own["b"] == 1, own["p_b_0"])
+        assert entropy == f"{-np.log(p).mean():.3f}"
+    assert rest.startswith("Of 60 rows whose b is known")
+    rows.drop(columns="b").to_csv(tmp_path / "new.csv", index=False)
+    _, tasks, rest = call(*PREDICT, "--force")[1].split("\n\n")
+    assert tasks.splitlines()[0].split() == ["task", "rows"] and "known" not in rest
+
+
+def test_one_task_needs_no_column(call, tmp_path):
+    frame(0, 200).to_csv(tmp_path / "birds.csv", index=False)
+    learning.run(Options(paths=("birds.csv",), out="run", search="hill-climbing", restarts=0))
+    frame(1).to_csv(tmp_path / "new.csv", index=False)
+    code, out, err = call(*PREDICT)
+    assert (code, err) == (0, "") and "task" not in out
+    by_folder = (tmp_path / "out.csv").read_text()
+    assert call("predict", "run/birds.bif", *PREDICT[2:], "--force")[0] == 0
+    assert (tmp_path / "out.csv").read_text() == by_folder
+
+
+def test_rows_that_were_learned_from_are_told(call, rows, learned, tmp_path):
+    words = "warning: ROWS is what NETWORK was learned from, so predictions look better than"
+    for network in ("run", "run/west.bif"):
+        err = call("predict", network, learned / "birds.csv", *PREDICT[3:], "--force")[2]
+        assert words in err
+    shutil.copy(learned / "birds.csv", tmp_path / "new.csv")
+    assert call(*PREDICT, "--force")[2] == ""  # not known to be the same
+    (learned / "birds.csv").rename(learned / "moved.csv")
+    try:
+        assert call(*PREDICT, "--force")[2] == ""
+    finally:
+        (learned / "moved.csv").rename(learned / "birds.csv")
+
+
+def test_one_network_for_rows_of_other_tasks_is_told(call, rows, tmp_path):
+    n_other = (rows["region"] != "1").sum()
+    code, out, err = call("predict", "run/1.bif", *PREDICT[2:])
+    assert code == 0 and "Of 60 rows" in out
+    assert err == (
+        f"warning: ROWS: {n_other} rows of 60 have another `region` than `1`, whose network "
+        "predicts all; with the folder `run` as NETWORK each row is predicted by the network of "
+        "its own.\n"
+    )
+    rows[rows["region"] == "1"].to_csv(tmp_path / "new.csv", index=False)
+    assert call("predict", "run/1.bif", *PREDICT[2:], "--force")[2] == ""
+
+
+def test_strange_values_are_told_by_task(call, rows, tmp_path):
+    rows = rows.astype({"a": str})
+    at = rows.index[rows["region"] == "west"][:2]
+    rows.loc[at, "a"] = "many"
+    rows.to_csv(tmp_path / "new.csv", index=False)
+    err = mistake(call(*PREDICT))
+    assert err.startswith(
+        "bnmtl: ROWS of task `west`: column `a` must hold states that the network"
+    )
+    assert err.endswith(
+        "got `many`; correct them, or take them as missing with `--unseen ignore`.\n"
+    )
+    code, _, err = call(*PREDICT, "--unseen", "ignore")
+    words = "values that NETWORK does not know are taken as missing: 2 in `a`."
+    assert (code, err) == (0, f"warning: ROWS of task `west`: {words}\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (
+            {},
+            ["--task-column", "x"],
+            "must be a column of ROWS, `region`, `a`, `b`, `c`, `d`, `h`;",
+        ),
+        ({}, ["--task-column", "h"], "must be a column of names or whole numbers; `h` holds "),
+        (
+            {},
+            ["--task-column", "a"],
+            "must hold tasks of `run`, `1`, `east`, `west`, and holds `0`",
+        ),
+        ({"region": "south"}, [], "`1`, `east`, `west`, and holds `south` in 60 rows; correct or"),
+        ({"region": None}, [], "column `region` must be complete; it is not in row 1: fill it"),
+        (
+            {},
+            ["--target", "wren"],
+            "`--target` must be one of variables `a`, `b`, `c`, `d`, `h`, go",
+        ),
+        (
+            {},
+            ["--target", "region"],
+            "`--target` must be one of variables `a`, `b`, `c`, `d`, `h`,",
+        ),
+        ({"p_b_0": 1}, [], "ROWS must not hold columns that are written, and has `p_b_0`"),
+    ],
+)
+def test_a_mistake_is_one_line(call, rows, tmp_path, change, options, message):
+    rows.assign(**change).to_csv(tmp_path / "new.csv", index=False)
+    assert message in mistake(call(*PREDICT, *options))
+    assert listing(tmp_path) == ["new.csv", "run"]
+
+
+def test_a_folder_without_networks_is_one_line(call, rows, tmp_path):
+    others = PREDICT[2:]
+    assert mistake(call("predict", ".", *others)) == (
+        "bnmtl: NETWORK must be a folder written by `bnmtl learn`; `.` holds no run.json.\n"
+    )
+    err = mistake(call("predict", "run/1.bif", *others, "--task-column", "region"))
+    assert (
+        "`--task-column` must go with the folder of a run, and NETWORK is one file, `run/1.b" in err
+    )
+    (tmp_path / "run" / "east.bif").unlink()
+    err = mistake(call(*PREDICT))
+    assert (
+        "NETWORK must hold the network of every task; `run/east.bif`, that of `east`, is mis" in err
+    )
+    assert listing(tmp_path) == ["new.csv", "run"]
+
+
+def test_a_task_without_the_target_is_named(call, tmp_path):
+    frame(0, 200).to_csv(tmp_path / "east.csv", index=False)
+    frame(1, 200).drop(columns="b").to_csv(tmp_path / "west.csv", index=False)
+    learning.run(Options(paths=("east.csv", "west.csv"), out="run", **QUICK))
+    assert len(read_run("run").networks) == len(record(tmp_path / "run")["tasks"]) == 2
+    rows = frame(2).assign(where=["east", "west"] * 40)
+    rows.to_csv(tmp_path / "new.csv", index=False)
+    err = mistake(call(*PREDICT, "--task-column", "where"))
+    assert "`--target` must be a variable of every task, and task `west` has no `b`; leave" in err
+    rows[::2].to_csv(tmp_path / "new.csv", index=False)
+    assert call(*PREDICT, "--task-column", "where")[0] == 0
