@@ -231,6 +231,25 @@ def _measured(calibrated):
     return pd.DataFrame(table).T.rename_axis("method")
 
 
+def _gain(calibrated, best):
+    """How far the cross-entropy of the best method is below that of the scores as they are.
+
+    Below that of the next best method where scores are no probabilities; None if there is none.
+    """
+    y = calibrated.y[calibrated.cases]
+    losses = {
+        method: -np.log(np.clip(np.where(y == 1, p, 1 - p), _EPS, 1 - _EPS))
+        for method, p in ((name, own[calibrated.cases]) for name, own in calibrated.stages.items())
+    }
+    others = [method for method in losses if method not in best]
+    if not others:
+        return None
+    than = "before" if "before" in others else min(others, key=lambda one: losses[one].mean())
+    gains = losses[than] - losses[best[0]]
+    error = gains.std(ddof=1) / np.sqrt(len(gains))
+    return {"than": than, "nats": float(gains.mean()), "standard_error": float(error)}
+
+
 def _warn_of_certainty(calibrated):
     """Warn of scores of 0 and 1, whose cross-entropy depends on what they are taken for."""
     if not calibrated.are_probabilities:
@@ -297,6 +316,7 @@ def _draw(calibrated):
 def _record(options, calibrated, measures):
     """What run.json holds of this command alone."""
     sizes = {name: len(own) for name, own in _parts(calibrated).items()}
+    best = calibration_report.best(measures["cross-entropy (nats)"])
     if calibrated.groups is not None:
         del sizes[_ALL]
     return {
@@ -306,7 +326,8 @@ def _record(options, calibrated, measures):
         "positive": int(np.nansum(calibrated.y)),
         "folds": calibrated.n_folds,
         "measures": measures.to_dict("index"),
-        "best": calibration_report.best(measures["cross-entropy (nats)"]),
+        "best": best,
+        "gain": None if "before" in best else _gain(calibrated, best),
         "calibrators": calibrated.parameters(),
         "kept_between": [calibrated.lowest, 1 - calibrated.lowest],
     }

@@ -73,13 +73,21 @@ def best(values):
 
 
 def verdict(record):
-    """Say in one sentence which methods have the lowest cross-entropy."""
+    """Say in one sentence which methods have the lowest cross-entropy, and by how much."""
     names = record["best"]
     if "before" in names:
         return "No method of calibration has a lower cross-entropy than the scores as they are."
-    caution = ""
-    if names == ["isotonic"] and record["labelled"] < ENOUGH_FOR_ISOTONIC:
+    gain, caution = record["gain"], ""
+    if gain is not None:
+        than = "of the scores as they are" if gain["than"] == "before" else f"of {gain['than']}"
         caution = (
+            f", {gain['nats']:.{DIGITS}f} ± {gain['standard_error']:.{DIGITS}f} (standard error) "
+            f"below that {than}"
+        )
+        if gain["nats"] < 2 * gain["standard_error"]:
+            caution += ", which may be chance"
+    if names == ["isotonic"] and record["labelled"] < ENOUGH_FOR_ISOTONIC:
+        caution += (
             f"; of so few rows it follows chance, so below about {ENOUGH_FOR_ISOTONIC} prefer Platt"
         )
     has = "has" if len(names) == 1 else "have"

@@ -243,7 +243,19 @@ def test_the_report(call, cases, tmp_path):
     lowest = measures["cross-entropy (nats)"].idxmin()
     assert [lowest] == kept_record["best"] == ["Platt by group"]
     assert f"By cross-validation, {lowest} has the lowest cross-entropy" in text
-    assert f"By cross-validation, {lowest} has the lowest cross-entropy.\n" in out
+    gain = kept_record["gain"]
+    assert gain["than"] == "before"
+    entropy = measures["cross-entropy (nats)"]
+    assert gain["nats"] == pytest.approx(entropy["before"] - entropy[lowest], abs=1e-4)
+    table = written(tmp_path).dropna(subset="y")
+    happened = {  # what each case of each column was given
+        column: table[column].where(table["y"] == 1, 1 - table[column])
+        for column in ("p", "calibrated_platt_by_group")
+    }
+    error = (np.log(happened["calibrated_platt_by_group"]) - np.log(happened["p"])).sem()
+    assert gain["standard_error"] == pytest.approx(error)
+    words = f", {gain['nats']:.4f} ± {error:.4f} (standard error) below that of the scores as they"
+    assert f"By cross-validation, {lowest} has the lowest cross-entropy{words} are" in out
     rows = page.table("method")
     assert [row[0] for row in rows] == list(STAGES)
     assert np.allclose(np.array([row[1:] for row in rows], float), measures)
@@ -262,7 +274,7 @@ def test_the_report(call, cases, tmp_path):
 
 
 def test_the_verdict_names_all_that_are_best():
-    kept = {"labelled": 50}
+    kept = {"labelled": 50, "gain": None}
     said = {
         names: verdict({**kept, "best": names.split(",")})
         for names in ("before,Platt", "Platt", "Platt,isotonic", "isotonic")
@@ -273,7 +285,13 @@ def test_the_verdict_names_all_that_are_best():
     assert said["Platt"] == "By cross-validation, Platt has the lowest cross-entropy."
     assert said["Platt,isotonic"].startswith("By cross-validation, Platt and isotonic have the low")
     assert said["isotonic"].endswith("it follows chance, so below about 1000 prefer Platt.")
-    assert "chance" not in verdict({"labelled": 2000, "best": ["isotonic"]})
+    assert "chance" not in verdict({"labelled": 2000, "best": ["isotonic"], "gain": None})
+    gain = {"than": "isotonic", "nats": 0.02, "standard_error": 0.00999}
+    said = verdict({**kept, "best": ["Platt"], "gain": gain})
+    assert said.endswith("ntropy, 0.0200 ± 0.0100 (standard error) below that of isotonic.")
+    gain["standard_error"] = 0.0101
+    said = verdict({**kept, "best": ["Platt"], "gain": gain})
+    assert said.endswith(" below that of isotonic, which may be chance.")
     table = pd.Series({"before": 0.50004, "Platt": 0.49996, "isotonic": 0.50006})
     assert best(table) == ["before", "Platt"]
 

@@ -1,12 +1,15 @@
 """Learning curves of calibrators: values by hand, and what they must not depend on."""
 
+import re
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
 from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, learning_curve
-from bnmtl.metrics.prediction import brier_score, root_mean_squared_error
+from bnmtl.metrics.prediction import brier_score, cross_entropy, root_mean_squared_error
 
 RNG = np.random.default_rng(0)
 TRUE = RNG.random(1200)
@@ -139,6 +142,20 @@ def test_other_metrics():
     expected = brier_score(TEST[1], PlattCalibrator().fit(*CASES).predict(TEST[0]))
     assert table["Platt"] == pytest.approx(expected)
     assert table["uncalibrated"] == pytest.approx(brier_score(TEST[1], TEST[0]))
+
+
+def test_warnings_of_the_metric_are_told_once():
+    """Isotonic regression is sure of the lowest and highest scores of few cases."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        curve(metric=cross_entropy, sizes=[32, 64])
+    (one,) = caught
+    assert re.fullmatch(
+        r"`metric` warned 8 times, first of all: \d+ of \d+ probabilities are "
+        r"nearer to 0 or 1 than 2.2e-16 and count as that near\.",
+        str(one.message),
+    )
+    assert one.filename == __file__
 
 
 def test_few_cases_are_for_platt_and_many_for_isotonic():

@@ -129,6 +129,13 @@ def test_one_network_for_rows_of_other_tasks_is_told(call, rows, tmp_path):
     assert call("predict", "run/1.bif", *PREDICT[2:], "--force")[2] == ""
 
 
+def test_a_network_that_is_not_of_the_run_is_not_cut_by_it(call, rows, tmp_path):
+    shutil.copy(tmp_path / "run" / "1.bif", tmp_path / "run" / "mine.bif")
+    for name, is_cut in (("1", True), ("mine", False)):
+        out, err = call("predict", f"run/{name}.bif", *PREDICT[2:], "--force")[1:]
+        assert ("Numbers were cut as in" in out) == is_cut == ("have another `region`" in err)
+
+
 def test_strange_values_are_told_by_task(call, rows, tmp_path):
     rows = rows.astype({"a": str})
     at = rows.index[rows["region"] == "west"][:2]

@@ -119,7 +119,7 @@ def test_rows_are_drawn_apart_and_again_the_same():
     assert len(good_probabilities.split("SPAMBASE", 4601, 0)[0]) == 2000
 
 
-@pytest.mark.filterwarnings("ignore:.*are clipped")
+@pytest.mark.filterwarnings("ignore:.*count as that near")
 def test_the_best_on_the_calibration_rows_is_tested():
     line = good_probabilities.measure(QUICK, 0, ["logistic regression"])["logistic regression"]
     views, y, (train, calibration, test), _ = good_probabilities._views(QUICK, 0)
@@ -136,7 +136,7 @@ def test_the_best_on_the_calibration_rows_is_tested():
     assert line["curve"]["sizes"] == [32, 64, 128]
 
 
-@pytest.mark.filterwarnings("ignore:.*are clipped")
+@pytest.mark.filterwarnings("ignore:.*count as that near")
 def test_boosting_has_both_corrections(monkeypatch):
     monkeypatch.setattr(good_learners, "STUMP_STEPS", (1, 4))
     line = good_probabilities.measure(QUICK, 0, ["boosted stumps"])["boosted stumps"]

@@ -1,5 +1,7 @@
 """Learning curves of calibrators: how good probabilities are by the number of calibration cases."""
 
+import contextlib
+import warnings
 from itertools import product
 from numbers import Real
 
@@ -62,6 +64,11 @@ def learning_curve(
         Columns method, size, draw (from 0 on) and value. If all scores are from 0 to 1, the method
         "uncalibrated" is what they have themselves, the same for all sizes and draws.
 
+    Warns
+    -----
+    UserWarning
+        Once, where `metric` warns, such as `cross_entropy` of probabilities that are 0 or 1.
+
     Raises
     ------
     TypeError, ValueError
@@ -103,18 +110,37 @@ def learning_curve(
     # The order in which cases are given must not matter.
     by_score = np.lexsort((y, scores))
     scores, y = scores[by_score], y[by_score]
-    rows = []
+    rows, warned = [], []
     for draw, order in enumerate(_orders(y, sizes[0], n_draws, random_state)):
         for (name, calibrator), size in product(calibrators.items(), sizes):
             used = order[:size]
             fitted = clone(calibrator, safe=False)
             fitted.fit(scores[used], y[used])
-            rows.append((name, size, draw, metric(test_y, fitted.predict(test_scores))))
+            p = fitted.predict(test_scores)
+            with _warnings_to(warned):
+                value = metric(test_y, p)
+            rows.append((name, size, draw, value))
     if all(((own >= 0) & (own <= 1)).all() for own in (scores, test_scores)):
-        value = metric(test_y, test_scores)
+        with _warnings_to(warned):
+            value = metric(test_y, test_scores)
         rows += [(_UNCALIBRATED, *point, value) for point in product(sizes, range(n_draws))]
+    if warned:
+        warnings.warn(
+            f"`metric` warned {len(warned)} times, first of all: {warned[0]}",
+            UserWarning,
+            stacklevel=2,
+        )
     table = pd.DataFrame(rows, columns=["method", "size", "draw", "value"])
     return table.sort_values(["method", "size", "draw"], ignore_index=True)
+
+
+@contextlib.contextmanager
+def _warnings_to(texts):
+    """Add the text of every warning to a list instead of showing it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    texts += [str(one.message) for one in caught]
 
 
 def _orders(y, smallest, n_draws, random_state):

@@ -110,7 +110,8 @@ def cross_entropy(y, p, eps=_EPS, weights=None):
     Warns
     -----
     UserWarning
-        That tells how many of the probabilities are clipped.
+        That tells how many of the probabilities are clipped; if they are wrong, they cost as much
+        as -log(eps).
 
     References
     ----------
@@ -127,7 +128,10 @@ def cross_entropy(y, p, eps=_EPS, weights=None):
         raise ValueError(f"`eps` must be above 0 and below 0.5, got {eps!r}.")
     n_clipped = int(((p < eps) | (1 - p < eps)).sum())
     if n_clipped:
-        warn(f"{n_clipped} of {len(p)} probabilities are clipped to {eps:.2g} or 1 less that.")
+        warn(
+            f"{n_clipped} of {len(p)} probabilities are nearer to 0 or 1 than {eps:.2g} and count "
+            "as that near."
+        )
     # 1 - p is exact above 1/2, and below it the logarithm of it has a function.
     happened = np.clip(np.where(y == 1, p, 1 - p), eps, 1 - eps)
     small = np.clip(p, eps, 0.5)
