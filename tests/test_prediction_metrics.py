@@ -274,9 +274,7 @@ def test_what_predicts_the_base_rate_is_the_baseline():
 def test_clipping_is_told():
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        with pytest.warns(
-            UserWarning, match="2 of 3 .* nearer to 0 or 1 than 2.2e-16"
-        ):
+        with pytest.warns(UserWarning, match="2 of 3 .* nearer to 0 or 1 than 2.2e-16"):
             found = cross_entropy([1, 0, 0], [0.0, 1.0, 0.5])
     assert found == pytest.approx((-2 * np.log(np.finfo(float).eps) + np.log(2)) / 3)
     with pytest.warns(UserWarning, match="1 of 2 .* nearer to 0 or 1 than 1e-20"):

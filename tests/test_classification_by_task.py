@@ -1,0 +1,142 @@
+"""Classifiers of several tasks: each task is predicted by its own network."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from bnmtl import BayesNet, MultitaskLearner, PairedPrior, SingleTaskLearner, structures
+from bnmtl.classification import BayesNetClassifier, MultitaskBayesNetClassifier
+
+ROWS = structures.load("asia").sample(400, random_state=0)
+# Classes are sorted, as scikit-learn has them; the network of the file says "yes" first.
+ROWS["bronc"] = ROWS["bronc"].cat.reorder_categories(["no", "yes"])
+QUICK = SingleTaskLearner(n_starts=1, iterations=5, random_state=0)
+TOGETHER = MultitaskLearner(PairedPrior(0.9), n_starts=1, iterations=5, random_state=0)
+CLINICS = {name: ROWS.sample(200, random_state=at) for at, name in enumerate("abc")}
+
+
+@pytest.mark.slow_without_jit
+def test_tasks_are_predicted_from_their_own_networks():
+    classifier = MultitaskBayesNetClassifier("bronc", TOGETHER).fit(CLINICS)
+    learner = clone(TOGETHER).fit(CLINICS)
+    assert classifier.networks_ == learner.networks_
+    for name, network in learner.networks_.items():
+        expected = network.predict_proba(ROWS, "bronc")
+        assert (classifier.predict_proba(ROWS, name) == expected.to_numpy()).all()
+        assert (classifier.classifiers_[name].predict(ROWS) == classifier.predict(ROWS, name)).all()
+    names = np.array(list("bca") * 20)
+    found = classifier.predict_proba(ROWS[:60], names)
+    for name in "abc":
+        expected = classifier.predict_proba(ROWS[:60], name)[names == name]
+        assert (found[names == name] == expected).all()
+
+
+def test_networks_of_tasks_that_are_there_already():
+    fitted = MultitaskBayesNetClassifier("bronc", QUICK).fit(CLINICS)
+    classifier = MultitaskBayesNetClassifier.from_networks(fitted.networks_, "bronc")
+    names = np.array(list("bca") * 20)
+    expected = fitted.predict_proba(ROWS[:60], names)
+    assert (classifier.predict_proba(ROWS[:60], names) == expected).all()
+    right = fitted.predict(ROWS[:60], names) == ROWS["bronc"][:60]
+    assert classifier.score(ROWS[:60], names) == right.mean() == fitted.score(ROWS[:60], names)
+    with pytest.raises(ValueError, match="`frame`: column `bronc` contains NaN"):
+        classifier.score(ROWS.assign(bronc=None), "a")
+    with pytest.raises(ValueError, match="`target` must be a column of `frame`, got 'bronc'"):
+        classifier.score(ROWS.drop(columns="bronc"), "a")
+    with pytest.raises(TypeError, match="`networks` must map the names of tasks to networks"):
+        MultitaskBayesNetClassifier.from_networks(list(fitted.networks_.values()), "bronc")
+    with pytest.raises(TypeError, match="`network` must be a BayesNet, got int"):
+        MultitaskBayesNetClassifier.from_networks({"a": 3}, "bronc")
+    poor = {**fitted.networks_, "b": fit_without_arcs(ROWS[["smoke", "dysp"]])}
+    with pytest.raises(ValueError, match="every task, and task `b` has no `bronc`; leave"):
+        MultitaskBayesNetClassifier.from_networks(poor, "bronc")
+    with pytest.raises(ValueError, match="`target` must be one of variables `asia`, .* got 'wren'"):
+        MultitaskBayesNetClassifier.from_networks(fitted.networks_, "wren")
+
+
+def test_a_state_that_a_network_lacks_has_no_probability_in_its_task():
+    rows = {
+        "east": pd.DataFrame({"birds": list("fmfmfm"), "wood": list("nynyyy")}),
+        "west": pd.DataFrame({"birds": list("fsfsss"), "wood": list("nynyyn")}),
+    }
+    networks = {name: fit_without_arcs(own) for name, own in rows.items()}
+    classifier = MultitaskBayesNetClassifier.from_networks(networks, "birds")
+    assert classifier.classes_.tolist() == ["f", "m", "s"]
+    for name, lacking in (("east", 2), ("west", 1)):
+        p = classifier.predict_proba(rows[name], name)
+        expected = networks[name].predict_proba(rows[name], "birds")
+        assert (p[:, lacking] == 0).all()
+        assert (np.delete(p, lacking, axis=1) == expected.to_numpy()).all()
+
+
+def fit_without_arcs(rows):
+    graph = nx.DiGraph()
+    graph.add_nodes_from(rows)
+    return BayesNet.fit(graph, rows)
+
+
+def test_one_task_is_a_single_network():
+    classifier = MultitaskBayesNetClassifier("bronc", QUICK).fit(ROWS)
+    single = BayesNetClassifier("bronc", QUICK).fit(ROWS)
+    found = classifier.predict_proba(ROWS, "task1")
+    assert (found == single.predict_proba(ROWS)).all()
+    assert classifier.classes_.tolist() == single.classes_.tolist()
+
+
+def test_tasks_share_their_classes():
+    tasks = {
+        "east": pd.DataFrame({"birds": [0, 1, 0, 1], "wood": [0, 1, 0, 1]}),
+        "west": pd.DataFrame({"birds": [0, 3, 0, 3], "wood": [0, 1, 1, 1], "sea": [0, 1, 0, 1]}),
+    }
+    classifier = MultitaskBayesNetClassifier("birds", TOGETHER).fit(tasks)
+    assert classifier.classes_.tolist() == [0, 1, 3]
+    assert classifier.predict_proba(tasks["east"], "east").shape == (4, 3)
+    assert classifier.predict(tasks["west"], "west").dtype == int
+    assert classifier.classifiers_["west"].classes_.tolist() == [0, 1, 3]
+    with pytest.raises(ValueError, match="`target` must be a column of Task `west`"):
+        MultitaskBayesNetClassifier("birds").fit({**tasks, "west": tasks["west"][["wood"]]})
+    tasks["west"] = tasks["west"].assign(birds=[0, None, 1, 1])
+    with pytest.raises(ValueError, match="Task `west`: column `birds` contains NaN .* 1 row"):
+        MultitaskBayesNetClassifier("birds").fit(tasks)
+
+
+def test_tasks_that_are_new_are_refused():
+    classifier = MultitaskBayesNetClassifier("bronc", QUICK)
+    with pytest.raises(NotFittedError):
+        classifier.predict(ROWS, "a")
+    classifier.fit(CLINICS)
+    with pytest.raises(ValueError, match="`task` must be one of tasks `a`, `b`, `c`, got 'd'"):
+        classifier.predict(ROWS, "d")
+    with pytest.raises(ValueError, match=r"one a row, 400; got the shape \(2,\)"):
+        classifier.predict(ROWS, ["a", "b"])
+    with pytest.raises(TypeError, match="must be a pandas DataFrame"):
+        classifier.predict(ROWS.to_numpy(), "a")
+
+
+def test_tasks_with_numbers_for_names_and_columns_in_their_order():
+    tasks = {1: ROWS[:200][sorted(ROWS, reverse=True)], 2: ROWS[200:]}
+    classifier = MultitaskBayesNetClassifier("bronc", QUICK).fit(tasks)
+    expected = classifier.predict_proba(ROWS, "1")
+    assert (classifier.predict_proba(ROWS, 1) == expected).all()
+    features = tasks[1].drop(columns="bronc")
+    own = classifier.classifiers_["1"]
+    assert own.feature_names_in_.tolist() == list(features)
+    with pytest.warns(UserWarning, match="valid feature names"):
+        found = own.predict_proba(features.to_numpy())
+    assert (found == classifier.predict_proba(features, 1)).all()
+
+
+def test_tasks_that_cannot_be_predicted_are_named_before_learning():
+    with pytest.raises(ValueError, match="Task `b` must have a column besides `bronc`"):
+        MultitaskBayesNetClassifier("bronc", QUICK).fit({"a": ROWS, "b": ROWS[["bronc"]]})
+    with pytest.raises(ValueError, match="`target` must be the column to predict"):
+        MultitaskBayesNetClassifier(None, QUICK).fit(CLINICS)
+    gaps = {"a": ROWS, "b": ROWS.assign(smoke=None)}
+    with pytest.raises(ValueError, match="Task `b` contains NaN .* `smoke`; .* `learner` with mis"):
+        MultitaskBayesNetClassifier("bronc", QUICK).fit(gaps)
+    mixed = {"a": ROWS, "b": ROWS.assign(bronc=np.arange(400) % 2 == 0)}
+    with pytest.raises(TypeError, match="Column `bronc` must hold values of one type"):
+        MultitaskBayesNetClassifier("bronc", QUICK).fit(mixed)
