@@ -200,7 +200,7 @@ def _below(lines, other, name, title):
 
 
 def draw(lines):
-    """Errors and cross-entropy by share of rows, a panel a table."""
+    """Errors and cross-entropy by number of rows, a panel a table."""
     from matplotlib.figure import Figure
 
     names = sorted(set(lines["table"]))
@@ -215,7 +215,10 @@ def draw(lines):
                 if len(groups):
                     style = {"marker": marker, "markersize": 4, "linewidth": 1, "label": method}
                     axes.errorbar(groups.mean().index, groups.mean(), groups.sem(), **style)
+            sizes = sorted(set(own["learned"]))
             axes.set_xscale("log")
+            axes.set_xticks(sizes, sizes)
+            axes.set_xticks([], minor=True)
             if name == "errors":
                 axes.set_title(table, fontsize=9)
             else:
