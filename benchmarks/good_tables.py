@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.good_learners import DIFFERENCES, LEARNERS, MARGINS
-from benchmarks.summary import LEVEL, claims_table, markdown, mean_and_error, paired_p, verdict
+from benchmarks.summary import LEVEL, claims_table, markdown, mean_and_error, paired_p
 
 RMSE, CROSS_ENTROPY = "root mean squared error", "cross-entropy"
 MEASURES = (RMSE, CROSS_ENTROPY)
@@ -200,11 +200,12 @@ def _lower(table, learners, ours, other, published, name):
     found = [change(table, learner, ours, other) for learner in learners]
     found = [one for one in found if one is not None]
     if found:
+        n_lower = sum(percent > 0 for _, percent, _ in found)
         yield (
             f"{ours} below {other}, {name}",
             published,
             ", ".join(text for *_, text in found),
-            verdict(sum(percent > 0 for _, percent, _ in found), len(found)),
+            f"{n_lower} of {len(found)} learners" if len(found) > 1 else n_lower == 1,
         )
 
 

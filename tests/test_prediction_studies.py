@@ -278,11 +278,12 @@ def test_verdicts_on_good_probabilities():
     )
     shape = "boosted trees: sigmoid-shaped before calibration; slope of the log odds above 1"
     assert found[shape, "yes"] == "8 of 8 problems"
-    assert found["Platt below before, root mean squared error", "repaired"] == "yes"
-    assert (
-        found["before below Platt, root mean squared error", "hurt a little by calibration"] == "no"
-    )
-    assert found["isotonic below Platt, root mean squared error", "better"] == "no"
+    repaired = ("Platt below before, root mean squared error", "repaired")
+    assert found[repaired] == "3 of 3 learners"
+    hurt = ("before below Platt, root mean squared error", "hurt a little by calibration")
+    assert found[hurt] == "0 of 2 learners"
+    assert found["isotonic below Platt, root mean squared error", "better"] == "0 of 2 learners"
+    assert found["Platt below isotonic, cross-entropy", "better"] == "12 of 12 learners"
     assert found["Platt for bagged trees, root mean squared error", "a wash"] == "no"
     small = "Platt below isotonic below 200 cases, root mean squared error"
     assert found[small, "all learners"] == "12 of 12 learners"
@@ -293,11 +294,8 @@ def test_verdicts_on_good_probabilities():
     best = "boosted trees calibrated by Platt are best, root mean squared error"
     assert found[best, "yes"] == "yes"
     worse = verdicts(good_probabilities.tables(invented_good(-0.02))["good_probabilities_claims"])
-    assert worse["Platt below before, root mean squared error", "repaired"] == "no"
-    assert (
-        worse["before below Platt, root mean squared error", "hurt a little by calibration"]
-        == "yes"
-    )
+    assert worse[repaired] == "0 of 3 learners"
+    assert worse[hurt] == "2 of 2 learners"
     assert worse[best, "yes"] == "no"
 
 
