@@ -192,7 +192,7 @@ def target_classes(values, where):
         values = values.to_numpy(dtype=values.dtype.numpy_dtype)  # pandas' own numbers and booleans
     is_categorical = isinstance(getattr(values, "dtype", None), pd.CategoricalDtype)
     values = np.asarray(values)
-    if values.dtype == object and len({_family(value) for value in values.tolist()}) > 1:
+    if values.dtype == object and len(set(map(_family, set(map(type, values.tolist()))))) > 1:
         raise TypeError(f"{where} must hold values of one type, got several; write all as text.")
     classes, codes = np.unique(values, return_inverse=True)
     # Categories, such as intervals, may be what no other column holds.
@@ -200,10 +200,10 @@ def target_classes(values, where):
     return classes, read_column(column, where).labels, codes
 
 
-def _family(value):
-    """The type of a value, all numbers being one and booleans none of them."""
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    return numbers.Real if is_number else type(value)
+def _family(kind):
+    """The type itself, but that all numbers are one, and booleans none of them."""
+    is_number = issubclass(kind, numbers.Real) and not issubclass(kind, bool)
+    return numbers.Real if is_number else kind
 
 
 def features_of(classifier, X, needed, where="`X`"):
