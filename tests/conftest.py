@@ -15,12 +15,14 @@ settings.load_profile("repeatable")
 
 
 def pytest_collection_modifyitems(items):
-    """Skip what takes minutes in plain Python."""
+    """Skip what takes minutes in plain Python, and what is the same there."""
     if not NO_JIT:
         return
+    reasons = {"slow_without_jit": "minutes in plain Python", "beside_kernels": "the same there"}
     for item in items:
-        if item.get_closest_marker("slow_without_jit"):
-            item.add_marker(pytest.mark.skip(reason="NUMBA_DISABLE_JIT=1: minutes in plain Python"))
+        for marker, reason in reasons.items():
+            if item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=f"NUMBA_DISABLE_JIT=1: {reason}"))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.beside_kernels
 ROOT = Path(__file__).resolve().parent.parent
 
 # What each room may import of the package, besides itself. Data flows one way: frames, tasks,

@@ -223,6 +223,7 @@ def plain():
     return [table.to_numpy().tolist(), arcs(consensus(table, 0.3))]
 
 
+@pytest.mark.beside_kernels
 def test_the_hash_seed_does_not_matter():
     code = "import json, test_confidence as t; print(json.dumps(t.plain()))"
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"

@@ -113,6 +113,7 @@ def test_impossible_evidence_has_probability_zero():
     assert np.isneginf(inference.log_evidence(asia, codes, 2)).tolist() == [True, False]
 
 
+@pytest.mark.beside_kernels
 def test_inference_does_not_depend_on_the_hash_seed():
     code = (
         "import numpy as np; from bnmtl import inference, structures;"

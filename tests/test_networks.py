@@ -294,6 +294,7 @@ def test_sample_does_not_depend_on_the_order_of_nodes(sprinkler):
     assert other.sample(100, random_state=1).equals(sprinkler.sample(100, random_state=1))
 
 
+@pytest.mark.beside_kernels
 def test_sample_does_not_depend_on_the_hash_seed():
     code = (
         "from bnmtl import structures, networks; import pandas as pd;"

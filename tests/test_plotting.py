@@ -222,6 +222,7 @@ def test_names_cut_short_stay_different():
     assert all(len(line) <= 20 for label in layout.labels.values() for line in label.split("\n"))
 
 
+@pytest.mark.beside_kernels
 def test_layout_does_not_depend_on_the_hash_seed_or_on_the_order_of_nodes():
     program = (
         "import networkx as nx; from bnmtl import plotting\n"

@@ -449,6 +449,7 @@ print(digest.hexdigest())
 """
 
 
+@pytest.mark.beside_kernels
 def test_nothing_depends_on_the_hash_seed():
     assert len(printed(FINGERPRINT)) == 1
 

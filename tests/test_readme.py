@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.beside_kernels
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 
 
-@pytest.mark.slow_without_jit
 def test_the_example_runs(tmp_path, monkeypatch):
     (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     monkeypatch.chdir(tmp_path)

@@ -222,6 +222,7 @@ def tables():
     return {name: table.to_numpy().tolist() for name, table in measured.items()}
 
 
+@pytest.mark.beside_kernels
 def test_the_hash_seed_does_not_matter():
     code = "import json, test_relatedness as t; print(json.dumps(t.tables()))"
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"

@@ -97,6 +97,7 @@ def test_a_fresh_seed_is_drawn_without_one():
     assert len(graphs) > 1
 
 
+@pytest.mark.beside_kernels
 def test_hash_seed(expected):
     """A fresh interpreter with another hash seed learns the same."""
     code = (

@@ -379,6 +379,7 @@ def plain():
     return result(selected(partial(), CHOOSING, n_tasks="validation", relatedness="indirect"))
 
 
+@pytest.mark.beside_kernels
 def test_the_hash_seed_does_not_matter():
     code = "import json, test_selection as t; print(json.dumps(t.plain()))"
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"

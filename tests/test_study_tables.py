@@ -23,6 +23,7 @@ from benchmarks import (
 )
 from bnmtl.penalty import penalty_grid
 
+pytestmark = pytest.mark.beside_kernels
 STUDIES = (
     penalty_curves,
     methods,

@@ -586,6 +586,7 @@ def test_merged_states_keep_the_order_of_every_task(order, parts):
     assert turned.states["x"] == states
 
 
+@pytest.mark.beside_kernels
 def test_the_hash_seed_does_not_matter():
     program = (
         "import pandas as pd, warnings; warnings.simplefilter('ignore')\n"
