@@ -4,11 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from pandas.api.types import is_numeric_dtype
+import pandas as pd
+from pandas.api.types import is_bool_dtype
 
 from bnmtl.io.bif import read_bif
 from bnmtl.io.run import RUN_FILE, read_record, read_run
 from bnmtl.named_columns import complete_names, without_points
+from bnmtl.runs import digest
+from bnmtl.tasks.files import read_rows
 from bnmtl.tasks.wording import count, listed, warn
 
 __all__ = ["LearnedNetworks", "read_networks"]
@@ -41,13 +44,36 @@ class LearnedNetworks:
     def settings(self):
         return {} if self.record is None else self.record["settings"]
 
+    @property
+    def record_path(self):
+        """The run.json of the run."""
+        return self.folder / RUN_FILE
+
+    def read_rows(self, path, task_column):
+        """Read a file of rows, the column that tells tasks as text, as learning does."""
+        return read_rows(path, {task_column, self.settings.get("task_column")})
+
     def cut(self, rows):
-        """Cut numbers where the run has cut them; return the rows and whose cut points, if any."""
+        """Cut numbers where the run has cut them; what is no number there stays text.
+
+        Returns
+        -------
+        rows : pandas.DataFrame
+        columns : list of str
+            Those that were cut.
+        """
         from bnmtl.tasks import Edges
 
         cuts = {} if self.record is None else self.record.get("cut_points", {})
-        wanted = {c: cuts[c] for c in rows.columns if c in cuts and is_numeric_dtype(rows[c])}
-        return (Edges(wanted).apply(rows), self.folder / RUN_FILE) if wanted else (rows, None)
+        numbers = {c: _numbers(rows[c]) for c in rows.columns if c in cuts}
+        columns = [c for c, values in numbers.items() if values.notna().any()]
+        found = Edges({c: cuts[c] for c in columns}).apply(rows.assign(**numbers)[columns])
+        for column in columns:
+            strange = numbers[column].isna() & rows[column].notna()
+            if strange.any():
+                texts = found[column].astype("string")
+                found[column] = texts.where(~strange, rows[column].astype("string"))
+        return rows.assign(**found), columns
 
     def tasks_of(self, rows, column):
         """Return the task of each row, None where one network predicts all of them.
@@ -108,9 +134,8 @@ class LearnedNetworks:
             )
 
     def warn_of_known_rows(self, path):
-        """Warn where the run has learned from the file that is predicted."""
-        learned_from = [Path(one) for one in self.settings.get("paths", ())]
-        if any(one.exists() and one.samefile(path) for one in learned_from):
+        """Warn where the run has learned from the file that is predicted, or from a copy."""
+        if self.record is not None and digest(path) in self.record.get("sha256", ()):
             warn(
                 "ROWS is what NETWORK was learned from, so predictions look better than they would "
                 "be of other rows."
@@ -130,6 +155,11 @@ def read_networks(path):
     LearnedNetworks
     """
     path = Path(path)
+    if not path.exists():
+        raise ValueError(
+            f"NETWORK must be a BIF file or a folder of `bnmtl learn`; `{path}` does not exist: "
+            "check the path."
+        )
     if path.is_dir():
         run = read_run(path)
         return LearnedNetworks(run.networks, path, run.record)
@@ -142,3 +172,11 @@ def read_networks(path):
     if record is None or path.name not in {task.get("file") for task in record["tasks"]}:
         record = None
     return LearnedNetworks({path.stem: network}, path, record)
+
+
+def _numbers(column):
+    """Return a column as numbers, nan where there is none."""
+    if is_bool_dtype(column):
+        return pd.Series(np.nan, index=column.index)
+    numbers = pd.to_numeric(column.astype("string"), errors="coerce").astype(float)
+    return numbers.where(np.isfinite(numbers))

@@ -11,7 +11,7 @@ _IN_OPTIONS = tuple(
     for pattern, option in (
         # Of `predict`, which neither cuts nor leaves out.
         (rf"^({_ROWS}: column .* is continuous .*); discretise .*", rf"\1; cut it, {_RUN}."),
-        (rf"^({_ROWS}: column .* the network knows \(`below_.*)\.$", rf"\1, {_RUN}."),
+        (rf"^({_ROWS}: column .* knows \(`below_.*\), got `-?[0-9.].*)\.$", rf"\1, {_RUN}."),
         (r"`unseen='ignore'`", "`--unseen ignore`"),
         (rf"^({_ROWS}: column .*) or leave (?:the column|it) out", r"\1 or remove the column"),
         (rf"^({_ROWS} must have columns among the )features of the fit", r"\1variables of NETWORK"),

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
 
 from bnmtl.inference import markov_blanket
 from bnmtl.learned_networks import read_networks
@@ -80,20 +79,20 @@ def run(options):
     ValueError, TypeError
         For mistakes in the options, the network or the rows; nothing is written then.
     """
-    from bnmtl.tasks import read
-
     file = OutputFile(options.out, (".csv", ".csv.gz"), options.force)
     target = options.target
     with warnings_kept() as caught:
         networks = read_networks(options.network)
-        (rows,) = read([options.rows]).values()
+        rows = networks.read_rows(options.rows, options.task_column)
         rows.index = range(1, len(rows) + 1)  # as messages count them
         tasks = networks.tasks_of(rows, options.task_column)
-        cut, cut_by = networks.cut(rows)
+        cut, cut_columns = networks.cut(rows)
         parts = _parts(networks, tasks, rows.index)
         classifier = _classifier(parts, tasks, options)
         states = _states(parts, target)
-        observed = _observed(rows, cut, target)
+        observed = {}
+        if target in cut_columns:
+            observed[f"observed_{target}"] = cut[target].where(cut[target].isin(states))
         names = [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
         _check_new_columns(rows, [*observed, *names])
         # Classes are sorted; the states have an order of their own, such as low, middle, high.
@@ -114,7 +113,7 @@ def run(options):
         _by_state(states, probabilities, known),
         _judged(probabilities, known),
         {} if tasks is None else judged,
-        cut_by,
+        networks.record_path if cut_columns else None,
         user_messages(caught),
     )
 
@@ -149,14 +148,6 @@ def _states(parts, target):
     """The states of the target in any network, in the order of the networks."""
     states = dict.fromkeys(state for part in parts for state in part.network.states[target])
     return np.array(list(states), dtype=object)
-
-
-def _observed(rows, cut, target):
-    """The column of the target by states, where it holds numbers that are cut: {name: column}."""
-    if target not in rows.columns or not is_numeric_dtype(rows[target]):
-        return {}
-    states = cut[target]
-    return {} if is_numeric_dtype(states) else {f"observed_{target}": states.astype("string")}
 
 
 def _check_new_columns(rows, names):

@@ -1,6 +1,7 @@
 """What the runs of all commands have in common: data in, parameters of learners, and the record."""
 
 import contextlib
+import hashlib
 import json
 import time
 import warnings
@@ -17,6 +18,7 @@ __all__ = [
     "begin_record",
     "check_belongs",
     "common_parameters",
+    "digest",
     "prior_class",
     "read_tasks",
     "score_named",
@@ -167,6 +169,12 @@ def check_belongs(option, value, owner, needed, chosen):
         )
 
 
+def digest(path):
+    """Return the SHA-256 of a file, which tells whether another one is the same."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def begin_record(command, options, edges, messages, files):
     """Return what run.json holds of every run, but for the times."""
     record = {
@@ -180,6 +188,8 @@ def begin_record(command, options, edges, messages, files):
         "warnings": messages,
         "files": sorted(files),
     }
+    if "paths" in record["settings"]:
+        record["sha256"] = [digest(path) for path in options.paths]
     if edges is not None:
         record["cut_points"] = {
             column: [float(edge) for edge in cuts] for column, cuts in edges.items()

@@ -1,5 +1,6 @@
 """`bnmtl predict` with the folder of a run: each row by the network of its task."""
 
+import json
 import shutil
 
 import numpy as np
@@ -7,9 +8,10 @@ import pandas as pd
 import pytest
 from command import frame, listing, mistake, record
 
-from bnmtl import learning
+from bnmtl import BayesNet, learning
 from bnmtl.io import read_run
 from bnmtl.options import Options
+from bnmtl.tasks import Edges
 
 PREDICT = ("predict", "run", "new.csv", "--target", "b", "--out", "out.csv")
 ADDED = ["predicted_b", "p_b_0", "p_b_1"]
@@ -108,12 +110,10 @@ def test_rows_that_were_learned_from_are_told(call, rows, learned, tmp_path):
         err = call("predict", network, learned / "birds.csv", *PREDICT[3:], "--force")[2]
         assert words in err
     shutil.copy(learned / "birds.csv", tmp_path / "new.csv")
-    assert call(*PREDICT, "--force")[2] == ""  # not known to be the same
-    (learned / "birds.csv").rename(learned / "moved.csv")
-    try:
-        assert call(*PREDICT, "--force")[2] == ""
-    finally:
-        (learned / "moved.csv").rename(learned / "birds.csv")
+    assert words in call(*PREDICT, "--force")[2]
+    text = (tmp_path / "new.csv").read_text()
+    (tmp_path / "new.csv").write_text(text[: text.rindex("\n", 0, -1)])  # a row less
+    assert call(*PREDICT, "--force")[2] == ""
 
 
 def test_one_network_for_rows_of_other_tasks_is_told(call, rows, tmp_path):
@@ -134,6 +134,81 @@ def test_a_network_that_is_not_of_the_run_is_not_cut_by_it(call, rows, tmp_path)
     for name, is_cut in (("1", True), ("mine", False)):
         out, err = call("predict", f"run/{name}.bif", *PREDICT[2:], "--force")[1:]
         assert ("Numbers were cut as in" in out) == is_cut == ("have another `region`" in err)
+
+
+def test_a_word_among_numbers_that_are_cut_is_what_is_told(call, rows, learned, tmp_path):
+    """The other numbers of the column are cut all the same, also those of the target."""
+    assert call(*PREDICT[:4], "c", *PREDICT[5:])[0] == 0
+    network = read_run("run").networks["1"]
+    states = network.states["h"]
+    strange = rows.astype({"h": object})
+    strange.loc[3, "h"] = "n/a"
+    strange.to_csv(tmp_path / "strange.csv", index=False)
+    command = ("predict", "run", "strange.csv", "--target", "h", "--out", "h.csv")
+    code, out, err = call(*command)
+    assert code == 0 and "Of 59 rows whose h is known" in out
+    assert err == (
+        "warning: ROWS: column `h` holds `n/a`, which NETWORK does not know; the share that is "
+        "predicted right leaves out 1 row.\n"
+    )
+    observed = pd.read_csv(tmp_path / "h.csv")["observed_h"]
+    cut = Edges(record(tmp_path / "run")["cut_points"]).apply(rows)["h"].astype(str)
+    assert observed.isna().tolist() == [i == 3 for i in range(60)]
+    assert observed.drop(3).tolist() == cut.drop(3).tolist() and set(cut) <= set(states)
+    # As evidence of a variable that depends on it.
+    graph = network.graph.copy()
+    graph.add_edge("h", "c")
+    graph.remove_edges_from([arc for arc in graph.edges if arc != ("h", "c")])
+    hand_made = BayesNet.fit(graph, cut.to_frame().assign(**rows[["a", "b", "c", "d"]]))
+    for task in ("1", "east", "west"):
+        hand_made.to_bif(tmp_path / "run" / f"{task}.bif")
+    command = ("predict", "run", "strange.csv", "--target", "c", "--out", "c.csv")
+    assert mistake(call(*command)).endswith(
+        f": column `h` must hold states that the network knows (`{states[0]}`, `{states[1]}`), got "
+        "`n/a`; correct them, or take them as missing with `--unseen ignore`.\n"
+    )
+    code, _, err = call(*command, "--unseen", "ignore")
+    assert code == 0 and err.endswith(
+        ": values that NETWORK does not know are taken as missing: 1 in `h`.\n"
+    )
+    expected = hand_made.predict_proba(cut.to_frame().drop(3), "c")
+    found = pd.read_csv(tmp_path / "c.csv")[["p_c_0", "p_c_1"]].drop(3)
+    assert np.allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("names", [("1.0", "2.0", "04"), ("0.5", "1e3", "x"), ("1", "2", "10")])
+def test_names_of_tasks_are_text(call, tmp_path, names):
+    """Also where a file holds one of them alone, which looks like a number."""
+    parts = [frame(seed, 60).assign(site=name) for seed, name in enumerate(names)]
+    pd.concat(parts).to_csv(tmp_path / "sites.csv", index=False)
+    learning.run(Options(paths=("sites.csv",), task_column="site", out="run", **QUICK))
+    for name, part in zip(names, parts, strict=True):
+        part[:50].to_csv(tmp_path / "new.csv", index=False)
+        for network in ("run", f"run/{name}.bif"):
+            code, _, err = call("predict", network, *PREDICT[2:], "--force")
+            assert (code, err) == (0, "")
+            written = (tmp_path / "out.csv").read_text().splitlines()
+            assert all(f",{name}," in line for line in written[1:])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"tasks": []},
+        {"tasks": None},
+        {"cut_points": None},
+        {"sha256": 5},
+        {"settings": {"task_column": ["region"]}},
+        {"tasks": [{"name": "1", "file": 5}]},
+        {"tasks": [{"name": "1", "file": "1.bif"}] * 2},
+        {"tasks": [{"name": "1", "file": "1.bif", "constant": None}]},
+    ],
+)
+def test_a_damaged_record_is_one_line(call, rows, tmp_path, damage):
+    path = tmp_path / "run" / "run.json"
+    path.write_text(json.dumps({**record(tmp_path / "run"), **damage}))
+    err = mistake(call(*PREDICT))
+    assert "`run/run.json` must list tasks" in err and "it is damaged.\n" in err
 
 
 def test_strange_values_are_told_by_task(call, rows, tmp_path):
@@ -161,7 +236,11 @@ def test_strange_values_are_told_by_task(call, rows, tmp_path):
             ["--task-column", "x"],
             "must be a column of ROWS, `region`, `a`, `b`, `c`, `d`, `h`;",
         ),
-        ({}, ["--task-column", "h"], "must be a column of names or whole numbers; `h` holds "),
+        (
+            {},
+            ["--task-column", "h"],
+            "column `h` must hold tasks of `run`, `1`, `east`, `west`, ",
+        ),
         (
             {},
             ["--task-column", "a"],

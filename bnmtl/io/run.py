@@ -68,6 +68,8 @@ def read_run(folder):
         raise ValueError(
             f"`folder` must be a folder written by `bnmtl learn`; `{folder}` holds no {RUN_FILE}."
         )
+    if not record["tasks"]:
+        raise ValueError(f"`{folder / RUN_FILE}` must list tasks; it is damaged.")
     if not _keeps_networks(record):
         raise ValueError(
             f"`folder` must be a folder written by `bnmtl learn`; `{folder}` is from `bnmtl "
@@ -111,14 +113,28 @@ def read_record(folder):
 
 def _is_complete(record):
     """Say whether a record holds what is read from it."""
-    tasks, files = record.get("tasks"), record.get("files")
-    keys = {"name", "file"} if _keeps_networks(record) else {"name"}
-    return (
-        isinstance(record.get("settings"), dict)
-        and isinstance(files, list)
+    tasks, settings = record.get("tasks"), record.get("settings")
+    if not (
+        isinstance(settings, dict)
+        and isinstance(settings.get("task_column"), str | None)
+        and isinstance(record.get("files"), list)
+        and isinstance(record.get("cut_points", {}), dict)
+        and isinstance(record.get("sha256", []), list)
         and isinstance(tasks, list)
-        and all(isinstance(task, dict) and keys <= set(task) for task in tasks)
-    )
+        and all(isinstance(task, dict) for task in tasks)
+        and all(_are_texts(task.get("constant", [])) for task in tasks)
+    ):
+        return False
+    keys = ("name", "file") if _keeps_networks(record) else ("name",)
+    return all(_differ([task.get(key) for task in tasks]) for key in keys)
+
+
+def _are_texts(values):
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _differ(values):
+    return _are_texts(values) and len(set(values)) == len(values)
 
 
 def _keeps_networks(record):

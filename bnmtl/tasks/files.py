@@ -20,13 +20,14 @@ _PARQUET = (".parquet", ".pq")
 # Numbers as programs write them. Leading zeros and plus signs mark codes such as 007, which would
 # lose them; such columns stay text.
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
+_NA_VALUES = ("", "NA", "NaN")
 _LONGEST_INTEGER = 18  # digits; of longer ones two may become the same float
 _FLOAT = re.compile(
     r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-?(?i:inf|infinity)"
 )
 
 
-def read(paths, task_column=None, na_values=("", "NA", "NaN")):
+def read(paths, task_column=None, na_values=_NA_VALUES):
     """Read tasks from files, one task per file or told apart by a column.
 
     CSV files (`.csv`, or `.tsv` with tabs; both also with `.gz`) are UTF-8 text with one header
@@ -84,6 +85,25 @@ def read(paths, task_column=None, na_values=("", "NA", "NaN")):
     }
     parts = _one_task_each(tables) if task_column is None else _join(tables, task_column)
     return parts if parquet else _infer_types(parts)
+
+
+def read_rows(path, as_text=()):
+    """Read one file as `read` does, but for columns that stay text where it is a CSV file.
+
+    Parameters
+    ----------
+    path : path
+    as_text : list of str
+        Names of columns; those that the file lacks do not count.
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
+    (path,) = _checked_paths(path)
+    if _one_format([path]):
+        return _read_parquet(path)
+    return _infer_types({path: _read_text(path, _NA_VALUES)}, as_text)[path]
 
 
 def _checked_paths(paths):
@@ -333,13 +353,13 @@ def _stack(name, pieces):
     )
 
 
-def _infer_types(parts):
+def _infer_types(parts, as_text=()):
     """Turn the text columns of all tasks into integers, floats or strings, the same in all."""
     texts = {}
     for table in parts.values():
         for column in table.columns:
             texts.setdefault(column, set()).update(table[column].array.categories)
-    kinds = {column: _kind(own) for column, own in texts.items()}
+    kinds = {c: "text" if c in as_text else _kind(own) for c, own in texts.items()}
     return {
         name: pd.DataFrame(
             {column: _converted(table[column].array, kinds[column]) for column in table.columns}
