@@ -118,13 +118,14 @@ def predict(options):
     """
     with _quietly_interrupted():
         from bnmtl.predicting import run
+        from bnmtl.tasks.wording import count
 
         result = run(options)
     _show_messages(result.warnings)
     _print_predictions(result)
     if result.cut_by is not None:
         _print_lines([f"Numbers were cut as in {result.cut_by}."])
-    _print_lines([f"{result.judged.n_rows} rows written to {options.out}."])
+    _print_lines([f"{count(result.judged.n_rows, 'row')} written to {options.out}."])
 
 
 @app.command()
@@ -204,6 +205,8 @@ def _print_networks(result):
 
 def _print_predictions(result):
     """Show how often each state is predicted and, where the truth is known, how well."""
+    from bnmtl.tasks.wording import count
+
     columns = ["state", "predicted", "mean probability", "known"]
     rows = [
         [state, f"{own.predicted}", f"{own['mean']:.3f}", f"{own.known}"]
@@ -219,8 +222,9 @@ def _print_predictions(result):
     if judged.n_known:
         _print_lines(
             [
-                f"Of {judged.n_known} rows whose {result.target} is known, {judged.accuracy:.1%} "
-                f"are predicted right; cross-entropy {judged.cross_entropy:.3f} nats."
+                f"Of {count(judged.n_known, 'row')} whose {result.target} is known, "
+                f"{judged.accuracy:.1%} are predicted right; cross-entropy "
+                f"{judged.cross_entropy:.3f} nats."
             ]
         )
 

@@ -48,13 +48,36 @@ def test_networks_of_tasks_that_are_there_already():
         classifier.score(ROWS.drop(columns="bronc"), "a")
     with pytest.raises(TypeError, match="`networks` must map the names of tasks to networks"):
         MultitaskBayesNetClassifier.from_networks(list(fitted.networks_.values()), "bronc")
-    with pytest.raises(TypeError, match="`network` must be a BayesNet, got int"):
-        MultitaskBayesNetClassifier.from_networks({"a": 3}, "bronc")
+    with pytest.raises(ValueError, match="`networks` must hold one network at least"):
+        MultitaskBayesNetClassifier.from_networks({}, "bronc")
+    twice = {1: fitted.networks_["a"], "1": fitted.networks_["b"]}
+    with pytest.raises(ValueError, match="different names, also when written as text; got `1`, `1"):
+        MultitaskBayesNetClassifier.from_networks(twice, "bronc")
+    with pytest.raises(TypeError, match="must be BayesNets, got int for task `b`"):
+        MultitaskBayesNetClassifier.from_networks({**fitted.networks_, "b": 3}, "bronc")
+    with pytest.raises(ValueError, match=r"`target` must be one of .* got \['bronc'\]"):
+        MultitaskBayesNetClassifier.from_networks(fitted.networks_, ["bronc"])
+    with pytest.raises(ValueError, match="`frame` must have rows to judge"):
+        fitted.score(ROWS[:0], "a")
     poor = {**fitted.networks_, "b": fit_without_arcs(ROWS[["smoke", "dysp"]])}
     with pytest.raises(ValueError, match="every task, and task `b` has no `bronc`; leave"):
         MultitaskBayesNetClassifier.from_networks(poor, "bronc")
     with pytest.raises(ValueError, match="`target` must be one of variables `asia`, .* got 'wren'"):
         MultitaskBayesNetClassifier.from_networks(fitted.networks_, "wren")
+
+
+@pytest.mark.parametrize("kind", [int, float, str, bool, "Int64", "boolean", "string", "category"])
+def test_targets_of_any_type_are_judged(kind):
+    numbers = ROWS.assign(bronc=(ROWS["bronc"] == "yes").astype(int).astype(kind))
+    tasks = {"a": numbers[:200], "b": numbers[200:]}
+    fitted = MultitaskBayesNetClassifier("bronc", QUICK).fit(tasks)
+    read = MultitaskBayesNetClassifier.from_networks(fitted.networks_, "bronc")
+    right = (fitted.predict(numbers, "a") == numbers["bronc"].to_numpy()).mean()
+    assert read.score(numbers, "a") == fitted.score(numbers, "a") == right > 0.7
+    states = np.array(fitted.classifiers_["a"].states_)[(ROWS["bronc"] == "yes").astype(int)]
+    strange = numbers.assign(bronc=np.where(ROWS.index % 2, states, "new"))
+    half = (fitted.predict(numbers, "a") == numbers["bronc"].to_numpy())[1::2].sum() / 400
+    assert read.score(strange, "a") == half
 
 
 def test_a_state_that_a_network_lacks_has_no_probability_in_its_task():

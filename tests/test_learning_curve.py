@@ -158,6 +158,21 @@ def test_warnings_of_the_metric_are_told_once():
     assert one.filename == __file__
 
 
+def test_other_warnings_are_passed_on():
+    def old(y, p):
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+        if p[0] == TEST[0][0]:  # the scores themselves, which are measured once
+            warnings.warn("odd", UserWarning, stacklevel=1)
+        return 0.5
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        curve(metric=old, sizes=[32], n_draws=3)
+    kinds = [one.category for one in caught]
+    assert kinds == [DeprecationWarning] * 7 + [UserWarning]
+    assert str(caught[-1].message) == "`metric` warned once: odd"
+
+
 def test_few_cases_are_for_platt_and_many_for_isotonic():
     """A sigmoid cannot have the right shape here; isotonic regression has it with enough cases."""
     rng = np.random.default_rng(0)

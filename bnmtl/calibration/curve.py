@@ -125,22 +125,23 @@ def learning_curve(
             value = metric(test_y, test_scores)
         rows += [(_UNCALIBRATED, *point, value) for point in product(sizes, range(n_draws))]
     if warned:
-        warnings.warn(
-            f"`metric` warned {len(warned)} times, first of all: {warned[0]}",
-            UserWarning,
-            stacklevel=2,
-        )
+        times = "once" if len(warned) == 1 else f"{len(warned)} times, first of all"
+        warnings.warn(f"`metric` warned {times}: {warned[0]}", UserWarning, stacklevel=2)
     table = pd.DataFrame(rows, columns=["method", "size", "draw", "value"])
     return table.sort_values(["method", "size", "draw"], ignore_index=True)
 
 
 @contextlib.contextmanager
 def _warnings_to(texts):
-    """Add the text of every warning to a list instead of showing it."""
+    """Add the text of every warning for users to a list instead of showing it."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+        warnings.simplefilter("always", UserWarning)
         yield
-    texts += [str(one.message) for one in caught]
+    for one in caught:
+        if issubclass(one.category, UserWarning):
+            texts.append(str(one.message))
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
 
 
 def _orders(y, smallest, n_draws, random_state):

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.classification.network import BayesNetClassifier
@@ -16,7 +15,7 @@ from bnmtl.classification.rows import (
 )
 from bnmtl.learners import MultitaskLearnerCV
 from bnmtl.networks import BayesNet
-from bnmtl.parameters import column_labels
+from bnmtl.parameters import code_frame, column_labels
 from bnmtl.tasks.encoding import named_frames
 from bnmtl.tasks.wording import listed, type_of
 
@@ -143,12 +142,23 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         >>> classifier.score(rows, task=["a", "b"] * 500)
         0.831
         """
-        if not hasattr(networks, "items") or not len(networks):
+        if not hasattr(networks, "items"):
             raise TypeError(
-                "`networks` must map the names of tasks to networks, at least one, got "
-                f"{type_of(networks)}."
+                f"`networks` must map the names of tasks to networks, got {type_of(networks)}."
             )
-        known = [isinstance(own, BayesNet) and target in own.states for own in networks.values()]
+        if not len(networks):
+            raise ValueError("`networks` must hold one network at least; it is empty.")
+        for name, network in networks.items():
+            if not isinstance(network, BayesNet):
+                raise TypeError(
+                    f"`networks` must be BayesNets, got {type_of(network)} for task `{name}`."
+                )
+        if len({str(name) for name in networks}) < len(networks):
+            raise ValueError(
+                "`networks` must have different names, also when written as text; got "
+                f"{listed(networks)}."
+            )
+        known = [isinstance(target, str) and target in own.states for own in networks.values()]
         if any(known) and not all(known):
             lacking = list(networks)[known.index(False)]
             raise ValueError(
@@ -164,7 +174,11 @@ class MultitaskBayesNetClassifier(BaseEstimator):
     def _publish(self, classifiers, learner):
         self.learner_, self.classifiers_ = learner, classifiers
         self.networks_ = {name: own.network_ for name, own in classifiers.items()}
-        self.classes_ = np.unique(np.concatenate([own.classes_ for own in classifiers.values()]))
+        classes = [own.classes_ for own in classifiers.values()]
+        self.classes_, first = np.unique(np.concatenate(classes), return_index=True)
+        # What the networks call the classes, in the order of `classes_`.
+        states = [np.array(own.states_, dtype=object) for own in classifiers.values()]
+        self._states = np.concatenate(states)[first].tolist()
         return self
 
     def predict_proba(self, frame, task):
@@ -218,17 +232,23 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         Parameters
         ----------
         frame : pandas.DataFrame, shape (n_rows, n_columns)
-            With the target, in every row.
+            With the target, in every row; its states are told as in ``fit``, so 1, 1.0 and "1" are
+            one. States that no network knows are never right.
         task : str or array-like of str, shape (n_rows,)
 
         Returns
         -------
         float
         """
+        check_is_fitted(self)
         target = str(self.target)
         _, values = target_column(frame, target, "`frame`")
+        if not len(values):
+            raise ValueError("`frame` must have rows to judge; it has none.")
         check_complete(values, f"`frame`: column `{target}`")
-        return accuracy_score(values, self.predict(frame, task))
+        values = pd.DataFrame({target: values.array})
+        codes = code_frame(values, {target: self._states}, complete=False, unseen="ignore")
+        return float((codes[target] == self.predict_proba(frame, task).argmax(axis=1)).mean())
 
     def _probabilities(self, frame, task):
         if str(task) not in self.classifiers_:

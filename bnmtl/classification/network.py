@@ -50,6 +50,8 @@ class BayesNetClassifier(NetworkClassifier):
     classes_ : numpy.ndarray, shape (n_classes,)
         The values of the target that occur, or those of `from_network`; sorted.
     network_ : BayesNet
+    states_ : tuple of str
+        What the network calls the classes, in their order.
     target_ : str
         The target's name in the network.
     learner_ : learner
@@ -176,6 +178,7 @@ class BayesNetClassifier(NetworkClassifier):
         # Sorted, as scikit-learn takes classes to be; those of a network may be in any order.
         self._order = np.argsort(classes, kind="stable")
         self.network_, self.target_, self.classes_ = network, target, classes[self._order]
+        self.states_ = tuple(network.states[target][at] for at in self._order)
         self.feature_names_ = names
         self.blanket_ = tuple(sorted(markov_blanket(network.graph, target)))
         connected = nx.node_connected_component(network.graph.to_undirected(as_view=True), target)
