@@ -200,12 +200,13 @@ def _lower(table, learners, ours, other, published, name):
     found = [change(table, learner, ours, other) for learner in learners]
     found = [one for one in found if one is not None]
     if found:
-        n_lower = sum(percent > 0 for _, percent, _ in found)
+        sure = [percent for gain, percent, _ in found if paired_p(gain, 0 * gain) < LEVEL]
+        n_lower = sum(percent > 0 for percent in sure)
         yield (
             f"{ours} below {other}, {name}",
             published,
             ", ".join(text for *_, text in found),
-            f"{n_lower} of {len(found)} learners" if len(found) > 1 else n_lower == 1,
+            f"lower for {n_lower}, higher for {len(sure) - n_lower} of {len(found)}",
         )
 
 

@@ -231,23 +231,28 @@ def _measured(calibrated):
     return pd.DataFrame(table).T.rename_axis("method")
 
 
-def _gain(calibrated, best):
+def _gain(calibrated):
     """How far the cross-entropy of the best method is below that of the scores as they are.
 
-    Below that of the next best method where scores are no probabilities; None if there is none.
+    Below that of the next best method where scores are no probabilities.
     """
-    y = calibrated.y[calibrated.cases]
+    cases = calibrated.cases
+    y = calibrated.y[cases]
     losses = {
-        method: -np.log(np.clip(np.where(y == 1, p, 1 - p), _EPS, 1 - _EPS))
-        for method, p in ((name, own[calibrated.cases]) for name, own in calibrated.stages.items())
+        method: -np.log(np.clip(np.where(y == 1, p[cases], 1 - p[cases]), _EPS, 1 - _EPS))
+        for method, p in calibrated.stages.items()
     }
-    others = [method for method in losses if method not in best]
-    if not others:
-        return None
-    than = "before" if "before" in others else min(others, key=lambda one: losses[one].mean())
-    gains = losses[than] - losses[best[0]]
+    methods = sorted(losses, key=lambda one: losses[one].mean())
+    than = "before" if "before" in losses else methods[1]
+    best = next(one for one in methods if one != than)
+    gains = losses[than] - losses[best]
     error = gains.std(ddof=1) / np.sqrt(len(gains))
-    return {"than": than, "nats": float(gains.mean()), "standard_error": float(error)}
+    return {
+        "of": best,
+        "than": than,
+        "nats": float(gains.mean()),
+        "standard_error": float(error),
+    }
 
 
 def _warn_of_certainty(calibrated):
@@ -316,7 +321,6 @@ def _draw(calibrated):
 def _record(options, calibrated, measures):
     """What run.json holds of this command alone."""
     sizes = {name: len(own) for name, own in _parts(calibrated).items()}
-    best = calibration_report.best(measures["cross-entropy (nats)"])
     if calibrated.groups is not None:
         del sizes[_ALL]
     return {
@@ -326,8 +330,8 @@ def _record(options, calibrated, measures):
         "positive": int(np.nansum(calibrated.y)),
         "folds": calibrated.n_folds,
         "measures": measures.to_dict("index"),
-        "best": best,
-        "gain": None if "before" in best else _gain(calibrated, best),
+        "best": calibration_report.best(measures["cross-entropy (nats)"]),
+        "gain": _gain(calibrated),
         "calibrators": calibrated.parameters(),
         "kept_between": [calibrated.lowest, 1 - calibrated.lowest],
     }

@@ -1,5 +1,6 @@
 """One HTML page about scores and what calibration makes of them: picture, measures, parameters."""
 
+import math
 from html import escape
 
 from bnmtl.calibration.classifier import ENOUGH_FOR_ISOTONIC
@@ -74,24 +75,34 @@ def best(values):
 
 def verdict(record):
     """Say in one sentence which methods have the lowest cross-entropy, and by how much."""
-    names = record["best"]
-    if "before" in names:
-        return "No method of calibration has a lower cross-entropy than the scores as they are."
-    gain, caution = record["gain"], ""
-    if gain is not None:
-        than = "of the scores as they are" if gain["than"] == "before" else f"of {gain['than']}"
-        caution = (
-            f", {gain['nats']:.{DIGITS}f} ± {gain['standard_error']:.{DIGITS}f} (standard error) "
-            f"below that {than}"
-        )
-        if gain["nats"] < 2 * gain["standard_error"]:
-            caution += ", which may be chance"
-    if names == ["isotonic"] and record["labelled"] < ENOUGH_FOR_ISOTONIC:
-        caution += (
-            f"; of so few rows it follows chance, so below about {ENOUGH_FOR_ISOTONIC} prefer Platt"
+    names, gain = record["best"], record["gain"]
+    if names == ["before"]:
+        return (
+            "No method of calibration has a lower cross-entropy than the scores as they are; that "
+            f"of {gain['of']} is {_difference(gain)}above it{_chance(gain)}."
         )
     has = "has" if len(names) == 1 else "have"
-    return f"By cross-validation, {' and '.join(names)} {has} the lowest cross-entropy{caution}."
+    known = " and ".join("the scores as they are" if one == "before" else one for one in names)
+    said = f"By cross-validation, {known} {has} the lowest cross-entropy"
+    if gain["than"] not in names:
+        than = "the scores as they are" if gain["than"] == "before" else gain["than"]
+        said += f", {_difference(gain)}below that of {than}{_chance(gain)}"
+    if names == ["isotonic"] and record["labelled"] < ENOUGH_FOR_ISOTONIC:
+        said += (
+            f"; of so few rows it follows chance, so below about {ENOUGH_FOR_ISOTONIC} prefer Platt"
+        )
+    return f"{said}."
+
+
+def _difference(gain):
+    """A difference and its standard error, with two digits of the latter at least."""
+    value, error = abs(gain["nats"]), gain["standard_error"]
+    digits = DIGITS if error == 0 else max(DIGITS, 1 - math.floor(math.log10(error)))
+    return f"{value:.{digits}f} \u00b1 {error:.{digits}f} (standard error) "
+
+
+def _chance(gain):
+    return ", which may be chance" if abs(gain["nats"]) < 2 * gain["standard_error"] else ""
 
 
 def _measures_section(result):

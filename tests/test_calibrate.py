@@ -274,24 +274,30 @@ def test_the_report(call, cases, tmp_path):
 
 
 def test_the_verdict_names_all_that_are_best():
-    kept = {"labelled": 50, "gain": None}
+    gain = {"of": "Platt", "than": "before", "nats": 0.02, "standard_error": 0.00999}
+    kept = {"labelled": 50, "gain": gain}
     said = {
         names: verdict({**kept, "best": names.split(",")})
-        for names in ("before,Platt", "Platt", "Platt,isotonic", "isotonic")
+        for names in ("before,Platt", "Platt", "Platt,isotonic", "isotonic", "before")
     }
-    assert said["before,Platt"].startswith(
-        "No method of calibration has a lower cross-entropy than"
-    )
-    assert said["Platt"] == "By cross-validation, Platt has the lowest cross-entropy."
-    assert said["Platt,isotonic"].startswith("By cross-validation, Platt and isotonic have the low")
-    assert said["isotonic"].endswith("it follows chance, so below about 1000 prefer Platt.")
-    assert "chance" not in verdict({"labelled": 2000, "best": ["isotonic"], "gain": None})
-    gain = {"than": "isotonic", "nats": 0.02, "standard_error": 0.00999}
-    said = verdict({**kept, "best": ["Platt"], "gain": gain})
-    assert said.endswith("ntropy, 0.0200 ± 0.0100 (standard error) below that of isotonic.")
-    gain["standard_error"] = 0.0101
-    said = verdict({**kept, "best": ["Platt"], "gain": gain})
-    assert said.endswith(" below that of isotonic, which may be chance.")
+    lowest = "the lowest cross-entropy"
+    more = ", 0.0200 ± 0.0100 (standard error) below that of the scores as they are"
+    few = "; of so few rows it follows chance, so below about 1000 prefer Platt"
+    assert said == {
+        "before,Platt": f"By cross-validation, the scores as they are and Platt have {lowest}.",
+        "Platt": f"By cross-validation, Platt has {lowest}{more}.",
+        "Platt,isotonic": f"By cross-validation, Platt and isotonic have {lowest}{more}.",
+        "isotonic": f"By cross-validation, isotonic has {lowest}{more}{few}.",
+        "before": "No method of calibration has a lower cross-entropy than the scores as they are; "
+        "that of Platt is 0.0200 ± 0.0100 (standard error) above it.",
+    }
+    assert "chance" not in verdict({**kept, "labelled": 2000, "best": ["isotonic"]})
+    gain |= {"than": "isotonic", "standard_error": 0.0101}
+    said = verdict({**kept, "best": ["Platt"]})
+    assert said.endswith(" (standard error) below that of isotonic, which may be chance.")
+    gain |= {"nats": -2e-5, "standard_error": 3.14e-6}
+    said = verdict({**kept, "best": ["before"]})
+    assert said.endswith(" that of Platt is 0.0000200 ± 0.0000031 (standard error) above it.")
     table = pd.Series({"before": 0.50004, "Platt": 0.49996, "isotonic": 0.50006})
     assert best(table) == ["before", "Platt"]
 

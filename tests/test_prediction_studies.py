@@ -279,11 +279,13 @@ def test_verdicts_on_good_probabilities():
     shape = "boosted trees: sigmoid-shaped before calibration; slope of the log odds above 1"
     assert found[shape, "yes"] == "8 of 8 problems"
     repaired = ("Platt below before, root mean squared error", "repaired")
-    assert found[repaired] == "3 of 3 learners"
+    assert found[repaired] == "lower for 3, higher for 0 of 3"
     hurt = ("before below Platt, root mean squared error", "hurt a little by calibration")
-    assert found[hurt] == "0 of 2 learners"
-    assert found["isotonic below Platt, root mean squared error", "better"] == "0 of 2 learners"
-    assert found["Platt below isotonic, cross-entropy", "better"] == "12 of 12 learners"
+    assert found[hurt] == "lower for 0, higher for 2 of 2"
+    better = ("isotonic below Platt, root mean squared error", "better")
+    assert found[better] == "lower for 0, higher for 2 of 2"
+    better = ("Platt below isotonic, cross-entropy", "better")
+    assert found[better] == "lower for 12, higher for 0 of 12"
     assert found["Platt for bagged trees, root mean squared error", "a wash"] == "no"
     small = "Platt below isotonic below 200 cases, root mean squared error"
     assert found[small, "all learners"] == "12 of 12 learners"
@@ -294,8 +296,8 @@ def test_verdicts_on_good_probabilities():
     best = "boosted trees calibrated by Platt are best, root mean squared error"
     assert found[best, "yes"] == "yes"
     worse = verdicts(good_probabilities.tables(invented_good(-0.02))["good_probabilities_claims"])
-    assert worse[repaired] == "0 of 3 learners"
-    assert worse[hurt] == "2 of 2 learners"
+    assert worse[repaired] == "lower for 0, higher for 3 of 3"
+    assert worse[hurt] == "lower for 2, higher for 0 of 2"
     assert worse[best, "yes"] == "no"
 
 
