@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from bnmtl.io.bif import read_bif
 from bnmtl.io.run import RUN_FILE, read_record, read_run
@@ -175,8 +175,10 @@ def read_networks(path):
 
 
 def _numbers(column):
-    """Return a column as numbers, nan where there is none."""
+    """Return a column as numbers, nan where there is none; those of text are told one by one."""
     if is_bool_dtype(column):
         return pd.Series(np.nan, index=column.index)
-    numbers = pd.to_numeric(column.astype("string"), errors="coerce").astype(float)
+    if not is_numeric_dtype(column):
+        column = pd.to_numeric(column.astype("string"), errors="coerce")
+    numbers = column.astype(float)
     return numbers.where(np.isfinite(numbers))
