@@ -1,7 +1,6 @@
 """One run of `bnmtl calibrate`: scores and labels in, calibrated scores and their quality out."""
 
 from dataclasses import dataclass
-from numbers import Number
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +10,14 @@ from bnmtl import calibration_report
 from bnmtl.calibration import reliability
 from bnmtl.cross_calibration import METHODS, Calibrated
 from bnmtl.io.run import RUN_FILE
+from bnmtl.kept_calibrators import as_record
 from bnmtl.metrics.prediction import (
     calibration_error,
     cross_entropy,
     roc_area,
     root_mean_squared_error,
 )
-from bnmtl.named_columns import complete_names, names_in, without_points
+from bnmtl.named_columns import without_points
 from bnmtl.output import OutputFolder
 from bnmtl.runs import (
     Clock,
@@ -27,7 +27,16 @@ from bnmtl.runs import (
     warnings_kept,
     write_record,
 )
-from bnmtl.tasks.wording import count, listed, warn
+from bnmtl.scored_rows import (
+    ALL,
+    check_columns,
+    check_new_columns,
+    checked_groups,
+    checked_labels,
+    checked_scores,
+    hashes,
+)
+from bnmtl.tasks.wording import count, warn
 
 __all__ = ["Result", "run"]
 
@@ -35,7 +44,6 @@ _FILES = (
     *("scores.csv", "measures.csv", "reliability.csv", "reliability.png", "report.html"),
     RUN_FILE,
 )
-_ALL = "all rows"
 _EPS = float(np.finfo(float).eps)
 _MEASURES = {
     # Clipped here, as what is clipped is told of in words of its own.
@@ -86,6 +94,11 @@ def run(options):
     """
     from bnmtl.tasks import read
 
+    if options.label is None:
+        raise ValueError(
+            "`--label Y` must be given, or `--apply RUN` for the calibrators of an earlier run: "
+            "see `bnmtl calibrate --help`."
+        )
     clock = Clock()
     folder = OutputFolder(options.out, options.force)
     folder.reserve(_FILES)
@@ -93,8 +106,8 @@ def run(options):
         (rows,) = read([options.scores]).values()
         scores, y, groups = _checked(rows, options)
         clock.lap("reading")
-        calibrated = Calibrated(scores, y, groups, _hashes(rows))
-        _check_new_columns(rows, calibrated)
+        calibrated = Calibrated(scores, y, groups, hashes(rows))
+        check_new_columns(rows, calibrated.columns.values())
         clock.lap("calibrating")
         measures, tables = _measured(calibrated), _tables(calibrated)
         _warn_of_certainty(calibrated)
@@ -114,109 +127,12 @@ def run(options):
 def _checked(rows, options):
     """Return scores, labels as 1, 0 and nan where there is none, and groups or None."""
     named = {"--label": options.label, "--score": options.score, "--group": options.group}
-    named = {option: column for option, column in named.items() if column is not None}
-    for option, column in named.items():
-        if column not in rows.columns:
-            raise ValueError(
-                f"`{option}` must be a column of SCORES, {listed(rows.columns)}; {column} was "
-                "given."
-            )
-    for column in named.values():
-        same = [f"`{option}`" for option, other in named.items() if other == column]
-        if len(same) > 1:
-            raise ValueError(
-                f"{' and '.join(same)} must be different columns; {column} was given for both."
-            )
+    check_columns(rows, named)
     return (
-        _checked_scores(rows[options.score]),
-        _checked_labels(rows[options.label], options.positive),
-        None if options.group is None else _checked_groups(rows[options.group]),
+        checked_scores(rows[options.score]),
+        checked_labels(rows[options.label], options.positive),
+        None if options.group is None else checked_groups(rows[options.group]),
     )
-
-
-def _checked_scores(column):
-    values = column.dropna()
-    if values.dtype == object and all(isinstance(one, Number) for one in values):
-        # Decimals, and whole numbers beyond 64 bits; True and False are numbers to Python.
-        column = column if any(isinstance(one, bool) for one in values) else column.astype(float)
-    if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
-        bad = values[pd.to_numeric(values.astype(str), errors="coerce").isna()]
-        # Numbers that are written as codes are, such as 007, are texts as well.
-        found = f"`{values.iloc[0]}` as a text" if bad.empty else f"`{bad.iloc[0]}`"
-        raise ValueError(
-            f"`--score` must be a column of numbers; `{column.name}` holds {found}: choose another "
-            "one or correct it."
-        )
-    scores = column.to_numpy(dtype=float)
-    if not np.isfinite(scores).all():
-        at = int(np.flatnonzero(~np.isfinite(scores))[0])
-        raise ValueError(
-            f"`--score`: column `{column.name}` must be complete and finite; it is not in row "
-            f"{at + 1}: fill it or remove the row."
-        )
-    return scores
-
-
-def _checked_labels(column, positive):
-    texts = names_in(column, "--label").dropna()
-    found = sorted(set(texts))
-    if not found:
-        raise ValueError(
-            f"`--label`: column `{column.name}` must hold labels; it is empty: choose another one."
-        )
-    if positive is None:
-        ours = {"0": 0.0, "1": 1.0, "False": 0.0, "True": 1.0}
-        if not set(found) <= {"0", "1"} and not set(found) <= {"False", "True"}:
-            raise ValueError(
-                "`--positive` must say which label is predicted, unless labels are 0 and 1 or "
-                f"False and True; `{column.name}` holds {listed(found)}."
-            )
-        y = texts.map(ours)
-    else:
-        if positive not in found:
-            raise ValueError(
-                f"`--positive` must be one of the labels, {listed(found)}; {positive} was given."
-            )
-        y = (texts == positive).astype(float)
-    if y.nunique() < 2:
-        raise ValueError(
-            f"`--label`: column `{column.name}` must hold positive and negative cases; it holds "
-            f"{listed(found)} alone: choose another one, or add cases."
-        )
-    counts = y.value_counts()
-    if counts.min() < 2:
-        raise ValueError(
-            f"`--label`: column `{column.name}` must hold two cases of each class or more; one is "
-            f"{'positive' if counts.idxmin() else 'negative'}: add cases."
-        )
-    return y.reindex(column.index).to_numpy(dtype=float)
-
-
-def _checked_groups(column):
-    names = complete_names(column, "--group")
-    if _ALL in names:
-        raise ValueError(
-            f"`--group`: column `{column.name}` must not hold `{_ALL}`, as all groups together are "
-            "called; rename that group."
-        )
-    return names
-
-
-def _hashes(rows):
-    """A number a row, the same for the same row in any order of rows and columns."""
-    columns = {name: rows[name] for name in sorted(rows.columns, key=str)}
-    # Objects such as lists have no hash, but a text.
-    texts = {name: own.map(repr) if own.dtype == object else own for name, own in columns.items()}
-    return pd.util.hash_pandas_object(pd.DataFrame(texts), index=False).to_numpy()
-
-
-def _check_new_columns(rows, calibrated):
-    there = [name for name in calibrated.columns.values() if name in rows.columns]
-    if there:
-        raise ValueError(
-            f"SCORES must not hold columns that are written, and has {listed(there)}; rename or "
-            "remove them."
-        )
 
 
 def _measured(calibrated):
@@ -282,7 +198,7 @@ def _warn_of_order(calibrated):
 def _parts(calibrated):
     """Rows with labels, all of them and those of each group, by name."""
     cases = calibrated.cases
-    parts = {_ALL: cases}
+    parts = {ALL: cases}
     if calibrated.groups is not None:
         groups = calibrated.groups[cases]
         parts |= {name: cases[groups == name] for name in sorted(set(groups))}
@@ -308,10 +224,10 @@ def _draw(calibrated):
         predictions = {
             name: {method: p[own] for method, p in stages.items()} for name, own in parts.items()
         }
-        first = _ALL
+        first = ALL
     else:  # the methods side by side
-        y = calibrated.y[parts[_ALL]]
-        predictions = {method: {_ALL: p[parts[_ALL]]} for method, p in stages.items()}
+        y = calibrated.y[parts[ALL]]
+        predictions = {method: {ALL: p[parts[ALL]]} for method, p in stages.items()}
         first = "before"
     return plotting.calibration_panel(
         y, predictions, calibrators={first: curves} if calibrated.are_probabilities else None
@@ -322,7 +238,7 @@ def _record(options, calibrated, measures):
     """What run.json holds of this command alone."""
     sizes = {name: len(own) for name, own in _parts(calibrated).items()}
     if calibrated.groups is not None:
-        del sizes[_ALL]
+        del sizes[ALL]
     return {
         "tasks": [{"name": name, "rows": n_rows} for name, n_rows in sizes.items()],
         "rows": len(calibrated.y),
@@ -332,7 +248,7 @@ def _record(options, calibrated, measures):
         "measures": measures.to_dict("index"),
         "best": calibration_report.best(measures["cross-entropy (nats)"]),
         "gain": _gain(calibrated),
-        "calibrators": calibrated.parameters(),
+        "calibrators": as_record(calibrated.fitted),
         "kept_between": [calibrated.lowest, 1 - calibrated.lowest],
     }
 

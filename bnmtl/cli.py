@@ -134,8 +134,11 @@ def calibrate(options):
     """Make probabilities of scores that mean what they say.
 
     Writes scores.csv with the calibrated scores, measures.csv, reliability.csv,
-    reliability.png, report.html and run.json to DIR.
+    reliability.png, report.html and run.json to DIR; with --apply scores.csv and run.json.
     """
+    if options.apply is not None:
+        _apply(options)
+        return
     with _quietly_interrupted():
         from bnmtl.calibrating import run
         from bnmtl.calibration_report import verdict
@@ -146,6 +149,20 @@ def calibrate(options):
     rows = [[name, *(f"{one:.4f}" for one in own)] for name, *own in measures.itertuples()]
     _print_table(["method", *measures], rows)
     _print_lines(["", verdict(result.record), _where(result)])
+
+
+def _apply(options):
+    """Calibrate scores by the calibrators of an earlier run."""
+    with _quietly_interrupted():
+        from bnmtl.applying import run
+        from bnmtl.tasks.wording import count
+
+        result = run(options)
+    _show_warnings(result)
+    rows = [[name, f"{mean:.3f}"] for name, mean in result.columns.mean().items()]
+    _print_table(["column", "mean probability"], rows)
+    n_rows = count(len(result.columns), "row")
+    _print_lines(["", f"{n_rows} written to {result.folder / 'scores.csv'}."])
 
 
 @contextlib.contextmanager

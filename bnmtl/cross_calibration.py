@@ -3,6 +3,7 @@
 import numpy as np
 
 from bnmtl.calibration import IsotonicCalibrator, MultitaskPlattCalibrator, PlattCalibrator
+from bnmtl.kept_calibrators import calibrated
 
 __all__ = ["METHODS", "Calibrated"]
 
@@ -87,32 +88,5 @@ class Calibrated:
         return calibrator.fit(self.scores[rows], self.y[rows])
 
     def _predict(self, calibrator, rows):
-        scores = self.scores[rows]
-        if not isinstance(calibrator, MultitaskPlattCalibrator):
-            return calibrator.predict(scores)
-        p = calibrator.pooled_.predict(scores)
-        known = np.isin(self.groups[rows].astype(str), list(calibrator.a_.index))
-        if known.any():
-            p[known] = calibrator.predict(scores[known], self.groups[rows][known])
-        return p
-
-    def parameters(self):
-        """What each calibrator of all cases is, by method, as numbers and lists."""
-        platt, isotonic = self.fitted["platt"], self.fitted["isotonic"]
-        found = {
-            "platt": {"scale": platt.scale, "a": platt.a_, "b": platt.b_},
-            "isotonic": {
-                "scores": isotonic.scores_.tolist(),
-                "values": isotonic.values_.tolist(),
-            },
-        }
-        if self.groups is not None:
-            own = self.fitted["platt_by_group"]
-            found["platt_by_group"] = {
-                "scale": own.scale,
-                "a": own.a_.to_dict(),
-                "b": own.b_.to_dict(),
-                "variance": own.variance_,
-                "pooled": {"a": own.pooled_.a_, "b": own.pooled_.b_},
-            }
-        return found
+        groups = None if self.groups is None else self.groups[rows]
+        return calibrated(calibrator, self.scores[rows], groups)

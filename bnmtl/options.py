@@ -226,8 +226,11 @@ class CalibrateOptions:
     """What `bnmtl calibrate` is asked for."""
 
     scores: str = _argument("SCORES", "CSV or Parquet file: a row a case.", _file)
-    label: str = _option(
-        "Y", "Column of labels; rows without a label are calibrated by the others.", _name, MISSING
+    label: str | None = _option(
+        "Y",
+        "Column of labels; rows without a label are calibrated by the others. Must be given but "
+        "with --apply.",
+        _name,
     )
     score: str = _option("P", "Column of scores, probabilities or others.", _name, MISSING)
     positive: str | None = _option(
@@ -235,6 +238,11 @@ class CalibrateOptions:
     )
     group: str | None = _option(
         "C", "Column of groups, which get sigmoids of their own, near that of all.", _name
+    )
+    apply: str | None = _option(
+        "RUN",
+        "Folder that an earlier run has written: take its calibrators, for scores without labels.",
+        _file,
     )
     out: str = _option("DIR", "Folder to write.", default="bnmtl-calibrate")
     force: bool = _force("Replace the files of an earlier run in DIR; others stay.")

@@ -47,7 +47,7 @@ ROOMS["calibration"] = {"metrics"}
 # The border: nobody else imports these.
 BORDER = (
     *("plotting", "output", "page", "report", "related_report", "calibration_report", "runs"),
-    *("named_columns", "learned_networks"),
+    *("named_columns", "learned_networks", "scored_rows", "kept_calibrators", "applying"),
     *("learning", "relating", "predicting", "calibrating", "cross_calibration"),
 )
 for border in (*BORDER, "mistakes", "options", "cli"):

@@ -1,0 +1,171 @@
+"""`bnmtl calibrate --apply`: other scores get what the calibrators of an earlier run make of them."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from command import listing, mistake, record
+
+APPLY = ("calibrate", "new.csv", "--score", "p", "--apply", "fitted", "--out", "out")
+COLUMNS = ["calibrated_platt", "calibrated_isotonic", "calibrated_platt_by_group"]
+
+
+@pytest.fixture
+def fitted(call, monkeypatch, tmp_path):
+    """Run `calibrate` on cases with labels and others without; returns the latter calibrated."""
+    monkeypatch.setattr("bnmtl.calibrating._draw", lambda _: None)
+    monkeypatch.setattr("bnmtl.plotting.png", lambda _: b"")
+    monkeypatch.setattr("bnmtl.calibration_report.write", lambda *_: None)
+
+    def run(*options, spread=1.0):
+        rng = np.random.default_rng(0)
+        p = np.round(rng.random(300), 2)
+        town = rng.choice(["east", "west", "south"], 300)
+        y = (rng.random(300) < p**2 * np.where(town == "east", 1, 0.5)).astype(float)
+        y[200:] = np.nan
+        cases = pd.DataFrame({"town": town, "y": pd.array(y, dtype="Int64"), "p": spread * p})
+        cases.to_csv(tmp_path / "cases.csv", index=False)
+        code = call(
+            "calibrate", "cases.csv", "--label", "y", "--score", "p", *options, "--out", "fitted"
+        )[0]
+        assert code == 0
+        rest = pd.read_csv(tmp_path / "fitted" / "scores.csv")[200:].reset_index(drop=True)
+        rest[["town", "p"]].to_csv(tmp_path / "new.csv", index=False)
+        return rest
+
+    return run
+
+
+def applied(tmp_path):
+    return pd.read_csv(tmp_path / "out" / "scores.csv")
+
+
+@pytest.mark.parametrize("spread", [1.0, 7.0])  # probabilities, and scores that are none
+def test_new_scores_are_calibrated_as_cases_without_a_label_were(call, fitted, tmp_path, spread):
+    expected = fitted("--group", "town", spread=spread)
+    code, out, err = call(*APPLY)
+    assert (code, err) == (0, "")
+    assert (
+        listing(tmp_path / "out") == record(tmp_path / "out")["files"] == ["run.json", "scores.csv"]
+    )
+    found = applied(tmp_path)
+    assert list(found) == ["town", "p", *COLUMNS]
+    pd.testing.assert_frame_equal(found, expected.drop(columns="y"), check_exact=False, rtol=1e-12)
+    assert out.endswith("\n100 rows written to out/scores.csv.\n")
+    means = [f"{found[column].mean():.3f}" for column in COLUMNS]
+    lines = out.splitlines()[1:4]
+    assert [line.split() for line in lines] == [
+        [*pair] for pair in zip(COLUMNS, means, strict=True)
+    ]
+
+
+def test_the_folder_of_an_application_may_be_applied_too(call, fitted, tmp_path):
+    fitted()
+    assert call(*APPLY)[0] == 0
+    assert call(*APPLY[:5], "out", "--out", "again")[0] == 0
+    texts = [(tmp_path / name / "scores.csv").read_text() for name in ("out", "again")]
+    assert texts[0] == texts[1]
+    assert list(applied(tmp_path)) == ["town", "p", *COLUMNS[:2]]
+
+
+def test_groups_that_the_run_does_not_know_are_told(call, fitted, tmp_path):
+    expected = fitted("--group", "town")
+    rows = pd.read_csv(tmp_path / "new.csv").rename(columns={"town": "place"})
+    rows["place"] = rows["place"].replace("south", "north")
+    rows.to_csv(tmp_path / "new.csv", index=False)
+    n_north = (rows["place"] == "north").sum()
+    code, _, err = call(*APPLY, "--group", "place")
+    assert (code, err) == (
+        0,
+        f"warning: SCORES: `fitted` knows no group `north`; {n_north} rows are calibrated as all "
+        "groups together are.\n",
+    )
+    found = applied(tmp_path)
+    known = rows["place"] != "north"
+    assert np.allclose(found[COLUMNS][known], expected[COLUMNS][known], rtol=1e-12)
+    own = found["calibrated_platt_by_group"][~known]
+    assert np.allclose(own, found["calibrated_platt"][~known], atol=0.05)
+    code, _, err = call(*APPLY, "--force")
+    assert (code, err) == (
+        0,
+        "warning: SCORES has no column of groups, so they are calibrated without; name it by "
+        "`--group`.\n",
+    )
+    assert list(applied(tmp_path)) == ["place", "p", *COLUMNS[:2]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--label", "town"], "`--label` is for fitting calibrators, and `--apply` takes those of"),
+        (["--positive", "1"], "`--positive` is for fitting calibrators, and `--apply` takes"),
+        (["--group", "town"], "`--group` must be left out, as calibrators of `fitted` have no gro"),
+        (["--score", "q"], "`--score` must be a column of SCORES, `town`, `p`; q was given."),
+        (["--score", "town"], "`--score` must be a column of numbers; `town` holds"),
+        (
+            ["--apply", "nowhere"],
+            "folder written by `bnmtl calibrate`; `nowhere` holds no run.json",
+        ),
+        (["--apply", "learned"], "written by `bnmtl calibrate`; `learned` is from another command"),
+        (["--apply", ""], "`--apply` must name a file; nothing was given"),
+        (["--out", "fitted"], "`fitted`"),
+    ],
+)
+def test_a_mistake_is_one_line(call, fitted, tmp_path, options, message):
+    fitted()
+    (tmp_path / "learned").mkdir()
+    kept = {"program": "bnmtl", "command": "relate", "tasks": [], "settings": {}, "files": []}
+    (tmp_path / "learned" / "run.json").write_text(json.dumps(kept))
+    before = listing(tmp_path)
+    assert message in mistake(call(*APPLY, *options))
+    assert listing(tmp_path) == before
+
+
+def test_scores_that_are_no_probabilities_are_named(call, fitted, tmp_path):
+    fitted()
+    (tmp_path / "new.csv").write_text("p\n0.5\n1.5\n")
+    assert mistake(call(*APPLY)) == (
+        "bnmtl: `--score`: column `p` must hold probabilities, as those of `fitted` were; row 2 "
+        "holds 1.5: choose another column.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"calibrators": None},
+        {"calibrators": {}},
+        {"calibrators": {"platt": 3}},
+        {"kept_between": [0.5]},
+        {"kept_between": [0, 1]},
+        {"kept_between": None},
+    ],
+)
+def test_a_damaged_run_is_one_line(call, fitted, tmp_path, damage):
+    fitted()
+    path = tmp_path / "fitted" / "run.json"
+    path.write_text(json.dumps({**record(tmp_path / "fitted"), **damage}))
+    assert mistake(call(*APPLY)) == (
+        "bnmtl: `fitted/run.json` must hold fitted calibrators; it is damaged.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "key", "value"),
+    [
+        ("platt", "scale", "log"),
+        ("platt", "a", "x"),
+        ("isotonic", "values", []),
+        ("isotonic", "scores", [[1.0]]),
+        ("platt_by_group", "b", {"east": 1.0}),
+        ("platt_by_group", "pooled", None),
+    ],
+)
+def test_a_damaged_calibrator_is_one_line(call, fitted, tmp_path, method, key, value):
+    fitted("--group", "town")
+    path = tmp_path / "fitted" / "run.json"
+    kept = record(tmp_path / "fitted")
+    kept["calibrators"][method][key] = value
+    path.write_text(json.dumps(kept))
+    assert "must hold fitted calibrators; it is damaged" in mistake(call(*APPLY))
