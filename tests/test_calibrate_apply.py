@@ -1,4 +1,4 @@
-"""`bnmtl calibrate --apply`: other scores get what the calibrators of an earlier run make of them."""
+"""`bnmtl calibrate --apply`: other scores are calibrated by the calibrators of an earlier run."""
 
 import json
 
