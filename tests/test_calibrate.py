@@ -273,6 +273,22 @@ def test_the_report(call, cases, tmp_path):
     assert '<td class="name">--positive</td><td class="text">not given</td>' in text
 
 
+def test_scores_that_are_right_are_the_best(call, no_picture, tmp_path):
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame({"p": rng.random(60)})
+    table["y"] = (rng.random(60) < table["p"]).astype(int)
+    table.to_csv(tmp_path / "cases.csv", index=False)
+    code, out, _ = call(*CALIBRATE)
+    found = record(tmp_path / "out")
+    entropy = {name: own["cross-entropy (nats)"] for name, own in found["measures"].items()}
+    best_method = min(("Platt", "isotonic"), key=entropy.get)
+    assert found["best"] == ["before"]
+    assert found["gain"]["of"] == best_method and found["gain"]["than"] == "before"
+    assert found["gain"]["nats"] == pytest.approx(entropy["before"] - entropy[best_method])
+    assert found["gain"]["nats"] < 0
+    assert f"than the scores as they are; that of {best_method} is 0.0" in out
+
+
 def test_the_verdict_names_all_that_are_best():
     gain = {"of": "Platt", "than": "before", "nats": 0.02, "standard_error": 0.00999}
     kept = {"labelled": 50, "gain": gain}
