@@ -8,10 +8,10 @@ import pandas as pd
 
 from bnmtl.io.run import RUN_FILE, read_record
 from bnmtl.kept_calibrators import calibrated, from_record
-from bnmtl.named_columns import without_points
+from bnmtl.named_columns import check_new_columns, without_points
 from bnmtl.output import OutputFolder
 from bnmtl.runs import Clock, begin_record, user_messages, warnings_kept, write_record
-from bnmtl.scored_rows import check_columns, check_new_columns, checked_groups, checked_scores
+from bnmtl.scored_rows import check_columns, checked_groups, checked_scores
 from bnmtl.tasks.wording import count, listed, warn
 
 __all__ = ["Result", "run"]
@@ -79,7 +79,7 @@ def run(options):
             )
             for method, own in fitted.items()
         }
-        check_new_columns(rows, p)
+        check_new_columns(rows, p, "SCORES")
         clock.lap("calibrating")
     written = without_points(rows).assign(**p)
     record = {

@@ -17,7 +17,7 @@ from bnmtl.metrics.prediction import (
     roc_area,
     root_mean_squared_error,
 )
-from bnmtl.named_columns import without_points
+from bnmtl.named_columns import check_new_columns, without_points
 from bnmtl.output import OutputFolder
 from bnmtl.runs import (
     Clock,
@@ -30,7 +30,6 @@ from bnmtl.runs import (
 from bnmtl.scored_rows import (
     ALL,
     check_columns,
-    check_new_columns,
     checked_groups,
     checked_labels,
     checked_scores,
@@ -107,7 +106,7 @@ def run(options):
         scores, y, groups = _checked(rows, options)
         clock.lap("reading")
         calibrated = Calibrated(scores, y, groups, hashes(rows))
-        check_new_columns(rows, calibrated.columns.values())
+        check_new_columns(rows, calibrated.columns.values(), "SCORES")
         clock.lap("calibrating")
         measures, tables = _measured(calibrated), _tables(calibrated)
         _warn_of_certainty(calibrated)

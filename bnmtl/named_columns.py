@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from pandas.api.types import is_float_dtype
 
-from bnmtl.tasks.wording import type_of
+from bnmtl.tasks.wording import listed, type_of
 
-__all__ = ["complete_names", "names_in", "without_points"]
+__all__ = ["check_new_columns", "complete_names", "names_in", "without_points"]
 
 _LARGEST_WHOLE = 2.0**53  # above it, floats are not all whole numbers
 
@@ -28,6 +28,16 @@ def without_points(rows):
         if (values.abs() <= _LARGEST_WHOLE).all() and (values == values.round()).all():
             rows[column] = rows[column].astype("Int64")
     return rows
+
+
+def check_new_columns(rows, names, where):
+    """Raise where columns that will be written are there already; the message names `where`."""
+    there = [name for name in names if name in rows.columns]
+    if there:
+        raise ValueError(
+            f"{where} must not hold columns that are written, and has {listed(there)}; rename or "
+            "remove them."
+        )
 
 
 def names_in(column, option):

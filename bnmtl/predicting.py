@@ -9,7 +9,7 @@ import pandas as pd
 
 from bnmtl.inference import markov_blanket
 from bnmtl.learned_networks import read_networks
-from bnmtl.named_columns import without_points
+from bnmtl.named_columns import check_new_columns, without_points
 from bnmtl.output import OutputFile
 from bnmtl.parameters import code_frame
 from bnmtl.runs import user_messages, warnings_kept
@@ -94,7 +94,7 @@ def run(options):
         if target in cut_columns:
             observed[f"observed_{target}"] = cut[target].where(cut[target].isin(states))
         names = [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
-        _check_new_columns(rows, [*observed, *names])
+        check_new_columns(rows, [*observed, *names], "ROWS")
         # Classes are sorted; the states have an order of their own, such as low, middle, high.
         order = np.searchsorted(classifier.classes_, states)
         evidence = (cut,) if tasks is None else (cut, tasks)
@@ -148,15 +148,6 @@ def _states(parts, target):
     """The states of the target in any network, in the order of the networks."""
     states = dict.fromkeys(state for part in parts for state in part.network.states[target])
     return np.array(list(states), dtype=object)
-
-
-def _check_new_columns(rows, names):
-    there = [name for name in names if name in rows.columns]
-    if there:
-        raise ValueError(
-            f"ROWS must not hold columns that are written, and has {listed(there)}; rename or "
-            "remove them."
-        )
 
 
 def _warn_of_strangers(rows, parts, target):

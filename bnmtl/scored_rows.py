@@ -11,7 +11,6 @@ from bnmtl.tasks.wording import listed
 __all__ = [
     "ALL",
     "check_columns",
-    "check_new_columns",
     "checked_groups",
     "checked_labels",
     "checked_scores",
@@ -115,13 +114,3 @@ def hashes(rows):
     # Objects such as lists have no hash, but a text.
     texts = {name: own.map(repr) if own.dtype == object else own for name, own in columns.items()}
     return pd.util.hash_pandas_object(pd.DataFrame(texts), index=False).to_numpy()
-
-
-def check_new_columns(rows, names):
-    """Raise where columns that will be written are there already."""
-    there = [name for name in names if name in rows.columns]
-    if there:
-        raise ValueError(
-            f"SCORES must not hold columns that are written, and has {listed(there)}; rename or "
-            "remove them."
-        )
