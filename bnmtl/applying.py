@@ -83,7 +83,7 @@ def run(options):
         clock.lap("calibrating")
     written = without_points(rows).assign(**p)
     record = {
-        **begin_record("calibrate", options, None, user_messages(caught), _FILES),
+        **begin_record("calibrate", options, user_messages(caught), _FILES),
         "tasks": [],
         "rows": len(rows),
         "calibrators": earlier["calibrators"],

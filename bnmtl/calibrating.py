@@ -114,7 +114,7 @@ def run(options):
         figure = _draw(calibrated)
         clock.lap("picture")
     record = {
-        **begin_record("calibrate", options, None, user_messages(caught), _FILES),
+        **begin_record("calibrate", options, user_messages(caught), _FILES),
         **_record(options, calibrated, measures),
     }
     result = Result(measures, tables, calibrated, folder.path, record)

@@ -98,7 +98,7 @@ def _difference(gain):
     """A difference and its standard error, with two digits of the latter at least."""
     value, error = abs(gain["nats"]), gain["standard_error"]
     digits = DIGITS if error == 0 else max(DIGITS, 1 - math.floor(math.log10(error)))
-    return f"{value:.{digits}f} \u00b1 {error:.{digits}f} (standard error) "
+    return f"{value:.{digits}f} ± {error:.{digits}f} (standard error) "
 
 
 def _chance(gain):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.calibration import IsotonicCalibrator, MultitaskPlattCalibrator, PlattCalibrator
+from bnmtl.calibration.platt import takes_probabilities
 
 __all__ = ["as_record", "calibrated", "from_record"]
 
@@ -41,7 +42,7 @@ def from_record(found):
     }
     own = found.get("platt_by_group")
     if own is not None:
-        several = MultitaskPlattCalibrator(scale=_scale(own["scale"]))
+        several = MultitaskPlattCalibrator(scale=own["scale"])
         several.pooled_ = _platt(own["scale"], own["pooled"])
         several.a_ = pd.Series(own["a"], dtype=float)
         several.b_ = pd.Series(own["b"], dtype=float).loc[several.a_.index]
@@ -73,14 +74,9 @@ def calibrated(calibrator, scores, groups):
     return p
 
 
-def _scale(scale):
-    if scale not in ("raw", "logit"):
-        raise ValueError(f"no scale is called {scale!r}")
-    return scale
-
-
 def _platt(scale, found):
-    calibrator = PlattCalibrator(scale=_scale(scale))
+    takes_probabilities(scale)  # or raises
+    calibrator = PlattCalibrator(scale=scale)
     calibrator.a_, calibrator.b_ = float(found["a"]), float(found["b"])
     return calibrator
 

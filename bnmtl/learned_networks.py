@@ -169,7 +169,7 @@ def read_networks(path):
     except ValueError as error:  # damaged, or another program's
         warn(f"{str(error).removesuffix('.')}, so numbers are not cut by it.")
         record = None
-    if record is None or path.name not in {task.get("file") for task in record["tasks"]}:
+    if record is not None and path.name not in {one.get("file") for one in record["tasks"]}:
         record = None
     return LearnedNetworks({path.stem: network}, path, record)
 
@@ -180,5 +180,4 @@ def _numbers(column):
         return pd.Series(np.nan, index=column.index)
     if not is_numeric_dtype(column):
         column = pd.to_numeric(column.astype("string"), errors="coerce")
-    numbers = column.astype(float)
-    return numbers.where(np.isfinite(numbers))
+    return column.astype(float)

@@ -60,7 +60,7 @@ def run(options, progress=None):
     folder.reserve(_FIXED_FILES)
     score = score_named(options)
     with warnings_kept() as caught:
-        tasks, edges = read_tasks(options)
+        tasks, origin = read_tasks(options)
         files = file_names(tasks.names, ".bif", _FIXED_FILES)
         folder.reserve(files.values())
         common = common_parameters(options, tasks, score, progress)
@@ -71,7 +71,7 @@ def run(options, progress=None):
         clock.lap("learning each task alone, to compare")
         pictures = _draw(learner)
         clock.lap("pictures")
-        record = _record(options, learner, single_task, files, edges, user_messages(caught))
+        record = _record(options, learner, single_task, files, origin, user_messages(caught))
         result = Result(learner, single_task, folder.path, record)
         with folder.writing() as temporary:
             _write(temporary, result, pictures, clock)
@@ -104,11 +104,12 @@ def _renamed(event):
     return event._replace(stage=f"{event.stage}, to compare")
 
 
-def _record(options, learner, single_task, files, edges, messages):
+def _record(options, learner, single_task, files, origin, messages):
     """Return the contents of run.json, but for what writing adds."""
     all_files = [*_FIXED_FILES, *files.values()]
     record = {
-        **begin_record("learn", options, edges, messages, all_files),
+        **begin_record("learn", options, messages, all_files),
+        **origin,
         "tasks": [_task_record(name, learner, single_task, file) for name, file in files.items()],
         "score": _finite(learner.score_),
         "local_scores": learner.families_,

@@ -70,7 +70,7 @@ def run(options, progress=None):
         value = getattr(options, name)
         check_belongs(name, value, "relatedness", "direct", options.relatedness)
     with warnings_kept() as caught:
-        tasks, edges = read_tasks(options)
+        tasks, origin = read_tasks(options)
         _check_tasks(tasks, options)
         principals = _principals(options, tasks)
         files = _picture_files(principals) if options.principal else {}
@@ -84,8 +84,9 @@ def run(options, progress=None):
         order = _order(table, principals)
         record = {
             **begin_record(
-                "relate", options, edges, user_messages(caught), [*_FIXED_FILES, *files.values()]
+                "relate", options, user_messages(caught), [*_FIXED_FILES, *files.values()]
             ),
+            **origin,
             **_record(options, tasks, order, files),
         }
         result = Result(table, order, folder.path, record)

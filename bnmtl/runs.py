@@ -7,6 +7,7 @@ import time
 import warnings
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 
 from bnmtl import report
 from bnmtl.io.knowledge import read_arcs, read_tiers
@@ -98,9 +99,11 @@ def prior_class(name):
 
 
 def read_tasks(options):
-    """Return the encoded tasks and the cut points by column, None without --discretize."""
+    """Return the encoded tasks, and what run.json tells of their data: digests, cut points."""
     from bnmtl.tasks import discretize, encode, read
 
+    # Now, as files may be gone when learning is done.
+    origin = {"sha256": [digest(path) for path in options.paths if Path(path).is_file()]}
     frames = read(list(options.paths), task_column=options.task_column)
     for column in options.ignore:
         if column == options.task_column:
@@ -112,10 +115,10 @@ def read_tasks(options):
             )
     ignored = list(options.ignore)
     frames = {name: frame.drop(columns=ignored, errors="ignore") for name, frame in frames.items()}
-    edges = None
     if options.discretize is not None:
         frames, edges = discretize(frames, bins=options.discretize, return_edges=True)
-    return encode(frames, missing=options.missing), edges
+        origin["cut_points"] = {column: list(map(float, cuts)) for column, cuts in edges.items()}
+    return encode(frames, missing=options.missing), origin
 
 
 def common_parameters(options, tasks, score, progress):
@@ -175,9 +178,9 @@ def digest(path):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def begin_record(command, options, edges, messages, files):
+def begin_record(command, options, messages, files):
     """Return what run.json holds of every run, but for the times."""
-    record = {
+    return {
         "program": "bnmtl",
         "command": command,
         "versions": report.versions(),
@@ -188,13 +191,6 @@ def begin_record(command, options, edges, messages, files):
         "warnings": messages,
         "files": sorted(files),
     }
-    if "paths" in record["settings"]:
-        record["sha256"] = [digest(path) for path in options.paths]
-    if edges is not None:
-        record["cut_points"] = {
-            column: [float(edge) for edge in cuts] for column, cuts in edges.items()
-        }
-    return record
 
 
 def write_record(folder, record, clock):

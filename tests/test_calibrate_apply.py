@@ -140,6 +140,7 @@ def test_scores_that_are_no_probabilities_are_named(call, fitted, tmp_path):
         {"kept_between": [0.5]},
         {"kept_between": [0, 1]},
         {"kept_between": None},
+        {"kept_between": ["a", 1]},
     ],
 )
 def test_a_damaged_run_is_one_line(call, fitted, tmp_path, damage):

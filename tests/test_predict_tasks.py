@@ -129,6 +129,30 @@ def test_one_network_for_rows_of_other_tasks_is_told(call, rows, tmp_path):
     assert call("predict", "run/1.bif", *PREDICT[2:], "--force")[2] == ""
 
 
+def test_infinite_numbers_are_cut_as_others_are(call, rows, tmp_path):
+    rows.loc[:1, "h"] = [-np.inf, np.inf]
+    rows.to_csv(tmp_path / "new.csv", index=False)
+    assert call("predict", "run", "new.csv", "--target", "h", "--out", "out.csv")[0] == 0
+    observed = pd.read_csv(tmp_path / "out.csv")["observed_h"]
+    assert observed[:2].tolist() == list(read_run("run").networks["1"].states["h"])
+
+
+def test_data_may_go_while_it_is_learned_from(call, learned, tmp_path, monkeypatch):
+    shutil.copy(learned / "birds.csv", tmp_path / "birds.csv")
+    learner = learning._learner
+
+    def gone(*arguments):
+        (tmp_path / "birds.csv").unlink()
+        return learner(*arguments)
+
+    monkeypatch.setattr(learning, "_learner", gone)
+    options = {"task_column": "region", "discretize": 2, "out": "again", **QUICK}
+    learning.run(Options(paths=("birds.csv",), **options))
+    kept = record(tmp_path / "again")
+    assert kept["sha256"] == record(learned / "run")["sha256"]
+    assert kept["cut_points"] == record(learned / "run")["cut_points"]
+
+
 def test_a_network_that_is_not_of_the_run_is_not_cut_by_it(call, rows, tmp_path):
     shutil.copy(tmp_path / "run" / "1.bif", tmp_path / "run" / "mine.bif")
     for name, is_cut in (("1", True), ("mine", False)):

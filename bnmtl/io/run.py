@@ -116,7 +116,7 @@ def _is_complete(record):
     tasks, settings = record.get("tasks"), record.get("settings")
     if not (
         isinstance(settings, dict)
-        and isinstance(settings.get("task_column"), str | None)
+        and all(isinstance(settings.get(key), str | None) for key in ("task_column", "group"))
         and isinstance(record.get("files"), list)
         and isinstance(record.get("cut_points", {}), dict)
         and isinstance(record.get("sha256", []), list)
