@@ -13,6 +13,7 @@ _NAMES = {
     "BIC": "scores",
     "AIC": "scores",
     "LogLikelihood": "scores",
+    "MixedDirichlet": "scores",
     "ArcPrior": "priors",
     "ReferencePrior": "priors",
     "PairedPrior": "priors",

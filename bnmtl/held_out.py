@@ -83,7 +83,7 @@ def check_sample_size(size):
     if size == 0:
         raise ValueError(
             "`parameter_sample_size` must be above 0 where held-out rows are predicted, got 0, "
-            "with which a state that is new among them has probability 0; 1 is usual."
+            'with which a state that is new among them has probability 0; "auto" is the default.'
         )
 
 
@@ -108,16 +108,21 @@ class HeldOut:
     ----------
     train, test : Task
         The rows that probability tables are estimated from, and those to predict.
-    equivalent_sample_size : float, default=1.0
+    equivalent_sample_size : float or "auto", default="auto"
         Of the tables.
     """
 
-    def __init__(self, train, test, equivalent_sample_size=1.0):
+    def __init__(self, train, test, equivalent_sample_size="auto"):
         self.variables = train.variables
         self._train, self._test = train, test
         self._size = equivalent_sample_size
         self._index = {variable: at for at, variable in enumerate(train.variables)}
         self._known = {}
+
+    def rows(self, graph):
+        """Log-likelihood of each held-out row under a graph, in nats, float array."""
+        parts = [self._log_probabilities(v, sorted(graph.predecessors(v))) for v in graph]
+        return np.sum(parts, axis=0)
 
     def mean(self, graph):
         """Mean log-likelihood of a held-out row under a graph over the task's variables, in nats.
@@ -130,10 +135,13 @@ class HeldOut:
         """The part of one child, given the sorted names of its parents."""
         key = (child, *parents)
         if key not in self._known:
-            at = [self._index[variable] for variable in (*parents, child)]
-            shape = tuple(int(r) for r in self._train.arities[at])
-            table = family_table(child, self._train.codes[at], shape, self._size)
-            with np.errstate(divide="ignore"):
-                log_table = np.log(table)
-            self._known[key] = float(log_table[tuple(self._test.codes[at])].mean())
+            self._known[key] = float(self._log_probabilities(child, parents).mean())
         return self._known[key]
+
+    def _log_probabilities(self, child, parents):
+        at = [self._index[variable] for variable in (*parents, child)]
+        shape = tuple(int(r) for r in self._train.arities[at])
+        table = family_table(child, self._train.codes[at], shape, self._size)
+        with np.errstate(divide="ignore"):
+            log_table = np.log(table)
+        return log_table[tuple(self._test.codes[at])]

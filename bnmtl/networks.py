@@ -74,11 +74,14 @@ class BayesNet:
         self.tables = parameters.checked_tables(tables, self._parents, self.states)
 
     @classmethod
-    def fit(cls, graph, frame, equivalent_sample_size=1.0):
-        """Estimate the tables of a graph from data: the posterior mean under a BDeu prior.
+    def fit(cls, graph, frame, equivalent_sample_size="auto"):
+        """Estimate the tables of a graph from data: their posterior mean.
 
-        The probability of state k in parent configuration j is (N_jk + a_jk) / (N_j + a_j) with
-        a_jk = equivalent_sample_size / (q r), for q parent configurations and r states.
+        With a number, the probability of state k in parent configuration j is
+        (N_jk + a_jk) / (N_j + a_j) with a_jk = equivalent_sample_size / (q r), for q parent
+        configurations and r states: a BDeu prior. With "auto" the prior is that of
+        `bnmtl.MixedDirichlet`: (N_jk + c) / (N_j + r c), averaged over its concentrations c, each
+        weighted by how probable it makes the whole table's counts.
 
         Parameters
         ----------
@@ -87,8 +90,9 @@ class BayesNet:
         frame : pandas.DataFrame
             One discrete column per variable (see `bnmtl.tasks.encode`); other columns are not
             used.
-        equivalent_sample_size : float, default=1.0
-            0 gives relative frequencies, and equal probabilities where a parent configuration has
+        equivalent_sample_size : float or "auto", default="auto"
+            "auto" learns from each table how strongly to smooth it, which predicts better where
+            rows are few. 0 gives relative frequencies, and equal probabilities where a parent configuration has
             no rows.
 
         Returns
@@ -101,7 +105,7 @@ class BayesNet:
             If an argument is of another type, or a node is no string.
         ValueError
             If a node is no column, a column cannot be encoded, or the equivalent sample size is
-            negative or infinite.
+            neither "auto" nor a number of 0 or more.
 
         References
         ----------
@@ -113,7 +117,9 @@ class BayesNet:
         >>> import networkx as nx, pandas as pd
         >>> frame = pd.DataFrame({"rain": ["no", "no", "yes"], "wet": ["no", "yes", "yes"]})
         >>> network = BayesNet.fit(nx.DiGraph([("rain", "wet")]), frame)
-        >>> network.table("rain")
+        >>> network.table("rain").round(3)
+        array([0.627, 0.373])
+        >>> BayesNet.fit(network.graph, frame, equivalent_sample_size=1).table("rain")
         array([0.625, 0.375])
         """
         check_dag(graph, "graph")

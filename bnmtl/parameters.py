@@ -1,11 +1,11 @@
 """States and tables of a network: checked, estimated from data, and data coded by them."""
 
-import numbers
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
+from bnmtl.smoothing import check_size, posterior_mean
 from bnmtl.tasks import Task
 from bnmtl.tasks.columns import Column, read_column
 from bnmtl.tasks.states import MISSING_STATE, shared_states
@@ -103,13 +103,7 @@ def _check_keys(name, mapping, nodes):
 
 def estimate(graph, frame, equivalent_sample_size):
     """Return the states and the tables of a DAG's variables, see `BayesNet.fit`."""
-    size = equivalent_sample_size
-    if not isinstance(size, numbers.Real) or isinstance(size, bool):
-        raise TypeError(f"`equivalent_sample_size` must be a number, got {size!r}; 1 is usual.")
-    if not 0 <= size < np.inf:
-        raise ValueError(
-            f"`equivalent_sample_size` must be 0 or more and finite, got {size!r}; 1 is usual."
-        )
+    check_size("equivalent_sample_size", equivalent_sample_size)
     columns = _columns(frame, graph)
     _check_complete(columns)
     if not isinstance(frame, Task):
@@ -127,13 +121,13 @@ def estimate(graph, frame, equivalent_sample_size):
         family = (*sorted(graph.predecessors(variable)), variable)
         shape = tuple(len(states[member]) for member in family)
         codes = [columns[member].codes for member in family]
-        tables[variable] = family_table(variable, codes, shape, size)
+        tables[variable] = family_table(variable, codes, shape, equivalent_sample_size)
     return states, tables
 
 
 def family_table(variable, codes, shape, equivalent_sample_size):
     """Estimate P(variable | parents) from codes, those of the parents first; shape by states."""
-    return _posterior_mean(_counts(variable, codes, shape), equivalent_sample_size)
+    return posterior_mean(_counts(variable, codes, shape), equivalent_sample_size)
 
 
 def code_frame(frame, states, complete, unseen=None, where="`frame`"):
@@ -221,12 +215,3 @@ def _counts(variable, codes, shape):
         )
     cells = np.ravel_multi_index([column.astype(np.intp) for column in codes], shape)
     return np.bincount(cells, minlength=int(size)).reshape(shape)
-
-
-def _posterior_mean(counts, equivalent_sample_size):
-    """(N_jk + a_jk) / (N_j + a_j); equal probabilities where that is 0 / 0."""
-    n_states = counts.shape[-1]
-    a_j = equivalent_sample_size * n_states / counts.size
-    n_j = counts.sum(axis=-1, keepdims=True)
-    uniform = np.full(counts.shape, 1 / n_states)
-    return np.divide(counts + a_j / n_states, n_j + a_j, out=uniform, where=n_j + a_j > 0)

@@ -26,6 +26,15 @@ def local_score(score, child, parents, rows, states, weights=None):
         return likelihood - q * (r - 1)
     if kind == "BIC":
         return likelihood - math.log(sum(weights)) / 2 * q * (r - 1)
+    if kind == "MixedDirichlet":
+        evidences = []
+        for c in score.concentrations:
+            total = sum(math.lgamma(c * r) - math.lgamma(c * r + n) for n in totals.values())
+            total += sum(math.lgamma(c + n) - math.lgamma(c) for n in cells.values())
+            evidences.append(total)
+        most = max(evidences)
+        mean = sum(math.exp(one - most) for one in evidences) / len(evidences)
+        return most + math.log(mean)
     occurring = sum(1 for n in totals.values() if n)
     a_jk = {
         "BDeu": lambda: score.equivalent_sample_size / (q * r),

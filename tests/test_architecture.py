@@ -24,7 +24,8 @@ ROOMS = {
     "search": {"_kernels", "tasks", "scores", "priors", "graphs", "seeding"},
     "contraction": set(),
     "inference": {"contraction", "graphs", "tasks"},
-    "parameters": {"tasks"},
+    "smoothing": {"scores"},
+    "parameters": {"smoothing", "tasks"},
     "networks": {"graphs", "tasks", "parameters", "inference", "io", "seeding"},
     "io": {"graphs", "tasks", "networks"},
     "structures": {"networks", "io"},
@@ -36,12 +37,14 @@ ROOMS["penalty"] = set()
 ROOMS["held_out"] = {"parameters", "seeding", "tasks"}
 ROOMS["learners"] = {
     *("_kernels", "graphs", "held_out", "networks", "penalty", "priors", "progress", "scores"),
-    *("search", "seeding", "tasks"),
+    *("search", "seeding", "smoothing", "tasks"),
 }
 for room in ("relatedness", "confidence"):
     ROOMS[room] = {*ROOMS["learners"], "learners", "metrics"}
 # Where learned networks become classifiers: the one door to the rooms downstream.
-ROOMS["classification"] = {"tasks", "networks", "parameters", "inference", "learners"}
+ROOMS["classification"] = {
+    *("tasks", "networks", "parameters", "smoothing", "inference", "learners"),
+}
 # Downstream rooms see arrays of predictions, never a graph.
 ROOMS["calibration"] = {"metrics"}
 # The border: nobody else imports these.

@@ -13,13 +13,14 @@ from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmtl import AIC, BIC, K2, BDeu, BDs, LogLikelihood
+from bnmtl import AIC, BIC, K2, BDeu, BDs, LogLikelihood, MixedDirichlet
 from bnmtl._kernels import partition
 from bnmtl.scores import bound as bound_scores
 from bnmtl.tasks import encode
 
 SCORES = [BDeu(), BDeu(10.0), BDs(), BDs(3.5), K2(), BIC(), AIC(), LogLikelihood()]
-EQUIVALENT = [score for score in SCORES if not isinstance(score, (K2, BDs))]
+SCORES += [MixedDirichlet(), MixedDirichlet((0.3, 2.0))]
+EQUIVALENT = [score for score in SCORES if not isinstance(score, (K2, BDs, MixedDirichlet))]
 by_name = pytest.mark.parametrize("score", SCORES, ids=repr)
 
 

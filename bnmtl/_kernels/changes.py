@@ -7,17 +7,19 @@ numbers come from ``random``, uint64 (1,).
 
 import numpy as np
 
-from bnmtl._kernels._jit import flags, flags2, floats, ints, ints2, kernel
+from bnmtl._kernels._jit import flags, flags2, flags3, floats, ints, ints2, kernel
 from bnmtl._kernels.dags import (
     HELD,
     MAY_REMOVE,
+    MEMBERS,
     N_PARENTS,
     PARENTS,
+    USABLE,
     clear_arc,
     may_set,
     set_arc,
 )
-from bnmtl._kernels.scoring import ARITIES, METHOD, MOST_CELLS, TOUCHED
+from bnmtl._kernels.scoring import ARITIES, MOST_CELLS, TOUCHED
 
 # Typed, since functions are compiled once more for every literal that they are given.
 NONE, REMOVE, SET = np.int64(-1), np.int64(0), np.int64(1)
@@ -84,13 +86,20 @@ def add_new(members, n_members, v):
 
 
 @kernel
-def is_small_enough(engine, dag, b, a):
-    """Whether the family of b has no more cells with a in it than are scored."""
+def is_small_enough(engine, task, dag, b, a):
+    """Whether the family of b has no more cells with a in it than are scored in any task."""
     arities, parents = ints(engine, ARITIES), ints2(dag, PARENTS)
-    cells = float(arities[b]) * arities[a]
-    for at in range(ints(dag, N_PARENTS)[b]):
-        cells *= arities[parents[b, at]]
-    return cells <= floats(engine, METHOD)[MOST_CELLS]
+    members, usable = ints(task, MEMBERS), flags3(task, USABLE)
+    for at in range(members.size):
+        if not usable[at, b, a]:
+            continue
+        cells = float(arities[b]) * arities[a]
+        for i in range(ints(dag, N_PARENTS)[b]):
+            if usable[at, b, parents[b, i]]:
+                cells *= arities[parents[b, i]]
+        if cells > floats(engine, MOST_CELLS)[members[at]]:
+            return False
+    return True
 
 
 @kernel
@@ -114,7 +123,7 @@ def disturb(engine, scratch, task, dag, variables, random, n_changes):
             if not flags2(task, MAY_REMOVE)[b, a]:
                 continue
             state = REMOVE
-        elif may_set(dag, task, a, b) and is_small_enough(engine, dag, b, a):
+        elif may_set(dag, task, a, b) and is_small_enough(engine, task, dag, b, a):
             state = SET
         else:
             continue

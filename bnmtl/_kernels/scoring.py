@@ -12,7 +12,7 @@ variables:
     local score(child, parents) = table(parents and child) - table(parents)
 
 so these tables are what is cached, graphs of one equivalence class tie exactly, and a family's
-table serves all its members. K2 and BDs are cached by family.
+table serves all its members. K2, BDs and mixtures of Dirichlet scores are cached by family.
 """
 
 import math
@@ -65,7 +65,10 @@ from bnmtl._kernels.terms import (
     BIC,
     K2,
     LONGEST_TABLE,
+    MIXTURE,
     N_TABLES,
+    add_mixture_terms,
+    log_mean,
     pseudo_counts,
     table_sum,
 )
@@ -78,17 +81,21 @@ ENGINE = (
     ("child_keys", np.int64, 1),  # (n,)
     ("cache", np.int64, 1),  # flat, see `recall`
     ("calls", np.int64, 1),  # (1,): address of `gains`
+    ("most_cells", np.float64, 1),  # (k,): larger families of a task are not scored
 )
-METHOD, TASK_KEYS, VARIABLE_KEYS, CHILD_KEYS, CACHE, CALLS = range(len(ROWS), len(ENGINE))
-# The method: which score, its sample size, what one nat is in integers (a power of two), and the
-# number of cells beyond which families are not scored.
-KIND, SAMPLE_SIZE, SCALE, MOST_CELLS = range(4)
+METHOD, TASK_KEYS, VARIABLE_KEYS, CHILD_KEYS, CACHE, CALLS, MOST_CELLS = range(
+    len(ROWS), len(ENGINE)
+)
+# The method: which score, its sample size, what one nat is in integers (a power of two), and from
+# CONCENTRATIONS on those of a mixture.
+KIND, SAMPLE_SIZE, SCALE, CONCENTRATIONS = range(4)
 
 SCRATCH = (
     *PARTITION,
     ("terms", np.int64, 2),  # (tables, length): terms by count, once they were needed
     ("owners", np.int64, 1),  # (tables,): whose terms a row holds, -1 for nobody's
     ("bases", np.float64, 1),  # (tables,): what is subtracted from every lgamma
+    ("mixture", np.int64, 1),  # (concentrations,): log evidence under each
     ("counters", np.int64, 1),  # see below
     ("excluded", np.int64, 1),  # (n + 4,): the first family beyond MOST_CELLS, see `exclude`
     ("column", np.float64, 1),  # (n,): what `gains` returns
@@ -103,25 +110,26 @@ SCRATCH = (
     ("touched", np.bool_, 1),  # (n,)
     ("nothing", np.int64, 1),  # (0,)
 )
-TERMS, OWNERS, BASES, COUNTERS, EXCLUDED = range(len(PARTITION), len(PARTITION) + 5)
-COLUMN, FAMILY, CUT, WANTED, MISSING_ONES = range(len(PARTITION) + 5, len(PARTITION) + 10)
-OVER_CELLS, OVER_CONFIGURATIONS, WAITING = range(len(PARTITION) + 10, len(PARTITION) + 13)
-QUEUE, TOUCHED, NOTHING = range(len(PARTITION) + 13, len(SCRATCH))
+TERMS, OWNERS, BASES, MIXED, COUNTERS, EXCLUDED = range(len(PARTITION), len(PARTITION) + 6)
+COLUMN, FAMILY, CUT, WANTED, MISSING_ONES = range(len(PARTITION) + 6, len(PARTITION) + 11)
+OVER_CELLS, OVER_CONFIGURATIONS, WAITING = range(len(PARTITION) + 11, len(PARTITION) + 14)
+QUEUE, TOUCHED, NOTHING = range(len(PARTITION) + 14, len(SCRATCH))
 
 # Counters of a scratch.
 ASKED, COMPUTED, TOO_LARGE = range(3)
 
 
-def new_scratch(n_variables, n_rows, n_cases):
+def new_scratch(n_variables, n_rows, n_cases, n_concentrations=0):
     """Memory for one thread that scores families of that many variables, rows and cases at most."""
-    n = n_variables
+    n, n_together = n_variables, max(n_concentrations, 1)
     partition = new_partition(n_rows)
     return Arrays(
         SCRATCH,
         **{name: getattr(partition, name) for name, _, _ in PARTITION},
-        terms=np.empty((N_TABLES, min(n_cases + 1, LONGEST_TABLE)), np.int64),
+        terms=np.empty((N_TABLES, min(n_cases + 1, LONGEST_TABLE) * n_together), np.int64),
         owners=np.full(N_TABLES, -1, np.int64),
         bases=np.zeros(N_TABLES),
+        mixture=np.zeros(n_concentrations, np.int64),
         counters=np.zeros(3, np.int64),
         excluded=np.zeros(n + 4, np.int64),
         column=np.zeros(n),
@@ -140,11 +148,28 @@ def new_scratch(n_variables, n_rows, n_cases):
 
 @kernel
 def family_sums(engine, scratch, n_cells, n_configurations, q, r):
-    """The two sums of a counted family: over its cells and over the parents' configurations."""
+    """The two sums of a counted family: over its cells and over the parents' configurations.
+
+    Under a mixture the first is the local score and the second 0.
+    """
     method = floats(engine, METHOD)
     kind, scale = np.int64(method[KIND]), method[SCALE]
     terms, owners, bases = ints2(scratch, TERMS), ints(scratch, OWNERS), floats(scratch, BASES)
     cells, configurations = ints(scratch, CELLS), ints(scratch, CONFIGURATIONS)
+    if kind == MIXTURE:
+        concentrations, totals = method[CONCENTRATIONS:], ints(scratch, MIXED)
+        for c in range(totals.size):
+            totals[c] = 0
+        # fmt: off
+        add_mixture_terms(
+            terms, owners, bases, cells, n_cells, 1.0, concentrations, scale, np.int64(1), totals
+        )
+        add_mixture_terms(
+            terms, owners, bases, configurations, n_configurations, r, concentrations, scale,
+            np.int64(-1), totals,
+        )
+        # fmt: on
+        return log_mean(totals, scale), np.int64(0)
     cells_owner, cells_count, owner, count = pseudo_counts(
         kind, method[SAMPLE_SIZE], q, r, n_configurations
     )
@@ -169,7 +194,7 @@ def complexity(kind, q, r, n_cases):
 @kernel
 def by_set(kind):
     """Whether the tables of a score depend on nothing but the set of variables."""
-    return kind != K2 and kind != BDS
+    return kind != K2 and kind != BDS and kind != MIXTURE
 
 
 @kernel
@@ -322,7 +347,7 @@ def gains(engine, scratch, s, child, n_parents):
         # What has a gain by now is the child or a parent.
         if not wanted[v] or not np.isnan(out[v]):
             continue
-        if q * r * arities[v] > method[MOST_CELLS]:
+        if q * r * arities[v] > floats(engine, MOST_CELLS)[s]:
             exclude(scratch, s, child, parents, n_parents, v)
             continue
         counters[ASKED] += 1

@@ -105,7 +105,7 @@ def new_subsets(variables, engine):
     owners_of = np.zeros(len(cells), np.int64)
     if engine.method[KIND] == BDEU:
         # What is too large has no table.
-        owners_of = np.unique(np.minimum(cells, engine.method[MOST_CELLS]), return_inverse=True)[1]
+        owners_of = np.unique(np.minimum(cells, engine.most_cells.max()), return_inverse=True)[1]
     return Arrays(
         SUBSETS,
         variables=variables,
@@ -138,7 +138,7 @@ def new_walk(subsets, engine, s):
     carried = np.empty((n_head + 1) * n_rows, np.uint32)
     carried[:n_rows] = np.arange(n_rows)
     most_cells = n_rows // 2 + 1
-    n_keys = int(min(most_cells * arities.max(), subsets.cells.max(), engine.method[MOST_CELLS]))
+    n_keys = int(min(most_cells * arities.max(), subsets.cells.max(), engine.most_cells[s]))
     n_owners = 1 << int(subsets.owners_of.max()).bit_length()
     n_terms = min(n_cases + 1, LONGEST_TABLE, max(2, MOST_TERMS // n_owners))
     return Arrays(
@@ -385,7 +385,7 @@ def add_scores(engine, scratch, subsets, s, i, usable, required, first, most_ask
             continue
         parents = spread(at, i) & usable
         q = cells[parents]
-        is_too_large = q * r > method[MOST_CELLS]
+        is_too_large = q * r > floats(engine, MOST_CELLS)[s]
         if is_too_large and parents != required & usable:
             last = list_members(parents, variables, family) - 1
             exclude(scratch, s, child, family, last, family[last])

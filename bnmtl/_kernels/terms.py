@@ -2,7 +2,8 @@
 
 Data contract: row i of ``terms``, int64, holds terms of the pseudo-count that goes by the number
 ``owners[i]``, by count, as integers, MISSING where they were not needed yet; ``bases`` holds the
-lgamma that is subtracted from each.
+lgamma that is subtracted from each. Under a mixture a row holds the terms of all concentrations,
+those of one count side by side.
 """
 
 import math
@@ -12,7 +13,7 @@ import numpy as np
 from bnmtl._kernels._jit import kernel
 from bnmtl._kernels.cache import MISSING
 
-BDEU, BDS, K2, BIC, AIC, LOG_LIKELIHOOD = range(6)
+BDEU, BDS, K2, BIC, AIC, LOG_LIKELIHOOD, MIXTURE = range(7)
 
 # Terms are kept up to this count; larger ones are few and computed each time.
 LONGEST_TABLE = 2048
@@ -95,3 +96,47 @@ def table_sum(terms, owners, bases, counts, n_counts, kind, owner, pseudo_count,
             terms[at, count] = value
         total += value
     return total
+
+
+@kernel
+def add_mixture_terms(
+    terms, owners, bases, counts, n_counts, multiple, concentrations, scale, sign, totals
+):
+    """Add ``sign`` times the sum of lgamma(a + n) - lgamma(a) over a table to ``totals``.
+
+    ``totals`` has one sum for each concentration c, with a = ``multiple`` c.
+    """
+    n = concentrations.size
+    at = table_of(terms, owners, bases, np.int64(multiple), MIXTURE, 0.0)
+    length = terms.shape[1] // n
+    for i in range(n_counts):
+        count = counts[i]
+        if at < 0 or count >= length:
+            for c in range(n):
+                totals[c] += sign * mixture_term(multiple * concentrations[c], count, scale)
+            continue
+        begin = count * n
+        if terms[at, begin] == MISSING:
+            for c in range(n):
+                terms[at, begin + c] = mixture_term(multiple * concentrations[c], count, scale)
+        for c in range(n):
+            totals[c] += sign * terms[at, begin + c]
+
+
+@kernel
+def mixture_term(pseudo_count, count, scale):
+    """lgamma(a + n) - lgamma(a) as an integer."""
+    base = log_gamma(pseudo_count)
+    return np.int64(np.rint((log_gamma(pseudo_count + count) - base) * scale))
+
+
+@kernel
+def log_mean(totals, scale):
+    """Log of the mean of exp(total), totals and result being integers of 1 / ``scale`` nats."""
+    most = totals[0]
+    for c in range(1, totals.size):
+        most = max(most, totals[c])
+    mean = 0.0
+    for c in range(totals.size):
+        mean += math.exp((totals[c] - most) / scale)
+    return most + np.int64(np.rint(math.log(mean / totals.size) * scale))

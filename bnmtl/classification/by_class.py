@@ -17,6 +17,7 @@ from bnmtl.classification.rows import (
 )
 from bnmtl.inference import check_possible, log_evidence
 from bnmtl.learners import MultitaskLearnerCV, PooledLearner
+from bnmtl.smoothing import posterior_mean
 
 
 class MultiNetClassifier(NetworkClassifier):
@@ -47,8 +48,7 @@ class MultiNetClassifier(NetworkClassifier):
     networks_ : dict class name -> BayesNet
         Of the features, given the class; names are the classes as text.
     class_log_prior_ : numpy.ndarray, shape (n_classes,)
-        Log P(class): shares of the rows, with the learner's ``parameter_sample_size`` spread evenly
-        over the classes.
+        Log P(class), a table without parents under the learner's ``parameter_sample_size``.
     learner_ : learner
         As fitted.
     feature_names_ : tuple of str
@@ -109,8 +109,7 @@ class MultiNetClassifier(NetworkClassifier):
         self.learner_, self.classes_, self.feature_names_ = learner, classes, names
         self.networks_ = {label: learner.networks_[label] for label in labels}
         n_rows = np.array([learner.tasks_[label].n_rows for label in labels])
-        weights = n_rows + learner.parameter_sample_size / len(labels)
-        self.class_log_prior_ = np.log(weights / weights.sum())
+        self.class_log_prior_ = np.log(posterior_mean(n_rows, learner.parameter_sample_size))
         return self
 
     def predict_proba(self, X):

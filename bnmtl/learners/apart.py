@@ -31,6 +31,9 @@ class SingleTaskLearner(Learner):
     score_ : float
         Sum over tasks of log P(data | graph) + log P(graph), in nats.
     task_scores_ : pandas.Series by task
+    arc_probability_ : pandas.Series by task
+        Of an arc in one direction under the structure prior; 1/2 is uniform, nan where arcs
+        differ.
     arcs_ : pandas.DataFrame
         One row per arc and task: strength, whether it is compelled, in how many tasks it is.
     tasks_ : Tasks
@@ -70,7 +73,7 @@ class IdenticalLearner(Learner):
     ----------
     graph_ : networkx.DiGraph
         The one graph, over the union of the variables.
-    configuration_, networks_, score_, task_scores_, arcs_, tasks_, families_
+    configuration_, networks_, score_, task_scores_, arcs_, tasks_, families_, arc_probability_
         As in `SingleTaskLearner`; the graphs are ``graph_`` restricted to each task.
 
     References
@@ -86,6 +89,10 @@ class IdenticalLearner(Learner):
     >>> learner.configuration_["task1"].edges == learner.configuration_["task3"].edges
     True
     """
+
+    def _n_varying(self, tasks):
+        varying = {v for task in tasks.values() for v in set(task.variables) - set(task.constant)}
+        return dict.fromkeys(tasks, len(varying))
 
     def _fit(self, tasks, effort, report):
         problems = self._problems(tasks, effort)
@@ -110,7 +117,7 @@ class PooledLearner(Learner):
 
     Attributes
     ----------
-    configuration_, networks_, arcs_, tasks_, families_
+    configuration_, networks_, arcs_, tasks_, families_, arc_probability_
         As in `SingleTaskLearner`; every task has the same graph and the same network.
     score_ : float
         Log posterior of the graph given all rows as one data set.
@@ -148,6 +155,10 @@ class PooledLearner(Learner):
 
     def _all_rows(self, tasks):
         return tasks if self._whole is None else _pooled(self._whole)
+
+    def _n_varying(self, tasks):
+        (n_varying,) = super()._n_varying(tasks).values()
+        return dict.fromkeys(["pooled", *self._whole], n_varying)
 
 
 def _pooled(tasks):

@@ -10,13 +10,15 @@ from sklearn.base import BaseEstimator
 from bnmtl._kernels._jit import is_first_run
 from bnmtl.graphs import Configuration, compelled_arcs, could_have, from_adjacency
 from bnmtl.learners.demands import start_matrices, structure_priors
+from bnmtl.learners.sparsity import arc_probabilities, auto_prior
 from bnmtl.networks import BayesNet
 from bnmtl.progress import Reporter
-from bnmtl.scores import BDeu, LogLikelihood, Score
+from bnmtl.scores import LogLikelihood, MixedDirichlet, Score
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import SEARCHES, Effort
 from bnmtl.search.problem import TaskProblem
 from bnmtl.seeding import seed_of
+from bnmtl.smoothing import check_size
 from bnmtl.tasks import encode
 from bnmtl.tasks.wording import warn
 
@@ -24,9 +26,12 @@ from bnmtl.tasks.wording import warn
 def common_parameters(start):
     """The docstring's part on what all learners share, with a text on ``start``."""
     return f"""score : Score, default=None
-        None is `BDeu()`.
-    structure_prior : ArcPrior, ReferencePrior or mapping by task, default=None
-        Prior over each task's own graph; None is uniform.
+        None is `MixedDirichlet()`.
+    structure_prior : "auto", ArcPrior, ReferencePrior, mapping by task or None, default="auto"
+        Prior over each task's own graph. "auto" expects few arcs, so that columns that have
+        nothing to do with each other get none: with `MixedDirichlet` a tenth of a parent for each
+        variable that is not constant, with `BDeu`, `BDs` and `K2` one, with `BIC`, `AIC` and
+        `LogLikelihood` it is uniform, as None is. Tasks that a mapping leaves out get None.
     required, forbidden : collection of (parent, child), or mapping by task, default=()
         Arcs that must be there and arcs that must not. One collection for all tasks holds in each
         task that has both variables, neither of them constant there.
@@ -51,8 +56,9 @@ def common_parameters(start):
         that end it; 0 leaves the walk out.
     max_parents : int, default=None
         Largest number of parents of a variable; None sets no limit.
-    max_cells : int, default=10,000,000
+    max_cells : int, default=None
         Families whose table would have more cells are left out, with a warning that names one.
+        None allows ten cells for each row of the task, and 1000 where that is less.
     max_families : int, default=None
         Most local scores that each search may ask for, cached ones included. A search that it ends
         gives its best so far, with a warning, and is still repeatable.
@@ -66,8 +72,9 @@ def common_parameters(start):
         {start}
     missing : {{"error", "drop", "state"}}, default="error"
         What to do with missing values: see `bnmtl.tasks.encode`.
-    parameter_sample_size : float, default=1.0
-        Equivalent sample size of the probability tables, whatever the structure score.
+    parameter_sample_size : float or "auto", default="auto"
+        How strongly the probability tables are smoothed, whatever the score: "auto" learns it
+        from each table, a number is an equivalent sample size, see `bnmtl.BayesNet.fit`.
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend on nothing but data and parameters.
     n_jobs : int, default=None
@@ -88,7 +95,7 @@ class Learner(BaseEstimator):
     def __init__(
         self,
         score=None,
-        structure_prior=None,
+        structure_prior="auto",
         required=(),
         forbidden=(),
         tiers=None,
@@ -99,13 +106,13 @@ class Learner(BaseEstimator):
         perturb=10,
         tabu=10,
         max_parents=None,
-        max_cells=10_000_000,
+        max_cells=None,
         max_families=None,
         time_limit=None,
         cache_size=200,
         start=None,
         missing="error",
-        parameter_sample_size=1.0,
+        parameter_sample_size="auto",
         random_state=None,
         n_jobs=None,
         progress=False,
@@ -210,19 +217,19 @@ class Learner(BaseEstimator):
         left_out = [bound.left_out for bound in effort.bounds if bound.left_out]
         if left_out:
             child, *parents = left_out[0]
+            limit = "10 times the rows" if self.max_cells is None else f"`max_cells`={self.max_cells}"
             warn(
-                f"Families of more than `max_cells`={self.max_cells} cells were left out, for "
-                f"example {child} given {', '.join(parents)}; raise `max_cells`, set `max_parents` "
-                "or merge rare states."
+                f"Families of more than {limit} cells were left out, for example {child} given "
+                f"{', '.join(parents)}; raise `max_cells`, set `max_parents` or merge rare states."
             )
 
     def check_parameters(self):
         """Raise TypeError or ValueError for parameters out of range, whatever the data."""
         _check_whole("n_starts", self.n_starts, 1)
         _check_whole("iterations", self.iterations, 0)
-        _check_whole("max_cells", self.max_cells, 1)
-        if self.max_families is not None:
-            _check_whole("max_families", self.max_families, 1)
+        for name in ("max_cells", "max_families"):
+            if getattr(self, name) is not None:
+                _check_whole(name, getattr(self, name), 1)
         for name in ("time_limit", "cache_size"):
             value = getattr(self, name)
             if (value is not None or name == "cache_size") and (
@@ -244,22 +251,31 @@ class Learner(BaseEstimator):
         if self.score is not None and not isinstance(self.score, Score):
             raise TypeError(
                 f"`score` must be one of the scores of `bnmtl.scores` or None, got {self.score!r}; "
-                "for example BDeu(equivalent_sample_size=1.0)."
+                "for example MixedDirichlet()."
             )
         if isinstance(self.score, LogLikelihood) and self.max_parents is None:
             raise ValueError(
                 "`score` LogLikelihood() always wants more arcs and is refused without "
-                "`max_parents`; set it, or take BIC() or BDeu()."
+                "`max_parents`; set it, or take BIC() or MixedDirichlet()."
             )
-        size = self.parameter_sample_size
-        if not isinstance(size, numbers.Real) or not 0 <= size < np.inf:
-            raise ValueError(
-                f"`parameter_sample_size` must be a number of 0 or more, got {size!r}."
-            )
+        check_size("parameter_sample_size", self.parameter_sample_size)
 
     def _all_rows(self, tasks):
         """The tasks on whose rows demands are checked."""
         return tasks if self._whole is None else self._whole
+
+    def _used_score(self):
+        return MixedDirichlet() if self.score is None else self.score
+
+    def _structure_priors(self, tasks):
+        """The structure prior of every task, by name; sparsity is judged by all of its rows."""
+        score, sizes = self._used_score(), self._n_varying(self._all_rows(tasks))
+        automatic = {name: auto_prior(score, n) for name, n in sizes.items()}
+        return structure_priors(tasks, self.structure_prior, automatic)
+
+    def _n_varying(self, tasks):
+        """Number of variables that may have arcs, for each task."""
+        return {name: len(task.variables) - len(task.constant) for name, task in tasks.items()}
 
     def _constraints(self, tasks):
         """Constraints of every task, by name."""
@@ -271,10 +287,13 @@ class Learner(BaseEstimator):
         """One `TaskProblem` a task, under given constraints or those of these rows."""
         if constraints is None:
             constraints = self._constraints(self._all_rows(tasks))
-        priors = structure_priors(tasks, self.structure_prior)
-        score = BDeu() if self.score is None else self.score
         problems = TaskProblem.of_all(
-            tasks, score, constraints, priors, cache_size=self.cache_size, max_cells=self.max_cells
+            tasks,
+            self._used_score(),
+            constraints,
+            self._structure_priors(tasks),
+            cache_size=self.cache_size,
+            max_cells=self.max_cells,
         )
         effort.bounds.append(problems[0].scores.bound)
         return problems
@@ -304,6 +323,8 @@ class Learner(BaseEstimator):
             for name, graph in self.configuration_.items()
         }
         self.arcs_ = arc_table(problems, self.configuration_)
+        chances = arc_probabilities(self._structure_priors(tasks))
+        self.arc_probability_ = pd.Series(chances, dtype=float).rename_axis("task")
 
 
 def arc_table(problems, configuration):

@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 
 from bnmtl.graphs import adjacency, check_dag
+from bnmtl.learners.sparsity import AUTO
 from bnmtl.search.constraints import by_task
 
 __all__ = ["check_names", "start_matrices", "structure_priors"]
@@ -22,14 +23,28 @@ def check_names(argument, names, known, kind):
         )
 
 
-def structure_priors(tasks, value):
-    """The structure prior of every task, by name, from one for all or a mapping by task."""
+def structure_priors(tasks, value, automatic):
+    """The structure prior of every task, by name, from one for all or a mapping by task.
+
+    Parameters
+    ----------
+    tasks : Tasks
+    value : "auto", structure prior, mapping of these by task, or None
+    automatic : mapping task -> structure prior or None
+        What "auto" stands for.
+
+    Returns
+    -------
+    dict task -> structure prior or None
+    """
     priors, _ = by_task(tasks, value, "structure_prior")
-    for prior in priors.values():
+    for name, prior in priors.items():
+        if isinstance(prior, str) and prior == AUTO:
+            priors[name] = prior = automatic[name]
         if prior is not None and (isinstance(prior, type) or not hasattr(prior, "arc_terms")):
             raise TypeError(
-                "`structure_prior` must be an ArcPrior, a ReferencePrior, a mapping of them by "
-                f"task or None, got {prior!r}."
+                '`structure_prior` must be "auto", an ArcPrior, a ReferencePrior, a mapping of '
+                f"them by task or None, got {prior!r}."
             )
         if prior is not None:
             check_names("structure_prior", prior.names(), tasks.variables, "variable")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import networkx as nx
 
 from bnmtl.learners.base import Learner, common_parameters
-from bnmtl.learners.demands import check_names, start_matrices, structure_priors
+from bnmtl.learners.demands import check_names, start_matrices
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.search.multitask import STARTS, MultitaskSearch
@@ -47,6 +47,9 @@ class MultitaskLearner(Learner):
     start_ : str
         The start that won.
     start_scores_ : dict str -> float
+    arc_probability_ : pandas.Series by task
+        Of an arc in one direction under the structure prior; 1/2 is uniform, nan where arcs
+        differ.
     tasks_ : Tasks
         The data as encoded.
     families_ : dict
@@ -73,7 +76,7 @@ class MultitaskLearner(Learner):
         self,
         prior=None,
         score=None,
-        structure_prior=None,
+        structure_prior="auto",
         required=(),
         forbidden=(),
         tiers=None,
@@ -84,13 +87,13 @@ class MultitaskLearner(Learner):
         perturb=10,
         tabu=10,
         max_parents=None,
-        max_cells=10_000_000,
+        max_cells=None,
         max_families=None,
         time_limit=None,
         cache_size=200,
         start=None,
         missing="error",
-        parameter_sample_size=1.0,
+        parameter_sample_size="auto",
         random_state=None,
         n_jobs=None,
         progress=False,
@@ -142,7 +145,7 @@ class MultitaskLearner(Learner):
         """Raise as `fit` would for parameters that do not suit these tasks; nothing is searched."""
         self.check_parameters()
         check_prior_names(PairedPrior() if self.prior is None else self.prior, tasks)
-        structure_priors(tasks, self.structure_prior)
+        self._structure_priors(tasks)
         constraints = self._constraints(tasks)
         if self._is_given():
             start_matrices(tasks, constraints, self.start)

@@ -55,7 +55,7 @@ class MultitaskLearnerCV(MultitaskLearner):
     validation_scores_ : pandas.Series by penalty
         Mean over tasks of the mean log-likelihood of a held-out row, in nats; with
         ``validation="posterior"`` the log posterior up to a constant.
-    configuration_, networks_, score_, task_scores_, arcs_, tasks_, families_
+    configuration_, networks_, score_, task_scores_, arcs_, tasks_, families_, arc_probability_
         As in `MultitaskLearner`, at the chosen penalty and for all rows.
     start_, start_scores_
         The start that won and the scores of all, on the rows the structures were learned from: with
@@ -91,7 +91,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         validation=None,
         cv=None,
         score=None,
-        structure_prior=None,
+        structure_prior="auto",
         required=(),
         forbidden=(),
         tiers=None,
@@ -102,13 +102,13 @@ class MultitaskLearnerCV(MultitaskLearner):
         perturb=10,
         tabu=10,
         max_parents=None,
-        max_cells=10_000_000,
+        max_cells=None,
         max_families=None,
         time_limit=None,
         cache_size=200,
         start=None,
         missing="error",
-        parameter_sample_size=1.0,
+        parameter_sample_size="auto",
         random_state=None,
         n_jobs=None,
         progress=False,

@@ -1,16 +1,28 @@
 """Decomposable network scores: public score objects, and scores bound to the rows of tasks."""
 
 from bnmtl.scores.bound import BoundScore, BoundTasks
-from bnmtl.scores.decomposable import AIC, BIC, K2, BDeu, BDs, LogLikelihood, Score
+from bnmtl.scores.decomposable import (
+    AIC,
+    BIC,
+    CONCENTRATIONS,
+    K2,
+    BDeu,
+    BDs,
+    LogLikelihood,
+    MixedDirichlet,
+    Score,
+)
 
 __all__ = [
     "AIC",
     "BIC",
+    "CONCENTRATIONS",
     "K2",
     "BDeu",
     "BDs",
     "BoundScore",
     "BoundTasks",
     "LogLikelihood",
+    "MixedDirichlet",
     "Score",
 ]

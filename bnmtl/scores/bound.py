@@ -12,7 +12,9 @@ from bnmtl._kernels._jit import Arrays
 
 MEGABYTE = 1 << 20
 DEFAULT_CACHE = 200.0
-DEFAULT_CELLS = 10_000_000
+# A family has at most that many cells for every row of the task, and never fewer than the second.
+CELLS_PER_ROW = 10
+FEWEST_CELLS = 1000
 # Slots of a first cache: it grows with what is put into it.
 FEWEST_SLOTS = 1 << 12
 # Rows are merged where at most this share of them is distinct.
@@ -31,8 +33,11 @@ class BoundTasks:
     sample_size : float
     cache_size : float, default=200
         Most memory for cached tables, in megabytes.
-    max_cells : float, default=10,000,000
-        Families with more cells are not considered.
+    max_cells : float, default=None
+        Families with more cells are not considered; None sets 10 times the rows of a task, and
+        1000 where that is less.
+    concentrations : sequence of float, default=()
+        Of a mixture.
 
     Attributes
     ----------
@@ -44,14 +49,25 @@ class BoundTasks:
         Child and parents of a family that was left out as too large; empty if none was.
     """
 
-    def __init__(self, tasks, kind, sample_size, cache_size=DEFAULT_CACHE, max_cells=DEFAULT_CELLS):
+    def __init__(
+        self,
+        tasks,
+        kind,
+        sample_size,
+        cache_size=DEFAULT_CACHE,
+        max_cells=None,
+        concentrations=(),
+    ):
         self.variables = tuple(sorted(set().union(*(task.variables for task in tasks))))
         index = {variable: at for at, variable in enumerate(self.variables)}
         self.positions = [np.array([index[v] for v in task.variables], np.int64) for task in tasks]
         self._rows = packed(tasks, self.positions, len(self.variables))
         self._most_rows = int(self._rows["n_rows"].max())
         self._most_cases = int(self._rows["n_cases"].max())
-        self._method = np.array([kind, sample_size, _scale(self._most_cases), max_cells], float)
+        scale = _scale(self._most_cases)
+        self._method = np.array([kind, sample_size, scale, *concentrations], float)
+        self._n_concentrations = len(concentrations)
+        self._most_cells = np.array([most_cells(task, max_cells) for task in tasks], float)
         random = np.random.default_rng(len(self.variables))
         self._keys = [
             random.integers(1, np.iinfo(np.int64).max, size) * random.choice([-1, 1], size)
@@ -112,6 +128,7 @@ class BoundTasks:
             **{name: np.ascontiguousarray(rows[name][own]) for name in ("code_at", "bits_at")},
             arities=rows["arities"][positions],
             method=self._method,
+            most_cells=self._most_cells[tasks],
             task_keys=task_keys[tasks],
             variable_keys=variable_keys[positions],
             child_keys=child_keys[positions],
@@ -134,7 +151,9 @@ class BoundTasks:
         try:
             scratch = self._idle.pop()
         except IndexError:
-            scratch = scoring.new_scratch(len(self.variables), self._most_rows, self._most_cases)
+            scratch = scoring.new_scratch(
+                len(self.variables), self._most_rows, self._most_cases, self._n_concentrations
+            )
         try:
             yield scratch
         finally:
@@ -267,6 +286,20 @@ class BoundScore:
                 total += np.where(usable[:, child], column, 0.0)
                 total[child] += 0.0 if usable[child, child] else own
         return total
+
+
+def most_cells(task, max_cells=None):
+    """The largest table that a family of a task may have.
+
+    Parameters
+    ----------
+    task : bnmtl.tasks.Task
+    max_cells : int, default=None
+        None asks for the rule: 10 cells a row, and 1000 where that is less.
+    """
+    if max_cells is not None:
+        return max_cells
+    return max(FEWEST_CELLS, CELLS_PER_ROW * task.n_rows)
 
 
 def packed(tasks, positions, n_variables):

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from scipy.special import gammaln, xlogy
+from scipy.special import gammaln, logsumexp, xlogy
 from sklearn.base import BaseEstimator
 
 from bnmtl._kernels import terms
@@ -16,6 +16,9 @@ from bnmtl.tasks.encoding import column_names
 
 # Of larger equivalent sample sizes, differences of log-gammas are lost in rounding.
 _LARGEST_SIZE = 1e9
+_SMALLEST_SIZE = 1e-9
+# Of a mixture: from tables that are nearly deterministic to even ones.
+CONCENTRATIONS = (0.01, 0.05, 0.2, 0.5, 1.0)
 
 
 class Score(BaseEstimator):
@@ -117,14 +120,21 @@ class Score(BaseEstimator):
     def bind_all(self, tasks, **limits):
         """Return this score on the codes of several tasks, a `BoundTasks`."""
         self._check()
-        return BoundTasks(tasks, self._kind, float(self._sample_size), **limits)
+        return BoundTasks(
+            tasks,
+            self._kind,
+            float(self._sample_size),
+            concentrations=self._concentrations,
+            **limits,
+        )
 
     def _of_family(self, task, weights, child, *parents):
         """Score a family given by index, the parents sorted."""
         self._check()
         if weights is None:
             return self.bind(task).local_score(child, parents)
-        return _weighted_score(self._kind, self._sample_size, task, weights, child, list(parents))
+        family = task, weights, child, list(parents)
+        return _weighted_score(self._kind, self._sample_size, self._concentrations, *family)
 
     def _check(self):
         """Raise ValueError for a parameter out of range."""
@@ -132,6 +142,10 @@ class Score(BaseEstimator):
     @property
     def _sample_size(self):
         return getattr(self, "equivalent_sample_size", 1.0)
+
+    @property
+    def _concentrations(self):
+        return tuple(map(float, getattr(self, "concentrations", ())))
 
 
 class _EquivalentSampleSize(Score):
@@ -221,6 +235,57 @@ class K2(Score):
     _kind = terms.K2
 
 
+class MixedDirichlet(Score):
+    """Evidence of a family averaged over how strongly its table is smoothed.
+
+    The log of the mean, over concentrations c, of the evidence under a Dirichlet prior with c for
+    every cell of the table. A family with tables that are nearly deterministic is scored by small
+    concentrations, one with even tables by large ones. Configurations of the parents that never
+    occur contribute nothing.
+
+    Not score equivalent: it prefers some members of an equivalence class to others.
+
+    Parameters
+    ----------
+    concentrations : sequence of float, default=(0.01, 0.05, 0.2, 0.5, 1)
+        Pseudo-counts of a cell, equally likely beforehand and common to all rows of a table. (1,)
+        is `K2`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnmtl import K2, MixedDirichlet
+    >>> frame = pd.DataFrame({"a": ["x", "x", "y"], "b": ["u", "v", "v"]})
+    >>> round(MixedDirichlet().local_score("a", ["b"], frame), 4)
+    -2.8854
+    >>> MixedDirichlet((1,)).local_score("a", ["b"], frame) == K2().local_score("a", ["b"], frame)
+    True
+    """
+
+    _kind = terms.MIXTURE
+
+    def __init__(self, concentrations=CONCENTRATIONS):
+        self.concentrations = concentrations
+
+    def _check(self):
+        rule = (
+            f"`concentrations` must be one or more numbers above {_SMALLEST_SIZE:g} and at most "
+            f"{_LARGEST_SIZE:g}"
+        )
+        if isinstance(self.concentrations, str) or not np.iterable(self.concentrations):
+            raise TypeError(f"{rule}, got {self.concentrations!r}; {CONCENTRATIONS} is the default.")
+        values = list(self.concentrations)
+        wrong = [
+            value
+            for value in values
+            if not isinstance(value, (int, float, np.number))
+            or not _SMALLEST_SIZE < value <= _LARGEST_SIZE
+        ]
+        if wrong or not values:
+            given = repr(wrong[0]) if wrong else "none"
+            raise ValueError(f"{rule}, got {given}; {CONCENTRATIONS} is the default.")
+
+
 class BIC(Score):
     """Log-likelihood less half the logarithm of the number of rows per free parameter.
 
@@ -279,7 +344,7 @@ class LogLikelihood(Score):
     _kind = terms.LOG_LIKELIHOOD
 
 
-def _weighted_score(kind, sample_size, task, weights, child, parents):
+def _weighted_score(kind, sample_size, concentrations, task, weights, child, parents):
     """Local score with a weight for every row: the formulas as they stand."""
     r = float(task.arities[child])
     q = float(np.prod(task.arities[parents], dtype=float))
@@ -290,14 +355,22 @@ def _weighted_score(kind, sample_size, task, weights, child, parents):
     n_jk = np.zeros((configuration.max() + 1, int(r)))
     np.add.at(n_jk, (configuration, codes[child]), weights)
     n_j = n_jk.sum(axis=1)
+    if kind == terms.MIXTURE:
+        evidences = [_dirichlet_evidence(n_jk, n_j, c, c * r) for c in concentrations]
+        return float(logsumexp(evidences) - math.log(len(evidences)))
     if kind <= terms.K2:
         occurring = len(n_j) if kind == terms.BDS else q
         a_jk = 1.0 if kind == terms.K2 else sample_size / (occurring * r)
-        of_configurations = gammaln(a_jk * r) - gammaln(a_jk * r + n_j)
-        return float(of_configurations.sum() + (gammaln(a_jk + n_jk) - gammaln(a_jk)).sum())
+        return _dirichlet_evidence(n_jk, n_j, a_jk, a_jk * r)
     likelihood = float(xlogy(n_jk, n_jk).sum() - xlogy(n_j, n_j).sum())
     price = {terms.BIC: math.log(weights.sum()) / 2, terms.AIC: 1.0}.get(kind, 0.0)
     return likelihood - price * q * (r - 1)
+
+
+def _dirichlet_evidence(n_jk, n_j, a_jk, a_j):
+    """Log evidence of a table's counts under one pseudo-count a cell."""
+    of_configurations = gammaln(a_j) - gammaln(a_j + n_j)
+    return float(of_configurations.sum() + (gammaln(a_jk + n_jk) - gammaln(a_jk)).sum())
 
 
 def _encoded(frame, variables):

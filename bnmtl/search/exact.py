@@ -3,7 +3,7 @@
 import numpy as np
 
 from bnmtl._kernels import subsets as kernels
-from bnmtl._kernels.scoring import ASKED, KIND, MOST_CELLS, by_set
+from bnmtl._kernels.scoring import ASKED, KIND, by_set
 
 MOST_VARIABLES = 20
 # Rows looked at after which a walk over sets returns, so that clocks are read and interrupts heard.
@@ -142,7 +142,7 @@ class _Work:
         for i in np.flatnonzero(is_there).tolist():
             needed |= self._sets & ~(reach[i] | 1 << i) == 0
         needed &= self._sizes <= task.most_parents[0] + 1
-        return needed & (subsets.cells <= engine.method[MOST_CELLS])
+        return needed & (subsets.cells <= engine.most_cells[task.members[member]])
 
     def _walk(self, scratch, member):
         """Fill the tables of one task; yields the number of sets that are done with."""

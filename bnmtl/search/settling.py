@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 
 from bnmtl._kernels import climbing
-from bnmtl._kernels.scoring import ASKED, MOST_CELLS
+from bnmtl._kernels.scoring import ASKED
 from bnmtl.graphs import adjacency, compelled_arcs, from_adjacency
 from bnmtl.search.hill_climbing import hill_climb
 
@@ -58,8 +58,12 @@ def _is_allowed(state, matrix):
         return False
     if (constraints.required & ~matrix).any() or matrix.sum(axis=0).max() > constraints.max_parents:
         return False
-    cells = engine.arities * np.where(matrix, engine.arities[:, None], 1.0).prod(axis=0)
-    return bool((cells[matrix.any(axis=0)] <= engine.method[MOST_CELLS]).all())
+    for member, usable in zip(state.scores.members.tolist(), state.scores.usable, strict=True):
+        held = matrix & usable
+        cells = engine.arities * np.where(held, engine.arities[:, None], 1.0).prod(axis=0)
+        if (cells[held.any(axis=0)] > engine.most_cells[member]).any():
+            return False
+    return True
 
 
 def representative(matrix, ranks):

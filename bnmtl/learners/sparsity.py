@@ -1,0 +1,53 @@
+"""How sparse graphs are expected to be under ``structure_prior="auto"``."""
+
+import numpy as np
+
+from bnmtl.priors import ArcPrior
+from bnmtl.scores import BDeu, BDs, K2, MixedDirichlet
+
+__all__ = ["AUTO", "arc_probabilities", "auto_prior"]
+
+AUTO = "auto"
+# Expected number of parents of a variable, by the score. Under the uniform prior these scores find
+# arcs between independent columns; the smaller the number, the fewer. BIC and AIC charge for
+# parameters and need no prior.
+EXPECTED_PARENTS = ((MixedDirichlet, 0.1), ((BDeu, BDs, K2), 1.0))
+
+
+def auto_prior(score, n_variables):
+    """The structure prior of a graph over some variables that vary, None if it is uniform.
+
+    Parameters
+    ----------
+    score : Score
+    n_variables : int
+
+    Returns
+    -------
+    ArcPrior or None
+        Every arc has the probability f / (n - 1), at most 1/2, f being the number of parents
+        that a variable is expected to have.
+    """
+    for kinds, expected in EXPECTED_PARENTS:
+        if isinstance(score, kinds):
+            return ArcPrior(probability=min(expected / max(n_variables - 1, 1), 0.5))
+    return None
+
+
+def arc_probabilities(priors):
+    """Probability of an arc in one direction, for each of some structure priors by task.
+
+    Returns
+    -------
+    dict task -> float
+        1/2 under the uniform prior, nan where it differs between arcs.
+    """
+    found = {}
+    for name, prior in priors.items():
+        if prior is None:
+            found[name] = 0.5
+        else:
+            found[name] = getattr(prior, "probability", None)
+            if not isinstance(found[name], float):
+                found[name] = np.nan
+    return found

@@ -1,0 +1,60 @@
+"""Probability tables from counts: posterior means under one Dirichlet prior, or a mixture of them."""
+
+import numbers
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from bnmtl.scores import CONCENTRATIONS
+
+__all__ = ["check_size", "posterior_mean"]
+
+
+def check_size(name, size):
+    """Raise TypeError or ValueError unless a sample size is "auto" or a number of 0 or more."""
+    rule = f'`{name}` must be "auto" or a number of 0 or more'
+    if isinstance(size, str) and size == "auto":
+        return
+    if not isinstance(size, numbers.Real) or isinstance(size, bool):
+        raise TypeError(f'{rule}, got {size!r}; "auto" learns how strongly to smooth.')
+    if not 0 <= size < np.inf:
+        raise ValueError(f'{rule}, got {size!r}; "auto" learns how strongly to smooth.')
+
+
+def posterior_mean(counts, size):
+    """The probability table that counts and a prior lead to.
+
+    Parameters
+    ----------
+    counts : int array of shape (..., r)
+        Rows of each configuration of the parents and state of the child.
+    size : float or "auto"
+        A number alpha is spread evenly: (n + alpha / (q r)) / (N + alpha / q). "auto" averages
+        (n + c) / (N + r c) over the concentrations c of `MixedDirichlet`, each weighted by the
+        evidence of the whole table.
+
+    Returns
+    -------
+    float array of the same shape
+        Sums to 1 along the last axis; equal probabilities where nothing is known.
+    """
+    n_states = counts.shape[-1]
+    totals = counts.sum(axis=-1, keepdims=True)
+    if size == "auto":
+        table = np.zeros(counts.shape)
+        for weight, c in zip(_weights(counts, totals), CONCENTRATIONS, strict=True):
+            table += weight * ((counts + c) / (totals + n_states * c))
+        return table
+    a_j = size * n_states / counts.size
+    uniform = np.full(counts.shape, 1 / n_states)
+    return np.divide(counts + a_j / n_states, totals + a_j, out=uniform, where=totals + a_j > 0)
+
+
+def _weights(counts, totals):
+    """Posterior probabilities of the concentrations."""
+    n_states = counts.shape[-1]
+    cells, rows = counts[counts > 0], totals[totals > 0]
+    c = np.array(CONCENTRATIONS)[:, None]
+    evidence = (gammaln(c + cells) - gammaln(c)).sum(axis=1)
+    evidence += (gammaln(n_states * c) - gammaln(n_states * c + rows)).sum(axis=1)
+    return np.exp(evidence - logsumexp(evidence))
