@@ -18,7 +18,14 @@ N_FOLDS = 10
 
 
 def held_out_rows(
-    tasks, validation, cv, seed, purpose="held out", at_least=1, remedy="hold out less"
+    tasks,
+    validation,
+    cv,
+    seed,
+    purpose="held out",
+    at_least=1,
+    remedy="hold out less",
+    leave_one_out=False,
 ):
     """Which rows of every task are held out.
 
@@ -39,6 +46,9 @@ def held_out_rows(
         Fewest rows of a validation set.
     remedy : str, default="hold out less"
         What to do where they are all that a task has, besides giving it more rows.
+    leave_one_out : bool, default=False
+        Whether a task may have fewer rows than there are folds: each of its rows is then held out
+        by itself, and further folds hold out none of it.
 
     Returns
     -------
@@ -68,6 +78,10 @@ def held_out_rows(
                 )
             folds[0][name] = rows[:n_held_out]
             continue
+        if task.n_rows < cv and leave_one_out:
+            for fold, row in zip(folds, rows, strict=False):
+                fold[name] = np.array([row])
+            continue
         if task.n_rows < cv:
             raise ValueError(
                 f"Task `{name}`: {task.n_rows} rows cannot be parted into `cv`={cv} folds; ask for "
@@ -88,8 +102,8 @@ def check_sample_size(size):
 
 
 def default_folds(tasks):
-    """Number of folds: 10, or the fewest rows of a task if they are less."""
-    return min(N_FOLDS, *(task.n_rows for task in tasks.values()))
+    """Number of folds: 10, or the most rows of a task if they are less."""
+    return min(N_FOLDS, max(task.n_rows for task in tasks.values()))
 
 
 def parted(tasks, held_out):
@@ -120,22 +134,25 @@ class HeldOut:
         self._known = {}
 
     def rows(self, graph):
-        """Log-likelihood of each held-out row under a graph, in nats, float array."""
-        parts = [self._log_probabilities(v, sorted(graph.predecessors(v))) for v in graph]
-        return np.sum(parts, axis=0)
-
-    def mean(self, graph):
-        """Mean log-likelihood of a held-out row under a graph over the task's variables, in nats.
+        """Log-likelihood of each held-out row under a graph, in nats, float array.
 
         The tables are those of `BayesNet.fit` on the training rows.
         """
+        return np.sum([self._family(v, sorted(graph.predecessors(v))) for v in graph], axis=0)
+
+    def mean(self, graph):
+        """Mean log-likelihood of a held-out row under a graph over the task's variables, in nats."""
         return sum(self.family(child, sorted(graph.predecessors(child))) for child in graph)
 
     def family(self, child, parents):
         """The part of one child, given the sorted names of its parents."""
+        return float(self._family(child, parents).mean())
+
+    def _family(self, child, parents):
+        """Log-probability of the child's state in every held-out row."""
         key = (child, *parents)
         if key not in self._known:
-            self._known[key] = float(self._log_probabilities(child, parents).mean())
+            self._known[key] = self._log_probabilities(child, parents)
         return self._known[key]
 
     def _log_probabilities(self, child, parents):

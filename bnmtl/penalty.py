@@ -4,7 +4,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-__all__ = ["DEFAULT_PENALTIES", "best_penalty", "penalty_grid"]
+__all__ = [
+    "DEFAULT_PENALTIES",
+    "RULES",
+    "best_penalty",
+    "chosen_penalty",
+    "paired_errors",
+    "penalty_grid",
+]
+
+# Of what folds score.
+RULES = ("best", "one-standard-error")
 
 # 1 - delta = 1, 0.5, 1e-1 ... 1e-12, 0
 DEFAULT_PENALTIES = (0.0, 0.5, *(1 - 10.0**-e for e in range(1, 13)), 1.0)
@@ -62,3 +72,60 @@ def best_penalty(scores):
     1
     """
     return int(np.argmax(scores >= np.max(scores) - EQUALLY_GOOD))
+
+
+def chosen_penalty(scores, rule="best"):
+    """Index of the penalty to take.
+
+    Parameters
+    ----------
+    scores : float array of shape (p, n_folds)
+        The larger the better, the largest penalty first.
+    rule : {"best", "one-standard-error"}, default="best"
+        "best" takes the largest mean, of equally good ones the largest penalty;
+        "one-standard-error" the largest penalty that is at most one standard error worse, by the
+        differences between folds.
+
+    Returns
+    -------
+    int
+
+    References
+    ----------
+    Breiman, Friedman, Olshen & Stone (1984), Classification and regression trees, section 3.4.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnmtl.penalty import chosen_penalty
+    >>> scores = np.array([[-2.0, -2.0], [-1.1, -0.9], [-0.8, -1.0]])
+    >>> chosen_penalty(scores), chosen_penalty(scores, "one-standard-error")
+    (2, 1)
+    """
+    means = scores.mean(axis=1)
+    best = best_penalty(means)
+    if rule == "best":
+        return best
+    return int(np.argmax(means >= means[best] - paired_errors(scores, best)))
+
+
+def paired_errors(scores, best):
+    """Standard errors of the differences to one penalty, over folds; nan where there is one fold.
+
+    Parameters
+    ----------
+    scores : float array of shape (p, n_folds)
+    best : int
+
+    Returns
+    -------
+    float array of shape (p,)
+        Infinite differences have an error of 0.
+    """
+    n_folds = scores.shape[1]
+    if n_folds == 1:
+        return np.full(len(scores), np.nan)
+    with np.errstate(invalid="ignore"):
+        differences = scores - scores[best]
+    finite = np.where(np.isfinite(differences), differences, 0.0)
+    return finite.std(axis=1, ddof=1) / np.sqrt(n_folds)

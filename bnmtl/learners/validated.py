@@ -1,9 +1,7 @@
 """The learner that also chooses how much the tasks share."""
 
-import contextlib
 import math
 import numbers
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,21 +10,24 @@ from sklearn.base import clone
 from bnmtl.graphs import from_adjacency
 from bnmtl.held_out import HeldOut, check_sample_size, default_folds, held_out_rows, parted
 from bnmtl.learners.base import common_parameters
+from bnmtl.learners.folds import penalty_scores, score_folds
 from bnmtl.learners.multitask import START, MultitaskLearner, check_prior_names
-from bnmtl.penalty import best_penalty, penalty_grid
+from bnmtl.penalty import RULES, chosen_penalty, paired_errors, penalty_grid
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.priors.listed import read_penalties
-from bnmtl.progress import Reporter
-from bnmtl.search.effort import in_parallel
+from bnmtl.search.constraints import is_by_task
 from bnmtl.search.multitask import MultitaskSearch
-from bnmtl.search.path import complete, greedy_path, solve_path
+from bnmtl.search.path import complete, solve_path
 from bnmtl.search.posterior import log_posterior
 from bnmtl.search.problem import Couplings, NoCommonGraph
 
+# How the penalty is chosen where nothing else is asked for.
+BY_POSTERIOR = True
+
 
 class MultitaskLearnerCV(MultitaskLearner):
-    __doc__ = f"""Learn the tasks together at the penalty that predicts held-out rows best.
+    __doc__ = f"""Learn the tasks together at the penalty that the data choose.
 
     Penalties of a grid start from each other's solutions, and one cache of local scores serves all.
 
@@ -37,24 +38,34 @@ class MultitaskLearnerCV(MultitaskLearner):
     penalties : sequence of float, default=None
         None is 1 - penalty = 1, 0.5, 1e-1, ... 1e-12, 0.
     validation : float or "posterior", default=None
-        None: by ``cv``. A number is the share of each task's rows that is held out, at least one
-        row, as in the thesis: the structures learned from the other rows are kept; the probability
-        tables are estimated again from all rows. "posterior": no rows are held out, the penalty
-        with the largest posterior is taken, the constant of the coupling included; needs the same
-        penalty for all tasks. It takes the score at its word, so where the score asks for fewer
-        arcs than there are it chooses too small a penalty.
+        "posterior": no rows are held out, the penalty with the largest posterior is taken, the
+        constant of the coupling included; needs the same penalty for all tasks. It takes the score
+        at its word, so where the score asks for fewer arcs than there are it chooses too small a
+        penalty. A number is the share of each task's rows that is held out, at least one row, as
+        in the thesis: the structures learned from the other rows are kept; the probability tables
+        are estimated again from all rows. None is "posterior" where neither ``cv`` nor ``rule``
+        asks for folds and the posterior is defined, else folds.
     cv : int, default=None
-        Number of folds; None is 10, or the fewest rows of a task if they are less. Every row is
-        held out once; a fold's structures are searched with less effort, along the penalties.
+        Number of folds. Every row is held out once; tasks of fewer rows are left one row out at a
+        time. A fold's structures are searched with less effort, along the penalties. None is 10,
+        or the most rows of a task if they are less, where folds are asked for.
+    rule : {{"best", "one-standard-error"}}, default="best"
+        What folds choose: the penalty that predicts held-out rows best, or the largest one within
+        one standard error of it (of the differences between folds).
     {common_parameters(START)}
 
     Attributes
     ----------
     penalty_ : float
         The chosen penalty; of equally good ones the largest.
+    chosen_by_ : {{"posterior", "cv", "one-standard-error", "held-out rows"}}
+        How the penalty was chosen.
     validation_scores_ : pandas.Series by penalty
-        Mean over tasks of the mean log-likelihood of a held-out row, in nats; with
-        ``validation="posterior"`` the log posterior up to a constant.
+        Mean over tasks of the mean log-likelihood of a held-out row, in nats; where the posterior
+        chooses, the log posterior up to a constant.
+    validation_grid_ : pandas.DataFrame by penalty
+        The same as ``score``, and in ``standard_error`` that of its difference to the score of the
+        chosen penalty, over folds; nan where there are none.
     configuration_, networks_, score_, task_scores_, arcs_, tasks_, families_, arc_probability_
         As in `MultitaskLearner`, at the chosen penalty and for all rows.
     start_, start_scores_
@@ -90,6 +101,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         penalties=None,
         validation=None,
         cv=None,
+        rule="best",
         score=None,
         structure_prior="auto",
         required=(),
@@ -141,6 +153,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         self.penalties = penalties
         self.validation = validation
         self.cv = cv
+        self.rule = rule
 
     def check_parameters(self):
         super().check_parameters()
@@ -158,6 +171,13 @@ class MultitaskLearnerCV(MultitaskLearner):
         folds = self.cv
         if folds is not None and not (isinstance(folds, numbers.Integral) and folds >= 2):
             raise ValueError(f"`cv` must be a whole number of at least 2, got {folds!r}.")
+        if self.rule not in RULES:
+            raise ValueError(f"`rule` must be one of {', '.join(RULES)}, got {self.rule!r}.")
+        if self.rule != "best" and share is not None:
+            raise ValueError(
+                f"`rule` {self.rule!r} compares folds, and `validation`={share!r} has none; leave "
+                "`validation` out or give `cv`."
+            )
         if share != "posterior":
             check_sample_size(self.parameter_sample_size)
         for prior in self._priors().values():
@@ -178,6 +198,7 @@ class MultitaskLearnerCV(MultitaskLearner):
 
     def _fit(self, tasks, effort, report):
         priors = self._priors()
+        self.chosen_by_ = self._way_of_choosing()
         for prior in priors.values():
             check_prior_names(prior, tasks)
         self._check_choice(tasks)
@@ -196,27 +217,60 @@ class MultitaskLearnerCV(MultitaskLearner):
         starts = search.within(given) if given else search.starts(priors.values(), names)
         done = report.of_part("penalties", 0, len(priors))
         path = solve_path(search, list(priors.values()), starts, effort.share(0.6), done)
-        if by_rows is not None:
-            scores = self._predicted(train, test, path)
-        elif self.validation == "posterior":
-            scores = [
-                self._posterior(search, *one) for one in zip(priors.values(), path, strict=True)
-            ]
+        if self.chosen_by_ == "held-out rows":
+            scores = np.array(self._predicted(train, test, path))[:, None]
+        elif self.chosen_by_ == "posterior":
+            pairs = zip(priors.values(), path, strict=True)
+            scores = np.array([self._posterior(search, *one) for one in pairs])[:, None]
         else:
-            scores = self._cross_validated(tasks, search, priors, given, effort.share(0.7), report)
-
-        best = best_penalty(np.array(scores))
-        self.penalty_ = list(priors)[best]
-        self.validation_scores_ = pd.Series(
-            scores[::-1],
-            index=pd.Index(list(priors)[::-1], name="penalty"),
-            name="nats" if self.validation == "posterior" else "nats per row",
-        )
+            n_folds = self.cv or default_folds(tasks)
+            self._folds = score_folds(
+                self,
+                tasks,
+                n_folds,
+                list(priors.values()),
+                effort.share(0.7),
+                report.of_part("folds", 0, n_folds),
+                given,
+            )
+            scores = penalty_scores(self._folds)
+        self._choose(list(priors), scores)
         prior = priors[self.penalty_]
+        best = list(priors).index(self.penalty_)
         solution = complete(search, prior, path[best], starts, report, effort)
         if by_rows is not None:
             solution = whole.scored(prior, solution, search.problems)
         self._publish_solution(tasks, problems, solution)
+
+    def _choose(self, penalties, scores):
+        """Set what is chosen and why.
+
+        Parameters
+        ----------
+        penalties : list of float
+            The largest first.
+        scores : float array of shape (p, n_folds)
+        """
+        best = chosen_penalty(scores, self.rule)
+        index = pd.Index(penalties[::-1], name="penalty")
+        kind = "nats" if self.chosen_by_ == "posterior" else "nats per row"
+        self.penalty_ = penalties[best]
+        self.validation_scores_ = pd.Series(scores.mean(axis=1)[::-1], index=index, name=kind)
+        errors = paired_errors(scores, best)
+        self.validation_grid_ = pd.DataFrame(
+            {"score": self.validation_scores_, "standard_error": errors[::-1]}, index=index
+        )
+
+    def _way_of_choosing(self):
+        """How the penalty is chosen; where a posterior is undefined, by default by folds."""
+        if self.validation == "posterior":
+            return "posterior"
+        if self.validation is not None:
+            return "held-out rows"
+        if self.rule != "best":
+            return self.rule
+        is_defined = self._has_posterior()
+        return "posterior" if self.cv is None and is_defined and BY_POSTERIOR else "cv"
 
     def _validation_rows(self, tasks, seed):
         """The rows that are held out once, None where there are folds or no such rows."""
@@ -229,53 +283,35 @@ class MultitaskLearnerCV(MultitaskLearner):
         constraints = {problem.name: problem.constraints for problem in problems}
         return MultitaskSearch(self._problems(train, effort, constraints), effort, report)
 
-    def _cross_validated(self, tasks, search, priors, given, effort, report):
-        """Mean over folds of what held-out rows score at every penalty.
-
-        The structures of a fold know nothing of its held-out rows; they are searched from a single
-        start each, and along the penalties by the greedy search alone.
-        """
-        n_folds = self.cv or default_folds(tasks)
-        folds = held_out_rows(tasks, None, n_folds, effort.seed)
-        silent = Reporter(False)
-
-        def score(held_out, own):
-            own = replace(own, n_starts=1)
-            train, test = parted(tasks, held_out)
-            fold = self._on(train, search.problems, own, silent)
-            starts = fold.within(given) if given else self._fold_starts(fold, priors)
-            path = greedy_path(fold, list(priors.values()), starts, own)
-            return np.array(self._predicted(train, test, path))
-
-        total = np.zeros(len(priors))
-        done = report.of_part("folds", 0, n_folds)
-        for at, scores in enumerate(in_parallel(score, [(rows,) for rows in folds], effort)):
-            total += scores
-            done(at + 1)
-        return (total / n_folds).tolist()
-
-    def _fold_starts(self, fold, priors):
-        """Adjacency matrices that the greedy search of a fold starts from, by name."""
-        asked = self._start_names() or ("single-task", "identical")
-        starts = {}
-        for name in asked:
-            with contextlib.suppress(NoCommonGraph):
-                # A search over shared orders begins with the identical graph.
-                name = "identical" if name == "orders" else name
-                starts.update(fold.starts(priors.values(), [name]))
-        return starts
-
     def _predicted(self, train, test, solutions):
         """Mean over tasks of the mean log-likelihood of their held-out rows, for each solution."""
         own = [HeldOut(train[name], test[name], self.parameter_sample_size) for name in train]
         return [self._held_out_score(own, one) for one in solutions]
 
     def _posterior(self, search, prior, solution):
-        """Log posterior of a penalty at its solution."""
-        pairs = zip(search.problems, solution.matrices, strict=True)
-        data = sum(problem.log_posterior(matrix) for problem, matrix in pairs)
+        """Log posterior of a penalty at its solution.
+
+        How sparse graphs are is part of it: the probability of an arc is learned with the penalty,
+        in the place of the automatic or the uniform structure prior. Priors that are given stay.
+        """
+        pairs = list(zip(search.problems, solution.matrices, strict=True))
+        data = sum(problem.scores.score(matrix) for problem, matrix in pairs)
         couplings = Couplings(prior, search.joint)
-        return log_posterior(couplings, search.joint.spread(solution.matrices), data)
+        matrices = search.joint.spread(solution.matrices)
+        terms = search.joint.arc_terms if self._is_prior_given() else None
+        return log_posterior(couplings, matrices, data, terms)
+
+    def _is_prior_given(self):
+        """Whether a structure prior is given for some task."""
+        own = self.structure_prior
+        own = list(own.values()) if is_by_task(own) else [own]
+        return any(one is not None and not isinstance(one, str) for one in own)
+
+    def _has_posterior(self):
+        """Whether the coupling depends on how many tasks have an arc, and not on which."""
+        if self.prior is None:
+            return True
+        return isinstance(self.prior, CouplingPrior) and not self.prior.by_task()
 
     def _check_choice(self, tasks):
         """Raise ValueError where the penalty that is to be chosen has no effect."""
@@ -285,9 +321,7 @@ class MultitaskLearnerCV(MultitaskLearner):
                 f"`{fixed}` gives every pair a penalty of its own, so there is none to choose; use "
                 "MultitaskLearner."
             )
-        if self.validation != "posterior" or self.prior is None:
-            return
-        if not isinstance(self.prior, CouplingPrior) or self.prior.by_task():
+        if self.validation == "posterior" and not self._has_posterior():
             raise ValueError(
                 '`validation` "posterior" needs a PairedPrior or an EditPrior with the same '
                 "penalty for all tasks; leave `validation` out to choose by held-out rows."

@@ -3,10 +3,11 @@
 The search leaves out the constant of the prior, which depends on the penalty; to compare penalties
 it must be there. Acyclicity aside it is a product over pairs of variables of
 
-    Z = sum over the states x of the k tasks of odds^(number of arcs in x) C(x),
+    Z = sum over the states x of the k tasks of C(x) prod over tasks s of p_s(x_s),
 
-odds = rho / (1 - 2 rho), rho being the probability of an arc in one direction. C depends on how
-many tasks are in each state, so the sum is over those counts.
+p_s being the structure prior of task s. Where that is learned, p_s(x) is odds^(arcs in x), with
+odds = rho / (1 - 2 rho) and rho the probability of an arc in one direction at its own maximum. C
+depends on how many tasks are in each state, so the sum is over those counts.
 """
 
 import itertools
@@ -24,8 +25,8 @@ __all__ = ["log_posterior"]
 _LOG_ODDS = (-14.0, 7.0)
 
 
-def log_posterior(couplings, matrices, log_likelihood):
-    """Log posterior of a penalty at a configuration, rho by its own maximum.
+def log_posterior(couplings, matrices, log_likelihood, arc_terms=None):
+    """Log posterior of a penalty at a configuration.
 
     Parameters
     ----------
@@ -34,7 +35,10 @@ def log_posterior(couplings, matrices, log_likelihood):
     matrices : bool array of shape (k, n, n)
         The configuration on the union index.
     log_likelihood : float
-        Of all tasks' data, with their own structure priors.
+        Of all tasks' data, without their structure priors.
+    arc_terms : list of pairs of float arrays of shape (n, n), default=None
+        The structure prior of each task on the union index: log prior of each ordered pair, arc
+        present and arc absent. None learns the probability of an arc.
 
     Returns
     -------
@@ -47,12 +51,74 @@ def log_posterior(couplings, matrices, log_likelihood):
     ValueError
         If the coupling depends on which tasks have an arc.
     """
-    kinds = _kinds(couplings, matrices)
-    coupling = sum(own for _, own, _, _ in kinds)
-    n_arcs = sum(arcs for _, _, arcs, _ in kinds)
+    kinds = list(_kinds(couplings, matrices))
+    coupling = sum(kind.log_coupling for kind in kinds)
     if coupling == -math.inf:
         return -math.inf
-    tables = [(n_pairs, *table) for n_pairs, _, _, table in kinds]
+    if arc_terms is None:
+        return log_likelihood + coupling + _log_prior_of_counts(kinds)
+    own = sum(_log_prior_given(kind, couplings.weights, arc_terms) for kind in kinds)
+    return log_likelihood + coupling + own
+
+
+class _Kind:
+    """Pairs of variables that are coupled alike.
+
+    Attributes
+    ----------
+    pairs : int array of shape (m, 2)
+    members : int array of shape (k,)
+        The tasks that have them.
+    states : int8 array of shape (m, k)
+    log_coupling : float
+        Summed over the pairs.
+    """
+
+    def __init__(self, pairs, members, coupling, matrices):
+        self.pairs, self.members, self._coupling = pairs, members, coupling
+        i, j = pairs.T
+        arcs = matrices[members].astype(np.int8)
+        self.states = (arcs[:, i, j] - arcs[:, j, i]).T
+        is_set = self.states.any(axis=1)
+        none = np.zeros(len(members), np.int8)
+        self.log_coupling = sum(coupling.log_coupling(states) for states in self.states[is_set])
+        self.log_coupling += (len(pairs) - int(is_set.sum())) * coupling.log_coupling(none)
+
+    def by_counts(self):
+        """Log C by the numbers of tasks whose arc points backward and forward, (k + 1, k + 1)."""
+        k = len(self.members)
+        table = np.full((k + 1, k + 1), -math.inf)
+        for backward, forward in itertools.product(range(k + 1), repeat=2):
+            none = k - backward - forward
+            if none >= 0:
+                numbers = [backward, none, forward]
+                states = np.repeat(np.array([-1, 0, 1], np.int8), numbers)
+                table[backward, forward] = self._coupling.log_coupling(states)
+        return table
+
+
+def _kinds(couplings, matrices):
+    """All pairs of variables, grouped by their coupling."""
+    numbers = couplings.kinds[couplings.pairs]
+    pairs = np.argwhere(couplings.pairs)
+    order = np.argsort(numbers, kind="stable")
+    begins = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+    for own in np.split(order, begins[1:]):
+        if not len(own):
+            continue
+        members, coupling = couplings.of(*pairs[own[0]].tolist())
+        if isinstance(coupling, WeightedPairedCoupling) or not couplings.builtin:
+            raise ValueError(
+                "the coupling must depend on how many tasks have an arc and not on which, got a "
+                f"{type(coupling).__name__}."
+            )
+        yield _Kind(pairs[own], members, coupling, matrices)
+
+
+def _log_prior_of_counts(kinds):
+    """The rest of the log prior where rho is learned: odds^arcs / Z at the best rho."""
+    n_arcs = sum(int(np.abs(kind.states).sum()) for kind in kinds)
+    tables = [(len(kind.pairs), *_terms(kind)) for kind in kinds]
 
     def negative(log_odds):
         normalizers = sum(
@@ -60,47 +126,54 @@ def log_posterior(couplings, matrices, log_likelihood):
         )
         return normalizers - n_arcs * log_odds
 
-    found = minimize_scalar(negative, bounds=_LOG_ODDS, method="bounded")
-    return log_likelihood + coupling - float(found.fun)
+    return -float(minimize_scalar(negative, bounds=_LOG_ODDS, method="bounded").fun)
 
 
-def _kinds(couplings, matrices):
-    """Pairs of variables grouped by their coupling.
+def _terms(kind):
+    """Numbers of arcs and logs of (multinomial coefficient times C) of all counts of states."""
+    k, table = len(kind.members), kind.by_counts()
+    backward, forward = np.nonzero(table > -math.inf)
+    none = k - backward - forward
+    ways = gammaln(k + 1) - gammaln(np.stack([backward, none, forward]) + 1.0).sum(axis=0)
+    return (backward + forward).astype(float), ways + table[backward, forward]
+
+
+def _log_prior_given(kind, weights, arc_terms):
+    """The rest of the log prior of some pairs under given structure priors: prod of p_s / Z."""
+    i, j = kind.pairs.T
+    own = np.empty((len(kind.pairs), len(kind.members), 3))
+    for at, s in enumerate(kind.members.tolist()):
+        present, absent = arc_terms[s]
+        own[:, at, 0] = present[j, i] + absent[i, j]
+        own[:, at, 1] = absent[i, j] + absent[j, i]
+        own[:, at, 2] = present[i, j] + absent[j, i]
+        own[:, at] *= weights[s, i, j][:, None]
+    reached = np.take_along_axis(own, kind.states[:, :, None].astype(np.intp) + 1, axis=2).sum()
+    alike, n_alike = np.unique(own.reshape(len(own), -1), axis=0, return_counts=True)
+    normalizers = _log_sums(alike.reshape(len(alike), -1, 3)) + kind.by_counts()
+    return float(reached - n_alike @ logsumexp(normalizers, axis=(1, 2)))
+
+
+def _log_sums(terms):
+    """Logs of the sums of prod over tasks of p_s over all states with the same counts.
+
+    Parameters
+    ----------
+    terms : float array of shape (m, k, 3)
+        Log p_s of the states -1, 0 and 1.
 
     Returns
     -------
-    list of (number of pairs, their log coupling, their number of arcs, terms of Z)
+    float array of shape (m, k + 1, k + 1)
+        By the numbers of tasks whose arc points backward and forward.
     """
-    groups = {}
-    for i, j in np.argwhere(couplings.pairs).tolist():
-        members, coupling = couplings.of(i, j)
-        if isinstance(coupling, WeightedPairedCoupling) or not couplings.builtin:
-            raise ValueError(
-                "the coupling must depend on how many tasks have an arc and not on which, got a "
-                f"{type(coupling).__name__}."
-            )
-        states = matrices[members, i, j].astype(np.int8) - matrices[members, j, i]
-        group = groups.setdefault((id(coupling), len(members)), [coupling, len(members), 0, 0.0, 0])
-        group[2] += 1
-        group[3] += coupling.log_coupling(states)
-        group[4] += int(np.abs(states).sum())
-    return [
-        (n_pairs, value, arcs, _terms(coupling, k))
-        for coupling, k, n_pairs, value, arcs in groups.values()
-    ]
-
-
-def _terms(coupling, k):
-    """Numbers of arcs and logs of (multinomial coefficient times C) of all counts of states."""
-    arcs, logs = [], []
-    for backward, forward in itertools.product(range(k + 1), repeat=2):
-        none = k - backward - forward
-        if none < 0:
-            continue
-        states = np.repeat(np.array([-1, 0, 1], np.int8), [backward, none, forward])
-        value = coupling.log_coupling(states)
-        if value > -math.inf:
-            ways = gammaln(k + 1) - gammaln([backward + 1, none + 1, forward + 1]).sum()
-            arcs.append(backward + forward)
-            logs.append(float(ways) + value)
-    return np.array(arcs, dtype=float), np.array(logs)
+    m, k, _ = terms.shape
+    table = np.full((m, k + 1, k + 1), -math.inf)
+    table[:, 0, 0] = 0.0
+    for s in range(k):
+        backward, none, forward = (terms[:, s, x, None, None] for x in range(3))
+        grown = table + none
+        grown[:, 1:] = np.logaddexp(grown[:, 1:], table[:, :-1] + backward)
+        grown[:, :, 1:] = np.logaddexp(grown[:, :, 1:], table[:, :, :-1] + forward)
+        table = grown
+    return table

@@ -1,0 +1,143 @@
+"""What held-out rows score, fold by fold: tasks learned together, each alone, and no arcs."""
+
+import contextlib
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bnmtl.graphs import from_adjacency
+from bnmtl.held_out import HeldOut, held_out_rows, parted
+from bnmtl.progress import Reporter
+from bnmtl.search.effort import in_parallel
+from bnmtl.search.multitask import MultitaskSearch
+from bnmtl.search.path import greedy_path
+from bnmtl.search.problem import NoCommonGraph
+
+__all__ = ["Fold", "penalty_scores", "score_folds"]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Log-likelihood of held-out rows, in nats; their structures and tables know nothing of them.
+
+    Attributes
+    ----------
+    task, row : int array of shape (m,)
+        Where the m held-out rows come from: number of the task, position in it.
+    together : float array of shape (p, m)
+        Under the configuration learned at each of p penalties; -inf where there is none.
+    alone, empty : float array of shape (m,)
+        Under graphs of the tasks learned one by one, and without any arc.
+    log_posterior : float array of shape (p,), or None
+        Of the penalties, given the other rows.
+    """
+
+    task: np.ndarray
+    row: np.ndarray
+    together: np.ndarray
+    alone: np.ndarray
+    empty: np.ndarray
+    log_posterior: np.ndarray | None
+
+
+def penalty_scores(folds):
+    """What each fold adds to the score of each penalty.
+
+    Returns
+    -------
+    float array of shape (p, n_folds)
+        The mean over folds is the mean over tasks of the mean log-likelihood of a row.
+    """
+    sizes = np.bincount(np.concatenate([fold.task for fold in folds]))
+    weights = [len(folds) / len(sizes) / sizes[fold.task] for fold in folds]
+    pairs = zip(folds, weights, strict=True)
+    return np.column_stack([fold.together @ weight for fold, weight in pairs])
+
+
+def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, posterior=None):
+    """Hold out every row once, and score it by what the other rows lead to.
+
+    A fold's structures are searched from a single start each, and along the penalties by the greedy
+    search alone.
+
+    Parameters
+    ----------
+    learner : Learner
+    tasks : Tasks
+        With all rows.
+    n_folds : int
+        Some task has at least as many rows; others are left one row out at a time.
+    priors : list of priors
+        The penalties, the largest first; empty where tasks are not learned together.
+    effort : Effort
+    report : callable (done)
+    given : dict name -> list of bool array, default=None
+        Start graphs that a user gives.
+    posterior : callable (search, prior, solution) -> float, default=None
+        Log posterior of a penalty.
+
+    Returns
+    -------
+    list of Fold
+    """
+    constraints = learner._constraints(tasks)
+
+    def score(held_out, own):
+        own = replace(own, n_starts=1)
+        train, test = parted(tasks, held_out)
+        problems = learner._problems(train, own, constraints)
+        search = MultitaskSearch(problems, own, Reporter(False))
+        path = _path(learner, search, priors, given, own)
+        by_task = {
+            s: HeldOut(train[name], test[name], learner.parameter_sample_size)
+            for s, name in enumerate(tasks)
+            if name in test
+        }
+        empty = [np.zeros_like(problem.constraints.required) for problem in problems]
+        return Fold(
+            task=np.repeat(list(by_task), [test[tasks.names[s]].n_rows for s in by_task]),
+            row=np.concatenate([held_out[tasks.names[s]] for s in by_task]),
+            together=np.array([_rows(by_task, one.matrices, one.score) for one in path]),
+            alone=_rows(by_task, search.single(own)),
+            empty=_rows(by_task, empty),
+            log_posterior=None
+            if posterior is None
+            else np.array([posterior(search, *one) for one in zip(priors, path, strict=True)]),
+        )
+
+    folds = held_out_rows(tasks, None, n_folds, effort.seed, leave_one_out=True)
+    found = []
+    for fold in in_parallel(score, [(rows,) for rows in folds], effort):
+        found.append(fold)
+        report(len(found))
+    return found
+
+
+def _path(learner, search, priors, given, effort):
+    """A solution at every penalty."""
+    if not priors:
+        return []
+    starts = search.within(given) if given else _starts(learner, search, priors)
+    return greedy_path(search, priors, starts, effort)
+
+
+def _starts(learner, search, priors):
+    """Adjacency matrices that the greedy search of a fold starts from, by name."""
+    asked = learner._start_names() or ("single-task", "identical")
+    starts = {}
+    for name in asked:
+        with contextlib.suppress(NoCommonGraph):
+            # A search over shared orders begins with the identical graph.
+            name = "identical" if name == "orders" else name
+            starts.update(search.starts(priors, [name]))
+    return starts
+
+
+def _rows(held_out, matrices, score=0.0):
+    """Log-likelihood of the held-out rows of all tasks that have some, one task after the other.
+
+    ``held_out`` is a mapping from the number of a task to its `HeldOut`.
+    """
+    graphs = {s: from_adjacency(matrices[s], own.variables) for s, own in held_out.items()}
+    rows = np.concatenate([own.rows(graphs[s]) for s, own in held_out.items()])
+    return np.full_like(rows, -np.inf) if score == -np.inf else rows
