@@ -1,13 +1,18 @@
-"""The estimators people use: from data sets to one network per task."""
+"""Learners: what to fit to tasks, and what learning together is worth on held-out rows."""
 
 from bnmtl.learners.apart import IdenticalLearner, PooledLearner, SingleTaskLearner
+from bnmtl.learners.base import Learner
+from bnmtl.learners.comparison import compare, gain
 from bnmtl.learners.multitask import MultitaskLearner
 from bnmtl.learners.validated import MultitaskLearnerCV
 
 __all__ = [
     "IdenticalLearner",
+    "Learner",
     "MultitaskLearner",
     "MultitaskLearnerCV",
     "PooledLearner",
     "SingleTaskLearner",
+    "compare",
+    "gain",
 ]

@@ -173,6 +173,10 @@ class MultitaskLearner(Learner):
             )
         return (self.start,)
 
+    def given_starts(self, tasks):
+        """As `_given_starts` for all rows, without a search of its own."""
+        return self._given_starts(tasks, self._problems(tasks, self._effort()))
+
     def _given_starts(self, tasks, problems):
         """Matrices of given start graphs, by name; None if none are given."""
         if not self._is_given():

@@ -16,6 +16,7 @@ from bnmtl.penalty import RULES, chosen_penalty, paired_errors, penalty_grid
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.priors.listed import read_penalties
+from bnmtl.progress import Reporter
 from bnmtl.search.constraints import is_by_task
 from bnmtl.search.multitask import MultitaskSearch
 from bnmtl.search.path import complete, solve_path
@@ -198,7 +199,7 @@ class MultitaskLearnerCV(MultitaskLearner):
 
     def _fit(self, tasks, effort, report):
         priors = self._priors()
-        self.chosen_by_ = self._way_of_choosing()
+        self.chosen_by_ = self.way_of_choosing()
         for prior in priors.values():
             check_prior_names(prior, tasks)
         self._check_choice(tasks)
@@ -221,7 +222,7 @@ class MultitaskLearnerCV(MultitaskLearner):
             scores = np.array(self._predicted(train, test, path))[:, None]
         elif self.chosen_by_ == "posterior":
             pairs = zip(priors.values(), path, strict=True)
-            scores = np.array([self._posterior(search, *one) for one in pairs])[:, None]
+            scores = np.array([self.posterior(search, *one) for one in pairs])[:, None]
         else:
             n_folds = self.cv or default_folds(tasks)
             self._folds = score_folds(
@@ -261,7 +262,7 @@ class MultitaskLearnerCV(MultitaskLearner):
             {"score": self.validation_scores_, "standard_error": errors[::-1]}, index=index
         )
 
-    def _way_of_choosing(self):
+    def way_of_choosing(self):
         """How the penalty is chosen; where a posterior is undefined, by default by folds."""
         if self.validation == "posterior":
             return "posterior"
@@ -288,7 +289,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         own = [HeldOut(train[name], test[name], self.parameter_sample_size) for name in train]
         return [self._held_out_score(own, one) for one in solutions]
 
-    def _posterior(self, search, prior, solution):
+    def posterior(self, search, prior, solution):
         """Log posterior of a penalty at its solution.
 
         How sparse graphs are is part of it: the probability of an arc is learned with the penalty,
@@ -344,6 +345,13 @@ class MultitaskLearnerCV(MultitaskLearner):
         """Raise as `fit` would for parameters that do not suit these tasks; nothing is searched."""
         super().check_for(tasks)
         self._check_choice(tasks)
+
+    def possible_priors(self, tasks):
+        """The prior at each penalty that the tasks' demands allow, the largest penalty first."""
+        effort = self._effort()
+        return self._possible(
+            MultitaskSearch(self._problems(tasks, effort), effort, Reporter(False)), self._priors()
+        )
 
     def _possible(self, search, priors):
         """The priors without those of the default grid that contradict required arcs."""

@@ -1,0 +1,155 @@
+"""Learning together, each task alone and no arcs, beside each other on rows that are held out."""
+
+import math
+import numbers
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.held_out import check_sample_size, default_folds
+from bnmtl.learners.apart import SingleTaskLearner
+from bnmtl.learners.folds import penalty_scores, score_folds
+from bnmtl.learners.multitask import MultitaskLearner
+from bnmtl.learners.validated import MultitaskLearnerCV
+from bnmtl.penalty import best_penalty, chosen_penalty
+from bnmtl.priors import PairedPrior
+from bnmtl.progress import Reporter
+from bnmtl.tasks import encode
+
+__all__ = ["compare", "gain"]
+
+
+def compare(learner, tasks, cv=None):
+    """Score every row by what the rows of other folds lead to.
+
+    Structures, probability tables and the penalty of a fold know nothing of its held-out rows:
+    where folds choose the penalty, the other folds choose it. The searches of a fold are made with
+    less effort than `fit` makes.
+
+    Parameters
+    ----------
+    learner : SingleTaskLearner, MultitaskLearner or MultitaskLearnerCV
+        It may be fitted; what a fit to the same rows has already held out is used again.
+    tasks : mapping name -> DataFrame, list of DataFrame, Tasks or DataFrame
+    cv : int, default=None
+        Number of folds; tasks of fewer rows are left one row out at a time. None is 10, or the most
+        rows of a task if they are less.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each row of the data: task, row (its position), fold, and the log-likelihood in
+        nats under empty graphs (``empty``), under graphs of the task alone (``alone``) and, for the
+        multitask learners, under those learned together (``together``), with the ``penalty`` that
+        was taken.
+
+    Raises
+    ------
+    TypeError
+        For another learner.
+    ValueError
+        If ``cv`` is out of range, or the learner's ``parameter_sample_size`` is 0.
+
+    Examples
+    --------
+    >>> from bnmtl import MultitaskLearner, structures
+    >>> from bnmtl.learners import compare, gain
+    >>> asia = structures.load("asia")
+    >>> rows = [asia.sample(100, random_state=seed) for seed in range(3)]
+    >>> scored = compare(MultitaskLearner(random_state=0), rows, cv=5)
+    >>> difference, standard_error = gain(scored, "together", "empty")
+    >>> bool(difference > 2 * standard_error)
+    True
+    """
+    if not isinstance(learner, (SingleTaskLearner, MultitaskLearner)):
+        raise TypeError(
+            "`learner` must be a SingleTaskLearner, a MultitaskLearner or a MultitaskLearnerCV, "
+            f"got {type(learner).__name__}."
+        )
+    learner.check_parameters()
+    check_sample_size(learner.parameter_sample_size)
+    tasks = encode(tasks, missing=learner.missing)
+    most = max(task.n_rows for task in tasks.values())
+    is_whole = isinstance(cv, numbers.Integral) and not isinstance(cv, bool)
+    if cv is not None and not (is_whole and 2 <= cv <= most):
+        raise ValueError(
+            f"`cv` must be None or a whole number from 2 to the rows of the largest task, {most}, "
+            f"got {cv!r}."
+        )
+    n_folds = default_folds(tasks) if cv is None else int(cv)
+    with Reporter(learner.progress) as report:
+        learner._whole = tasks
+        try:
+            folds, penalties = _folds(learner, tasks, n_folds, report)
+        finally:
+            del learner._whole
+    return _table(tasks, folds, _chosen(learner, folds, penalties))
+
+
+def gain(scored, better, worse):
+    """By how much one way to learn predicts a row better than another one.
+
+    Parameters
+    ----------
+    scored : pandas.DataFrame
+        Of `compare`, or some of its rows.
+    better, worse : {"together", "alone", "empty"}
+
+    Returns
+    -------
+    difference, standard_error : float
+        Mean over rows of the difference of log-likelihoods, in nats, and its standard error (of
+        the differences row by row).
+    """
+    differences = (scored[better] - scored[worse]).to_numpy()
+    error = differences.std(ddof=1) / math.sqrt(len(differences)) if len(differences) > 1 else 0.0
+    return float(differences.mean()), float(error)
+
+
+def _folds(learner, tasks, n_folds, report):
+    """The scored folds and the penalties that they were scored at, the largest first."""
+    priors, posterior = {}, None
+    if isinstance(learner, MultitaskLearnerCV):
+        known = getattr(learner, "_folds", None)
+        if known is not None and len(known) == n_folds and learner.tasks_ is tasks:
+            return known, list(learner.validation_scores_.index[::-1])
+        priors = learner.possible_priors(tasks)
+        posterior = learner.posterior if learner.way_of_choosing() == "posterior" else None
+    elif isinstance(learner, MultitaskLearner):
+        prior = PairedPrior() if learner.prior is None else learner.prior
+        priors = {getattr(prior, "penalty", math.nan): prior}
+    effort = learner._effort()
+    given = learner.given_starts(tasks) if priors else None
+    stage = "comparing on held-out rows"
+    done = report.of_part(stage, 0, n_folds)
+    done(0)
+    values = list(priors.values())
+    return score_folds(learner, tasks, n_folds, values, effort, done, given, posterior), list(
+        priors
+    )
+
+
+def _chosen(learner, folds, penalties):
+    """The penalty of each fold, chosen without its held-out rows."""
+    if len(penalties) < 2:
+        return [0] * len(folds), penalties
+    if folds[0].log_posterior is not None:
+        return [best_penalty(fold.log_posterior) for fold in folds], penalties
+    scores = penalty_scores(folds)
+    others = [np.delete(scores, at, axis=1) for at in range(len(folds))]
+    return [chosen_penalty(own, learner.rule) for own in others], penalties
+
+
+def _table(tasks, folds, chosen):
+    """All held-out rows, in the order of the data."""
+    best, penalties = chosen
+    parts = []
+    for at, fold in enumerate(folds):
+        part = {"task": np.array(tasks.names, dtype=object)[fold.task], "row": fold.row, "fold": at}
+        part.update(empty=fold.empty, alone=fold.alone)
+        if penalties:
+            part.update(together=fold.together[best[at]], penalty=penalties[best[at]])
+        parts.append(pd.DataFrame(part))
+    table = pd.concat(parts, ignore_index=True)
+    table["task"] = pd.Categorical(table["task"], categories=list(tasks.names))
+    return table.sort_values(["task", "row"], ignore_index=True)
