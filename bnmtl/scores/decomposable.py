@@ -273,7 +273,9 @@ class MixedDirichlet(Score):
             f"{_LARGEST_SIZE:g}"
         )
         if isinstance(self.concentrations, str) or not np.iterable(self.concentrations):
-            raise TypeError(f"{rule}, got {self.concentrations!r}; {CONCENTRATIONS} is the default.")
+            raise TypeError(
+                f"{rule}, got {self.concentrations!r}; {CONCENTRATIONS} is the default."
+            )
         values = list(self.concentrations)
         wrong = [
             value

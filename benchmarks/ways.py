@@ -1,0 +1,113 @@
+"""What every way of choosing a penalty takes, from one path of solutions and one set of folds."""
+
+import time
+
+import numpy as np
+
+from bnmtl import ArcPrior, MultitaskLearnerCV
+from bnmtl.held_out import default_folds
+from bnmtl.learners.folds import penalty_scores, score_folds
+from bnmtl.penalty import best_penalty, chosen_penalty, paired_errors
+from bnmtl.progress import Reporter
+from bnmtl.search.multitask import MultitaskSearch
+from bnmtl.search.path import solve_path
+
+__all__ = ["FIXED_PENALTIES", "WAYS", "Path", "choices", "expecting", "folds_of"]
+
+CHOSEN = ("posterior", "cv", "one-standard-error", "posterior within one error")
+FIXED_PENALTIES = (0.9, 0.99, 0.999, 0.9999, 1.0)
+WAYS = (*CHOSEN, *(f"penalty {penalty:g}" for penalty in FIXED_PENALTIES))
+
+
+def expecting(tasks, n_parents):
+    """The structure prior under which a variable of each task expects some parents; None: uniform.
+
+    Parameters
+    ----------
+    tasks : Tasks
+    n_parents : float or None
+    """
+    if n_parents is None:
+        return None
+    priors = {}
+    for name, task in tasks.items():
+        n_others = max(len(task.variables) - len(task.constant) - 1, 1)
+        priors[name] = ArcPrior(probability=min(n_parents / n_others, 0.5))
+    return priors
+
+
+def choices(penalties, log_posterior, scores):
+    """Which of some penalties each way takes, as positions.
+
+    Parameters
+    ----------
+    penalties : sequence of float
+        The largest first.
+    log_posterior : float array of shape (p,)
+    scores : float array of shape (p, n_folds)
+        Of the folds that may be used.
+
+    Returns
+    -------
+    dict way -> int
+    """
+    best = chosen_penalty(scores)
+    means = scores.mean(axis=1)
+    is_near = means >= means[best] - paired_errors(scores, best)
+    found = {
+        "posterior": best_penalty(log_posterior),
+        "cv": best,
+        "one-standard-error": chosen_penalty(scores, "one-standard-error"),
+        "posterior within one error": best_penalty(np.where(is_near, log_posterior, -np.inf)),
+    }
+    for penalty in FIXED_PENALTIES:
+        nearest = int(np.argmin(np.abs(np.subtract(penalties, penalty))))
+        found[f"penalty {penalty:g}"] = nearest
+    return found
+
+
+class Path:
+    """The solutions of a `MultitaskLearnerCV` at all penalties of its grid, and what chooses.
+
+    Parameters
+    ----------
+    learner : MultitaskLearnerCV
+        Not yet fitted.
+    tasks : Tasks
+
+    Attributes
+    ----------
+    penalties : list of float
+        The largest first.
+    solutions : list of Solution
+    chosen : dict way -> int
+    seconds : (float, float)
+        What the path and the folds took.
+    """
+
+    def __init__(self, learner, tasks):
+        began = time.perf_counter()
+        learner._whole = tasks
+        effort, silent = learner._effort(), Reporter(False)
+        search = MultitaskSearch(learner._problems(tasks, effort), effort, silent)
+        priors = learner.possible_priors(tasks)
+        values = list(priors.values())
+        self.penalties = list(priors)
+        self.solutions = solve_path(search, values, search.starts(values), effort)
+        pairs = zip(values, self.solutions, strict=True)
+        log_posterior = np.array([learner.posterior(search, *one) for one in pairs])
+        between = time.perf_counter()
+        folds = folds_of(learner, tasks, values)
+        self.seconds = round(between - began, 2), round(time.perf_counter() - between, 2)
+        self.chosen = choices(self.penalties, log_posterior, penalty_scores(folds))
+
+
+def folds_of(learner, tasks, priors):
+    """The folds of a `MultitaskLearnerCV`, with the posteriors of the penalties in each."""
+    if not isinstance(learner, MultitaskLearnerCV):
+        raise TypeError(f"A learner that chooses penalties is needed, got {learner!r}.")
+    learner._whole = tasks
+    n_folds, effort = default_folds(tasks), learner._effort()
+    return score_folds(
+        learner, tasks, n_folds, priors, effort, lambda done: None, None, learner.posterior
+    )
