@@ -141,7 +141,7 @@ class HeldOut:
         return np.sum([self._family(v, sorted(graph.predecessors(v))) for v in graph], axis=0)
 
     def mean(self, graph):
-        """Mean log-likelihood of a held-out row under a graph over the task's variables, in nats."""
+        """Mean log-likelihood of a held-out row under a graph, in nats."""
         return sum(self.family(child, sorted(graph.predecessors(child))) for child in graph)
 
     def family(self, child, parents):

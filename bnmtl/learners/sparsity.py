@@ -3,7 +3,7 @@
 import numpy as np
 
 from bnmtl.priors import ArcPrior
-from bnmtl.scores import BDeu, BDs, K2, MixedDirichlet
+from bnmtl.scores import K2, BDeu, BDs, MixedDirichlet
 
 __all__ = ["AUTO", "arc_probabilities", "auto_prior"]
 
