@@ -92,8 +92,8 @@ class BayesNet:
             used.
         equivalent_sample_size : float or "auto", default="auto"
             "auto" learns from each table how strongly to smooth it, which predicts better where
-            rows are few. 0 gives relative frequencies, and equal probabilities where a parent configuration has
-            no rows.
+            rows are few. 0 gives relative frequencies, and equal probabilities where a parent
+            configuration has no rows.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Probability tables from counts: posterior means under one Dirichlet prior, or a mixture of them."""
+"""Probability tables from counts: posterior means under one Dirichlet prior or a mixture."""
 
 import numbers
 

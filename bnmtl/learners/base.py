@@ -217,11 +217,9 @@ class Learner(BaseEstimator):
         left_out = [bound.left_out for bound in effort.bounds if bound.left_out]
         if left_out:
             child, *parents = left_out[0]
-            limit = (
-                "10 times the rows" if self.max_cells is None else f"`max_cells`={self.max_cells}"
-            )
+            rule = "10 cells a row" if self.max_cells is None else f"`max_cells`={self.max_cells}"
             warn(
-                f"Families of more than {limit} cells were left out, for example {child} given "
+                f"Families of more than {rule} were left out, for example {child} given "
                 f"{', '.join(parents)}; raise `max_cells`, set `max_parents` or merge rare states."
             )
 

@@ -1,0 +1,115 @@
+"""Small real tables: what learning together predicts, beside each task alone, BIC and no arcs.
+
+Run `python -m benchmarks.real_tables --data FOLDER` (an hour on two cores). Every row is held out
+once, by ten folds, tasks of fewer rows one row at a time; structures, tables and penalties of a
+fold know nothing of its held-out rows. Each score and sparsity is taken alone and with every way
+of choosing the penalty.
+"""
+
+import warnings
+
+import numpy as np
+
+from benchmarks import study
+from benchmarks.grouped import TABLES, folder, grouped_tasks
+from benchmarks.real_tables_shown import draw, tables
+from benchmarks.ways import WAYS, choices, expecting, folds_of
+from bnmtl import BIC, BDeu, MixedDirichlet, MultitaskLearnerCV, SingleTaskLearner
+from bnmtl.learners import compare
+from bnmtl.learners.folds import penalty_scores
+
+NAME = "real_tables"
+SETTINGS = ("table", "score", "parents", "way")
+DPI = 100
+TAKES_DATA = True
+FIXED = {"folds": 10}
+__all__ = ["check_needs", "draw", "measure", "plan", "tables"]
+SEED = 0
+SCORES = {"MixedDirichlet": MixedDirichlet, "BDeu": BDeu, "BIC": BIC}
+# Score and expected number of parents of a variable; None is the uniform prior.
+VARIANTS = (
+    ("BIC", None),
+    ("MixedDirichlet", 0.1),
+    ("MixedDirichlet", 0.3),
+    ("MixedDirichlet", 0.03),
+    ("MixedDirichlet", 1.0),
+    ("MixedDirichlet", None),
+    ("BDeu", 1.0),
+    ("BDeu", None),
+)
+
+
+def plan(quick, trials=None):
+    """All cases; learning together by BIC is left out."""
+    if quick:
+        wanted = ["alone", "cv", "posterior"]
+        return [{"table": "avimedi", "score": "BIC", "parents": None, "wanted": ["alone"]}] + [
+            {"table": "avimedi", "score": "MixedDirichlet", "parents": 0.1, "wanted": wanted}
+        ]
+    return [
+        {
+            "table": table,
+            "score": score,
+            "parents": parents,
+            "wanted": ["alone"] if score == "BIC" else ["alone", *WAYS],
+        }
+        for score, parents in VARIANTS
+        for table in TABLES
+    ]
+
+
+def check_needs(cases, lines):
+    """Raise ValueError where tables are to be read that are not there."""
+    if any(case["table"] != "avimedi" for case in cases):
+        folder()
+
+
+def measure(table, score, parents, wanted):
+    """A line a way: mean log-likelihood of a held-out row, and gains with standard errors."""
+    tasks = grouped_tasks(table)
+    rival = compare(SingleTaskLearner(score=BIC(), random_state=SEED), tasks)
+    if set(wanted) == {"alone"} and score == "BIC":
+        return {"alone": _line(rival["alone"], rival, rival["alone"])}
+    learner = MultitaskLearnerCV(
+        score=SCORES[score](), structure_prior=expecting(tasks, parents), random_state=SEED
+    )
+    # How sparse graphs are is not given but a part of what is chosen among.
+    learner._is_prior_given = lambda: False
+    learner._whole = tasks
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        priors = learner.possible_priors(tasks)
+        folds = folds_of(learner, tasks, list(priors.values()))
+    penalties, scores = list(priors), penalty_scores(folds)
+    chosen = [
+        choices(penalties, fold.log_posterior, np.delete(scores, at, axis=1))
+        for at, fold in enumerate(folds)
+    ]
+    order = np.lexsort([np.concatenate([getattr(f, by) for f in folds]) for by in ("row", "task")])
+    alone = np.concatenate([fold.alone for fold in folds])[order]
+    found = {}
+    for way in wanted:
+        if way == "alone":
+            found[way] = _line(alone, rival, alone)
+            continue
+        rows = [fold.together[own[way]] for fold, own in zip(folds, chosen, strict=True)]
+        taken = [penalties[own[way]] for own in chosen]
+        found[way] = {**_line(np.concatenate(rows)[order], rival, alone), "penalties": taken}
+    return found
+
+
+def _line(rows, rival, alone):
+    """Mean and gains of log-likelihoods by row, in the order of the data."""
+    line = {"held_out": round(float(np.mean(rows)), 6), "n_rows": len(rows)}
+    others = {"empty": rival["empty"], "bic": rival["alone"], "alone": alone}
+    for name, other in others.items():
+        difference = np.asarray(rows) - np.asarray(other)
+        line[f"over_{name}"] = round(float(difference.mean()), 6)
+        line[f"over_{name}_error"] = round(
+            float(difference.std(ddof=1) / np.sqrt(len(difference))), 6
+        )
+    return line
+
+
+if __name__ == "__main__":
+    study.main("real_tables")

@@ -1,0 +1,71 @@
+"""Tables and picture of the study of small real tables."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from benchmarks.grouped import TABLES
+from benchmarks.summary import markdown
+from benchmarks.ways import WAYS
+
+DEFAULT = ("MixedDirichlet", 0.1)
+GAINS = {"over_empty": "no arcs", "over_bic": "BIC alone", "over_alone": "alone"}
+
+
+def tables(lines):
+    """The default beside its rivals, and all that was tried."""
+    return {
+        "real_tables_default": markdown(_default(lines)),
+        "real_tables": markdown(_all(lines)),
+    }
+
+
+def _gain(line, name):
+    return f"{line[name]:+.2f} ± {line[f'{name}_error']:.2f}"
+
+
+def _default(lines):
+    own = lines[(lines["score"] == DEFAULT[0]) & (lines["parents"] == DEFAULT[1])]
+    rows = []
+    for table in TABLES:
+        for way in ("alone", *WAYS):
+            found = own[(own["table"] == table) & (own["way"] == way)]
+            if len(found):
+                line = found.iloc[0]
+                gains = {f"over {title}": _gain(line, name) for name, title in GAINS.items()}
+                held_out = f"{line['held_out']:.2f}"
+                rows.append({"table": table, "way": way, "nats a row": held_out, **gains})
+    return pd.DataFrame(rows)
+
+
+def _all(lines):
+    rows = []
+    for table in TABLES:
+        for (score, parents), own in lines[lines["table"] == table].groupby(
+            ["score", "parents"], dropna=False, sort=False
+        ):
+            row = {"table": table, "score": score}
+            row["parents expected"] = "uniform" if pd.isna(parents) else f"{parents:g}"
+            for way in ("alone", *WAYS):
+                found = own[own["way"] == way]
+                row[way] = _gain(found.iloc[0], "over_bic") if len(found) else ""
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def draw(lines):
+    """Gain over BIC alone by table, a point a way, with two standard errors."""
+    own = lines[(lines["score"] == DEFAULT[0]) & (lines["parents"] == DEFAULT[1])]
+    figure, axis = plt.subplots(figsize=(9, 4))
+    ways = ("alone", "posterior", "cv", "one-standard-error", "penalty 0.99")
+    for at, way in enumerate(ways):
+        found = own[own["way"] == way].set_index("table")
+        places = [i + 0.13 * (at - 2) for i, table in enumerate(TABLES) if table in found.index]
+        shown = found.loc[[table for table in TABLES if table in found.index]]
+        errors = 2 * shown["over_bic_error"]
+        axis.errorbar(places, shown["over_bic"], errors, fmt="o", markersize=4, label=way)
+    axis.axhline(0, color="gray", linewidth=1)
+    axis.set_xticks(range(len(TABLES)), TABLES)
+    axis.set(ylabel="nats a row over BIC alone")
+    axis.legend(fontsize=8)
+    figure.tight_layout()
+    return figure
