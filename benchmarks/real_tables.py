@@ -43,9 +43,9 @@ def plan(quick, trials=None):
     """All cases; learning together by BIC is left out."""
     if quick:
         wanted = ["alone", "cv", "posterior"]
-        return [{"table": "avimedi", "score": "BIC", "parents": None, "wanted": ["alone"]}] + [
-            {"table": "avimedi", "score": "MixedDirichlet", "parents": 0.1, "wanted": wanted}
-        ]
+        rival = {"table": "avimedi", "score": "BIC", "parents": None, "wanted": ["alone"]}
+        own = {"table": "avimedi", "score": "MixedDirichlet", "parents": 0.1, "wanted": wanted}
+        return [rival, own]
     return [
         {
             "table": table,
