@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks import study
 from benchmarks.grouped import TABLES, folder, grouped_tasks
 from benchmarks.real_tables_shown import draw, tables
-from benchmarks.ways import WAYS, choices, expecting, folds_of
+from benchmarks.ways import CONCENTRATIONS, WAYS, choices, expecting, folds_of
 from bnmtl import BIC, BDeu, MixedDirichlet, MultitaskLearnerCV, SingleTaskLearner
 from bnmtl.learners import compare
 from bnmtl.learners.folds import penalty_scores
@@ -22,10 +22,10 @@ NAME = "real_tables"
 SETTINGS = ("table", "score", "parents", "way")
 DPI = 100
 TAKES_DATA = True
-FIXED = {"folds": 10}
+FIXED = {"folds": 10, "concentrations": CONCENTRATIONS}
 __all__ = ["check_needs", "draw", "measure", "plan", "tables"]
 SEED = 0
-SCORES = {"MixedDirichlet": MixedDirichlet, "BDeu": BDeu, "BIC": BIC}
+SCORES = {"MixedDirichlet": MixedDirichlet(CONCENTRATIONS), "BDeu": BDeu(), "BIC": BIC()}
 # Score and expected number of parents of a variable; None is the uniform prior.
 VARIANTS = (
     ("BIC", None),
@@ -71,7 +71,7 @@ def measure(table, score, parents, wanted):
     if set(wanted) == {"alone"} and score == "BIC":
         return {"alone": _line(rival["alone"], rival, rival["alone"])}
     learner = MultitaskLearnerCV(
-        score=SCORES[score](), structure_prior=expecting(tasks, parents), random_state=SEED
+        score=SCORES[score], structure_prior=expecting(tasks, parents), random_state=SEED
     )
     # How sparse graphs are is not given but a part of what is chosen among.
     learner._is_prior_given = lambda: False

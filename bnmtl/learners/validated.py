@@ -23,9 +23,6 @@ from bnmtl.search.path import complete, solve_path
 from bnmtl.search.posterior import log_posterior
 from bnmtl.search.problem import Couplings, NoCommonGraph
 
-# How the penalty is chosen where nothing else is asked for.
-BY_POSTERIOR = True
-
 
 class MultitaskLearnerCV(MultitaskLearner):
     __doc__ = f"""Learn the tasks together at the penalty that the data choose.
@@ -44,12 +41,11 @@ class MultitaskLearnerCV(MultitaskLearner):
         at its word, so where the score asks for fewer arcs than there are it chooses too small a
         penalty. A number is the share of each task's rows that is held out, at least one row, as
         in the thesis: the structures learned from the other rows are kept; the probability tables
-        are estimated again from all rows. None is "posterior" where neither ``cv`` nor ``rule``
-        asks for folds and the posterior is defined, else folds.
+        are estimated again from all rows. None: by ``cv``.
     cv : int, default=None
         Number of folds. Every row is held out once; tasks of fewer rows are left one row out at a
         time. A fold's structures are searched with less effort, along the penalties. None is 10,
-        or the most rows of a task if they are less, where folds are asked for.
+        or the most rows of a task if they are less.
     rule : {{"best", "one-standard-error"}}, default="best"
         What folds choose: the penalty that predicts held-out rows best, or the largest one within
         one standard error of it (of the differences between folds).
@@ -263,15 +259,12 @@ class MultitaskLearnerCV(MultitaskLearner):
         )
 
     def way_of_choosing(self):
-        """How the penalty is chosen; where a posterior is undefined, by default by folds."""
+        """How the penalty is chosen: by folds where nothing else is asked for."""
         if self.validation == "posterior":
             return "posterior"
         if self.validation is not None:
             return "held-out rows"
-        if self.rule != "best":
-            return self.rule
-        is_defined = self._has_posterior()
-        return "posterior" if self.cv is None and is_defined and BY_POSTERIOR else "cv"
+        return "cv" if self.rule == "best" else self.rule
 
     def _validation_rows(self, tasks, seed):
         """The rows that are held out once, None where there are folds or no such rows."""

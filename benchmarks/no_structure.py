@@ -1,0 +1,172 @@
+"""Columns that have nothing to do with each other: how many arcs are found all the same?
+
+Run `python -m benchmarks.no_structure` (hours on two cores; `--trials 2` for a first look).
+Independent columns of several kinds, learned alone, two and five tasks together, with one
+structure, by the consensus of bootstrap replicates and by a classifier, all with default settings;
+the defaults of earlier versions ("BDeu, uniform") and BIC beside them. Two cases are harder:
+every row twice, and columns of noise beside a real structure.
+"""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import study
+from benchmarks.no_structure_tables import draw, tables
+from bnmtl import (
+    BIC,
+    BDeu,
+    IdenticalLearner,
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    PairedPrior,
+    SingleTaskLearner,
+    structures,
+)
+from bnmtl.classification import BayesNetClassifier
+from bnmtl.confidence import arc_confidence, consensus
+from bnmtl.graphs import compelled_arcs
+from bnmtl.tasks import encode
+
+NAME = "no_structure"
+SETTINGS = ("kind", "columns", "rows", "trial", "learner")
+DPI = 100
+__all__ = ["draw", "independent_columns", "measure", "plan", "tables"]
+N_TRIALS = {30: 20, 100: 5}
+ROWS = (10, 20, 60, 500)
+N_BOOTSTRAP = 30
+FIXED = {"n_bootstrap": N_BOOTSTRAP}
+TWICE = "three equal, every row twice"
+BESIDE_ALARM = "noise beside ALARM"
+KINDS = ("three equal", "two equal", "rare", "skewed four", "ordered")
+OLD = {"score": BDeu(), "structure_prior": None, "parameter_sample_size": 1}
+LEARNERS = (
+    "alone",
+    "two together",
+    "five together",
+    "one structure, five",
+    "consensus",
+    "classifier",
+    "BDeu, uniform: alone",
+    "BDeu, uniform: two together",
+    "BIC: alone",
+)
+
+
+def independent_columns(kind, n_columns, n_rows, random_state):
+    """A frame of independent categorical columns.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`: three or two equally likely states; 0 / 1, with 1 of a probability from
+        0.02 to 0.3 that is drawn for each column; four states of probabilities 0.7, 0.2, 0.07 and
+        0.03; five ordered states of probabilities 0.4, 0.3, 0.15, 0.1 and 0.05.
+    n_columns, n_rows : int
+    random_state : int or sequence of int
+    """
+    rng = np.random.default_rng(random_state)
+    columns = {}
+    for at in range(n_columns):
+        if kind == "rare":
+            chance = rng.uniform(0.02, 0.3)
+            chances = [1 - chance, chance]
+        else:
+            chances = {
+                "three equal": [1 / 3] * 3,
+                "two equal": [1 / 2] * 2,
+                "skewed four": [0.7, 0.2, 0.07, 0.03],
+                "ordered": [0.4, 0.3, 0.15, 0.1, 0.05],
+            }[kind]
+        codes = rng.choice(len(chances), n_rows, p=chances)
+        states = [str(state) for state in range(len(chances))]
+        columns[f"x{at:03d}"] = pd.Categorical.from_codes(codes, states, ordered=kind == "ordered")
+    return pd.DataFrame(columns)
+
+
+def plan(quick, trials=None):
+    """All cases; the smaller ones first."""
+    if quick:
+        case = {"kind": "rare", "columns": 30, "rows": 20, "trial": 0}
+        return [{**case, "wanted": ["alone", "two together"]}]
+    cases = []
+    for n_columns, n_trials in N_TRIALS.items():
+        for trial in range(min(trials or n_trials, n_trials)):
+            for kind in (*KINDS, TWICE, BESIDE_ALARM):
+                # ALARM has 37 variables and 40 of noise; it is not made larger.
+                if kind == BESIDE_ALARM and n_columns != 30:
+                    continue
+                for n_rows in ROWS:
+                    case = {"kind": kind, "columns": n_columns, "rows": n_rows, "trial": trial}
+                    cases.append({**case, "wanted": list(LEARNERS)})
+    return cases
+
+
+def measure(kind, columns, rows, trial, wanted):
+    """A line a learner: false arcs a network, those in all tasks, and those called compelled."""
+    frames = {}
+    for task in range(5):
+        seed = [trial, task, columns, rows]
+        if kind == BESIDE_ALARM:
+            noise = independent_columns("three equal", 40, rows, seed)
+            alarm = structures.load("alarm").sample(rows, random_state=np.random.default_rng(seed))
+            frames[f"task{task + 1}"] = pd.concat([alarm, noise], axis=1)
+        elif kind == TWICE:
+            half = independent_columns("three equal", columns, rows // 2, seed)
+            frames[f"task{task + 1}"] = pd.concat([half, half], ignore_index=True)
+        else:
+            frames[f"task{task + 1}"] = independent_columns(kind, columns, rows, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return {learner: line_of(learner, frames, trial) for learner in wanted}
+
+
+def line_of(learner, frames, trial):
+    """What one learner finds."""
+    name, _, how = learner.rpartition(": ")
+    settings = {"": {}, "BDeu, uniform": OLD, "BIC": {"score": BIC()}}[name]
+    n_tasks = {"two together": 2, "five together": 5, "one structure, five": 5}.get(how, 1)
+    tasks = encode({name: frames[name] for name in list(frames)[:n_tasks]})
+    settings = {**settings, "random_state": trial}
+    if how == "alone":
+        graphs = SingleTaskLearner(**settings).fit(tasks).configuration_
+    elif how == "one structure, five":
+        graphs = IdenticalLearner(**settings).fit(tasks).configuration_
+    elif how == "consensus":
+        learner = SingleTaskLearner(search="hill-climbing", restarts=5, **settings)
+        graphs = consensus(arc_confidence(tasks, learner, N_BOOTSTRAP), by="edge")
+    elif how == "classifier":
+        target = max(v for v in tasks.variables if v not in tasks[tasks.names[0]].constant)
+        frame = next(iter(frames.values()))
+        model = BayesNetClassifier(target, SingleTaskLearner(**settings)).fit(frame)
+        graphs = {"task1": model.network_.graph}
+    elif settings.get("score") is not None:
+        # The earlier default chose by ten folds, which takes too long here; the penalty is given.
+        graphs = MultitaskLearner(PairedPrior(0.99), **settings).fit(tasks).configuration_
+    else:
+        graphs = MultitaskLearnerCV(**settings).fit(tasks).configuration_
+    return counted(graphs)
+
+
+def counted(graphs):
+    """False arcs: those of columns named x and three digits, which depend on nothing."""
+    false = {name: [arc for arc in g.edges if _is_false(arc)] for name, g in graphs.items()}
+    everywhere = set.intersection(*(set(arcs) for arcs in false.values()))
+    compelled = [
+        sum(arc in set(compelled_arcs(graph)) for arc in false[name])
+        for name, graph in graphs.items()
+    ]
+    return {
+        "false_arcs": round(float(np.mean([len(arcs) for arcs in false.values()])), 4),
+        "in_all_tasks": len(everywhere) if len(graphs) > 1 else None,
+        "compelled": round(float(np.mean(compelled)), 4),
+    }
+
+
+def _is_false(arc):
+    return any(name[0] == "x" and name[1:].isdigit() for name in arc)
+
+
+if __name__ == "__main__":
+    study.main("no_structure")

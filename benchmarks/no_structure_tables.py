@@ -1,0 +1,76 @@
+"""Tables and picture of the study of columns without structure."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from benchmarks.summary import markdown, mean_and_error
+
+DEFAULTS = ("alone", "two together", "five together", "one structure, five", "consensus")
+OTHERS = ("classifier", "BDeu, uniform: alone", "BDeu, uniform: two together", "BIC: alone")
+# Mean false arcs a network that are allowed, from so many rows on.
+MOST = {10: 2.0, 20: 0.5}
+
+
+def tables(lines):
+    """False arcs a network by kind, rows and learner; the worst cases; what is claimed of them."""
+    return {
+        "no_structure": markdown(_false_arcs(lines)),
+        "no_structure_claims": markdown(_claims(lines)),
+    }
+
+
+def _false_arcs(lines):
+    rows = []
+    for (columns, kind, n_rows), own in lines.groupby(["columns", "kind", "rows"], sort=False):
+        row = {"columns": _columns(kind, columns), "kind": kind, "rows": n_rows}
+        row["trials"] = own["trial"].nunique()
+        for learner in (*DEFAULTS, *OTHERS):
+            found = own[own["learner"] == learner]["false_arcs"]
+            row[learner] = mean_and_error(found) if len(found) else ""
+        rows.append(row)
+    return pd.DataFrame(rows).sort_values(["kind", "columns", "rows"], kind="stable")
+
+
+def _columns(kind, columns):
+    return "37 + 40" if "ALARM" in kind else columns
+
+
+def _claims(lines):
+    """Means over kinds and rows: false arcs, those in all tasks, those called compelled."""
+    rows = []
+    for learner in (*DEFAULTS, *OTHERS):
+        own = lines[lines["learner"] == learner]
+        if not len(own):
+            continue
+        means = own.groupby(["columns", "kind", "rows"])["false_arcs"].mean()
+        few = means[means.index.get_level_values("rows") == 10]
+        many = means[means.index.get_level_values("rows") >= 20]
+        shared = own["in_all_tasks"].dropna()
+        rows.append(
+            {
+                "learner": learner,
+                "false arcs": mean_and_error(own["false_arcs"]),
+                "worst mean, 10 rows": f"{few.max():.2f}",
+                "worst mean, 20 rows and more": f"{many.max():.2f}",
+                "in all tasks": f"{shared.mean():.2f}" if len(shared) else "",
+                "compelled": f"{own['compelled'].mean():.2f}",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def draw(lines):
+    """False arcs by rows, a panel a kind, a line a learner."""
+    kinds = list(dict.fromkeys(lines["kind"]))
+    figure, axes = plt.subplots(1, len(kinds), figsize=(2.6 * len(kinds), 3.4), squeeze=False)
+    for axis, kind in zip(axes[0], kinds, strict=True):
+        own = lines[(lines["kind"] == kind) & (lines["columns"] == lines["columns"].min())]
+        for learner in ("alone", "two together", "BIC: alone", "BDeu, uniform: alone"):
+            mean = own[own["learner"] == learner].groupby("rows")["false_arcs"].mean()
+            axis.plot(mean.index, mean + 0.05, marker="o", markersize=3, label=learner)
+        axis.set(xscale="log", yscale="log", xlabel="rows")
+        axis.set_title(kind, fontsize=9)
+    axes[0, 0].set_ylabel("false arcs a network + 0.05")
+    axes[0, -1].legend(fontsize=7)
+    figure.tight_layout()
+    return figure
