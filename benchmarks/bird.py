@@ -25,7 +25,8 @@ from benchmarks.bird_tables import (
 from benchmarks.bird_tasks import PROBLEMS, bird_tasks, data_file, fingerprint, train_and_test
 from benchmarks.groups import AT_LEAST, PENALTY, SHARE, Groupings, best_of
 from benchmarks.penalty_curves import EXPONENTS
-from benchmarks.variants import LEARNERS, Searches
+from benchmarks.pool import held_out_of
+from benchmarks.variants import LEARNERS, N_FOLDS, THESIS, Searches
 from bnmtl import (
     EditPrior,
     IdenticalLearner,
@@ -33,7 +34,6 @@ from bnmtl import (
     PairedPrior,
     SingleTaskLearner,
 )
-from bnmtl.held_out import HeldOut
 from bnmtl.search.effort import Effort
 from bnmtl.search.path import greedy_path
 from bnmtl.tasks import encode
@@ -46,12 +46,14 @@ TAKES_DATA = True
 N_TRIALS = 10
 VALIDATION = 0.05
 LEARNED = {
-    "single": lambda seed: SingleTaskLearner(random_state=seed),
-    "identical": lambda seed: IdenticalLearner(random_state=seed),
+    "single": lambda seed: SingleTaskLearner(**THESIS, random_state=seed),
+    "identical": lambda seed: IdenticalLearner(**THESIS, random_state=seed),
     "multitask": lambda seed: MultitaskLearnerCV(
         **LEARNERS["S"], validation=VALIDATION, random_state=seed
     ),
-    "multitask default": lambda seed: MultitaskLearnerCV(random_state=seed),
+    "multitask default": lambda seed: MultitaskLearnerCV(
+        **LEARNERS["J"], cv=N_FOLDS, random_state=seed
+    ),
 }
 CURVES = {
     "Paired/Double": PairedPrior(),
@@ -106,7 +108,7 @@ class Birds:
     def __init__(self, problem, rows, trial):
         train, test = train_and_test(bird_tasks(problem), rows, trial)
         self.train, test = encode(train), encode(test)
-        self._held_out = {name: HeldOut(self.train[name], test[name]) for name in self.train}
+        self._held_out = held_out_of(self.train, test)
 
     def judged(self, graphs):
         """Mean log-likelihood of a test site, one value a region, in nats."""

@@ -17,7 +17,7 @@ from benchmarks.methods_tables import METHODS, PROBLEMS, draw, tables
 from benchmarks.peers import PyAgrum, require
 from benchmarks.pool import Pool, held_out_of
 from benchmarks.related import Related, networks_of
-from benchmarks.variants import LEARNERS
+from benchmarks.variants import LEARNERS, N_FOLDS, THESIS
 from bnmtl import (
     ArcPrior,
     IdenticalLearner,
@@ -86,7 +86,7 @@ def line_of(related, method, trial, known):
         return means(related.judged(graphs))
     if kind == "bagged":
         # Rows drawn twice make dependencies look stronger, and a strong search finds them.
-        learner = SingleTaskLearner(search="hill-climbing", restarts=10)
+        learner = SingleTaskLearner(**THESIS, search="hill-climbing", restarts=10)
         confidence = arc_confidence(related.tasks, learner, N_BOOTSTRAP, random_state=trial)
         return means(related.judged(consensus(confidence, by="edge")))
     if kind == "sparse":
@@ -122,7 +122,7 @@ def learner_of(method, trial):
     """The learner of a method."""
     kind, _, variant = method.partition(" ")
     if variant == "default":
-        return MultitaskLearnerCV(random_state=trial)
+        return MultitaskLearnerCV(**LEARNERS["J"], cv=N_FOLDS, random_state=trial)
     if kind == "multitask":
         parameters = {**LEARNERS[variant], "validation": VALIDATION}
         return MultitaskLearnerCV(**parameters, random_state=trial)
@@ -131,11 +131,12 @@ def learner_of(method, trial):
         "identical": IdenticalLearner,
         "pooled": PooledLearner,
     }
-    return learners[kind](search=LEARNERS[variant]["search"], random_state=trial)
+    return learners[kind](**THESIS, search=LEARNERS[variant]["search"], random_state=trial)
 
 
 def _sparse(probability, trial):
-    return SingleTaskLearner(structure_prior=ArcPrior(probability), random_state=trial)
+    parameters = {**LEARNERS["J"], "structure_prior": ArcPrior(probability)}
+    return SingleTaskLearner(**parameters, random_state=trial)
 
 
 def _chosen_probability(tasks, trial):

@@ -22,6 +22,7 @@ from benchmarks.summary import (
     markdown,
     mean_and_error,
 )
+from benchmarks.variants import N_FOLDS, SAMPLE_SIZE, THESIS
 from bnmtl import BayesNet, IdenticalLearner, MultitaskLearnerCV, SingleTaskLearner
 from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
 from bnmtl.seeding import generator
@@ -101,25 +102,31 @@ def tan(frame, y):
     graph = nx.DiGraph([(TARGET, column) for column in frame])
     for tail, head in network.arcs():
         graph.add_edge(names[network.variable(tail).name()], names[network.variable(head).name()])
-    fitted = BayesNet.fit(graph, frame.assign(**{TARGET: pd.Categorical(y)}))
+    rows = frame.assign(**{TARGET: pd.Categorical(y)})
+    fitted = BayesNet.fit(graph, rows, equivalent_sample_size=SAMPLE_SIZE)
     return BayesNetClassifier.from_network(fitted, TARGET)
 
 
-def _multi_net(learner):
-    return lambda frame, y, trial: MultiNetClassifier(
-        learner=learner.set_params(random_state=trial)
-    ).fit(frame, y)
+def _multi_net(kind):
+    def fit(frame, y, trial):
+        # As many folds as the rarest class has rows.
+        folds = min(N_FOLDS, *np.unique(y, return_counts=True)[1])
+        chosen = {"cv": int(folds)} if kind is MultitaskLearnerCV else {}
+        learner = kind(**THESIS, **chosen, random_state=trial)
+        return MultiNetClassifier(learner=learner).fit(frame, y)
+
+    return fit
 
 
 METHODS = {
     "naive Bayes": _naive_bayes,
     "TAN": lambda frame, y, trial: tan(frame, y),
     "one network": lambda frame, y, trial: BayesNetClassifier(
-        TARGET, SingleTaskLearner(random_state=trial)
+        TARGET, SingleTaskLearner(**THESIS, random_state=trial)
     ).fit(frame, y),
-    "nets apart": _multi_net(SingleTaskLearner()),
-    "nets of one structure": _multi_net(IdenticalLearner()),
-    "nets together": _multi_net(MultitaskLearnerCV()),
+    "nets apart": _multi_net(SingleTaskLearner),
+    "nets of one structure": _multi_net(IdenticalLearner),
+    "nets together": _multi_net(MultitaskLearnerCV),
 }
 
 

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 from rich.progress import track
 
-from benchmarks.record import Results
+from benchmarks import variants
+from benchmarks.record import Results, exit_if_changed
 from bnmtl import (
     IdenticalLearner,
     MultitaskLearnerCV,
@@ -26,10 +27,12 @@ from bnmtl.tasks import discretize, encode
 SETTINGS = ("rows", "trial", "learner")
 SIZES = (25, 50, 100, 200)
 LEARNERS = {
-    "each condition alone": SingleTaskLearner,
-    "all rows pooled": PooledLearner,
-    "one structure for all": IdenticalLearner,
-    "together (multitask)": MultitaskLearnerCV,
+    "each condition alone": lambda seed: SingleTaskLearner(**variants.THESIS, random_state=seed),
+    "all rows pooled": lambda seed: PooledLearner(**variants.THESIS, random_state=seed),
+    "one structure for all": lambda seed: IdenticalLearner(**variants.THESIS, random_state=seed),
+    "together (multitask)": lambda seed: MultitaskLearnerCV(
+        **variants.LEARNERS["J"], cv=variants.N_FOLDS, random_state=seed
+    ),
 }
 
 
@@ -46,7 +49,7 @@ def measure(tasks, n_rows, trial, kind):
     """Mean over conditions of the held-out nats per row, and what was learned."""
     train, test = split(tasks, n_rows, trial)
     began = time.perf_counter()
-    learner = LEARNERS[kind](random_state=trial).fit(train)
+    learner = LEARNERS[kind](trial).fit(train)
     seconds = time.perf_counter() - began
     held_out = [learner.networks_[t].log_likelihood(task).mean() for t, task in test.items()]
     return {
@@ -81,6 +84,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--trials", type=int, default=10)
     arguments = parser.parse_args()
+    exit_if_changed()
     warnings.simplefilter("ignore", UserWarning)
     tasks = encode(discretize(data.load("sachs"), bins=3))
     results = Results("sachs", SETTINGS)

@@ -20,7 +20,8 @@ from rich.progress import Progress
 
 from benchmarks import joint, tables
 from benchmarks.peers import Pgmpy, PyAgrum
-from benchmarks.record import Results
+from benchmarks.record import Results, exit_if_changed
+from benchmarks.variants import THESIS
 from bnmtl import BDeu, SingleTaskLearner, structures
 from bnmtl.metrics import edit_distance, shd
 
@@ -89,7 +90,8 @@ def measure(network, rows, seed, variant):
     else:
         parameters = {**SEARCHES, **ONCE}[variant]
         start = legal(truth, frame) if variant == "from the truth" else None
-        learner = SingleTaskLearner(random_state=seed, start=start, **parameters).fit(frame)
+        learner = SingleTaskLearner(**THESIS, random_state=seed, start=start, **parameters)
+        learner.fit(frame)
         seconds = time.perf_counter() - began
         (graph,) = learner.configuration_.values()
     line = {
@@ -140,6 +142,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2, help="cases at a time")
     parser.add_argument("--network", help="only this network or problem")
     arguments = parser.parse_args()
+    exit_if_changed()
     single = Results("search", ("network", "rows", "seed", "variant"))
     jointly = Results("joint", ("problem", "trial"))
     wanted = arguments.network

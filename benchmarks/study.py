@@ -15,8 +15,9 @@ A study is a module with
 - ``BESIDE`` where tables and pictures also show lines of another study of the same folder: its
   module, and a function that gives what is to be added of its lines.
 
-`main` runs what is missing, tells the time it took and draws. With ``--quick`` a small part is run
-anew in a folder quick of the results, for a test that all of it works.
+`main` runs what is missing, tells the time it took and draws. It measures only where the code is
+that of a commit. With ``--quick`` a small part is run anew, by any code, in a folder quick of the
+results, for a test that all of it works.
 """
 
 import argparse
@@ -32,7 +33,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks.record import FOLDER, Results
+from benchmarks.record import FOLDER, Results, exit_if_changed
 
 PICTURES = Path(__file__).parent / "pictures"
 
@@ -131,6 +132,8 @@ def main(name):
         getattr(study, "check_needs", lambda cases, lines: None)(cases, results.lines)
     except ValueError as error:
         parser.exit(2, f"{error}\n")
+    if cases and not arguments.quick:
+        exit_if_changed()
     began = time.perf_counter()
     run(study, results, cases, arguments.jobs)
     spent = time.perf_counter() - began
