@@ -301,6 +301,32 @@ def test_verdicts_on_good_probabilities():
     assert worse[best, "yes"] == "no"
 
 
+@pytest.mark.parametrize(
+    ("above", "verdict"),
+    [(0.01, "yes"), (-0.01, "no, it is better"), (0.0, "cannot be told")],
+)
+def test_log_loss_is_worse_than_logistic_correction_by_the_sign_of_the_difference(above, verdict):
+    lines = MADE[good_probabilities].copy()
+    noise = np.random.default_rng(1)
+
+    def shifted(line):
+        methods = {method: dict(own) for method, own in line["methods"].items()}
+        if line["learner"] == "boosted stumps":
+            for name in good_tables.MEASURES:
+                correction = methods["logistic correction"][name]
+                methods["log-loss"][name] = correction + above + noise.normal(0, 1e-3)
+        return methods
+
+    lines["methods"] = [shifted(line) for _, line in lines.iterrows()]
+    found = verdicts(good_probabilities.tables(lines)["good_probabilities_claims"])
+    for name in good_tables.MEASURES:
+        claim = f"log-loss for stumps worse than logistic correction, {name}"
+        assert found[claim, "by a few percent"] == verdict
+    few = lines[lines["problem"].isin(["ADULT", "COVTYPE"])]
+    found = verdicts(good_probabilities.tables(few)["good_probabilities_claims"])
+    assert found[claim, "by a few percent"] == "too few problems"
+
+
 def test_verdicts_on_multi_nets():
     claim = ("nets together below nets apart, share of errors", "hoped for")
     for gain, verdict in ((0.05, "better in 12 of 12, worse in 0"), (-0.05, "better in 0 of 12")):
