@@ -13,7 +13,7 @@ import os
 import numpy as np
 from sklearn.base import clone
 
-from benchmarks import study
+from benchmarks import alone, study
 from benchmarks.bird_tables import (
     GROUPED,
     INDIRECT,
@@ -55,6 +55,12 @@ LEARNED = {
         **LEARNERS["J"], cv=N_FOLDS, random_state=seed
     ),
 }
+# Ways to graphs that share nothing; each gives graphs and what else a line tells of them.
+ALONE = {
+    "empty": lambda tasks, seed: (alone.empty(tasks), {}),
+    "single, BIC": lambda tasks, seed: (alone.by_bic(tasks, seed), {}),
+    "single, sparse": lambda tasks, seed: _sparse(tasks, seed),
+}
 CURVES = {
     "Paired/Double": PairedPrior(),
     "Paired/Single": PairedPrior(reversal=1),
@@ -71,6 +77,11 @@ FIXED = {
 }
 
 
+def _sparse(tasks, seed):
+    graphs, probability = alone.sparse(tasks, seed, VALIDATION)
+    return graphs, {"probability": probability}
+
+
 def plan(quick, trials=None):
     """All cases, few rows first; the quick one learns 100 sites of every region alone."""
     if quick:
@@ -85,8 +96,12 @@ def plan(quick, trials=None):
 
 def _wanted(name, rows):
     if name in SAME_REGIONS:
-        return list(LEARNED)
-    wanted = [*LEARNED, *(itertools.chain(CURVES, GROUPED) if rows <= MOST_ROWS[name] else ())]
+        return [*LEARNED, *ALONE]
+    wanted = [
+        *LEARNED,
+        *ALONE,
+        *(itertools.chain(CURVES, GROUPED) if rows <= MOST_ROWS[name] else ()),
+    ]
     return [*wanted, INDIRECT] if rows == INDIRECT_ROWS else wanted
 
 
@@ -126,6 +141,9 @@ def measure(problem, rows, trial, wanted):
             learner.fit(birds.train)
             lines[method] = _line(birds.judged(learner.configuration_))
             lines[method]["penalty"] = getattr(learner, "penalty_", None)
+        elif method in ALONE:
+            graphs, told = ALONE[method](birds.train, trial)
+            lines[method] = {**_line(birds.judged(graphs)), **told}
         elif method in CURVES:
             lines[method] = _curve(birds, CURVES[method], trial)
     if set(wanted) & {*GROUPED, INDIRECT}:

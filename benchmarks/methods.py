@@ -13,13 +13,13 @@ import networkx as nx
 import numpy as np
 
 from benchmarks import study
+from benchmarks.alone import PROBABILITIES, sparse
 from benchmarks.methods_tables import METHODS, PROBLEMS, draw, tables
 from benchmarks.peers import PyAgrum, require
 from benchmarks.pool import Pool, held_out_of
 from benchmarks.related import Related, networks_of
 from benchmarks.variants import LEARNERS, N_FOLDS, THESIS
 from bnmtl import (
-    ArcPrior,
     IdenticalLearner,
     MultitaskLearnerCV,
     PooledLearner,
@@ -27,7 +27,6 @@ from bnmtl import (
 )
 from bnmtl.confidence import arc_confidence, consensus
 from bnmtl.held_out import held_out_rows, parted
-from bnmtl.penalty import best_penalty
 
 NAME = "methods"
 SETTINGS = ("problem", "trial", "method")
@@ -37,8 +36,6 @@ N_ROWS = 1000
 N_TRIALS = 20
 VALIDATION = 0.05
 N_BOOTSTRAP = 100
-# Of an arc, in the prior of sparse graphs; 0.5 is the uniform prior.
-PROBABILITIES = (0.5, 0.1, 0.03, 0.01, 0.003)
 FIXED = {
     "n_rows": N_ROWS,
     "validation": VALIDATION,
@@ -90,9 +87,8 @@ def line_of(related, method, trial, known):
         confidence = arc_confidence(related.tasks, learner, N_BOOTSTRAP, random_state=trial)
         return means(related.judged(consensus(confidence, by="edge")))
     if kind == "sparse":
-        probability = _chosen_probability(related.tasks, trial)
-        learner = _sparse(probability, trial).fit(related.tasks)
-        return {**means(related.judged(learner.configuration_)), "probability": probability}
+        graphs, probability = sparse(related.tasks, trial, VALIDATION)
+        return {**means(related.judged(graphs)), "probability": probability}
     if method == "multitask T":
         graphs, penalty = as_published(related.tasks, trial)
         return {**means(related.judged(graphs)), "penalty": penalty}
@@ -132,23 +128,6 @@ def learner_of(method, trial):
         "pooled": PooledLearner,
     }
     return learners[kind](**THESIS, search=LEARNERS[variant]["search"], random_state=trial)
-
-
-def _sparse(probability, trial):
-    parameters = {**LEARNERS["J"], "structure_prior": ArcPrior(probability)}
-    return SingleTaskLearner(**parameters, random_state=trial)
-
-
-def _chosen_probability(tasks, trial):
-    """The probability of an arc that predicts held-out rows best."""
-    (rows,) = held_out_rows(tasks, VALIDATION, None, trial)
-    train, test = parted(tasks, rows)
-    held_out = held_out_of(train, test)
-    scores = []
-    for probability in PROBABILITIES:
-        graphs = _sparse(probability, trial).fit(train).configuration_
-        scores.append(np.mean([held_out[name].mean(graph) for name, graph in graphs.items()]))
-    return PROBABILITIES[best_penalty(np.array(scores))]
 
 
 def _without_constant(graph, task):

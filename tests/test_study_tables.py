@@ -262,6 +262,7 @@ def test_verdicts_on_birds(lines):
 
 def test_the_methods_of_the_study_of_birds_are_those_of_its_tables():
     assert sorted(bird.LEARNED) == sorted(bird_tables.LEARNED)
+    assert tuple(bird.ALONE) == bird_tables.ALONE
     assert tuple(bird.CURVES) == bird_tables.CURVES
 
 
