@@ -59,7 +59,7 @@ def plan(quick, trials=None):
 
 def check_needs(cases, lines):
     """Raise ValueError where pyAgrum is to be measured and is not there."""
-    if any("pyAgrum" in case["wanted"] for case in cases):
+    if any(method.startswith("pyAgrum") for case in cases for method in case["wanted"]):
         require("pyagrum")
 
 
@@ -73,13 +73,13 @@ def measure(problem, trial, wanted):
 def line_of(related, method, trial, known):
     """What one method reaches; ``known`` keeps what methods search alike."""
     kind = method.split()[0]
-    if method == "pyAgrum":
+    if kind == "pyAgrum":
         # Its result depends on the order of the columns; no order is better than another.
         order = np.random.default_rng(trial)
         graphs = {}
         for name, task in related.tasks.items():
             frame = task.frame()[order.permutation(task.variables)]
-            graphs[name] = _without_constant(PyAgrum(frame).climb(tabu=True)[0], task)
+            graphs[name] = _without_constant(_by_pyagrum(frame, method), task)
         return means(related.judged(graphs))
     if kind == "bagged":
         # Rows drawn twice make dependencies look stronger, and a strong search finds them.
@@ -128,6 +128,14 @@ def learner_of(method, trial):
         "pooled": PooledLearner,
     }
     return learners[kind](**THESIS, search=LEARNERS[variant]["search"], random_state=trial)
+
+
+def _by_pyagrum(frame, method):
+    """The graph that pyAgrum learns of one task by a score, BDeu if none is named, or by MIIC."""
+    score = method.removeprefix("pyAgrum").strip() or "BDeu"
+    if score == "MIIC":
+        return PyAgrum(frame).by_information()[0]
+    return PyAgrum(frame, score).climb(tabu=True)[0]
 
 
 def _without_constant(graph, task):

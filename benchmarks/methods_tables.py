@@ -33,7 +33,7 @@ METHODS = (
     "multitask default",
     "sparse S",
     "bagged T",
-    "pyAgrum",
+    *("pyAgrum", "pyAgrum BIC", "pyAgrum K2", "pyAgrum MIIC"),
 )
 # Multitask learning, and what it is compared with, of the same search.
 STRONG = ("single S", "identical S", "sparse S")
@@ -238,6 +238,9 @@ _COLORS = {
     "default": "#238b45",
     "bagged": "#969696",
     "pyAgrum": "#525252",
+    "pyAgrum BIC": "#7a7a7a",
+    "pyAgrum K2": "#a3a3a3",
+    "pyAgrum MIIC": "#cccccc",
     "sparse": "#9e9ac8",
 }
 _HATCHES = {"identical": "//", "pooled": "..", "multitask": "xx"}
@@ -267,7 +270,7 @@ def draw(lines):
                 width,
                 yerr=own["sem"].fillna(0.0),
                 label=method,
-                color=_COLORS.get(kind, _COLORS.get(variant)),
+                color=_COLORS.get(method, _COLORS.get(kind, _COLORS.get(variant))),
                 hatch=_HATCHES.get(kind, ""),
                 edgecolor="white",
                 error_kw={"linewidth": 0.8},

@@ -118,7 +118,7 @@ def test_the_studies_have_their_sizes():
     assert set(penalty_curves.FEW) < set(penalty_curves.EXPONENTS)
     cases = pd.DataFrame(methods.plan(False)).explode("wanted")
     assert (cases.groupby(["problem", "wanted"]).size() == 20).all()
-    assert len(cases) == 6 * 13 * 20
+    assert len(cases) == 6 * 16 * 20
     sizes = pd.DataFrame(training_size.plan(False)).explode("wanted")
     assert sizes["wanted"].value_counts().to_dict() == {
         **dict.fromkeys(["single T", "multitask T", "single S", "multitask S"], 70),
