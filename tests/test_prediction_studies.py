@@ -1,8 +1,11 @@
 """The studies of predictions: their parts by hand, their tables from invented lines."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from benchmarks import (
     arcs_tables,
@@ -11,6 +14,7 @@ from benchmarks import (
     good_probabilities,
     good_tables,
     multinets,
+    summary,
     uci,
 )
 from benchmarks.related import Related
@@ -334,9 +338,39 @@ def test_verdicts_on_multi_nets():
         assert found[claim].startswith(verdict)
 
 
+def test_the_jackknife_gives_a_mean_the_error_it_has():
+    values = np.random.default_rng(1).normal(3, 1, 6)
+    rest = {trial: np.delete(values, trial).mean() for trial in range(6)}
+    value, error = arcs_tables.jackknife(pd.Series({arcs_tables.WHOLE: values.mean(), **rest}))
+    assert (value, error) == pytest.approx((values.mean(), stats.sem(values)))
+    for shift in (-5, 0, 5):
+        moved = pd.Series({arcs_tables.WHOLE: values.mean(), **rest}) - 3 + shift
+        test = stats.ttest_1samp(values - 3 + shift, 0).pvalue < summary.LEVEL
+        assert arcs_tables.is_sure(moved) == test == (shift != 0)
+    assert np.isnan(arcs_tables.jackknife(pd.Series({arcs_tables.WHOLE: 1.0}))[1])
+
+
+def test_what_chance_explains_is_neither_better_nor_worse():
+    lines = MADE[calibrated_arcs].copy()
+    # Together as alone, apart from chance in every trial.
+    rng = np.random.default_rng(2)
+    for kind in arcs_tables.KINDS:
+        lines[kind] = [
+            {"pairs": own["pairs"], "true": rng.binomial(own["pairs"], np.arange(101) / 200)}
+            for own in lines[kind]
+        ]
+    told = verdicts(calibrated_arcs.tables(lines)["calibrated_arcs_claims"])
+    for claim in told:
+        if "learned together are calibrated better" in claim[0]:
+            better, worse = (int(one) for one in re.findall(r"in (\d)", told[claim]))
+            assert better + worse <= 1
+
+
 def test_verdicts_on_calibrated_arcs():
     lines = MADE[calibrated_arcs]
-    found = arcs_tables.measures(lines).set_index(["problem", "kind", "method", "stage"])
+    found = arcs_tables.measures(lines)
+    found = found[found["without"] == arcs_tables.WHOLE]
+    found = found.set_index(["problem", "kind", "method", "stage"])
     alone = found.loc["ALARM", "arc", "single"]["calibration"]
     # Half of the confidence is wrong: the root of the mean of (confidence / 2) squared.
     expected = np.sqrt(np.mean((np.arange(101) / 200) ** 2))
@@ -345,10 +379,10 @@ def test_verdicts_on_calibrated_arcs():
     text = calibrated_arcs.tables(lines)["calibrated_arcs_claims"]
     told = verdicts(text)
     claim = "confidences of arcs learned together are calibrated better before calibration"
-    assert told[claim, "our own"] == "4 of 4"
+    assert told[claim, "our own"] == "better in 4 of 4, worse in 0"
     row = next(
         line
         for line in calibrated_arcs.tables(lines)["calibrated_arcs"].splitlines()
         if "| ALARM | alone | arcs" in line
     )
-    assert "0.40 (" in row  # of those with a confidence of 0.8
+    assert "0.40 ± 0.00 (" in row  # of those with a confidence of 0.8
