@@ -44,6 +44,8 @@ ALONE = {
     "alone, BIC": alone.by_bic,
     "alone, sparse": lambda tasks, seed: alone.sparse(tasks, seed, SHARE)[0],
 }
+# What learning together is held against: the best that shares nothing at most sizes.
+TOGETHER, RIVAL = "together (multitask)", "alone, BIC"
 # Columns of the table; the others are told as differences to the first.
 COLUMNS = {
     "no arcs at all": "no arcs at all",
@@ -95,10 +97,16 @@ def table():
     for n_rows, mean in wide[base].groupby("rows").mean().items():
         row = {"rows per condition": n_rows, COLUMNS[base]: f"{mean:.2f}"}
         for name in others:
-            error = gain[name].sem()[n_rows]
-            row[COLUMNS[name]] = f"{gain[name].mean()[n_rows]:+.2f} ± {error:.2f}"
+            row[COLUMNS[name]] = _with_error(gain[name], n_rows)
+        if {TOGETHER, RIVAL} <= set(wide):
+            beside = (wide[TOGETHER] - wide[RIVAL]).groupby("rows")
+            row["together less alone, BIC"] = _with_error(beside, n_rows)
         rows.append(row)
     return markdown(pd.DataFrame(rows))
+
+
+def _with_error(gain, n_rows):
+    return f"{gain.mean()[n_rows]:+.2f} ± {gain.sem()[n_rows]:.2f}"
 
 
 def main():

@@ -14,11 +14,13 @@ from benchmarks import (
     good_probabilities,
     good_tables,
     multinets,
+    multinets_learners,
+    multinets_tables,
     summary,
     uci,
 )
 from benchmarks.related import Related
-from bnmtl import problems
+from bnmtl import problems, structures
 from bnmtl.confidence import arc_confidence
 from bnmtl.learners import SingleTaskLearner
 from bnmtl.metrics.prediction import root_mean_squared_error
@@ -232,7 +234,7 @@ def invented_nets(gain):
     lines = []
     for case in multinets.plan(False):
         for method in case["wanted"]:
-            errors = 0.2 - gain * (method == "nets together") + RNG.normal(0, 1e-3)
+            errors = 0.2 - gain * method.startswith("nets together") + RNG.normal(0, 1e-3)
             line = {name: own for name, own in case.items() if name != "wanted"}
             line |= {"method": method, "errors": errors, "cross_entropy": 2 * errors}
             lines.append(line | {"learned": 100 * case["share"]})
@@ -333,9 +335,79 @@ def test_log_loss_is_worse_than_logistic_correction_by_the_sign_of_the_differenc
 
 def test_verdicts_on_multi_nets():
     claim = ("nets together below nets apart, share of errors", "hoped for")
-    for gain, verdict in ((0.05, "better in 12 of 12, worse in 0"), (-0.05, "better in 0 of 12")):
-        found = verdicts(multinets.tables(invented_nets(gain))["multinets_claims"])
-        assert found[claim].startswith(verdict)
+    for gain, verdict in (
+        (0.05, "better in 12 of 12, worse in 0"),
+        (-0.05, "better in 0 of 12, worse in 12"),
+    ):
+        made = multinets.tables(invented_nets(gain))
+        for name in ("multinets_claims", "multinets_chosen_claims"):
+            assert verdicts(made[name])[claim] == verdict
+    # A gain of one standard deviation: the test for independent trials, of which ten tell it, would
+    # be sure of most; trials that share most of their rows tell little.
+    lines = invented_nets(1.5e-3)
+    better = verdicts(multinets.tables(lines)["multinets_claims"])[claim]
+    naive = sum(
+        stats.ttest_rel(*(own[own["method"] == m]["errors"] for m in multinets_pair)).pvalue < 0.05
+        for _, own in lines.groupby(["table", "share"])
+        for multinets_pair in [("nets apart", "nets together")]
+    )
+    assert naive >= 6 and int(better.split()[2]) <= 2
+
+
+def test_defaults_of_multi_nets_are_held_against_rivals_with_a_smoothing_of_their_own(monkeypatch):
+    monkeypatch.setattr(multinets, "ENDINGS", (*multinets.ENDINGS, multinets_learners.DEFAULTS))
+    lines = invented_nets(0.05)
+    found = multinets.tables(lines)
+    assert "multinets_defaults" in found
+    assert len(verdicts(found["multinets_defaults_claims"])) == 10
+    assert multinets_tables.compared(multinets_learners.DEFAULTS) == {
+        "naive Bayes": "naive Bayes, smoothing chosen",
+        "TAN": "TAN, smoothing chosen",
+        **{kind: f"{kind}, defaults" for kind in list(multinets_learners.KINDS)[2:]},
+    }
+    multinets.draw(lines)
+
+
+def test_nets_with_tables_of_the_learners_smoothing_are_the_classifier():
+    frame = structures.load("asia").sample(300, random_state=0)
+    y = frame.pop("bronc").astype(object).to_numpy()
+    for kind in ("one network", "nets apart", "nets of one structure", "nets together"):
+        own, size = multinets_learners.learned(kind, frame, y, 0)
+        assert size == 1.0
+        expected = own.at(None).predict_proba(frame)
+        assert own.at(size).predict_proba(frame) == pytest.approx(expected, abs=1e-9)
+        assert not np.allclose(own.at(30.0).predict_proba(frame), expected, atol=1e-3)
+
+
+def test_the_smoothing_is_the_best_of_the_held_out_rows():
+    rng = np.random.default_rng(0)
+    y = np.array(["a"] * 3 + ["b"] * 60 + ["c"] * 2, dtype=object)
+    held = multinets_learners.held_out(y, np.random.default_rng(1))
+    # Every class keeps two rows.
+    assert [held[y == name].sum() for name in "abc"] == [1, 12, 0]
+    # Features of pure noise ask for much smoothing, copies of the class for little.
+    y = rng.choice(["a", "b"], 80).astype(object)
+    noise = pd.DataFrame({f"v{at}": pd.Categorical(rng.integers(0, 4, 80)) for at in range(30)})
+    copies = pd.DataFrame({f"v{at}": pd.Categorical(y) for at in range(3)})
+    sizes = [
+        multinets_learners.chosen_size(multinets_learners.NaiveBayes, frame, y, 0)
+        for frame in (noise, copies)
+    ]
+    assert sizes[0] >= 10 and sizes[1] == min(multinets_learners.NaiveBayes.sizes)
+
+
+def test_the_corrected_resampled_test():
+    rng = np.random.default_rng(0)
+    differences = rng.normal(0.3, 1, 10)
+    # Without rows to test on nothing is shared, and it is the test for independent values.
+    expected = stats.ttest_1samp(differences, 0)
+    assert summary.resampled_p(differences, 0.0) == pytest.approx(expected.pvalue)
+    assert summary.resampled_error(differences, 0.0) == pytest.approx(stats.sem(differences))
+    # Nadeau & Bengio's with 20 % of the rows learned from: the variance is 1 / 10 + 4 times.
+    t = differences.mean() / np.sqrt(4.1 * differences.var(ddof=1))
+    assert summary.resampled_p(differences, 4.0) == pytest.approx(2 * stats.t.sf(abs(t), 9))
+    assert summary.resampled_p([0.5], 1.0) == summary.resampled_p([0.0, 0.0], 1.0) == 1.0
+    assert summary.resampled_p([0.5, 0.5], 1.0) == 0.0
 
 
 def test_the_jackknife_gives_a_mean_the_error_it_has():
