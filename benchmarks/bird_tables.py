@@ -306,7 +306,7 @@ def draw(lines):
             if not axes.get_ylabel():
                 axes.set_ylabel("nats a site above single", fontsize=8)
             if axes.get_legend_handles_labels()[0]:
-                axes.legend(fontsize=7)
+                axes.legend(fontsize=7, loc="lower right" if axes is row[3] else "best")
         row[0].set_ylabel(f"{problem}\n{row[0].get_ylabel()}", fontsize=8)
     return figure
 

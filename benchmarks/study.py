@@ -9,6 +9,7 @@ A study is a module with
   study's own,
 - ``measure(wanted, **case)``, which gives a line for each that is wanted, by its name,
 - ``draw(lines)``, a matplotlib figure, and ``tables(lines)``, text by name,
+- ``more_pictures(lines)``, figures by name, where there are more,
 - ``check_needs(cases, lines)`` where cases need what may not be there, or other data than those of
   the lines that there are, which raises ValueError then,
 - ``TAKES_DATA`` where data are no part of the project,
@@ -140,6 +141,10 @@ def main(name):
     print(f"{study.NAME}: {len(cases)} cases in {spent / 60:.1f} minutes")
     lines = lines_of(study, folder)
     pictures.mkdir(parents=True, exist_ok=True)
-    study.draw(lines).savefig(pictures / f"{study.NAME}.png", dpi=study.DPI)
+    figures = {study.NAME: study.draw(lines)}
+    for name, figure in (
+        figures | getattr(study, "more_pictures", lambda lines: {})(lines)
+    ).items():
+        figure.savefig(pictures / f"{name}.png", dpi=study.DPI)
     for name, text in study.tables(lines).items():
         print(f"\n{name}\n\n{text}")

@@ -275,6 +275,7 @@ STUDIES = (
     "selection",
     "bird",
     "good_probabilities",
+    "boosting_steps",
     "multinets",
     "calibrated_arcs",
 )

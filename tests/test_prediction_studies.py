@@ -5,11 +5,15 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from scipy import stats
+from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks import (
     arcs_tables,
+    boosting_steps,
     calibrated_arcs,
+    good_diagrams,
     good_learners,
     good_probabilities,
     good_tables,
@@ -21,6 +25,7 @@ from benchmarks import (
 )
 from benchmarks.related import Related
 from bnmtl import problems, structures
+from bnmtl.calibration import AdaBoostM1
 from bnmtl.confidence import arc_confidence
 from bnmtl.learners import SingleTaskLearner
 from bnmtl.metrics.prediction import root_mean_squared_error
@@ -276,6 +281,56 @@ def test_every_study_has_tables_and_a_picture(module):
     mixed = module.tables(own.sample(frac=1, random_state=1))
     for name, text in found.items():
         assert sorted(mixed[name].splitlines()) == sorted(text.splitlines())
+
+
+def test_every_learner_has_its_diagrams_on_all_problems():
+    lines = MADE[good_probabilities]
+    found = good_probabilities.more_pictures(lines)
+    numbers = ["3-2", "3-4", "3-5", *(f"3-{at}" for at in range(14, 25))]
+    assert sorted(found) == sorted(f"good_probabilities-{number}" for number in numbers)
+    assert all(axes.has_data() for figure in found.values() for axes in figure.axes)
+    names = [axes.get_title() for axes in found["good_probabilities-3-24"].axes[:8]]
+    assert names == sorted(good_probabilities.PROBLEMS)
+    assert len(found["good_probabilities-3-16"].axes) == 2 * 8
+    assert good_probabilities.more_pictures(lines[lines["trial"] > 0]) == {}
+
+
+def test_diagrams_tell_shares_and_how_few_rows_are_behind_one():
+    table = pd.DataFrame(
+        {
+            "left": [0.0, 0.5],
+            "right": [0.1, 0.6],
+            "mean_prediction": [0.05, 0.55],
+            "fraction_positive": [0.1, 1.0],
+            "count": [30, good_diagrams.MANY - 10],
+        }
+    )
+    axes = Figure().subplots()
+    good_diagrams.draw_panel(axes, table)
+    assert [bar.get_height() for bar in axes.patches] == [0.75, 0.25]
+    assert [bar.get_x() for bar in axes.patches] == [0.0, 0.5]
+    (points,) = axes.collections
+    assert points.get_offsets().tolist() == [[0.05, 0.1], [0.55, 1.0]]
+    assert (
+        points.get_facecolors()[1].tolist() == [1, 1, 1, 1] != points.get_facecolors()[0].tolist()
+    )
+
+
+def test_steps_of_boosting_are_those_of_one_model():
+    lines = boosting_steps.measure(QUICK, 0, [1, 3])
+    views, y, (train, _, test), _ = good_probabilities._views(QUICK, 0)
+    tree = DecisionTreeClassifier()
+    for steps, line in lines.items():
+        model = AdaBoostM1(tree, n_estimators=steps, random_state=0)
+        model.fit(views.numbers[train], y[train])
+        p = model.predict_proba(views.numbers[test])[:, 1]
+        assert line["rmse"] == pytest.approx(root_mean_squared_error(y[test], p), abs=1e-6)
+        assert sum(line["reliability"]["count"]) == len(test)
+    made = pd.DataFrame(
+        [{"problem": QUICK, "trial": 0, "steps": steps, **line} for steps, line in lines.items()]
+    )
+    assert [axes.get_title() for axes in boosting_steps.draw(made).axes] == ["1 step", "3 steps"]
+    assert len(boosting_steps.tables(made)["boosting_steps"].splitlines()) == 4
 
 
 def test_verdicts_on_good_probabilities():

@@ -15,6 +15,7 @@ from budget import quick_search
 from scipy import stats
 
 from benchmarks import (
+    boosting_steps,
     calibrated_arcs,
     good_probabilities,
     groups,
@@ -52,7 +53,15 @@ from bnmtl.search.posterior import log_posterior
 from bnmtl.search.problem import Couplings
 
 STUDIES = (
-    *(calibrated_arcs, good_probabilities, methods, multinets, penalty_choice, penalty_curves),
+    *(
+        boosting_steps,
+        calibrated_arcs,
+        good_probabilities,
+        methods,
+        multinets,
+        penalty_choice,
+        penalty_curves,
+    ),
     *(posterior, priors, selection, task_number, training_size),
 )
 
