@@ -26,15 +26,6 @@ from bnmtl import BIC, BDeu, SingleTaskLearner, structures
 from bnmtl.metrics import edit_distance, shd
 
 SEEDS = range(20)
-CASES = [
-    *((name, n_rows) for name in ("alarm", "insurance") for n_rows in (250, 1000, 5000, 10000)),
-    *((name, 1000) for name in ("asia", "sachs")),
-    *(
-        (name, n_rows)
-        for name in ("child", "hailfinder", "hepar2", "win95pts", "andes")
-        for n_rows in (1000, 5000)
-    ),
-]
 CLIMB = {"search": "hill-climbing"}
 SEARCHES = {
     "hill climbing": {**CLIMB, "restarts": 0, "tabu": 0},
@@ -118,7 +109,7 @@ def measure(network, rows, seed, variant):
 
 def plan_single():
     """All settings of the study of one task."""
-    for name, n_rows in CASES:
+    for name, n_rows in tables.CASES:
         for seed in SEEDS:
             for variant in variants(name, n_rows):
                 yield {"network": name, "rows": n_rows, "seed": seed, "variant": variant}
