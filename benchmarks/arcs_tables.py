@@ -1,9 +1,14 @@
-"""Tables and picture of the study of calibrated arcs, from its lines."""
+"""Tables and picture of the study of calibrated arcs, from its lines.
+
+Errors are by the jackknife over trials: pairs of one trial are not independent of each other.
+"""
 
 import numpy as np
 import pandas as pd
+from scipy import stats
+from sklearn.base import clone
 
-from benchmarks.summary import claims_table, markdown
+from benchmarks.summary import LEVEL, claims_table, markdown
 from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, reliability
 from bnmtl.metrics.prediction import brier_score, calibration_error, cross_entropy, roc_area
 
@@ -13,6 +18,8 @@ METHODS = {"single": "alone", "together": "together"}
 BINS = ((0.05, 0.15), (0.25, 0.35), (0.45, 0.55), (0.65, 0.75), (0.75, 0.85), (0.85, 0.95), (1, 1))
 CALIBRATORS = {"Platt": PlattCalibrator(), "isotonic": IsotonicCalibrator()}
 STAGES = ("before", "Platt", "isotonic", "isotonic, of the other network")
+# Which trial is left out, where it is none.
+WHOLE = -1
 
 
 def halves(lines):
@@ -39,20 +46,64 @@ def other(problem):
 
 
 def stages(lines, problem, method, kind):
-    """Labels, weights, and probabilities by stage of the test trials; None without two halves."""
+    """Lines of the test trials, and by stage what makes probabilities of confidences.
+
+    None without two halves of the trials.
+    """
     own = lines[lines["method"] == method]
     here, there = (own[own["problem"] == name] for name in (problem, other(problem)))
     first, second = halves(here)
     if not len(first) or not len(second):
         return None
-    confidence, y, weights = cases(second, kind)
-    found = {"before": confidence}
+    found = {"before": np.asarray}
     for name, calibrator in CALIBRATORS.items():
-        found[name] = calibrator.fit(*cases(first, kind)).predict(confidence)
+        found[name] = clone(calibrator).fit(*cases(first, kind)).predict
     if len(there):
         elsewhere = IsotonicCalibrator().fit(*cases(halves(there)[0], kind))
-        found[STAGES[-1]] = elsewhere.predict(confidence)
-    return y, weights, found
+        found[STAGES[-1]] = elsewhere.predict
+    return second, found
+
+
+def left_out(lines):
+    """The lines as they are, and without each of several trials: (trial, the other lines)."""
+    yield WHOLE, lines
+    trials = sorted(lines["trial"].unique())
+    if len(trials) > 1:
+        for trial in trials:
+            yield trial, lines[lines["trial"] != trial]
+
+
+def jackknife(values):
+    """A value over all trials and its standard error, nan for a single trial.
+
+    Parameters
+    ----------
+    values : pandas.Series by trial left out
+        With `WHOLE` for the value of all.
+
+    Returns
+    -------
+    value, error : float
+        The error is that of the jackknife: Efron & Tibshirani (1993), equation 11.5.
+    """
+    each = values.drop(WHOLE)
+    if len(each) < 2:
+        return values[WHOLE], np.nan
+    spread = ((each - each.mean()) ** 2).sum()
+    return values[WHOLE], float(np.sqrt((len(each) - 1) / len(each) * spread))
+
+
+def with_error(values, scale, digits):
+    """A value over all trials with its error, as text."""
+    value, error = (scale * one for one in jackknife(values))
+    return f"{value:.{digits}f}" + ("" if np.isnan(error) else f" ± {error:.{digits}f}")
+
+
+def is_sure(values):
+    """Whether a t-test by the jackknife's error tells a value from 0."""
+    value, error = jackknife(values)
+    degrees = len(values) - 2
+    return degrees > 0 and abs(value) > stats.t.ppf(1 - LEVEL / 2, degrees) * error
 
 
 def combinations(lines):
@@ -77,42 +128,58 @@ def _shares(lines):
     rows = []
     for problem, kind, method in combinations(lines):
         own = lines[(lines["problem"] == problem) & (lines["method"] == method)]
-        confidence, y, weights = cases(own, kind)
         row = {"problem": problem, "learned": METHODS[method], "of": KINDS[kind]}
         for low, high in BINS:
-            within = (confidence >= low - 1e-9) & (confidence <= high + 1e-9)
-            total = weights[within].sum()
+            by_trial = {trial: _share(rest, kind, low, high) for trial, rest in left_out(own)}
+            share = pd.Series({trial: share for trial, (share, _) in by_trial.items()})
+            total = by_trial[WHOLE][1]
             title = "1" if low == high else f"{(low + high) / 2:.1f}"
-            share = np.average(y[within], weights=weights[within]) if total else np.nan
-            row[title] = f"{share:.2f} ({total})" if total else ""
+            row[title] = f"{with_error(share.dropna(), 1, 2)} ({total})" if total else ""
         rows.append(row)
     return pd.DataFrame(rows)
 
 
+def _share(lines, kind, low, high):
+    """The share of true pairs among those of some confidences, and their number."""
+    confidence, y, weights = cases(lines, kind)
+    within = (confidence >= low - 1e-9) & (confidence <= high + 1e-9)
+    total = weights[within].sum()
+    return (np.average(y[within], weights=weights[within]) if total else np.nan), total
+
+
 def measures(lines):
-    """Calibration error, Brier score and cross-entropy by stage, on the test trials."""
+    """Calibration error, Brier score and cross-entropy by stage, on the test trials.
+
+    A row also for each test trial that is left out, which the column "without" names.
+    """
     rows = []
     for problem, kind, method in combinations(lines):
         found = stages(lines, problem, method, kind)
         if found is None:
             continue
-        y, weights, probabilities = found
-        n = weights.sum()
-        for stage, p in probabilities.items():
-            clipped = np.clip(p, 1 / (n + 2), (n + 1) / (n + 2))
-            rows.append(
-                {
-                    "problem": problem,
-                    "kind": kind,
-                    "method": method,
-                    "stage": stage,
-                    "calibration": calibration_error(y, p, "debiased", weights=weights),
-                    "brier": brier_score(y, p, weights),
-                    "cross_entropy": cross_entropy(y, clipped, weights=weights),
-                    "area": roc_area(y, p, weights),
-                }
-            )
+        test, probabilities = found
+        for without, rest in left_out(test):
+            confidence, y, weights = cases(rest, kind)
+            for stage, calibrated in probabilities.items():
+                row = {"problem": problem, "kind": kind, "method": method, "stage": stage}
+                row |= {"without": without, **_measured(y, calibrated(confidence), weights)}
+                rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _measured(y, p, weights):
+    n = weights.sum()
+    clipped = np.clip(p, 1 / (n + 2), (n + 1) / (n + 2))
+    return {
+        "calibration": calibration_error(y, p, "debiased", weights=weights),
+        "brier": brier_score(y, p, weights),
+        "cross_entropy": cross_entropy(y, clipped, weights=weights),
+        "area": roc_area(y, p, weights),
+    }
+
+
+# Measures of the table, what they are told in, and digits.
+SHOWN = {"calibration": (100, 2), "brier": (1000, 1), "cross_entropy": (1000, 0)}
 
 
 def _measures(lines):
@@ -122,15 +189,13 @@ def _measures(lines):
         return pd.DataFrame([{"measured": "one half of the trials only"}])
     keys = ["problem", "kind", "method"]
     for (problem, kind, method), own in found.groupby(keys, sort=False):
-        own = own.set_index("stage")
+        by_stage = {stage: one.set_index("without") for stage, one in own.groupby("stage")}
         row = {"problem": problem, "learned": METHODS[method], "of": KINDS[kind]}
-        row["ROC area"] = f"{own.loc['before', 'area']:.3f}"
+        row["ROC area"] = with_error(by_stage["before"]["area"], 1, 3)
         for stage in STAGES:
-            if stage in own.index:
-                one = own.loc[stage]
-                row[stage] = (
-                    f"{100 * one['calibration']:.2f}, {1000 * one['brier']:.1f}, "
-                    f"{1000 * one['cross_entropy']:.0f}"
+            if stage in by_stage:
+                row[stage] = ", ".join(
+                    with_error(by_stage[stage][name], *how) for name, how in SHOWN.items()
                 )
         rows.append(row)
     return pd.DataFrame(rows)
@@ -140,44 +205,66 @@ def _claims(lines):
     found = measures(lines)
     if not len(found):
         return
-    keys = ["problem", "kind", "method"]
     for kind in KINDS:
+        own = found[found["kind"] == kind]
         for stage in STAGES[1:]:
-            own = found[found["kind"] == kind]
-            wide = own.pivot_table(index=keys, columns="stage", values="cross_entropy")
-            if {"before", stage} <= set(wide):
-                gain = (wide["before"] - wide[stage]).dropna()
-                yield (
-                    f"{stage} calibration lowers the cross-entropy of {KINDS[kind]}",
-                    "our own",
-                    ", ".join(
-                        f"{problem} {METHODS[method]} {1000 * value:+.1f}"
-                        for (problem, _, method), value in gain.items()
-                    )
-                    + " (thousandths of a nat a pair)",
-                    f"{(gain > 0).sum()} of {len(gain)}",
-                )
+            yield from _lowered(own, kind, stage)
     for kind in KINDS:
-        for name, title, more in (
-            ("calibration", "are calibrated better before calibration", False),
-            ("area", "rank pairs better", True),
-            ("brier", "have a lower Brier score after isotonic calibration", False),
-        ):
-            stage = "isotonic" if name == "brier" else "before"
-            own = found[(found["kind"] == kind) & (found["stage"] == stage)]
-            wide = own.pivot_table(index="problem", columns="method", values=name)
-            if set(METHODS) <= set(wide):
-                wide = wide.dropna()
-                better = (wide["together"] - wide["single"]) * (1 if more else -1)
-                yield (
-                    f"confidences of {KINDS[kind]} learned together {title}",
-                    "our own",
-                    ", ".join(
-                        f"{problem} {one.single:.4f} alone, {one.together:.4f} together"
-                        for problem, one in wide.iterrows()
-                    ),
-                    f"{(better > 0).sum()} of {len(better)}",
-                )
+        own = found[found["kind"] == kind]
+        yield from _together(own, kind, "before", "calibration", "are calibrated better", False)
+        yield from _together(own, kind, "before", "area", "rank pairs better", True)
+        yield from _together(own, kind, "isotonic", "brier", "have a lower Brier score", False)
+
+
+def _lowered(found, kind, stage):
+    """Whether calibration lowers the cross-entropy, problem by problem and method by method."""
+    keys = ["problem", "method", "without"]
+    wide = found.pivot_table(index=keys, columns="stage", values="cross_entropy")
+    if not {"before", stage} <= set(wide):
+        return
+    gain = (wide["before"] - wide[stage]).dropna()
+    cases_ = {
+        f"{problem} {METHODS[method]}": own.droplevel([0, 1])
+        for (problem, method), own in gain.groupby(keys[:2])
+    }
+    yield (
+        f"{stage} calibration lowers the cross-entropy of {KINDS[kind]}",
+        "our own",
+        ", ".join(f"{name} {with_error(own, 1000, 1)}" for name, own in cases_.items())
+        + " (lower by, thousandths of a nat a pair)",
+        _counted(cases_.values(), "lower", "higher"),
+    )
+
+
+def _together(found, kind, stage, name, title, more):
+    """Whether confidences learned together are better than those learned alone."""
+    own = found[found["stage"] == stage]
+    wide = own.pivot_table(index=["problem", "without"], columns="method", values=name)
+    if not set(METHODS) <= set(wide):
+        return
+    gain = (wide["together"] - wide["single"]).dropna() * (1 if more else -1)
+    by_problem = {problem: own.droplevel(0) for problem, own in gain.groupby("problem")}
+    yield (
+        f"confidences of {KINDS[kind]} learned together {title} {WHEN[stage]}",
+        "our own",
+        ", ".join(
+            f"{problem} {wide.loc[(problem, WHOLE), 'single']:.4f} alone, "
+            f"{wide.loc[(problem, WHOLE), 'together']:.4f} together, better by "
+            f"{with_error(own, 1, 4)}"
+            for problem, own in by_problem.items()
+        ),
+        _counted(by_problem.values(), "better", "worse"),
+    )
+
+
+WHEN = {"before": "before calibration", "isotonic": "after isotonic calibration"}
+
+
+def _counted(gains, above, below):
+    """How many gains are surely above and below 0."""
+    sure = [jackknife(own)[0] for own in gains if is_sure(own)]
+    n_above = sum(one > 0 for one in sure)
+    return f"{above} in {n_above} of {len(gains)}, {below} in {len(sure) - n_above}"
 
 
 def draw(lines):
@@ -199,8 +286,9 @@ def draw(lines):
             _draw_shares(above, *cases(own, kind), marker, METHODS[method])
             found = stages(lines, problem, method, kind)
             if found is not None:
-                y, weights, probabilities = found
-                p = probabilities["isotonic"]
+                test, probabilities = found
+                confidence, y, weights = cases(test, kind)
+                p = probabilities["isotonic"](confidence)
                 _draw_shares(below, p, y, weights, marker, METHODS[method])
         below.set_xlabel("confidence", fontsize=8)
     panels[0, 0].set_ylabel("share that is true", fontsize=8)

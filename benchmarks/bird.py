@@ -13,7 +13,7 @@ import os
 import numpy as np
 from sklearn.base import clone
 
-from benchmarks import study
+from benchmarks import alone, study
 from benchmarks.bird_tables import (
     GROUPED,
     INDIRECT,
@@ -25,7 +25,8 @@ from benchmarks.bird_tables import (
 from benchmarks.bird_tasks import PROBLEMS, bird_tasks, data_file, fingerprint, train_and_test
 from benchmarks.groups import AT_LEAST, PENALTY, SHARE, Groupings, best_of
 from benchmarks.penalty_curves import EXPONENTS
-from benchmarks.variants import LEARNERS, Searches
+from benchmarks.pool import held_out_of
+from benchmarks.variants import LEARNERS, N_FOLDS, THESIS, Searches
 from bnmtl import (
     EditPrior,
     IdenticalLearner,
@@ -33,7 +34,6 @@ from bnmtl import (
     PairedPrior,
     SingleTaskLearner,
 )
-from bnmtl.held_out import HeldOut
 from bnmtl.search.effort import Effort
 from bnmtl.search.path import greedy_path
 from bnmtl.tasks import encode
@@ -46,12 +46,20 @@ TAKES_DATA = True
 N_TRIALS = 10
 VALIDATION = 0.05
 LEARNED = {
-    "single": lambda seed: SingleTaskLearner(random_state=seed),
-    "identical": lambda seed: IdenticalLearner(random_state=seed),
+    "single": lambda seed: SingleTaskLearner(**THESIS, random_state=seed),
+    "identical": lambda seed: IdenticalLearner(**THESIS, random_state=seed),
     "multitask": lambda seed: MultitaskLearnerCV(
         **LEARNERS["S"], validation=VALIDATION, random_state=seed
     ),
-    "multitask default": lambda seed: MultitaskLearnerCV(random_state=seed),
+    "multitask default": lambda seed: MultitaskLearnerCV(
+        **LEARNERS["J"], cv=N_FOLDS, random_state=seed
+    ),
+}
+# Ways to graphs that share nothing; each gives graphs and what else a line tells of them.
+ALONE = {
+    "empty": lambda tasks, seed: (alone.empty(tasks), {}),
+    "single, BIC": lambda tasks, seed: (alone.by_bic(tasks, seed), {}),
+    "single, sparse": lambda tasks, seed: _sparse(tasks, seed),
 }
 CURVES = {
     "Paired/Double": PairedPrior(),
@@ -69,6 +77,11 @@ FIXED = {
 }
 
 
+def _sparse(tasks, seed):
+    graphs, probability = alone.sparse(tasks, seed, VALIDATION)
+    return graphs, {"probability": probability}
+
+
 def plan(quick, trials=None):
     """All cases, few rows first; the quick one learns 100 sites of every region alone."""
     if quick:
@@ -83,8 +96,12 @@ def plan(quick, trials=None):
 
 def _wanted(name, rows):
     if name in SAME_REGIONS:
-        return list(LEARNED)
-    wanted = [*LEARNED, *(itertools.chain(CURVES, GROUPED) if rows <= MOST_ROWS[name] else ())]
+        return [*LEARNED, *ALONE]
+    wanted = [
+        *LEARNED,
+        *ALONE,
+        *(itertools.chain(CURVES, GROUPED) if rows <= MOST_ROWS[name] else ()),
+    ]
     return [*wanted, INDIRECT] if rows == INDIRECT_ROWS else wanted
 
 
@@ -106,7 +123,7 @@ class Birds:
     def __init__(self, problem, rows, trial):
         train, test = train_and_test(bird_tasks(problem), rows, trial)
         self.train, test = encode(train), encode(test)
-        self._held_out = {name: HeldOut(self.train[name], test[name]) for name in self.train}
+        self._held_out = held_out_of(self.train, test)
 
     def judged(self, graphs):
         """Mean log-likelihood of a test site, one value a region, in nats."""
@@ -124,6 +141,9 @@ def measure(problem, rows, trial, wanted):
             learner.fit(birds.train)
             lines[method] = _line(birds.judged(learner.configuration_))
             lines[method]["penalty"] = getattr(learner, "penalty_", None)
+        elif method in ALONE:
+            graphs, told = ALONE[method](birds.train, trial)
+            lines[method] = {**_line(birds.judged(graphs)), **told}
         elif method in CURVES:
             lines[method] = _curve(birds, CURVES[method], trial)
     if set(wanted) & {*GROUPED, INDIRECT}:

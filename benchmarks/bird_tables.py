@@ -16,6 +16,8 @@ from benchmarks.penalty_curves import EXPONENTS
 from benchmarks.summary import by_trial, claims_table, markdown, mean_and_error
 
 LEARNED = ("single", "identical", "multitask", "multitask default")
+# What shares nothing either, and is told beside learning alone by BDeu.
+ALONE = ("empty", "single, BIC", "single, sparse")
 CURVES = ("Paired/Double", "Paired/Single", "Edit")
 GROUPED = (
     "all tasks",
@@ -105,7 +107,7 @@ def _gained(lines):
         alone = own[own["method"] == "single"].groupby("rows")["nats"]
         row = {"problem": problem, "method": "single, nats a site"}
         found.append(row | {n: mean_and_error(values) for n, values in alone})
-        for method in (*LEARNED[1:], *GROUPED):
+        for method in (*ALONE, *LEARNED[1:], *GROUPED):
             texts = {n: gain_text(gain) for n, gain in gains(lines, problem, method).items()}
             if texts:
                 found.append({"problem": problem, "method": method} | texts)
@@ -145,11 +147,33 @@ def _claims(lines):
                 f"{max(own)}: {gain_text(own[max(own)])}",
                 is_sure(-own[max(own)]),
             )
+    for problem in PROBLEMS:
+        yield from _beside_alone(lines, problem)
     for problem in SAME_REGIONS.values():
         yield from _penalties(lines, problem)
         yield from _numbers(lines, problem)
         yield from _groups(lines, problem)
         yield from _hierarchy(lines, problem)
+
+
+def _beside_alone(lines, problem):
+    """Whether learning together is better than what shares nothing and has fewer arcs."""
+    for method in ("multitask", "multitask default"):
+        for other in ALONE:
+            own = gains(lines, problem, method, other)
+            if own:
+                yield (
+                    f"{problem}: {method} above {other}",
+                    "our own",
+                    ", ".join(f"{n}: {gain_text(gain)}" for n, gain in own.items()),
+                    _at_sizes(own),
+                )
+
+
+def _at_sizes(own):
+    """At how many sizes gains are above and below 0."""
+    below = sum(is_sure(-gain) for gain in own.values())
+    return f"above at {sum(map(is_sure, own.values()))} of {len(own)} sizes, below at {below}"
 
 
 def _penalties(lines, problem):
@@ -230,8 +254,7 @@ def _groups(lines, problem):
                 f"{problem}: {method} above {other}",
                 published,
                 ", ".join(f"{n}: {gain_text(gain)}" for n, gain in own.items()),
-                f"above at {sum(map(is_sure, own.values()))} of {len(own)} sizes, below at "
-                f"{sum(is_sure(-gain) for gain in own.values())}",
+                _at_sizes(own),
             )
 
 
@@ -270,7 +293,7 @@ def draw(lines):
     grid = figure.subplots(len(present), 5, squeeze=False)
     for row, problem in zip(grid, present, strict=True):
         _draw_curves(row[0], lines, problem)
-        _draw_gains(row[1], lines, present[problem], LEARNED[1:], "single")
+        _draw_gains(row[1], lines, present[problem], (*ALONE, *LEARNED[1:]), "single")
         row[1].set_yscale("symlog", linthresh=0.1)
         n_regions = len(PROBLEMS[present[problem]].regions)
         row[1].set_title(f"learners, the same {n_regions} regions", fontsize=9)
@@ -283,7 +306,7 @@ def draw(lines):
             if not axes.get_ylabel():
                 axes.set_ylabel("nats a site above single", fontsize=8)
             if axes.get_legend_handles_labels()[0]:
-                axes.legend(fontsize=7)
+                axes.legend(fontsize=7, loc="lower right" if axes is row[3] else "best")
         row[0].set_ylabel(f"{problem}\n{row[0].get_ylabel()}", fontsize=8)
     return figure
 

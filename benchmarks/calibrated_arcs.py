@@ -13,6 +13,7 @@ import numpy as np
 from benchmarks import study
 from benchmarks.arcs_tables import draw, tables
 from benchmarks.related import Related, networks_of
+from benchmarks.variants import N_FOLDS, THESIS
 from bnmtl import MultitaskLearner, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
 from bnmtl.confidence import arc_confidence
 
@@ -26,6 +27,7 @@ N_ROWS = 1000
 N_TRIALS = 10
 N_BOOTSTRAP = 100
 SEARCH = {"search": "hill-climbing", "restarts": 10}
+SETTLED = {**THESIS, **SEARCH}
 FIXED = {"n_rows": N_ROWS, "n_bootstrap": N_BOOTSTRAP, **SEARCH}
 
 
@@ -46,11 +48,12 @@ def measure(problem, trial, wanted):
     related = Related(networks_of(problem, trial), N_ROWS, trial)
     lines = {}
     for method in wanted:
-        learner, penalty = SingleTaskLearner(**SEARCH), None
+        learner, penalty = SingleTaskLearner(**SETTLED), None
         if method == "together":
-            chosen = MultitaskLearnerCV(**SEARCH, start="single-task", random_state=trial)
+            parameters = {**SETTLED, "start": "single-task"}
+            chosen = MultitaskLearnerCV(**parameters, cv=N_FOLDS, random_state=trial)
             penalty = chosen.fit(related.tasks).penalty_
-            learner = MultitaskLearner(PairedPrior(penalty), **SEARCH, start="single-task")
+            learner = MultitaskLearner(PairedPrior(penalty), **parameters)
         table = arc_confidence(related.tasks, learner, N_BOOTSTRAP, random_state=trial)
         lines[method] = {"penalty": penalty, **counted(table, related)}
     return lines

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import clone
 
 from benchmarks import good_learners, study, uci
+from benchmarks.good_diagrams import pictures as more_pictures
 from benchmarks.good_learners import LEARNERS, Model
 from benchmarks.good_pictures import draw
 from benchmarks.good_tables import CROSS_ENTROPY, RMSE, tables
@@ -26,7 +27,7 @@ NAME = "good_probabilities"
 SETTINGS = ("problem", "trial", "learner")
 DPI = 100
 TAKES_DATA = True
-__all__ = ["draw", "measure", "plan", "tables"]
+__all__ = ["draw", "measure", "more_pictures", "plan", "tables"]
 N_TRIALS = 5
 # Table, and what is positive of its classes.
 PROBLEMS = {

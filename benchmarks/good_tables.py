@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.good_learners import DIFFERENCES, LEARNERS, MARGINS
-from benchmarks.summary import LEVEL, claims_table, markdown, mean_and_error, paired_p
+from benchmarks.summary import FEWEST, LEVEL, claims_table, markdown, mean_and_error, paired_p
 
 RMSE, CROSS_ENTROPY = "root mean squared error", "cross-entropy"
 MEASURES = (RMSE, CROSS_ENTROPY)
@@ -16,6 +16,8 @@ THESIS = tuple(name for name in LEARNERS if name not in ("Bayesian network", "mu
 CALIBRATED = ("Platt", "isotonic")
 # Sizes of calibration sets that count as small and as large.
 SMALL, LARGE = 200, 1000
+# Percent within which a method is on par with another one.
+ON_PAR = 5
 
 
 def values(lines, measure):
@@ -173,7 +175,7 @@ def _claims(lines):
     yield from _lower(entropy, known(lines), "Platt", "isotonic", "better", CROSS_ENTROPY)
     yield from _lower(rmse, ("decision trees", "naive Bayes"), "isotonic", "Platt", "better", RMSE)
     yield from _by_size(lines)
-    yield from _corrected(lines, rmse)
+    yield from _corrected(lines, {RMSE: rmse, CROSS_ENTROPY: entropy})
     yield from _best(lines)
     probable = [name for name in known(lines) if name not in MARGINS]
     for table, name in ((rmse, RMSE), (entropy, CROSS_ENTROPY)):
@@ -221,7 +223,7 @@ def _wash(rmse):
                 f"{method} for bagged trees, root mean squared error",
                 "a wash",
                 text,
-                ("yes" if equal else "no") if len(gain) > 4 else "too few problems",
+                ("yes" if equal else "no") if len(gain) >= FEWEST else "too few problems",
             )
 
 
@@ -247,19 +249,28 @@ def _by_size(lines):
         )
 
 
-def _corrected(lines, rmse):
-    """Logistic correction and log-loss: as good as Platt for stumps, all 0 or 1 for trees."""
+def _corrected(lines, by_measure):
+    """Logistic correction and log-loss: what they do for stumps, all 0 or 1 for trees."""
+    for name, table in by_measure.items():
+        found = change(table, "boosted stumps", "logistic correction", "Platt")
+        if found is not None:
+            yield (
+                f"logistic correction for stumps at most {ON_PAR} % from Platt, {name}",
+                "on par",
+                found[-1],
+                abs(found[1]) < ON_PAR,
+            )
+        found = change(table, "boosted stumps", "log-loss", "logistic correction")
+        if found is not None:
+            gain, percent, text = found
+            yield (
+                f"log-loss for stumps worse than logistic correction, {name}",
+                "by a few percent",
+                text,
+                _is_worse(gain, percent),
+            )
     near = pictured(lines, "near 0 or 1")
     for method in ("logistic correction", "log-loss"):
-        found = change(rmse, "boosted stumps", method, "Platt")
-        if found is not None:
-            _, percent, text = found
-            yield (
-                f"{method} for stumps at most 5 % from Platt, root mean squared error",
-                "on par" if method == "logistic correction" else "a few percent worse",
-                text,
-                abs(percent) < 5,
-            )
         wide = by_problem(near, "boosted trees")
         if method in wide:
             yield (
@@ -268,6 +279,15 @@ def _corrected(lines, rmse):
                 ", ".join(f"{name} {one:.0%}" for name, one in wide[method].items()),
                 f"{(wide[method] > 0.95).sum()} of {len(wide)} problems",
             )
+
+
+def _is_worse(gain, percent):
+    """Whether a gain over other results is below 0, as far as a paired test over problems tells."""
+    if len(gain) < FEWEST:
+        return "too few problems"
+    if paired_p(gain, 0 * gain) >= LEVEL:
+        return "cannot be told"
+    return "yes" if percent < 0 else "no, it is better"
 
 
 def _best(lines):

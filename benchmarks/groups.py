@@ -15,7 +15,7 @@ from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
 
 from benchmarks.pool import Pool, held_out_of
-from benchmarks.variants import LEARNERS
+from benchmarks.variants import LEARNERS, N_FOLDS
 from bnmtl import MultitaskLearner, PairedPrior
 from bnmtl.held_out import held_out_rows, parted
 from bnmtl.penalty import EQUALLY_GOOD
@@ -68,7 +68,7 @@ class Groupings:
     def losses(self):
         """The indirect measure, on the same rows."""
         learner = MultitaskLearner(**LEARNERS[self._variant], random_state=self._trial)
-        return indirect(self._train, learner)
+        return indirect(self._train, learner, cv=N_FOLDS)
 
     def by_number(self, principal, table):
         """Groups of the principal task with its nearest ones, by the number of others.

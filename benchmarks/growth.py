@@ -19,14 +19,14 @@ import numpy as np
 import pandas as pd
 from rich.progress import track
 
-from benchmarks.record import Results
-from bnmtl import BDeu, EditPrior, PairedPrior, problems, structures
+from benchmarks.record import Results, exit_if_changed
+from benchmarks.variants import problems_of
+from bnmtl import EditPrior, PairedPrior, problems, structures
 from bnmtl.search import hill_climbing
 from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
-from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.neighborhood import best_states
-from bnmtl.search.problem import Couplings, JointProblem, TaskProblem
+from bnmtl.search.problem import Couplings, JointProblem
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.tasks import encode
 
@@ -65,9 +65,8 @@ def pair(solver, k):
 def joint(frames, prior):
     """Climbs of the tasks apart, then the greedy search over configurations from them."""
     tasks = encode(frames)
-    constraints = constraints_by_task(tasks, (), (), None, None)
     began = time.perf_counter()
-    problem_list = TaskProblem.of_all(tasks, BDeu(), constraints)
+    problem_list = problems_of(tasks)
     matrices = []
     for problem in problem_list:
         empty = np.zeros_like(problem.constraints.required)
@@ -202,6 +201,8 @@ def main():
     if arguments.case:
         print(json.dumps(run_case(*json.loads(arguments.case))))
         return
+    if not arguments.table:
+        exit_if_changed()
     results = Results("growth", ("study", "variant", "size"))
     plan = [
         {"study": study, "variant": variant, "size": size}

@@ -13,13 +13,13 @@ import networkx as nx
 import numpy as np
 
 from benchmarks import study
+from benchmarks.alone import PROBABILITIES, sparse
 from benchmarks.methods_tables import METHODS, PROBLEMS, draw, tables
 from benchmarks.peers import PyAgrum, require
 from benchmarks.pool import Pool, held_out_of
 from benchmarks.related import Related, networks_of
-from benchmarks.variants import LEARNERS
+from benchmarks.variants import LEARNERS, N_FOLDS, THESIS
 from bnmtl import (
-    ArcPrior,
     IdenticalLearner,
     MultitaskLearnerCV,
     PooledLearner,
@@ -27,7 +27,6 @@ from bnmtl import (
 )
 from bnmtl.confidence import arc_confidence, consensus
 from bnmtl.held_out import held_out_rows, parted
-from bnmtl.penalty import best_penalty
 
 NAME = "methods"
 SETTINGS = ("problem", "trial", "method")
@@ -37,8 +36,6 @@ N_ROWS = 1000
 N_TRIALS = 20
 VALIDATION = 0.05
 N_BOOTSTRAP = 100
-# Of an arc, in the prior of sparse graphs; 0.5 is the uniform prior.
-PROBABILITIES = (0.5, 0.1, 0.03, 0.01, 0.003)
 FIXED = {
     "n_rows": N_ROWS,
     "validation": VALIDATION,
@@ -62,7 +59,7 @@ def plan(quick, trials=None):
 
 def check_needs(cases, lines):
     """Raise ValueError where pyAgrum is to be measured and is not there."""
-    if any("pyAgrum" in case["wanted"] for case in cases):
+    if any(method.startswith("pyAgrum") for case in cases for method in case["wanted"]):
         require("pyagrum")
 
 
@@ -76,23 +73,22 @@ def measure(problem, trial, wanted):
 def line_of(related, method, trial, known):
     """What one method reaches; ``known`` keeps what methods search alike."""
     kind = method.split()[0]
-    if method == "pyAgrum":
+    if kind == "pyAgrum":
         # Its result depends on the order of the columns; no order is better than another.
         order = np.random.default_rng(trial)
         graphs = {}
         for name, task in related.tasks.items():
             frame = task.frame()[order.permutation(task.variables)]
-            graphs[name] = _without_constant(PyAgrum(frame).climb(tabu=True)[0], task)
+            graphs[name] = _without_constant(_by_pyagrum(frame, method), task)
         return means(related.judged(graphs))
     if kind == "bagged":
         # Rows drawn twice make dependencies look stronger, and a strong search finds them.
-        learner = SingleTaskLearner(search="hill-climbing", restarts=10)
+        learner = SingleTaskLearner(**THESIS, search="hill-climbing", restarts=10)
         confidence = arc_confidence(related.tasks, learner, N_BOOTSTRAP, random_state=trial)
         return means(related.judged(consensus(confidence, by="edge")))
     if kind == "sparse":
-        probability = _chosen_probability(related.tasks, trial)
-        learner = _sparse(probability, trial).fit(related.tasks)
-        return {**means(related.judged(learner.configuration_)), "probability": probability}
+        graphs, probability = sparse(related.tasks, trial, VALIDATION)
+        return {**means(related.judged(graphs)), "probability": probability}
     if method == "multitask T":
         graphs, penalty = as_published(related.tasks, trial)
         return {**means(related.judged(graphs)), "penalty": penalty}
@@ -122,7 +118,7 @@ def learner_of(method, trial):
     """The learner of a method."""
     kind, _, variant = method.partition(" ")
     if variant == "default":
-        return MultitaskLearnerCV(random_state=trial)
+        return MultitaskLearnerCV(**LEARNERS["J"], cv=N_FOLDS, random_state=trial)
     if kind == "multitask":
         parameters = {**LEARNERS[variant], "validation": VALIDATION}
         return MultitaskLearnerCV(**parameters, random_state=trial)
@@ -131,23 +127,15 @@ def learner_of(method, trial):
         "identical": IdenticalLearner,
         "pooled": PooledLearner,
     }
-    return learners[kind](search=LEARNERS[variant]["search"], random_state=trial)
+    return learners[kind](**THESIS, search=LEARNERS[variant]["search"], random_state=trial)
 
 
-def _sparse(probability, trial):
-    return SingleTaskLearner(structure_prior=ArcPrior(probability), random_state=trial)
-
-
-def _chosen_probability(tasks, trial):
-    """The probability of an arc that predicts held-out rows best."""
-    (rows,) = held_out_rows(tasks, VALIDATION, None, trial)
-    train, test = parted(tasks, rows)
-    held_out = held_out_of(train, test)
-    scores = []
-    for probability in PROBABILITIES:
-        graphs = _sparse(probability, trial).fit(train).configuration_
-        scores.append(np.mean([held_out[name].mean(graph) for name, graph in graphs.items()]))
-    return PROBABILITIES[best_penalty(np.array(scores))]
+def _by_pyagrum(frame, method):
+    """The graph that pyAgrum learns of one task by a score, BDeu if none is named, or by MIIC."""
+    score = method.removeprefix("pyAgrum").strip() or "BDeu"
+    if score == "MIIC":
+        return PyAgrum(frame).by_information()[0]
+    return PyAgrum(frame, score).climb(tabu=True)[0]
 
 
 def _without_constant(graph, task):

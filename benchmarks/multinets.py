@@ -1,51 +1,44 @@
 """Whether multi-nets whose classes are learned together predict better (thesis, section 2.5).
 
-Run `python -m benchmarks.multinets --data FOLDER` (an hour on two cores; it takes pyAgrum, which
+Run `python -m benchmarks.multinets --data FOLDER` (two hours on two cores; it takes pyAgrum, which
 `pip install -e ".[bench]"` brings). The data are no part of the project: see `benchmarks/uci.py`.
 Rows to learn from are a share of every class, two of each at least; all others are predicted.
-Numbers are cut into five bins by the rows to learn from, and missing values are a state. The arcs
-of tree-augmented naive Bayes (TAN) are pyAgrum's; its tables are estimated as ours.
+Numbers are cut into five bins by the rows to learn from, and missing values are a state. Every
+method is measured with tables of one smoothing and with one of its own, which some of the rows to
+learn from choose: see `benchmarks/multinets_learners.py`.
 """
 
-import networkx as nx
 import numpy as np
-import pandas as pd
-from sklearn.naive_bayes import CategoricalNB
 
 from benchmarks import study, uci
+from benchmarks.multinets_learners import CHOSEN, FIXED_SIZE, cross_entropy, learned, methods
+from benchmarks.multinets_tables import draw, tables
 from benchmarks.peers import require
-from benchmarks.summary import (
-    by_trial,
-    claims_table,
-    difference_text,
-    is_significant,
-    markdown,
-    mean_and_error,
-)
-from bnmtl import BayesNet, IdenticalLearner, MultitaskLearnerCV, SingleTaskLearner
-from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
 from bnmtl.seeding import generator
 
 NAME = "multinets"
 SETTINGS = ("table", "share", "trial", "method")
 DPI = 100
 TAKES_DATA = True
+__all__ = ["draw", "measure", "plan", "tables"]
 BINS = 5
 FIXED = {"bins": BINS}
 N_TRIALS = 10
 TABLES = ("vowel", "segment", "soybean", "kr-vs-kp", "pendigits", "vote")
 SHARES = (0.2, 0.5)
 QUICK = "wine"
-TARGET = "class to predict"
+# Add DEFAULTS to have the learners' defaults measured, too.
+ENDINGS = (FIXED_SIZE, CHOSEN)
 
 
 def plan(quick, trials=None):
     """A case a trial; the quick one is a table that scikit-learn brings, without its peer."""
+    names = [name for ending in ENDINGS for name in methods(ending).values()]
     if quick:
-        wanted = [method for method in METHODS if method != "TAN"]
+        wanted = [name for name in names if not name.startswith("TAN")]
         return [{"table": QUICK, "share": 0.2, "trial": 0, "wanted": wanted}]
     return [
-        {"table": table, "share": share, "trial": trial, "wanted": list(METHODS)}
+        {"table": table, "share": share, "trial": trial, "wanted": names}
         for trial in range(trials or N_TRIALS)
         for table in TABLES
         for share in SHARES
@@ -79,154 +72,31 @@ def drawn(classes, share, random):
     return learned
 
 
-def _naive_bayes(frame, y, trial):
-    codes = np.column_stack([frame[column].cat.codes for column in frame])
-    sizes = [len(frame[column].cat.categories) for column in frame]
-    return CategoricalNB(min_categories=sizes).fit(codes, y)
-
-
-def tan(frame, y):
-    """Tree-augmented naive Bayes: arcs by pyAgrum, tables as in `BayesNet.fit`."""
-    from pyagrum.lib.discreteTypeProcessor import DiscreteTypeProcessor
-    from pyagrum.skbn import BNClassifier
-
-    varying = [column for column in frame if frame[column].nunique() > 1]
-    numbers = {column: f"v{at}" for at, column in enumerate(varying)}
-    learner = BNClassifier(
-        type_processor=DiscreteTypeProcessor(), learningMethod="TAN", prior="Smoothing"
-    )
-    learner.fit(frame[varying].rename(columns=numbers).astype(str), pd.Series(y, name="class"))
-    names = {number: column for column, number in numbers.items()} | {learner.target_: TARGET}
-    network = learner.bn_
-    graph = nx.DiGraph([(TARGET, column) for column in frame])
-    for tail, head in network.arcs():
-        graph.add_edge(names[network.variable(tail).name()], names[network.variable(head).name()])
-    fitted = BayesNet.fit(graph, frame.assign(**{TARGET: pd.Categorical(y)}))
-    return BayesNetClassifier.from_network(fitted, TARGET)
-
-
-def _multi_net(learner):
-    return lambda frame, y, trial: MultiNetClassifier(
-        learner=learner.set_params(random_state=trial)
-    ).fit(frame, y)
-
-
-METHODS = {
-    "naive Bayes": _naive_bayes,
-    "TAN": lambda frame, y, trial: tan(frame, y),
-    "one network": lambda frame, y, trial: BayesNetClassifier(
-        TARGET, SingleTaskLearner(random_state=trial)
-    ).fit(frame, y),
-    "nets apart": _multi_net(SingleTaskLearner()),
-    "nets of one structure": _multi_net(IdenticalLearner()),
-    "nets together": _multi_net(MultitaskLearnerCV()),
-}
-
-
 def measure(table, share, trial, wanted):
     """A line a method: how well it predicts the other rows."""
     features, classes, data = rows_of(table)
     random = generator(trial, f"{table} {share}")
-    learned = drawn(classes, share, random)
-    frame = uci.Views(features, np.flatnonzero(learned)).categories(BINS)
+    mine = drawn(classes, share, random)
+    frame = uci.Views(features, np.flatnonzero(mine)).categories(BINS)
     for column in frame.columns[frame.isna().any()]:
         frame[column] = frame[column].cat.add_categories("missing").fillna("missing")
     lines = {}
     for method in wanted:
-        model = METHODS[method](frame[learned], classes[learned], trial)
-        rows = frame[~learned]
-        if method == "naive Bayes":
-            rows = np.column_stack([rows[column].cat.codes for column in rows])
-        p = model.predict_proba(rows)
-        own = np.searchsorted(model.classes_, classes[~learned])
+        own, size = learned(method, frame[mine], classes[mine], trial)
+        model = own.at(size)
+        p = model.predict_proba(frame[~mine])
+        wrong = model.classes_[p.argmax(axis=1)] != classes[~mine]
         lines[method] = {
             "data": data,
-            "errors": round(float(np.mean(p.argmax(axis=1) != own)), 6),
-            "cross_entropy": round(float(-np.log(p[np.arange(len(p)), own]).mean()), 6),
-            "learned": int(learned.sum()),
+            "errors": round(float(np.mean(wrong)), 6),
+            "cross_entropy": round(cross_entropy(model, frame[~mine], classes[~mine]), 6),
+            "learned": int(mine.sum()),
         }
-        if method == "nets together":
-            lines[method]["penalty"] = model.learner_.penalty_
+        if method.startswith("nets together"):
+            lines[method]["penalty"] = own.penalty
+        if method.endswith(CHOSEN):
+            lines[method]["smoothing"] = size
     return lines
-
-
-MEASURES = {"errors": "share of errors", "cross_entropy": "cross-entropy (nats)"}
-
-
-def tables(lines):
-    """What each method reaches by table and share, and the claims."""
-    rows = []
-    for (table, _), own in lines.groupby(["table", "share"]):
-        row = {
-            "table": table,
-            "rows learned from": f"{own['learned'].mean():.0f}",
-            "trials": own["trial"].nunique(),
-        }
-        for method in METHODS:
-            here = own[own["method"] == method]
-            row[method] = ", ".join(mean_and_error(here[name], 3) for name in MEASURES)
-        rows.append(row)
-    return {
-        "multinets": markdown(pd.DataFrame(rows)),
-        "multinets_claims": claims_table(_claims(lines)),
-    }
-
-
-def _claims(lines):
-    for name, title in MEASURES.items():
-        for other in METHODS:
-            if other != "nets together":
-                yield from _below(lines, other, name, title)
-
-
-def _below(lines, other, name, title):
-    """Whether nets learned together are better than another method, table by table."""
-    better, worse, texts = 0, 0, []
-    for (table, share), own in lines.groupby(["table", "share"]):
-        wide = by_trial(own, "method", name)
-        if {"nets together", other} <= set(wide):
-            ours, theirs = wide["nets together"], wide[other]
-            texts.append(f"{table} {share:.0%}: {difference_text(theirs, ours, 3)}")
-            if is_significant(ours, theirs):
-                less = ours.mean() < theirs.mean()
-                better, worse = better + less, worse + (not less)
-    if texts:
-        yield (
-            f"nets together below {other}, {title}",
-            "hoped for" if other == "nets apart" else "our own",
-            ", ".join(texts),
-            f"better in {better} of {len(texts)}, worse in {worse}",
-        )
-
-
-def draw(lines):
-    """Errors and cross-entropy by number of rows, a panel a table."""
-    from matplotlib.figure import Figure
-
-    names = sorted(set(lines["table"]))
-    figure = Figure(figsize=(2.6 * len(names) + 0.4, 5), layout="constrained")
-    panels = figure.subplots(2, len(names), squeeze=False)
-    markers = dict(zip(METHODS, "ovs^Dx", strict=True))
-    for row, (name, title) in zip(panels, MEASURES.items(), strict=True):
-        for axes, table in zip(row, names, strict=True):
-            own = lines[lines["table"] == table]
-            for method, marker in markers.items():
-                groups = own[own["method"] == method].groupby("learned")[name]
-                if len(groups):
-                    style = {"marker": marker, "markersize": 4, "linewidth": 1, "label": method}
-                    axes.errorbar(groups.mean().index, groups.mean(), groups.sem(), **style)
-            sizes = sorted(set(own["learned"]))
-            axes.set_xscale("log")
-            axes.set_xticks(sizes, sizes)
-            axes.set_xticks([], minor=True)
-            if name == "errors":
-                axes.set_title(table, fontsize=9)
-            else:
-                axes.set_xlabel("rows learned from", fontsize=8)
-            axes.tick_params(labelsize=8)
-        row[0].set_ylabel(title, fontsize=8)
-    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
-    return figure
 
 
 if __name__ == "__main__":

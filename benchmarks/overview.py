@@ -71,6 +71,14 @@ CLAIMS = (
         "pooled {v} beside identical {v}, edits",
     ),
     (
+        *("ours", "no harm where tasks share nothing, beside learning alone (edits)", "methods"),
+        "multitask {v}: no harm where tasks share nothing (CONTROL), edits above {single}",
+    ),
+    (
+        *("ours", "the same beside learning alone with fewer arcs", "methods"),
+        "multitask {v}: no harm where tasks share nothing (CONTROL), edits above sparse S",
+    ),
+    (
         *("2.7", "the gain shrinks with the rows (edits)", "training_size"),
         "multitask {v}: gain over {single} shrinks with the rows, edits",
     ),

@@ -23,7 +23,7 @@ from benchmarks.summary import (
     markdown,
     reached,
 )
-from benchmarks.variants import LEARNERS, Searches
+from benchmarks.variants import LEARNERS, N_FOLDS, SAMPLE_SIZE, THESIS, Searches
 from bnmtl import K2, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
 from bnmtl.graphs import from_adjacency
 from bnmtl.held_out import HeldOut, held_out_rows, parted
@@ -34,7 +34,6 @@ from bnmtl.search.path import solve_path
 NAME = "penalty_choice"
 SETTINGS = ("problem", "trial", "choice")
 DPI = 100
-N_FOLDS = 10
 CHOICES = {
     "validation": {"validation": methods.VALIDATION},
     "cv": {"cv": N_FOLDS},
@@ -105,9 +104,10 @@ def _line(related, choice, trial, known):
         line = {**methods.means(judged[best]), "penalty": list(path)[best]}
         return {**line, "penalties": list(path), "edits_at": np.round(edits, 4).tolist()}
     if choice == "single":
-        learner = SingleTaskLearner(random_state=trial)
+        learner = SingleTaskLearner(**THESIS, random_state=trial)
     else:
-        learner = MultitaskLearnerCV(**LEARNERS["S"], **CHOICES[choice], random_state=trial)
+        parameters = {**LEARNERS["S"], **CHOICES[choice]}
+        learner = MultitaskLearnerCV(**parameters, random_state=trial)
     learner._known = known.setdefault(repr(learner.score), {})
     learner.fit(related.tasks)
     line = methods.means(related.judged(learner.configuration_))
@@ -131,7 +131,7 @@ def _in_full(tasks, trial):
     scores = 0.0
     for held_out in held_out_rows(tasks, None, N_FOLDS, trial):
         train, test = parted(tasks, held_out)
-        own = [HeldOut(train[name], test[name]) for name in tasks]
+        own = [HeldOut(train[name], test[name], SAMPLE_SIZE) for name in tasks]
         means = [
             np.mean(
                 [

@@ -10,17 +10,15 @@ import numpy as np
 from sklearn.base import clone
 
 from benchmarks.related import Related
-from benchmarks.variants import LEARNERS
-from bnmtl import BDeu, PairedPrior, problems
+from benchmarks.variants import LEARNERS, SAMPLE_SIZE, problems_of
+from bnmtl import PairedPrior, problems
 from bnmtl.graphs import from_adjacency
 from bnmtl.held_out import HeldOut
 from bnmtl.penalty import best_penalty, penalty_grid
 from bnmtl.progress import Reporter
-from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
 from bnmtl.search.multitask import MultitaskSearch
 from bnmtl.search.path import greedy_path
-from bnmtl.search.problem import TaskProblem
 from bnmtl.tasks import Tasks
 
 N_COMPONENTS = len(problems.ALARM_COMPONENTS)
@@ -105,9 +103,7 @@ class Pool:
         return self._groups[names]
 
     def _learn(self, tasks):
-        constraints = constraints_by_task(tasks, (), (), None, None)
-        own = TaskProblem.of_all(tasks, BDeu(), constraints)
-        search = MultitaskSearch(own, self._effort, Reporter(False))
+        search = MultitaskSearch(problems_of(tasks), self._effort, Reporter(False))
         penalties = penalty_grid(None)
         prior = self._prior.among(tasks.variables, tasks.names)
         priors = [clone(prior).set_params(penalty=penalty) for penalty in penalties]
@@ -128,4 +124,4 @@ class Pool:
 
 def held_out_of(train, test):
     """`HeldOut` of every task."""
-    return {name: HeldOut(train[name], test[name]) for name in train}
+    return {name: HeldOut(train[name], test[name], SAMPLE_SIZE) for name in train}

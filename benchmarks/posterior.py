@@ -21,6 +21,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from benchmarks import methods, study
+from benchmarks.alone import PROBABILITIES
 from benchmarks.related import FIVE, Related, networks_of
 from benchmarks.summary import (
     claims_table,
@@ -46,7 +47,7 @@ REVERSALS = (0.1, 0.3, 1.0, 2.0)
 FIXED = {
     "n_rows": methods.N_ROWS,
     "reversals": list(REVERSALS),
-    "probabilities": list(methods.PROBABILITIES),
+    "probabilities": list(PROBABILITIES),
 }
 REMEDIES = (
     "finer grid",
@@ -142,7 +143,7 @@ def _candidates(paths, choice):
             for prior, solution in zip(priors, path, strict=True):
                 yield Candidate(search, prior, solution, reversal)
     elif choice.startswith("arc probability"):
-        for probability in methods.PROBABILITIES:
+        for probability in PROBABILITIES:
             search, path = paths.of(probability, paired)
             for prior, solution in zip(paired, path, strict=True):
                 yield Candidate(search, prior, solution, probability, choice.endswith("task"))

@@ -5,11 +5,14 @@ import hashlib
 import json
 import os
 import subprocess
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "results"
-PACKAGES = ("numba", "numpy", "pyagrum", "pgmpy")
+PACKAGES = ("numba", "numpy", "pandas", "pgmpy", "pyagrum", "scikit-learn", "scipy")
+# Commits of lines that were measured with changes to the code end so.
+CHANGED = "+"
 
 
 class Results:
@@ -25,6 +28,9 @@ class Results:
     fixed : mapping, default={}
         What else the lines depend on, the same for all of them: it is written into each, and lines
         that were made with other values, or without any, do not count.
+
+    Lines of a commit with changes are shown until what they say is measured again, which takes
+    their place.
     """
 
     def __init__(self, name, settings, folder=FOLDER, fixed=None):
@@ -37,10 +43,12 @@ class Results:
         self.lines = []
         if self._path.exists():
             self.lines = [json.loads(line) for line in self._path.read_text().splitlines()]
-        self._keys = {self._key(line) for line in self.lines if self._is_current(line)}
+        newest = {self._key(line): line for line in self.lines if self._is_current(line)}
+        self._to_repeat = {k for k, line in newest.items() if line["commit"].endswith(CHANGED)}
+        self._keys = set(newest) - self._to_repeat
 
     def has(self, **settings):
-        """Whether there is a line for these settings."""
+        """Whether there is a line for these settings, and of a commit without changes."""
         return self._key(settings) in self._keys
 
     def _key(self, line):
@@ -66,6 +74,9 @@ class Results:
     def add(self, **line):
         """Append one line, with the hash of its settings, commit, versions and processors."""
         key = self._key(line)
+        if key in self._to_repeat:
+            self._to_repeat.remove(key)
+            self.forget(**line)
         line = {"key": key, **line, **self._fixed, **circumstances()}
         self.lines.append(line)
         self._keys.add(key)
@@ -95,12 +106,28 @@ def circumstances():
 
 def commit():
     """Short name of the commit, with a plus where code has been changed or added since."""
-    where = Path(__file__).parent
+    return _git("rev-parse", "--short", "HEAD").strip() + (CHANGED if changed_code() else "")
 
-    def git(*arguments):
-        done = subprocess.run(["git", *arguments], cwd=where, capture_output=True, text=True)
-        return done.stdout.strip()
 
+def changed_code():
+    """Files of code that differ from the commit, or are not part of it; their paths in git."""
     code = ("../bnmtl/*.py", "../data/*.py", "../structures/*.py", "*.py")
-    changed = git("status", "--porcelain", "--untracked-files=all", "--", *code)
-    return git("rev-parse", "--short", "HEAD") + ("+" if changed else "")
+    options = ("--porcelain", "--untracked-files=all", "--no-renames", "-z")
+    entries = _git("status", *options, "--", *code)
+    return [entry[3:] for entry in entries.split("\0") if entry]
+
+
+def _git(*arguments):
+    where = Path(__file__).parent
+    return subprocess.run(["git", *arguments], cwd=where, capture_output=True, text=True).stdout
+
+
+def exit_if_changed():
+    """End the process with one sentence where lines would name a commit without all code."""
+    changed = changed_code()
+    if changed:
+        sys.stderr.write(
+            f"`{changed[0]}` has changes that are in no commit, and lines of results must name the "
+            "commit they were made from; commit first.\n"
+        )
+        raise SystemExit(2)

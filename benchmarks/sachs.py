@@ -13,7 +13,10 @@ import numpy as np
 import pandas as pd
 from rich.progress import track
 
-from benchmarks.record import Results
+from benchmarks import alone, variants
+from benchmarks.pool import held_out_of
+from benchmarks.record import Results, exit_if_changed
+from benchmarks.summary import markdown
 from bnmtl import (
     IdenticalLearner,
     MultitaskLearnerCV,
@@ -26,10 +29,29 @@ from bnmtl.tasks import discretize, encode
 SETTINGS = ("rows", "trial", "learner")
 SIZES = (25, 50, 100, 200)
 LEARNERS = {
-    "each condition alone": SingleTaskLearner,
-    "all rows pooled": PooledLearner,
-    "one structure for all": IdenticalLearner,
-    "together (multitask)": MultitaskLearnerCV,
+    "each condition alone": lambda seed: SingleTaskLearner(**variants.THESIS, random_state=seed),
+    "all rows pooled": lambda seed: PooledLearner(**variants.THESIS, random_state=seed),
+    "one structure for all": lambda seed: IdenticalLearner(**variants.THESIS, random_state=seed),
+    "together (multitask)": lambda seed: MultitaskLearnerCV(
+        **variants.LEARNERS["J"], cv=variants.N_FOLDS, random_state=seed
+    ),
+}
+# Held out to choose the probability of arcs: five of 25 rows.
+SHARE = 0.2
+# Ways to graphs that share nothing.
+ALONE = {
+    "no arcs at all": lambda tasks, seed: alone.empty(tasks),
+    "alone, BIC": alone.by_bic,
+    "alone, sparse": lambda tasks, seed: alone.sparse(tasks, seed, SHARE)[0],
+}
+# What learning together is held against: the best that shares nothing at most sizes.
+TOGETHER, RIVAL = "together (multitask)", "alone, BIC"
+# Columns of the table; the others are told as differences to the first.
+COLUMNS = {
+    "no arcs at all": "no arcs at all",
+    "each condition alone": "alone, BDeu",
+    **{name: name for name in ("alone, BIC", "alone, sparse")},
+    **{name: name for name in LEARNERS if name != "each condition alone"},
 }
 
 
@@ -46,34 +68,45 @@ def measure(tasks, n_rows, trial, kind):
     """Mean over conditions of the held-out nats per row, and what was learned."""
     train, test = split(tasks, n_rows, trial)
     began = time.perf_counter()
-    learner = LEARNERS[kind](random_state=trial).fit(train)
-    seconds = time.perf_counter() - began
-    held_out = [learner.networks_[t].log_likelihood(task).mean() for t, task in test.items()]
+    if kind in ALONE:
+        learner, graphs = None, ALONE[kind](train, trial)
+        seconds = time.perf_counter() - began
+        own = held_out_of(train, test)
+        held_out = [own[name].mean(graph) for name, graph in graphs.items()]
+    else:
+        learner = LEARNERS[kind](trial).fit(train)
+        seconds = time.perf_counter() - began
+        graphs = learner.configuration_
+        held_out = [learner.networks_[t].log_likelihood(task).mean() for t, task in test.items()]
     return {
         "held_out": round(float(np.mean(held_out)), 6),
-        "arcs": round(
-            float(np.mean([g.number_of_edges() for g in learner.configuration_.values()])), 3
-        ),
+        "arcs": round(float(np.mean([g.number_of_edges() for g in graphs.values()])), 3),
         "penalty": getattr(learner, "penalty_", None),
         "seconds": round(seconds, 3),
     }
 
 
 def table():
-    """Held-out nats per row, mean and standard error of the difference to learning alone."""
+    """Held-out nats per row without arcs; mean and standard error of what learning adds."""
     lines = pd.DataFrame(Results("sachs", SETTINGS).lines)
-    wide = lines.pivot(index=["rows", "trial"], columns="learner", values="held_out")[
-        list(LEARNERS)
-    ]
-    alone = next(iter(LEARNERS))
-    gain = wide.drop(columns=alone).sub(wide[alone], axis=0).groupby("rows")
-    text = ["| rows per condition | " + " | ".join(LEARNERS) + " |", "|---" * 5 + "|"]
-    for rows, mean in wide.groupby("rows").mean().iterrows():
-        cells = [f"{mean[alone]:.2f}"]
-        for kind in list(LEARNERS)[1:]:
-            cells.append(f"{gain.mean().loc[rows, kind]:+.2f} ± {gain.sem().loc[rows, kind]:.2f}")
-        text.append(f"| {rows} | " + " | ".join(cells) + " |")
-    return "\n".join(text)
+    wide = lines.pivot(index=["rows", "trial"], columns="learner", values="held_out")
+    wide = wide[[name for name in COLUMNS if name in wide]]
+    base, *others = wide
+    gain = wide[others].sub(wide[base], axis=0).groupby("rows")
+    rows = []
+    for n_rows, mean in wide[base].groupby("rows").mean().items():
+        row = {"rows per condition": n_rows, COLUMNS[base]: f"{mean:.2f}"}
+        for name in others:
+            row[COLUMNS[name]] = _with_error(gain[name], n_rows)
+        if {TOGETHER, RIVAL} <= set(wide):
+            beside = (wide[TOGETHER] - wide[RIVAL]).groupby("rows")
+            row["together less alone, BIC"] = _with_error(beside, n_rows)
+        rows.append(row)
+    return markdown(pd.DataFrame(rows))
+
+
+def _with_error(gain, n_rows):
+    return f"{gain.mean()[n_rows]:+.2f} ± {gain.sem()[n_rows]:.2f}"
 
 
 def main():
@@ -81,10 +114,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--trials", type=int, default=10)
     arguments = parser.parse_args()
+    exit_if_changed()
     warnings.simplefilter("ignore", UserWarning)
     tasks = encode(discretize(data.load("sachs"), bins=3))
     results = Results("sachs", SETTINGS)
-    plan = [(n, t, kind) for t in range(arguments.trials) for n in SIZES for kind in LEARNERS]
+    plan = [(n, t, kind) for t in range(arguments.trials) for n in SIZES for kind in COLUMNS]
     missing = [one for one in plan if not results.has(**dict(zip(SETTINGS, one, strict=True)))]
     for n, trial, kind in track(missing):
         line = measure(tasks, n, trial, kind)

@@ -24,6 +24,7 @@ from benchmarks.summary import (
     mean_and_error,
     reached,
 )
+from benchmarks.variants import THESIS
 from bnmtl import SingleTaskLearner
 
 NAME = "selection"
@@ -60,7 +61,8 @@ def measure(rows, trial, wanted, n_tasks=OTHERS + 1):
     related = related_of(rows, trial, n_tasks)
     graphs = {}
     if "single" in wanted:
-        alone = SingleTaskLearner(random_state=trial).fit({PRINCIPAL: related.tasks[PRINCIPAL]})
+        alone = SingleTaskLearner(**THESIS, random_state=trial)
+        alone.fit({PRINCIPAL: related.tasks[PRINCIPAL]})
         graphs["single"] = (alone.configuration_[PRINCIPAL], 0)
     if set(wanted) - {"single"}:
         graphs.update(_grouped(related, trial))

@@ -19,15 +19,13 @@ import numpy as np
 from rich.progress import track
 from scipy.stats import sem
 
-import bnmtl
 from benchmarks.peers import Pgmpy, PyAgrum, PyAgrumClassifier, check_score
-from benchmarks.record import Results
-from bnmtl import BDeu, SingleTaskLearner, structures
+from benchmarks.record import Results, exit_if_changed
+from benchmarks.variants import LEARNERS, problems_of
+from bnmtl import BDeu, MultitaskLearner, SingleTaskLearner, structures
 from bnmtl.classification import BayesNetClassifier
 from bnmtl.search import hill_climbing, orders
 from bnmtl.search.budget import Budget
-from bnmtl.search.constraints import constraints_by_task
-from bnmtl.search.problem import TaskProblem
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.tasks import encode
 
@@ -57,11 +55,10 @@ class Encoded:
 
     def __init__(self, frame):
         self.tasks = encode({"rows": frame})
-        self._constraints = constraints_by_task(self.tasks, (), (), None, None)
 
     def problem(self):
         """A fresh problem: nothing is cached."""
-        return TaskProblem.of_all(self.tasks, BDeu(), self._constraints)[0]
+        return problems_of(self.tasks)[0]
 
     def seconds(self, search, seed, best_of=5):
         """The least time of a search, its score, and how many families it had to count."""
@@ -233,7 +230,7 @@ def measure_threads(name, n_rows):
     for _ in range(3):
         for n_jobs, measured in times.items():
             began = time.perf_counter()
-            bnmtl.MultitaskLearner(random_state=0, n_jobs=n_jobs).fit(tasks)
+            MultitaskLearner(**LEARNERS["J"], random_state=0, n_jobs=n_jobs).fit(tasks)
             measured.append(time.perf_counter() - began)
     one, two = (min(measured) for measured in times.values())
     return {"threads": [1, 2], "one": median([one]), "two": median([two])}
@@ -256,7 +253,15 @@ with event.install_recorder("numba:compile") as made, event.install_recorder(
 ) as translated:
     for search in ("orders", "hill-climbing", "exact"):
         for prior in (bnmtl.PairedPrior(0.9), bnmtl.EditPrior(0.9)):
-            bnmtl.MultitaskLearner(prior, search=search, restarts=1, random_state=0).fit(rows)
+            bnmtl.MultitaskLearner(
+                prior,
+                score=bnmtl.BDeu(1.0),
+                structure_prior=None,
+                parameter_sample_size=1.0,
+                search=search,
+                restarts=1,
+                random_state=0,
+            ).fit(rows)
 calls = time.perf_counter() - began
 compiled = sum(one.is_end for _, one in made.buffer)
 depth = llvm = 0
@@ -344,6 +349,7 @@ def main():
     parser.add_argument("--only", choices=STUDIES, help="one study")
     parser.add_argument("--again", action="store_true", help="measure what is there anew")
     arguments = parser.parse_args()
+    exit_if_changed()
     warnings.simplefilter("ignore")
     results = Results("speed", ("study", "network", "rows"))
     plan = [

@@ -9,14 +9,16 @@ A study is a module with
   study's own,
 - ``measure(wanted, **case)``, which gives a line for each that is wanted, by its name,
 - ``draw(lines)``, a matplotlib figure, and ``tables(lines)``, text by name,
+- ``more_pictures(lines)``, figures by name, where there are more,
 - ``check_needs(cases, lines)`` where cases need what may not be there, or other data than those of
   the lines that there are, which raises ValueError then,
 - ``TAKES_DATA`` where data are no part of the project,
 - ``BESIDE`` where tables and pictures also show lines of another study of the same folder: its
   module, and a function that gives what is to be added of its lines.
 
-`main` runs what is missing, tells the time it took and draws. With ``--quick`` a small part is run
-anew in a folder quick of the results, for a test that all of it works.
+`main` runs what is missing, tells the time it took and draws. It measures only where the code is
+that of a commit. With ``--quick`` a small part is run anew, by any code, in a folder quick of the
+results, for a test that all of it works.
 """
 
 import argparse
@@ -32,7 +34,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks.record import FOLDER, Results
+from benchmarks.record import FOLDER, Results, exit_if_changed
 
 PICTURES = Path(__file__).parent / "pictures"
 
@@ -131,12 +133,18 @@ def main(name):
         getattr(study, "check_needs", lambda cases, lines: None)(cases, results.lines)
     except ValueError as error:
         parser.exit(2, f"{error}\n")
+    if cases and not arguments.quick:
+        exit_if_changed()
     began = time.perf_counter()
     run(study, results, cases, arguments.jobs)
     spent = time.perf_counter() - began
     print(f"{study.NAME}: {len(cases)} cases in {spent / 60:.1f} minutes")
     lines = lines_of(study, folder)
     pictures.mkdir(parents=True, exist_ok=True)
-    study.draw(lines).savefig(pictures / f"{study.NAME}.png", dpi=study.DPI)
+    figures = {study.NAME: study.draw(lines)}
+    for name, figure in (
+        figures | getattr(study, "more_pictures", lambda lines: {})(lines)
+    ).items():
+        figure.savefig(pictures / f"{name}.png", dpi=study.DPI)
     for name, text in study.tables(lines).items():
         print(f"\n{name}\n\n{text}")

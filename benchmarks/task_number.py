@@ -28,7 +28,7 @@ from benchmarks.summary import (
     unless_few,
     verdict,
 )
-from benchmarks.variants import LEARNERS
+from benchmarks.variants import LEARNERS, N_FOLDS, THESIS
 from bnmtl import MultitaskLearner, SingleTaskLearner
 from bnmtl.held_out import held_out_rows, parted
 from bnmtl.relatedness import indirect, true
@@ -79,7 +79,7 @@ def measure(variant, trial, wanted, n_tasks=OTHERS + 1):
 
 def _alone(related, variant, trial):
     """The principal task learned by itself from all rows."""
-    learner = SingleTaskLearner(search=LEARNERS[variant]["search"], random_state=trial)
+    learner = SingleTaskLearner(**THESIS, search=LEARNERS[variant]["search"], random_state=trial)
     learner.fit({PRINCIPAL: related.tasks[PRINCIPAL]})
     judged = related.judged({PRINCIPAL: learner.configuration_[PRINCIPAL]})
     return {name: round(float(values[0]), 6) for name, values in judged.items()}
@@ -90,7 +90,8 @@ def _dissimilarity(name, related, train, pool, variant, trial):
     if name == "true":
         return true(related.networks)
     if name == "indirect":
-        return indirect(train, MultitaskLearner(**LEARNERS[variant], random_state=trial))
+        learner = MultitaskLearner(**LEARNERS[variant], random_state=trial)
+        return indirect(train, learner, cv=N_FOLDS)
     learned = pool.learned(train.names)
     return true(learned.graphs[learned.penalties.index(PENALTY)])
 

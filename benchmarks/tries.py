@@ -20,7 +20,7 @@ import numpy as np
 from rich.progress import track
 
 from benchmarks import joint
-from benchmarks.record import Results
+from benchmarks.record import Results, exit_if_changed
 from benchmarks.related import Related, networks_of
 from benchmarks.variants import Searches
 from bnmtl import PairedPrior
@@ -195,6 +195,7 @@ def measure(problem, trial):
 
 def main():
     """Run what is missing."""
+    exit_if_changed()
     warnings.simplefilter("ignore")
     results = Results("tries", ("problem", "trial"))
     plan = [{"problem": name, "trial": trial} for trial in TRIALS for name in PROBLEMS]

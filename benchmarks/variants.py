@@ -14,12 +14,33 @@ from bnmtl.search.effort import Effort
 from bnmtl.search.multitask import STARTS, MultitaskSearch
 from bnmtl.search.problem import TaskProblem
 
-# Parameters of the learners that do the same.
-LEARNERS = {
+# Equivalent sample size of tables, and the largest number of their cells.
+SAMPLE_SIZE = 1.0
+MAX_CELLS = 10_000_000
+# What the studies of the thesis learn by, whatever the defaults of the learners are.
+THESIS = {
+    "score": BDeu(1.0),
+    "structure_prior": None,
+    "parameter_sample_size": SAMPLE_SIZE,
+    "max_cells": MAX_CELLS,
+}
+# Folds of the cross-validation that chooses the penalty, where no rows are held out once.
+N_FOLDS = 10
+# Parameters of the learners that do the same as each search.
+SEARCHES = {
     "T": {"search": "hill-climbing", "start": "single-task"},
     "S": {"search": "orders", "start": "single-task"},
     "J": {"search": "orders", "start": None},
 }
+LEARNERS = {variant: {**THESIS, **search} for variant, search in SEARCHES.items()}
+
+
+def problems_of(tasks, structure_priors=None):
+    """Each task's problem under the settings of the thesis, without demands on its arcs."""
+    constraints = constraints_by_task(tasks, (), (), None, None)
+    return TaskProblem.of_all(
+        tasks, THESIS["score"], constraints, structure_priors, max_cells=MAX_CELLS
+    )
 
 
 class Searches:
@@ -47,8 +68,7 @@ class Searches:
     def by(self, kind):
         """The search over configurations that learns tasks apart by a kind of search."""
         if kind not in self._searches:
-            constraints = constraints_by_task(self.tasks, (), (), None, None)
-            own = TaskProblem.of_all(self.tasks, BDeu(), constraints, self._structure_priors)
+            own = problems_of(self.tasks, self._structure_priors)
             self._searches[kind] = MultitaskSearch(
                 own, Effort(self._seed, search=kind), Reporter(False)
             )

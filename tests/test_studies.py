@@ -1,16 +1,21 @@
 """The studies of related tasks: their parts do what the public functions do, and runs resume."""
 
+import ast
+import importlib
 import json
 import subprocess
 import types
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 from budget import quick_search
 from scipy import stats
 
 from benchmarks import (
+    boosting_steps,
     calibrated_arcs,
     good_probabilities,
     groups,
@@ -30,9 +35,10 @@ from benchmarks import (
     training_size,
 )
 from benchmarks.record import Results, key_of
-from benchmarks.variants import LEARNERS, Searches
+from benchmarks.variants import LEARNERS, SEARCHES, THESIS, Searches
 from bnmtl import (
     BayesNet,
+    BDeu,
     EditPrior,
     MultitaskLearner,
     MultitaskLearnerCV,
@@ -47,7 +53,15 @@ from bnmtl.search.posterior import log_posterior
 from bnmtl.search.problem import Couplings
 
 STUDIES = (
-    *(calibrated_arcs, good_probabilities, methods, multinets, penalty_choice, penalty_curves),
+    *(
+        boosting_steps,
+        calibrated_arcs,
+        good_probabilities,
+        methods,
+        multinets,
+        penalty_choice,
+        penalty_curves,
+    ),
     *(posterior, priors, selection, task_number, training_size),
 )
 
@@ -86,10 +100,10 @@ def test_judged_is_what_the_metrics_give(asia):
 
 
 def test_the_thesis_climbs_from_single_task_solutions_and_the_default_is_joint():
-    assert LEARNERS["T"] == {"search": "hill-climbing", "start": "single-task"}
-    assert LEARNERS["S"] == {"search": "orders", "start": "single-task"}
+    assert SEARCHES["T"] == {"search": "hill-climbing", "start": "single-task"}
+    assert SEARCHES["S"] == {"search": "orders", "start": "single-task"}
     default = MultitaskLearner().get_params()
-    assert LEARNERS["J"] == {name: default[name] for name in LEARNERS["J"]}
+    assert SEARCHES["J"] == {name: default[name] for name in SEARCHES["J"]}
 
 
 def test_problems_are_those_of_the_thesis():
@@ -113,7 +127,7 @@ def test_the_studies_have_their_sizes():
     assert set(penalty_curves.FEW) < set(penalty_curves.EXPONENTS)
     cases = pd.DataFrame(methods.plan(False)).explode("wanted")
     assert (cases.groupby(["problem", "wanted"]).size() == 20).all()
-    assert len(cases) == 6 * 13 * 20
+    assert len(cases) == 6 * 16 * 20
     sizes = pd.DataFrame(training_size.plan(False)).explode("wanted")
     assert sizes["wanted"].value_counts().to_dict() == {
         **dict.fromkeys(["single T", "multitask T", "single S", "multitask S"], 70),
@@ -124,7 +138,7 @@ def test_the_studies_have_their_sizes():
     assert len(pd.DataFrame(task_number.plan(False)).explode("wanted")) == 2 * 20 * 3
     assert len(good_probabilities.plan(False)) == 8 * 5 * (10 + 2)
     assert len(calibrated_arcs.plan(False)) == 4 * 10 * 2
-    assert len(pd.DataFrame(multinets.plan(False)).explode("wanted")) == 6 * 2 * 10 * 6
+    assert len(pd.DataFrame(multinets.plan(False)).explode("wanted")) == 6 * 2 * 10 * (6 + 6)
 
 
 @pytest.mark.parametrize("module", STUDIES, ids=lambda module: module.NAME)
@@ -167,7 +181,13 @@ class Counting:
         return {method: {"value": trial} for method in wanted}
 
 
-def test_a_second_run_measures_only_what_is_missing(tmp_path):
+@pytest.fixture
+def committed(monkeypatch):
+    """Lines are those of a commit, whatever is being edited here."""
+    monkeypatch.setattr(record, "circumstances", lambda: {"commit": "abc"})
+
+
+def test_a_second_run_measures_only_what_is_missing(committed, tmp_path):
     results = study.results_of(Counting, tmp_path)
     results.add(trial=1, method="b", value=7)
     cases = study.missing_of(Counting, results, quick=False)
@@ -187,7 +207,7 @@ def test_a_second_run_measures_only_what_is_missing(tmp_path):
     assert frame.query("trial == 1 and method == 'b'")["value"].tolist() == [7]
 
 
-def test_lines_made_with_other_constants_do_not_count(tmp_path):
+def test_lines_made_with_other_constants_do_not_count(committed, tmp_path):
     few = Results("rows", ("trial",), tmp_path, {"n_rows": 10})
     few.add(trial=0, value=1)
     many = Results("rows", ("trial",), tmp_path, {"n_rows": 20})
@@ -199,7 +219,7 @@ def test_lines_made_with_other_constants_do_not_count(tmp_path):
         assert [line["value"] for line in own] == [value]
 
 
-def test_lines_without_a_constant_do_not_count(tmp_path):
+def test_lines_without_a_constant_do_not_count(committed, tmp_path):
     Results("rows", ("trial",), tmp_path).add(trial=0, value=1)
     now = Results("rows", ("trial",), tmp_path, {"sizes": (1, 2)})
     assert not now.has(trial=0) and now.current() == []
@@ -266,15 +286,22 @@ def test_a_quick_run_leaves_other_results_alone(monkeypatch, tmp_path):
     assert (tmp_path / "one_trial.jsonl").read_text() == "kept"
 
 
-def test_new_code_marks_a_commit_as_changed(monkeypatch, tmp_path):
-    place = tmp_path / "benchmarks"
-    place.mkdir()
+@pytest.fixture
+def repository(monkeypatch, tmp_path):
+    """A repository with code in a commit, in place of this one."""
+    place = tmp_path / "repository" / "benchmarks"
+    place.mkdir(parents=True)
     monkeypatch.setattr(record, "__file__", str(place / "record.py"))
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
-    subprocess.run([*git, "init", "-q"], cwd=tmp_path, check=True)
+    subprocess.run([*git, "init", "-q"], cwd=place.parent, check=True)
     (place / "old.py").write_text("")
-    subprocess.run([*git, "add", "."], cwd=tmp_path, check=True)
-    subprocess.run([*git, "commit", "-qm", "one"], cwd=tmp_path, check=True)
+    subprocess.run([*git, "add", "."], cwd=place.parent, check=True)
+    subprocess.run([*git, "commit", "-qm", "one"], cwd=place.parent, check=True)
+    return place.parent
+
+
+def test_new_code_marks_a_commit_as_changed(repository):
+    place, tmp_path = repository / "benchmarks", repository
     clean = record.commit()
     assert clean.isalnum()
     (place / "lines.jsonl").write_text("")
@@ -288,6 +315,84 @@ def test_new_code_marks_a_commit_as_changed(monkeypatch, tmp_path):
         assert record.commit() == f"{clean}+"
         (tmp_path / folder / "new.py").unlink()
     assert record.commit() == clean
+
+
+@pytest.mark.parametrize("script", ["methods", "sachs", "search", "growth", "speed", "tries"])
+def test_nothing_is_measured_by_code_that_is_in_no_commit(
+    script, repository, monkeypatch, capsys, tmp_path
+):
+    module = importlib.import_module(f"benchmarks.{script}")
+    arguments = ["--out", str(tmp_path), "--trials", "1"] if script == "methods" else []
+    monkeypatch.setattr("sys.argv", [script, *arguments])
+    record.exit_if_changed()
+    (repository / "benchmarks" / "old.py").write_text("changed = True")
+    with pytest.raises(SystemExit) as end:
+        study.main(script) if script == "methods" else module.main()
+    assert end.value.code == 2
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence.startswith("`benchmarks/old.py` has changes that are in no commit")
+    assert sentence.endswith("; commit first.")
+
+
+def test_lines_of_a_commit_with_changes_are_measured_again(monkeypatch, tmp_path):
+    def results():
+        return Results("some", ("trial",), tmp_path)
+
+    for commit in ("abc+", "abc"):
+        monkeypatch.setattr(record, "circumstances", lambda commit=commit: {"commit": commit})
+        for trial in range(2 if commit == "abc+" else 1):
+            results().add(trial=trial, made_from=commit)
+    assert results().has(trial=0) and not results().has(trial=1)
+    # What there is stays in the tables until then, and is not there twice afterwards.
+    assert [line["made_from"] for line in results().lines] == ["abc+", "abc"]
+    # Several lines of one case are replaced once.
+    again = results()
+    again.add(trial=1, made_from="abc", penalty=0.5)
+    again.add(trial=1, made_from="abc", penalty=0.9)
+    assert [line.get("penalty") for line in results().lines] == [None, 0.5, 0.9]
+
+
+def test_lines_name_the_versions_that_matter():
+    versions = record.circumstances()["versions"]
+    assert {"numpy", "pandas", "scikit-learn", "scipy", "numba"} <= set(versions)
+    assert versions["scipy"] == scipy.__version__
+
+
+def test_studies_of_the_thesis_do_not_depend_on_defaults():
+    learners = {
+        *("SingleTaskLearner", "IdenticalLearner", "PooledLearner"),
+        *("MultitaskLearner", "MultitaskLearnerCV"),
+    }
+    found = 0
+    for path in sorted(Path(record.__file__).parent.glob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(call, ast.Call) or path.name == "speed.py":
+                continue
+            name = ast.unparse(call.func)
+            where = f"{path.name}, line {call.lineno}: {ast.unparse(call)}"
+            given = {one.arg for one in call.keywords}
+            if name in learners:
+                # None is the name of what stands behind two stars.
+                assert None in given, where
+                found += 1
+            elif name == "HeldOut":
+                assert len(call.args) == 3, where
+            elif name == "BayesNet.fit":
+                assert "equivalent_sample_size" in given, where
+            elif name == "TaskProblem.of_all":
+                assert "max_cells" in given, where
+    assert found > 15
+    for own in (*LEARNERS.values(), calibrated_arcs.SETTLED):
+        assert THESIS.items() <= own.items()
+    score, *rest = THESIS.values()
+    assert isinstance(score, BDeu) and score.equivalent_sample_size == 1.0
+    assert rest == [None, 1.0, 10_000_000]
+    for method in methods.METHODS:
+        if method.split()[0] in ("single", "identical", "pooled", "multitask"):
+            learner = methods.learner_of(method, 0)
+            assert THESIS.items() <= learner.get_params(deep=False).items()
+            if "multitask" in method:
+                assert (learner.cv is None) != (learner.validation is None)
 
 
 def test_reductions_and_tests_over_trials():

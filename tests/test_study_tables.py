@@ -191,6 +191,13 @@ def test_no_harm_is_shown_and_harm_is_told(lines):
     assert verdicts(methods.tables(own)["methods_claims"])[claim] == "yes"
     few = own[own["trial"] < summary.FEWEST - 1]
     assert verdicts(methods.tables(few)["methods_claims"])[claim] == "too few trials"
+    # Sparse learning alone is a rival that shares nothing, too.
+    rival = claim.replace("single S", "sparse S")
+    assert verdicts(methods.tables(own)["methods_claims"])[rival] == "yes"
+    sparse = (own["method"] == "sparse S") & (own["problem"] == "CONTROL")
+    found = verdicts(methods.tables(own.assign(edits=own["edits"] - 9 * sparse))["methods_claims"])
+    assert found[rival] == "no" and found[claim] == "yes"
+    assert rival.replace("multitask S", "multitask T") not in found
     ours = (own["method"] == "multitask S") & own["problem"].isin(["CONTROL", "ALARM"])
     rng = np.random.default_rng(0)
     # Worse by about 4 with a standard error of 3, which no test would see.
@@ -255,6 +262,7 @@ def test_verdicts_on_birds(lines):
 
 def test_the_methods_of_the_study_of_birds_are_those_of_its_tables():
     assert sorted(bird.LEARNED) == sorted(bird_tables.LEARNED)
+    assert tuple(bird.ALONE) == bird_tables.ALONE
     assert tuple(bird.CURVES) == bird_tables.CURVES
 
 

@@ -1,0 +1,107 @@
+"""Histograms and reliability diagrams of every learner (thesis, 3.2, 3.4, 3.5, 3.14 - 3.24).
+
+Drawn from the lines of the study of good probabilities: the first trial, the one model of each
+learner that is pictured.
+"""
+
+import pandas as pd
+
+# Test rows from which on a share of positives tells something; with fewer its point is hollow.
+MANY = 20
+# Figure -> learner, and the rows of panels.
+CALIBRATED = ("before", "Platt", "isotonic")
+ALL_PROBLEMS = {
+    "3.2": ("boosted trees", CALIBRATED),
+    "3.14": ("boosted stumps", CALIBRATED),
+    "3.15": ("boosted stumps", ("logistic correction", "log-loss")),
+    "3.16": ("boosted trees", ("logistic correction", "log-loss")),
+    "3.17": ("SVMs", CALIBRATED),
+    "3.18": ("neural nets", CALIBRATED),
+    "3.19": ("logistic regression", CALIBRATED),
+    "3.20": ("decision trees", CALIBRATED),
+    "3.21": ("bagged trees", CALIBRATED),
+    "3.22": ("random forests", CALIBRATED),
+    "3.23": ("nearest neighbors", CALIBRATED),
+    "3.24": ("naive Bayes", CALIBRATED),
+}
+# Figure -> method, for boosted trees and stumps on some problems.
+CORRECTED = {"3.4": "logistic correction", "3.5": "log-loss"}
+BOOSTED = ("boosted trees", "boosted stumps")
+SOME_PROBLEMS = ("COVTYPE", "ADULT", "SPAMBASE")
+
+
+def pictures(lines):
+    """Figures by the name of their file; a figure is left out where nothing was measured for it."""
+    lines = lines[lines["trial"] == 0]
+    found = {}
+    for number, method in CORRECTED.items():
+        rows = [(learner, learner, method) for learner in BOOSTED]
+        panels = _tables(lines, rows, SOME_PROBLEMS)
+        if panels:
+            found[_name(number)] = _drawn(panels, rows, SOME_PROBLEMS, method)
+    for number, (learner, stages) in ALL_PROBLEMS.items():
+        problems = sorted(set(lines[lines["learner"] == learner]["problem"]))
+        rows = [(stage, learner, stage) for stage in stages]
+        panels = _tables(lines, rows, problems)
+        if panels:
+            found[_name(number)] = _drawn(panels, rows, problems, learner)
+    return found
+
+
+def _name(number):
+    return f"good_probabilities-{number.replace('.', '-')}"
+
+
+def _tables(lines, rows, problems):
+    """The reliability table of each row of panels and problem, where there is one."""
+    by_case = {(line.learner, line.problem): line.pictured for line in lines.itertuples()}
+    return {
+        (label, problem): pd.DataFrame(by_case[learner, problem][method]["reliability"])
+        for label, learner, method in rows
+        for problem in problems
+        if method in by_case.get((learner, problem), {})
+    }
+
+
+def _drawn(panels, rows, problems, title):
+    from matplotlib.figure import Figure
+
+    size = (1.5 * len(problems) + 0.8, 1.5 * len(rows) + 0.7)
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(len(rows), len(problems), sharex=True, sharey=True, squeeze=False)
+    for at, (axes_of_row, (label, *_)) in enumerate(zip(grid, rows, strict=True)):
+        axes_of_row[0].set_ylabel(label, fontsize=8)
+        for axes, problem in zip(axes_of_row, problems, strict=True):
+            if (label, problem) in panels:
+                draw_panel(axes, panels[label, problem])
+            if at == 0:
+                axes.set_title(problem, fontsize=8)
+    finish(figure, grid, title)
+    return figure
+
+
+def draw_panel(axes, table):
+    """Shares of the rows by prediction as bars, shares of positives as a line."""
+    axes.plot([0, 1], [0, 1], "--", color="gray", linewidth=0.6)
+    shares = table["count"] / table["count"].sum()
+    width = table["right"] - table["left"]
+    axes.bar(table["left"], shares, width, align="edge", color="#cfd8dc", edgecolor="#90a4ae")
+    places, heights = table["mean_prediction"], table["fraction_positive"]
+    axes.plot(places, heights, "-", color="C0", linewidth=1)
+    colors = ["C0" if many else "white" for many in table["count"] >= MANY]
+    axes.scatter(places, heights, s=9, c=colors, edgecolors="C0", linewidths=0.8, zorder=3)
+
+
+def finish(figure, grid, title):
+    """Scales that all panels share, and what the picture shows."""
+    for axes in grid.flat:
+        axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+        axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+        axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
+        axes.tick_params(labelsize=7)
+    figure.supxlabel("predicted probability", fontsize=8)
+    figure.suptitle(
+        f"{title}; line: share of positives (hollow: fewer than {MANY} rows), "
+        "bars: share of the test rows",
+        fontsize=8,
+    )

@@ -1,0 +1,213 @@
+"""Classifiers of the study of multi-nets: what is learned once, and tables of any smoothing."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+from scipy.special import logsumexp
+from sklearn.naive_bayes import CategoricalNB
+
+from benchmarks.variants import N_FOLDS, SAMPLE_SIZE, THESIS
+from bnmtl import BayesNet, IdenticalLearner, MultitaskLearnerCV, SingleTaskLearner
+from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
+from bnmtl.seeding import generator
+
+TARGET = "class to predict"
+# Of every class, of the rows to learn from, to choose the smoothing by.
+HELD_OUT = 0.2
+
+
+class NaiveBayes:
+    """Smoothing is the pseudo-count of each cell."""
+
+    sizes = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+
+    def __init__(self, frame, y, trial):
+        self._frame, self._y = frame, y
+
+    def at(self, size):
+        """The classifier with tables of that smoothing."""
+        sizes = [len(self._frame[column].cat.categories) for column in self._frame]
+        model = CategoricalNB(alpha=size, min_categories=sizes)
+        return _OfCodes(model.fit(_codes(self._frame), self._y))
+
+
+def _codes(frame):
+    return np.column_stack([frame[column].cat.codes for column in frame])
+
+
+class _OfCodes:
+    def __init__(self, model):
+        self._model, self.classes_ = model, model.classes_
+
+    def predict_proba(self, frame):
+        return self._model.predict_proba(_codes(frame))
+
+
+class OneNetwork:
+    """One graph with the class in it; smoothing is the equivalent sample size of its tables.
+
+    Parameters
+    ----------
+    frame, y
+        Rows to learn from, features all categorical, and their classes.
+    trial : int
+    settings : mapping, default=THESIS
+        What the learner is told; empty for its defaults.
+    """
+
+    sizes = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+
+    def __init__(self, frame, y, trial, settings=THESIS):
+        learner = SingleTaskLearner(**settings, random_state=trial)
+        self._learned = BayesNetClassifier(TARGET, learner).fit(frame, y)
+        self._rows = frame.assign(**{TARGET: pd.Categorical(y)})
+        self._graph = self._learned.network_.graph
+
+    def at(self, size):
+        """The classifier with tables of that smoothing; None leaves them as they were learned."""
+        if size is None:
+            return self._learned
+        network = BayesNet.fit(self._graph, self._rows, equivalent_sample_size=size)
+        return BayesNetClassifier.from_network(network, TARGET)
+
+
+class TAN(OneNetwork):
+    """Tree-augmented naive Bayes: arcs by pyAgrum, tables as in `BayesNet.fit`."""
+
+    def __init__(self, frame, y, trial):
+        self._rows = frame.assign(**{TARGET: pd.Categorical(y)})
+        self._graph = tree_augmented(frame, y)
+
+
+def tree_augmented(frame, y):
+    """The graph of tree-augmented naive Bayes, by pyAgrum."""
+    from pyagrum.lib.discreteTypeProcessor import DiscreteTypeProcessor
+    from pyagrum.skbn import BNClassifier
+
+    varying = [column for column in frame if frame[column].nunique() > 1]
+    numbers = {column: f"v{at}" for at, column in enumerate(varying)}
+    learner = BNClassifier(
+        type_processor=DiscreteTypeProcessor(), learningMethod="TAN", prior="Smoothing"
+    )
+    learner.fit(frame[varying].rename(columns=numbers).astype(str), pd.Series(y, name="class"))
+    names = {number: column for column, number in numbers.items()} | {learner.target_: TARGET}
+    network = learner.bn_
+    graph = nx.DiGraph([(TARGET, column) for column in frame])
+    for tail, head in network.arcs():
+        graph.add_edge(names[network.variable(tail).name()], names[network.variable(head).name()])
+    return graph
+
+
+class Nets:
+    """A graph for each class, as `OneNetwork` in all else."""
+
+    sizes = OneNetwork.sizes
+
+    def __init__(self, frame, y, trial, settings=THESIS):
+        learner = self._learner(y, settings).set_params(random_state=trial)
+        self._learned = MultiNetClassifier(learner=learner).fit(frame, y)
+        self.penalty = getattr(self._learned.learner_, "penalty_", None)
+        self._graphs = self._learned.learner_.configuration_
+        self._frames = {name: frame[y == name] for name in self._graphs}
+
+    def _learner(self, y, settings):
+        return SingleTaskLearner(**settings)
+
+    def at(self, size):
+        """The classifier with tables of that smoothing; None leaves them as they were learned."""
+        if size is None:
+            return self._learned
+        networks = [
+            BayesNet.fit(graph, self._frames[name], equivalent_sample_size=size)
+            for name, graph in self._graphs.items()
+        ]
+        counts = np.array([len(own) for own in self._frames.values()])
+        weights = counts + size / len(counts)
+        return _Mixture(self._learned.classes_, networks, np.log(weights / weights.sum()))
+
+
+class _Mixture:
+    """P(class | features) by Bayes' rule."""
+
+    def __init__(self, classes, networks, log_prior):
+        self.classes_, self._networks, self._log_prior = classes, networks, log_prior
+
+    def predict_proba(self, frame):
+        log_joint = self._log_prior + np.column_stack(
+            [network.log_likelihood(frame) for network in self._networks]
+        )
+        return np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True))
+
+
+class NetsOfOneStructure(Nets):
+    """The same graph for all classes."""
+
+    def _learner(self, y, settings):
+        return IdenticalLearner(**settings)
+
+
+class NetsTogether(Nets):
+    """Graphs learned together at the penalty that cross-validation chooses."""
+
+    def _learner(self, y, settings):
+        if not settings:
+            return MultitaskLearnerCV()
+        # As many folds as the rarest class has rows.
+        folds = int(min(N_FOLDS, *np.unique(y, return_counts=True)[1]))
+        return MultitaskLearnerCV(**settings, cv=folds)
+
+
+KINDS = {
+    "naive Bayes": NaiveBayes,
+    "TAN": TAN,
+    "one network": OneNetwork,
+    "nets apart": Nets,
+    "nets of one structure": NetsOfOneStructure,
+    "nets together": NetsTogether,
+}
+# What is added to a kind's name: nothing where settings are those of the thesis and the smoothing
+# is 1; the same, the smoothing chosen on held-out rows; the learners' defaults, tables included.
+FIXED_SIZE, CHOSEN, DEFAULTS = "", ", smoothing chosen", ", defaults"
+HAVE_DEFAULTS = ("one network", "nets apart", "nets of one structure", "nets together")
+
+
+def methods(ending):
+    """Names of the methods with that ending, kind -> name."""
+    kinds = HAVE_DEFAULTS if ending == DEFAULTS else KINDS
+    return {kind: f"{kind}{ending}" for kind in kinds}
+
+
+def learned(method, frame, y, trial):
+    """What a method learns, and the smoothing of its tables: an object with `at`, and a size."""
+    name, comma, rest = method.partition(",")
+    kind, ending = KINDS[name], f"{comma}{rest}"
+    if ending == DEFAULTS:
+        return kind(frame, y, trial, settings={}), None
+    size = SAMPLE_SIZE if ending == FIXED_SIZE else chosen_size(kind, frame, y, trial)
+    return kind(frame, y, trial), size
+
+
+def chosen_size(kind, frame, y, trial):
+    """The smoothing that predicts held-out rows best, of structures learned from the others."""
+    held = held_out(y, generator(trial, "smoothing"))
+    if not held.any():
+        return SAMPLE_SIZE
+    own = kind(frame[~held], y[~held], trial)
+    losses = [cross_entropy(own.at(size), frame[held], y[held]) for size in kind.sizes]
+    return kind.sizes[int(np.argmin(losses))]
+
+
+def held_out(y, random):
+    """Whether each row is held out: a share of every class that leaves it two rows or more."""
+    held = np.zeros(len(y), dtype=bool)
+    for name in sorted(set(y)):
+        rows = random.permutation(np.flatnonzero(y == name))
+        held[rows[: max(0, min(round(HELD_OUT * len(rows)), len(rows) - 2))]] = True
+    return held
+
+
+def cross_entropy(model, frame, y):
+    """Mean of - log P(class), in nats."""
+    p = model.predict_proba(frame)[np.arange(len(y)), np.searchsorted(model.classes_, y)]
+    with np.errstate(divide="ignore"):
+        return float(-np.log(p).mean())
