@@ -3,7 +3,7 @@
 import math
 from html import escape
 
-from bnmtl.graphs import compelled_arcs, could_have, takes_part
+from bnmtl.graphs import Sharing, compelled_arcs, could_have, takes_part
 from bnmtl.page import (
     count,
     image,
@@ -27,6 +27,7 @@ _PACKAGES = (
     "joblib",
     "matplotlib",
 )
+_KINDS = ("all", "some", "one", "sole")
 _DIRECTION = (
     "An arc between two variables says that they depend on each other whatever else is known "
     "about the task. Its direction often cannot be told from data: graphs of one equivalence class "
@@ -153,21 +154,19 @@ def _lead(learner):
 
 
 def sharing_counts(arcs):
-    """Count the distinct arcs of a learner's `arcs_`, and those in all tasks, in some, in one.
+    """Count the distinct arcs of a learner's `arcs_`, and those of each `bnmtl.graphs.Sharing`.
 
-    An arc is in all tasks when every task that could have it does, and these are at least two; an
-    arc of the only task that could have it counts as in one. A task could have an arc if it has
-    both variables and neither is constant there.
+    These are arcs in all tasks that could have them, in some of them, in one of them, and those
+    that only one task could have (sole).
     """
-    distinct = arcs.drop_duplicates(["from", "to"])
-    one = distinct["n_tasks"] == 1
-    shared = ~one & (distinct["n_tasks"] == distinct["n_tasks_possible"])
-    return {
-        "arcs": len(distinct),
-        "all": int(shared.sum()),
-        "some": int((~one & ~shared).sum()),
-        "one": int(one.sum()),
-    }
+    kinds = sharing_kinds(arcs.drop_duplicates(["from", "to"]))
+    return {"arcs": len(kinds)} | {kind: kinds.count(kind) for kind in _KINDS}
+
+
+def sharing_kinds(arcs):
+    """List how each row of a learner's `arcs_` is shared, as `bnmtl.graphs.Sharing` names it."""
+    counts = zip(arcs["n_tasks"], arcs["n_tasks_possible"], strict=True)
+    return [Sharing(*own).kind for own in counts]
 
 
 def _penalty(learner):

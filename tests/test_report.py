@@ -213,7 +213,7 @@ def test_sharing_counts():
         ],
         columns=["from", "to", "task", "n_tasks", "n_tasks_possible"],
     )
-    assert sharing_counts(table) == {"arcs": 4, "all": 1, "some": 1, "one": 2}
+    assert sharing_counts(table) == {"arcs": 4, "all": 1, "some": 1, "one": 1, "sole": 1}
 
 
 def test_learner_must_be_fitted(tmp_path):

@@ -30,9 +30,9 @@ __all__ = [
 ]
 
 # Okabe and Ito's blue and orange, and a dark red-purple: apart in hue, in lightness, and for all
-# common forms of color blindness.
-COLORS = {"all": "#0072B2", "some": "#E69F00", "one": "#882255"}
-ABSENT = "#8A8A8A"
+# common forms of color blindness. Where nothing can be shared, no color.
+COLORS = {"all": "#0072B2", "some": "#E69F00", "one": "#882255", "sole": "#4A4A4A"}
+ABSENT = "#9A9A9A"
 INK = "#222222"
 _BOX_EDGE = "#777777"
 _GHOST = "#B0B0B0"
@@ -81,10 +81,10 @@ def draw_text(axes, x, y, text, **style):
     return axes.text(x, y, text, va="baseline", rotation_mode="anchor", parse_math=False, **style)
 
 
-def draw_arc(axes, points, kind, compelled, width):
+def draw_arc(axes, points, kind, compelled, width, dotted=False):
     """Draw an arc along Bézier control points, its head ending at the last one.
 
-    A reversible (not compelled) arc is dashed and has an open head.
+    A reversible (not compelled) arc is dashed, unless it is dotted, and has an open head.
     """
     from matplotlib.patches import Polygon
 
@@ -96,8 +96,8 @@ def draw_arc(axes, points, kind, compelled, width):
     base = tip - length * direction
     shaft = points.copy()
     shaft[-2:] -= length * direction
-    dashes = "solid" if compelled else (0, (3.2, 1.8))
-    zorder = {"one": 2.2, "some": 2.1, "all": 2.0}[kind]
+    dashes = (0, (1, 1.4)) if dotted else "solid" if compelled else (0, (3.2, 1.8))
+    zorder = {"one": 2.2, "some": 2.1, "all": 2.0, "sole": 2.0}[kind]
     _draw_curve(axes, shaft, edgecolor=color, linewidth=width, linestyle=dashes, zorder=zorder)
     side = half * np.array([-direction[1], direction[0]])
     axes.add_patch(
