@@ -87,7 +87,7 @@ def line_of(related, method, trial, known):
     if kind == "bagged":
         # Rows drawn twice make dependencies look stronger, and a strong search finds them.
         learner = SingleTaskLearner(search="hill-climbing", restarts=10)
-        confidence = arc_confidence(related.tasks, learner, N_BOOTSTRAP, random_state=trial)
+        confidence = arc_confidence(related.tasks, learner, N_BOOTSTRAP, trial, subsample=None)
         return means(related.judged(consensus(confidence, by="edge")))
     if kind == "sparse":
         probability = _chosen_probability(related.tasks, trial)

@@ -156,7 +156,7 @@ class Learner(BaseEstimator):
         with Reporter(self.progress) as report:
             return self.fit_rows(encoded, encoded, report)
 
-    def fit_rows(self, tasks, whole, report):
+    def fit_rows(self, tasks, whole, report, stopped=None):
         """Learn from some rows of tasks under the demands that all of their rows allow.
 
         Where the rows left do not vary, a required arc stays and a given start loses its arcs.
@@ -167,6 +167,8 @@ class Learner(BaseEstimator):
             The rows to learn from, and the same tasks with all rows.
         report : Reporter
             In place of the learner's own ``progress``.
+        stopped : set of str, default=None
+            Gets the names of the limits that ended a search; a warning tells of them without it.
 
         Returns
         -------
@@ -182,7 +184,10 @@ class Learner(BaseEstimator):
             del self._whole
         self.tasks_ = tasks
         self.families_ = effort.families()
-        self._warn_of_limits(effort)
+        if stopped is None:
+            self._warn_of_limits(effort)
+        else:
+            stopped.update(effort.stopped)
         return self
 
     def _effort(self):
