@@ -112,7 +112,7 @@ def different_rows():
 
 
 def test_as_many_rows_are_drawn_with_replacement(scripted):
-    arc_confidence(different_rows(), scripted([]), n_bootstrap=30, random_state=0)
+    arc_confidence(different_rows(), scripted([]), n_bootstrap=30, random_state=0, subsample=None)
     drawn = Scripted.drawn
     assert len(drawn) == 30
     assert {own.n_rows for tasks in drawn for own in tasks.values()} == {8}

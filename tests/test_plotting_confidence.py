@@ -22,8 +22,13 @@ def curves(figure, task):
     """(width, is dotted) of the panel's arcs."""
     axes = next(axes for axes in figure.axes if axes.get_label() == task)
     patches = [patch for patch in axes.patches if type(patch) is PathPatch]
-    dotted = {(0, (1, 1.4))}
-    return [(p.get_linewidth(), p.get_linestyle() in dotted) for p in patches]
+    return [(p.get_linewidth(), _is_dotted(p)) for p in patches]
+
+
+def _is_dotted(patch):
+    """Whether the marks of a line are about as long as it is wide."""
+    style = patch.get_linestyle()
+    return not isinstance(style, str) and style[1][0] < 1.5
 
 
 def test_confidence_sets_the_width_and_dots_what_fewer_than_half_join():

@@ -34,6 +34,7 @@ __all__ = [
 COLORS = {"all": "#0072B2", "some": "#E69F00", "one": "#882255", "sole": "#4A4A4A"}
 ABSENT = "#9A9A9A"
 INK = "#222222"
+_DASHES, _DOTS = (4.5, 2.5), (0.9, 1.4)  # lengths of marks and gaps, in points
 _BOX_EDGE = "#777777"
 _GHOST = "#B0B0B0"
 _STILL = ("#EDEDED", "#7A7A7A")  # box and name of a constant variable
@@ -96,7 +97,10 @@ def draw_arc(axes, points, kind, compelled, width, dotted=False):
     base = tip - length * direction
     shaft = points.copy()
     shaft[-2:] -= length * direction
-    dashes = (0, (1, 1.4)) if dotted else "solid" if compelled else (0, (3.2, 1.8))
+    # In points, whatever the width: of wide lines a dash would be as long as an arc.
+    pattern = _DOTS if dotted else _DASHES
+    broken = 0, tuple(length / width for length in pattern)
+    dashes = broken if dotted or not compelled else "solid"
     zorder = {"one": 2.2, "some": 2.1, "all": 2.0, "sole": 2.0}[kind]
     _draw_curve(axes, shaft, edgecolor=color, linewidth=width, linestyle=dashes, zorder=zorder)
     side = half * np.array([-direction[1], direction[0]])

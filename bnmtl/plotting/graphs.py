@@ -85,7 +85,8 @@ def dags(
         that fewer than half of them join are thin and dotted. Not together with `strength`.
     signs : pandas.DataFrame, optional
         A learner's `arcs_`, with columns from, to, task and tau_b: a small + stands beside arcs
-        whose variables rise together, a - where one falls as the other rises.
+        whose variables rise together, a - where one falls as the other rises; none beside dotted
+        arcs.
 
     Returns
     -------
@@ -118,7 +119,12 @@ def dags(
     counts = sharing(configuration)
     check_places(layout, names, counts)
     widths = widths_of(configuration, strength, confidence)
-    found = read_signs(signs, configuration)
+    # Signs of arcs that hardly any replicate has would say too much.
+    found = {
+        arc: sign
+        for arc, sign in read_signs(signs, configuration).items()
+        if not widths.of(*arc).dotted
+    }
     # With one task nothing is shared, and its arcs are no exceptions either.
     kinds = {arc: n.kind if len(configuration) > 1 else "all" for arc, n in counts.items()}
     titles = {

@@ -7,7 +7,7 @@ from bnmtl.plotting.drawing import INK, draw_text
 __all__ = ["draw_sign", "read_signs", "sign_places"]
 
 _SIZE = 9.0  # of the sign, in points; it is about as high as it is wide
-_ASIDE = 5.5  # from the arc to the middle of the sign
+_ASIDE = 7.5  # from the arc to the middle of the sign
 _ALONG = np.linspace(0.15, 0.85, 15)  # where along the arc it may stand
 _ROOM = 7.0  # to other arcs; more is no better
 _APART = 13.0  # of two signs, so that neither's line of text touches the other

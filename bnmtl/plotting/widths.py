@@ -8,7 +8,7 @@ __all__ = ["EQUAL", "Line", "widths_of"]
 
 _EQUAL_WIDTH = 1.4
 _STRENGTHS = (0.6, 4.0)  # of the weakest and the strongest arc
-_CONFIDENCES = (0.9, 3.4)  # of arcs that half of the replicates have and that all have
+_CONFIDENCES = (0.8, 2.6)  # of arcs that half of the replicates have and that all have
 _LEAST = 0.5  # confidence below which arcs are dotted
 _SAMPLES = {
     1.0: "width: joined in all replicates",
