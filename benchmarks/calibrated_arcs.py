@@ -54,7 +54,7 @@ def measure(problem, trial, wanted):
             chosen = MultitaskLearnerCV(**parameters, cv=N_FOLDS, random_state=trial)
             penalty = chosen.fit(related.tasks).penalty_
             learner = MultitaskLearner(PairedPrior(penalty), **parameters)
-        table = arc_confidence(related.tasks, learner, N_BOOTSTRAP, random_state=trial)
+        table = arc_confidence(related.tasks, learner, N_BOOTSTRAP, trial, subsample=None)
         lines[method] = {"penalty": penalty, **counted(table, related)}
     return lines
 

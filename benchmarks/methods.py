@@ -84,7 +84,7 @@ def line_of(related, method, trial, known):
     if kind == "bagged":
         # Rows drawn twice make dependencies look stronger, and a strong search finds them.
         learner = SingleTaskLearner(**THESIS, search="hill-climbing", restarts=10)
-        confidence = arc_confidence(related.tasks, learner, N_BOOTSTRAP, random_state=trial)
+        confidence = arc_confidence(related.tasks, learner, N_BOOTSTRAP, trial, subsample=None)
         return means(related.judged(consensus(confidence, by="edge")))
     if kind == "sparse":
         graphs, probability = sparse(related.tasks, trial, VALIDATION)

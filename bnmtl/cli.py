@@ -202,18 +202,21 @@ def _progress():
 
 def _print_networks(result):
     """Show sizes, sharing and scores."""
+    from bnmtl.report import sharing_kinds
+
     record = result.record
     several = result.single_task is not None
     columns = ["task", "rows", "variables", "arcs"]
     columns += ["in all", "score", "alone"] if several else ["score"]
     arcs = result.learner.arcs_
+    kinds = sharing_kinds(arcs)
     rows = []
     for task in record["tasks"]:
         row = [task["name"], f"{task['rows']}", f"{task['variables']}", f"{task['arcs']}"]
         if several:
-            own = arcs[arcs["task"] == task["name"]]
-            shared = (own["n_tasks"] == own["n_tasks_possible"]) & (own["n_tasks"] > 1)
-            row += [f"{shared.sum()}", f"{task['score']:,.1f}", f"{task['single_task_score']:,.1f}"]
+            own = zip(kinds, arcs["task"], strict=True)
+            shared = sum(kind == "all" and name == task["name"] for kind, name in own)
+            row += [f"{shared}", f"{task['score']:,.1f}", f"{task['single_task_score']:,.1f}"]
         else:
             row += [f"{task['score']:,.1f}"]
         rows.append(row)
@@ -319,10 +322,27 @@ def _summary_lines(result):
         chosen = "chosen by cross-validation" if "validation_scores" in record else "as given"
         yield (
             f"{counts['arcs']} different arcs: {counts['all']} in all tasks that could have them, "
-            f"{counts['some']} in some, {counts['one']} in one."
+            f"{counts['some']} in some, {counts['one']} in one only"
+            + (f", {counts['sole']} that one task alone could have." if counts["sole"] else ".")
         )
         yield f"Penalty {penalty_name(record['penalty'])}, {chosen}."
+    if result.confidence is not None:
+        yield from _confidence_lines(result)
     yield _where(result)
+
+
+def _confidence_lines(result):
+    """Say how many arcs are sure, and what that means."""
+    from bnmtl.confidence import MEANING, with_confidence
+
+    arcs = with_confidence(result.learner.arcs_, result.confidence)
+    shares = arcs["edge_confidence"]
+    yield (
+        f"Of {len(arcs)} arcs in the tasks' graphs, {(shares >= 0.95).sum()} are joined in 95 % or "
+        f"more of {result.record['replicates']} replicates, {(shares < 0.5).sum()} in fewer than "
+        "half."
+    )
+    yield from textwrap.wrap(MEANING, 80)
 
 
 def _where(result):

@@ -4,18 +4,22 @@ Graphs at the border are `networkx.DiGraph`; a CPDAG is a DiGraph that holds a r
 both of its arcs and a compelled arc once.
 """
 
+from typing import NamedTuple
+
 import networkx as nx
 import numpy as np
 import pandas as pd
 
 __all__ = [
     "Configuration",
+    "Sharing",
     "adjacency",
     "check_dag",
     "compelled_arcs",
     "could_have",
     "cpdag",
     "from_adjacency",
+    "sharing",
     "skeleton",
     "takes_part",
 ]
@@ -98,6 +102,64 @@ def both_take_part(graph, first, second):
 def could_have(graph, tail, head):
     """Whether an arc is, or could be, in a task's graph."""
     return graph.has_edge(tail, head) or both_take_part(graph, tail, head)
+
+
+class Sharing(NamedTuple):
+    """In how many tasks an arc is, out of those that could have it.
+
+    Examples
+    --------
+    >>> [Sharing(*counts).kind for counts in [(3, 3), (2, 3), (1, 3), (1, 1)]]
+    ['all', 'some', 'one', 'sole']
+    """
+
+    n_tasks: int
+    n_possible: int
+
+    @property
+    def kind(self):
+        """Say "all", "some" or "one" of the tasks that could have the arc, or "sole".
+
+        "sole" is an arc of the only task that could have it, of which nothing can be shared.
+        """
+        if self.n_possible == 1:
+            return "sole"
+        if self.n_tasks == self.n_possible:
+            return "all"
+        return "one" if self.n_tasks == 1 else "some"
+
+
+def sharing(configuration):
+    """Count for every arc the tasks that have it and those that could.
+
+    A task could have an arc if it has both variables and neither is constant there.
+
+    Parameters
+    ----------
+    configuration : mapping of networkx.DiGraph
+
+    Returns
+    -------
+    dict
+        (parent, child) -> `Sharing`, in sorted order.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> north = nx.DiGraph([("rain", "wet"), ("wet", "frogs")])
+    >>> south = nx.DiGraph([("rain", "wet")])
+    >>> sharing({"north": north, "south": south})  # doctest: +NORMALIZE_WHITESPACE
+    {('rain', 'wet'): Sharing(n_tasks=2, n_possible=2),
+     ('wet', 'frogs'): Sharing(n_tasks=1, n_possible=1)}
+    """
+    graphs = list(configuration.values())
+    return {
+        (a, b): Sharing(
+            sum(graph.has_edge(a, b) for graph in graphs),
+            sum(could_have(graph, a, b) for graph in graphs),
+        )
+        for a, b in sorted({arc for graph in graphs for arc in graph.edges})
+    }
 
 
 def adjacency(graph, variables):

@@ -25,16 +25,21 @@ __all__ = ["Result", "run"]
 
 _PICTURES = ("dags.svg", "dags.png", "arcs.png")
 _FIXED_FILES = ("arcs.csv", *_PICTURES, "report.html", RUN_FILE)
+_CONFIDENCE_FILE = "confidence.csv"
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a run has found; `record` is the contents of run.json."""
+    """What a run has found; `record` is the contents of run.json.
+
+    With a threshold the learner has the consensus graphs; `confidence` is None without replicates.
+    """
 
     learner: object
     single_task: object
     folder: Path
     record: dict
+    confidence: object = None
 
 
 def run(options, progress=None):
@@ -56,23 +61,41 @@ def run(options, progress=None):
         For mistakes in the options or the data; nothing is written then.
     """
     clock = Clock()
+    _check_threshold(options)
     folder = OutputFolder(options.out, options.force)
-    folder.reserve(_FIXED_FILES)
+    fixed = (*_FIXED_FILES, _CONFIDENCE_FILE) if options.bootstrap else _FIXED_FILES
+    folder.reserve(fixed)
     score = score_named(options)
     with warnings_kept() as caught:
         tasks, origin = read_tasks(options)
-        files = file_names(tasks.names, ".bif", _FIXED_FILES)
+        files = file_names(tasks.names, ".bif", fixed)
         folder.reserve(files.values())
         common = common_parameters(options, tasks, score, progress)
         clock.lap("reading")
         learner = _learner(options, tasks, common).fit(tasks)
         clock.lap("learning")
+        learned, confidence = learner, None
+        if options.bootstrap:
+            confidence = _replicated(learner, tasks, options)
+            clock.lap("learning replicates")
+        if options.threshold is not None:
+            learner = _agreed(learner, confidence, options.threshold)
         single_task = _apart(tasks, common, learner, progress)
         clock.lap("learning each task alone, to compare")
-        pictures = _draw(learner)
+        pictures = _draw(learner, confidence)
         clock.lap("pictures")
-        record = _record(options, learner, single_task, files, origin, user_messages(caught))
-        result = Result(learner, single_task, folder.path, record)
+        all_files = [*fixed, *files.values()]
+        record = {
+            **begin_record("learn", options, user_messages(caught), all_files),
+            **origin,
+            **_record(options, learner, single_task, files),
+        }
+        if learned is not learner:
+            record["learned_arcs"] = {
+                name: sorted(map(list, graph.edges))
+                for name, graph in learned.configuration_.items()
+            }
+        result = Result(learner, single_task, folder.path, record, confidence)
         with folder.writing() as temporary:
             _write(temporary, result, pictures, clock)
     return result
@@ -100,16 +123,45 @@ def _apart(tasks, common, learner, progress):
     return SingleTaskLearner(**common).fit(tasks)
 
 
+def _check_threshold(options):
+    if options.threshold is not None and not options.bootstrap:
+        raise ValueError(
+            "`--threshold` must go with replicates, and `--bootstrap 0` makes none; leave one of "
+            "the two out."
+        )
+
+
+def _replicated(learner, tasks, options):
+    """Return how sure each arc is."""
+    from bnmtl.confidence import arc_confidence
+    from bnmtl.learners.derived import as_chosen
+
+    return arc_confidence(
+        tasks,
+        as_chosen(learner),
+        options.bootstrap,
+        light=True,
+        time_limit=options.time_limit,
+    )
+
+
+def _agreed(learner, confidence, threshold):
+    """Return the learner with the graphs that the replicates agree on."""
+    from bnmtl.confidence import consensus
+    from bnmtl.learners.derived import family_limits, with_graphs
+
+    graphs = consensus(confidence, threshold, by="edge", may_have=family_limits(learner))
+    return with_graphs(learner, graphs)
+
+
 def _renamed(event):
     return event._replace(stage=f"{event.stage}, to compare")
 
 
-def _record(options, learner, single_task, files, origin, messages):
-    """Return the contents of run.json, but for what writing adds."""
-    all_files = [*_FIXED_FILES, *files.values()]
+def _record(options, learner, single_task, files):
+    """Return what run.json says of the networks."""
     record = {
-        **begin_record("learn", options, messages, all_files),
-        **origin,
+        "replicates": options.bootstrap,
         "tasks": [_task_record(name, learner, single_task, file) for name, file in files.items()],
         "score": _finite(learner.score_),
         "local_scores": learner.families_,
@@ -150,11 +202,12 @@ def _finite(number):
     return float(number) if math.isfinite(number) else None
 
 
-def _draw(learner):
+def _draw(learner, confidence):
     from bnmtl import plotting
 
+    graphs = learner.configuration_
     return {
-        "dags": plotting.dags(learner.configuration_),
+        "dags": plotting.dags(graphs, confidence=confidence, signs=learner.arcs_),
         "arcs": plotting.arcs(learner.configuration_),
     }
 
@@ -162,11 +215,15 @@ def _draw(learner):
 def _write(folder, result, pictures, clock):
     """Write all files of a run."""
     from bnmtl import plotting
+    from bnmtl.confidence import with_confidence
 
     learner, record = result.learner, result.record
     for task in record["tasks"]:
         learner.networks_[task["name"]].to_bif(folder / task["file"])
-    learner.arcs_.to_csv(folder / "arcs.csv", index=False)
+    arcs = with_confidence(learner.arcs_, result.confidence)
+    arcs.to_csv(folder / "arcs.csv", index=False)
+    if result.confidence is not None:
+        _write_confidence(folder / _CONFIDENCE_FILE, result.confidence)
     (folder / "dags.svg").write_text(plotting.svg(pictures["dags"]), encoding="utf-8")
     (folder / "dags.png").write_bytes(plotting.png(pictures["dags"]))
     (folder / "arcs.png").write_bytes(plotting.png(pictures["arcs"]))
@@ -180,6 +237,14 @@ def _write(folder, result, pictures, clock):
         messages=record["warnings"],
         times=clock.laps,
         pictures={"dags": pictures["dags"]},
+        confidence=result.confidence,
     )
     clock.lap("report")
     write_record(folder, record, clock)
+
+
+def _write_confidence(path, confidence):
+    """Write all pairs that some replicate has."""
+    found = confidence[confidence["arc"] > 0]
+    names = {"parent": "from", "child": "to", "arc": "confidence", "edge": "edge_confidence"}
+    found.rename(columns=names).to_csv(path, index=False)

@@ -97,13 +97,14 @@ def _force(help):
 
 _PENALTY = _number("auto or a number from 0 to 1", lambda x: 0 <= x <= 1, "auto")
 _SMALL_PENALTY = _number("a number above 0 and below 1", lambda x: 0 < x < 1)
+_SHARE = _number("a number above 0 and at most 1", lambda x: 0 < x <= 1)
 _SIZE = _number("a number above 0 and at most 1e9", lambda x: 0 < x <= 1e9)
 _SECONDS = _number("a number of 0 or more", lambda x: 0 <= x < math.inf)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
-    """What `bnmtl learn` is asked for; the names are those of its options."""
+class LearningOptions:
+    """What the commands that learn networks are asked for; the names are those of their options."""
 
     paths: tuple[str, ...] = _argument("PATH", "CSV or Parquet files: one per task, or one table.")
     task_column: str | None = _option("C", "Column that tells the task of a row.")
@@ -153,7 +154,22 @@ class Options:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RelateOptions(Options):
+class Options(LearningOptions):
+    """What `bnmtl learn` is asked for."""
+
+    bootstrap: int = _option(
+        "N", "Replicates that tell how sure each arc is; 0 leaves them out.", _whole(0), default=30
+    )
+    threshold: float | None = _option(
+        "T",
+        "Show and write the graphs of the arcs that this share of the replicates has, above 0, "
+        "at most 1.",
+        _SHARE,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelateOptions(LearningOptions):
     """What `bnmtl relate` is asked for: as `learn`, but for these."""
 
     relatedness: str = _choice(

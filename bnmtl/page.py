@@ -45,6 +45,8 @@ td.text { text-align: left; white-space: normal; overflow-wrap: anywhere; }
 table.arcs th.task { padding: 3px 4px; text-align: center; }
 table.arcs td.cell { padding: 3px 7px; min-width: 44px; border-left: 1px solid #f0f0f0; }
 td.reversible { font-style: italic; }
+td .share { font-size: 11.5px; font-style: normal; }
+td .weak { color: #777; text-decoration: underline dotted; }
 td.lacking { background: repeating-linear-gradient(135deg, #fff 0 4px, #ececec 4px 5px); }
 td.opposite, td.absent { color: #999; text-align: center; }
 td .list { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 30ch; }

@@ -80,7 +80,7 @@ class Reporter:
 
 
 class Bar:
-    """A display with a line per stage: steps done over all tasks, and the latest score.
+    """A display with a line per stage: steps done over all tasks, the latest score, time left.
 
     Parameters
     ----------
@@ -89,7 +89,13 @@ class Bar:
     """
 
     def __init__(self, console=None):
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
 
         self._display = Progress(
             TextColumn("{task.description}"),
@@ -97,6 +103,8 @@ class Bar:
             TextColumn("{task.fields[count]}"),
             TextColumn("{task.fields[detail]}", style="dim", markup=False),
             TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            TextColumn("left"),
             console=console,
             transient=True,
         )

@@ -3,7 +3,7 @@
 import math
 from html import escape
 
-from bnmtl.graphs import compelled_arcs, could_have, takes_part
+from bnmtl.graphs import Sharing, compelled_arcs, could_have, takes_part
 from bnmtl.page import (
     count,
     image,
@@ -27,6 +27,7 @@ _PACKAGES = (
     "joblib",
     "matplotlib",
 )
+_KINDS = ("all", "some", "one", "sole")
 _DIRECTION = (
     "An arc between two variables says that they depend on each other whatever else is known "
     "about the task. Its direction often cannot be told from data: graphs of one equivalence class "
@@ -35,6 +36,15 @@ _DIRECTION = (
     "point the same way in all of them. Neither is a claim about cause and effect: that needs "
     "further assumptions, such as no unobserved common causes."
 )
+
+
+_SIGNS = (
+    "A small + beside an arc says that the two variables rise together in that task, a \u2212 that "
+    "one falls as the other rises (Kendall's tau-b, which looks at the two variables alone, "
+    "whatever else is known). Where it is within one standard error of 0, and where the states of "
+    "a variable have no order, there is no sign."
+)
+_SHARES = " Percentages: replicates that join the two variables; gray where fewer than half do."
 
 
 def write(
@@ -46,6 +56,7 @@ def write(
     times=None,
     pictures=None,
     title="Networks of related tasks",
+    confidence=None,
 ):
     """Write a self-contained HTML page about a fitted learner.
 
@@ -66,6 +77,8 @@ def write(
     pictures : mapping, optional
         "dags" and "penalties" -> matplotlib figure, where they are drawn already.
     title : str
+    confidence : pandas.DataFrame, optional
+        How sure each arc is, of `bnmtl.confidence.arc_confidence`.
 
     Returns
     -------
@@ -92,11 +105,11 @@ def write(
             f"`learner` must have been fitted; call `fit` of the {type(learner).__name__} first."
         )
     sections = [
-        _graphs_section(learner, pictures or {}),
+        _graphs_section(learner, pictures or {}, confidence),
         _tasks_section(learner, single_task),
         _comparison_section(learner, single_task),
         _penalty_section(learner, pictures or {}),
-        _arcs_section(learner),
+        _arcs_section(learner, confidence),
         messages_section(messages),
         settings_section(learner.get_params() if settings is None else settings, times, versions()),
     ]
@@ -148,26 +161,31 @@ def _lead(learner):
         f"{n_tasks} networks {what}, {how}. Of {count(counts['arcs'], 'different arc')}, "
         f"{counts['all']} {'is' if counts['all'] == 1 else 'are'} in all tasks that could have "
         f"{'it' if counts['all'] == 1 else 'them'}, {counts['some']} in some and "
-        f"{counts['one']} in one task only."
+        f"{counts['one']} in one task only{_sole_words(counts['sole'])}."
     ).replace(",. ", ". ")
 
 
-def sharing_counts(arcs):
-    """Count the distinct arcs of a learner's `arcs_`, and those in all tasks, in some, in one.
+def _sole_words(n):
+    """Say how many arcs are beyond comparison, if any are."""
+    if not n:
+        return ""
+    return f"; {n} {'is' if n == 1 else 'are'} possible in one task only, and cannot be shared"
 
-    An arc is in all tasks when every task that could have it does, and these are at least two; an
-    arc of the only task that could have it counts as in one. A task could have an arc if it has
-    both variables and neither is constant there.
+
+def sharing_counts(arcs):
+    """Count the distinct arcs of a learner's `arcs_`, and those of each `bnmtl.graphs.Sharing`.
+
+    These are arcs in all tasks that could have them, in some of them, in one of them, and those
+    that only one task could have (sole).
     """
-    distinct = arcs.drop_duplicates(["from", "to"])
-    one = distinct["n_tasks"] == 1
-    shared = ~one & (distinct["n_tasks"] == distinct["n_tasks_possible"])
-    return {
-        "arcs": len(distinct),
-        "all": int(shared.sum()),
-        "some": int((~one & ~shared).sum()),
-        "one": int(one.sum()),
-    }
+    kinds = sharing_kinds(arcs.drop_duplicates(["from", "to"]))
+    return {"arcs": len(kinds)} | {kind: kinds.count(kind) for kind in _KINDS}
+
+
+def sharing_kinds(arcs):
+    """List how each row of a learner's `arcs_` is shared, as `bnmtl.graphs.Sharing` names it."""
+    counts = zip(arcs["n_tasks"], arcs["n_tasks_possible"], strict=True)
+    return [Sharing(*own).kind for own in counts]
 
 
 def _penalty(learner):
@@ -197,17 +215,40 @@ def _penalty_name(penalty):
     return penalty_name(penalty)
 
 
-def _graphs_section(learner, pictures):
+def _graphs_section(learner, pictures, confidence):
     from bnmtl import plotting
 
     figure = pictures.get("dags")
     if figure is None:
-        figure = plotting.dags(learner.configuration_)
+        graphs = learner.configuration_
+        figure = plotting.dags(graphs, confidence=confidence, signs=learner.arcs_)
     tasks = ", ".join(map(str, learner.configuration_))
     return (
         f"<h2>Graphs</h2>\n{image(figure, f'The graphs of the tasks {tasks}', wide=True)}\n"
-        f"<p><b>What an arrow means.</b> {_DIRECTION}</p>"
+        f"<p><b>What an arrow means.</b> {_DIRECTION}{_preference(learner)}</p>"
+        f"{_confidence_words(confidence)}"
+        f"<p><b>Signs.</b> {_SIGNS}</p>"
     )
+
+
+def _preference(learner):
+    """Say what to think of directions under a score that prefers some of equal graphs."""
+    score = learner.score
+    if score is None or score.is_score_equivalent:
+        return ""
+    return (
+        f" The score used, {escape(type(score).__name__)}, is not score equivalent: of the graphs "
+        "of one class it prefers some to others. A direction may then be the same in all "
+        "replicates although the arc is reversible; that is the score's preference, not evidence."
+    )
+
+
+def _confidence_words(confidence):
+    if confidence is None:
+        return ""
+    from bnmtl.confidence import MEANING
+
+    return f"\n<p><b>How sure an arc is.</b> {MEANING}</p>\n"
 
 
 def _tasks_section(learner, single_task):
@@ -220,20 +261,22 @@ def _tasks_section(learner, single_task):
         for name, graph in learner.configuration_.items()
     }
     header[3:3] = ["constant"] if any(constant.values()) else []
+    kinds = learner.arcs_.assign(kind=sharing_kinds(learner.arcs_))
+    has_sole = several and "sole" in set(kinds["kind"])
     header += ["in all<br>tasks", "only<br>here"] if several else []
+    header += ["possible<br>only here"] if has_sole else []
     header += ["reversible", "parameters", "score", "score<br>per row"]
     header += ["learned<br>alone", "difference"] if alone else []
     rows = []
     for name, graph in learner.configuration_.items():
         task = learner.tasks_[name]
-        own = learner.arcs_[learner.arcs_["task"] == name]
+        own = kinds.loc[kinds["task"] == name, "kind"].tolist()
         row = [escape(str(name)), task.n_rows, len(graph)]
         row += [constant[name]] if any(constant.values()) else []
         row += [len(own)]
         if several:
-            one = own["n_tasks"] == 1
-            shared = ~one & (own["n_tasks"] == own["n_tasks_possible"])
-            row += [int(shared.sum()), int(one.sum())]
+            row += [own.count("all"), own.count("one")]
+            row += [own.count("sole")] if has_sole else []
         row += [len(graph.edges) - len(compelled_arcs(graph))]
         row += [f"{learner.networks_[name].n_parameters:,}"]
         score = learner.task_scores_[name]
@@ -251,7 +294,15 @@ def _tasks_section(learner, single_task):
             "Constant: variables with only one state in the task, which can have no arcs there. "
         )
     if several:
-        note += "In all tasks: in all that could have the arc. "
+        note += (
+            "In all tasks: in all that could have the arc. Only here: other tasks could have it, "
+            "and do not. "
+        )
+    if has_sole:
+        note += (
+            "Possible only here: in the other tasks a variable is missing or constant, so that "
+            "nothing can be shared. "
+        )
     if alone:
         note += (
             "Learned alone: what a search for this task by itself reaches from all its rows, which "
@@ -292,6 +343,7 @@ def _comparison_section(learner, single_task):
         ("different arcs", "arcs"),
         ("arcs in all tasks", "all"),
         ("arcs in one task only", "one"),
+        ("arcs possible in one task only", "sole"),
     ):
         body.append(
             [name, together[key], apart[key], number(together[key] - apart[key], 0, signed=True)]
@@ -332,16 +384,15 @@ def _penalty_section(learner, pictures):
     )
 
 
-def _arcs_section(learner):
+def _arcs_section(learner, confidence):
     """One row per arc: in how many tasks it is, and its strength in each."""
-    arcs = learner.arcs_
+    from bnmtl.confidence import with_confidence
+
+    arcs = with_confidence(learner.arcs_, confidence)
     if arcs.empty:
         return "<h2>Arcs</h2>\n<p>No task has an arc.</p>"
     strongest = max(arcs["strength"].max(), 1e-9)
-    cells = {
-        (row["from"], row["to"], row["task"]): (row["strength"], row["compelled"])
-        for row in arcs.to_dict("records")
-    }
+    cells = {(row["from"], row["to"], row["task"]): row for row in arcs.to_dict("records")}
     graphs = learner.configuration_
     summary = arcs.groupby(["from", "to"], sort=True).agg(
         n_tasks=("n_tasks", "first"),
@@ -369,21 +420,36 @@ def _arcs_section(learner):
         "<h2>Arcs</h2>\n<p>Strength: how much of a task's own score (nats) is lost when the arc is "
         "removed. “tasks” counts those that have the arc, out of all that could have it. ⇄: "
         "direction not determined by the data; ←: the task has the arc in the other direction; "
-        "hatched: the task could not have it, because a variable is missing or constant there."
-        "</p>\n"
+        "hatched: the task could not have it, because a variable is missing or constant there. "
+        "+: both variables rise together; \u2212: one falls as the other rises."
+        f"{'' if confidence is None else _SHARES}</p>\n"
         f'<div class="scroll"><table class="arcs">{"".join(lines)}</table></div>'
     )
 
 
 def _arc_cell(found, graph, parent, child, strongest):
     if found is not None:
-        strength, compelled = found
-        shade = 0.06 + 0.5 * math.sqrt(max(strength, 0.0) / strongest)
+        shade = 0.06 + 0.5 * math.sqrt(max(found["strength"], 0.0) / strongest)
         style = f"background: rgba(0, 114, 178, {shade:.2f})"
-        kind, mark = ("cell", "") if compelled else ("cell reversible", " ⇄")
-        return f'<td class="{kind}" style="{style}">{number(strength)}{mark}</td>'
+        kind, mark = ("cell", "") if found["compelled"] else ("cell reversible", " ⇄")
+        mark += _sign(found["tau_b"]) + _share(found["edge_confidence"])
+        return f'<td class="{kind}" style="{style}">{number(found["strength"])}{mark}</td>'
     if graph.has_edge(child, parent):
         return '<td class="cell opposite">←</td>'
     if not could_have(graph, parent, child):
         return '<td class="cell lacking" title="a variable is missing or constant here"></td>'
     return '<td class="cell absent">·</td>'
+
+
+def _sign(tau):
+    if math.isnan(tau):
+        return ""
+    sign = "+" if tau > 0 else "\u2212"
+    return f' <b title="tau-b {number(tau, 2)}">{sign}</b>'
+
+
+def _share(confidence):
+    if math.isnan(confidence):
+        return ""
+    kind = "share weak" if confidence < 0.5 else "share"
+    return f'<br><span class="{kind}">{confidence:.0%}</span>'

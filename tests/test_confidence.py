@@ -112,7 +112,7 @@ def different_rows():
 
 
 def test_as_many_rows_are_drawn_with_replacement(scripted):
-    arc_confidence(different_rows(), scripted([]), n_bootstrap=30, random_state=0)
+    arc_confidence(different_rows(), scripted([]), n_bootstrap=30, random_state=0, subsample=None)
     drawn = Scripted.drawn
     assert len(drawn) == 30
     assert {own.n_rows for tasks in drawn for own in tasks.values()} == {8}
@@ -432,5 +432,5 @@ def test_limits_hold_for_each_replicate():
         warnings.simplefilter("always")
         learner = SingleTaskLearner(**{**CLIMB, "restarts": 50}, max_families=5)
         arc_confidence(related(), learner, n_bootstrap=2)
-    ended = [one for one in caught if "A search was ended by `max_families`=5" in str(one.message)]
-    assert len(ended) == 2
+    (ended,) = caught
+    assert "Replicates were ended by `max_families` and may lack arcs" in str(ended.message)

@@ -248,7 +248,7 @@ def test_sharing_counts_tasks_that_could_have_the_arc():
     assert counts["c", "d"] == (2, 3) and counts["c", "d"].kind == "some"
     assert counts["d", "c"].kind == "one"
     lonely = sharing({"1": graph("ab"), "2": graph(nodes="a")})
-    assert lonely["a", "b"] == (1, 1) and lonely["a", "b"].kind == "one"
+    assert lonely["a", "b"] == (1, 1) and lonely["a", "b"].kind == "sole"
 
 
 def with_constant():

@@ -186,7 +186,7 @@ def test_every_class_has_two_rows_to_learn_from():
 def test_pairs_are_counted_by_confidence():
     related = Related(problems.deletion("asia", 2, 0.2, random_state=0), 200, 0)
     learner = SingleTaskLearner(search="hill-climbing", restarts=0)
-    table = arc_confidence(related.tasks, learner, 100, random_state=0)
+    table = arc_confidence(related.tasks, learner, 100, 0, subsample=None)
     found = calibrated_arcs.counted(table, related)
     expected = {kind: {name: [0] * 101 for name in ("pairs", "true")} for kind in found}
     for _, task, parent, child, arc, edge in table.itertuples():

@@ -87,12 +87,14 @@ def test_sections(text):
 def test_task_table(text, learned):
     learner, single = learned
     for row in Page(text).table("task"):
-        task, n_rows, n_variables, n_arcs, n_all, n_one, n_reversible, *_, score, _, alone, _ = row
+        task, n_rows, n_variables, n_arcs, n_all, n_one, n_sole, n_reversible, *rest = row
+        _, score, _, alone, _ = rest
         own = learner.arcs_[learner.arcs_["task"] == task]
         assert (int(n_rows), int(n_variables)) == (120, learner.tasks_[task].n_variables)
         assert int(n_arcs) == len(own)
         assert int(n_reversible) == (~own["compelled"]).sum()
-        assert int(n_one) == (own["n_tasks"] == 1).sum()
+        assert int(n_one) == ((own["n_tasks"] == 1) & (own["n_tasks_possible"] == 2)).sum()
+        assert int(n_sole) == (own["n_tasks_possible"] == 1).sum()
         assert int(n_all) == ((own["n_tasks"] == 2) & (own["n_tasks_possible"] == 2)).sum()
         assert number(score) == pytest.approx(learner.task_scores_[task], abs=0.06)
         assert number(alone) == pytest.approx(single.task_scores_[task], abs=0.06)
@@ -213,7 +215,7 @@ def test_sharing_counts():
         ],
         columns=["from", "to", "task", "n_tasks", "n_tasks_possible"],
     )
-    assert sharing_counts(table) == {"arcs": 4, "all": 1, "some": 1, "one": 2}
+    assert sharing_counts(table) == {"arcs": 4, "all": 1, "some": 1, "one": 1, "sole": 1}
 
 
 def test_learner_must_be_fitted(tmp_path):

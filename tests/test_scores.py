@@ -20,7 +20,7 @@ from bnmtl.tasks import encode
 
 SCORES = [BDeu(), BDeu(10.0), BDs(), BDs(3.5), K2(), BIC(), AIC(), LogLikelihood()]
 SCORES += [MixedDirichlet(), MixedDirichlet((0.3, 2.0))]
-EQUIVALENT = [score for score in SCORES if not isinstance(score, (K2, BDs, MixedDirichlet))]
+EQUIVALENT = [score for score in SCORES if score.is_score_equivalent]
 by_name = pytest.mark.parametrize("score", SCORES, ids=repr)
 
 
@@ -171,6 +171,16 @@ def rows_of_cell(scratch, cell):
         bits = np.unpackbits(scratch.bits[begin:].view(np.uint8), bitorder="little")
         rows = np.flatnonzero(bits).tolist()[:size]
     return sorted(rows)
+
+
+@pytest.mark.parametrize("n_rows", [448, 449, 704, 720, 768, 1000])
+def test_memory_for_the_largest_task_holds_the_partitions_of_smaller_ones(n_rows):
+    """Cells of a smaller task may have bit sets from fewer rows on; one row a cell needs most."""
+    room = partition.new_partition(n_rows).bits.size
+    for n_smaller in range(1, n_rows + 1):
+        n_words = -(-n_smaller // 64)
+        fewest = max(n_words // partition.WORDS_PER_ROW, 1)
+        assert (n_smaller // fewest + 1) * n_words <= room, n_smaller
 
 
 @by_name

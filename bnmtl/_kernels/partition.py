@@ -71,6 +71,11 @@ def new_partition(n_rows):
     """Memory for partitions of tasks of up to that many rows."""
     n_rows = max(n_rows, 1)
     n_words = -(-n_rows // 64)
+    # A task of fewer rows has shorter sets, but may have one for every fewer rows. Of the cells
+    # with enough rows each has a set, and one more is tried.
+    words = np.arange(1, n_words + 1)
+    rows = np.minimum(64 * words, n_rows)
+    most_bits = ((rows // np.maximum(words // WORDS_PER_ROW, 1) + 2) * words).max()
     return Arrays(
         PARTITION,
         sizes=np.empty(n_rows, np.int64),
@@ -78,8 +83,7 @@ def new_partition(n_rows):
         rows_at=np.empty(n_rows, np.int64),
         order=np.empty(n_rows, np.uint32),
         bits_at=np.empty(n_rows, np.int64),
-        # One set for every `n_words // WORDS_PER_ROW` rows, and one that is tried.
-        bits=np.empty((n_rows // max(n_words // WORDS_PER_ROW, 1) + 2) * n_words, np.uint64),
+        bits=np.empty(most_bits, np.uint64),
         stack=np.empty((MOST_PARENTS_BY_BITS + 1) * n_words, np.uint64),
         digits=np.zeros(MOST_PARENTS_BY_BITS + 1, np.int64),
         keys=np.empty(n_rows, np.int64),

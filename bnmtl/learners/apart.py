@@ -173,7 +173,7 @@ def _pooled(tasks):
                 f"`{task.name}`; drop it, or learn the tasks together with MultitaskLearner."
             )
     codes = np.concatenate([task.codes for task in tasks.values()], axis=1)
-    return Tasks([Task("pooled", first.variables, first.states, codes)])
+    return Tasks([Task("pooled", first.variables, first.states, codes, first.ordered)])
 
 
 def _refuse_mapping(name, value, learner, wanted):

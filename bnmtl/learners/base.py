@@ -8,7 +8,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from bnmtl._kernels._jit import is_first_run
-from bnmtl.graphs import Configuration, compelled_arcs, could_have, from_adjacency
+from bnmtl.graphs import Configuration, compelled_arcs, from_adjacency, sharing
 from bnmtl.learners.demands import start_matrices, structure_priors
 from bnmtl.learners.sparsity import arc_probabilities, auto_prior
 from bnmtl.networks import BayesNet
@@ -20,6 +20,7 @@ from bnmtl.search.problem import TaskProblem
 from bnmtl.seeding import seed_of
 from bnmtl.smoothing import check_size
 from bnmtl.tasks import encode
+from bnmtl.tasks.association import signed_association
 from bnmtl.tasks.wording import warn
 
 
@@ -162,7 +163,7 @@ class Learner(BaseEstimator):
         with Reporter(self.progress) as report:
             return self.fit_rows(encoded, encoded, report)
 
-    def fit_rows(self, tasks, whole, report):
+    def fit_rows(self, tasks, whole, report, stopped=None):
         """Learn from some rows of tasks under the demands that all of their rows allow.
 
         Where the rows left do not vary, a required arc stays and a given start loses its arcs.
@@ -173,6 +174,8 @@ class Learner(BaseEstimator):
             The rows to learn from, and the same tasks with all rows.
         report : Reporter
             In place of the learner's own ``progress``.
+        stopped : set of str, default=None
+            Gets the names of the limits that ended a search; a warning tells of them without it.
 
         Returns
         -------
@@ -188,7 +191,10 @@ class Learner(BaseEstimator):
             del self._whole
         self.tasks_ = tasks
         self.families_ = effort.families()
-        self._warn_of_limits(effort)
+        if stopped is None:
+            self._warn_of_limits(effort)
+        else:
+            stopped.update(effort.stopped)
         return self
 
     def _effort(self):
@@ -322,25 +328,29 @@ class Learner(BaseEstimator):
             name: BayesNet.fit(graph, sources[name], self.parameter_sample_size)
             for name, graph in self.configuration_.items()
         }
-        self.arcs_ = arc_table(problems, self.configuration_)
+        self.arcs_ = arc_table(problems, self.configuration_, tasks)
         chances = arc_probabilities(self._structure_priors(tasks))
         self.arc_probability_ = pd.Series(chances, dtype=float).rename_axis("task")
 
 
-def arc_table(problems, configuration):
+def arc_table(problems, configuration, tasks):
     """One row per arc and task.
 
     Parameters
     ----------
     problems : list of TaskProblem
     configuration : Configuration
+    tasks : Tasks
+        The rows.
 
     Returns
     -------
     pandas.DataFrame
         Columns from, to, task, strength (nats that the task's own score loses without the arc),
         compelled (directed in the task's CPDAG), n_tasks with the arc, n_tasks_possible that could
-        have it: both variables are there and not constant; sorted by from, to and task.
+        have it: both variables are there and not constant; tau_b (Kendall's, of the two columns:
+        above 0 if both rise together; nan where it is within one standard error of 0 or the states
+        of a variable have no order); sorted by from, to and task.
     """
     rows = []
     for at, problem in enumerate(problems):
@@ -354,14 +364,14 @@ def arc_table(problems, configuration):
                 strength = -gains[index[parent]]
                 is_compelled = (parent, child) in compelled
                 rows.append((parent, child, at, problem.name, strength, is_compelled))
-    graphs = configuration.values()
-    counts = {arc: sum(g.has_edge(*arc) for g in graphs) for g in graphs for arc in g.edges}
-    possible = {arc: sum(could_have(g, *arc) for g in graphs) for arc in counts}
     rows.sort()
     parents, children, _, names, strengths, compelled = (
         zip(*rows, strict=True) if rows else [()] * 6
     )
-    arcs = list(zip(parents, children, strict=True))
+    counts = sharing(configuration)
+    shared = [counts[arc] for arc in zip(parents, children, strict=True)]
+    ends = zip(names, parents, children, strict=True)
+    signs = [signed_association(tasks[name], parent, child) for name, parent, child in ends]
     return pd.DataFrame(
         {
             "from": list(parents),
@@ -369,8 +379,9 @@ def arc_table(problems, configuration):
             "task": list(names),
             "strength": np.array(strengths, dtype=float),
             "compelled": np.array(compelled, dtype=bool),
-            "n_tasks": np.array([counts[arc] for arc in arcs], dtype=int),
-            "n_tasks_possible": np.array([possible[arc] for arc in arcs], dtype=int),
+            "n_tasks": np.array([own.n_tasks for own in shared], dtype=int),
+            "n_tasks_possible": np.array([own.n_possible for own in shared], dtype=int),
+            "tau_b": np.array(signs, dtype=float),
         }
     )
 

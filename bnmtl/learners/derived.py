@@ -1,10 +1,14 @@
-"""Learners made from a learner: for some of its tasks, at one penalty, for each task apart."""
+"""Learners made from a learner: for some of its tasks, at one penalty, for each task apart, with
+what it has chosen, with other graphs."""
 
+import copy
 from inspect import signature
 
 import networkx as nx
+import numpy as np
 from sklearn.base import clone
 
+from bnmtl.graphs import adjacency
 from bnmtl.learners.apart import SingleTaskLearner
 from bnmtl.learners.multitask import MultitaskLearner
 from bnmtl.learners.validated import MultitaskLearnerCV
@@ -12,7 +16,15 @@ from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior
 from bnmtl.search.constraints import is_by_task
 
-__all__ = ["apart", "at_penalty", "changed", "for_tasks"]
+__all__ = [
+    "apart",
+    "as_chosen",
+    "at_penalty",
+    "changed",
+    "family_limits",
+    "for_tasks",
+    "with_graphs",
+]
 
 
 def changed(learner, **parameters):
@@ -50,6 +62,92 @@ def at_penalty(learner, penalty):
         )
     parameters["prior"] = clone(prior).set_params(penalty=penalty)
     return MultitaskLearner(**parameters)
+
+
+def as_chosen(learner):
+    """An unfitted learner that takes for granted what a fitted one has chosen on its rows.
+
+    Parameters
+    ----------
+    learner : Learner
+        Fitted.
+
+    Returns
+    -------
+    Learner
+        A `MultitaskLearner` at the penalty of a `MultitaskLearnerCV`; else one of the same kind.
+    """
+    if isinstance(learner, MultitaskLearnerCV):
+        return at_penalty(learner, learner.penalty_)
+    return changed(learner)
+
+
+def family_limits(learner):
+    """What families a fitted learner allows, however its graphs come about.
+
+    Parameters
+    ----------
+    learner : Learner
+        Fitted.
+
+    Returns
+    -------
+    callable
+        (task, child, parents) -> False where these are more than `max_parents` or the table would
+        have too many cells. All parents but the last one are known to be allowed.
+    """
+    tasks = learner.tasks_
+    problems = {one.name: one for one in learner._problems(tasks, learner._effort())}
+
+    def allowed(name, child, parents):
+        problem = problems[name]
+        if len(parents) > problem.constraints.max_parents:
+            return False
+        at = {variable: i for i, variable in enumerate(problem.variables)}
+        *held, last = (at[parent] for parent in parents)
+        gains = problem.scores.gains(at[child], sorted(held))
+        return not np.isnan(gains[last])
+
+    return allowed
+
+
+def with_graphs(learner, configuration):
+    """A fitted learner as if it had found other graphs of the same tasks.
+
+    Parameters
+    ----------
+    learner : Learner
+        Fitted; it stays as it is.
+    configuration : mapping task -> networkx.DiGraph
+        DAGs over the variables of each task; a task that is left out has no arcs.
+
+    Returns
+    -------
+    Learner
+        With the graphs, their networks, arcs and scores; `score_` is -inf where the prior rules
+        them out. Whatever else the fit left, such as the penalty and what it was chosen by, is that
+        of the given learner.
+    """
+    other = copy.copy(learner)
+    tasks = learner.tasks_
+    problems = other._problems(tasks, other._effort())
+    empty = nx.DiGraph()
+    matrices = [
+        adjacency(configuration.get(name, empty), task.variables) for name, task in tasks.items()
+    ]
+    pairs = zip(problems, matrices, strict=True)
+    scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
+    other._publish(tasks, problems, matrices, sum(scores), scores)
+    other.score_ += _log_coupling(other)
+    return other
+
+
+def _log_coupling(learner):
+    """What the prior of a fitted learner gives to its graphs for agreeing; 0 where none does."""
+    if not isinstance(learner, MultitaskLearner) or len(learner.configuration_) == 1:
+        return 0.0
+    prior = as_chosen(learner).prior
+    return (PairedPrior() if prior is None else prior).log_prior(learner.configuration_)
 
 
 def for_tasks(learner, tasks):

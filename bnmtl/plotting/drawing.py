@@ -30,10 +30,11 @@ __all__ = [
 ]
 
 # Okabe and Ito's blue and orange, and a dark red-purple: apart in hue, in lightness, and for all
-# common forms of color blindness.
-COLORS = {"all": "#0072B2", "some": "#E69F00", "one": "#882255"}
-ABSENT = "#8A8A8A"
+# common forms of color blindness. Where nothing can be shared, no color.
+COLORS = {"all": "#0072B2", "some": "#E69F00", "one": "#882255", "sole": "#4A4A4A"}
+ABSENT = "#9A9A9A"
 INK = "#222222"
+_DASHES, _DOTS = (4.5, 2.5), (0.9, 1.4)  # lengths of marks and gaps, in points
 _BOX_EDGE = "#777777"
 _GHOST = "#B0B0B0"
 _STILL = ("#EDEDED", "#7A7A7A")  # box and name of a constant variable
@@ -81,10 +82,10 @@ def draw_text(axes, x, y, text, **style):
     return axes.text(x, y, text, va="baseline", rotation_mode="anchor", parse_math=False, **style)
 
 
-def draw_arc(axes, points, kind, compelled, width):
+def draw_arc(axes, points, kind, compelled, width, dotted=False):
     """Draw an arc along Bézier control points, its head ending at the last one.
 
-    A reversible (not compelled) arc is dashed and has an open head.
+    A reversible (not compelled) arc is dashed, unless it is dotted, and has an open head.
     """
     from matplotlib.patches import Polygon
 
@@ -96,8 +97,11 @@ def draw_arc(axes, points, kind, compelled, width):
     base = tip - length * direction
     shaft = points.copy()
     shaft[-2:] -= length * direction
-    dashes = "solid" if compelled else (0, (3.2, 1.8))
-    zorder = {"one": 2.2, "some": 2.1, "all": 2.0}[kind]
+    # In points, whatever the width: of wide lines a dash would be as long as an arc.
+    pattern = _DOTS if dotted else _DASHES
+    broken = 0, tuple(length / width for length in pattern)
+    dashes = broken if dotted or not compelled else "solid"
+    zorder = {"one": 2.2, "some": 2.1, "all": 2.0, "sole": 2.0}[kind]
     _draw_curve(axes, shaft, edgecolor=color, linewidth=width, linestyle=dashes, zorder=zorder)
     side = half * np.array([-direction[1], direction[0]])
     axes.add_patch(

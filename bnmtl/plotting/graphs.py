@@ -1,10 +1,8 @@
 """The tasks' graphs side by side, every variable at the same place."""
 
-from typing import NamedTuple
-
 import numpy as np
 
-from bnmtl.graphs import compelled_arcs, could_have, takes_part
+from bnmtl.graphs import compelled_arcs, could_have, sharing, takes_part
 from bnmtl.plotting.drawing import (
     LEGEND_ROW,
     SAMPLE,
@@ -27,6 +25,8 @@ from bnmtl.plotting.layout import (
     check_places,
     text_width,
 )
+from bnmtl.plotting.signs import draw_sign, read_signs, sign_places
+from bnmtl.plotting.widths import EQUAL, widths_of
 
 __all__ = ["dags", "sharing"]
 
@@ -36,67 +36,28 @@ LAYOUT_NAMES = {
     "layered": "layered (built in)",
 }
 
+_SIGN_TEXTS = {1: "both rise together", -1: "one falls as the other rises"}
 BOX_TEXTS = {"constant": "constant in this task", "ghost": "variable not in this task"}
 
 PAD = 12.0  # around a panel, in points
 TITLE = 30.0  # height of a panel's title and subtitle
 _ASPECT = 1.5  # width : height that the grid of panels comes near to
-_WIDTH = 1.4  # of an arc without strengths
-_WIDTHS = (0.6, 4.0)  # of arcs with strengths
 
 
-class Sharing(NamedTuple):
-    """In how many tasks an arc is, out of those that could have it."""
-
-    n_tasks: int
-    n_possible: int
-
-    @property
-    def kind(self):
-        """Return "all", "some" or "one"; an arc of the only task that could have it is "one"."""
-        if self.n_tasks == 1:
-            return "one"
-        return "all" if self.n_tasks == self.n_possible else "some"
-
-
-def sharing(configuration):
-    """Count for every arc the tasks that have it and those that could.
-
-    A task could have an arc if it has both variables and neither is constant there.
-
-    Parameters
-    ----------
-    configuration : mapping of networkx.DiGraph
-
-    Returns
-    -------
-    dict
-        (parent, child) -> `Sharing`, in sorted order.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> north = nx.DiGraph([("rain", "wet"), ("wet", "frogs")])
-    >>> south = nx.DiGraph([("rain", "wet")])
-    >>> sharing({"north": north, "south": south})  # doctest: +NORMALIZE_WHITESPACE
-    {('rain', 'wet'): Sharing(n_tasks=2, n_possible=2),
-     ('wet', 'frogs'): Sharing(n_tasks=1, n_possible=1)}
-    """
-    graphs = list(configuration.values())
-    return {
-        (a, b): Sharing(
-            sum(graph.has_edge(a, b) for graph in graphs),
-            sum(could_have(graph, a, b) for graph in graphs),
-        )
-        for a, b in sorted({arc for graph in graphs for arc in graph.edges})
-    }
-
-
-def dags(configuration, layout="auto", strength=None, columns=None, font_size=8.0):
+def dags(
+    configuration,
+    layout="auto",
+    strength=None,
+    columns=None,
+    font_size=8.0,
+    confidence=None,
+    signs=None,
+):
     """Draw the tasks' graphs side by side, every variable at the same place in all panels.
 
-    Arcs in all tasks that could have them, in some, and in one only differ in color; arcs that this
-    task could have but only others do are dotted. The direction of a dashed arc with an open head
+    Arcs in all tasks that could have them, in some, and in one only differ in color; those that
+    only one task could have are dark gray. Arcs that this task could have but only others do are
+    pale and dotted, without a head. The direction of a dashed arc with an open head
     is not determined by the data: the task's equivalence class has it either way, though tiers or
     required arcs may settle it. A variable that a task lacks is a pale outline, one that is
     constant in it (the node attribute `constant`) is gray.
@@ -112,11 +73,20 @@ def dags(configuration, layout="auto", strength=None, columns=None, font_size=8.
         (`figure.get_label()`).
     strength : pandas.DataFrame, optional
         A learner's `arcs_`, with columns from, to, task and strength: arcs are drawn the wider the
-        more score (nats) their removal costs that task. Default: all equally wide.
+        more score (nats) their removal costs that task. Default: all equally wide, unless there is
+        a `confidence`.
     columns : int, optional
         Number of panels in a row. Default: what comes nearest to a page in landscape.
     font_size : float, default=8.0
         Of the variables' names, in points; the figure grows with it. A `Layout` brings its own.
+    confidence : pandas.DataFrame, optional
+        The table of `bnmtl.confidence.arc_confidence`, with columns task, parent, child and edge:
+        arcs are drawn the wider the more replicates join the two variables, whichever way; those
+        that fewer than half of them join are thin and dotted. Not together with `strength`.
+    signs : pandas.DataFrame, optional
+        A learner's `arcs_`, with columns from, to, task and tau_b: a small + stands beside arcs
+        whose variables rise together, a - where one falls as the other rises; none beside dotted
+        arcs.
 
     Returns
     -------
@@ -136,6 +106,9 @@ def dags(configuration, layout="auto", strength=None, columns=None, font_size=8.
     >>> figure = dags({"north": north, "south": south}, layout="layered")
     >>> len(figure.axes), figure.get_label()
     (3, 'layered')
+    >>> import pandas as pd
+    >>> sure = pd.DataFrame({"task": ["north"], "parent": ["rain"], "child": ["wet"], "edge": 0.9})
+    >>> figure = dags({"north": nx.DiGraph([("rain", "wet")])}, confidence=sure)
     """
     configuration = check_configuration(configuration)
     check_font_size(font_size)
@@ -145,7 +118,13 @@ def dags(configuration, layout="auto", strength=None, columns=None, font_size=8.
         layout = arrange(configuration, layout, font_size)
     counts = sharing(configuration)
     check_places(layout, names, counts)
-    widths = _Widths(strength, configuration)
+    widths = widths_of(configuration, strength, confidence)
+    # Signs of arcs that hardly any replicate has would say too much.
+    found = {
+        arc: sign
+        for arc, sign in read_signs(signs, configuration).items()
+        if not widths.of(*arc).dotted
+    }
     # With one task nothing is shared, and its arcs are no exceptions either.
     kinds = {arc: n.kind if len(configuration) > 1 else "all" for arc, n in counts.items()}
     titles = {
@@ -157,12 +136,15 @@ def dags(configuration, layout="auto", strength=None, columns=None, font_size=8.
     n_columns = check_columns(columns) or grid_columns(len(configuration), *panel)
     n_columns = min(n_columns, len(configuration))
     n_rows = -(-len(configuration) // n_columns)
-    entries = _legend_entries(configuration, layout, counts, kinds, widths)
+    entries = _legend_entries(configuration, layout, counts, kinds, widths, set(found.values()))
     figure, corners = lay_out_figure(entries, panel, len(configuration), n_columns, n_rows)
     figure.set_label(layout.engine)
+    places = sign_places(layout, _signed_routes(layout, found))
     for (task, graph), corner in zip(configuration.items(), corners, strict=True):
         axes = panel_axes(figure, corner, panel, str(task))
         _draw_panel(axes, task, graph, titles[task], layout, kinds, widths)
+        own = {(a, b): found.get((str(task), str(a), str(b))) for a, b in graph.edges}
+        _draw_signs(axes, own, layout, places)
     return figure
 
 
@@ -212,52 +194,6 @@ def grid_columns(n_panels, width, height):
     return min(range(1, n_panels + 1), key=badness)
 
 
-class _Widths:
-    """Arc widths: all alike, or by the square root of the arcs' strengths."""
-
-    def __init__(self, strength, configuration):
-        self.strengths = {}
-        if strength is None:
-            return
-        lacking = {"from", "to", "task", "strength"} - set(getattr(strength, "columns", ()))
-        if lacking:
-            raise ValueError(
-                "`strength` must be a DataFrame with columns 'from', 'to', 'task' and 'strength', "
-                f"such as a learner's `arcs_`; {min(lacking)!r} is missing."
-            )
-        values = zip(
-            strength["task"], strength["from"], strength["to"], strength["strength"], strict=True
-        )
-        self.strengths = {
-            (str(task), str(a), str(b)): max(float(s), 0.0) for task, a, b, s in values
-        }
-        for task, graph in configuration.items():
-            for a, b in graph.edges:
-                if (str(task), str(a), str(b)) not in self.strengths:
-                    arc = f"{a} -> {b}" + (f" of task `{task}`" if task != "" else "")
-                    raise ValueError(
-                        f"`strength` must have a row for every arc; {arc} has none: give the "
-                        "graphs that it belongs to, as {task: graph}."
-                    )
-
-    def of(self, task, a, b):
-        return self.scaled(self.strengths[str(task), str(a), str(b)]) if self.strengths else _WIDTH
-
-    def scaled(self, strength):
-        thin, thick = _WIDTHS
-        strongest = max(self.strengths.values()) or 1.0
-        return thin + (thick - thin) * np.sqrt(strength / strongest)
-
-    def samples(self):
-        """Return three strengths for the legend, the first a round number near the strongest."""
-        if not self.strengths or max(self.strengths.values()) == 0:
-            return []
-        strongest = max(self.strengths.values())
-        unit = 10.0 ** np.floor(np.log10(strongest))
-        top = unit * np.floor(strongest / unit)
-        return [top, top / 4, top / 20]
-
-
 def _titles(task, graph, kinds, n_tasks):
     """Return a panel's title and subtitle."""
     n_arcs = graph.number_of_edges()
@@ -265,7 +201,9 @@ def _titles(task, graph, kinds, n_tasks):
     if n_tasks > 1 and n_arcs:
         n_all = sum(kinds[arc] == "all" for arc in graph.edges)
         n_one = sum(kinds[arc] == "one" for arc in graph.edges)
+        n_sole = sum(kinds[arc] == "sole" for arc in graph.edges)
         subtitle += f": {n_all} in all, {n_one} only here"
+        subtitle += f", {n_sole} possible only here" if n_sole else ""
     title = " ".join(str(task).split())
     return (title if len(title) <= 60 else title[:59] + "…"), subtitle
 
@@ -284,10 +222,10 @@ def _draw_panel(axes, task, graph, titles, layout, kinds, widths):
     for (a, b), route in layout.routes.items():
         points = route + shift
         if graph.has_edge(a, b):
-            draw_arc(axes, points, kinds[a, b], (a, b) in compelled, widths.of(task, a, b))
+            draw_arc(axes, points, kinds[a, b], (a, b) in compelled, *widths.of(task, a, b))
         elif graph.has_edge(b, a):
             points = points[::-1]
-            draw_arc(axes, points, kinds[b, a], (b, a) in compelled, widths.of(task, b, a))
+            draw_arc(axes, points, kinds[b, a], (b, a) in compelled, *widths.of(task, b, a))
         elif could_have(graph, a, b):
             draw_absent(axes, points)
     for variable, (x, y, width, height) in layout.boxes.items():
@@ -296,13 +234,28 @@ def _draw_panel(axes, task, graph, titles, layout, kinds, widths):
         draw_box(axes, box, layout.labels[variable], layout.font_size, kind)
 
 
+def _signed_routes(layout, signs):
+    """The routes of arcs that have a sign in some task."""
+    joined = {frozenset(arc) for _, *arc in signs}
+    return [(a, b) for a, b in layout.routes if frozenset((str(a), str(b))) in joined]
+
+
+def _draw_signs(axes, signs, layout, places):
+    """Write the signs of a panel's arcs, (a, b) -> +1, -1 or None, beside them."""
+    left = axes.get_xlim()[1] / 2 - layout.width / 2
+    for (a, b), sign in signs.items():
+        if sign:
+            x, y = places[(a, b) if (a, b) in places else (b, a)]
+            draw_sign(axes, left + x, TITLE + y, sign)
+
+
 def box_kind(graph, variable):
     if variable not in graph:
         return "ghost"
     return "variable" if takes_part(graph, variable) else "constant"
 
 
-def _legend_entries(configuration, layout, counts, kinds, widths):
+def _legend_entries(configuration, layout, counts, kinds, widths, signs):
     """List (drawing function, text) for what occurs in the panels."""
     graphs = list(configuration.values())
     partial = any(count.n_possible < len(graphs) for count in counts.values())
@@ -310,11 +263,12 @@ def _legend_entries(configuration, layout, counts, kinds, widths):
         "all": "in all tasks that could have it" if partial else "in all tasks",
         "some": "in some tasks",
         "one": "in this task only",
+        "sole": "possible in this task only",
     }
     if len(graphs) == 1:
         texts["all"] = "arc"
     found = [kind for kind in texts if kind in kinds.values()]
-    entries = [(_arc_mark(kind, True, _WIDTH), texts[kind]) for kind in found]
+    entries = [(_arc_mark(kind, True, EQUAL), texts[kind]) for kind in found]
     if any(
         not (graph.has_edge(a, b) or graph.has_edge(b, a)) and could_have(graph, a, b)
         for a, b in layout.routes
@@ -322,21 +276,25 @@ def _legend_entries(configuration, layout, counts, kinds, widths):
     ):
         entries.append((_absent_mark, "only in other tasks"))
     if any(set(graph.edges) - compelled_arcs(graph) for graph in graphs):
-        mark = _arc_mark(found[0], False, _WIDTH)
+        mark = _arc_mark(found[0], False, EQUAL)
         entries.append((mark, "dashed: direction not determined by the data"))
     boxes = {box_kind(graph, variable) for graph in graphs for variable in layout.boxes}
     for kind, text in BOX_TEXTS.items():
         if kind in boxes:
             entries.append((box_mark(kind), text))
-    for strength in widths.samples():
-        mark = _arc_mark(found[0], True, widths.scaled(strength))
-        entries.append((mark, f"strength {strength:.3g} nats"))
+    if found:
+        entries += [(_arc_mark(found[0], True, line), text) for line, text in widths.samples()]
+    entries += [(_sign_mark(sign), text) for sign, text in _SIGN_TEXTS.items() if sign in signs]
     entries.append((None, f"Layout: {LAYOUT_NAMES[layout.engine]}"))
     return entries
 
 
-def _arc_mark(kind, compelled, width):
-    return lambda axes, x, y: draw_arc(axes, legend_line(x, y), kind, compelled, width)
+def _arc_mark(kind, compelled, line):
+    return lambda axes, x, y: draw_arc(axes, legend_line(x, y), kind, compelled, *line)
+
+
+def _sign_mark(sign):
+    return lambda axes, x, y: draw_sign(axes, x + SAMPLE / 2, y, sign)
 
 
 def _absent_mark(axes, x, y):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bnmtl.graphs import compelled_arcs, could_have
+from bnmtl.graphs import compelled_arcs, could_have, sharing
 from bnmtl.plotting.drawing import (
     ABSENT,
     COLORS,
@@ -30,6 +30,8 @@ _CELLS = {
     "forward, reversible": (COLORS["all"], False, "\u2192"),
     "backward": (COLORS["some"], True, "\u2190"),
     "backward, reversible": (COLORS["some"], False, "\u2190"),
+    "sole": (COLORS["sole"], True, "\u2192"),
+    "sole, reversible": (COLORS["sole"], False, "\u2192"),
     "absent": ("#EFEFEF", True, ""),
     "impossible": (None, False, "\u00d7"),
 }
@@ -38,6 +40,8 @@ _CELL_TEXTS = {
     "forward, reversible": "arc as written, direction not determined by the data",
     "backward": "arc in the opposite direction",
     "backward, reversible": "opposite direction, not determined by the data",
+    "sole": "an arc that no other task could have",
+    "sole, reversible": "an arc that no other task could have, direction not determined",
     "absent": "no arc",
     "impossible": "a variable is missing or constant there",
 }
@@ -47,7 +51,8 @@ def arcs(configuration):
     """Draw the table of arcs by task.
 
     One row per joined pair of variables, written in the direction that most tasks have, those that
-    most tasks share first; one column per task. A cross marks tasks that could not have the arc,
+    most tasks share first; one column per task. Arcs that only one task could have are dark gray. A
+    cross marks tasks that could not have the arc,
     because they lack one of the variables or it is constant there (the node attribute `constant`).
 
     Parameters
@@ -113,14 +118,18 @@ def _rows(configuration):
         if backward > forward:
             a, b, forward, backward = b, a, backward, forward
         rows.append((-forward - backward, -forward, a, b))
+    counts = sharing(configuration)
+    # With one task nothing is shared, and its arcs are no exceptions either.
+    soles = {arc for arc, n in counts.items() if n.kind == "sole" and len(graphs) > 1}
     return [
-        ((a, b), [_cell(graph, compelled, a, b) for graph, compelled in graphs])
+        ((a, b), [_cell(graph, compelled, a, b, (a, b) in soles) for graph, compelled in graphs])
         for _, _, a, b in sorted(rows)
     ]
 
 
-def _cell(graph, compelled, a, b):
-    for arc, name in (((a, b), "forward"), ((b, a), "backward")):
+def _cell(graph, compelled, a, b, is_sole):
+    forward = "sole" if is_sole else "forward"
+    for arc, name in (((a, b), forward), ((b, a), "backward")):
         if graph.has_edge(*arc):
             return name if arc in compelled else f"{name}, reversible"
     return "absent" if could_have(graph, a, b) else "impossible"

@@ -28,8 +28,16 @@ class Score(BaseEstimator):
 
     Larger is better for every score. Parameter counts come from the declared states of a variable,
     never from the states that happen to occur.
+
+    Attributes
+    ----------
+    is_score_equivalent : bool
+        Whether graphs of one equivalence class always score alike. Where they do not, the score
+        prefers one member of a class, and directions that data cannot tell come out the same way
+        time and again.
     """
 
+    is_score_equivalent = True
     _kind = None
 
     def local_score(self, child, parents, frame, weights=None):
@@ -215,6 +223,7 @@ class BDs(_EquivalentSampleSize):
     -3.1781
     """
 
+    is_score_equivalent = False
     _kind = terms.BDS
 
 
@@ -234,6 +243,7 @@ class K2(Score):
     -2.4849
     """
 
+    is_score_equivalent = False
     _kind = terms.K2
 
 
@@ -264,6 +274,7 @@ class MixedDirichlet(Score):
     True
     """
 
+    is_score_equivalent = False
     _kind = terms.MIXTURE
 
     def __init__(self, concentrations=CONCENTRATIONS):

@@ -27,11 +27,13 @@ _CATEGORY_TYPES = (
 
 
 class Column(NamedTuple):
-    """State names of a column, its codes into them (-1 = missing), and who chose the names."""
+    """State names of a column, its codes into them (-1 = missing), who chose the names, and whether
+    they have an order: that in which an ordered categorical declares them, or that of numbers."""
 
     labels: list
     codes: np.ndarray
     declared: bool
+    ordered: bool = False
 
 
 def read_column(series, where, limit=MAX_STATES):
@@ -62,7 +64,8 @@ def read_column(series, where, limit=MAX_STATES):
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         _check_number(len(dtype.categories), dtype.categories, where, limit)
-        return Column(_category_labels(dtype.categories, where), series.array.codes, True)
+        labels = _category_labels(dtype.categories, where)
+        return Column(labels, series.array.codes, True, bool(dtype.ordered))
     kind, values = _kind(series)
     if kind in ("floating", "mixed-integer-float"):
         return _read_floats(as_floats(values), where, limit)
@@ -70,7 +73,7 @@ def read_column(series, where, limit=MAX_STATES):
         codes, uniques = pd.factorize(values)
         uniques = uniques.tolist()
         _check_number(len(uniques), uniques, where, limit)
-        return Column([str(value) for value in uniques], codes, False)
+        return Column([str(value) for value in uniques], codes, False, kind == "integer")
     if kind in ("mixed", "mixed-integer", "empty"):
         return _read_mixed(values, where, limit)
     raise TypeError(_not_discrete(where, kind))
@@ -113,7 +116,7 @@ def _read_floats(values, where, limit):
     if (uniques != np.floor(uniques)).any():
         raise ValueError(_continuous(where, len(uniques)))
     _check_number(len(uniques), uniques, where, limit)
-    return Column([str(int(value)) for value in uniques], codes, False)
+    return Column([str(int(value)) for value in uniques], codes, False, True)
 
 
 def _read_mixed(values, where, limit):
@@ -127,7 +130,7 @@ def _read_mixed(values, where, limit):
             raise ValueError(_same_string(where, label))
         codes[row] = labels.setdefault(label, len(labels))
     _check_number(len(labels), labels, where, limit)
-    return Column(list(labels), codes, False)
+    return Column(list(labels), codes, False, set(families.values()) <= {"number"})
 
 
 def _label(value, values, where):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.tasks.columns import read_column
-from bnmtl.tasks.states import MISSING_STATE, shared_states
+from bnmtl.tasks.states import MISSING_STATE, ordered_variables, shared_states
 from bnmtl.tasks.task import Task, Tasks
 from bnmtl.tasks.wording import count, listed, type_of, warn
 
@@ -93,8 +93,8 @@ def encode_frames(frames, missing):
     if missing == "error":
         for name, own in columns.items():
             _check_complete(name, own)
-    states = shared_states(columns)
-    return Tasks(_encode(name, own, states) for name, own in columns.items())
+    states, ordered = shared_states(columns), ordered_variables(columns)
+    return Tasks(_encode(name, own, states, ordered) for name, own in columns.items())
 
 
 def split(frame, column):
@@ -263,7 +263,7 @@ def _check_complete(name, columns):
         )
 
 
-def _encode(name, columns, states):
+def _encode(name, columns, states, ordered):
     """Return the Task of one task's columns."""
     codes = np.empty((len(columns), len(next(iter(columns.values())).codes)), dtype=np.uint8)
     for i, (variable, own) in enumerate(columns.items()):
@@ -272,7 +272,8 @@ def _encode(name, columns, states):
         lookup = [index[label] for label in own.labels] + [index.get(MISSING_STATE, 0)]
         np.take(np.array(lookup, dtype=np.uint8), own.codes, out=codes[i], mode="wrap")
     codes.flags.writeable = False
-    return Task(name, tuple(columns), tuple(states[variable] for variable in columns), codes)
+    own = tuple(states[variable] for variable in columns)
+    return Task(name, tuple(columns), own, codes, tuple(v for v in columns if v in ordered))
 
 
 def _remarks(tasks):

@@ -8,6 +8,8 @@ from bnmtl.tasks.columns import MAX_STATES
 from bnmtl.tasks.wording import listed
 
 MISSING_STATE = "missing"
+# Pairs of states of which the first is the low one; sorted, as they are looked up.
+_PAIRS = {("absent", "present"), ("no", "yes"), ("false", "true"), ("0", "1")}
 _INTEGER = re.compile(r"[+-]?[0-9]{1,1000}")
 
 
@@ -18,6 +20,38 @@ def shared_states(columns):
         for variable, column in own.items():
             by_variable.setdefault(variable, {})[name] = column
     return {variable: _states(variable, by_variable[variable]) for variable in sorted(by_variable)}
+
+
+def ordered_variables(columns):
+    """Return the variables whose states have an order in all tasks; `columns` as above.
+
+    Where some tasks declare their states, these decide: the values of the others are among them.
+    """
+    by_variable = {}
+    for own in columns.values():
+        for variable, column in own.items():
+            by_variable.setdefault(variable, []).append(column)
+    return {variable for variable, own in by_variable.items() if _are_ordered(own)}
+
+
+def _are_ordered(columns):
+    deciding = [own for own in columns if own.declared] or columns
+    return all(own.ordered for own in deciding)
+
+
+def state_ranks(states, is_ordered):
+    """Return the rank of every state, -1 for missing values; None for states without an order.
+
+    Two states that are absent / present, no / yes, false / true or 0 / 1 always have one, whichever
+    stands first and whatever their capitals.
+    """
+    values = [state for state in states if state != MISSING_STATE]
+    if len(values) == 2 and tuple(sorted(map(str.casefold, values))) in _PAIRS:
+        values.sort(key=str.casefold)
+    elif not is_ordered:
+        return None
+    rank = {state: at for at, state in enumerate(values)}
+    return tuple(rank.get(state, -1) for state in states)
 
 
 def _states(variable, columns):

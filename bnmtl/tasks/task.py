@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from bnmtl.tasks.states import state_ranks
 from bnmtl.tasks.wording import count, listed, type_of
 
 
@@ -26,13 +27,17 @@ class Task:
         Declared states of each variable, in the order of `variables`; the same in all tasks.
     codes : numpy.ndarray of uint8, shape (n_variables, n_rows)
         State of every variable in every row as an index into its states; C-contiguous, read-only.
+    ordered : tuple of str, default=()
+        Variables whose states stand in an order, from low to high: those of cut and whole-number
+        columns and of ordered categoricals.
 
     Raises
     ------
     TypeError
         When the codes are no array of integers.
     ValueError
-        When variables, states and codes do not fit to each other.
+        When variables, states and codes do not fit to each other, or there is no such variable as
+        one that is `ordered`.
 
     Examples
     --------
@@ -50,6 +55,7 @@ class Task:
     variables: tuple[str, ...]
     states: tuple[tuple[str, ...], ...]
     codes: np.ndarray
+    ordered: tuple[str, ...] = ()
 
     def __post_init__(self):
         self._check()
@@ -79,6 +85,12 @@ class Task:
                     f"Task `{self.name}`: `codes` of `{variable}` must be from 0 to "
                     f"{len(states) - 1}, one for each state, got {own.min()} to {own.max()}."
                 )
+        unknown = sorted(set(self.ordered) - set(self.variables))
+        if unknown:
+            raise ValueError(
+                f"Task `{self.name}`: `ordered` must name its variables, got `{unknown[0]}`; leave "
+                "that out."
+            )
 
     def __repr__(self):
         sizes = f"{count(self.n_variables, 'variable')}, {count(self.n_rows, 'row')}"
@@ -107,10 +119,25 @@ class Task:
         one_state = self.codes.min(axis=1) == self.codes.max(axis=1)
         return tuple(v for v, is_one in zip(self.variables, one_state, strict=True) if is_one)
 
-    def frame(self):
-        """Return the rows as a DataFrame of unordered categoricals with all declared states.
+    @cached_property
+    def ranks(self):
+        """Rank of every state, from low to high, by variable whose states have an order.
 
-        Encoding the frame again gives the same variables, states and codes.
+        These are the `ordered` ones and those of two states such as no / yes, absent / present,
+        False / True or 0 / 1, whose order is that of their meaning. The state of missing values has
+        the rank -1.
+        """
+        found = {
+            variable: state_ranks(states, variable in self.ordered)
+            for variable, states in zip(self.variables, self.states, strict=True)
+        }
+        return {variable: ranks for variable, ranks in found.items() if ranks is not None}
+
+    def frame(self):
+        """Return the rows as a DataFrame of categoricals with all declared states.
+
+        Categoricals are ordered where the variable's states are. Encoding the frame again gives the
+        same variables, states, codes and order.
 
         Returns
         -------
@@ -127,7 +154,9 @@ class Task:
         """
         return pd.DataFrame(
             {
-                variable: pd.Categorical.from_codes(codes, categories=list(states))
+                variable: pd.Categorical.from_codes(
+                    codes, categories=list(states), ordered=variable in self.ordered
+                )
                 for variable, states, codes in zip(
                     self.variables, self.states, self.codes, strict=True
                 )
@@ -164,7 +193,7 @@ class Task:
         """
         codes = np.take(self.codes, self._row_indices(rows), axis=1)
         codes.flags.writeable = False
-        return Task(self.name, self.variables, self.states, codes)
+        return Task(self.name, self.variables, self.states, codes, self.ordered)
 
     def _row_indices(self, rows):
         indices = np.asarray(rows)

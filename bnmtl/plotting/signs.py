@@ -1,0 +1,119 @@
+"""Where the signs of association stand beside arcs, and how they are drawn."""
+
+import numpy as np
+
+from bnmtl.plotting.drawing import INK, draw_text
+
+__all__ = ["draw_sign", "read_signs", "sign_places"]
+
+_SIZE = 9.0  # of the sign, in points; it is about as high as it is wide
+_ASIDE = 7.5  # from the arc to the middle of the sign
+_ALONG = np.linspace(0.15, 0.85, 15)  # where along the arc it may stand
+_ROOM = 7.0  # to other arcs; more is no better
+_APART = 13.0  # of two signs, so that neither's line of text touches the other
+_PER_CURVE = 12  # points that stand for a Bézier curve
+
+
+def read_signs(table, configuration):
+    """Return +1 and -1 by (task, parent, child) for the arcs that have a sign.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame or None
+        A learner's `arcs_`: columns task, from, to, tau_b; arcs may be missing.
+    configuration : mapping of networkx.DiGraph
+    """
+    if table is None:
+        return {}
+    columns = ("task", "from", "to", "tau_b")
+    lacking = set(columns) - set(getattr(table, "columns", ()))
+    if lacking:
+        raise ValueError(
+            f"`signs` must be a DataFrame with columns {', '.join(map(repr, columns))}, such as a "
+            f"learner's `arcs_`; {min(lacking)!r} is missing."
+        )
+    arcs = {(str(task), str(a), str(b)) for task, g in configuration.items() for a, b in g.edges}
+    values = zip(*(table[column] for column in columns), strict=True)
+    found = {(str(task), str(a), str(b)): float(tau) for task, a, b, tau in values}
+    return {arc: int(np.sign(tau)) for arc, tau in found.items() if arc in arcs and tau * tau > 0}
+
+
+def sign_places(layout, arcs):
+    """Choose a place beside each arc where a sign meets no box and is far from other arcs.
+
+    Parameters
+    ----------
+    layout : Layout
+    arcs : iterable of (a, b)
+        The routes that have a sign in some panel: keys of ``layout.routes``.
+
+    Returns
+    -------
+    dict
+        (a, b) -> (x, y) in the layout's points.
+    """
+    points = {arc: _samples(route) for arc, route in layout.routes.items()}
+    placed = np.zeros((0, 2))
+    places = {}
+    for arc in sorted(arcs):
+        candidates = _beside(points[arc])
+        others = [own for other, own in points.items() if other != arc]
+        room = np.minimum(_distances(candidates, np.vstack([np.zeros((0, 2)), *others])), _ROOM)
+        # Its own arc may bend back to it.
+        room = np.minimum(room, _distances(candidates, points[arc]) + 1.5)
+        # Boxes and signs that hide it are worse than any arc; the middle wins ties.
+        room -= 100.0 * _covered(candidates, layout)
+        room -= 100.0 * (_distances(candidates, placed) < _APART)
+        room -= np.tile(np.abs(_ALONG - 0.5), 2)
+        places[arc] = tuple(candidates[np.argmax(room)].tolist())
+        placed = np.vstack([placed, places[arc]])
+    return places
+
+
+def _samples(route):
+    """Points along a chain of cubic Bézier curves."""
+    t = np.linspace(0, 1, _PER_CURVE, endpoint=False)[:, None]
+    weights = (1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t**2, t**3
+    curves = [
+        sum(w * p for w, p in zip(weights, route[i : i + 4], strict=True))
+        for i in range(0, len(route) - 1, 3)
+    ]
+    return np.vstack([*curves, route[-1:]])
+
+
+def _beside(points):
+    """Places on both sides of a line, by length along it."""
+    steps = np.diff(points, axis=0)
+    lengths = np.r_[0.0, np.cumsum(np.hypot(*steps.T))]
+    at = _ALONG * lengths[-1]
+    on_line = np.column_stack([np.interp(at, lengths, one) for one in points.T])
+    segment = np.clip(np.searchsorted(lengths, at, side="right") - 1, 0, len(steps) - 1)
+    direction = steps[segment] / np.maximum(np.hypot(*steps[segment].T), 1e-9)[:, None]
+    normal = np.column_stack([-direction[:, 1], direction[:, 0]])
+    return np.vstack([on_line + _ASIDE * normal, on_line - _ASIDE * normal])
+
+
+def _distances(places, points):
+    """Distance of each place to the nearest point."""
+    if not len(points):
+        return np.full(len(places), np.inf)
+    apart = places[:, None, :] - points[None, :, :]
+    return np.sqrt((apart**2).sum(axis=-1)).min(axis=1)
+
+
+def _covered(places, layout):
+    """Whether a sign at each place would touch a box."""
+    x, y, width, height = np.array(list(layout.boxes.values())).T
+    across = np.abs(places[:, :1] - x) < (width + _SIZE) / 2
+    along = np.abs(places[:, 1:] - y) < (height + _SIZE) / 2
+    return (across & along).any(axis=1)
+
+
+def draw_sign(axes, x, y, sign):
+    """Write a plus or a minus with a white rim, its middle at (x, y)."""
+    from matplotlib.patheffects import withStroke
+
+    text = "+" if sign > 0 else "\N{MINUS SIGN}"
+    style = {"fontsize": _SIZE, "color": INK, "ha": "center", "zorder": 5, "fontweight": "bold"}
+    written = draw_text(axes, x, y, text, **style)
+    written.set_path_effects([withStroke(linewidth=1.8, foreground="white")])
