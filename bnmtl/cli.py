@@ -336,6 +336,8 @@ def _confidence_lines(result):
     from bnmtl.confidence import MEANING, with_confidence
 
     arcs = with_confidence(result.learner.arcs_, result.confidence)
+    if arcs.empty:
+        return
     shares = arcs["edge_confidence"]
     yield (
         f"Of {len(arcs)} arcs in the tasks' graphs, {(shares >= 0.95).sum()} are joined in 95 % or "

@@ -41,8 +41,8 @@ _DIRECTION = (
 _SIGNS = (
     "A small + beside an arc says that the two variables rise together in that task, a \u2212 that "
     "one falls as the other rises (Kendall's tau-b, which looks at the two variables alone, "
-    "whatever else is known). Where it is within one standard error of 0, and where the states of "
-    "a variable have no order, there is no sign."
+    "whatever else is known). There is no sign where it is within one standard error of 0 or the "
+    "states of a variable have no order, and in the picture none beside dotted arcs."
 )
 _SHARES = " Percentages: replicates that join the two variables; gray where fewer than half do."
 
@@ -227,7 +227,7 @@ def _graphs_section(learner, pictures, confidence):
         f"<h2>Graphs</h2>\n{image(figure, f'The graphs of the tasks {tasks}', wide=True)}\n"
         f"<p><b>What an arrow means.</b> {_DIRECTION}{_preference(learner)}</p>"
         f"{_confidence_words(confidence)}"
-        f"<p><b>Signs.</b> {_SIGNS}</p>"
+        f"{_sign_words(learner)}"
     )
 
 
@@ -241,6 +241,10 @@ def _preference(learner):
         "of one class it prefers some to others. A direction may then be the same in all "
         "replicates although the arc is reversible; that is the score's preference, not evidence."
     )
+
+
+def _sign_words(learner):
+    return f"<p><b>Signs.</b> {_SIGNS}</p>" if learner.arcs_["tau_b"].notna().any() else ""
 
 
 def _confidence_words(confidence):
@@ -339,12 +343,10 @@ def _comparison_section(learner, single_task):
                 number(difference, digits, signed=True),
             ]
         )
-    for name, key in (
-        ("different arcs", "arcs"),
-        ("arcs in all tasks", "all"),
-        ("arcs in one task only", "one"),
-        ("arcs possible in one task only", "sole"),
-    ):
+    counted = {"arcs": "different arcs", "all": "arcs in all tasks", "one": "arcs in one task only"}
+    if together["sole"] or apart["sole"]:
+        counted["sole"] = "arcs possible in one task only"
+    for key, name in counted.items():
         body.append(
             [name, together[key], apart[key], number(together[key] - apart[key], 0, signed=True)]
         )

@@ -22,7 +22,9 @@ from bnmtl.graphs import takes_part
 from bnmtl.io.run import read_run
 from bnmtl.options import Options
 
-FIXED = ["arcs.csv", "arcs.png", "dags.png", "dags.svg", "report.html", "run.json"]
+FIXED = [
+    *("arcs.csv", "arcs.png", "confidence.csv", "dags.png", "dags.svg", "report.html", "run.json"),
+]
 
 
 @pytest.fixture
@@ -81,7 +83,10 @@ def test_run_json(call, files):
         "jobs": None,
         "out": "run",
         "force": False,
+        "bootstrap": 30,
+        "threshold": None,
     }
+    assert found["replicates"] == 30
     assert [task["name"] for task in found["tasks"]] == ["north", "south"]
     assert found["tasks"][0]["file"] == "north.bif"
     assert found["tasks"][0]["rows"] == 80
@@ -131,6 +136,9 @@ def test_a_run_is_read_back(call, files):
         "compelled",
         "n_tasks",
         "n_tasks_possible",
+        "tau_b",
+        "confidence",
+        "edge_confidence",
     ]
     assert {(r["from"], r["to"], r["task"]) for r in rows} == {
         (*arc, task) for task, graph in run.configuration.items() for arc in graph.edges

@@ -540,6 +540,23 @@ def test_penalties():
         plotting.penalties(scores, 0.5)
 
 
+def test_penalties_with_their_standard_errors():
+    scores = pd.Series([-3.2, -3.0, -3.1], index=[0.0, 0.9, 1.0])
+    errors = pd.Series([0.3, 0.2, 0.1], index=[1.0, 0.9, 0.0])
+    (axes,) = plotting.penalties(scores, 0.9, errors).axes
+    (band,) = axes.collections
+    edge = {tuple(point) for point in band.get_paths()[0].vertices.round(9)}
+    assert {(0, -3.3), (0, -3.1), (1, -3.2), (1, -2.8), (2, -3.4), (2, -2.8)} <= edge
+    assert "band: one standard error" in [text.get_text() for text in axes.texts]
+    assert not plotting.penalties(scores, 0.9).axes[0].collections
+    with pytest.raises(ValueError, match="`errors` must have one for every scored penalty; 0.9 "):
+        plotting.penalties(scores, errors=errors.drop(0.9))
+    with pytest.raises(ValueError, match="`errors` must be 0 or more; -0.3 was given"):
+        plotting.penalties(scores, errors=-errors)
+    with pytest.raises(TypeError, match="`errors` must be a pandas.Series"):
+        plotting.penalties(scores, errors=[0.1, 0.2, 0.3])
+
+
 def test_files_are_the_same_on_every_run():
     first, second = (plotting.dags(three_tasks()) for _ in range(2))
     assert plotting.svg(first) == plotting.svg(second)

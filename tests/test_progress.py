@@ -65,3 +65,12 @@ def test_true_draws_and_clears(capsys):
         report("single-task", "north", 1, 2, -1.0)
         assert report._listener is not None
     assert report._listener is None
+
+
+def test_the_time_left_is_shown():
+    text = io.StringIO()
+    with Bar(Console(file=text, force_terminal=True, width=120)) as bar:
+        for done in range(1, 4):
+            bar(ProgressEvent("bootstrap", None, done, 4, None))
+        bar._display.refresh()
+    assert " left" in text.getvalue()

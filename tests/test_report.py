@@ -8,6 +8,8 @@ import pytest
 from pages import Page
 
 from bnmtl import (
+    K2,
+    BDeu,
     MultitaskLearner,
     MultitaskLearnerCV,
     PairedPrior,
@@ -144,6 +146,28 @@ def test_one_task_says_that_nothing_is_shared(tmp_path):
     assert "nothing is shared" in text
     assert "Against" not in text
     assert "How much to share" not in text
+
+
+def test_scores_that_prefer_graphs_of_a_class_are_explained(tmp_path):
+    texts = {}
+    for score in (K2(), BDeu()):
+        learner = SingleTaskLearner(score, n_starts=1, iterations=2, random_state=0).fit(tables())
+        path = report.write(tmp_path / "r.html", learner)
+        texts[type(score).__name__] = path.read_text(encoding="utf-8")
+    assert "The score used, K2, is not score equivalent" in texts["K2"]
+    assert "not score equivalent" not in texts["BDeu"]
+
+
+def test_arcs_have_their_confidence_and_sign(tmp_path, learned):
+    learner, _ = learned
+    arcs = learner.arcs_.rename(columns={"from": "parent", "to": "child"})
+    sure = arcs[["task", "parent", "child"]].assign(arc=0.25, edge=0.4)
+    sure.loc[0, "edge"] = 0.9
+    text = report.write(tmp_path / "r.html", learner, confidence=sure).read_text(encoding="utf-8")
+    assert text.count('<span class="share">90%</span>') == 1
+    assert text.count('<span class="share weak">40%</span>') == len(sure) - 1
+    assert text.count('<b title="tau-b ') == arcs["tau_b"].notna().sum() > 0
+    assert "How sure an arc is." in text
 
 
 def test_given_penalty_and_pictures(tmp_path):

@@ -1,6 +1,7 @@
 """What speaks for each penalty, held-out rows or the posterior, as a picture."""
 
 import numpy as np
+import pandas as pd
 
 from bnmtl.plotting.drawing import COLORS, INK, new_figure
 
@@ -10,7 +11,7 @@ _HELD_OUT = "held-out log-likelihood\n(nats per row)"
 _SCORES = {"nats": "log posterior\n(nats, up to a constant)"}
 
 
-def penalties(validation_scores, penalty=None):
+def penalties(validation_scores, penalty=None, errors=None):
     """Draw the validation scores by penalty.
 
     Parameters
@@ -21,6 +22,9 @@ def penalties(validation_scores, penalty=None):
         crowd together below 1.
     penalty : float, optional
         The chosen one, which is marked.
+    errors : pandas.Series, optional
+        Standard error of each score, indexed by penalty; drawn as a band of one error to both
+        sides.
 
     Returns
     -------
@@ -29,7 +33,7 @@ def penalties(validation_scores, penalty=None):
     Raises
     ------
     ValueError
-        If `penalty` is not among those scored.
+        If `penalty` is not among those scored, or `errors` lacks one of them or is below 0.
 
     Examples
     --------
@@ -42,12 +46,25 @@ def penalties(validation_scores, penalty=None):
             f"`penalty` must be one of the scored penalties; {penalty!r} was given, which is none "
             f"of {', '.join(map(penalty_name, scores.index))}."
         )
+    band = None if errors is None else _checked_errors(errors, scores.index)
     x = np.arange(len(scores))
     y = scores.to_numpy(dtype=float)
     y = np.where(np.isfinite(y), y, np.nan)
     figure = new_figure(max(250.0, 70 + 26.0 * len(scores)), 190.0)
     figure.set_layout_engine("constrained")
     axes = figure.add_subplot(label="penalties")
+    if band is not None:
+        axes.fill_between(x, y - band, y + band, color=COLORS["all"], alpha=0.2, linewidth=0)
+        axes.annotate(
+            "band: one standard error",
+            (1, 0),
+            xycoords="axes fraction",
+            xytext=(-2, 3),
+            textcoords="offset points",
+            ha="right",
+            fontsize=8,
+            color="#555555",
+        )
     axes.plot(x, y, "-o", color=COLORS["all"], linewidth=1.2, markersize=3.5)
     if penalty is not None:
         at = scores.index.get_loc(penalty)
@@ -71,6 +88,23 @@ def penalties(validation_scores, penalty=None):
     axes.set_ylabel(_SCORES.get(scores.name, _HELD_OUT), fontsize=8, color=INK)
     axes.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def _checked_errors(errors, scored):
+    """Return the errors in the order of the scored penalties; nan is no band."""
+    if not isinstance(errors, pd.Series):
+        raise TypeError(
+            f"`errors` must be a pandas.Series by penalty; a {type(errors).__name__} was given."
+        )
+    lacking = [one for one in scored if one not in errors.index]
+    if lacking:
+        raise ValueError(
+            f"`errors` must have one for every scored penalty; {penalty_name(lacking[0])} has none."
+        )
+    band = errors.loc[scored].to_numpy(dtype=float)
+    if (band < 0).any():
+        raise ValueError(f"`errors` must be 0 or more; {band[band < 0][0]:g} was given.")
+    return band
 
 
 def penalty_name(penalty):
