@@ -14,7 +14,7 @@ from bnmtl.search.path import solve_path
 
 __all__ = ["CONCENTRATIONS", "FIXED_PENALTIES", "WAYS", "Path", "choices", "expecting", "folds_of"]
 
-# The concentrations that the default had when these studies were made; larger ones were added since,
+# The default concentrations when these studies were made; larger ones were added since
 # for five tasks of noise (`benchmarks.no_structure`).
 CONCENTRATIONS = (0.01, 0.05, 0.2, 0.5, 1.0)
 CHOSEN = ("posterior", "cv", "one-standard-error", "posterior within one error")
