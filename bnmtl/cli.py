@@ -201,13 +201,16 @@ def _progress():
 
 
 def _print_networks(result):
-    """Show sizes, sharing and scores."""
+    """Show sizes, sharing and how well held-out rows are predicted."""
     from bnmtl.report import sharing_kinds
 
     record = result.record
     several = result.single_task is not None
     columns = ["task", "rows", "variables", "arcs"]
-    columns += ["in all", "score", "alone"] if several else ["score"]
+    held_out = record["held_out"]
+    ways = [way for way in ("together", "alone", "empty") if held_out and way in held_out]
+    columns += ["in all"] if several else []
+    columns += [{"alone": "each alone", "empty": "no arcs"}.get(way, way) for way in ways]
     arcs = result.learner.arcs_
     kinds = sharing_kinds(arcs)
     rows = []
@@ -216,11 +219,12 @@ def _print_networks(result):
         if several:
             own = zip(kinds, arcs["task"], strict=True)
             shared = sum(kind == "all" and name == task["name"] for kind, name in own)
-            row += [f"{shared}", f"{task['score']:,.1f}", f"{task['single_task_score']:,.1f}"]
-        else:
-            row += [f"{task['score']:,.1f}"]
+            row += [f"{shared}"]
+        row += [f"{held_out['tasks'][task['name']][way]:.2f}" for way in ways]
         rows.append(row)
     _print_table(columns, rows)
+    if ways:
+        _print_lines(["Held-out rows: mean log-likelihood of a row in nats, larger is better."])
 
 
 def _print_predictions(result):
@@ -311,15 +315,20 @@ def _print_lines(lines):
 
 
 def _summary_lines(result):
+    from bnmtl.gains import sentences
+
     record = result.record
     yield ""
+    for sentence in sentences(record["held_out"], len(result.learner.arcs_)):
+        yield from textwrap.wrap(sentence, 100)
     if result.single_task is None:
         yield "One task: nothing is shared."
     else:
+        from bnmtl.gains import WAYS
         from bnmtl.plotting.curves import penalty_name
 
         counts = record["arcs"]
-        chosen = "chosen by cross-validation" if "validation_scores" in record else "as given"
+        chosen = WAYS[record["chosen_by"]] if "validation_scores" in record else "as given"
         yield (
             f"{counts['arcs']} different arcs: {counts['all']} in all tasks that could have them, "
             f"{counts['some']} in some, {counts['one']} in one only"

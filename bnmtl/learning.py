@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bnmtl import report
+from bnmtl.gains import held_out_record
 from bnmtl.graphs import takes_part
 from bnmtl.io.run import RUN_FILE
 from bnmtl.output import OutputFolder, file_names
@@ -20,6 +21,7 @@ from bnmtl.runs import (
     warnings_kept,
     write_record,
 )
+from bnmtl.tasks.wording import count, listed, warn
 
 __all__ = ["Result", "run"]
 
@@ -62,6 +64,7 @@ def run(options, progress=None):
     """
     clock = Clock()
     _check_threshold(options)
+    _check_choice(options)
     folder = OutputFolder(options.out, options.force)
     fixed = (*_FIXED_FILES, _CONFIDENCE_FILE) if options.bootstrap else _FIXED_FILES
     folder.reserve(fixed)
@@ -74,6 +77,9 @@ def run(options, progress=None):
         clock.lap("reading")
         learner = _learner(options, tasks, common).fit(tasks)
         clock.lap("learning")
+        _warn_of_few_rows(learner)
+        held_out = _compared(options, learner, tasks)
+        clock.lap("comparing on held-out rows")
         learned, confidence = learner, None
         if options.bootstrap:
             confidence = _replicated(learner, tasks, options)
@@ -89,6 +95,7 @@ def run(options, progress=None):
             **begin_record("learn", options, user_messages(caught), all_files),
             **origin,
             **_record(options, learner, single_task, files),
+            "held_out": held_out,
         }
         if learned is not learner:
             record["learned_arcs"] = {
@@ -108,8 +115,65 @@ def _learner(options, tasks, common):
         return SingleTaskLearner(**common)
     prior = prior_class(options.prior)
     if options.penalty == "auto":
-        return MultitaskLearnerCV(prior=prior(), **common)
+        return MultitaskLearnerCV(prior=prior(), **_choosing(options, tasks), **common)
     return MultitaskLearner(prior=prior(penalty=options.penalty), **common)
+
+
+def _choosing(options, tasks):
+    """Return the parameters of the way in which the penalty is chosen."""
+    if options.choose == "posterior":
+        return {"validation": "posterior"}
+    rule = "one-standard-error" if options.choose == "one-standard-error" else "best"
+    if options.folds is not None and options.folds < 2:
+        raise ValueError(
+            f"`--folds` must be 2 or more where folds choose the penalty; {options.folds} was "
+            "given: add --choose posterior, or --penalty X."
+        )
+    return {"cv": options.folds, "rule": rule}
+
+
+def _compared(options, learner, tasks):
+    """Return how well held-out rows are predicted, None if that is not asked for."""
+    from bnmtl.learners import compare
+
+    if options.folds == 0:
+        return None
+    n_folds = options.folds
+    most = max(task.n_rows for task in tasks.values())
+    if n_folds is not None and not 2 <= n_folds <= most:
+        raise ValueError(
+            f"`--folds` must be 0 or from 2 to the rows of the largest task, {most}; {n_folds} was "
+            "given."
+        )
+    return held_out_record(compare(learner, tasks, n_folds))
+
+
+def _warn_of_few_rows(learner):
+    """Say which tasks have too few rows for what is learned."""
+    tasks = learner.tasks_
+    few = [name for name, task in tasks.items() if task.n_rows < task.n_variables]
+    if few:
+        warn(
+            f"{count(len(few), 'task')} of {len(tasks)} ({listed(few)}) "
+            f"{'has' if len(few) == 1 else 'have'} fewer rows than variables; leave variables out "
+            "with --ignore, or gather more rows."
+        )
+    networks = learner.networks_
+    rich = [name for name in tasks if networks[name].n_parameters > tasks[name].n_rows]
+    if rich:
+        warn(
+            f"{count(len(rich), 'network')} of {len(tasks)} ({listed(rich)}) "
+            f"{'has' if len(rich) == 1 else 'have'} more parameters than rows; leave variables out "
+            "with --ignore, or gather more rows."
+        )
+
+
+def _check_choice(options):
+    if options.choose is not None and options.penalty != "auto":
+        raise ValueError(
+            "`--choose` goes with `--penalty auto`, and a penalty is given; leave one of the two "
+            "out."
+        )
 
 
 def _apart(tasks, common, learner, progress):
@@ -174,6 +238,7 @@ def _record(options, learner, single_task, files):
         }
         record["penalty"] = getattr(learner, "penalty_", options.penalty)
     if hasattr(learner, "validation_scores_"):
+        record["chosen_by"] = learner.chosen_by_
         record["validation_scores"] = [
             {"penalty": penalty, "score": _finite(score)}
             for penalty, score in learner.validation_scores_.items()
@@ -238,6 +303,7 @@ def _write(folder, result, pictures, clock):
         times=clock.laps,
         pictures={"dags": pictures["dags"]},
         confidence=result.confidence,
+        held_out=record["held_out"],
     )
     clock.lap("report")
     write_record(folder, record, clock)

@@ -55,11 +55,11 @@ def _whole(least):
     return check
 
 
-def _number(rule, is_right, word=None):
-    """Return a check that an option is a certain number, or the word."""
+def _number(rule, is_right, *words):
+    """Return a check that an option is a certain number, or one of some words."""
 
     def check(option: typer.CallbackParam, text: str | None):
-        if text is None or text == word:
+        if text is None or text in words:
             return text
         try:
             number = float(text)
@@ -96,6 +96,7 @@ def _force(help):
 
 
 _PENALTY = _number("auto or a number from 0 to 1", lambda x: 0 <= x <= 1, "auto")
+_CHANCE = _number("auto, none or a number above 0 and below 1", lambda x: 0 < x < 1, "auto", "none")
 _SMALL_PENALTY = _number("a number above 0 and below 1", lambda x: 0 < x < 1)
 _SHARE = _number("a number above 0 and at most 1", lambda x: 0 < x <= 1)
 _SIZE = _number("a number above 0 and at most 1e9", lambda x: 0 < x <= 1e9)
@@ -127,10 +128,23 @@ class LearningOptions:
         default="auto",
     )
     score: str = _choice(
-        "Score of a task's graph.", *("bdeu", "bds", "k2", "bic", "aic"), default="bdeu"
+        "Score of a task's graph.",
+        *("mixed-dirichlet", "bdeu", "bds", "k2", "bic", "aic"),
+        default="mixed-dirichlet",
+    )
+    arc_probability: float | str = _option(
+        "auto|X|none",
+        "Prior probability of an arc: auto expects few, none has no preference.",
+        _CHANCE,
+        default="auto",
     )
     equivalent_sample_size: float | None = _option("A", "Of bdeu and bds; 1 if not given.", _SIZE)
     max_parents: int | None = _option("N", "Most parents of a variable.", _whole(1))
+    max_cells: int | None = _option(
+        "N",
+        "Largest table of a variable; ten cells a row, or 1000 where that is less, if not given.",
+        _whole(1),
+    )
     required: str | None = _option(
         "F", "CSV of arcs that must be there: columns from, to, (task).", _file
     )
@@ -157,6 +171,17 @@ class LearningOptions:
 class Options(LearningOptions):
     """What `bnmtl learn` is asked for."""
 
+    choose: str | None = _choice(
+        "What chooses the penalty: the best prediction of held-out rows, the largest penalty "
+        "within a standard error of it, or the posterior of the penalty; cv if not given.",
+        *("cv", "one-standard-error", "posterior"),
+    )
+    folds: int | None = _option(
+        "K",
+        "Folds in which rows are held out, to choose and to compare; 10 if not given; 0 compares "
+        "nothing.",
+        _whole(0),
+    )
     bootstrap: int = _option(
         "N", "Replicates that tell how sure each arc is; 0 leaves them out.", _whole(0), default=30
     )

@@ -3,6 +3,7 @@
 import math
 from html import escape
 
+from bnmtl.gains import WAYS, sentences, value
 from bnmtl.graphs import Sharing, compelled_arcs, could_have, takes_part
 from bnmtl.page import (
     count,
@@ -27,6 +28,8 @@ _PACKAGES = (
     "joblib",
     "matplotlib",
 )
+# Share of the replicates from which on the first paragraph counts an edge.
+_SURE = 0.9
 _KINDS = ("all", "some", "one", "sole")
 _DIRECTION = (
     "An arc between two variables says that they depend on each other whatever else is known "
@@ -57,6 +60,7 @@ def write(
     pictures=None,
     title="Networks of related tasks",
     confidence=None,
+    held_out=None,
 ):
     """Write a self-contained HTML page about a fitted learner.
 
@@ -79,6 +83,8 @@ def write(
     title : str
     confidence : pandas.DataFrame, optional
         How sure each arc is, of `bnmtl.confidence.arc_confidence`.
+    held_out : dict, optional
+        What learning is worth on held-out rows, of `bnmtl.gains.held_out_record`.
 
     Returns
     -------
@@ -107,13 +113,17 @@ def write(
     sections = [
         _graphs_section(learner, pictures or {}, confidence),
         _tasks_section(learner, single_task),
+        _held_out_section(held_out),
         _comparison_section(learner, single_task),
         _penalty_section(learner, pictures or {}),
         _arcs_section(learner, confidence),
         messages_section(messages),
         settings_section(learner.get_params() if settings is None else settings, times, versions()),
     ]
-    return write_page(path, title, _lead(learner), sections)
+    lead = _lead(learner)
+    if held_out is not None:
+        lead = " ".join([*sentences(held_out, len(learner.arcs_)), _sure(confidence), lead])
+    return write_page(path, title, lead, sections)
 
 
 def versions():
@@ -156,7 +166,7 @@ def _lead(learner):
     penalty = _penalty(learner)
     if penalty is not None:
         how += f" at penalty {_penalty_name(penalty)}"
-        how += ", chosen by cross-validation," if hasattr(learner, "penalty_") else ""
+        how += f", {WAYS[learner.chosen_by_]}," if hasattr(learner, "penalty_") else ""
     return (
         f"{n_tasks} networks {what}, {how}. Of {count(counts['arcs'], 'different arc')}, "
         f"{counts['all']} {'is' if counts['all'] == 1 else 'are'} in all tasks that could have "
@@ -231,10 +241,43 @@ def _graphs_section(learner, pictures, confidence):
     )
 
 
+def _sure(confidence):
+    """Say how many edges the replicates are sure of."""
+    if confidence is None:
+        return ""
+    pairs = confidence[confidence["parent"].astype(str) < confidence["child"].astype(str)]
+    n_sure = int((pairs["edge"] >= _SURE).sum())
+    return f"{count(n_sure, 'edge')} of all tasks came back in {_SURE:.0%} of the replicates."
+
+
+def _held_out_section(held_out):
+    """Together, alone and no arcs beside each other, by task and over all rows."""
+    if held_out is None:
+        return ""
+    ways = [way for way in ("together", "alone", "empty") if way in held_out]
+    titles = {"together": "together", "alone": "each alone", "empty": "no arcs"}
+    rows = [
+        [escape(str(name)), *(number(own[way], 3) for way in ways)]
+        for name, own in held_out["tasks"].items()
+    ]
+    rows.append(["<b>all rows</b>", *(number(held_out[way], 3) for way in ways)])
+    differences = "; ".join(
+        f"{titles[pair.split(' - ')[0]]} against {titles[pair.split(' - ')[1]]} {value(*own)}"
+        for pair, own in held_out["differences"].items()
+    )
+    return (
+        "<h2>On held-out rows</h2>\n"
+        f"{table(['task', *(titles[way] for way in ways)], rows, 1)}\n"
+        f'<p class="note">Mean log-likelihood of a row, in nats, under networks that were learned '
+        f"without it ({held_out['folds']} folds); larger is better. Differences with standard "
+        f"errors over rows: {differences}.</p>"
+    )
+
+
 def _preference(learner):
     """Say what to think of directions under a score that prefers some of equal graphs."""
-    score = learner.score
-    if score is None or score.is_score_equivalent:
+    score = learner.used_score()
+    if score.is_score_equivalent:
         return ""
     return (
         f" The score used, {escape(type(score).__name__)}, is not score equivalent: of the graphs "

@@ -75,6 +75,7 @@ def score_named(options):
 
     size = options.equivalent_sample_size
     classes = {
+        "mixed-dirichlet": scores.MixedDirichlet,
         "bdeu": scores.BDeu,
         "bds": scores.BDs,
         "k2": scores.K2,
@@ -129,11 +130,23 @@ def common_parameters(options, tasks, score, progress):
         "forbidden": _read_known(options, "forbidden", read_arcs, tasks) or (),
         "tiers": _read_known(options, "tiers", read_tiers, tasks),
         **_search_parameters(options),
+        "structure_prior": _structure_prior(options),
         "max_parents": options.max_parents,
+        "max_cells": options.max_cells,
         "random_state": options.seed,
         "n_jobs": -1 if options.jobs is None else options.jobs,
         "progress": progress or False,
     }
+
+
+def _structure_prior(options):
+    """Return the prior of a task's graph that the options ask for."""
+    from bnmtl.priors import ArcPrior
+
+    chance = options.arc_probability
+    if chance == "none":
+        return None
+    return chance if chance == "auto" else ArcPrior(probability=chance)
 
 
 def _read_known(options, name, read, tasks):

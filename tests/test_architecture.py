@@ -49,8 +49,8 @@ ROOMS["classification"] = {
 ROOMS["calibration"] = {"metrics"}
 # The border: nobody else imports these.
 BORDER = (
-    *("plotting", "output", "page", "report", "related_report", "calibration_report", "runs"),
-    *("named_columns", "learned_networks", "scored_rows", "kept_calibrators", "applying"),
+    *("plotting", "output", "gains", "page", "report", "related_report", "calibration_report"),
+    *("runs", "named_columns", "learned_networks", "scored_rows", "kept_calibrators", "applying"),
     *("learning", "relating", "predicting", "calibrating", "cross_calibration"),
 )
 for border in (*BORDER, "mistakes", "options", "cli"):

@@ -158,7 +158,7 @@ class PooledLearner(Learner):
 
     def _n_varying(self, tasks):
         (n_varying,) = super()._n_varying(tasks).values()
-        return dict.fromkeys(["pooled", *self._whole], n_varying)
+        return dict.fromkeys(["pooled", *(self._whole or ())], n_varying)
 
 
 def _pooled(tasks):

@@ -59,7 +59,8 @@ def common_parameters(start):
         Largest number of parents of a variable; None sets no limit.
     max_cells : int, default=None
         Families whose table would have more cells are left out, with a warning that names one.
-        None allows ten cells for each row of the task, and 1000 where that is less.
+        None allows ten cells for each row of the task, and 1000 where that is less, without a
+        warning.
     max_families : int, default=None
         Most local scores that each search may ask for, cached ones included. A search that it ends
         gives its best so far, with a warning, and is still repeatable.
@@ -221,12 +222,13 @@ class Learner(BaseEstimator):
                 f"had found. Raise `{name}` or leave it None for a full search."
             )
         left_out = [bound.left_out for bound in effort.bounds if bound.left_out]
-        if left_out:
+        # What the rule of so many cells a row leaves out could not be learned from these rows.
+        if left_out and self.max_cells is not None:
             child, *parents = left_out[0]
-            rule = "10 cells a row" if self.max_cells is None else f"`max_cells`={self.max_cells}"
             warn(
-                f"Families of more than {rule} were left out, for example {child} given "
-                f"{', '.join(parents)}; raise `max_cells`, set `max_parents` or merge rare states."
+                f"Families of more than `max_cells`={self.max_cells} cells were left out, for "
+                f"example {child} given {', '.join(parents)}; raise `max_cells`, set `max_parents` "
+                "or merge rare states."
             )
 
     def check_parameters(self):
@@ -270,12 +272,13 @@ class Learner(BaseEstimator):
         """The tasks on whose rows demands are checked."""
         return tasks if self._whole is None else self._whole
 
-    def _used_score(self):
+    def used_score(self):
+        """The score that `fit` takes."""
         return MixedDirichlet() if self.score is None else self.score
 
     def _structure_priors(self, tasks):
         """The structure prior of every task, by name; sparsity is judged by all of its rows."""
-        score, sizes = self._used_score(), self._n_varying(self._all_rows(tasks))
+        score, sizes = self.used_score(), self._n_varying(self._all_rows(tasks))
         automatic = {name: auto_prior(score, n) for name, n in sizes.items()}
         return structure_priors(tasks, self.structure_prior, automatic)
 
@@ -295,7 +298,7 @@ class Learner(BaseEstimator):
             constraints = self._constraints(self._all_rows(tasks))
         problems = TaskProblem.of_all(
             tasks,
-            self._used_score(),
+            self.used_score(),
             constraints,
             self._structure_priors(tasks),
             cache_size=self.cache_size,

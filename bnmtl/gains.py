@@ -1,0 +1,96 @@
+"""What learning together is worth on held-out rows: numbers for run.json, and sentences."""
+
+__all__ = ["WAYS", "held_out_record", "sentences", "value"]
+
+# How a penalty was chosen, by what a learner calls it.
+WAYS = {
+    "cv": "chosen by held-out rows",
+    "one-standard-error": "the largest within one standard error of the best by held-out rows",
+    "posterior": "chosen by its posterior",
+    "held-out rows": "chosen by rows held out once",
+}
+# How many standard errors a difference has to be to be believed.
+_SURE = 2.0
+
+
+def held_out_record(scored):
+    """Means and differences by the way to learn, over all rows and by task.
+
+    Parameters
+    ----------
+    scored : pandas.DataFrame
+        Of `bnmtl.learners.compare`.
+
+    Returns
+    -------
+    dict
+        "folds", the mean nats a row of each way under its name, "differences" with pairs of names
+        "together - alone" and the like and values [difference, standard error], and "tasks", the
+        means by task.
+    """
+    from bnmtl.learners import gain
+
+    ways = [way for way in ("together", "alone", "empty") if way in scored]
+    pairs = [(a, b) for at, a in enumerate(ways) for b in ways[at + 1 :]]
+    by_task = scored.groupby("task", observed=True)[ways].mean()
+    return {
+        "folds": int(scored["fold"].nunique()),
+        **{way: float(scored[way].mean()) for way in ways},
+        "differences": {f"{a} - {b}": list(gain(scored, a, b)) for a, b in pairs},
+        "tasks": {name: {way: float(row[way]) for way in ways} for name, row in by_task.iterrows()},
+    }
+
+
+def sentences(record, n_arcs):
+    """Say what was found and what sharing was worth.
+
+    Parameters
+    ----------
+    record : dict or None
+        Of `held_out_record`; None where no rows were held out.
+    n_arcs : int
+        Of the learned networks.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> record = {"differences": {"alone - empty": [0.5, 0.1]}}
+    >>> sentences(record, 3)
+    ['On held-out rows the learned arcs gain 0.50 ± 0.10 nats a row over no arcs.']
+    """
+    more = "More rows or fewer variables (--ignore) may show more."
+    if record is None:
+        return ["No rows were held out (--folds 0), so what the arcs are worth is not known."]
+    differences = record["differences"]
+    way = "together" if "together - empty" in differences else "alone"
+    difference, error = differences[f"{way} - empty"]
+    if not n_arcs:
+        return [f"Nothing was found: no task has an arc. {more}"]
+    if difference <= error:
+        return [
+            "Nothing was found: on held-out rows the learned arcs predict no better than no arcs "
+            f"({value(difference, error)} nats a row). {more}"
+        ]
+    found = [
+        f"On held-out rows the learned arcs gain {value(difference, error, False)} nats a row over "
+        "no arcs."
+    ]
+    if way == "together":
+        difference, error = differences["together - alone"]
+        size = f"{value(difference, error)} nats a row against each task alone"
+        if difference > _SURE * error:
+            found.append(f"Learning the tasks together helped: {size}.")
+        elif difference < -_SURE * error:
+            found.append(f"Learning the tasks together did not help: {size}.")
+        else:
+            found.append(f"Whether learning together helped cannot be told: {size}. {more}")
+    return found
+
+
+def value(difference, error, signed=True):
+    """A difference with its standard error, as text."""
+    shown = f"{difference:+.2f}" if signed else f"{difference:.2f}"
+    return f"{shown.replace('-', chr(0x2212))} ± {error:.2f}"
