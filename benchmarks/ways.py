@@ -110,7 +110,7 @@ def folds_of(learner, tasks, priors):
     if not isinstance(learner, MultitaskLearnerCV):
         raise TypeError(f"A learner that chooses penalties is needed, got {learner!r}.")
     learner._whole = tasks
-    n_folds, effort = default_folds(tasks), learner._effort()
+    n_folds, effort = default_folds(tasks, leave_one_out=True), learner._effort()
     return score_folds(
         learner, tasks, n_folds, priors, effort, lambda done: None, None, learner.posterior
     )

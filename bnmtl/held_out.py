@@ -65,6 +65,7 @@ def held_out_rows(
     Niculescu-Mizil (2008), section 2.3.4.
     """
     folds = [{} for _ in range(cv or 1)]
+    most = max(task.n_rows for task in tasks.values())
     for name, task in tasks.items():
         order = generator(seed, name, purpose).permutation(task.n_rows)
         rows = np.lexsort(task.codes[::-1])[order]
@@ -78,7 +79,7 @@ def held_out_rows(
                 )
             folds[0][name] = rows[:n_held_out]
             continue
-        if task.n_rows < cv and leave_one_out:
+        if task.n_rows < cv <= most and leave_one_out:
             for fold, row in zip(folds, rows, strict=False):
                 fold[name] = np.array([row])
             continue
@@ -101,9 +102,13 @@ def check_sample_size(size):
         )
 
 
-def default_folds(tasks):
-    """Number of folds: 10, or the most rows of a task if they are less."""
-    return min(N_FOLDS, max(task.n_rows for task in tasks.values()))
+def default_folds(tasks, leave_one_out=False):
+    """Number of folds: 10, or the fewest rows of a task if they are less.
+
+    With ``leave_one_out``, as in `held_out_rows`, the most rows of a task count.
+    """
+    sizes = [task.n_rows for task in tasks.values()]
+    return min(N_FOLDS, max(sizes) if leave_one_out else min(sizes))
 
 
 def parted(tasks, held_out):

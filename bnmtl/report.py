@@ -3,7 +3,14 @@
 import math
 from html import escape
 
-from bnmtl.gains import WAYS, sentences, value
+from bnmtl.explanations import (
+    confidence_words,
+    held_out_section,
+    preference,
+    sign_words,
+    sure,
+)
+from bnmtl.gains import WAYS, sentences
 from bnmtl.graphs import Sharing, compelled_arcs, could_have, takes_part
 from bnmtl.page import (
     count,
@@ -28,8 +35,6 @@ _PACKAGES = (
     "joblib",
     "matplotlib",
 )
-# Share of the replicates from which on the first paragraph counts an edge.
-_SURE = 0.9
 _KINDS = ("all", "some", "one", "sole")
 _DIRECTION = (
     "An arc between two variables says that they depend on each other whatever else is known "
@@ -41,12 +46,6 @@ _DIRECTION = (
 )
 
 
-_SIGNS = (
-    "A small + beside an arc says that the two variables rise together in that task, a \u2212 that "
-    "one falls as the other rises (Kendall's tau-b, which looks at the two variables alone, "
-    "whatever else is known). There is no sign where it is within one standard error of 0 or the "
-    "states of a variable have no order, and in the picture none beside dotted arcs."
-)
 _SHARES = " Percentages: replicates that join the two variables; gray where fewer than half do."
 
 
@@ -113,7 +112,7 @@ def write(
     sections = [
         _graphs_section(learner, pictures or {}, confidence),
         _tasks_section(learner, single_task),
-        _held_out_section(held_out),
+        held_out_section(held_out),
         _comparison_section(learner, single_task),
         _penalty_section(learner, pictures or {}),
         _arcs_section(learner, confidence),
@@ -122,7 +121,7 @@ def write(
     ]
     lead = _lead(learner)
     if held_out is not None:
-        lead = " ".join([*sentences(held_out, len(learner.arcs_)), _sure(confidence), lead])
+        lead = " ".join([*sentences(held_out, len(learner.arcs_)), sure(confidence), lead])
     return write_page(path, title, lead, sections)
 
 
@@ -235,67 +234,10 @@ def _graphs_section(learner, pictures, confidence):
     tasks = ", ".join(map(str, learner.configuration_))
     return (
         f"<h2>Graphs</h2>\n{image(figure, f'The graphs of the tasks {tasks}', wide=True)}\n"
-        f"<p><b>What an arrow means.</b> {_DIRECTION}{_preference(learner)}</p>"
-        f"{_confidence_words(confidence)}"
-        f"{_sign_words(learner)}"
+        f"<p><b>What an arrow means.</b> {_DIRECTION}{preference(learner)}</p>"
+        f"{confidence_words(confidence)}"
+        f"{sign_words(learner)}"
     )
-
-
-def _sure(confidence):
-    """Say how many edges the replicates are sure of."""
-    if confidence is None:
-        return ""
-    pairs = confidence[confidence["parent"].astype(str) < confidence["child"].astype(str)]
-    n_sure = int((pairs["edge"] >= _SURE).sum())
-    return f"{count(n_sure, 'edge')} of all tasks came back in {_SURE:.0%} of the replicates."
-
-
-def _held_out_section(held_out):
-    """Together, alone and no arcs beside each other, by task and over all rows."""
-    if held_out is None:
-        return ""
-    ways = [way for way in ("together", "alone", "empty") if way in held_out]
-    titles = {"together": "together", "alone": "each alone", "empty": "no arcs"}
-    rows = [
-        [escape(str(name)), *(number(own[way], 3) for way in ways)]
-        for name, own in held_out["tasks"].items()
-    ]
-    rows.append(["<b>all rows</b>", *(number(held_out[way], 3) for way in ways)])
-    differences = "; ".join(
-        f"{titles[pair.split(' - ')[0]]} against {titles[pair.split(' - ')[1]]} {value(*own)}"
-        for pair, own in held_out["differences"].items()
-    )
-    return (
-        "<h2>On held-out rows</h2>\n"
-        f"{table(['task', *(titles[way] for way in ways)], rows, 1)}\n"
-        f'<p class="note">Mean log-likelihood of a row, in nats, under networks that were learned '
-        f"without it ({held_out['folds']} folds); larger is better. Differences with standard "
-        f"errors over rows: {differences}.</p>"
-    )
-
-
-def _preference(learner):
-    """Say what to think of directions under a score that prefers some of equal graphs."""
-    score = learner.used_score()
-    if score.is_score_equivalent:
-        return ""
-    return (
-        f" The score used, {escape(type(score).__name__)}, is not score equivalent: of the graphs "
-        "of one class it prefers some to others. A direction may then be the same in all "
-        "replicates although the arc is reversible; that is the score's preference, not evidence."
-    )
-
-
-def _sign_words(learner):
-    return f"<p><b>Signs.</b> {_SIGNS}</p>" if learner.arcs_["tau_b"].notna().any() else ""
-
-
-def _confidence_words(confidence):
-    if confidence is None:
-        return ""
-    from bnmtl.confidence import MEANING
-
-    return f"\n<p><b>How sure an arc is.</b> {MEANING}</p>\n"
 
 
 def _tasks_section(learner, single_task):

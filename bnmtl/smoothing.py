@@ -44,7 +44,7 @@ def posterior_mean(counts, size):
         table = np.zeros(counts.shape)
         for weight, c in zip(_weights(counts, totals), CONCENTRATIONS, strict=True):
             table += weight * ((counts + c) / (totals + n_states * c))
-        return table
+        return table / table.sum(axis=-1, keepdims=True)
     a_j = size * n_states / counts.size
     uniform = np.full(counts.shape, 1 / n_states)
     return np.divide(counts + a_j / n_states, totals + a_j, out=uniform, where=totals + a_j > 0)

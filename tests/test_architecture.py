@@ -49,7 +49,16 @@ ROOMS["classification"] = {
 ROOMS["calibration"] = {"metrics"}
 # The border: nobody else imports these.
 BORDER = (
-    *("plotting", "output", "gains", "page", "report", "related_report", "calibration_report"),
+    *(
+        "plotting",
+        "output",
+        "gains",
+        "explanations",
+        "page",
+        "report",
+        "related_report",
+        "calibration_report",
+    ),
     *("runs", "named_columns", "learned_networks", "scored_rows", "kept_calibrators", "applying"),
     *("learning", "relating", "predicting", "calibrating", "cross_calibration"),
 )

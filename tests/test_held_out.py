@@ -158,4 +158,6 @@ def test_ten_folds_or_as_many_as_rows():
     frames = {n: pd.DataFrame({"a": np.arange(n) % 2, "b": np.arange(n) % 3}) for n in (9, 40, 7)}
     assert default_folds(encode({"a": frames[40]})) == 10
     assert default_folds(encode({"a": frames[9]})) == 9
-    assert default_folds(encode({str(n): frame for n, frame in frames.items()})) == 7
+    tasks = encode({str(n): frame for n, frame in frames.items()})
+    assert default_folds(tasks) == 7
+    assert default_folds(tasks, leave_one_out=True) == 10

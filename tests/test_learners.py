@@ -38,7 +38,7 @@ def without_address(value):
 
 
 QUICK = quick_search()
-CLIMBS = {"search": "hill-climbing", "restarts": 3, "random_state": 0}
+CLIMBS = {**QUICK, "search": "hill-climbing", "restarts": 3}
 LEARNERS = [
     SingleTaskLearner(**QUICK),
     IdenticalLearner(**QUICK),
@@ -48,7 +48,7 @@ LEARNERS = [
     MultitaskLearnerCV(penalties=[0, 0.9, 1], **QUICK),
     SingleTaskLearner(**CLIMBS),
     MultitaskLearner(PairedPrior(0.99), **CLIMBS),
-    MultitaskLearner(PairedPrior(0.99), search="exact", random_state=0),
+    MultitaskLearner(PairedPrior(0.99), **QUICK | {"search": "exact"}),
 ]
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: repr(one)[:45])
 
@@ -197,7 +197,7 @@ def test_identical_equals_the_stacked_data_with_the_task_as_everyones_parent(
     score, stacked, asia_tasks
 ):
     """K2, AIC and LL as they are, BDeu with k times the equivalent sample size (not BIC, BDs)."""
-    learner = IdenticalLearner(score=score, **QUICK).fit(asia_tasks)
+    learner = IdenticalLearner(**QUICK | {"score": score}).fit(asia_tasks)
     rows = pd.concat([frame.assign(TASK=name) for name, frame in asia_tasks.items()])
     graph = nx.DiGraph(learner.graph_)
     graph.add_edges_from([("TASK", variable) for variable in learner.graph_])
@@ -305,7 +305,7 @@ def test_max_parents_is_a_limit(learner, asia_tasks):
 
 @pytest.mark.parametrize("score", [BDeu(5.0), BDs(), K2(), BIC(), AIC()], ids=repr)
 def test_every_score_can_be_searched(score, asia_tasks):
-    learner = MultitaskLearner(PairedPrior(0.9), score=score, **QUICK).fit(asia_tasks)
+    learner = MultitaskLearner(PairedPrior(0.9), **QUICK | {"score": score}).fit(asia_tasks)
     own = sum(score.score(g, asia_tasks[t]) for t, g in learner.configuration_.items())
     assert learner.task_scores_.sum() == pytest.approx(own, rel=1e-12)
 
@@ -313,13 +313,13 @@ def test_every_score_can_be_searched(score, asia_tasks):
 def test_structure_priors_move_the_result(asia_tasks):
     plain = MultitaskLearner(PairedPrior(0.9), **QUICK).fit(asia_tasks)
     sparse = MultitaskLearner(
-        PairedPrior(0.9), structure_prior=ArcPrior(probability=1e-9), **QUICK
+        PairedPrior(0.9), **QUICK | {"structure_prior": ArcPrior(probability=1e-9)}
     ).fit(asia_tasks)
     count = {one: sum(len(own) for own in arcs(one).values()) for one in (plain, sparse)}
     assert count[sparse] < count[plain]
     wanted = nx.DiGraph([("xray", "smoke")])
     drawn = SingleTaskLearner(
-        structure_prior={"east": ReferencePrior(wanted, factor=1e-200)}, **QUICK
+        **QUICK | {"structure_prior": {"east": ReferencePrior(wanted, factor=1e-200)}}
     ).fit(asia_tasks)
     assert arcs(drawn)["east"] == [("xray", "smoke")]
     assert arcs(drawn)["north"] == arcs(SingleTaskLearner(**QUICK).fit(asia_tasks))["north"]
@@ -328,7 +328,9 @@ def test_structure_priors_move_the_result(asia_tasks):
 def test_structure_prior_enters_the_score(asia_tasks):
     structure_prior = ArcPrior(expected_arcs=3)
     prior = PairedPrior(0.5)
-    learner = MultitaskLearner(prior, structure_prior=structure_prior, **QUICK).fit(asia_tasks)
+    learner = MultitaskLearner(prior, **QUICK | {"structure_prior": structure_prior}).fit(
+        asia_tasks
+    )
     weight = 1 / (1 + 2 * 0.5)
     total = prior.log_prior(learner.configuration_)
     for task, graph in learner.configuration_.items():
@@ -614,7 +616,7 @@ def test_names_that_are_no_strings_are_taken_by_their_string():
     learner = SingleTaskLearner(required={7: [(2, 0)]}, **QUICK).fit({7: frame})
     assert learner.configuration_["7"].has_edge("2", "0")
     prior = ReferencePrior(nx.DiGraph([(0, 1)]), factor=1e-100)
-    learner = SingleTaskLearner(structure_prior=prior, **QUICK).fit({7: frame})
+    learner = SingleTaskLearner(**QUICK | {"structure_prior": prior}).fit({7: frame})
     assert arcs(learner)["7"] == [("0", "1")]
 
 
@@ -627,7 +629,7 @@ class Spread:
 
 
 def test_a_coupling_of_ones_own_is_asked_only_where_tasks_share_a_pair(partial_tasks):
-    quietly(MultitaskLearner(Spread(), structure_prior=ArcPrior(0.2), **QUICK), partial_tasks)
+    quietly(MultitaskLearner(Spread(), **QUICK | {"structure_prior": ArcPrior(0.2)}), partial_tasks)
 
 
 @pytest.mark.parametrize("prior", [PairedPrior(1), EditPrior(1), PairedPrior(0.5)])
@@ -637,13 +639,13 @@ def test_structure_priors_where_no_task_has_some_pair(prior):
         name: pd.DataFrame(rng.integers(0, 2, (50, 2)), columns=list(columns))
         for name, columns in {"x": "ab", "y": "bc"}.items()
     }
-    learner = MultitaskLearner(prior, structure_prior=ArcPrior(0.2), **QUICK).fit(tasks)
+    learner = MultitaskLearner(prior, **QUICK | {"structure_prior": ArcPrior(0.2)}).fit(tasks)
     assert np.isfinite(learner.score_)
 
 
 def test_shares_of_a_common_prior_add_up(partial_tasks):
     learner = quietly(
-        IdenticalLearner(structure_prior=ArcPrior(probability=0.1), **QUICK), partial_tasks
+        IdenticalLearner(**QUICK | {"structure_prior": ArcPrior(probability=0.1)}), partial_tasks
     )
     assert learner.task_scores_.sum() == pytest.approx(learner.score_, rel=1e-12)
 
@@ -769,7 +771,7 @@ def test_limits_out_of_range_are_refused(parameters, message, asia_tasks):
 
 
 def test_exact_search_is_at_least_as_good_and_refuses_many_variables(asia_tasks):
-    exact = SingleTaskLearner(search="exact", random_state=0).fit(asia_tasks)
+    exact = SingleTaskLearner(**QUICK | {"search": "exact"}).fit(asia_tasks)
     for effort in (QUICK, CLIMBS):
         other = SingleTaskLearner(**effort).fit(asia_tasks)
         assert (exact.task_scores_ >= other.task_scores_ - 1e-9).all()

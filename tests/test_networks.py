@@ -169,7 +169,7 @@ def test_fit_names_mistakes():
         BayesNet.fit(graph, pd.DataFrame({"a": [0, 1], "b": ["x", None]}))
     with pytest.raises(ValueError, match="`b` occurs twice"):
         BayesNet.fit(graph, pd.DataFrame([[0, 1, 1]], columns=["a", "b", "b"]))
-    with pytest.raises(ValueError, match="must be 0 or more and finite, got -1"):
+    with pytest.raises(ValueError, match='must be "auto" or a number of 0 or more, got -1'):
         BayesNet.fit(graph, frame[["a"]].assign(b=0), equivalent_sample_size=-1)
     with pytest.raises(TypeError, match="a pandas DataFrame, got dict"):
         BayesNet.fit(graph, {"a": [0, 1]})
@@ -185,7 +185,7 @@ def test_fit_names_arguments_of_another_type():
     with pytest.raises(TypeError, match="strings for nodes, got 1; rename it"):
         BayesNet.fit(nx.DiGraph([(1, "b")]), frame)
     for size in ("1", None, True):
-        with pytest.raises(TypeError, match="`equivalent_sample_size` must be a number, got"):
+        with pytest.raises(TypeError, match='`equivalent_sample_size` must be "auto" or a nu'):
             BayesNet.fit(nx.DiGraph([("1", "b")]), frame, equivalent_sample_size=size)
     for wrong, told in ((None, "None"), (pd.DataFrame, "the class DataFrame"), (frame["b"], "Ser")):
         with pytest.raises(TypeError, match=f"`frame` must be a pandas DataFrame, got {told}"):

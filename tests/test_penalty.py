@@ -22,7 +22,7 @@ from bnmtl import (
     structures,
 )
 from bnmtl.held_out import held_out_rows, parted
-from bnmtl.learners import validated
+from bnmtl.learners import folds as scored_folds
 from bnmtl.metrics import edit_distance
 from bnmtl.penalty import DEFAULT_PENALTIES
 from bnmtl.tasks import encode
@@ -182,7 +182,7 @@ def test_progress_counts_the_grid(tasks):
         ({"validation": 0}, ValueError, "`validation` must be above 0"),
         ({"validation": 1.0}, ValueError, "`validation` must be above 0"),
         ({"cv": 1}, ValueError, "`cv` must be a whole number"),
-        ({"cv": 300}, ValueError, "Task `north`: 210 rows cannot"),
+        ({"cv": 3000}, ValueError, "rows cannot be parted into `cv`=3000 folds"),
         ({"validation": 0.999}, ValueError, "Task `north`: holding out 210 of 210 rows leaves"),
         ({"penalties": []}, ValueError, "at least one penalty"),
         ({"penalties": 0.5}, TypeError, "`penalties` must be a sequence of numbers"),
@@ -319,11 +319,11 @@ def test_by_default_every_row_is_held_out_once_in_ten_folds(monkeypatch):
     grid, rows = [0.5, 0.9, 0.999, 1], related()
     folds = []
 
-    def recorded(*arguments):
-        folds.append(held_out_rows(*arguments))
+    def recorded(*arguments, **named):
+        folds.append(held_out_rows(*arguments, **named))
         return folds[-1]
 
-    monkeypatch.setattr(validated, "held_out_rows", recorded)
+    monkeypatch.setattr(scored_folds, "held_out_rows", recorded)
     learner = MultitaskLearnerCV(penalties=grid, **CLIMB).fit(rows)
     (one,) = folds
     assert len(one) == 10
@@ -348,18 +348,20 @@ def test_by_default_every_row_is_held_out_once_in_ten_folds(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:Task `task1`. only one state")
 @pytest.mark.parametrize("n_rows", [2, 3, 7])
-def test_fewer_rows_than_ten_make_fewer_folds(n_rows, monkeypatch):
+def test_tasks_of_fewer_rows_than_folds_are_left_one_row_out(n_rows, monkeypatch):
     rows = related()
     rows["task1"] = rows["task1"][:n_rows]
-    counts = []
+    folds = []
 
-    def recorded(tasks, validation, cv, seed):
-        counts.append(cv)
-        return held_out_rows(tasks, validation, cv, seed)
+    def recorded(*arguments, **named):
+        folds.append(held_out_rows(*arguments, **named))
+        return folds[-1]
 
-    monkeypatch.setattr(validated, "held_out_rows", recorded)
+    monkeypatch.setattr(scored_folds, "held_out_rows", recorded)
     learner = MultitaskLearnerCV(penalties=[0, 0.9], **CLIMB).fit(rows)
-    assert counts == [n_rows]
+    (one,) = folds
+    assert [len(fold.get("task1", ())) for fold in one] == [1] * n_rows + [0] * (10 - n_rows)
+    assert sorted(np.concatenate([fold["task2"] for fold in one])) == list(range(150))
     assert np.isfinite(learner.validation_scores_).all()
 
 

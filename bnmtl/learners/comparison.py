@@ -76,7 +76,7 @@ def compare(learner, tasks, cv=None):
             f"`cv` must be None or a whole number from 2 to the rows of the largest task, {most}, "
             f"got {cv!r}."
         )
-    n_folds = default_folds(tasks) if cv is None else int(cv)
+    n_folds = default_folds(tasks, leave_one_out=True) if cv is None else int(cv)
     with Reporter(learner.progress) as report:
         learner._whole = tasks
         try:

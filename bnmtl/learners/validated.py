@@ -220,7 +220,7 @@ class MultitaskLearnerCV(MultitaskLearner):
             pairs = zip(priors.values(), path, strict=True)
             scores = np.array([self.posterior(search, *one) for one in pairs])[:, None]
         else:
-            n_folds = self.cv or default_folds(tasks)
+            n_folds = self.cv or default_folds(tasks, leave_one_out=True)
             self._folds = score_folds(
                 self,
                 tasks,
