@@ -150,11 +150,9 @@ class NetsTogether(Nets):
     """Graphs learned together at the penalty that cross-validation chooses."""
 
     def _learner(self, y, settings):
-        if not settings:
-            return MultitaskLearnerCV()
         # As many folds as the rarest class has rows.
         folds = int(min(N_FOLDS, *np.unique(y, return_counts=True)[1]))
-        return MultitaskLearnerCV(**settings, cv=folds)
+        return MultitaskLearnerCV(**settings, **({"cv": folds} if settings else {}))
 
 
 KINDS = {

@@ -324,6 +324,10 @@ def test_nothing_is_measured_by_code_that_is_in_no_commit(
     module = importlib.import_module(f"benchmarks.{script}")
     arguments = ["--out", str(tmp_path), "--trials", "1"] if script == "methods" else []
     monkeypatch.setattr("sys.argv", [script, *arguments])
+    # Should anything be measured after all, then not for hours.
+    monkeypatch.setattr(study, "run", lambda *arguments: pytest.fail("measured"))
+    monkeypatch.setattr(record, "FOLDER", tmp_path)
+    monkeypatch.setattr(module, "Results", lambda *arguments: pytest.fail("read"), raising=False)
     record.exit_if_changed()
     (repository / "benchmarks" / "old.py").write_text("changed = True")
     with pytest.raises(SystemExit) as end:
