@@ -46,7 +46,16 @@ ROOMS["classification"] = {"tasks", "networks", "parameters", "inference", "lear
 ROOMS["calibration"] = {"metrics"}
 # The border: nobody else imports these.
 BORDER = (
-    *("plotting", "output", "page", "report", "related_report", "calibration_report", "runs"),
+    *(
+        "plotting",
+        "output",
+        "page",
+        "report",
+        "arcs_report",
+        "related_report",
+        "calibration_report",
+        "runs",
+    ),
     *("named_columns", "learned_networks", "scored_rows", "kept_calibrators", "applying"),
     *("learning", "relating", "predicting", "calibrating", "cross_calibration"),
 )
