@@ -3,15 +3,10 @@
 import math
 from html import escape
 
-from bnmtl.explanations import (
-    confidence_words,
-    held_out_section,
-    preference,
-    sign_words,
-    sure,
-)
+from bnmtl.arcs_report import arcs_section, meaning
 from bnmtl.gains import WAYS, sentences
-from bnmtl.graphs import Sharing, compelled_arcs, could_have, takes_part
+from bnmtl.graphs import Sharing, compelled_arcs, takes_part
+from bnmtl.held_out_report import held_out_section, sure
 from bnmtl.page import (
     count,
     image,
@@ -36,17 +31,6 @@ _PACKAGES = (
     "matplotlib",
 )
 _KINDS = ("all", "some", "one", "sole")
-_DIRECTION = (
-    "An arc between two variables says that they depend on each other whatever else is known "
-    "about the task. Its direction often cannot be told from data: graphs of one equivalence class "
-    "fit them equally well. <b>Reversible</b> arcs (dashed, with an open head; in italics with ⇄ "
-    "in the table) point either way in graphs that fit equally well; <b>compelled</b> arcs (solid) "
-    "point the same way in all of them. Neither is a claim about cause and effect: that needs "
-    "further assumptions, such as no unobserved common causes."
-)
-
-
-_SHARES = " Percentages: replicates that join the two variables; gray where fewer than half do."
 
 
 def write(
@@ -115,7 +99,7 @@ def write(
         held_out_section(held_out),
         _comparison_section(learner, single_task),
         _penalty_section(learner, pictures or {}),
-        _arcs_section(learner, confidence),
+        arcs_section(learner, confidence),
         messages_section(messages),
         settings_section(learner.get_params() if settings is None else settings, times, versions()),
     ]
@@ -234,9 +218,7 @@ def _graphs_section(learner, pictures, confidence):
     tasks = ", ".join(map(str, learner.configuration_))
     return (
         f"<h2>Graphs</h2>\n{image(figure, f'The graphs of the tasks {tasks}', wide=True)}\n"
-        f"<p><b>What an arrow means.</b> {_DIRECTION}{preference(learner)}</p>"
-        f"{confidence_words(confidence)}"
-        f"{sign_words(learner)}"
+        f"{meaning(learner, confidence)}"
     )
 
 
@@ -369,74 +351,3 @@ def _penalty_section(learner, pictures):
         "the largest.</p>\n"
         f"{image(figure, 'Held-out log-likelihood by penalty')}"
     )
-
-
-def _arcs_section(learner, confidence):
-    """One row per arc: in how many tasks it is, and its strength in each."""
-    from bnmtl.confidence import with_confidence
-
-    arcs = with_confidence(learner.arcs_, confidence)
-    if arcs.empty:
-        return "<h2>Arcs</h2>\n<p>No task has an arc.</p>"
-    strongest = max(arcs["strength"].max(), 1e-9)
-    cells = {(row["from"], row["to"], row["task"]): row for row in arcs.to_dict("records")}
-    graphs = learner.configuration_
-    summary = arcs.groupby(["from", "to"], sort=True).agg(
-        n_tasks=("n_tasks", "first"),
-        n_possible=("n_tasks_possible", "first"),
-        mean=("strength", "mean"),
-    )
-    summary = summary.sort_values(["n_tasks", "mean"], ascending=False, kind="stable")
-    head = "".join(
-        f'<th class="task"><span class="up">{escape(str(task))}</span></th>' for task in graphs
-    )
-    lines = [
-        '<tr><th class="name">from</th><th class="name">to</th><th>tasks</th><th>mean<br>strength'
-        f"</th>{head}</tr>"
-    ]
-    for (parent, child), n_tasks, n_possible, mean in summary.itertuples(name=None):
-        columns = "".join(
-            _arc_cell(cells.get((parent, child, task)), graph, parent, child, strongest)
-            for task, graph in graphs.items()
-        )
-        lines.append(
-            f'<tr><td class="name">{escape(parent)}</td><td class="name">{escape(child)}</td>'
-            f"<td>{n_tasks} of {n_possible}</td><td>{number(mean)}</td>{columns}</tr>"
-        )
-    return (
-        "<h2>Arcs</h2>\n<p>Strength: how much of a task's own score (nats) is lost when the arc is "
-        "removed. “tasks” counts those that have the arc, out of all that could have it. ⇄: "
-        "direction not determined by the data; ←: the task has the arc in the other direction; "
-        "hatched: the task could not have it, because a variable is missing or constant there. "
-        "+: both variables rise together; \u2212: one falls as the other rises."
-        f"{'' if confidence is None else _SHARES}</p>\n"
-        f'<div class="scroll"><table class="arcs">{"".join(lines)}</table></div>'
-    )
-
-
-def _arc_cell(found, graph, parent, child, strongest):
-    if found is not None:
-        shade = 0.06 + 0.5 * math.sqrt(max(found["strength"], 0.0) / strongest)
-        style = f"background: rgba(0, 114, 178, {shade:.2f})"
-        kind, mark = ("cell", "") if found["compelled"] else ("cell reversible", " ⇄")
-        mark += _sign(found["tau_b"]) + _share(found["edge_confidence"])
-        return f'<td class="{kind}" style="{style}">{number(found["strength"])}{mark}</td>'
-    if graph.has_edge(child, parent):
-        return '<td class="cell opposite">←</td>'
-    if not could_have(graph, parent, child):
-        return '<td class="cell lacking" title="a variable is missing or constant here"></td>'
-    return '<td class="cell absent">·</td>'
-
-
-def _sign(tau):
-    if math.isnan(tau):
-        return ""
-    sign = "+" if tau > 0 else "\u2212"
-    return f' <b title="tau-b {number(tau, 2)}">{sign}</b>'
-
-
-def _share(confidence):
-    if math.isnan(confidence):
-        return ""
-    kind = "share weak" if confidence < 0.5 else "share"
-    return f'<br><span class="{kind}">{confidence:.0%}</span>'

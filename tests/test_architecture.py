@@ -49,17 +49,9 @@ ROOMS["classification"] = {
 ROOMS["calibration"] = {"metrics"}
 # The border: nobody else imports these.
 BORDER = (
-    *(
-        "plotting",
-        "output",
-        "gains",
-        "explanations",
-        "page",
-        "report",
-        "related_report",
-        "calibration_report",
-    ),
-    *("runs", "named_columns", "learned_networks", "scored_rows", "kept_calibrators", "applying"),
+    *("plotting", "output", "gains", "page", "held_out_report", "arcs_report", "report", "runs"),
+    *("related_report", "calibration_report"),
+    *("named_columns", "learned_networks", "scored_rows", "kept_calibrators", "applying"),
     *("learning", "relating", "predicting", "calibrating", "cross_calibration"),
 )
 for border in (*BORDER, "mistakes", "options", "cli"):

@@ -53,7 +53,7 @@ def test_learn_writes_everything(call, files):
     assert "<svg" in (run / "dags.svg").read_text(encoding="utf-8")
     assert "north" in out and "south" in out
     assert "different arcs" in out and "chosen by cross-validation" in out
-    assert "8 files in run" in out
+    assert "9 files in run" in out
 
 
 def test_run_json(call, files):

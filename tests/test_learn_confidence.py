@@ -1,0 +1,182 @@
+"""`bnmtl learn --bootstrap` and `--threshold`: what the folder says of how sure arcs are."""
+
+import json
+from contextlib import nullcontext
+
+import numpy as np
+import pandas as pd
+import pytest
+from command import frame, listing, mistake, record
+
+import bnmtl
+from bnmtl import learning, report
+from bnmtl.confidence import MEANING, arc_confidence, consensus
+from bnmtl.io import read_run
+from bnmtl.learners.derived import as_chosen, family_limits, with_graphs
+from bnmtl.options import Options
+
+CLIMB = {"search": "hill-climbing", "restarts": 0, "random_state": 0}
+FAST = ("--restarts", "0", "--bootstrap", "5")
+
+
+@pytest.fixture
+def files(tmp_path):
+    for seed, name in enumerate(("north", "south")):
+        frame(seed).to_csv(tmp_path / f"{name}.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("penalty", ["0.9", "auto"])
+def test_confidences_are_those_of_the_library(call, files, penalty):
+    code, out, err = call(
+        "learn", "north.csv", "south.csv", *FAST, "--penalty", penalty, "--out", "run"
+    )
+    assert (code, err) == (0, "")
+    assert MEANING.split()[0] in out and "5 replicates" in out
+    run = read_run(files / "run")
+    assert run.record["replicates"] == 5
+    learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(run.record["penalty"]), **CLIMB)
+    tasks = {"north": frame(0), "south": frame(1)}
+    expected = arc_confidence(tasks, learner, 5, light=True)
+    expected = expected[expected["arc"] > 0].astype({"task": str, "parent": str, "child": str})
+    written = pd.read_csv(files / "run" / "confidence.csv")
+    assert list(written) == ["task", "from", "to", "confidence", "edge_confidence"]
+    assert np.array_equal(written.to_numpy(), expected.to_numpy())
+    arcs = pd.read_csv(files / "run" / "arcs.csv")
+    both = arcs.merge(written, on=["task", "from", "to"], suffixes=("", "_too"))
+    assert len(both) >= 4
+    assert (both["confidence"] == both["confidence_too"]).all()
+    assert (both["edge_confidence"] == both["edge_confidence_too"]).all()
+    assert (arcs["tau_b"] > 0).all()  # a, b and c go together
+    page = (files / "run" / "report.html").read_text()
+    assert "How sure an arc is" in page and "rise together" in page
+
+
+def test_one_task_and_no_replicates(call, files):
+    assert call("learn", "north.csv", *FAST, "--out", "one")[0] == 0
+    assert "confidence.csv" in listing(files / "one")
+    fast = ("--restarts", "0", "--bootstrap", "0")
+    code, out, _ = call("learn", "north.csv", *fast, "--out", "none")
+    assert code == 0 and "replicates" not in out
+    assert "confidence.csv" not in listing(files / "none")
+    arcs = pd.read_csv(files / "none" / "arcs.csv")
+    assert arcs[["confidence", "edge_confidence"]].isna().all(axis=None)
+    assert record(files / "none")["replicates"] == 0
+    assert "How sure" not in (files / "none" / "report.html").read_text()
+
+
+def test_a_threshold_makes_everything_the_consensus(monkeypatch, files):
+    monkeypatch.chdir(files)
+    paths = ("north.csv", "south.csv")
+    options = {"paths": paths, "restarts": 0, "bootstrap": 5, "penalty": 0.9}
+    learned = learning.run(Options(**options, out="all"))
+    result = learning.run(Options(**options, threshold=1.0, out="sure"))
+    graphs = consensus(learned.confidence, 1.0, by="edge")
+    run = read_run(files / "sure")
+    for name, graph in graphs.items():
+        assert set(run.configuration[name].edges) == set(graph.edges)
+        fitted = bnmtl.BayesNet.fit(
+            graph, learned.learner.tasks_[name], learned.learner.parameter_sample_size
+        )
+        assert run.networks[name] == fitted
+    arcs = pd.read_csv(files / "sure" / "arcs.csv")
+    assert (arcs["edge_confidence"] == 1).all()
+    assert {(a, b, t) for t, g in graphs.items() for a, b in g.edges} == set(
+        zip(arcs["from"], arcs["to"], arcs["task"], strict=True)
+    )
+    assert run.record["arcs"] == report.sharing_counts(arcs)
+    assert [task["arcs"] for task in run.record["tasks"]] == [
+        graph.number_of_edges() for graph in graphs.values()
+    ]
+    assert run.record["learned_arcs"] == {
+        name: sorted(map(list, graph.edges))
+        for name, graph in learned.learner.configuration_.items()
+    }
+    assert "learned_arcs" not in record(files / "all")
+    assert result.learner.configuration_ is not learned.learner.configuration_
+
+
+def test_options_that_contradict_each_other_or_are_out_of_range(call, files):
+    err = mistake(call("learn", "north.csv", "--bootstrap", "0", "--threshold", "0.5"))
+    assert "`--threshold` must go with replicates, and `--bootstrap 0` makes none" in err
+    for threshold in ("0", "1.1", "half"):
+        err = mistake(call("learn", "north.csv", "--threshold", threshold))
+        assert "`--threshold` must be a number above 0 and at most 1" in err
+    assert "whole number of at least 0" in mistake(call("learn", "north.csv", "--bootstrap", "-1"))
+    assert mistake(call("relate", "north.csv", "south.csv", "--bootstrap", "3"))
+
+
+def test_run_folders_of_earlier_versions_are_read(files):
+    """Without replicates in run.json, columns in arcs.csv and the file confidence.csv."""
+    old = files / "old"
+    old.mkdir()
+    graph = bnmtl.graphs.from_adjacency(np.eye(2, k=1), "ab")
+    network = bnmtl.BayesNet.fit(graph, frame(0)[["a", "b"]])
+    network.to_bif(old / "north.bif")
+    settings = {"paths": ["north.csv"], "task_column": None, "penalty": "auto", "score": "bdeu"}
+    tasks = [{"name": "north", "file": "north.bif", "rows": 80, "variables": 2, "arcs": 1}]
+    kept = {"program": "bnmtl", "settings": settings, "files": ["arcs.csv", "north.bif"]}
+    counts = {"arcs": 1, "all": 0, "some": 0, "one": 1}
+    (old / "run.json").write_text(json.dumps({**kept, "tasks": tasks, "arcs": counts}))
+    (old / "arcs.csv").write_text(
+        "from,to,task,strength,compelled,n_tasks,n_tasks_possible\na,b,north,5.0,False,1,1\n"
+    )
+    run = read_run(old)
+    assert set(run.configuration["north"].edges) == {("a", "b")}
+    assert run.networks["north"] == network and run.record["arcs"] == counts
+
+
+def test_learners_as_chosen():
+    tasks = [frame(0), frame(1)]
+    chosen = bnmtl.MultitaskLearnerCV(penalties=[0.5, 0.9], cv=2, **CLIMB).fit(tasks)
+    learner = as_chosen(chosen)
+    assert type(learner) is bnmtl.MultitaskLearner and not hasattr(learner, "penalty_")
+    assert learner.prior.penalty == chosen.penalty_
+    single = bnmtl.SingleTaskLearner(**CLIMB, max_parents=2).fit(tasks)
+    assert type(as_chosen(single)) is bnmtl.SingleTaskLearner
+    assert as_chosen(single).get_params() == single.get_params()
+
+
+@pytest.mark.parametrize("several", [True, False])
+def test_a_learner_with_its_own_graphs_is_as_it_was(several):
+    tasks = [frame(0), frame(1).assign(d=0)] if several else frame(0)
+    with pytest.warns(UserWarning, match="only one state") if several else nullcontext():
+        kind = bnmtl.MultitaskLearner if several else bnmtl.SingleTaskLearner
+        learner = kind(**CLIMB).fit(tasks)
+    same = with_graphs(learner, learner.configuration_)
+    assert same.score_ == pytest.approx(learner.score_)
+    assert same.task_scores_.equals(learner.task_scores_)
+    pd.testing.assert_frame_equal(same.arcs_, learner.arcs_)
+    assert same.networks_ == learner.networks_
+    empty = with_graphs(learner, {})
+    assert empty.arcs_.empty and empty.score_ < learner.score_
+    assert not learner.arcs_.empty
+
+
+@pytest.mark.filterwarnings("ignore:Families of more than")
+def test_consensus_makes_no_family_that_the_learner_would_not():
+    learner = bnmtl.SingleTaskLearner(**CLIMB, max_parents=2).fit(frame(0))
+    rows = [("task1", parent, "d", 1.0, 1.0) for parent in "abc"]
+    sure = pd.DataFrame(rows, columns=["task", "parent", "child", "arc", "edge"])
+    graphs = consensus(sure, 0.5, may_have=family_limits(learner))
+    assert set(graphs["task1"].edges) == {("a", "d"), ("b", "d")}
+    small = bnmtl.SingleTaskLearner(**CLIMB, max_cells=4).fit(frame(0))
+    graphs = consensus(sure, 0.5, may_have=family_limits(small))
+    assert set(graphs["task1"].edges) == {("a", "d")}
+
+
+def test_light_replicates_keep_to_a_time_limit():
+    learner = bnmtl.SingleTaskLearner(random_state=0)
+    with pytest.warns(UserWarning, match="Replicates were ended by `time_limit`") as caught:
+        arc_confidence(frame(0), learner, 3, light=True, time_limit=0)
+    assert len(caught) == 1
+    with pytest.raises(ValueError, match="`time_limit` must be a number of 0 or more"):
+        arc_confidence(frame(0), learner, 3, time_limit=-1)
+
+
+def test_replicates_of_noise_agree_on_nothing():
+    rng = np.random.default_rng(0)
+    tasks = [pd.DataFrame(rng.integers(0, 3, (60, 15))).rename(columns=str) for _ in range(2)]
+    learner = bnmtl.MultitaskLearner(random_state=0)
+    sure = consensus(arc_confidence(tasks, learner, 20, light=True), 0.5, by="edge")
+    assert sum(graph.number_of_edges() for graph in sure.values()) <= 1
