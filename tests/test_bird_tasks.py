@@ -29,6 +29,7 @@ from benchmarks.bird_tasks import (  # noqa: E402
     train_and_test,
 )
 from benchmarks.penalty_curves import EXPONENTS  # noqa: E402
+from benchmarks.variants import THESIS  # noqa: E402
 
 EIGHT = set(REGIONS) - {"canada_prairie"}
 FIVE = {"northeast", "southeast", "midwest", "canada_east", "pacific_nw"}
@@ -220,7 +221,7 @@ def test_a_trial_is_measured_as_the_learners_would(monkeypatch):
     lines = bird.measure("BIRD-SITES", 100, 0, wanted)
     assert list(lines) == wanted and {line["data"] for line in lines.values()} == {"these"}
     train, test = train_and_test(tasks, 100, 0)
-    learner = SingleTaskLearner(random_state=0).fit(train)
+    learner = SingleTaskLearner(**THESIS, random_state=0).fit(train)
     for name, network in learner.networks_.items():
         mean = network.log_likelihood(test[name]).mean()
         assert lines["single"]["regions"][name] == pytest.approx(mean, abs=1e-6)

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from small import PLAIN
 
 from bnmtl import MultitaskLearner, PairedPrior, SingleTaskLearner, structures
 from bnmtl.classification import (
@@ -26,7 +27,9 @@ ASIA = structures.load("asia")
 ROWS = ASIA.sample(400, random_state=0)
 # Classes are sorted, as scikit-learn has them; the network of the file says "yes" first.
 ROWS["bronc"] = ROWS["bronc"].cat.reorder_categories(["no", "yes"])
-QUICK = SingleTaskLearner(n_starts=1, iterations=5, random_state=0)
+QUICK = SingleTaskLearner(
+    n_starts=1, iterations=5, parameter_sample_size=1, random_state=0, **PLAIN
+)
 TOGETHER = MultitaskLearner(PairedPrior(0.9), n_starts=1, iterations=5, random_state=0)
 
 

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from small import PLAIN
 
 from bnmtl import BayesNet, MultitaskLearner, PairedPrior, SingleTaskLearner, structures
 from bnmtl.classification import BayesNetClassifier, MultitaskBayesNetClassifier
@@ -13,7 +14,9 @@ from bnmtl.classification import BayesNetClassifier, MultitaskBayesNetClassifier
 ROWS = structures.load("asia").sample(400, random_state=0)
 # Classes are sorted, as scikit-learn has them; the network of the file says "yes" first.
 ROWS["bronc"] = ROWS["bronc"].cat.reorder_categories(["no", "yes"])
-QUICK = SingleTaskLearner(n_starts=1, iterations=5, random_state=0)
+QUICK = SingleTaskLearner(
+    n_starts=1, iterations=5, parameter_sample_size=1, random_state=0, **PLAIN
+)
 TOGETHER = MultitaskLearner(PairedPrior(0.9), n_starts=1, iterations=5, random_state=0)
 CLINICS = {name: ROWS.sample(200, random_state=at) for at, name in enumerate("abc")}
 

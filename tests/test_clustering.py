@@ -219,7 +219,7 @@ def test_clusters_that_lack_variables_meet_the_demands_on_others(demand):
     learner = clone(LEARNER).set_params(**demand)
     clusterer = clustered(partial(), learner, n_clusters=4)
     whole = {name: own for name, own in demand.items() if name != "prior"}
-    alone = SingleTaskLearner(**CLIMB, **whole).fit(partial())
+    alone = SingleTaskLearner(**CLIMB | whole).fit(partial())
     assert arcs(clusterer.configuration_) == arcs(alone.configuration_)
     assert clustered(partial(), learner, n_clusters="validation").scores_.notna().all()
 

@@ -26,7 +26,7 @@ from bnmtl import (
 from bnmtl.confidence import arc_confidence, consensus
 from bnmtl.graphs import Configuration
 from bnmtl.held_out import held_out_rows
-from bnmtl.learners import validated
+from bnmtl.learners import folds
 from bnmtl.learners.base import Learner
 
 SINGLE = SingleTaskLearner(**CLIMB)
@@ -177,11 +177,11 @@ def test_a_multitask_learner_makes_tasks_agree():
 def test_a_penalty_is_chosen_in_each_replicate(monkeypatch):
     split = []
 
-    def recorded(tasks, *arguments):
+    def recorded(tasks, *arguments, **named):
         split.append(tasks)
-        return held_out_rows(tasks, *arguments)
+        return held_out_rows(tasks, *arguments, **named)
 
-    monkeypatch.setattr(validated, "held_out_rows", recorded)
+    monkeypatch.setattr(folds, "held_out_rows", recorded)
     learner = MultitaskLearnerCV(penalties=[0, 0.9], cv=2, **CLIMB)
     assert len(arc_confidence(related(), learner, n_bootstrap=3)) == 4 * 30
     assert len({tasks["task1"].codes.tobytes() for tasks in split}) == 3

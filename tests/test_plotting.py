@@ -551,7 +551,7 @@ def test_penalties_with_their_standard_errors():
     assert not plotting.penalties(scores, 0.9).axes[0].collections
     with pytest.raises(ValueError, match="`errors` must have one for every scored penalty; 0.9 "):
         plotting.penalties(scores, errors=errors.drop(0.9))
-    with pytest.raises(ValueError, match="`errors` must be 0 or more; -0.1 was given"):
+    with pytest.raises(ValueError, match="`errors` must be 0 or more; -0.[13] was given"):
         plotting.penalties(scores, errors=-errors)
     with pytest.raises(TypeError, match="`errors` must be a pandas.Series"):
         plotting.penalties(scores, errors=[0.1, 0.2, 0.3])

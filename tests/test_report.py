@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pages import Page
+from small import PLAIN
 
 from bnmtl import (
     K2,
@@ -41,7 +42,7 @@ def number(text):
 @pytest.fixture(scope="module")
 def learned():
     frames = tables(seed=7)  # for which sharing helps
-    options = {"n_starts": 2, "iterations": 2, "random_state": 0}
+    options = {"n_starts": 2, "iterations": 2, "random_state": 0, **PLAIN}
     learner = MultitaskLearnerCV(penalties=[0, 0.9, 1], **options).fit(frames)
     return learner, SingleTaskLearner(**options).fit(frames)
 
@@ -191,7 +192,7 @@ def test_penalty_one_against_disagreeing_tasks(tmp_path):
     frames = {task: frame[["x", "y<b>", "z"]] for task, frame in tables().items()}
     rng = np.random.default_rng(1)
     frames["north"] = frames["north"].assign(x=rng.integers(0, 2, 120))
-    options = {"n_starts": 1, "iterations": 2, "random_state": 0}
+    options = {"n_starts": 1, "iterations": 2, "random_state": 0, **PLAIN}
     learner = MultitaskLearner(PairedPrior(1.0), **options).fit(frames)
     single = SingleTaskLearner(**options).fit(frames)
     text = report.write(tmp_path / "r.html", learner, single).read_text(encoding="utf-8")
