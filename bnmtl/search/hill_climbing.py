@@ -74,7 +74,6 @@ def search(state, rng, budget, restarts=100, perturb=10, tabu=10, report=None):
                 state.scores.engine.table,
                 scratch.table,
                 task,
-                task,
                 dag,
                 best.table,
                 spare.table,
