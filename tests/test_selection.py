@@ -281,7 +281,7 @@ def test_demands_are_cut_to_the_tasks_that_are_learned(name, by_task):
     unasked = arcs(clone(LEARNER).fit(group).configuration_)
     assert name == "start" or arcs(selector.configuration_) != unasked
     alone = selected(few_share(), learner, n_tasks=0)
-    by_hand = SingleTaskLearner(**CLIMB, **{argument: cut}).fit({"task2": group["task2"]})
+    by_hand = SingleTaskLearner(**CLIMB | {argument: cut}).fit({"task2": group["task2"]})
     assert arcs(alone.configuration_) == arcs(by_hand.configuration_)
 
 

@@ -2,7 +2,6 @@
 what it has chosen, with other graphs."""
 
 import copy
-from inspect import signature
 
 import networkx as nx
 import numpy as np
@@ -14,7 +13,8 @@ from bnmtl.learners.multitask import MultitaskLearner
 from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior
-from bnmtl.search.constraints import is_by_task
+from bnmtl.progress import Reporter
+from bnmtl.search.multitask import MultitaskSearch, Solution
 
 __all__ = [
     "apart",
@@ -135,73 +135,14 @@ def with_graphs(learner, configuration):
     matrices = [
         adjacency(configuration.get(name, empty), task.variables) for name, task in tasks.items()
     ]
+    if isinstance(learner, MultitaskLearner):
+        prior = as_chosen(learner).prior
+        search = MultitaskSearch(problems, other._effort(), Reporter(False))
+        given = Solution(matrices, 0.0, [], "given", {})
+        scored = search.scored(PairedPrior() if prior is None else prior, given, problems)
+        other._publish(tasks, problems, matrices, scored.score, scored.task_scores)
+        return other
     pairs = zip(problems, matrices, strict=True)
     scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
     other._publish(tasks, problems, matrices, sum(scores), scores)
-    other.score_ += _log_coupling(other)
     return other
-
-
-def _log_coupling(learner):
-    """What the prior of a fitted learner gives to its graphs for agreeing; 0 where none does."""
-    if not isinstance(learner, MultitaskLearner) or len(learner.configuration_) == 1:
-        return 0.0
-    prior = as_chosen(learner).prior
-    return (PairedPrior() if prior is None else prior).log_prior(learner.configuration_)
-
-
-def for_tasks(learner, tasks):
-    """The same learner for fewer tasks: what its parameters say of other tasks is left out.
-
-    Parameters
-    ----------
-    learner : Learner
-        Its parameters suit more tasks than these.
-    tasks : Tasks
-        With all rows.
-
-    Returns
-    -------
-    Learner
-        Unfitted. A `MultitaskLearner` for a `MultitaskLearnerCV` with no penalty to choose, because
-        all pairs of these tasks have one of their own.
-    """
-    parameters = learner.get_params(deep=False)
-    for name in ("required", "forbidden", "tiers", "structure_prior", "start"):
-        value = parameters[name]
-        if is_by_task(value):
-            own = {task: one for task, one in value.items() if str(task) in tasks.names}
-            # Arcs and tiers of a task name its own variables, graphs and priors those of any.
-            if name in ("structure_prior", "start"):
-                own = {task: _among(name, one, tasks) for task, one in own.items()}
-            parameters[name] = own
-        else:
-            parameters[name] = _among(name, value, tasks)
-    prior = parameters.get("prior")
-    if isinstance(prior, CouplingPrior):
-        parameters["prior"] = prior.among(tasks.variables, tasks.names)
-    derived = changed(learner, **parameters)
-    if isinstance(derived, MultitaskLearnerCV) and not derived.has_choice(tasks):
-        return at_penalty(derived, derived.prior.penalty)
-    return derived
-
-
-def _among(name, value, tasks):
-    """One parameter that holds for all tasks, without what none of these have."""
-    if name in ("required", "forbidden"):
-        usable = [set(task.variables) - set(task.constant) for task in tasks.values()]
-        arcs = [tuple(map(str, arc)) for arc in value]
-        return [arc for arc in arcs if any(own.issuperset(arc) for own in usable)]
-    if name == "tiers" and value is not None:
-        return [[v for v in map(str, tier) if v in tasks.variables] for tier in value]
-    if name == "structure_prior" and hasattr(value, "among"):
-        return value.among(tasks.variables)
-    if name == "start" and isinstance(value, nx.DiGraph):
-        return value.subgraph([node for node in value if str(node) in tasks.variables])
-    return value
-
-
-def _shared(learner, kind):
-    """Parameters of a learner that another kind has too."""
-    known = signature(kind.__init__).parameters
-    return {name: v for name, v in learner.get_params(deep=False).items() if name in known}
