@@ -2,6 +2,7 @@
 what it has chosen, with other graphs."""
 
 import copy
+from inspect import signature
 
 import networkx as nx
 import numpy as np
@@ -14,6 +15,7 @@ from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior
 from bnmtl.progress import Reporter
+from bnmtl.search.constraints import is_by_task
 from bnmtl.search.multitask import MultitaskSearch, Solution
 
 __all__ = [
