@@ -48,7 +48,7 @@ class SingleTaskLearner(Learner):
     >>> rows = structures.load("asia").sample(2000, random_state=0)
     >>> learner = SingleTaskLearner(random_state=0).fit({{"clinic": rows}})
     >>> learner.configuration_["clinic"].number_of_edges()
-    8
+    7
     """
 
     def _fit(self, tasks, effort, report):
