@@ -129,12 +129,12 @@ def main(name):
         shutil.rmtree(folder, ignore_errors=True)
     results = results_of(study, folder)
     cases = missing_of(study, results, arguments.quick, getattr(arguments, "trials", None))
+    if cases and not arguments.quick:
+        exit_if_changed()
     try:
         getattr(study, "check_needs", lambda cases, lines: None)(cases, results.lines)
     except ValueError as error:
         parser.exit(2, f"{error}\n")
-    if cases and not arguments.quick:
-        exit_if_changed()
     began = time.perf_counter()
     run(study, results, cases, arguments.jobs)
     spent = time.perf_counter() - began
