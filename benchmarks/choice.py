@@ -12,18 +12,23 @@ from benchmarks import study
 from benchmarks.choice_tables import draw, tables
 from benchmarks.methods import means
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
-from benchmarks.ways import CONCENTRATIONS, WAYS, Path
+from benchmarks.ways import WAYS, Path
 from bnmtl import BIC, BayesNet, MixedDirichlet, MultitaskLearnerCV, SingleTaskLearner
+from bnmtl.scores import CONCENTRATIONS
 
 NAME = "choice"
 SETTINGS = ("problem", "rows", "trial", "way")
 DPI = 100
 __all__ = ["draw", "measure", "plan", "tables"]
-N_TRIALS = 3
+N_TRIALS = 5
 ROWS = {problem: (250, 1000) for problem in (*FIVE, CONTROL)}
 ROWS["ALARM-COMP"] = ROWS["INSURANCE"] = (250, 500, 1000, 2000, 4000, 8000, 16000)
 ALONE = ("alone", "BIC alone")
-FIXED = {"score": "MixedDirichlet", "expected_parents": 0.1, "concentrations": CONCENTRATIONS}
+FIXED = {
+    "score": "MixedDirichlet",
+    "expected_parents": 0.1,
+    "concentrations": list(CONCENTRATIONS),
+}
 
 
 def plan(quick, trials=None):
@@ -46,11 +51,11 @@ def measure(problem, rows, trial, wanted):
     related = Related(networks_of(problem, trial), rows, trial)
     found = {}
     for way in set(wanted) & set(ALONE):
-        score = BIC() if way == "BIC alone" else MixedDirichlet(CONCENTRATIONS)
+        score = BIC() if way == "BIC alone" else MixedDirichlet()
         learner = SingleTaskLearner(score=score, random_state=trial).fit(related.tasks)
         found[way] = line_of(related, learner.configuration_)
     if set(wanted) - set(ALONE):
-        learner = MultitaskLearnerCV(score=MixedDirichlet(CONCENTRATIONS), random_state=trial)
+        learner = MultitaskLearnerCV(score=MixedDirichlet(), random_state=trial)
         path = Path(learner, related.tasks)
         chosen = {way: path.chosen[way] for way in set(wanted) - set(ALONE)}
         reached = {}

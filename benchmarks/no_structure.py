@@ -18,6 +18,7 @@ from bnmtl import (
     BIC,
     BDeu,
     IdenticalLearner,
+    MixedDirichlet,
     MultitaskLearner,
     MultitaskLearnerCV,
     PairedPrior,
@@ -27,6 +28,7 @@ from bnmtl import (
 from bnmtl.classification import BayesNetClassifier
 from bnmtl.confidence import arc_confidence, consensus
 from bnmtl.graphs import compelled_arcs
+from bnmtl.scores import CONCENTRATIONS
 from bnmtl.tasks import encode
 
 NAME = "no_structure"
@@ -36,10 +38,12 @@ __all__ = ["draw", "independent_columns", "measure", "plan", "tables"]
 N_TRIALS = {30: 20, 100: 5}
 ROWS = (10, 20, 60, 500)
 N_BOOTSTRAP = 30
-FIXED = {"n_bootstrap": N_BOOTSTRAP}
+FIXED = {"n_bootstrap": N_BOOTSTRAP, "concentrations": list(CONCENTRATIONS)}
 TWICE = "three equal, every row twice"
 BESIDE_ALARM = "noise beside ALARM"
 KINDS = ("three equal", "two equal", "rare", "skewed four", "ordered")
+# What was tried before larger concentrations were added.
+SMALLER = {"score": MixedDirichlet((0.01, 0.05, 0.2, 0.5, 1.0))}
 OLD = {"score": BDeu(), "structure_prior": None, "parameter_sample_size": 1}
 LEARNERS = (
     "alone",
@@ -51,6 +55,8 @@ LEARNERS = (
     "BDeu, uniform: alone",
     "BDeu, uniform: two together",
     "BIC: alone",
+    "concentrations up to 1: alone",
+    "concentrations up to 1: one structure, five",
 )
 
 
@@ -125,7 +131,12 @@ def measure(kind, columns, rows, trial, wanted):
 def line_of(learner, frames, trial):
     """What one learner finds."""
     name, _, how = learner.rpartition(": ")
-    settings = {"": {}, "BDeu, uniform": OLD, "BIC": {"score": BIC()}}[name]
+    settings = {
+        "": {},
+        "BDeu, uniform": OLD,
+        "BIC": {"score": BIC()},
+        "concentrations up to 1": SMALLER,
+    }[name]
     n_tasks = {"two together": 2, "five together": 5, "one structure, five": 5}.get(how, 1)
     tasks = encode({name: frames[name] for name in list(frames)[:n_tasks]})
     settings = {**settings, "random_state": trial}
@@ -141,7 +152,7 @@ def line_of(learner, frames, trial):
         frame = next(iter(frames.values()))
         model = BayesNetClassifier(target, SingleTaskLearner(**settings)).fit(frame)
         graphs = {"task1": model.network_.graph}
-    elif settings.get("score") is not None:
+    elif name == "BDeu, uniform":
         # The earlier default chose by ten folds, which takes too long here; the penalty is given.
         graphs = MultitaskLearner(PairedPrior(0.99), **settings).fit(tasks).configuration_
     else:

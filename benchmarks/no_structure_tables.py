@@ -6,7 +6,14 @@ import pandas as pd
 from benchmarks.summary import markdown, mean_and_error
 
 DEFAULTS = ("alone", "two together", "five together", "one structure, five", "consensus")
-OTHERS = ("classifier", "BDeu, uniform: alone", "BDeu, uniform: two together", "BIC: alone")
+OTHERS = (
+    "classifier",
+    "BDeu, uniform: alone",
+    "BDeu, uniform: two together",
+    "BIC: alone",
+    "concentrations up to 1: alone",
+    "concentrations up to 1: one structure, five",
+)
 # Mean false arcs a network that are allowed, from so many rows on.
 MOST = {10: 2.0, 20: 0.5}
 

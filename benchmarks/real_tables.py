@@ -13,19 +13,20 @@ import numpy as np
 from benchmarks import study
 from benchmarks.grouped import TABLES, folder, grouped_tasks
 from benchmarks.real_tables_shown import draw, tables
-from benchmarks.ways import CONCENTRATIONS, WAYS, choices, expecting, folds_of
+from benchmarks.ways import WAYS, choices, expecting, folds_of
 from bnmtl import BIC, BDeu, MixedDirichlet, MultitaskLearnerCV, SingleTaskLearner
 from bnmtl.learners import compare
 from bnmtl.learners.folds import penalty_scores
+from bnmtl.scores import CONCENTRATIONS
 
 NAME = "real_tables"
 SETTINGS = ("table", "score", "parents", "way")
 DPI = 100
 TAKES_DATA = True
-FIXED = {"folds": 10, "concentrations": CONCENTRATIONS}
+FIXED = {"folds": 10, "concentrations": list(CONCENTRATIONS)}
 __all__ = ["check_needs", "draw", "measure", "plan", "tables"]
 SEED = 0
-SCORES = {"MixedDirichlet": MixedDirichlet(CONCENTRATIONS), "BDeu": BDeu(), "BIC": BIC()}
+SCORES = {"MixedDirichlet": MixedDirichlet(), "BDeu": BDeu(), "BIC": BIC()}
 # Score and expected number of parents of a variable; None is the uniform prior.
 VARIANTS = (
     ("BIC", None),
@@ -37,6 +38,13 @@ VARIANTS = (
     ("BDeu", 1.0),
     ("BDeu", None),
 )
+
+
+class _Choosing(MultitaskLearnerCV):
+    """A learner for which sparsity is a part of what is chosen, not a belief of the user's."""
+
+    def _is_prior_given(self):
+        return False
 
 
 def plan(quick, trials=None):
@@ -70,11 +78,9 @@ def measure(table, score, parents, wanted):
     rival = compare(SingleTaskLearner(score=BIC(), random_state=SEED), tasks)
     if set(wanted) == {"alone"} and score == "BIC":
         return {"alone": _line(rival["alone"], rival, rival["alone"])}
-    learner = MultitaskLearnerCV(
+    learner = _Choosing(
         score=SCORES[score], structure_prior=expecting(tasks, parents), random_state=SEED
     )
-    # How sparse graphs are is not given but a part of what is chosen among.
-    learner._is_prior_given = lambda: False
     learner._whole = tasks
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

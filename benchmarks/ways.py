@@ -12,11 +12,8 @@ from bnmtl.progress import Reporter
 from bnmtl.search.multitask import MultitaskSearch
 from bnmtl.search.path import solve_path
 
-__all__ = ["CONCENTRATIONS", "FIXED_PENALTIES", "WAYS", "Path", "choices", "expecting", "folds_of"]
+__all__ = ["FIXED_PENALTIES", "WAYS", "Path", "choices", "expecting", "folds_of"]
 
-# The default concentrations when these studies were made; larger ones were added since
-# for five tasks of noise (`benchmarks.no_structure`).
-CONCENTRATIONS = (0.01, 0.05, 0.2, 0.5, 1.0)
 CHOSEN = ("posterior", "cv", "one-standard-error", "posterior within one error")
 FIXED_PENALTIES = (0.9, 0.99, 0.999, 0.9999, 1.0)
 WAYS = (*CHOSEN, *(f"penalty {penalty:g}" for penalty in FIXED_PENALTIES))

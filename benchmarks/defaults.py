@@ -1,0 +1,117 @@
+"""Which score and which sparsity should be the defaults: networks that are known, and noise.
+
+Run `python -m benchmarks.defaults` (two hours on two cores; `--trials 1` for a first look). Five
+related tasks of the five problems and of the control, each task alone and all together at one
+fixed penalty; single networks of the benchmark collection; thirty independent columns. What wins
+here is taken to `choice`, which compares ways of choosing the penalty, to `real_tables` and to
+`no_structure`.
+"""
+
+import warnings
+
+from benchmarks import study
+from benchmarks.choice import line_of
+from benchmarks.corrected import climbed_graphs
+from benchmarks.defaults_tables import draw, tables
+from benchmarks.no_structure import counted, independent_columns
+from benchmarks.related import CONTROL, FIVE, Related, networks_of
+from benchmarks.ways import expecting
+from bnmtl import (
+    BIC,
+    BDeu,
+    MixedDirichlet,
+    MultitaskLearner,
+    PairedPrior,
+    SingleTaskLearner,
+    structures,
+)
+from bnmtl.scores import CONCENTRATIONS
+from bnmtl.tasks import encode
+
+NAME = "defaults"
+SETTINGS = ("problem", "rows", "trial", "variant")
+DPI = 100
+PENALTY = 0.99
+FIXED = {"penalty": PENALTY, "concentrations": list(CONCENTRATIONS)}
+N_TRIALS = 5
+RELATED = (*FIVE, CONTROL)
+SINGLE = ("WIN95PTS", "HAILFINDER", "HEPAR2", "CHILD", "SACHS")
+NOISE = ("noise: three equal", "noise: rare")
+ROWS = {**dict.fromkeys(RELATED, (250, 1000)), **dict.fromkeys(SINGLE, (1000,))}
+ROWS |= dict.fromkeys(NOISE, (20, 60))
+SCORES = {"MixedDirichlet": MixedDirichlet(), "BDeu": BDeu(), "BIC": BIC()}
+# Expected parents of a variable, by the name of the sparsity.
+SPARSITIES = {"uniform": None, "f = 1": 1.0, "f = 0.3": 0.3, "f = 0.1": 0.1, "f = 0.03": 0.03}
+CORRECTED = "corrected"
+APART = (
+    "BIC, uniform: alone",
+    *(
+        f"{score}, {sparsity}: alone"
+        for score in ("MixedDirichlet", "BDeu")
+        for sparsity in (*SPARSITIES, CORRECTED)
+    ),
+)
+JOINT = tuple(
+    f"{score}, {sparsity}: together"
+    for score in ("MixedDirichlet", "BDeu")
+    for sparsity in ("uniform", "f = 1", "f = 0.1")
+)
+__all__ = ["draw", "measure", "plan", "tables"]
+
+
+def plan(quick, trials=None):
+    """All cases; trial by trial, the smaller ones first."""
+    if quick:
+        wanted = ["BIC, uniform: alone", "MixedDirichlet, f = 0.1: together", "BDeu, f = 1: alone"]
+        return [{"problem": NOISE[1], "rows": 20, "trial": 0, "wanted": wanted}]
+    return [
+        {
+            "problem": problem,
+            "rows": n_rows,
+            "trial": trial,
+            "wanted": [*APART, *(() if problem in SINGLE else JOINT)],
+        }
+        for trial in range(trials or N_TRIALS)
+        for problem in (*NOISE, *SINGLE, *RELATED)
+        for n_rows in ROWS[problem]
+    ]
+
+
+def measure(problem, rows, trial, wanted):
+    """A line a variant: means over the tasks."""
+    if problem in NOISE:
+        kind, frames = problem.partition(": ")[2], {}
+        for task in range(5):
+            frames[f"task{task + 1}"] = independent_columns(kind, 30, rows, [trial, task, 30, rows])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            tasks = encode(frames)
+        return {variant: counted(_learned(variant, tasks, trial)) for variant in wanted}
+    if problem in SINGLE:
+        networks = {"task": structures.load(problem.lower())}
+    else:
+        networks = networks_of(problem, trial)
+    related = Related(networks, rows, trial)
+    return {
+        variant: line_of(related, _learned(variant, related.tasks, trial)) for variant in wanted
+    }
+
+
+def _learned(variant, tasks, trial):
+    """Graphs by task."""
+    head, _, how = variant.partition(": ")
+    score, _, sparsity = head.partition(", ")
+    if sparsity == CORRECTED:
+        return climbed_graphs(tasks, SCORES[score], trial)
+    settings = {
+        "score": SCORES[score],
+        "structure_prior": expecting(tasks, SPARSITIES[sparsity]),
+        "random_state": trial,
+    }
+    if how == "alone":
+        return SingleTaskLearner(**settings).fit(tasks).configuration_
+    return MultitaskLearner(PairedPrior(PENALTY), **settings).fit(tasks).configuration_
+
+
+if __name__ == "__main__":
+    study.main("defaults")

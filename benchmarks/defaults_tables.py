@@ -1,0 +1,97 @@
+"""Tables and picture of the study of default scores and sparsities."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from benchmarks.summary import markdown, mean_and_error
+
+SPARSITIES = ("uniform", "corrected", "f = 1", "f = 0.3", "f = 0.1", "f = 0.03")
+SCORES = ("MixedDirichlet", "BDeu")
+BIC_ALONE = "BIC, uniform: alone"
+
+
+def tables(lines):
+    """Edits alone and together, and what is found in noise, by score and sparsity."""
+    lines = _with_all_measures(lines)
+    known = lines["edits"].notna()
+    return {
+        "defaults_alone": markdown(_by_problem(lines[known], "edits", "alone")),
+        "defaults_together": markdown(_by_problem(lines[known], "edits", "together")),
+        "defaults_kl": markdown(_by_problem(lines[known], "kl", "together")),
+        "defaults_shd": markdown(_by_problem(_single(lines[known]), "shd", "alone")),
+        "defaults_noise_alone": markdown(_by_problem(lines[~known], "false_arcs", "alone")),
+        "defaults_noise_together": markdown(_by_problem(lines[~known], "false_arcs", "together")),
+    }
+
+
+def _with_all_measures(lines):
+    """Lines of networks have edits and those of noise have false arcs; some may not be there yet."""
+    measures = [m for m in ("edits", "shd", "kl", "false_arcs") if m not in lines]
+    return lines.assign(**dict.fromkeys(measures, float("nan")))
+
+
+def _single(lines):
+    """Lines of problems that are one network."""
+    joint = lines[lines["variant"].str.endswith("together")]["problem"].unique()
+    return lines[~lines["problem"].isin(joint)]
+
+
+def _by_problem(lines, measure, how):
+    """A row a problem and number of rows, a column a variant."""
+    rows = []
+    lines = lines[lines["variant"].str.endswith(how) | (lines["variant"] == BIC_ALONE)]
+    if how == "together":
+        lines = lines[~lines["problem"].isin(_single(lines)["problem"])]
+    for (problem, n_rows), own in lines.groupby(["problem", "rows"], sort=False):
+        row = {"problem": problem, "rows": n_rows, "trials": own["trial"].nunique()}
+        row["BIC alone"] = _mean(own, BIC_ALONE, measure)
+        for score in SCORES:
+            for sparsity in SPARSITIES:
+                text = _mean(own, f"{score}, {sparsity}: {how}", measure)
+                if text or how == "alone":
+                    row[f"{score}, {sparsity}"] = text
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _mean(lines, variant, measure):
+    found = lines[lines["variant"] == variant][measure]
+    return mean_and_error(found) if len(found) else ""
+
+
+def draw(lines):
+    """Edits, and false arcs of noise, by sparsity, a panel a problem."""
+    lines = _with_all_measures(lines)
+    measured = lines.assign(value=lines["edits"].fillna(lines["false_arcs"]))
+    cases = list(measured.groupby(["problem", "rows"], sort=False))
+    n_columns = min(6, len(cases))
+    n_rows = -(-len(cases) // n_columns)
+    figure, axes = plt.subplots(
+        n_rows, n_columns, figsize=(2.5 * n_columns, 2.3 * n_rows), squeeze=False
+    )
+    for axis, ((problem, rows), own) in zip(axes.flat, cases, strict=False):
+        for score, color in zip(SCORES, ("tab:blue", "tab:orange"), strict=True):
+            for how, style in (("alone", ":"), ("together", "-")):
+                means = [
+                    own[own["variant"] == f"{score}, {sparsity}: {how}"]["value"].mean()
+                    for sparsity in SPARSITIES
+                ]
+                places = [i for i, mean in enumerate(means) if mean == mean]
+                axis.plot(
+                    places,
+                    [means[i] for i in places],
+                    style,
+                    marker="o",
+                    markersize=3,
+                    color=color,
+                    label=f"{score}, {how}",
+                )
+        axis.axhline(own[own["variant"] == BIC_ALONE]["value"].mean(), color="gray", linewidth=1)
+        axis.set_xticks(range(len(SPARSITIES)), SPARSITIES, rotation=60, fontsize=6)
+        axis.set_title(f"{problem}, {rows} rows", fontsize=8)
+    for axis in axes.flat[len(cases) :]:
+        axis.set_visible(False)
+    axes[0, 0].legend(fontsize=6)
+    axes[0, 0].set_ylabel("edits or false arcs")
+    figure.tight_layout()
+    return figure
