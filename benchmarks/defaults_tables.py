@@ -25,7 +25,7 @@ def tables(lines):
 
 
 def _with_all_measures(lines):
-    """Lines of networks have edits and those of noise have false arcs; some may not be there yet."""
+    """Lines of networks have edits, those of noise false arcs; either may not be there yet."""
     measures = [m for m in ("edits", "shd", "kl", "false_arcs") if m not in lines]
     return lines.assign(**dict.fromkeys(measures, float("nan")))
 
