@@ -63,7 +63,7 @@ def sentences(record, n_arcs):
     """
     more = "More rows or fewer variables (--ignore) may show more."
     if record is None:
-        return ["No rows were held out (--folds 0), so what the arcs are worth is not known."]
+        return ["No rows were held out, so what the arcs are worth is not known."]
     differences = record["differences"]
     way = "together" if "together - empty" in differences else "alone"
     difference, error = differences[f"{way} - empty"]

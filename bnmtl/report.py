@@ -1,6 +1,5 @@
 """One HTML page about what a learner has found: pictures, tables, settings, nothing to download."""
 
-import math
 from html import escape
 
 from bnmtl.arcs_report import arcs_section, meaning
@@ -31,6 +30,23 @@ _PACKAGES = (
     "matplotlib",
 )
 _KINDS = ("all", "some", "one", "sole")
+_HELD_OUT = (
+    "Mean over the tasks of the log-likelihood of a held-out row, for structures learned with each "
+    "penalty from the other rows; "
+)
+# What the curve of the penalties shows and which one is taken, by how it was chosen.
+_CHOICES = {
+    "cv": f"{_HELD_OUT}the best penalty was chosen, of equally good ones the largest.",
+    "held-out rows": f"{_HELD_OUT}the best penalty was chosen, of equally good ones the largest.",
+    "one-standard-error": (
+        f"{_HELD_OUT}the largest penalty within one standard error of the best was chosen."
+    ),
+    "posterior": (
+        "Log posterior of each penalty given all rows, up to a constant; the most probable one was "
+        "chosen."
+    ),
+}
+_BAND = " The band is one standard error, over folds, of the difference to the chosen penalty."
 
 
 def write(
@@ -95,7 +111,7 @@ def write(
         )
     sections = [
         _graphs_section(learner, pictures or {}, confidence),
-        _tasks_section(learner, single_task),
+        _tasks_section(learner),
         held_out_section(held_out),
         _comparison_section(learner, single_task),
         _penalty_section(learner, pictures or {}),
@@ -104,8 +120,7 @@ def write(
         settings_section(learner.get_params() if settings is None else settings, times, versions()),
     ]
     lead = _lead(learner)
-    if held_out is not None:
-        lead = " ".join([*sentences(held_out, len(learner.arcs_)), sure(confidence), lead])
+    lead = " ".join([*sentences(held_out, len(learner.arcs_)), sure(confidence), lead])
     return write_page(path, title, lead, sections)
 
 
@@ -187,19 +202,10 @@ def _penalty(learner):
         return learner.penalty_
     if not hasattr(learner, "start_"):
         return None
-    return getattr(_prior(learner), "penalty", None)
-
-
-def _prior(learner):
-    """Return the coupling prior at the penalty that was used."""
-    from sklearn.base import clone
-
     from bnmtl.priors import PairedPrior
 
     prior = PairedPrior() if learner.prior is None else learner.prior
-    if hasattr(learner, "penalty_"):
-        prior = clone(prior).set_params(penalty=learner.penalty_)
-    return prior
+    return getattr(prior, "penalty", None)
 
 
 def _penalty_name(penalty):
@@ -222,10 +228,9 @@ def _graphs_section(learner, pictures, confidence):
     )
 
 
-def _tasks_section(learner, single_task):
-    """One row per task: its size, its arcs, its own score, and the score when learned alone."""
+def _tasks_section(learner):
+    """One row per task: its size, its arcs and its own score."""
     several = len(learner.configuration_) > 1
-    alone = single_task is not None and several
     header = ["task", "rows", "variables", "arcs"]
     constant = {
         name: sum(not takes_part(graph, variable) for variable in graph)
@@ -237,7 +242,6 @@ def _tasks_section(learner, single_task):
     header += ["in all<br>tasks", "only<br>here"] if several else []
     header += ["possible<br>only here"] if has_sole else []
     header += ["reversible", "parameters", "score", "score<br>per row"]
-    header += ["learned<br>alone", "difference"] if alone else []
     rows = []
     for name, graph in learner.configuration_.items():
         task = learner.tasks_[name]
@@ -252,9 +256,6 @@ def _tasks_section(learner, single_task):
         row += [f"{learner.networks_[name].n_parameters:,}"]
         score = learner.task_scores_[name]
         row += [number(score), number(score / task.n_rows, 3)]
-        if alone:
-            other = single_task.task_scores_[name]
-            row += [number(other), number(score - other, signed=True)]
         rows.append(row)
     note = (
         "Score: the logarithm (nats) of how probable the task's rows are given its graph, plus its "
@@ -274,80 +275,39 @@ def _tasks_section(learner, single_task):
             "Possible only here: in the other tasks a variable is missing or constant, so that "
             "nothing can be shared. "
         )
-    if alone:
-        note += (
-            "Learned alone: what a search for this task by itself reaches from all its rows, which "
-            "is about the best there is for just these rows. The difference is therefore mostly a "
-            "loss, the price of agreeing with the other tasks; the gain shows in how well new rows "
-            "are predicted. "
-        )
     return f'<h2>Tasks</h2>\n{table(header, rows, 1)}\n<p class="note">{note}</p>'
 
 
 def _comparison_section(learner, single_task):
-    """The configuration against the tasks' single-task graphs."""
+    """How many arcs the tasks have and share, beside those of their single-task graphs."""
     if single_task is None or len(learner.configuration_) == 1:
         return ""
     together, apart = sharing_counts(learner.arcs_), sharing_counts(single_task.arcs_)
-    rows = [
-        ["sum of the tasks' own scores", learner.task_scores_.sum(), single_task.task_scores_.sum()]
-    ]
-    if hasattr(learner, "start_") and learner.structure_prior is None:
-        coupling = _prior(learner).log_prior(single_task.configuration_)
-        rows.append(["log posterior under the prior used", learner.score_, rows[0][2] + coupling])
-    scored = getattr(learner, "validation_scores_", None)
-    if scored is not None and 0.0 in scored.index:
-        rows.append(["held-out log-likelihood per row", scored[learner.penalty_], scored[0.0]])
-    body = []
-    for name, ours, theirs in rows:
-        digits = 4 if "per row" in name else 1
-        difference = ours - theirs if math.isfinite(theirs) else math.inf
-        body.append(
-            [
-                name,
-                number(ours, digits),
-                number(theirs, digits),
-                number(difference, digits, signed=True),
-            ]
-        )
     counted = {"arcs": "different arcs", "all": "arcs in all tasks", "one": "arcs in one task only"}
     if together["sole"] or apart["sole"]:
         counted["sole"] = "arcs possible in one task only"
-    for key, name in counted.items():
-        body.append(
-            [name, together[key], apart[key], number(together[key] - apart[key], 0, signed=True)]
-        )
-    note = "All scores in nats; larger is better."
-    if any(math.isinf(theirs) for _, _, theirs in rows):
-        note += (
-            " The prior rules out what was learned apart, hence \u2212\u221e: at penalty 1, "
-            "structures that differ between tasks are impossible."
-        )
-    if getattr(learner, "validation", None) is not None:
-        note += (
-            " The shared structures were learned without the held-out rows, the single-task ones "
-            "from all rows, which favors the latter in the first two lines."
-        )
+    body = [
+        [name, together[key], apart[key], number(together[key] - apart[key], 0, signed=True)]
+        for key, name in counted.items()
+    ]
     header = ["", "together", "apart", "difference"]
-    return (
-        f"<h2>Against learning each task alone</h2>\n{table(header, body, 1)}\n"
-        f'<p class="note">{note}</p>'
-    )
+    return f"<h2>Against learning each task alone</h2>\n{table(header, body, 1)}"
 
 
 def _penalty_section(learner, pictures):
+    """What each penalty scored, with the standard errors where rows were held out in folds."""
     scores = getattr(learner, "validation_scores_", None)
     if scores is None:
         return ""
     from bnmtl import plotting
 
+    errors = learner.validation_grid_["standard_error"]
+    errors = None if errors.isna().any() else errors
     figure = pictures.get("penalties")
     if figure is None:
-        figure = plotting.penalties(scores, learner.penalty_)
+        figure = plotting.penalties(scores, learner.penalty_, errors=errors)
     return (
-        "<h2>How much to share</h2>\n"
-        "<p>Mean over the tasks of the log-likelihood of a held-out row, for structures learned "
-        "with each penalty from the other rows; the best penalty was chosen, of equally good ones "
-        "the largest.</p>\n"
-        f"{image(figure, 'Held-out log-likelihood by penalty')}"
+        f"<h2>How much to share</h2>\n<p>{_CHOICES[learner.chosen_by_]}"
+        f"{'' if errors is None else _BAND}</p>\n"
+        f"{image(figure, 'Score by penalty')}"
     )

@@ -332,7 +332,7 @@ class Learner(BaseEstimator):
             for name, graph in self.configuration_.items()
         }
         self.arcs_ = arc_table(problems, self.configuration_, tasks)
-        chances = arc_probabilities(self._structure_priors(tasks))
+        chances = arc_probabilities(self._structure_priors(tasks), tasks)
         self.arc_probability_ = pd.Series(chances, dtype=float).rename_axis("task")
 
 

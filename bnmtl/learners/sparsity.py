@@ -1,6 +1,7 @@
 """How sparse graphs are expected to be under ``structure_prior="auto"``."""
 
 import numpy as np
+from scipy.special import expit
 
 from bnmtl.priors import ArcPrior
 from bnmtl.scores import K2, BDeu, BDs, MixedDirichlet
@@ -8,6 +9,8 @@ from bnmtl.scores import K2, BDeu, BDs, MixedDirichlet
 __all__ = ["AUTO", "arc_probabilities", "auto_prior"]
 
 AUTO = "auto"
+# Log odds that differ by less are the same but for rounding.
+_ALIKE = 1e-9
 # Expected number of parents of a variable, by the score. Under the uniform prior these scores find
 # arcs between independent columns; the smaller the number, the fewer. BIC and AIC charge for
 # parameters and need no prior.
@@ -34,8 +37,13 @@ def auto_prior(score, n_variables):
     return None
 
 
-def arc_probabilities(priors):
+def arc_probabilities(priors, tasks):
     """Probability of an arc in one direction, for each of some structure priors by task.
+
+    Parameters
+    ----------
+    priors : mapping task -> structure prior or None
+    tasks : Tasks
 
     Returns
     -------
@@ -44,10 +52,10 @@ def arc_probabilities(priors):
     """
     found = {}
     for name, prior in priors.items():
-        if prior is None:
-            found[name] = 0.5
-        else:
-            found[name] = getattr(prior, "probability", None)
-            if not isinstance(found[name], float):
-                found[name] = np.nan
+        variables = tasks[name].variables
+        odds = np.zeros(1)
+        if prior is not None and len(variables) > 1:
+            present, absent = prior.arc_terms(variables)
+            odds = (present - absent)[~np.eye(len(variables), dtype=bool)]
+        found[name] = float(expit(odds[0])) if np.ptp(odds) < _ALIKE else np.nan
     return found

@@ -1,0 +1,218 @@
+"""Together, alone and no arcs on held-out rows: the same as learning again without each fold."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from small import CLIMB, related
+
+from bnmtl import (
+    BayesNet,
+    IdenticalLearner,
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    PairedPrior,
+    SingleTaskLearner,
+    gains,
+)
+from bnmtl.learners import compare, gain
+
+AUTO = {**CLIMB, "score": None, "structure_prior": "auto"}
+
+
+def parts(tasks, scored, fold):
+    """The rows that a fold learns from and those that it holds out, by task."""
+    train, test = {}, {}
+    for name, frame in tasks.items():
+        own = scored[(scored["task"] == name) & (scored["fold"] == fold)]["row"]
+        test[name] = frame.iloc[own]
+        train[name] = frame.drop(index=frame.index[own])
+    return train, test
+
+
+def categorical(tasks):
+    """States of all rows, so that folds know them."""
+    return {name: frame.astype("category") for name, frame in tasks.items()}
+
+
+@pytest.mark.parametrize("settings", [CLIMB, AUTO, {**AUTO, "parameter_sample_size": 2}])
+def test_alone_and_empty_are_learned_without_the_fold(settings):
+    tasks = categorical(related())
+    scored = compare(SingleTaskLearner(**settings), tasks, cv=3)
+    assert list(scored) == ["task", "row", "fold", "empty", "alone"]
+    size = settings.get("parameter_sample_size", "auto")
+    for fold in range(3):
+        train, test = parts(tasks, scored, fold)
+        learner = SingleTaskLearner(**settings).fit(train)
+        for name in tasks:
+            own = scored[(scored["task"] == name) & (scored["fold"] == fold)]
+            expected = learner.networks_[name].log_likelihood(test[name])
+            assert own["alone"].to_numpy() == pytest.approx(np.asarray(expected))
+            graph = learner.configuration_[name].copy()
+            graph.remove_edges_from(list(graph.edges))
+            empty = BayesNet.fit(graph, train[name], size).log_likelihood(test[name])
+            assert own["empty"].to_numpy() == pytest.approx(np.asarray(empty))
+
+
+def test_every_row_is_held_out_once_and_small_tasks_one_row_at_a_time():
+    tasks = related()
+    tasks["task2"] = tasks["task2"].iloc[:4]
+    scored = compare(SingleTaskLearner(**AUTO), tasks, cv=6)
+    for name, frame in tasks.items():
+        own = scored[scored["task"] == name]
+        assert own["row"].tolist() == list(range(len(frame)))
+        assert (own["fold"].value_counts() <= np.ceil(len(frame) / 6)).all()
+    assert compare(SingleTaskLearner(**AUTO), tasks)["fold"].nunique() == 10
+    few = {name: frame.iloc[:5] for name, frame in tasks.items()}
+    assert compare(SingleTaskLearner(**AUTO), few)["fold"].nunique() == 5
+
+
+def test_together_is_learned_without_the_fold():
+    """One start and the greedy search alone: what folds do, and what may be asked of a learner."""
+    tasks = categorical(related())
+    settings = {**AUTO, "start": "single-task"}
+    learner = MultitaskLearner(PairedPrior(0.9), **settings)
+    scored = compare(learner, tasks, cv=3)
+    assert (scored["penalty"] == 0.9).all()
+    agreeing = []
+    for fold in range(3):
+        train, test = parts(tasks, scored, fold)
+        fitted = MultitaskLearner(PairedPrior(0.9), **settings).fit(train)
+        for name in tasks:
+            own = scored[(scored["task"] == name) & (scored["fold"] == fold)]["together"]
+            expected = np.asarray(fitted.networks_[name].log_likelihood(test[name]))
+            agreeing.append(np.allclose(own, expected))
+    # Searches over one task at a time, which folds leave out, may find another graph.
+    assert np.mean(agreeing) >= 0.5
+
+
+def test_the_other_folds_choose_the_penalty():
+    tasks = related()
+    learner = MultitaskLearnerCV(penalties=[0, 0.9, 0.9999], cv=4, **AUTO)
+    scored = compare(learner, tasks, cv=4)
+    assert scored.groupby("fold")["penalty"].nunique().eq(1).all()
+    at = {
+        penalty: compare(MultitaskLearnerCV(penalties=[penalty], cv=4, **AUTO), tasks, cv=4)
+        for penalty in (0, 0.9, 0.9999)
+    }
+    for fold in range(4):
+        means = {
+            penalty: own[own["fold"] != fold].groupby("task", observed=True)["together"].mean()
+            for penalty, own in at.items()
+        }
+        best = max(means, key=lambda penalty: means[penalty].mean())
+        assert (scored["penalty"][scored["fold"] == fold] == best).all()
+    again = compare(learner.fit(tasks), tasks, cv=4)
+    pd.testing.assert_frame_equal(again, scored)
+
+
+def test_one_standard_error_never_takes_a_smaller_penalty():
+    penalties = {
+        rule: compare(
+            MultitaskLearnerCV(penalties=[0, 0.5, 0.9, 0.999], cv=4, rule=rule, **AUTO),
+            related(),
+            cv=4,
+        )["penalty"]
+        for rule in ("best", "one-standard-error")
+    }
+    assert (penalties["one-standard-error"] >= penalties["best"]).all()
+    assert (penalties["one-standard-error"] > penalties["best"]).any()
+
+
+def test_graphs_that_fit_noise_lose_on_rows_they_have_not_seen():
+    rng = np.random.default_rng(0)
+    noise = pd.DataFrame(rng.integers(0, 3, (60, 15))).add_prefix("x").astype("category")
+    learner = SingleTaskLearner(**{**AUTO, "structure_prior": None})
+    scored = compare(learner, {"one": noise}, cv=5)
+    difference, error = gain(scored, "alone", "empty")
+    assert difference < -2 * error
+    whole = learner.fit({"one": noise}).networks_["one"]
+    # Their own rows they fit better, of course.
+    assert whole.log_likelihood(noise).mean() > scored["empty"].mean()
+
+
+def test_penalty_0_is_alone_and_one_task_has_nothing_to_share():
+    scored = compare(MultitaskLearner(PairedPrior(0), **AUTO), related(), cv=3)
+    assert scored["together"].to_numpy() == pytest.approx(scored["alone"].to_numpy())
+    one = compare(MultitaskLearnerCV(**AUTO), {"one": related()["task1"]}, cv=3)
+    assert one["together"].to_numpy() == pytest.approx(one["alone"].to_numpy())
+
+
+def test_the_order_of_what_is_given_does_not_matter():
+    tasks = related()
+    learner = MultitaskLearner(PairedPrior(0.9), **AUTO)
+    plain = compare(learner, tasks, cv=3)
+    turned = compare(
+        learner, {name: tasks[name][tasks[name].columns[::-1]] for name in reversed(tasks)}, cv=3
+    )
+    both = plain.merge(turned, on=["task", "row"], suffixes=("", "_too"))
+    assert len(both) == len(plain)
+    for way in ("together", "alone", "empty"):
+        assert both[way].to_numpy() == pytest.approx(both[f"{way}_too"].to_numpy())
+    parallel = compare(MultitaskLearner(PairedPrior(0.9), n_jobs=2, **AUTO), tasks, cv=3)
+    pd.testing.assert_frame_equal(plain, parallel)
+
+
+@pytest.mark.parametrize("cv", [1, 0, 2.5, True, "five", 151])
+def test_folds_out_of_range(cv):
+    with pytest.raises(ValueError, match="`cv` must be None or a whole number from 2 to .* 150"):
+        compare(SingleTaskLearner(**AUTO), related(), cv=cv)
+
+
+def test_other_learners_and_tables_without_prior():
+    with pytest.raises(TypeError, match="got IdenticalLearner"):
+        compare(IdenticalLearner(), related())
+    with pytest.raises(ValueError, match="`parameter_sample_size` must be above 0"):
+        compare(SingleTaskLearner(parameter_sample_size=0), related())
+
+
+def test_gain_is_the_mean_difference_with_its_standard_error():
+    scored = pd.DataFrame({"alone": [-1.0, -2.0, -4.0], "empty": [-2.0, -2.5, -3.0]})
+    difference, error = gain(scored, "alone", "empty")
+    assert difference == pytest.approx(0.5 / 3)
+    assert error == pytest.approx(np.std([1, 0.5, -1], ddof=1) / np.sqrt(3))
+    assert gain(scored.iloc[:1], "alone", "empty") == (1.0, 0.0)
+
+
+def test_what_run_json_keeps():
+    scored = pd.DataFrame(
+        {
+            "task": pd.Categorical(["a", "a", "b"]),
+            "row": [0, 1, 0],
+            "fold": [0, 1, 0],
+            "empty": [-3.0, -3.0, -6.0],
+            "alone": [-2.0, -3.0, -5.0],
+            "together": [-1.0, -3.0, -5.0],
+        }
+    )
+    record = gains.held_out_record(scored)
+    assert record["folds"] == 2
+    assert (record["together"], record["alone"], record["empty"]) == (-3.0, -10 / 3, -4.0)
+    assert record["tasks"]["a"] == {"together": -2.0, "alone": -2.5, "empty": -3.0}
+    assert list(record["differences"]) == ["together - alone", "together - empty", "alone - empty"]
+    assert record["differences"]["together - empty"] == list(gain(scored, "together", "empty"))
+    alone = gains.held_out_record(scored.drop(columns="together"))
+    assert list(alone["differences"]) == ["alone - empty"] and "together" not in alone
+
+
+def record(over_empty, over_alone=None):
+    if over_alone is None:
+        return {"differences": {"alone - empty": over_empty}}
+    return {"differences": {"together - empty": over_empty, "together - alone": over_alone}}
+
+
+@pytest.mark.parametrize(
+    "held_out, n_arcs, words",
+    [
+        (None, 3, "No rows were held out"),
+        (record([0.5, 0.1]), 0, "Nothing was found: no task has an arc"),
+        (record([0.1, 0.2]), 3, "Nothing was found: on held-out rows"),
+        (record([-4.0, 0.2], [1.0, 0.1]), 3, "Nothing was found: on held-out rows"),
+        (record([1.0, 0.1], [0.3, 0.1]), 3, "together helped: +0.30 ± 0.10"),
+        (record([1.0, 0.1], [-0.3, 0.1]), 3, "did not help: \u22120.30 ± 0.10"),
+        (record([1.0, 0.1], [0.15, 0.1]), 3, "cannot be told: +0.15 ± 0.10"),
+    ],
+)
+def test_sentences(held_out, n_arcs, words):
+    found = gains.sentences(held_out, n_arcs)
+    assert words in " ".join(found)
+    assert ("Nothing was found" in " ".join(found)) == words.startswith("Nothing")

@@ -1,0 +1,161 @@
+"""Options of `bnmtl learn` about what is believed: sparsity, ways of choosing, folds, bounds."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from command import frame, mistake, record
+
+import bnmtl
+from bnmtl.gains import held_out_record
+from bnmtl.io import read_run
+from bnmtl.learners import compare
+
+CLIMB = {"search": "hill-climbing", "restarts": 0, "random_state": 0}
+BOTH = ("learn", "north.csv", "south.csv", "--restarts", "0", "--bootstrap", "0")
+TASKS = {"north": frame(0), "south": frame(1)}
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, table in TASKS.items():
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "choose, way",
+    [
+        ("cv", {"rule": "best"}),
+        ("one-standard-error", {"rule": "one-standard-error"}),
+        ("posterior", {"validation": "posterior"}),
+    ],
+)
+def test_ways_of_choosing_the_penalty(call, files, choose, way):
+    code, out, err = call(*BOTH, "--choose", choose, "--folds", "4", "--out", "run")
+    assert (code, err) == (0, "")
+    folds = {} if choose == "posterior" else {"cv": 4}
+    learner = bnmtl.MultitaskLearnerCV(**way, **folds, **CLIMB).fit(TASKS)
+    kept = record(files / "run")
+    assert kept["chosen_by"] == learner.chosen_by_
+    assert kept["penalty"] == learner.penalty_
+    scores = {one["penalty"]: one["score"] for one in kept["validation_scores"]}
+    assert scores == pytest.approx(learner.validation_scores_.to_dict())
+    assert kept["held_out"] == held_out_record(compare(learner, TASKS, 4))
+    assert kept["held_out"]["folds"] == 4
+    for means in kept["held_out"]["tasks"].values():
+        assert all(f"{mean:.2f}" in out for mean in means.values())
+    assert "each alone" in out and "no arcs" in out
+
+
+def test_folds_0_leaves_the_comparison_out_and_says_so(call, files):
+    code, out, _ = call(*BOTH, "--penalty", "0.9", "--folds", "0", "--out", "run")
+    assert code == 0
+    assert "No rows were held out, so" in out
+    assert record(files / "run")["held_out"] is None
+    page = (files / "run" / "report.html").read_text()
+    assert "No rows were held out, so" in page and "On held-out rows</h2>" not in page
+
+
+def test_a_given_penalty_is_compared_too(call, files):
+    code, out, _ = call(*BOTH, "--penalty", "0.9", "--folds", "3", "--out", "run")
+    assert code == 0
+    learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), **CLIMB)
+    expected = held_out_record(compare(learner, TASKS, 3))
+    assert record(files / "run")["held_out"] == expected
+    assert "gain" in out
+    page = (files / "run" / "report.html").read_text()
+    assert "On held-out rows</h2>" in page
+    assert f"{expected['together']:.3f}".lstrip("-") in page
+
+
+def test_one_task_is_compared_with_no_arcs(call, files):
+    code, out, _ = call("learn", "north.csv", "--restarts", "0", "--bootstrap", "0", "--out", "run")
+    assert code == 0
+    kept = record(files / "run")["held_out"]
+    assert set(kept["differences"]) == {"alone - empty"} and kept["folds"] == 10
+    assert "nats a row over no arcs" in out
+
+
+@pytest.mark.parametrize(
+    "given, prior",
+    [("auto", "auto"), ("0.2", bnmtl.ArcPrior(probability=0.2)), ("none", None)],
+)
+def test_probability_of_an_arc(call, files, given, prior):
+    options = ("--penalty", "0.9", "--folds", "0", "--arc-probability", given)
+    assert call(*BOTH, *options, "--out", "run")[0] == 0
+    learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), structure_prior=prior, **CLIMB)
+    learner.fit(TASKS)
+    found = read_run(files / "run")
+    assert record(files / "run")["score"] == pytest.approx(learner.score_)
+    for name, graph in learner.configuration_.items():
+        assert set(found.configuration[name].edges) == set(graph.edges)
+        assert found.networks[name] == learner.networks_[name]
+
+
+@pytest.mark.parametrize("given", ["0", "1", "-0.5", "many"])
+def test_probabilities_out_of_range(call, files, given):
+    err = mistake(call(*BOTH, "--arc-probability", given))
+    assert "--arc-probability" in err and given in err
+
+
+def test_a_bound_on_tables(call, files):
+    """Families of more cells are not looked at; the default depends on the rows."""
+    bound = ("--max-cells", "2", "--out", "none")
+    assert call(*BOTH, "--folds", "0", "--penalty", "0.9", *bound)[0] == 0
+    assert all(task["arcs"] == 0 for task in record(files / "none")["tasks"])
+    for cells in ("0", "x", "1.5"):
+        assert "--max-cells" in mistake(call(*BOTH, "--max-cells", cells))
+
+
+def test_folds_that_cannot_be(call, files):
+    for folds in ("-1", "two"):
+        assert "--folds" in mistake(call(*BOTH, "--folds", folds))
+    for folds in ("0", "1"):
+        err = mistake(call(*BOTH, "--folds", folds))
+        assert "`--folds` must be 2 or more where folds choose the penalty" in err
+        assert "--choose posterior, or --penalty X" in err
+    err = mistake(call(*BOTH, "--penalty", "0.9", "--folds", "81"))
+    assert "rows of the largest task, 80; 81 was given" in err
+    err = mistake(call(*BOTH, "--folds", "81"))
+    assert "81" in err and "rows" in err
+    assert not (files / "bnmtl-learn").exists()
+
+
+def test_a_way_of_choosing_needs_something_to_choose(call, files):
+    err = mistake(call(*BOTH, "--penalty", "0.9", "--choose", "cv"))
+    assert "`--choose` goes with `--penalty auto`" in err
+    assert "posterior" in mistake(call(*BOTH, "--choose", "aic"))
+
+
+def test_an_equivalent_sample_size_does_not_go_with_a_mixture(call, files):
+    err = mistake(call(*BOTH, "--equivalent-sample-size", "2"))
+    assert "--equivalent-sample-size" in err and "bdeu" in err
+
+
+def test_few_rows_are_warned_of(call, files):
+    rng = np.random.default_rng(0)
+    few = pd.DataFrame(rng.integers(0, 2, (5, 9)), columns=list("abcdefghi"))
+    few.to_csv(files / "few.csv", index=False)
+    code, _, err = call(
+        "learn", "few.csv", "north.csv", "--restarts", "0", "--bootstrap", "0", "--out", "run"
+    )
+    assert code == 0
+    assert "(`few`) has fewer rows than variables" in err
+    assert "(`few`) has more parameters than rows" in err
+    assert any("fewer rows" in warning for warning in record(files / "run")["warnings"])
+
+
+def test_where_nothing_is_to_be_found_nothing_is_found(call, files):
+    """Thirty independent columns, two tasks of 60 rows: the picture of noise has no arcs."""
+    rng = np.random.default_rng(0)
+    for name in ("east", "west"):
+        noise = pd.DataFrame(rng.normal(size=(60, 30))).add_prefix("x")
+        noise.to_csv(files / f"{name}.csv", index=False)
+    options = ("--discretize", "3", "--bootstrap", "5", "--search", "hill-climbing")
+    code, out, _ = call("learn", "east.csv", "west.csv", *options, "--out", "run")
+    assert code == 0
+    kept = record(files / "run")
+    assert sum(task["arcs"] for task in kept["tasks"]) <= 1
+    assert "Nothing was found" in out
+    page = (files / "run" / "report.html").read_text()
+    assert "Nothing was found" in page
