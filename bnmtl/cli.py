@@ -319,7 +319,8 @@ def _summary_lines(result):
 
     record = result.record
     yield ""
-    for sentence in sentences(record["held_out"], len(result.learner.arcs_)):
+    learner = result.learner
+    for sentence in sentences(record["held_out"], len(learner.arcs_), learner.ended_by_):
         yield from textwrap.wrap(sentence, 100)
     if result.single_task is None:
         yield "One task: nothing is shared."

@@ -41,7 +41,7 @@ def held_out_record(scored):
     }
 
 
-def sentences(record, n_arcs):
+def sentences(record, n_arcs, ended_by=()):
     """Say what was found and what sharing was worth.
 
     Parameters
@@ -50,6 +50,8 @@ def sentences(record, n_arcs):
         Of `held_out_record`; None where no rows were held out.
     n_arcs : int
         Of the learned networks.
+    ended_by : tuple of str, default=()
+        Limits that ended the search; what it did not get to is not known to be missing.
 
     Returns
     -------
@@ -67,6 +69,8 @@ def sentences(record, n_arcs):
     differences = record["differences"]
     way = "together" if "together - empty" in differences else "alone"
     difference, error = differences[f"{way} - empty"]
+    if not n_arcs and ended_by:
+        return ["The search was ended before it found an arc; more time may show some."]
     if not n_arcs:
         return [f"Nothing was found: no task has an arc. {more}"]
     if difference <= error:

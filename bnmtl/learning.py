@@ -22,12 +22,20 @@ from bnmtl.runs import (
     write_record,
 )
 from bnmtl.tasks.wording import count, listed, warn
+from bnmtl.time_limit import TimeLimit
 
 __all__ = ["Result", "run"]
 
 _PICTURES = ("dags.svg", "dags.png", "arcs.png")
 _FIXED_FILES = ("arcs.csv", *_PICTURES, "report.html", RUN_FILE)
 _CONFIDENCE_FILE = "confidence.csv"
+# What is done, as run.json names it, and how much of a time limit each stage gets.
+_LEARNING = "learning"
+_COMPARING = "comparing on held-out rows"
+_REPLICATES = "learning replicates"
+_APART = "learning each task alone, to compare"
+_PICTURES = "pictures"
+_PARTS = {_LEARNING: 5, _COMPARING: 2, _REPLICATES: 2, _APART: 1, _PICTURES: 1}
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,7 @@ def run(options, progress=None):
         For mistakes in the options or the data; nothing is written then.
     """
     clock = Clock()
+    limit = TimeLimit(options.time_limit, _parts(options))
     _check_threshold(options)
     _check_choice(options)
     folder = OutputFolder(options.out, options.force)
@@ -75,21 +84,25 @@ def run(options, progress=None):
         folder.reserve(files.values())
         common = common_parameters(options, tasks, score, progress)
         clock.lap("reading")
+        common["time_limit"] = limit.of(_LEARNING)
         learner = _learner(options, tasks, common).fit(tasks)
-        clock.lap("learning")
+        clock.lap(_LEARNING)
         _warn_of_few_rows(learner)
-        held_out = _compared(options, learner, tasks)
-        clock.lap("comparing on held-out rows")
+        held_out = None
+        if _COMPARING in _parts(options):
+            held_out = _compared(options, learner, tasks, limit.of(_COMPARING))
+        clock.lap(_COMPARING)
         learned, confidence = learner, None
-        if options.bootstrap:
-            confidence = _replicated(learner, tasks, options)
-            clock.lap("learning replicates")
+        if _REPLICATES in _parts(options):
+            confidence = _replicated(learner, tasks, options, limit.of(_REPLICATES))
+            clock.lap(_REPLICATES)
         if options.threshold is not None:
             learner = _agreed(learner, confidence, options.threshold)
+        common["time_limit"] = limit.of(_APART)
         single_task = _apart(tasks, common, learner, progress)
-        clock.lap("learning each task alone, to compare")
+        clock.lap(_APART)
         pictures = _draw(learner, confidence)
-        clock.lap("pictures")
+        clock.lap(_PICTURES)
         all_files = [*fixed, *files.values()]
         record = {
             **begin_record("learn", options, user_messages(caught), all_files),
@@ -106,6 +119,13 @@ def run(options, progress=None):
         with folder.writing() as temporary:
             _write(temporary, result, pictures, clock)
     return result
+
+
+def _parts(options):
+    """Return the stages that the options ask for, with their parts of a time limit."""
+    left_out = [_COMPARING] if options.folds == 0 else []
+    left_out += [] if options.bootstrap else [_REPLICATES]
+    return {stage: part for stage, part in _PARTS.items() if stage not in left_out}
 
 
 def _learner(options, tasks, common):
@@ -132,12 +152,10 @@ def _choosing(options, tasks):
     return {"cv": options.folds, "rule": rule}
 
 
-def _compared(options, learner, tasks):
-    """Return how well held-out rows are predicted, None if that is not asked for."""
+def _compared(options, learner, tasks, seconds):
+    """Return how well held-out rows are predicted."""
     from bnmtl.learners import compare
 
-    if options.folds == 0:
-        return None
     n_folds = options.folds
     most = max(task.n_rows for task in tasks.values())
     if n_folds is not None and not 2 <= n_folds <= most:
@@ -145,7 +163,13 @@ def _compared(options, learner, tasks):
             f"`--folds` must be 0 or from 2 to the rows of the largest task, {most}; {n_folds} was "
             "given."
         )
-    return held_out_record(compare(learner, tasks, n_folds))
+    of_learning = learner.time_limit
+    # Not a copy: what the fit has held out need not be held out again.
+    learner.set_params(time_limit=seconds)
+    try:
+        return held_out_record(compare(learner, tasks, n_folds))
+    finally:
+        learner.set_params(time_limit=of_learning)
 
 
 def _warn_of_few_rows(learner):
@@ -195,18 +219,13 @@ def _check_threshold(options):
         )
 
 
-def _replicated(learner, tasks, options):
+def _replicated(learner, tasks, options, seconds):
     """Return how sure each arc is."""
     from bnmtl.confidence import arc_confidence
     from bnmtl.learners.derived import as_chosen
 
-    return arc_confidence(
-        tasks,
-        as_chosen(learner),
-        options.bootstrap,
-        light=True,
-        time_limit=options.time_limit,
-    )
+    learner = as_chosen(learner).set_params(time_limit=None)
+    return arc_confidence(tasks, learner, options.bootstrap, light=True, time_limit=seconds)
 
 
 def _agreed(learner, confidence, threshold):

@@ -27,7 +27,9 @@ _IN_OPTIONS = tuple(
         (r"^`target`(?= must )", "`--target`"),
         (r"^`X`(?=:? (?:column|must|has) )|^`frame`(?= of task )", "ROWS"),
         (r"`max_parents`=(\d+)", r"`--max-parents \1`"),
-        (r"`time_limit`=(\S+);", r"`--time-limit \1`;"),
+        # A stage has only a part of the time that was asked for.
+        (r"`time_limit`=\S+;", "`--time-limit`;"),
+        (r"Replicates were ended by `time_limit`", "Replicates were ended by `--time-limit`"),
         (r"Raise `time_limit` or leave it None", "Raise it or leave it out"),
         (r"^`search='(\w+)'`", r"`--search \1`"),
         (r"`?search='(orders)'`?", r"`--search \1`"),

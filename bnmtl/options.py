@@ -160,7 +160,7 @@ class LearningOptions:
     )
     starts: int | None = _option("N", "Starts of a search over orders; 5.", _whole(1))
     restarts: int | None = _option("N", "Restarts of hill climbing; 100.", _whole(0))
-    time_limit: float | None = _option("S", "Seconds, then the best so far.", _SECONDS)
+    time_limit: float | None = _option("S", "Seconds for the whole command.", _SECONDS)
     seed: int = _option("N", "The same seed gives the same result.", _whole(0), default=0)
     jobs: int | None = _option("N", "Threads, which change no result; all if not given.", _whole(1))
     out: str = _option("DIR", "Folder to write.", default="bnmtl-run")

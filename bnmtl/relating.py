@@ -23,6 +23,7 @@ from bnmtl.runs import (
     write_record,
 )
 from bnmtl.tasks.wording import listed
+from bnmtl.time_limit import TimeLimit
 
 __all__ = ["Result", "run"]
 
@@ -30,6 +31,7 @@ _FIXED_FILES = (
     *("relatedness.csv", "order.csv", "relatedness.png", "dendrogram.png", "report.html"),
     RUN_FILE,
 )
+_LEARNING = "learning and comparing"
 _PENALTY = 0.9
 _MOST_PICTURES = 12  # of the distances to each task, if no principal one is given
 
@@ -63,6 +65,7 @@ def run(options, progress=None):
         For mistakes in the options or the data; nothing is written then.
     """
     clock = Clock()
+    limit = TimeLimit(options.time_limit, {_LEARNING: 9, "pictures": 1})
     folder = OutputFolder(options.out, options.force)
     folder.reserve(_FIXED_FILES)
     score = score_named(options)
@@ -77,8 +80,9 @@ def run(options, progress=None):
         folder.reserve(files.values())
         common = common_parameters(options, tasks, score, progress)
         clock.lap("reading")
+        common["time_limit"] = limit.of(_LEARNING)
         table = _dissimilarity(options, tasks, common)
-        clock.lap("learning and comparing")
+        clock.lap(_LEARNING)
         pictures = _draw(table, principals, bool(options.principal), _unit(options, tasks))
         clock.lap("pictures")
         order = _order(table, principals)

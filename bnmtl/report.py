@@ -120,7 +120,13 @@ def write(
         settings_section(learner.get_params() if settings is None else settings, times, versions()),
     ]
     lead = _lead(learner)
-    lead = " ".join([*sentences(held_out, len(learner.arcs_)), sure(confidence), lead])
+    lead = " ".join(
+        [
+            *sentences(held_out, len(learner.arcs_), getattr(learner, "ended_by_", ())),
+            sure(confidence),
+            lead,
+        ]
+    )
     return write_page(path, title, lead, sections)
 
 

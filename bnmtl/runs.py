@@ -171,7 +171,6 @@ def _search_parameters(options):
         "search": search,
         "n_starts": options.starts,
         "restarts": options.restarts,
-        "time_limit": options.time_limit,
     }
     return {name: value for name, value in given.items() if value is not None}
 

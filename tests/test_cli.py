@@ -112,9 +112,8 @@ def test_a_time_limit_is_told_and_starts_are_passed_on(monkeypatch, files):
     command = [sys.executable, "-m", "bnmtl", *BOTH, "--time-limit", "0", "--out", "run"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0
-    assert (
-        "ended by `--time-limit 0.0`; the result is the best it had found. Raise it or leave"
-        in (done.stderr)
+    assert "ended by `--time-limit`; the result is the best it had found. Raise it or leave" in (
+        done.stderr
     )
 
 

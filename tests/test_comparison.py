@@ -216,3 +216,8 @@ def test_sentences(held_out, n_arcs, words):
     found = gains.sentences(held_out, n_arcs)
     assert words in " ".join(found)
     assert ("Nothing was found" in " ".join(found)) == words.startswith("Nothing")
+
+
+def test_what_was_not_looked_for_is_not_called_missing():
+    (sentence,) = gains.sentences(record([0.0, 0.0]), 0, ("time_limit",))
+    assert "Nothing was found" not in sentence and "more time" in sentence

@@ -131,7 +131,7 @@ def test_every_option_reaches_the_learner(call, towns, tmp_path, given):
         assert (one.score.equivalent_sample_size, type(one.score)) == (3.0, bnmtl.BDs)
         assert (one.tiers, list(one.required)) == ([["a", "b"], ["c", "d"]], [("a", "c")])
         assert (one.max_parents, one.random_state, one.n_jobs, one.n_starts) == (2, 7, 2, 3)
-        assert one.time_limit == 60
+        assert 50 < one.time_limit <= 0.9 * 60
     found = record(tmp_path / "bnmtl-relate")
     assert found["settings"]["relatedness"] == found["relatedness"] == "indirect"
     assert "penalty" not in found and found["settings"]["penalty"] is None
@@ -550,3 +550,17 @@ def test_names_that_no_font_can_draw_are_told_once(call, tmp_path, given):
         code, _, err = call("relate", "all.csv", "--task-column", "t", "--principal", "a")
     assert code == 0
     assert err.count("\n") == bool(plotting.fonts._fallbacks(frozenset(names[2]))[1])
+
+
+@pytest.mark.parametrize("measure", ["direct", "indirect"])
+def test_columns_that_have_nothing_to_do_with_each_other_tell_nothing(call, tmp_path, measure):
+    rng = np.random.default_rng(0)
+    for name in ("east", "west"):
+        noise = pd.DataFrame(rng.integers(0, 3, (60, 10))).add_prefix("x")
+        noise.to_csv(tmp_path / f"{name}.csv", index=False)
+    options = ("--relatedness", measure, "--restarts", "0")
+    code, _, err = call("relate", "east.csv", "west.csv", *options)
+    assert code == 0
+    assert "Nothing was found: no task has an arc, so how close the tasks are cannot be told" in err
+    assert any("Nothing was found" in one for one in record(tmp_path / "bnmtl-relate")["warnings"])
+    assert "Nothing was found" in (tmp_path / "bnmtl-relate" / "report.html").read_text()

@@ -41,6 +41,8 @@ class SingleTaskLearner(Learner):
     families_ : dict
         Local scores that were "asked" for, how many of them were "hits" in the cache, and how many
         had to be "counted".
+    ended_by_ : tuple of str
+        Which of ``max_families`` and ``time_limit`` ended a search before its end, if any.
 
     Examples
     --------

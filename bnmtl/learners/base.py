@@ -192,6 +192,7 @@ class Learner(BaseEstimator):
             del self._whole
         self.tasks_ = tasks
         self.families_ = effort.families()
+        self.ended_by_ = tuple(sorted(effort.stopped))
         if stopped is None:
             self._warn_of_limits(effort)
         else:

@@ -124,9 +124,9 @@ def _folds(learner, tasks, n_folds, report):
     done = report.of_part(stage, 0, n_folds)
     done(0)
     values = list(priors.values())
-    return score_folds(learner, tasks, n_folds, values, effort, done, given, posterior), list(
-        priors
-    )
+    folds = score_folds(learner, tasks, n_folds, values, effort, done, given, posterior)
+    learner._warn_of_limits(effort)
+    return folds, list(priors)
 
 
 def _chosen(learner, folds, penalties):

@@ -21,6 +21,7 @@ from bnmtl.progress import Reporter
 from bnmtl.relatedness.groups import Groups
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
+from bnmtl.tasks.wording import warn
 
 __all__ = ["direct", "direct_of", "indirect", "indirect_of", "true"]
 
@@ -82,6 +83,7 @@ def direct(tasks, learner, penalty=0.9, normalize=None):
 def direct_of(groups, penalty=0.9, normalize=None):
     """`direct` for the rows and the learner of groups of tasks."""
     learner = groups.fit(at_penalty(groups.learner, penalty))
+    _warn_of_no_arcs(learner.configuration_)
     return _distances(learner.configuration_, normalize, _weights(learner.prior))
 
 
@@ -181,6 +183,7 @@ def indirect_of(groups, cv):
     check_sample_size(size)
     folds = held_out_rows(tasks, None, cv, groups.learner.random_state, purpose="relatedness")
     alone = groups.fit(apart(groups.learner)).configuration_
+    _warn_of_no_arcs(alone)
     losses = np.zeros((len(tasks), len(tasks)))
     for held_out in folds:
         train, test = parted(tasks, held_out)
@@ -198,6 +201,15 @@ def _all_of(tasks, learner, report):
         raise ValueError("`tasks` must hold at least two tasks to be compared, got one.")
     seed = seed_of(learner.random_state)
     return Groups(changed(learner, random_state=seed), encoded, encoded, report)
+
+
+def _warn_of_no_arcs(configuration):
+    """Say that tasks are not close but unknown where no structure was found."""
+    if not any(graph.number_of_edges() for graph in configuration.values()):
+        warn(
+            "Nothing was found: no task has an arc, so how close the tasks are cannot be told; "
+            "more rows or fewer variables may show more."
+        )
 
 
 def _cut(graph, variables):
