@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bnmtl import report
+from bnmtl.file_sizes import check_file_sizes
 from bnmtl.gains import held_out_record
-from bnmtl.graphs import takes_part
+from bnmtl.graphs import from_adjacency, takes_part
 from bnmtl.io.run import RUN_FILE
 from bnmtl.output import OutputFolder, file_names
 from bnmtl.runs import (
@@ -85,8 +86,11 @@ def run(options, progress=None):
         common = common_parameters(options, tasks, score, progress)
         clock.lap("reading")
         common["time_limit"] = limit.of(_LEARNING)
-        learner = _learner(options, tasks, common).fit(tasks)
+        learner = _learner(options, tasks, common)
+        check_file_sizes(_required(learner, tasks), tasks, "require fewer arcs into it")
+        learner.fit(tasks)
         clock.lap(_LEARNING)
+        check_file_sizes(learner.configuration_, tasks, "give a lower --max-cells or --max-parents")
         _warn_of_few_rows(learner)
         held_out = None
         if _COMPARING in _parts(options):
@@ -137,6 +141,15 @@ def _learner(options, tasks, common):
     if options.penalty == "auto":
         return MultitaskLearnerCV(prior=prior(), **_choosing(options, tasks), **common)
     return MultitaskLearner(prior=prior(penalty=options.penalty), **common)
+
+
+def _required(learner, tasks):
+    """Return graphs of the arcs that every network will have."""
+    constraints = learner._constraints(tasks)
+    return {
+        name: from_adjacency(constraints[name].required, task.variables)
+        for name, task in tasks.items()
+    }
 
 
 def _choosing(options, tasks):

@@ -1,0 +1,72 @@
+"""How large the files of networks would be, from their graphs and data, before there are tables."""
+
+import math
+
+import numpy as np
+
+__all__ = ["MOST_BYTES", "check_file_sizes", "file_bytes"]
+
+# Of the files of all networks of a run together.
+MOST_BYTES = 100_000_000
+# A probability that rows were counted for, with what stands between two.
+_NUMBER = 21
+
+
+def check_file_sizes(graphs, tasks, remedy):
+    """Raise ValueError where files would be larger than what anybody reads.
+
+    Parameters
+    ----------
+    graphs : mapping task -> networkx.DiGraph
+    tasks : Tasks
+    remedy : str
+        What to do about it.
+    """
+    sizes = {
+        (name, child): size
+        for name, graph in graphs.items()
+        for child, size in file_bytes(graph, tasks[name]).items()
+    }
+    if sum(sizes.values()) <= MOST_BYTES:
+        return
+    name, child = max(sizes, key=sizes.get)
+    graph, task = graphs[name], tasks[name]
+    parents = list(graph.predecessors(child))
+    cells = math.prod(len(_states(task, variable)) for variable in (child, *parents))
+    raise ValueError(
+        f"The networks' files must stay below {MOST_BYTES / 1e6:.0f} MB, and would have about "
+        f"{sum(sizes.values()) / 1e6:,.0f} MB; the largest table, of `{child}` given "
+        f"{len(parents)} parents in task `{name}`, has {cells:,} cells for {task.n_rows} rows: "
+        f"{remedy}."
+    )
+
+
+def file_bytes(graph, task):
+    """About how many bytes of a BIF file each variable's table takes.
+
+    Parameters
+    ----------
+    graph : networkx.DiGraph
+        Over variables of the task.
+    task : Task
+
+    Returns
+    -------
+    dict variable -> float
+    """
+    return {child: _table_bytes(child, list(graph.predecessors(child)), task) for child in graph}
+
+
+def _table_bytes(child, parents, task):
+    n_states = len(_states(task, child))
+    n_configurations = math.prod(len(_states(task, parent)) for parent in parents)
+    # Configurations without rows have equal probabilities, which may be short.
+    n_seen = min(n_configurations, task.n_rows)
+    equal = len(repr(1 / n_states)) + 2
+    labels = sum(np.mean([len(s) for s in _states(task, parent)]) + 2 for parent in parents)
+    numbers = n_states * (n_seen * _NUMBER + (n_configurations - n_seen) * equal)
+    return numbers + n_configurations * (labels + 6)
+
+
+def _states(task, variable):
+    return task.states[task.variables.index(variable)]
