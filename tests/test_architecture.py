@@ -49,7 +49,18 @@ ROOMS["classification"] = {
 ROOMS["calibration"] = {"metrics"}
 # The border: nobody else imports these.
 BORDER = (
-    *("plotting", "output", "gains", "page", "held_out_report", "arcs_report", "report", "runs"),
+    *(
+        "plotting",
+        "output",
+        "file_sizes",
+        "time_limit",
+        "gains",
+        "page",
+        "held_out_report",
+        "arcs_report",
+        "report",
+        "runs",
+    ),
     *("related_report", "calibration_report"),
     *("named_columns", "learned_networks", "scored_rows", "kept_calibrators", "applying"),
     *("learning", "relating", "predicting", "calibrating", "cross_calibration"),
