@@ -64,14 +64,17 @@ class BayesNet:
     def __init__(self, graph, states, tables):
         check_dag(graph, "graph")
         parameters.check_nodes(graph)
+        self._set_graph(graph)
+        self.states = parameters.checked_states(states, graph)
+        self.tables = parameters.checked_tables(tables, self._parents, self.states)
+
+    def _set_graph(self, graph):
         self.graph = nx.DiGraph()
         self.graph.add_nodes_from(graph)
         self.graph.add_edges_from(graph.edges)
         nx.freeze(self.graph)
         self.variables = tuple(sorted(graph))
         self._parents = {v: tuple(sorted(self.graph.predecessors(v))) for v in graph}
-        self.states = parameters.checked_states(states, graph)
-        self.tables = parameters.checked_tables(tables, self._parents, self.states)
 
     @classmethod
     def fit(cls, graph, frame, equivalent_sample_size="auto"):
@@ -124,7 +127,12 @@ class BayesNet:
         """
         check_dag(graph, "graph")
         parameters.check_nodes(graph)
-        return cls(graph, *parameters.estimate(graph, frame, equivalent_sample_size))
+        states, tables = parameters.estimate(graph, frame, equivalent_sample_size)
+        # Not by the class, which would check the graph again and what was estimated.
+        network = cls.__new__(cls)
+        network._set_graph(graph)
+        network.states, network.tables = states, tables
+        return network
 
     @classmethod
     def from_bif(cls, path):

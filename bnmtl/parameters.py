@@ -122,6 +122,7 @@ def estimate(graph, frame, equivalent_sample_size):
         shape = tuple(len(states[member]) for member in family)
         codes = [columns[member].codes for member in family]
         tables[variable] = family_table(variable, codes, shape, equivalent_sample_size)
+        tables[variable].setflags(write=False)
     return states, tables
 
 

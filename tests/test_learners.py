@@ -1,5 +1,6 @@
 """Learners: the laws that tie them together, their attributes, and what they refuse."""
 
+import pickle
 import re
 import time
 import warnings
@@ -805,3 +806,16 @@ def test_reversible_arcs_point_the_same_way_in_all_tasks(asia_tasks):
     for effort in (QUICK, {**QUICK, "n_starts": 3}, CLIMBS):
         learner = SingleTaskLearner(**effort).fit(same)
         assert learner.configuration_["north"].edges == learner.configuration_["copy"].edges
+
+
+def test_arcs_are_those_of_the_fit_whenever_they_are_asked_for(asia_tasks):
+    learner = SingleTaskLearner(search="hill-climbing", restarts=0, random_state=0)
+    with pytest.raises(AttributeError, match="after `fit` of the SingleTaskLearner"):
+        _ = learner.arcs_
+    assert not hasattr(learner, "arcs_")
+    expected = learner.fit(asia_tasks).arcs_
+    later = clone(learner).fit(asia_tasks).set_params(score=BIC(), max_cells=1)
+    pd.testing.assert_frame_equal(later.arcs_, expected)
+    again = later.fit({"one": next(iter(asia_tasks.values()))})
+    assert again.arcs_.empty
+    assert pickle.loads(pickle.dumps(learner)).arcs_.equals(expected)

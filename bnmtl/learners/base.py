@@ -2,13 +2,15 @@
 
 import numbers
 import time
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
 from bnmtl._kernels._jit import is_first_run
-from bnmtl.graphs import Configuration, compelled_arcs, from_adjacency, sharing
+from bnmtl.graphs import Configuration, from_adjacency
+from bnmtl.learners.arcs import arc_table
 from bnmtl.learners.demands import start_matrices, structure_priors
 from bnmtl.learners.sparsity import arc_probabilities, auto_prior
 from bnmtl.networks import BayesNet
@@ -20,7 +22,6 @@ from bnmtl.search.problem import TaskProblem
 from bnmtl.seeding import seed_of
 from bnmtl.smoothing import check_size
 from bnmtl.tasks import encode
-from bnmtl.tasks.association import signed_association
 from bnmtl.tasks.wording import warn
 
 
@@ -317,6 +318,15 @@ class Learner(BaseEstimator):
         pairs = zip(problems, given, strict=True)
         return [problem.constraints.allowed_of(matrix) for problem, matrix in pairs]
 
+    @cached_property
+    def arcs_(self):
+        """One row per arc and task, made when it is asked for first; see `arc_table`."""
+        if not hasattr(self, "tasks_"):
+            raise AttributeError(f"`arcs_` is there after `fit` of the {type(self).__name__}.")
+        score, max_cells = self._scored_by
+        bound = score.bind_all(list(self.tasks_.values()), max_cells=max_cells)
+        return arc_table(self.configuration_, self.tasks_, bound)
+
     def _publish(self, tasks, problems, matrices, score, task_scores, parameters_from=None):
         """Set the learned attributes from the adjacency matrices."""
         self.score_ = float(score)
@@ -332,62 +342,11 @@ class Learner(BaseEstimator):
             name: BayesNet.fit(graph, sources[name], self.parameter_sample_size)
             for name, graph in self.configuration_.items()
         }
-        self.arcs_ = arc_table(problems, self.configuration_, tasks)
+        self._scored_by = self.used_score(), self.max_cells
+        # Of an earlier fit.
+        self.__dict__.pop("arcs_", None)
         chances = arc_probabilities(self._structure_priors(tasks), tasks)
         self.arc_probability_ = pd.Series(chances, dtype=float).rename_axis("task")
-
-
-def arc_table(problems, configuration, tasks):
-    """One row per arc and task.
-
-    Parameters
-    ----------
-    problems : list of TaskProblem
-    configuration : Configuration
-    tasks : Tasks
-        The rows.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns from, to, task, strength (nats that the task's own score loses without the arc),
-        compelled (directed in the task's CPDAG), n_tasks with the arc, n_tasks_possible that could
-        have it: both variables are there and not constant; tau_b (Kendall's, of the two columns:
-        above 0 if both rise together; nan where it is within one standard error of 0 or the states
-        of a variable have no order); sorted by from, to and task.
-    """
-    rows = []
-    for at, problem in enumerate(problems):
-        graph = configuration[problem.name]
-        compelled = compelled_arcs(graph)
-        index = {variable: at for at, variable in enumerate(problem.variables)}
-        for child, parents in graph.pred.items():
-            if parents:
-                gains = problem.scores.gains(index[child], sorted(index[one] for one in parents))
-            for parent in parents:
-                strength = -gains[index[parent]]
-                is_compelled = (parent, child) in compelled
-                rows.append((parent, child, at, problem.name, strength, is_compelled))
-    rows.sort()
-    parents, children, _, names, strengths, compelled = (
-        zip(*rows, strict=True) if rows else [()] * 6
-    )
-    counts = sharing(configuration)
-    shared = [counts[arc] for arc in zip(parents, children, strict=True)]
-    ends = zip(names, parents, children, strict=True)
-    signs = [signed_association(tasks[name], parent, child) for name, parent, child in ends]
-    return pd.DataFrame(
-        {
-            "from": list(parents),
-            "to": list(children),
-            "task": list(names),
-            "strength": np.array(strengths, dtype=float),
-            "compelled": np.array(compelled, dtype=bool),
-            "n_tasks": np.array([own.n_tasks for own in shared], dtype=int),
-            "n_tasks_possible": np.array([own.n_possible for own in shared], dtype=int),
-            "tau_b": np.array(signs, dtype=float),
-        }
-    )
 
 
 def _learned_graph(task, matrix):

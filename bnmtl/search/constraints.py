@@ -111,7 +111,8 @@ def _of_task(task, required_arcs, forbidden_arcs, tier_of, max_parents):
             )
         required[a, b] = True
     permitted &= ~required.T
-    _check_required(task, required, max_parents)
+    if required.any():
+        _check_required(task, required, max_parents)
     return Constraints(permitted, required, n if max_parents is None else max_parents)
 
 

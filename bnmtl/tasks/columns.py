@@ -64,7 +64,7 @@ def read_column(series, where, limit=MAX_STATES):
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         _check_number(len(dtype.categories), dtype.categories, where, limit)
-        labels = _category_labels(dtype.categories, where)
+        labels = _category_labels(dtype.categories.to_numpy(object), where)
         return Column(labels, series.array.codes, True, bool(dtype.ordered))
     kind, values = _kind(series)
     if kind in ("floating", "mixed-integer-float"):
