@@ -145,6 +145,7 @@ def test_few_rows_are_warned_of(call, files):
     assert any("fewer rows" in warning for warning in record(files / "run")["warnings"])
 
 
+@pytest.mark.slow_without_jit
 def test_where_nothing_is_to_be_found_nothing_is_found(call, files):
     """Thirty independent columns, two tasks of 60 rows: the picture of noise has no arcs."""
     rng = np.random.default_rng(0)
