@@ -118,13 +118,14 @@ def combinations(lines):
 def tables(lines):
     """How often pairs of a confidence are true, what calibration adds, and what comes of it."""
     return {
-        "calibrated_arcs": markdown(_shares(lines)),
+        "calibrated_arcs": markdown(shares(lines)),
         "calibrated_arcs_measures": markdown(_measures(lines)),
         "calibrated_arcs_claims": claims_table(_claims(lines)),
     }
 
 
-def _shares(lines):
+def shares(lines):
+    """How often pairs of each confidence are true, by problem and method."""
     rows = []
     for problem, kind, method in combinations(lines):
         own = lines[(lines["problem"] == problem) & (lines["method"] == method)]

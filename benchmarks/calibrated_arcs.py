@@ -59,7 +59,7 @@ def measure(problem, trial, wanted):
     return lines
 
 
-def counted(table, related):
+def counted(table, related, n_replicates=N_BOOTSTRAP):
     """Numbers of pairs and of true ones by confidence, from 0 to the number of replicates."""
     truth = {}
     for name, matrix in zip(related.tasks, related.truth(), strict=True):
@@ -79,10 +79,10 @@ def counted(table, related):
         ("arc", is_arc, np.ones_like(first)),
         ("edge", is_edge, first),
     ):
-        steps = (table[kind].to_numpy()[kept] * N_BOOTSTRAP).round().astype(int)
+        steps = (table[kind].to_numpy()[kept] * n_replicates).round().astype(int)
         found[kind] = {
-            "pairs": np.bincount(steps, minlength=N_BOOTSTRAP + 1).tolist(),
-            "true": np.bincount(steps[is_true[kept]], minlength=N_BOOTSTRAP + 1).tolist(),
+            "pairs": np.bincount(steps, minlength=n_replicates + 1).tolist(),
+            "true": np.bincount(steps[is_true[kept]], minlength=n_replicates + 1).tolist(),
         }
     return found
 

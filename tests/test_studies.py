@@ -363,7 +363,9 @@ def test_lines_name_the_versions_that_matter():
 
 
 # Studies of the defaults themselves.
-OF_DEFAULTS = ("choice", "corrected", "defaults", "no_structure", "real_tables", "ways")
+OF_DEFAULTS = (
+    *("choice", "corrected", "defaults", "no_structure", "real_tables", "sure_arcs", "ways"),
+)
 
 
 def test_studies_of_the_thesis_do_not_depend_on_defaults():
