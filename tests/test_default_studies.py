@@ -1,0 +1,219 @@
+"""The studies that chose the defaults: what they generate, count and try; and noise itself."""
+
+import itertools
+import math
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from small import related
+
+from benchmarks import choice_tables, defaults_tables, no_structure_tables, real_tables_shown
+from benchmarks.corrected import climbed_graphs
+from benchmarks.grouped import grouped_tasks
+from benchmarks.no_structure import KINDS, counted, independent_columns, line_of
+from benchmarks.sure_arcs import draw as draw_sure
+from benchmarks.sure_arcs import tables as sure_tables
+from benchmarks.ways import choices, expecting
+from bnmtl import BDeu, MixedDirichlet
+from bnmtl.tasks import encode
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_are_independent_with_the_states_that_are_named(kind):
+    frame = independent_columns(kind, 4, 20_000, 1)
+    assert list(frame) == ["x000", "x001", "x002", "x003"]
+    shares = {name: column.value_counts(normalize=True) for name, column in frame.items()}
+    expected = {
+        "three equal": [1 / 3] * 3,
+        "two equal": [1 / 2] * 2,
+        "skewed four": [0.7, 0.2, 0.07, 0.03],
+        "ordered": [0.4, 0.3, 0.15, 0.1, 0.05],
+    }
+    for share in shares.values():
+        if kind == "rare":
+            assert 0.015 < share["1"] < 0.32
+        else:
+            assert share.sort_index().to_numpy() == pytest.approx(expected[kind], abs=0.02)
+    assert (frame["x000"].cat.ordered) == (kind == "ordered")
+    table = pd.crosstab(frame["x000"], frame["x001"], normalize=True).to_numpy()
+    product = np.outer(table.sum(axis=1), table.sum(axis=0))
+    assert table == pytest.approx(product, abs=0.01)
+    assert independent_columns(kind, 4, 50, 3).equals(independent_columns(kind, 4, 50, 3))
+
+
+def test_arcs_of_columns_of_noise_are_counted():
+    chain = nx.DiGraph([("x001", "x002"), ("A", "B"), ("A", "x003")])
+    other = nx.DiGraph([("x001", "x002"), ("x004", "x002")])
+    for graph in (chain, other):
+        graph.add_nodes_from(["x001", "x002", "x003", "x004", "A", "B"])
+    found = counted({"one": chain, "two": other})
+    assert found == {"false_arcs": 2.0, "in_all_tasks": 1, "compelled": 1.0}
+    assert counted({"one": chain})["in_all_tasks"] is None
+
+
+@pytest.mark.slow_without_jit
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("learner", ["alone", "five together", "one structure, five"])
+def test_next_to_nothing_is_found_in_noise(kind, learner):
+    """A small part of the study; the old defaults find dozens of arcs in the same columns."""
+    found = []
+    for trial in range(2):
+        frames = {
+            f"task{task}": independent_columns(kind, 12, 60, [trial, task]) for task in range(5)
+        }
+        found.append(line_of(learner, frames, trial)["false_arcs"])
+    assert np.mean(found) <= 0.5
+
+
+def test_old_defaults_did_find_arcs_in_noise():
+    frames = {"one": independent_columns("three equal", 12, 60, 0)}
+    assert line_of("BDeu, uniform: alone", frames, 0)["false_arcs"] > 4
+
+
+def test_every_way_takes_the_penalty_that_it_says():
+    penalties = [1.0, 0.999, 0.99, 0.9, 0.0]
+    scores = np.array([[-3.0, -3.2], [-2.0, -2.6], [-2.1, -2.3], [-2.1, -2.2], [-5.0, -5.0]])
+    posterior = np.array([-9.0, -1.0, -4.0, -3.0, 0.0])
+    found = choices(penalties, posterior, scores)
+    assert found["cv"] == 3  # the largest mean, -2.15
+    assert found["posterior"] == 4
+    # Within one standard error of -2.15 are 0.999 (-2.3, error 0.25), 0.99 and 0.9.
+    assert found["one-standard-error"] == 1
+    assert found["posterior within one error"] == 1
+    assert found["penalty 0.99"] == 2 and found["penalty 1"] == 0
+
+
+def test_expected_parents_make_an_arc_prior_for_each_task():
+    tasks = encode(related())
+    assert expecting(tasks, None) is None
+    priors = expecting(tasks, 0.1)
+    assert priors["task1"].probability == pytest.approx(0.02)
+    assert expecting(tasks, 10)["task1"].probability == 0.5
+
+
+def all_graphs(variables):
+    pairs = list(itertools.combinations(variables, 2))
+    for states in itertools.product((-1, 0, 1), repeat=len(pairs)):
+        graph = nx.DiGraph()
+        graph.add_nodes_from(variables)
+        for (a, b), state in zip(pairs, states, strict=True):
+            if state:
+                graph.add_edge(*((a, b) if state == 1 else (b, a)))
+        if nx.is_directed_acyclic_graph(graph):
+            yield graph
+
+
+@pytest.mark.parametrize("score", [BDeu(), MixedDirichlet()])
+def test_a_family_pays_for_the_number_of_sets_of_its_size(score):
+    """On four variables the climb ends in the best of all graphs."""
+    columns = ["x1", "x2", "x3", "x4"]
+    frames = {name: frame[columns] for name, frame in list(related().items())[:2]}
+    found = climbed_graphs(encode(frames), score, 0)
+    for name, frame in frames.items():
+
+        def posterior(graph, frame=frame):
+            sets = [math.comb(3, graph.in_degree(variable)) for variable in graph]
+            return score.score(graph, frame) - sum(map(math.log, sets))
+
+        best = max(map(posterior, all_graphs(columns)))
+        assert posterior(found[name]) == pytest.approx(best)
+
+
+def test_tables_of_the_shipped_birds():
+    tasks = grouped_tasks("avimedi")
+    assert tasks.names == ("Co", "Pr") and sum(task.n_rows for task in tasks.values()) == 302
+    with pytest.raises(ValueError, match="neither is given|there is no"):
+        grouped_tasks("dune", "/nowhere")
+
+
+def test_tables_of_defaults():
+    variants = ["BIC, uniform: alone", "MixedDirichlet, f = 0.1: alone", "BDeu, f = 1: together"]
+    lines = pd.DataFrame(
+        [
+            {"problem": "ALARM", "rows": 250, "trial": trial, "variant": variant, "edits": edits}
+            for trial in range(2)
+            for variant, edits in zip(variants, (9.0, 4.0 + trial, 2.0), strict=True)
+        ]
+        + [{"problem": "noise: rare", "rows": 20, "trial": 0, "variant": variants[1]}]
+    )
+    lines.loc[lines["problem"] == "noise: rare", "false_arcs"] = 0.25
+    tables = defaults_tables.tables(lines)
+    assert "| ALARM | 250 | 2 | 9.00 ± 0.00 |" in tables["defaults_alone"]
+    assert "4.50 ± 0.50" in tables["defaults_alone"]
+    assert "2.00 ± 0.00" in tables["defaults_together"]
+    assert "| noise: rare | 20 | 1 |" in tables["defaults_noise_alone"]
+    assert "0.25" in tables["defaults_noise_alone"]
+    assert len(defaults_tables.draw(lines).axes) == 2
+
+
+def test_tables_of_noise():
+    rows = [
+        {
+            "kind": "rare",
+            "columns": 30,
+            "rows": n_rows,
+            "trial": trial,
+            "learner": learner,
+            "false_arcs": 1.0 * trial,
+            "in_all_tasks": None if learner == "alone" else 0,
+            "compelled": 0.0,
+        }
+        for learner in ("alone", "five together")
+        for n_rows in (10, 20)
+        for trial in range(3)
+    ]
+    lines = pd.DataFrame(rows)
+    tables = no_structure_tables.tables(lines)
+    assert "| 30 | rare | 20 | 3 | 1.00 ± 0.58 |" in tables["no_structure"]
+    assert "| alone | 1.00 ± 0.37 | 1.00 | 1.00 |  | 0.00 |" in tables["no_structure_claims"]
+    assert (
+        "| five together | 1.00 ± 0.37 | 1.00 | 1.00 | 0.00 | 0.00 |"
+        in (tables["no_structure_claims"])
+    )
+    assert no_structure_tables.draw(lines).axes
+
+
+def test_tables_of_choices_and_real_tables():
+    lines = pd.DataFrame(
+        [
+            {
+                **{"problem": "INSURANCE", "rows": n_rows, "trial": trial, "way": way},
+                **{"edits": edits, "kl": 0.5, "seconds_of_path": 1.0, "seconds_of_folds": 3.0},
+            }
+            for n_rows in (250, 1000)
+            for trial in range(2)
+            for way, edits in (("alone", 20.0), ("cv", 16.0), ("posterior", 17.0))
+        ]
+    )
+    tables = choice_tables.tables(lines)
+    assert "20.00 ± 0.00 | 17.00 ± 0.00 | 16.00 ± 0.00" in tables["choice_edits"]
+    assert tables["choice_rows"].splitlines()[2].endswith("| 3.0 |")
+    assert len(choice_tables.draw(lines).axes) == 2
+    gains = {f"over_{name}": 0.5 for name in ("empty", "bic", "alone")}
+    errors = {f"over_{name}_error": 0.1 for name in ("empty", "bic", "alone")}
+    line = {"table": "dune", "score": "MixedDirichlet", "parents": 0.1, "held_out": -3.0}
+    lines = pd.DataFrame([{**line, **gains, **errors, "way": way} for way in ("alone", "cv")])
+    shown = real_tables_shown.tables(lines)
+    assert "| dune | cv | -3.00 | +0.50 ± 0.10 |" in shown["real_tables_default"]
+    assert "| dune | MixedDirichlet | 0.1 | +0.50 ± 0.10 |" in shown["real_tables"]
+    assert real_tables_shown.draw(lines).axes
+
+
+def test_tables_of_sure_arcs():
+    pairs = [0] * 31
+    pairs[24], pairs[30] = 4, 2
+    kinds = {"pairs": pairs, "true": [n // 2 for n in pairs]}
+    lines = pd.DataFrame(
+        [
+            {
+                **{"problem": "ALARM", "rows": 250, "trial": trial, "method": "single"},
+                **{"arc": kinds, "edge": kinds},
+            }
+            for trial in range(2)
+        ]
+    )
+    (table,) = sure_tables(lines).values()
+    assert "0.50 ± 0.00 (8)" in table and "0.50 ± 0.00 (4)" in table
+    assert draw_sure(lines).axes
