@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from rich.progress import track
 
-from benchmarks import alone, variants
+from benchmarks import alone, by_default, variants
 from benchmarks.pool import held_out_of
 from benchmarks.record import Results, exit_if_changed
 from benchmarks.summary import markdown
@@ -24,6 +24,7 @@ from bnmtl import (
     SingleTaskLearner,
     data,
 )
+from bnmtl.held_out import HeldOut
 from bnmtl.tasks import discretize, encode
 
 SETTINGS = ("rows", "trial", "learner")
@@ -36,6 +37,8 @@ LEARNERS = {
         **variants.LEARNERS["J"], cv=variants.N_FOLDS, random_state=seed
     ),
 }
+# The same with the defaults of bnmtl: `MixedDirichlet`, few arcs expected, smoothing learned.
+DEFAULTS = {f"{name}, defaults": learner for name, learner in by_default.LEARNERS.items()}
 # Held out to choose the probability of arcs: five of 25 rows.
 SHARE = 0.2
 # Ways to graphs that share nothing.
@@ -44,15 +47,27 @@ ALONE = {
     "alone, BIC": alone.by_bic,
     "alone, sparse": lambda tasks, seed: alone.sparse(tasks, seed, SHARE)[0],
 }
-# What learning together is held against: the best that shares nothing at most sizes.
-TOGETHER, RIVAL = "together (multitask)", "alone, BIC"
-# Columns of the table; the others are told as differences to the first.
-COLUMNS = {
+# Their graphs with default tables.
+SMOOTHED = {"no arcs, default tables": "no arcs at all", "alone, BIC, default tables": "alone, BIC"}
+# Columns of the tables; the others are told as differences to the first. The last two are a way to
+# learn together and what it is held against: the best that shares nothing at most sizes.
+THESIS_COLUMNS = {
     "no arcs at all": "no arcs at all",
     "each condition alone": "alone, BDeu",
     **{name: name for name in ("alone, BIC", "alone, sparse")},
     **{name: name for name in LEARNERS if name != "each condition alone"},
 }
+DEFAULT_COLUMNS = {
+    "no arcs, default tables": "no arcs at all",
+    "alone, BIC, default tables": "alone, BIC",
+    "alone, defaults": "alone",
+    "pooled, defaults": "all rows pooled",
+    "one structure, defaults": "one structure for all",
+    "together, defaults": "together (multitask)",
+}
+
+
+KINDS = (*THESIS_COLUMNS, *DEFAULT_COLUMNS)
 
 
 def split(tasks, n_rows, trial):
@@ -68,13 +83,15 @@ def measure(tasks, n_rows, trial, kind):
     """Mean over conditions of the held-out nats per row, and what was learned."""
     train, test = split(tasks, n_rows, trial)
     began = time.perf_counter()
-    if kind in ALONE:
-        learner, graphs = None, ALONE[kind](train, trial)
+    if kind in ALONE or kind in SMOOTHED:
+        learner, graphs = None, ALONE[SMOOTHED.get(kind, kind)](train, trial)
         seconds = time.perf_counter() - began
         own = held_out_of(train, test)
+        if kind in SMOOTHED:
+            own = {name: HeldOut(train[name], test[name]) for name in train}
         held_out = [own[name].mean(graph) for name, graph in graphs.items()]
     else:
-        learner = LEARNERS[kind](trial).fit(train)
+        learner = (LEARNERS | DEFAULTS)[kind](trial).fit(train)
         seconds = time.perf_counter() - began
         graphs = learner.configuration_
         held_out = [learner.networks_[t].log_likelihood(task).mean() for t, task in test.items()]
@@ -87,20 +104,29 @@ def measure(tasks, n_rows, trial, kind):
 
 
 def table():
-    """Held-out nats per row without arcs; mean and standard error of what learning adds."""
+    """Held-out nats per row without arcs; mean and standard error of what the defaults add."""
+    return _table(DEFAULT_COLUMNS, "together, defaults", "alone, BIC, default tables")
+
+
+def thesis_table():
+    """The same for BDeu with a uniform prior over graphs."""
+    return _table(THESIS_COLUMNS, "together (multitask)", "alone, BIC")
+
+
+def _table(columns, together, rival):
     lines = pd.DataFrame(Results("sachs", SETTINGS).lines)
     wide = lines.pivot(index=["rows", "trial"], columns="learner", values="held_out")
-    wide = wide[[name for name in COLUMNS if name in wide]]
+    wide = wide[[name for name in columns if name in wide]]
     base, *others = wide
     gain = wide[others].sub(wide[base], axis=0).groupby("rows")
     rows = []
     for n_rows, mean in wide[base].groupby("rows").mean().items():
-        row = {"rows per condition": n_rows, COLUMNS[base]: f"{mean:.2f}"}
+        row = {"rows per condition": n_rows, columns[base]: f"{mean:.2f}"}
         for name in others:
-            row[COLUMNS[name]] = _with_error(gain[name], n_rows)
-        if {TOGETHER, RIVAL} <= set(wide):
-            beside = (wide[TOGETHER] - wide[RIVAL]).groupby("rows")
-            row["together less alone, BIC"] = _with_error(beside, n_rows)
+            row[columns[name]] = _with_error(gain[name], n_rows)
+        if {together, rival} <= set(wide):
+            beside = (wide[together] - wide[rival]).groupby("rows")
+            row[f"together less {columns[rival]}"] = _with_error(beside, n_rows)
         rows.append(row)
     return markdown(pd.DataFrame(rows))
 
@@ -118,7 +144,7 @@ def main():
     warnings.simplefilter("ignore", UserWarning)
     tasks = encode(discretize(data.load("sachs"), bins=3))
     results = Results("sachs", SETTINGS)
-    plan = [(n, t, kind) for t in range(arguments.trials) for n in SIZES for kind in COLUMNS]
+    plan = [(n, t, kind) for t in range(arguments.trials) for n in SIZES for kind in KINDS]
     missing = [one for one in plan if not results.has(**dict(zip(SETTINGS, one, strict=True)))]
     for n, trial, kind in track(missing):
         line = measure(tasks, n, trial, kind)

@@ -272,6 +272,7 @@ TABLES = {
     "tries": lambda: markdown(tries()),
     "growth": lambda: growth.table(lines_of("growth")),
     "sachs": sachs.table,
+    "sachs_thesis": sachs.thesis_table,
     "overview": lambda: overview.table(studies()),
 }
 # Modules of the studies of related tasks, each with tables of its own.
@@ -286,6 +287,11 @@ STUDIES = (
     "task_number",
     "selection",
     "bird",
+    "defaults",
+    "choice",
+    "real_tables",
+    "no_structure",
+    "sure_arcs",
     "good_probabilities",
     "boosting_steps",
     "multinets",

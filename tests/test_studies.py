@@ -262,6 +262,8 @@ def test_arguments_that_cannot_be_end_in_one_sentence(arguments, sentence, monke
 
 def test_a_missing_package_is_told_before_anything_runs(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    # Whether the code is that of a commit is told first.
+    monkeypatch.setattr(study, "exit_if_changed", lambda: None)
     monkeypatch.setattr("sys.argv", ["methods", "--out", str(tmp_path), "--trials", "1"])
     with pytest.raises(SystemExit) as end:
         study.main("methods")
@@ -364,7 +366,8 @@ def test_lines_name_the_versions_that_matter():
 
 # Studies of the defaults themselves.
 OF_DEFAULTS = (
-    *("choice", "corrected", "defaults", "no_structure", "real_tables", "sure_arcs", "ways"),
+    *("by_default", "choice", "corrected", "defaults", "no_structure", "real_tables"),
+    *("sure_arcs", "ways"),
 )
 
 
