@@ -88,7 +88,7 @@ def measure(tasks, n_rows, trial, kind):
         seconds = time.perf_counter() - began
         own = held_out_of(train, test)
         if kind in SMOOTHED:
-            own = {name: HeldOut(train[name], test[name]) for name in train}
+            own = {name: HeldOut(train[name], test[name], "auto") for name in train}
         held_out = [own[name].mean(graph) for name, graph in graphs.items()]
     else:
         learner = (LEARNERS | DEFAULTS)[kind](trial).fit(train)
