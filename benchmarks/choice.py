@@ -3,7 +3,8 @@
 Run `python -m benchmarks.choice` (several hours on two cores; `--trials 1` for a first look). Five
 tasks of the five problems and of the control, ALARM-COMP and INSURANCE from 250 to 16000 rows.
 Every way chooses among the same solutions. "alone" is each task by itself, with the same score and
-sparsity, and "BIC alone" with BIC; "penalty 0.99" and the like choose nothing.
+sparsity, and "BIC alone" with BIC; "one structure" is the same graph for all tasks; "penalty 0.99"
+and the like choose nothing.
 """
 
 import numpy as np
@@ -13,7 +14,14 @@ from benchmarks.choice_tables import draw, tables
 from benchmarks.methods import means
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
 from benchmarks.ways import WAYS, Path
-from bnmtl import BIC, BayesNet, MixedDirichlet, MultitaskLearnerCV, SingleTaskLearner
+from bnmtl import (
+    BIC,
+    BayesNet,
+    IdenticalLearner,
+    MixedDirichlet,
+    MultitaskLearnerCV,
+    SingleTaskLearner,
+)
 from bnmtl.scores import CONCENTRATIONS
 
 NAME = "choice"
@@ -23,7 +31,7 @@ __all__ = ["draw", "measure", "plan", "tables"]
 N_TRIALS = 5
 ROWS = {problem: (250, 1000) for problem in (*FIVE, CONTROL)}
 ROWS["ALARM-COMP"] = ROWS["INSURANCE"] = (250, 500, 1000, 2000, 4000, 8000, 16000)
-ALONE = ("alone", "BIC alone")
+RIVALS = ("BIC alone", "alone", "one structure")
 FIXED = {
     "score": "MixedDirichlet",
     "expected_parents": 0.1,
@@ -38,7 +46,7 @@ def plan(quick, trials=None):
         return [{"problem": "INSURANCE", "rows": 250, "trial": 0, "wanted": wanted}]
     sizes = sorted({n for own in ROWS.values() for n in own})
     return [
-        {"problem": problem, "rows": n_rows, "trial": trial, "wanted": [*WAYS, *ALONE]}
+        {"problem": problem, "rows": n_rows, "trial": trial, "wanted": [*WAYS, *RIVALS]}
         for n_rows in sizes
         for trial in range(trials or N_TRIALS)
         for problem, own in ROWS.items()
@@ -50,14 +58,12 @@ def measure(problem, rows, trial, wanted):
     """A line a way: means over the five tasks."""
     related = Related(networks_of(problem, trial), rows, trial)
     found = {}
-    for way in set(wanted) & set(ALONE):
-        score = BIC() if way == "BIC alone" else MixedDirichlet()
-        learner = SingleTaskLearner(score=score, random_state=trial).fit(related.tasks)
-        found[way] = line_of(related, learner.configuration_)
-    if set(wanted) - set(ALONE):
+    for way in set(wanted) & set(RIVALS):
+        found[way] = line_of(related, _rival(way, trial).fit(related.tasks).configuration_)
+    if set(wanted) - set(RIVALS):
         learner = MultitaskLearnerCV(score=MixedDirichlet(), random_state=trial)
         path = Path(learner, related.tasks)
-        chosen = {way: path.chosen[way] for way in set(wanted) - set(ALONE)}
+        chosen = {way: path.chosen[way] for way in set(wanted) - set(RIVALS)}
         reached = {}
         for at in set(chosen.values()):
             line = line_of(related, related.graphs(path.solutions[at].matrices))
@@ -65,6 +71,13 @@ def measure(problem, rows, trial, wanted):
         seconds = {"seconds_of_path": path.seconds[0], "seconds_of_folds": path.seconds[1]}
         found.update({way: {**reached[at], **seconds} for way, at in chosen.items()})
     return {way: found[way] for way in wanted}
+
+
+def _rival(way, trial):
+    if way == "one structure":
+        return IdenticalLearner(score=MixedDirichlet(), random_state=trial)
+    score = BIC() if way == "BIC alone" else MixedDirichlet()
+    return SingleTaskLearner(score=score, random_state=trial)
 
 
 def line_of(related, graphs):
