@@ -194,10 +194,15 @@ def test_tables_of_choices_and_real_tables():
     gains = {f"over_{name}": 0.5 for name in ("empty", "bic", "alone")}
     errors = {f"over_{name}_error": 0.1 for name in ("empty", "bic", "alone")}
     line = {"table": "dune", "score": "MixedDirichlet", "parents": 0.1, "held_out": -3.0}
-    lines = pd.DataFrame([{**line, **gains, **errors, "way": way} for way in ("alone", "cv")])
+    lines = pd.DataFrame(
+        [{**line, **gains, **errors, "way": way, "n_rows": 20} for way in ("alone", "cv")]
+    )
     shown = real_tables_shown.tables(lines)
     assert "| dune | cv | -3.00 | +0.50 ± 0.10 |" in shown["real_tables_default"]
     assert "| dune | MixedDirichlet | 0.1 | +0.50 ± 0.10 |" in shown["real_tables"]
+    short = shown["real_tables_in_short"].splitlines()
+    assert len(short) == 3 and short[2].startswith("| dune meadow plants under four kinds")
+    assert "| 20 | +0.50 ± 0.10 | +0.50 ± 0.10 |" in short[2]
     assert real_tables_shown.draw(lines).axes
 
 
