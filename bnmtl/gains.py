@@ -1,5 +1,7 @@
 """What learning together is worth on held-out rows: numbers for run.json, and sentences."""
 
+import math
+
 __all__ = ["WAYS", "held_out_record", "sentences", "value"]
 
 # How a penalty was chosen, by what a learner calls it.
@@ -95,6 +97,7 @@ def sentences(record, n_arcs, ended_by=()):
 
 
 def value(difference, error, signed=True):
-    """A difference with its standard error, as text."""
-    shown = f"{difference:+.2f}" if signed else f"{difference:.2f}"
-    return f"{shown.replace('-', chr(0x2212))} ± {error:.2f}"
+    """A difference with its standard error, as text; small errors are shown with more digits."""
+    digits = 2 if error == 0 else min(max(2, math.ceil(-math.log10(error))), 4)
+    shown = f"{difference:+.{digits}f}" if signed else f"{difference:.{digits}f}"
+    return f"{shown.replace('-', chr(0x2212))} ± {error:.{digits}f}"

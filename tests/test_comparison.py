@@ -221,3 +221,18 @@ def test_sentences(held_out, n_arcs, words):
 def test_what_was_not_looked_for_is_not_called_missing():
     (sentence,) = gains.sentences(record([0.0, 0.0]), 0, ("time_limit",))
     assert "Nothing was found" not in sentence and "more time" in sentence
+
+
+@pytest.mark.parametrize(
+    "difference, error, text",
+    [
+        (0.5, 0.1, "+0.50 ± 0.10"),
+        (-0.5, 0.012, "\u22120.50 ± 0.01"),
+        (0.0123, 0.0031, "+0.012 ± 0.003"),
+        (0.0123, 1e-9, "+0.0123 ± 0.0000"),
+        (0.0, 0.0, "+0.00 ± 0.00"),
+        (-12.0, 3.4, "\u221212.00 ± 3.40"),
+    ],
+)
+def test_differences_have_as_many_digits_as_their_errors_need(difference, error, text):
+    assert gains.value(difference, error) == text
