@@ -41,4 +41,7 @@ def sure(confidence):
         return ""
     pairs = confidence[confidence["parent"].astype(str) < confidence["child"].astype(str)]
     n_sure = int((pairs["edge"] >= _SURE).sum())
-    return f"{count(n_sure, 'edge')} of all tasks came back in {_SURE:.0%} of the replicates."
+    return (
+        f"{count(n_sure, 'edge')}, counted over the tasks, came back in at least {_SURE:.0%} of the "
+        "replicates."
+    )
