@@ -42,6 +42,6 @@ def sure(confidence):
     pairs = confidence[confidence["parent"].astype(str) < confidence["child"].astype(str)]
     n_sure = int((pairs["edge"] >= _SURE).sum())
     return (
-        f"{count(n_sure, 'edge')}, counted over the tasks, came back in at least {_SURE:.0%} of the "
-        "replicates."
+        f"{count(n_sure, 'edge')}, counted over the tasks, came back in at least {_SURE:.0%} of "
+        "the replicates."
     )
