@@ -76,7 +76,7 @@ def _root(
 
 
 @app.command()
-@taking(Options)
+@taking(Options, after="penalty")
 def learn(options):
     """Learn one network per task, the tasks together.
 

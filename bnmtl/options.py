@@ -289,15 +289,18 @@ class CalibrateOptions:
     force: bool = _force("Replace the files of an earlier run in DIR; others stay.")
 
 
-def taking(kind):
+def taking(kind, after=None):
     """Let a command that takes an object of a dataclass be called with its fields instead.
 
-    Arguments come first, then the options in the order in which the class writes them down, then
-    those that it inherits.
+    Arguments come first, then the options that the class writes down itself and those that it
+    inherits, each in their order; ``after`` names an inherited option that its own ones follow.
     """
     known = {one.name: one for one in fields(kind)}
     arguments = [name for name, one in known.items() if _is_argument(one)]
-    order = dict.fromkeys([*arguments, *inspect.get_annotations(kind), *known])
+    own = inspect.get_annotations(kind)
+    inherited = [name for name in known if name not in own]
+    before = inherited[: inherited.index(after) + 1] if after else []
+    order = dict.fromkeys([*arguments, *before, *own, *known])
 
     def decorate(function):
         def command(**given):
