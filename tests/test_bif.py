@@ -85,6 +85,7 @@ def read_with_pgmpy(path):
 
 
 # All eleven agree; these are the quick ones, with CHILD's states and HAILFINDER's numbers.
+@pytest.mark.beside_kernels
 @pytest.mark.parametrize("name", ["asia", "sachs", "child", "insurance", "hailfinder"])
 def test_pgmpy_reads_the_same(tmp_path, name):
     ours = structures.load(name)

@@ -119,6 +119,7 @@ def test_where_the_file_is(folder, monkeypatch, tmp_path):
         bird_tasks("BIRD-SITES", few)
 
 
+@pytest.mark.beside_kernels
 def test_the_scripts_show_sizes_or_one_line(tmp_path):
     def run(*arguments, script="bird_tasks"):
         command = [sys.executable, "-m", f"benchmarks.{script}", *arguments]

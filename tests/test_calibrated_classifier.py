@@ -32,6 +32,7 @@ from bnmtl.metrics.prediction import root_mean_squared_error
 LOGISTIC = LogisticRegression(solver="newton-cholesky")
 
 
+@pytest.mark.beside_kernels
 @parametrize_with_checks([CalibratedClassifier(LogisticRegression(), cv=2)])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)

@@ -132,6 +132,7 @@ def test_an_equivalent_sample_size_does_not_go_with_a_mixture(call, files):
     assert "--equivalent-sample-size" in err and "bdeu" in err
 
 
+@pytest.mark.beside_kernels
 def test_few_rows_are_warned_of(call, files):
     rng = np.random.default_rng(0)
     few = pd.DataFrame(rng.integers(0, 2, (5, 9)), columns=list("abcdefghi"))

@@ -345,6 +345,7 @@ def test_the_report(call, tmp_path, given):
         assert f"<summary>{block}</summary>" in text
 
 
+@pytest.mark.beside_kernels
 def test_many_tasks(call, tmp_path, given, monkeypatch):
     names = [f"task number {i:02}" for i in range(13)]
     given(square(names, 7 * np.abs(np.subtract.outer(range(13), range(13)))))
