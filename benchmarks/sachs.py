@@ -117,6 +117,8 @@ def _table(columns, together, rival):
     lines = pd.DataFrame(Results("sachs", SETTINGS).lines)
     wide = lines.pivot(index=["rows", "trial"], columns="learner", values="held_out")
     wide = wide[[name for name in columns if name in wide]]
+    if not len(wide.columns):
+        return "Not measured yet."
     base, *others = wide
     gain = wide[others].sub(wide[base], axis=0).groupby("rows")
     rows = []

@@ -226,7 +226,8 @@ def test_scores_and_priors(call, files, monkeypatch, score, prior, kind):
     monkeypatch.setattr(
         learning, "_learner", lambda *given: built.append(build(*given)) or built[0]
     )
-    options = ("--score", score.lower(), "--prior", prior, "--penalty", "0.75")
+    option = "mixed-dirichlet" if score == "MixedDirichlet" else score.lower()
+    options = ("--score", option, "--prior", prior, "--penalty", "0.75")
     assert call(*BOTH, *options, "--out", "run")[0] == 0
     (learner,) = built
     assert type(learner.score).__name__ == score
