@@ -15,7 +15,7 @@ tasks the parents of a child are chosen for all of them at once, the coupling in
 
 import numpy as np
 
-from bnmtl._kernels import changes, climbing, dags, orders, trees
+from bnmtl._kernels import changes, climbing, dags, merging, orders, trees
 from bnmtl._kernels._jit import Arrays, stacked
 from bnmtl._kernels.scoring import ASKED
 from bnmtl.search.graph_state import by_child, new_dag
@@ -24,13 +24,20 @@ from bnmtl.search.hill_climbing import hill_climb
 # Nodes of the trees for every variable, and at most.
 NODES_PER_VARIABLE = 512
 MOST_NODES = 1 << 19
-# A kick displaces up to this many variables.
+# A kick displaces up to this many variables, or one for every so many.
 MOST_MOVES = 3
+VARIABLES_PER_MOVE = 12
 # Climbs from random changes after an iteration that found nothing better: of the whole graph, and
 # among some variables that are close in it.
 RESTARTS = 2
 RESTARTS_NEAR = 4
 N_NEAR = 8
+# Beyond so many variables half as many climbs do, since what each gains in any part of the graph is
+# kept; climbs from changes of variables that are close look at arcs among that many around them,
+# and none walks on.
+LARGE = 64
+# Changes of the whole graph: one for every so many variables at least.
+VARIABLES_PER_CHANGE = 8
 
 
 def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, report=None):
@@ -61,6 +68,7 @@ def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, r
     task = state.task
     walk = _Walk(state.scores, [task], _uncoupled(task), rng)
     best, tolerance = new_dag(n), task.tolerance[0]
+    moves = max(MOST_MOVES, n // VARIABLES_PER_MOVE)
     with state.scores.scratch() as scratch:
         hill_climb(state, scratch, budget)
         dags.copy_dag(state.dag.table, best.table)
@@ -72,8 +80,10 @@ def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, r
             climbs.begin(scratch, n if start else 0)
             score, waited = -np.inf, -1
             while waited < iterations and not budget.spent(scratch.counters[ASKED]):
-                walk.improve(scratch, own.held[None], 0 if score == -np.inf else MOST_MOVES, budget)
+                walk.improve(scratch, own.held[None], 0 if score == -np.inf else moves, budget)
                 reached = climbs.from_order(scratch)
+                if reached < score - tolerance:
+                    reached = climbs.from_parts(scratch, reached)
                 waited = 0 if reached > score + tolerance else waited + 1
                 if reached >= score - tolerance:
                     dags.copy_dag(climbs.dag.table, own.table)
@@ -116,7 +126,11 @@ class _Climbs:
     def __init__(self, state, walk, perturb, tabu, budget):
         n = state.scores.n_variables
         self.dag, self.own, self._first, self._spare = (new_dag(n) for _ in range(4))
-        self._near = np.zeros(N_NEAR, np.int64)
+        # What climbs from changes look at, and their memory.
+        self._narrow = state.task.replaced(permitted=state.task.permitted.copy())
+        self._changed = new_dag(n)
+        self._near = np.zeros(max(N_NEAR, LARGE), np.int64)
+        self._merge, self._merged = merging.new_merge(n), np.zeros((n, n), dtype=bool)
         self._state, self._walk, self._budget = state, walk, budget
         self._perturb, self._marks = perturb, np.zeros(tabu, np.int64)
         dags.copy_dag(state.dag.table, self._first.table)
@@ -140,42 +154,98 @@ class _Climbs:
 
     def from_order(self, scratch):
         """Climb from the graph that the walk's order stands for; its score."""
+        return self._climb_from(scratch, self._walk.adjacency[0])
+
+    def _climb_from(self, scratch, adjacency):
         return orders.climb_from(
             self._walk.engine,
             scratch.table,
             self._state.task.table,
             self.dag.table,
             self._spare.table,
-            self._walk.adjacency[0],
+            adjacency,
             self._marks,
             self._budget.limit,
         )
 
+    def from_parts(self, scratch, reached):
+        """Climb from the best graph with what is no worse in the latest one; the score.
+
+        That is ``reached``, of the latest one, if nothing there is.
+        """
+        if self._merge_with(self.dag, -self._state.task.tolerance[0]):
+            return self._climb_from(scratch, self._merged)
+        return reached
+
     def from_own(self, scratch):
         """Climb from random changes of the best graph, some times; whether that made it better."""
-        better, everywhere, random = False, self._state.in_pairs, self._walk.random
-        for turn in range(RESTARTS + RESTARTS_NEAR):
+        better = False
+        shared = 2 if self._state.scores.n_variables > LARGE else 1
+        whole, near = RESTARTS // shared, RESTARTS_NEAR // shared
+        for turn in range(whole + near):
             if self._budget.spent(scratch.counters[ASKED]):
                 break
-            variables = everywhere
-            if turn >= RESTARTS:
-                n_near = changes.draw_near(self.own.table, everywhere, random, self._near)
-                variables = self._near[:n_near]
-            better |= climbing.restart(
-                self._walk.engine,
-                scratch.table,
-                self._state.task.table,
-                self.dag.table,
-                self.own.table,
-                self._spare.table,
-                variables,
-                random,
-                self._perturb,
-                self._marks,
-                self._budget.limit,
-            )
+            better |= self._restart(scratch, turn >= whole)
             self._state.scores.keep_up(scratch)
         return better
+
+    def _restart(self, scratch, is_near):
+        """Climb from random changes; the best graph gets what is better then, in whole or part."""
+        state, random = self._state, self._walk.random
+        variables, task, marks = state.in_pairs, state.task, self._marks
+        n_changes = max(self._perturb, len(variables) // VARIABLES_PER_CHANGE)
+        if is_near:
+            n_near = changes.draw_near(self.own.table, variables, random, self._near)
+            variables, near = self._near[: min(N_NEAR, n_near)], self._near[:n_near]
+            task, n_changes = self._among(near), self._perturb
+        if state.scores.n_variables > LARGE:
+            marks = marks[:0]
+        if climbing.restart(
+            self._walk.engine,
+            scratch.table,
+            state.task.table,
+            task.table,
+            self._changed.table,
+            self.own.table,
+            self._spare.table,
+            variables,
+            random,
+            n_changes,
+            marks,
+            self._budget.limit,
+        ):
+            return True
+        if not self._merge_with(self._changed, state.task.tolerance[0]):
+            return False
+        before = dags.total_score(state.task.table, self.own.table)
+        if self._climb_from(scratch, self._merged) <= before + state.task.tolerance[0]:
+            return False
+        dags.copy_dag(self.dag.table, self.own.table)
+        return True
+
+    def _among(self, near):
+        """The task with the arcs among some variables, and those elsewhere that are known to gain.
+
+        In a large graph climbs from changes look at no others.
+        """
+        state = self._state
+        if len(near) == len(state.in_pairs):
+            return state.task
+        looked_at = self._walk.matters | self.own.held
+        looked_at[np.ix_(near, near)] = True
+        np.logical_and(state.task.permitted, looked_at, out=self._narrow.permitted)
+        return self._narrow
+
+    def _merge_with(self, dag, least):
+        """Whether parts of another graph gain so much; the best graph with these is noted."""
+        return merging.merge(
+            self._merge.table,
+            self._state.task.table,
+            self.own.table,
+            dag.table,
+            least,
+            self._merged,
+        )
 
 
 def search_jointly(
@@ -267,7 +337,8 @@ class _Walk:
         # Kept, since kernels see addresses only.
         self._tasks, self._tables = tasks, stacked(tasks)
         self.random = np.array([rng.integers(1, 2**63)], np.uint64)
-        self._tree = trees.new_tree(len(tasks), n, min(NODES_PER_VARIABLE * n, MOST_NODES))
+        n_nodes = min(NODES_PER_VARIABLE * n, MOST_NODES)
+        self._tree = trees.new_tree(len(tasks), shared.before, n_nodes)
         self._walk = Arrays(
             orders.WALK,
             order=np.zeros(n, np.int64),
@@ -283,6 +354,11 @@ class _Walk:
     def engine(self):
         """Table of the scores."""
         return self._scores.engine.table
+
+    @property
+    def matters(self):
+        """[child, parent] what has gained in some family, bool array of shape (n, n)."""
+        return self._tree.matters
 
     def improve(self, scratch, graphs, most_moves, budget):
         """Improve a random order of given graphs, up to so many variables displaced; its score."""
