@@ -22,8 +22,10 @@ WALK = (
     ("scores", np.float64, 1),  # (n,)
     ("open", np.bool_, 1),  # (n,): variables for which there may be a better place
     ("progress", np.int64, 1),  # (2,): turns taken of this round, whether a variable was open in it
+    ("first", np.int64, 1),  # (n + 1,): scratch
+    ("children", np.int64, 1),  # (n n,): scratch
 )
-ORDER, POSITION, TURNS, SCORES, OPEN, PROGRESS = range(len(WALK))
+ORDER, POSITION, TURNS, SCORES, OPEN, PROGRESS, FIRST, CHILDREN = range(len(WALK))
 
 
 @kernel
@@ -160,11 +162,44 @@ def improve(engine, scratch, tasks, shared, tree, walk, random, most_asked):
 
 
 @kernel
-def draw_extension(adjacency, before, waiting, order, random):
+def list_children(adjacency, before, waiting, first, children):
+    """List what each variable must stand before, and count what each must stand behind.
+
+    The list of u goes from ``first[u]`` to ``first[u + 1]``, in ascending order.
+    """
+    n = waiting.size
+    for at in range(n + 1):
+        first[at] = 0
+    for is_second in range(2):
+        for v in range(n):
+            waiting[v] = 0
+            for u in range(n):
+                stands = before[v, u]
+                for s in range(adjacency.shape[0]):
+                    stands |= adjacency[s, v, u]
+                if not stands:
+                    continue
+                waiting[v] += 1
+                if is_second:
+                    children[first[u]] = v
+                first[u] += 1
+        # Counts become where the lists begin; the second time ends become beginnings again.
+        if not is_second:
+            begin = np.int64(0)
+            for u in range(n):
+                begin, first[u] = begin + first[u], begin
+    for u in range(n, 0, -1):
+        first[u] = first[u - 1]
+    first[0] = 0
+
+
+@kernel
+def draw_extension(adjacency, before, waiting, first, children, order, random):
     """Write a random order in which the parents of every task stand before their children.
 
     ``adjacency`` is bool (k, n, n) [task, child, parent], ``before`` bool (n, n) [child, parent]
-    what must stand before as well.
+    what must stand before as well; ``waiting`` (n,), ``first`` (n + 1,) and ``children`` (n n,) are
+    scratch, int64.
 
     Returns
     -------
@@ -172,36 +207,23 @@ def draw_extension(adjacency, before, waiting, order, random):
         False if there is no such order.
     """
     n = order.size
-    k = adjacency.shape[0]
-    for v in range(n):
-        waiting[v] = 0
-    # Rows are of children, so the order is written from its end: what all children stand behind.
-    for v in range(n):
-        for u in range(n):
-            waiting[u] += before[v, u]
-        for s in range(k):
-            for u in range(n):
-                waiting[u] += adjacency[s, v, u]
-    begin = n
+    list_children(adjacency, before, waiting, first, children)
+    end = np.int64(0)
     for v in range(n):
         if waiting[v] == 0:
-            begin -= 1
-            order[begin] = v
-    for at in range(n - 1, -1, -1):
-        if at < begin:
+            order[end] = v
+            end += 1
+    for at in range(n):
+        if at == end:
             return False
-        chosen = at - draw(random, at + 1 - begin)
+        chosen = at + draw(random, end - at)
         order[at], order[chosen] = order[chosen], order[at]
-        v = order[at]
-        for u in range(n):
-            n_arcs = np.int64(before[v, u])
-            for s in range(k):
-                n_arcs += adjacency[s, v, u]
-            if n_arcs > 0:
-                waiting[u] -= n_arcs
-                if waiting[u] == 0:
-                    begin -= 1
-                    order[begin] = u
+        for child in range(first[order[at]], first[order[at] + 1]):
+            v = children[child]
+            waiting[v] -= 1
+            if waiting[v] == 0:
+                order[end] = v
+                end += 1
     return True
 
 
@@ -257,7 +279,12 @@ def search_orders(
     """
     if is_new:
         order, position, scores = ints(walk, ORDER), ints(walk, POSITION), floats(walk, SCORES)
-        draw_extension(graphs, flags2(shared, BEFORE), ints(scratch, WAITING), order, random)
+        # fmt: off
+        draw_extension(
+            graphs, flags2(shared, BEFORE), ints(scratch, WAITING), ints(walk, FIRST),
+            ints(walk, CHILDREN), order, random,
+        )
+        # fmt: on
         number(order, position, np.int64(0), order.size - 1)
         for v in range(order.size):
             remember(engine, scratch, tasks, shared, tree, position, v, graphs)

@@ -347,6 +347,8 @@ class _Walk:
             scores=np.zeros(n),
             open=np.zeros(n, dtype=bool),
             progress=np.zeros(2, np.int64),
+            first=np.zeros(n + 1, np.int64),
+            children=np.zeros(n * n, np.int64),
         )
         self.adjacency = np.zeros((len(tasks), n, n), dtype=bool)
 
@@ -391,6 +393,8 @@ class _Walk:
             graphs,
             self._shared.before,
             scratch.waiting,
+            self._walk.first,
+            self._walk.children,
             self._walk.order,
             self.random,
         )
