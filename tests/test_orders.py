@@ -286,8 +286,8 @@ def test_the_best_known_scores_are_reached(name, seed):
 
 
 def memory(n):
-    """Scratch for `draw_extension`."""
-    return np.zeros(n, np.int64), np.zeros(n + 1, np.int64), np.zeros(n * n, np.int64)
+    """Scratch for `draw_extension`; there are other tasks, of more variables."""
+    return np.full(n + 3, 7), np.zeros(n + 1, np.int64), np.zeros(n * n, np.int64)
 
 
 @settings(max_examples=examples(60))

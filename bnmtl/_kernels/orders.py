@@ -167,7 +167,8 @@ def list_children(adjacency, before, waiting, first, children):
 
     The list of u goes from ``first[u]`` to ``first[u + 1]``, in ascending order.
     """
-    n = waiting.size
+    # There may be more room to count: for the variables of all tasks, of which one has fewer.
+    n = first.size - 1
     for at in range(n + 1):
         first[at] = 0
     for is_second in range(2):
@@ -198,8 +199,8 @@ def draw_extension(adjacency, before, waiting, first, children, order, random):
     """Write a random order in which the parents of every task stand before their children.
 
     ``adjacency`` is bool (k, n, n) [task, child, parent], ``before`` bool (n, n) [child, parent]
-    what must stand before as well; ``waiting`` (n,), ``first`` (n + 1,) and ``children`` (n n,) are
-    scratch, int64.
+    what must stand before as well; ``waiting`` (n,) or longer, ``first`` (n + 1,) and ``children``
+    (n n,) are scratch, int64.
 
     Returns
     -------
