@@ -142,7 +142,7 @@ def test_the_score_of_an_order_is_that_of_its_configuration(seed, n, prior):
             assert joint.score(matrices) == pytest.approx((0, score), rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 4])
+@pytest.mark.parametrize("seed", range(4))
 def test_pauses_change_nothing_but_when_time_is_up(seed, monkeypatch):
     """A kernel that comes back to let clocks be read goes on where it was."""
     n, found, asked = 5, [], []
@@ -265,12 +265,11 @@ def test_few_rows_are_searched_as_well_as_many():
         frame = structures.load("sachs").sample(25, random_state=sample)
         problem = problem_of(frame)
         best = exact.search(state_of(problem), Budget())
-        for seed in range(3):
-            gaps["orders"].append(best - found_by(state_of(problem, seed), seed))
-            climbed = hill_climbing.search(
-                state_of(problem, seed), np.random.default_rng(seed), Budget()
-            )
-            gaps["hill climbing"].append(best - climbed)
+        gaps["orders"].append(best - found_by(state_of(problem, sample), sample))
+        climbed = hill_climbing.search(
+            state_of(problem, sample), np.random.default_rng(sample), Budget()
+        )
+        gaps["hill climbing"].append(best - climbed)
     assert np.mean(gaps["orders"]) < 0.5
     assert np.mean(gaps["orders"]) <= np.mean(gaps["hill climbing"])
 

@@ -42,9 +42,10 @@ def common_parameters(start):
         How graphs of one task, and of all tasks alike, are searched: over orders of the variables
         (`bnmtl.search.orders`), by changing one arc at a time, or over all graphs of up to 20
         variables.
-    n_starts : int, default=5
+    n_starts : int, default=None
         Graphs to start from, the first being climbed to, the others from random changes of it; for
         "orders" only, as is ``iterations``. Orders that tasks share are random after the first.
+        None is 5 for up to 100 variables, fewer for more, and 1 from 251 on.
     iterations : int, default=40
         Iterations without a better score that end a start.
     restarts : int, default=100
@@ -102,7 +103,7 @@ class Learner(BaseEstimator):
         forbidden=(),
         tiers=None,
         search="orders",
-        n_starts=5,
+        n_starts=None,
         iterations=40,
         restarts=100,
         perturb=10,
@@ -233,9 +234,8 @@ class Learner(BaseEstimator):
 
     def check_parameters(self):
         """Raise TypeError or ValueError for parameters out of range, whatever the data."""
-        _check_whole("n_starts", self.n_starts, 1)
         _check_whole("iterations", self.iterations, 0)
-        for name in ("max_cells", "max_families"):
+        for name in ("n_starts", "max_cells", "max_families"):
             if getattr(self, name) is not None:
                 _check_whole(name, getattr(self, name), 1)
         for name in ("time_limit", "cache_size"):

@@ -81,7 +81,7 @@ class MultitaskLearner(Learner):
         forbidden=(),
         tiers=None,
         search="orders",
-        n_starts=5,
+        n_starts=None,
         iterations=40,
         restarts=100,
         perturb=10,

@@ -105,7 +105,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         forbidden=(),
         tiers=None,
         search="orders",
-        n_starts=5,
+        n_starts=None,
         iterations=40,
         restarts=100,
         perturb=10,

@@ -74,7 +74,8 @@ def search_tasks(problems, matrices, effort, report):
     keys = [(p.name, p.rows, m.tobytes()) for p, m in zip(problems, matrices, strict=True)]
     new = [at for at, key in enumerate(keys) if key not in known]
     for at in new:
-        report("single-task", problems[at].name, 0, effort.n_steps)
+        n_steps = effort.n_steps(len(problems[at].variables))
+        report("single-task", problems[at].name, 0, n_steps)
     found = in_parallel(search_task, [(problems[at], matrices[at], report) for at in new], effort)
     for at, matrix in zip(new, found, strict=True):
         known[keys[at]] = matrix

@@ -38,9 +38,20 @@ N_NEAR = 8
 LARGE = 64
 # Changes of the whole graph: one for every so many variables at least.
 VARIABLES_PER_CHANGE = 8
+# Starts, and fewer where that many variables and more share them: what an iteration does grows with
+# the graph, so that one start comes closer to the best score.
+MOST_STARTS = 5
+VARIABLES_OF_STARTS = 500
 
 
-def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, report=None):
+def starts_of(n_variables, n_starts=None):
+    """Starts of a search over so many variables: as many as are asked for, or what they need."""
+    if n_starts is not None:
+        return n_starts
+    return max(1, min(MOST_STARTS, VARIABLES_OF_STARTS // max(n_variables, 1)))
+
+
+def search(state, rng, budget, n_starts=None, iterations=40, perturb=10, tabu=10, report=None):
     """Search from several graphs, each followed by iterations from the best one it has led to.
 
     Parameters
@@ -49,9 +60,9 @@ def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, r
         Changed in place; ends in the best graph found.
     rng : numpy.random.Generator
     budget : Budget
-    n_starts : int
-        The first start is the graph that is climbed to from the state's own; the others are climbed
-        to from as many random changes of it as there are variables.
+    n_starts : int or None
+        As in `starts_of`. The first start is the graph that is climbed to from the state's own; the
+        others are climbed to from as many random changes of it as there are variables.
     iterations : int
         Iterations without a better score that end a start.
     perturb, tabu : int
@@ -65,6 +76,7 @@ def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, r
         The score of the best graph.
     """
     n = state.scores.n_variables
+    n_starts = starts_of(n, n_starts)
     task = state.task
     walk = _Walk(state.scores, [task], _uncoupled(task), rng)
     best, tolerance = new_dag(n), task.tolerance[0]
@@ -198,6 +210,8 @@ class _Climbs:
             n_near = changes.draw_near(self.own.table, variables, random, self._near)
             variables, near = self._near[: min(N_NEAR, n_near)], self._near[:n_near]
             task, n_changes = self._among(near), self._perturb
+        elif state.scores.n_variables > LARGE:
+            task = self._among(self._near[:0])
         if state.scores.n_variables > LARGE:
             marks = marks[:0]
         if climbing.restart(
@@ -249,7 +263,7 @@ class _Climbs:
 
 
 def search_jointly(
-    states, shared, graph, polish, rng, budget, n_starts=5, iterations=40, report=None
+    states, shared, graph, polish, rng, budget, n_starts=None, iterations=40, report=None
 ):
     """Search over orders that several tasks share, each order being the start of another search.
 
@@ -266,8 +280,8 @@ def search_jointly(
         Improves graphs of all tasks, bool arrays of shape (k, n, n).
     rng : numpy.random.Generator
     budget : Budget
-    n_starts : int
-        Orders to start from.
+    n_starts : int or None
+        Orders to start from; as in `starts_of`.
     iterations : int
         As in `search`.
     report : callable (done, total, score), default=None
@@ -278,6 +292,7 @@ def search_jointly(
     bool array of shape (k, n, n), or None
         Adjacency of every task; None where required arcs leave no order that serves all.
     """
+    n_starts = starts_of(len(graph), n_starts)
     walk = _Walk(states[0].scores, [state.task for state in states], shared, rng)
     tolerance = shared.tolerance[0]
     # Families of these graphs are remembered as they are: each task's must be legal there.
