@@ -19,6 +19,7 @@ from bnmtl._kernels.dags import (
     N_PARENTS,
     ORDER_KEYS,
     PARENTS,
+    PERMITTED,
     STAMPS,
     TOLERANCE,
     copy_dag,
@@ -353,6 +354,17 @@ def climb_changed(engine, scratch, task, dag, variables, random, n_changes, most
 
 
 @kernel
+def look_at_touched(scratch, task, narrow):
+    """Let ``narrow`` have all arcs of the task into the children that are marked."""
+    touched = flags(scratch, TOUCHED)
+    permitted, looked_at = flags2(task, PERMITTED), flags2(narrow, PERMITTED)
+    for b in range(permitted.shape[0]):
+        if touched[b]:
+            for a in range(permitted.shape[0]):
+                looked_at[b, a] = permitted[b, a]
+
+
+@kernel
 def widen(engine, scratch, task, dag, other):
     """Refresh the families that are no copies of those of ``other``, for all arcs of the task."""
     bounds, stamps, others = floats(dag, BOUNDS), ints(dag, STAMPS), ints(other, STAMPS)
@@ -379,8 +391,8 @@ def restart(
 ):
     """Climb again from random changes of ``best_dag``, which becomes the result if it is better.
 
-    ``narrow`` is the task with some of its arcs only, those that are looked at until a better graph
-    is found, or the task itself.
+    ``narrow`` is the task with some of its arcs only, or the task itself. Until a better graph is
+    found no others are looked at but those into children whose parents were changed at random.
 
     Returns
     -------
@@ -388,7 +400,10 @@ def restart(
         Whether it was.
     """
     copy_dag(best_dag, dag)
-    climb_changed(engine, scratch, narrow, dag, variables, random, n_changes, most_asked)
+    disturb(engine, scratch, task, dag, variables, random, n_changes)
+    look_at_touched(scratch, task, narrow)
+    refresh_touched(engine, scratch, narrow, dag)
+    climb(engine, scratch, narrow, dag, most_asked)
     tabu_walk(engine, scratch, narrow, dag, spare, marks, most_asked)
     climb(engine, scratch, narrow, dag, most_asked)
     if total_score(task, dag) <= total_score(task, best_dag) + floats(task, TOLERANCE)[0]:

@@ -36,8 +36,10 @@ N_NEAR = 8
 # kept; climbs from changes of variables that are close look at arcs among that many around them,
 # and none walks on.
 LARGE = 64
-# Changes of the whole graph: one for every so many variables at least.
+# Changes of the whole graph: one for every so many variables, but no more than so many, since every
+# one of them asks for a new score with every other variable.
 VARIABLES_PER_CHANGE = 8
+MOST_CHANGES = 32
 # Starts, and fewer where that many variables and more share them: what an iteration does grows with
 # the graph, so that one start comes closer to the best score.
 MOST_STARTS = 5
@@ -205,7 +207,8 @@ class _Climbs:
         """Climb from random changes; the best graph gets what is better then, in whole or part."""
         state, random = self._state, self._walk.random
         variables, task, marks = state.in_pairs, state.task, self._marks
-        n_changes = max(self._perturb, len(variables) // VARIABLES_PER_CHANGE)
+        n_changes = min(MOST_CHANGES, len(variables) // VARIABLES_PER_CHANGE)
+        n_changes = max(self._perturb, n_changes)
         if is_near:
             n_near = changes.draw_near(self.own.table, variables, random, self._near)
             variables, near = self._near[: min(N_NEAR, n_near)], self._near[:n_near]
