@@ -82,7 +82,7 @@ class MultitaskLearner(Learner):
         tiers=None,
         search="orders",
         n_starts=None,
-        iterations=40,
+        iterations=None,
         restarts=100,
         perturb=10,
         tabu=10,

@@ -106,7 +106,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         tiers=None,
         search="orders",
         n_starts=None,
-        iterations=40,
+        iterations=None,
         restarts=100,
         perturb=10,
         tabu=10,

@@ -21,9 +21,7 @@ class Effort:
     seed : int
     search : str
         One of `SEARCHES`.
-    n_starts : int or None
-        As in `orders.starts_of`.
-    iterations : int
+    n_starts, iterations : int or None
         As in `orders.search`.
     restarts, perturb, tabu : int
         As in `hill_climbing.search`.
@@ -45,7 +43,7 @@ class Effort:
     seed: int
     search: str = "orders"
     n_starts: int | None = None
-    iterations: int = 40
+    iterations: int | None = None
     restarts: int = 100
     perturb: int = 10
     tabu: int = 10

@@ -15,9 +15,10 @@ tasks the parents of a child are chosen for all of them at once, the coupling in
 
 import numpy as np
 
-from bnmtl._kernels import changes, climbing, dags, merging, orders, trees
+from bnmtl._kernels import dags, orders, trees
 from bnmtl._kernels._jit import Arrays, stacked
 from bnmtl._kernels.scoring import ASKED
+from bnmtl.search.climbs import Climbs
 from bnmtl.search.graph_state import by_child, new_dag
 from bnmtl.search.hill_climbing import hill_climb
 
@@ -27,23 +28,10 @@ MOST_NODES = 1 << 19
 # A kick displaces up to this many variables, or one for every so many.
 MOST_MOVES = 3
 VARIABLES_PER_MOVE = 12
-# Climbs from random changes after an iteration that found nothing better: of the whole graph, and
-# among some variables that are close in it.
-RESTARTS = 2
-RESTARTS_NEAR = 4
-N_NEAR = 8
-# Beyond so many variables half as many climbs do, since what each gains in any part of the graph is
-# kept; climbs from changes of variables that are close look at arcs among that many around them,
-# and none walks on.
-LARGE = 64
-# Changes of the whole graph: one for every so many variables, but no more than so many, since every
-# one of them asks for a new score with every other variable.
-VARIABLES_PER_CHANGE = 8
-MOST_CHANGES = 32
-# Starts, and fewer where that many variables and more share them: what an iteration does grows with
-# the graph, so that one start comes closer to the best score.
-MOST_STARTS = 5
-VARIABLES_OF_STARTS = 500
+# Starts and iterations, and how many variables may share them before there are fewer: an iteration
+# does more in a larger graph, where all that it gains in any part is kept.
+MOST_STARTS, VARIABLES_OF_STARTS = 5, 500
+MOST_ITERATIONS, VARIABLES_OF_ITERATIONS = 40, 8000
 
 
 def starts_of(n_variables, n_starts=None):
@@ -53,7 +41,14 @@ def starts_of(n_variables, n_starts=None):
     return max(1, min(MOST_STARTS, VARIABLES_OF_STARTS // max(n_variables, 1)))
 
 
-def search(state, rng, budget, n_starts=None, iterations=40, perturb=10, tabu=10, report=None):
+def iterations_of(n_variables, iterations=None):
+    """Iterations without a better score that end a start, as `starts_of` counts starts."""
+    if iterations is not None:
+        return iterations
+    return max(1, min(MOST_ITERATIONS, VARIABLES_OF_ITERATIONS // max(n_variables, 1)))
+
+
+def search(state, rng, budget, n_starts=None, iterations=None, perturb=10, tabu=10, report=None):
     """Search from several graphs, each followed by iterations from the best one it has led to.
 
     Parameters
@@ -65,8 +60,8 @@ def search(state, rng, budget, n_starts=None, iterations=40, perturb=10, tabu=10
     n_starts : int or None
         As in `starts_of`. The first start is the graph that is climbed to from the state's own; the
         others are climbed to from as many random changes of it as there are variables.
-    iterations : int
-        Iterations without a better score that end a start.
+    iterations : int or None
+        Iterations without a better score that end a start; as in `iterations_of`.
     perturb, tabu : int
         As in `hill_climbing.search`.
     report : callable (done, total, score), default=None
@@ -78,7 +73,7 @@ def search(state, rng, budget, n_starts=None, iterations=40, perturb=10, tabu=10
         The score of the best graph.
     """
     n = state.scores.n_variables
-    n_starts = starts_of(n, n_starts)
+    n_starts, iterations = starts_of(n, n_starts), iterations_of(n, iterations)
     task = state.task
     walk = _Walk(state.scores, [task], _uncoupled(task), rng)
     best, tolerance = new_dag(n), task.tolerance[0]
@@ -86,7 +81,7 @@ def search(state, rng, budget, n_starts=None, iterations=40, perturb=10, tabu=10
     with state.scores.scratch() as scratch:
         hill_climb(state, scratch, budget)
         dags.copy_dag(state.dag.table, best.table)
-        climbs = _Climbs(state, walk, perturb, tabu, budget)
+        climbs = Climbs(state, walk, perturb, tabu, budget)
         own = climbs.own
         for start in range(n_starts):
             if start and budget.spent(scratch.counters[ASKED]):
@@ -126,147 +121,8 @@ def _uncoupled(task):
     )
 
 
-class _Climbs:
-    """The climbs over graphs between the improvements of orders, and their memory.
-
-    Attributes
-    ----------
-    dag : Arrays
-        The graph that the latest climb has ended in, as in `dags.DAG`.
-    own : Arrays
-        The best graph of the present start.
-    """
-
-    def __init__(self, state, walk, perturb, tabu, budget):
-        n = state.scores.n_variables
-        self.dag, self.own, self._first, self._spare = (new_dag(n) for _ in range(4))
-        # What climbs from changes look at, and their memory.
-        self._narrow = state.task.replaced(permitted=state.task.permitted.copy())
-        self._changed = new_dag(n)
-        self._near = np.zeros(max(N_NEAR, LARGE), np.int64)
-        self._merge, self._merged = merging.new_merge(n), np.zeros((n, n), dtype=bool)
-        self._state, self._walk, self._budget = state, walk, budget
-        self._perturb, self._marks = perturb, np.zeros(tabu, np.int64)
-        dags.copy_dag(state.dag.table, self._first.table)
-
-    def begin(self, scratch, n_changes):
-        """Start from the graph that the state was in, changed at random and climbed from."""
-        dags.copy_dag(self._first.table, self.dag.table)
-        if n_changes:
-            climbing.climb_changed(
-                self._walk.engine,
-                scratch.table,
-                self._state.task.table,
-                self.dag.table,
-                self._state.in_pairs,
-                self._walk.random,
-                n_changes,
-                self._budget.limit,
-            )
-            self._state.scores.keep_up(scratch)
-        dags.copy_dag(self.dag.table, self.own.table)
-
-    def from_order(self, scratch):
-        """Climb from the graph that the walk's order stands for; its score."""
-        return self._climb_from(scratch, self._walk.adjacency[0])
-
-    def _climb_from(self, scratch, adjacency):
-        return orders.climb_from(
-            self._walk.engine,
-            scratch.table,
-            self._state.task.table,
-            self.dag.table,
-            self._spare.table,
-            adjacency,
-            self._marks,
-            self._budget.limit,
-        )
-
-    def from_parts(self, scratch, reached):
-        """Climb from the best graph with what is no worse in the latest one; the score.
-
-        That is ``reached``, of the latest one, if nothing there is.
-        """
-        if self._merge_with(self.dag, -self._state.task.tolerance[0]):
-            return self._climb_from(scratch, self._merged)
-        return reached
-
-    def from_own(self, scratch):
-        """Climb from random changes of the best graph, some times; whether that made it better."""
-        better = False
-        shared = 2 if self._state.scores.n_variables > LARGE else 1
-        whole, near = RESTARTS // shared, RESTARTS_NEAR // shared
-        for turn in range(whole + near):
-            if self._budget.spent(scratch.counters[ASKED]):
-                break
-            better |= self._restart(scratch, turn >= whole)
-            self._state.scores.keep_up(scratch)
-        return better
-
-    def _restart(self, scratch, is_near):
-        """Climb from random changes; the best graph gets what is better then, in whole or part."""
-        state, random = self._state, self._walk.random
-        variables, task, marks = state.in_pairs, state.task, self._marks
-        n_changes = min(MOST_CHANGES, len(variables) // VARIABLES_PER_CHANGE)
-        n_changes = max(self._perturb, n_changes)
-        if is_near:
-            n_near = changes.draw_near(self.own.table, variables, random, self._near)
-            variables, near = self._near[: min(N_NEAR, n_near)], self._near[:n_near]
-            task, n_changes = self._among(near), self._perturb
-        elif state.scores.n_variables > LARGE:
-            task = self._among(self._near[:0])
-        if state.scores.n_variables > LARGE:
-            marks = marks[:0]
-        if climbing.restart(
-            self._walk.engine,
-            scratch.table,
-            state.task.table,
-            task.table,
-            self._changed.table,
-            self.own.table,
-            self._spare.table,
-            variables,
-            random,
-            n_changes,
-            marks,
-            self._budget.limit,
-        ):
-            return True
-        if not self._merge_with(self._changed, state.task.tolerance[0]):
-            return False
-        before = dags.total_score(state.task.table, self.own.table)
-        if self._climb_from(scratch, self._merged) <= before + state.task.tolerance[0]:
-            return False
-        dags.copy_dag(self.dag.table, self.own.table)
-        return True
-
-    def _among(self, near):
-        """The task with the arcs among some variables, and those elsewhere that are known to gain.
-
-        In a large graph climbs from changes look at no others.
-        """
-        state = self._state
-        if len(near) == len(state.in_pairs):
-            return state.task
-        looked_at = self._walk.matters | self.own.held
-        looked_at[np.ix_(near, near)] = True
-        np.logical_and(state.task.permitted, looked_at, out=self._narrow.permitted)
-        return self._narrow
-
-    def _merge_with(self, dag, least):
-        """Whether parts of another graph gain so much; the best graph with these is noted."""
-        return merging.merge(
-            self._merge.table,
-            self._state.task.table,
-            self.own.table,
-            dag.table,
-            least,
-            self._merged,
-        )
-
-
 def search_jointly(
-    states, shared, graph, polish, rng, budget, n_starts=None, iterations=40, report=None
+    states, shared, graph, polish, rng, budget, n_starts=None, iterations=None, report=None
 ):
     """Search over orders that several tasks share, each order being the start of another search.
 
@@ -285,7 +141,7 @@ def search_jointly(
     budget : Budget
     n_starts : int or None
         Orders to start from; as in `starts_of`.
-    iterations : int
+    iterations : int or None
         As in `search`.
     report : callable (done, total, score), default=None
         Called after every start.
@@ -296,6 +152,7 @@ def search_jointly(
         Adjacency of every task; None where required arcs leave no order that serves all.
     """
     n_starts = starts_of(len(graph), n_starts)
+    iterations = iterations_of(len(graph), iterations)
     walk = _Walk(states[0].scores, [state.task for state in states], shared, rng)
     tolerance = shared.tolerance[0]
     # Families of these graphs are remembered as they are: each task's must be legal there.
@@ -315,18 +172,21 @@ def search_jointly(
             score, waited = -np.inf, -1
             while waited < iterations and not budget.spent(scratch.counters[ASKED]):
                 raw = walk.improve(scratch, own, MOST_MOVES if score > -np.inf else 0, budget)
-                key = walk.adjacency.tobytes()
+                key = np.flatnonzero(walk.adjacency).tobytes()
                 if key not in known:
                     if raw + 2 * most < score:
                         waited += 1
                         continue
-                    known[key] = polish(by_child(walk.adjacency))
-                    most = max(most, known[key][0] - raw)
-                reached, polished = known[key]
+                    reached, polished = polish(by_child(walk.adjacency))
+                    known[key] = reached, np.flatnonzero(polished)
+                    most = max(most, reached - raw)
+                reached, arcs = known[key]
                 waited = 0 if reached > score + tolerance else waited + 1
                 if reached < score - tolerance:
                     continue
                 score = max(score, reached)
+                polished = np.zeros_like(walk.adjacency)
+                polished.flat[arcs] = True
                 # The tasks may by now differ in direction so that no order serves them all.
                 own = by_child(polished)
                 if not walk.has_order(scratch, own):
