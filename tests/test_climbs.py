@@ -68,8 +68,10 @@ def test_a_part_that_closes_a_cycle_is_left_as_it_is():
     first[[0, 2, 3], [1, 3, 0]] = True
     second[[0, 1, 2], [1, 2, 3]] = True
     memory, merged = merging.new_merge(4), np.zeros((4, 4), dtype=bool)
-    tables = [dag_of(state, matrix).table for matrix in (first, second)]
-    assert not merging.merge(memory.table, state.task.table, *tables, 1e-9, merged)
+    dags = dag_of(state, first), dag_of(state, second)
+    assert not merging.merge(
+        memory.table, state.task.table, dags[0].table, dags[1].table, 1e-9, merged
+    )
 
 
 @settings(max_examples=examples(60))
