@@ -20,8 +20,15 @@ import pandas as pd
 from rich.progress import track
 
 from benchmarks.record import Results, exit_if_changed
-from benchmarks.variants import problems_of
-from bnmtl import EditPrior, PairedPrior, problems, structures
+from benchmarks.variants import THESIS, problems_of
+from bnmtl import (
+    EditPrior,
+    MultitaskLearner,
+    PairedPrior,
+    SingleTaskLearner,
+    problems,
+    structures,
+)
 from bnmtl.search import hill_climbing
 from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
@@ -31,7 +38,8 @@ from bnmtl.search.ties import Ties, tolerance
 from bnmtl.tasks import encode
 
 PICTURES = Path(__file__).parent / "pictures"
-PRIORS = {"paired": PairedPrior(0.99), "edit": EditPrior(0.99)}
+PAIRED = PairedPrior(0.99)
+PRIORS = {"paired": PAIRED, "edit": EditPrior(0.99)}
 # Solvers of one pair of variables: the prior, the method, and the most tasks that it is tried on.
 SOLVERS = {
     "edit": (EditPrior(0.9), "edit", 200),
@@ -44,6 +52,15 @@ SOLVERS = {
 TASKS = (2, 5, 10, 12, 15, 20, 50, 100, 200)
 VARIABLES = (50, 100, 200, 500, 1000)
 ROWS = (1000, 10_000, 100_000, 1_000_000)
+# Whole fits: the settings of the thesis with searches over orders, or with climbs and the greedy
+# search alone, and what learners do unless they are told otherwise.
+FITS = {
+    "orders": THESIS,
+    "climb, greedy": {**THESIS, "search": "hill-climbing", "restarts": 0, "tabu": 0},
+    "default": {},
+}
+# Rows of columns that have nothing to do with each other.
+NOISE_ROWS = (60, 1000)
 # Seconds after which a solver of one pair is given up.
 LONGEST = 60.0
 
@@ -113,18 +130,54 @@ def by_rows(prior, n_rows):
     return joint([network.sample(n_rows, random_state=seed) for seed in range(2)], PRIORS[prior])
 
 
+def fitted(learner, frames):
+    """Seconds of a whole fit, its score and arcs."""
+    began = time.perf_counter()
+    learner.fit(frames)
+    seconds = time.perf_counter() - began
+    arcs = sum(graph.number_of_edges() for graph in learner.configuration_.values())
+    return {"seconds": seconds, "score": learner.score_, "arcs": arcs}
+
+
+def fit_by_variables(variant, n):
+    """Five tasks of a random network learned together, 1000 rows each."""
+    network = problems.random_network(n, random_state=0)
+    learner = MultitaskLearner(PAIRED, **FITS[variant], random_state=0)
+    return fitted(learner, [network.sample(1000, random_state=seed) for seed in range(5)])
+
+
+def fit_noise(variant, n):
+    """One task of columns of three states that have nothing to do with each other."""
+    fit, n_rows = variant.rsplit(", ", 1)
+    codes = np.random.default_rng(0).integers(0, 3, (int(n_rows.split()[0]), n))
+    frame = pd.DataFrame(codes.astype(str), columns=[f"v{v}" for v in range(n)])
+    return fitted(SingleTaskLearner(**FITS[fit], random_state=0), frame)
+
+
 STUDIES = {
     "pair": (pair, [(solver, k) for k in TASKS for solver in SOLVERS if k <= SOLVERS[solver][2]]),
     "tasks": (by_tasks, [(prior, k) for k in TASKS for prior in PRIORS]),
     "variables": (by_variables, [("paired", n) for n in VARIABLES]),
     "rows": (by_rows, [("paired", n_rows) for n_rows in ROWS]),
+    "fits": (fit_by_variables, [(variant, n) for n in (200, 1000) for variant in FITS]),
+    "noise": (
+        fit_noise,
+        [
+            (f"{variant}, {n_rows} rows", n)
+            for n in (50, 200)
+            for variant in ("orders", "default")
+            for n_rows in NOISE_ROWS
+        ],
+    ),
 }
-SHOWN = {"pair": "seconds", "tasks": "per_step", "variables": "seconds", "rows": "seconds"}
+SHOWN = {study: "per_step" if study == "tasks" else "seconds" for study in STUDIES}
 AXES = {
     "pair": ("tasks", "seconds per pair of variables"),
     "tasks": ("tasks", "seconds per joint step"),
     "variables": ("variables", "seconds for five tasks"),
     "rows": ("rows per task", "seconds for two tasks"),
+    "fits": ("variables", "seconds to learn five tasks together"),
+    "noise": ("variables", "seconds to learn noise"),
 }
 
 
@@ -134,7 +187,15 @@ def run_case(study, variant, size):
     measure = STUDIES[study][0]
     if study != "pair":
         joint([structures.load("asia").sample(100, random_state=s) for s in (0, 1)], PRIORS["edit"])
-    line = {name: float(f"{value:.4g}") for name, value in measure(variant, size).items()}
+    if study in ("fits", "noise"):
+        small = [structures.load("asia").sample(100, random_state=s) for s in (0, 1)]
+        for settings in FITS.values():
+            MultitaskLearner(PAIRED, **settings, random_state=0).fit(small)
+    # Scores are compared by their last digits.
+    line = {
+        name: round(value, 3) if name == "score" else float(f"{value:.4g}")
+        for name, value in measure(variant, size).items()
+    }
     line["peak_megabytes"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
     return line
 

@@ -158,7 +158,9 @@ class LearningOptions:
         "Search for a graph of one task; orders, but hill-climbing with --restarts.",
         *("orders", "hill-climbing", "exact"),
     )
-    starts: int | None = _option("N", "Starts of a search over orders; 5.", _whole(1))
+    starts: int | None = _option(
+        "N", "Starts of a search over orders; 5 for up to 100 variables, fewer for more.", _whole(1)
+    )
     restarts: int | None = _option("N", "Restarts of hill climbing; 100.", _whole(0))
     time_limit: float | None = _option("S", "Seconds for the whole command.", _SECONDS)
     seed: int = _option("N", "The same seed gives the same result.", _whole(0), default=0)

@@ -129,6 +129,28 @@ def is_dag(matrix):
     return nx.is_directed_acyclic_graph(graph)
 
 
+def merged(first, second, gains, least):
+    """The first graph with those parts of the second that gain ``least``, best first, no cycle.
+
+    ``gains`` are those of each child's parents; children that differ and are adjacent in either
+    graph are one part.
+    """
+    changed = np.flatnonzero((first != second).any(axis=0)).tolist()
+    graph = nx.Graph()
+    graph.add_nodes_from(changed)
+    arcs = np.argwhere(first | second).tolist()
+    graph.add_edges_from((a, b) for a, b in arcs if a in changed and b in changed)
+    parts = [sorted(part) for part in nx.connected_components(graph)]
+    parts.sort(key=lambda part: -sum(gains[v] for v in part))
+    kept = first.copy()
+    for part in parts:
+        tried = kept.copy()
+        tried[:, part] = second[:, part]
+        if sum(gains[v] for v in part) >= least and is_dag(tried):
+            kept = tried
+    return kept
+
+
 def with_state(matrix, i, j, state):
     """A copy of the matrix in which the pair has the state, +1 being i -> j."""
     changed = matrix.copy()

@@ -337,3 +337,43 @@ def test_tasks_without_shared_pairs_are_not_coupled(prior):
         own.run()
         apart += own.score[1]
     assert search.score[1] == pytest.approx(apart, rel=1e-12)
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=repr)
+@settings(max_examples=examples(15))
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 3))
+def test_a_search_that_is_reset_is_as_a_new_one(prior, seed, n, k):
+    problem = joint_problem(random_tasks(seed, n, k))
+    couplings, ties = Couplings(prior, problem), Ties(problem.variables, seed, 1e-9)
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(problem.variables))
+    forward = np.argsort(order)[:, None] < np.argsort(order)
+    part = problem.takes_part
+    starts = [(rng.random(part.shape) < 0.4) & forward & part for _ in range(3)]
+    again = ConfigurationSearch(problem, couplings, ties, starts[0])
+    for matrices in starts[1:]:
+        again.run()
+        again.reset(matrices)
+        new = ConfigurationSearch(problem, couplings, ties, matrices)
+        assert again.score == pytest.approx(new.score)
+        assert again.violated == new.violated
+        again.run()
+        new.run()
+        assert (again.adjacency == new.adjacency).all()
+        assert again.score == pytest.approx(new.score)
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=repr)
+def test_pairs_that_are_coupled_alike(prior):
+    problem = joint_problem(random_tasks(5, 5, 3))
+    couplings = Couplings(prior, problem)
+    some = np.triu(np.random.default_rng(0).random(couplings.pairs.shape) < 0.7) & couplings.pairs
+    groups = [[tuple(pair) for pair in group.tolist()] for group in couplings.alike(some)]
+    together = itertools.chain.from_iterable(groups)
+    assert sorted(together) == [tuple(pair) for pair in np.argwhere(some).tolist()]
+    for group in groups:
+        assert len({couplings.kinds[pair] for pair in group}) == 1
+        assert len({couplings.of(*pair)[0].tobytes() for pair in group}) == 1
+    kinds = [couplings.kinds[group[0]] for group in groups]
+    assert len(set(kinds)) == len(kinds)
+    assert list(couplings.alike(np.zeros_like(some))) == []

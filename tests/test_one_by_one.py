@@ -10,10 +10,11 @@ from test_configurations import PRIORS, joint_problem
 from test_orders import frames
 
 from bnmtl import ArcPrior, MultitaskLearner, PairedPrior, problems
-from bnmtl.search import one_by_one
+from bnmtl.search import one_by_one, orders
 from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.hill_climbing import search as climb
+from bnmtl.search.multitask import MultitaskSearch
 from bnmtl.search.problem import Couplings
 from bnmtl.search.ties import Ties
 
@@ -111,3 +112,33 @@ def test_it_finds_what_changing_pairs_misses():
     single = MultitaskLearner(PairedPrior(0.0), random_state=1).fit(rows).configuration_
     greedy = MultitaskLearner(PairedPrior(0.999), start=single, **climbing).fit(rows)
     assert learner.score_ > greedy.score_ + 50
+
+
+def test_of_many_variables_the_best_starts_alone_are_searched_on(monkeypatch):
+    rows = [frame.astype("category") for frame in frames(0, 5, missing=False).values()]
+    effort = {"n_starts": 1, "iterations": 2, "random_state": 0}
+    searched = []
+    one_by_one_from = MultitaskSearch._one_by_one
+
+    def noted(self, couplings, start, *rest):
+        searched.append(start)
+        return one_by_one_from(self, couplings, start, *rest)
+
+    monkeypatch.setattr(MultitaskSearch, "_one_by_one", noted)
+    whole = MultitaskLearner(PairedPrior(0.9), **effort).fit(rows)
+    assert sorted(searched) == sorted(whole.start_scores_)
+    monkeypatch.setattr(orders, "VARIABLES_OF_STARTS", 10)
+    searched.clear()
+    part = MultitaskLearner(PairedPrior(0.9), **effort).fit(rows)
+    assert len(searched) == 2 and set(part.start_scores_) == set(whole.start_scores_)
+    least = min(part.start_scores_[start] for start in searched)
+    others = part.start_scores_.keys() - set(searched)
+    assert all(part.start_scores_[start] <= least + 1e-6 for start in others)
+
+
+@given(st.lists(st.integers(-3, 3), max_size=8))
+def test_ends_are_ranked_and_the_first_of_tied_ones_comes_first(values):
+    ties = Ties(["a", "b"], 0, 1e-3)
+    jittered = [value + 1e-4 * at for at, value in enumerate(values)]
+    expected = sorted(range(len(values)), key=lambda at: (-values[at], at))
+    assert ties.ranked(jittered) == expected

@@ -284,6 +284,11 @@ def test_the_best_known_scores_are_reached(name, seed):
     assert found_by(state, seed, n_starts=5, iterations=20) > known - 1.0
 
 
+def memory(n):
+    """Scratch for `draw_extension`; there are other tasks, of more variables."""
+    return np.full(n + 3, 7), np.zeros(n + 1, np.int64), np.zeros(n * n, np.int64)
+
+
 @settings(max_examples=examples(60))
 @given(st.integers(0, 10**6), st.integers(1, 7))
 def test_drawn_orders_have_parents_first(seed, n):
@@ -293,8 +298,8 @@ def test_drawn_orders_have_parents_first(seed, n):
     graphs = arcs & (np.argsort(order)[:, None] > np.argsort(order))
     none = np.zeros((n, n), dtype=bool)
     random = np.array([seed + 1], np.uint64)
-    drawn, waiting = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    assert kernels.draw_extension(graphs, none, waiting, drawn, random)
+    drawn = np.zeros(n, np.int64)
+    assert kernels.draw_extension(graphs, none, *memory(n), drawn, random)
     position = np.argsort(drawn)
     assert sorted(drawn.tolist()) == list(range(n))
     for _, child, parent in np.argwhere(graphs).tolist():
@@ -305,9 +310,8 @@ def test_graphs_that_only_together_have_a_cycle_have_no_order():
     graphs = np.zeros((2, 3, 3), dtype=bool)
     graphs[0, 1, 0] = graphs[1, 0, 1] = True
     none = np.zeros((3, 3), dtype=bool)
-    scratch = np.zeros((2, 3), np.int64)
-    random = np.array([1], np.uint64)
-    assert not kernels.draw_extension(graphs, none, scratch[0], scratch[1], random)
+    drawn, random = np.zeros(3, np.int64), np.array([1], np.uint64)
+    assert not kernels.draw_extension(graphs, none, *memory(3), drawn, random)
 
 
 def test_every_order_of_a_graph_may_be_drawn():
@@ -318,8 +322,8 @@ def test_every_order_of_a_graph_may_be_drawn():
     random = np.array([5], np.uint64)
     seen = set()
     for _ in range(300):
-        drawn, waiting = np.zeros(4, np.int64), np.zeros(4, np.int64)
-        kernels.draw_extension(graphs, none, waiting, drawn, random)
+        drawn = np.zeros(4, np.int64)
+        kernels.draw_extension(graphs, none, *memory(4), drawn, random)
         seen.add(tuple(drawn.tolist()))
     assert len(seen) == 6
 

@@ -104,7 +104,7 @@ def test_a_score_that_was_sent_counts_for_itself():
 
 
 def test_arrays_for_kernels_are_checked_and_stay_where_they_are():
-    tree = trees.new_tree(1, 3, 10)
+    tree = trees.new_tree(1, np.zeros((3, 3), dtype=bool), 10)
     with pytest.raises(TypeError, match="cannot be copied or sent"):
         pickle.dumps(tree)
     with pytest.raises(TypeError, match="roots: int32 of 1 dimensions, not .*int64.* of 1"):

@@ -19,6 +19,8 @@ from bnmtl._kernels.dags import (
     N_PARENTS,
     ORDER_KEYS,
     PARENTS,
+    PERMITTED,
+    STAMPS,
     TOLERANCE,
     copy_dag,
     gather_ancestors,
@@ -235,13 +237,21 @@ def start_at(dag, task, scratch, adjacency):
 
 @kernel
 def refresh_from(engine, scratch, task, dag, first, most_asked):
-    """Refresh the families from ``first`` on; returns the first that there was no budget for."""
-    n = ints(dag, N_PARENTS).size
-    for b in range(first, n):
+    """Refresh the families from ``first`` on that are marked or new.
+
+    Returns
+    -------
+    int
+        The first that there was no budget for.
+    """
+    touched, stamps = flags(scratch, TOUCHED), ints(dag, STAMPS)
+    for b in range(first, stamps.size):
+        if not touched[b] and stamps[b] > 0:
+            continue
         if ints(scratch, COUNTERS)[ASKED] >= most_asked:
             return b
         refresh(engine, scratch, task, dag, b)
-    return n
+    return stamps.size
 
 
 @kernel
@@ -344,10 +354,45 @@ def climb_changed(engine, scratch, task, dag, variables, random, n_changes, most
 
 
 @kernel
+def look_at_touched(scratch, task, narrow):
+    """Let ``narrow`` have all arcs of the task into the children that are marked."""
+    touched = flags(scratch, TOUCHED)
+    permitted, looked_at = flags2(task, PERMITTED), flags2(narrow, PERMITTED)
+    for b in range(permitted.shape[0]):
+        if touched[b]:
+            for a in range(permitted.shape[0]):
+                looked_at[b, a] = permitted[b, a]
+
+
+@kernel
+def widen(engine, scratch, task, dag, other):
+    """Refresh the families that are no copies of those of ``other``, for all arcs of the task."""
+    bounds, stamps, others = floats(dag, BOUNDS), ints(dag, STAMPS), ints(other, STAMPS)
+    for b in range(bounds.size):
+        bounds[b] = np.inf
+        if stamps[b] != others[b]:
+            refresh(engine, scratch, task, dag, b)
+
+
+@kernel
 def restart(
-    engine, scratch, task, dag, best_dag, spare, variables, random, n_changes, marks, most_asked
+    engine,
+    scratch,
+    task,
+    narrow,
+    dag,
+    best_dag,
+    spare,
+    variables,
+    random,
+    n_changes,
+    marks,
+    most_asked,
 ):
     """Climb again from random changes of ``best_dag``, which becomes the result if it is better.
+
+    ``narrow`` is the task with some of its arcs only, or the task itself. Until a better graph is
+    found no others are looked at but those into children whose parents were changed at random.
 
     Returns
     -------
@@ -355,10 +400,15 @@ def restart(
         Whether it was.
     """
     copy_dag(best_dag, dag)
-    climb_changed(engine, scratch, task, dag, variables, random, n_changes, most_asked)
-    tabu_walk(engine, scratch, task, dag, spare, marks, most_asked)
-    climb(engine, scratch, task, dag, most_asked)
+    disturb(engine, scratch, task, dag, variables, random, n_changes)
+    look_at_touched(scratch, task, narrow)
+    refresh_touched(engine, scratch, narrow, dag)
+    climb(engine, scratch, narrow, dag, most_asked)
+    tabu_walk(engine, scratch, narrow, dag, spare, marks, most_asked)
+    climb(engine, scratch, narrow, dag, most_asked)
     if total_score(task, dag) <= total_score(task, best_dag) + floats(task, TOLERANCE)[0]:
         return False
+    widen(engine, scratch, task, dag, best_dag)
+    climb(engine, scratch, task, dag, most_asked)
     copy_dag(dag, best_dag)
     return True

@@ -31,8 +31,9 @@ DAG = (
     ("scores", np.float64, 1),  # (n,): local scores
     ("bounds", np.float64, 1),  # (n,): no parent that may be set now gains more
     ("mark", np.int64, 1),  # (1,): exclusive or of the keys of the arcs
+    ("stamps", np.int64, 1),  # (n,): which `refresh` a row of gains is of, 0 for none yet
 )
-HELD, PARENTS, N_PARENTS, ANCESTORS, GAINS, SCORES, BOUNDS, MARK = range(len(DAG))
+HELD, PARENTS, N_PARENTS, ANCESTORS, GAINS, SCORES, BOUNDS, MARK, STAMPS = range(len(DAG))
 
 TASK = (
     ("members", np.int64, 1),  # tasks of the engine whose scores are added up
@@ -46,31 +47,38 @@ TASK = (
     ("coins", np.bool_, 2),  # (n, n): [b, a] true where a -> b wins a tie against b -> a
     ("arc_keys", np.int64, 2),  # (n, n)
     ("tolerance", np.float64, 1),  # (1,)
+    ("last_stamp", np.int64, 1),  # (1,): counts the calls of `refresh`
 )
 MEMBERS, USABLE, PERMITTED, REQUIRED, MAY_REMOVE, ODDS, MOST_PARENTS = range(7)
-ORDER_KEYS, COINS, ARC_KEYS, TOLERANCE = range(7, len(TASK))
+ORDER_KEYS, COINS, ARC_KEYS, TOLERANCE, LAST_STAMP = range(7, len(TASK))
 
 
 @kernel
 def copy_dag(source, target):
-    """Make ``target`` equal to ``source``."""
-    held, to_held = flags2(source, HELD), flags2(target, HELD)
+    """Make ``target`` equal to ``source``, both of one task; rows that are equal are skipped."""
+    to_held = flags2(target, HELD)
     parents, to_parents = ints2(source, PARENTS), ints2(target, PARENTS)
     n_parents, to_n_parents = ints(source, N_PARENTS), ints(target, N_PARENTS)
     ancestors, to_ancestors = words2(source, ANCESTORS), words2(target, ANCESTORS)
     gains, to_gains = floats2(source, GAINS), floats2(target, GAINS)
+    stamps, to_stamps = ints(source, STAMPS), ints(target, STAMPS)
     ints(target, MARK)[0] = ints(source, MARK)[0]
     for b in range(n_parents.size):
-        to_n_parents[b] = n_parents[b]
-        floats(target, SCORES)[b] = floats(source, SCORES)[b]
         floats(target, BOUNDS)[b] = floats(source, BOUNDS)[b]
-        for a in range(n_parents.size):
-            to_held[b, a] = held[b, a]
-            to_gains[b, a] = gains[b, a]
-        for at in range(n_parents[b]):
-            to_parents[b, at] = parents[b, at]
         for word in range(ancestors.shape[1]):
             to_ancestors[b, word] = ancestors[b, word]
+        for at in range(to_n_parents[b]):
+            to_held[b, to_parents[b, at]] = False
+        to_n_parents[b] = n_parents[b]
+        for at in range(n_parents[b]):
+            to_parents[b, at] = parents[b, at]
+            to_held[b, parents[b, at]] = True
+        if stamps[b] == to_stamps[b]:
+            continue
+        to_stamps[b] = stamps[b]
+        floats(target, SCORES)[b] = floats(source, SCORES)[b]
+        for a in range(n_parents.size):
+            to_gains[b, a] = gains[b, a]
 
 
 @kernel
@@ -258,15 +266,26 @@ def family_gains(engine, scratch, task, b, parents, n_parents, held, out):
 def refresh(engine, scratch, task, dag, b):
     """Gains and local score of the family of b."""
     held, out = flags2(dag, HELD)[b], floats2(dag, GAINS)[b]
-    floats(dag, SCORES)[b] = family_gains(
-        engine, scratch, task, b, ints2(dag, PARENTS)[b], ints(dag, N_PARENTS)[b], held, out
-    )
+    parents, n_parents = ints2(dag, PARENTS)[b], ints(dag, N_PARENTS)[b]
+    floats(dag, SCORES)[b] = family_gains(engine, scratch, task, b, parents, n_parents, held, out)
+    ints(task, LAST_STAMP)[0] += 1
+    ints(dag, STAMPS)[b] = ints(task, LAST_STAMP)[0]
     best = -np.inf
     for a in range(out.size):
         # nan loses the comparison.
         if not held[a] and out[a] > best:
             best = out[a]
     floats(dag, BOUNDS)[b] = best
+
+
+@kernel
+def family_score(task, dag, b):
+    """Local score of b and the prior odds of its arcs, summed."""
+    odds, parents = floats2(task, ODDS)[b], ints2(dag, PARENTS)[b]
+    total = floats(dag, SCORES)[b]
+    for at in range(ints(dag, N_PARENTS)[b]):
+        total += odds[parents[at]]
+    return total
 
 
 @kernel

@@ -1,8 +1,8 @@
 """Search over orders of the variables by moving one at a time, used by ``bnmtl.search``.
 
-Data contract: ``order`` is int64 (n,), the variables from first to last, ``position`` its inverse,
-and ``scores`` float64 (n,) the scores of the families grown from what stands before each variable.
-Required arcs point forwards.
+Data contract: ``order`` is int64 (n,), the variables from first to last, ``position`` twice the
+place of each, and ``scores`` float64 (n,) the scores of the families grown from what stands before
+each variable. Required arcs point forwards.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from bnmtl._kernels.climbing import climb, refresh_touched, start_at, tabu_walk
 from bnmtl._kernels.dags import total_score
 from bnmtl._kernels.remembered import hold_family, remember, score_of
 from bnmtl._kernels.scoring import ASKED, COUNTERS, WAITING
-from bnmtl._kernels.trees import BEFORE, IS_HELD, MATTERS, TOLERANCE
+from bnmtl._kernels.trees import BEFORE, IS_HELD, MATTERS, RELATED, TOLERANCE
 
 WALK = (
     ("order", np.int64, 1),  # (n,)
@@ -22,34 +22,36 @@ WALK = (
     ("scores", np.float64, 1),  # (n,)
     ("open", np.bool_, 1),  # (n,): variables for which there may be a better place
     ("progress", np.int64, 1),  # (2,): turns taken of this round, whether a variable was open in it
+    ("first", np.int64, 1),  # (n + 1,): scratch
+    ("children", np.int64, 1),  # (n n,): scratch
 )
-ORDER, POSITION, TURNS, SCORES, OPEN, PROGRESS = range(len(WALK))
+ORDER, POSITION, TURNS, SCORES, OPEN, PROGRESS, FIRST, CHILDREN = range(len(WALK))
+
+
+@kernel
+def number(order, position, first, last):
+    """Write the positions of the variables from one place to another."""
+    for at in range(first, last + 1):
+        position[order[at]] = 2 * at
 
 
 @kernel
 def score_all(engine, scratch, tasks, shared, tree, order, position, scores):
     """Positions and scores of an order."""
-    for at in range(order.size):
-        position[order[at]] = at
+    number(order, position, np.int64(0), order.size - 1)
     for v in range(order.size):
         scores[v] = score_of(engine, scratch, tasks, shared, tree, position, v)
 
 
 @kernel
-def exchange(order, position, at):
-    """Exchange the variables at ``at`` and ``at + 1``."""
-    left, right = order[at], order[at + 1]
-    order[at], order[at + 1] = right, left
-    position[left], position[right] = at + 1, at
-
-
-@kernel
 def insert(order, position, x, place):
     """Move x to a place, the variables between moving up."""
-    while position[x] > place:
-        exchange(order, position, position[x] - 1)
-    while position[x] < place:
-        exchange(order, position, position[x])
+    home = position[x] // 2
+    step = 1 if place > home else -1
+    for at in range(home, place, step):
+        order[at] = order[at + step]
+    order[place] = x
+    number(order, position, min(home, place), max(home, place))
 
 
 @kernel
@@ -57,52 +59,54 @@ def move_to_best_place(engine, scratch, tasks, shared, tree, walk, x):
     """Move x to the place of the order where the score is best.
 
     Most variables that x passes neither have it among their possible parents nor are among its own;
-    nothing is looked up for them.
+    nothing is looked up for them, and none of them is moved before the place is found: x gets the
+    odd numbers between their positions.
     """
     order, position, scores = ints(walk, ORDER), ints(walk, POSITION), floats(walk, SCORES)
     before, matters = flags2(shared, BEFORE), flags2(tree, MATTERS)
+    related = flags2(tree, RELATED)[x]
     tolerance = floats(shared, TOLERANCE)[0]
-    home = position[x]
+    home = position[x] // 2
     best_gain, best_place = 0.0, home
     for step in (-1, 1):
         passed, own = 0.0, 0.0
-        while True:
-            place = position[x] + step
-            if place < 0 or place >= order.size:
-                break
+        place = home + step
+        while 0 <= place < order.size:
             y = order[place]
-            if before[x, y] if step < 0 else before[y, x]:
-                break
-            exchange(order, position, min(place, position[x]))
-            if matters[y, x]:
-                passed += score_of(engine, scratch, tasks, shared, tree, position, y) - scores[y]
-            if matters[x, y]:
-                own = score_of(engine, scratch, tasks, shared, tree, position, x) - scores[x]
-            if passed + own > best_gain + tolerance:
-                best_gain, best_place = passed + own, place
-        insert(order, position, x, home)
+            if related[y]:
+                if before[x, y] if step < 0 else before[y, x]:
+                    break
+                position[x] = 2 * place + step
+                if matters[y, x]:
+                    passed += score_of(engine, scratch, tasks, shared, tree, position, y)
+                    passed -= scores[y]
+                if matters[x, y]:
+                    own = score_of(engine, scratch, tasks, shared, tree, position, x) - scores[x]
+                if passed + own > best_gain + tolerance:
+                    best_gain, best_place = passed + own, place
+            place += step
+        position[x] = 2 * home
     if best_place == home:
         return
     insert(order, position, x, best_place)
-    open_around(shared, tree, walk, x)
+    open_around(tree, walk, x)
     for at in range(min(home, best_place), max(home, best_place) + 1):
         v = order[at]
         if v == x or matters[v, x]:
             scores[v] = score_of(engine, scratch, tasks, shared, tree, position, v)
-            open_around(shared, tree, walk, v)
+            open_around(tree, walk, v)
     flags(walk, OPEN)[x] = False
 
 
 @kernel
-def open_around(shared, tree, walk, v):
-    """Note that places have to be looked for anew where v matters, now that its score is another.
+def open_around(tree, walk, v):
+    """Note that places have to be looked for where v matters, now that its score is another.
 
     For all others every place is worth what it was.
     """
-    before, matters, is_open = flags2(shared, BEFORE), flags2(tree, MATTERS), flags(walk, OPEN)
+    related, is_open = flags2(tree, RELATED)[v], flags(walk, OPEN)
     for u in range(is_open.size):
-        if matters[u, v] or matters[v, u] or before[u, v] or before[v, u]:
-            is_open[u] = True
+        is_open[u] = is_open[u] or related[u]
 
 
 @kernel
@@ -158,11 +162,45 @@ def improve(engine, scratch, tasks, shared, tree, walk, random, most_asked):
 
 
 @kernel
-def draw_extension(adjacency, before, waiting, order, random):
+def list_children(adjacency, before, waiting, first, children):
+    """List what each variable must stand before, and count what each must stand behind.
+
+    The list of u goes from ``first[u]`` to ``first[u + 1]``, in ascending order.
+    """
+    # There may be more room to count: for the variables of all tasks, of which one has fewer.
+    n = first.size - 1
+    for at in range(n + 1):
+        first[at] = 0
+    for is_second in range(2):
+        for v in range(n):
+            waiting[v] = 0
+            for u in range(n):
+                stands = before[v, u]
+                for s in range(adjacency.shape[0]):
+                    stands |= adjacency[s, v, u]
+                if not stands:
+                    continue
+                waiting[v] += 1
+                if is_second:
+                    children[first[u]] = v
+                first[u] += 1
+        # Counts become where the lists begin; the second time ends become beginnings again.
+        if not is_second:
+            begin = np.int64(0)
+            for u in range(n):
+                begin, first[u] = begin + first[u], begin
+    for u in range(n, 0, -1):
+        first[u] = first[u - 1]
+    first[0] = 0
+
+
+@kernel
+def draw_extension(adjacency, before, waiting, first, children, order, random):
     """Write a random order in which the parents of every task stand before their children.
 
     ``adjacency`` is bool (k, n, n) [task, child, parent], ``before`` bool (n, n) [child, parent]
-    what must stand before as well.
+    what must stand before as well; ``waiting`` (n,) or longer, ``first`` (n + 1,) and ``children``
+    (n n,) are scratch, int64.
 
     Returns
     -------
@@ -170,11 +208,9 @@ def draw_extension(adjacency, before, waiting, order, random):
         False if there is no such order.
     """
     n = order.size
+    list_children(adjacency, before, waiting, first, children)
     end = np.int64(0)
     for v in range(n):
-        waiting[v] = 0
-        for u in range(n):
-            waiting[v] += stands_before(adjacency, before, u, v)
         if waiting[v] == 0:
             order[end] = v
             end += 1
@@ -183,36 +219,27 @@ def draw_extension(adjacency, before, waiting, order, random):
             return False
         chosen = at + draw(random, end - at)
         order[at], order[chosen] = order[chosen], order[at]
-        for v in range(n):
-            if stands_before(adjacency, before, order[at], v):
-                waiting[v] -= 1
-                if waiting[v] == 0:
-                    order[end] = v
-                    end += 1
+        for child in range(first[order[at]], first[order[at] + 1]):
+            v = children[child]
+            waiting[v] -= 1
+            if waiting[v] == 0:
+                order[end] = v
+                end += 1
     return True
-
-
-@kernel
-def stands_before(adjacency, before, u, v):
-    """Whether u must stand before v."""
-    found = before[v, u]
-    for s in range(adjacency.shape[0]):
-        found = found or adjacency[s, v, u]
-    return found
 
 
 @kernel
 def kick(shared, order, position, random, most_moves):
     """Move up to ``most_moves`` random variables to random places, where required arcs allow."""
     before = flags2(shared, BEFORE)
-    for at in range(order.size):
-        position[order[at]] = at
+    number(order, position, np.int64(0), order.size - 1)
     for _ in range(draw(random, most_moves + 1)):
         x, place = order[draw(random, order.size)], draw(random, order.size)
+        home = position[x] // 2
         allowed = True
-        for at in range(min(place, position[x]), max(place, position[x]) + 1):
+        for at in range(min(place, home), max(place, home) + 1):
             y = order[at]
-            if before[x, y] if place <= position[x] else before[y, x]:
+            if before[x, y] if place <= home else before[y, x]:
                 allowed = False
         if allowed:
             insert(order, position, x, place)
@@ -253,9 +280,13 @@ def search_orders(
     """
     if is_new:
         order, position, scores = ints(walk, ORDER), ints(walk, POSITION), floats(walk, SCORES)
-        draw_extension(graphs, flags2(shared, BEFORE), ints(scratch, WAITING), order, random)
-        for at in range(order.size):
-            position[order[at]] = at
+        # fmt: off
+        draw_extension(
+            graphs, flags2(shared, BEFORE), ints(scratch, WAITING), ints(walk, FIRST),
+            ints(walk, CHILDREN), order, random,
+        )
+        # fmt: on
+        number(order, position, np.int64(0), order.size - 1)
         for v in range(order.size):
             remember(engine, scratch, tasks, shared, tree, position, v, graphs)
         kick(shared, order, position, random, most_moves)

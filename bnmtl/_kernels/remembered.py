@@ -24,6 +24,7 @@ from bnmtl._kernels.trees import (
     find,
     hold_parents_of,
     list_parents,
+    relate,
     score_parents,
     takes,
 )
@@ -128,6 +129,7 @@ def remember(engine, scratch, tasks, shared, tree, position, child, adjacency):
             is_parent = is_parent or held[s, v]
         if is_parent:
             flags2(tree, MATTERS)[child, v] = True
+            relate(tree, child, v)
             ints2(tree, KNOWN)[place, end] = v
             for word in range(takers.shape[1]):
                 takers[end, word] = 0

@@ -60,6 +60,7 @@ TREE = (
     ("known_score", np.float64, 2),  # (n, `MOST_KNOWN`): -inf where there is none
     ("known_takers", np.int64, 3),  # (the same, words): the tasks that take each
     ("matters", np.bool_, 2),  # (n, n): [b, a] whether a was ever listed or known as a parent of b
+    ("related", np.bool_, 2),  # (n, n), symmetric: which of a pair stands first may matter
     ("own", np.int64, 2),  # (k, n): scratch, parents of a node in ascending order
     ("n_own", np.int64, 1),  # (k,): scratch
     ("held", np.bool_, 2),  # (k, n): scratch, the same as marks
@@ -70,15 +71,16 @@ TREE = (
 )
 ROOTS, USED, ABOVE, VARIABLE, TAKERS, FIRST, LENGTH, SCORE = range(8)
 LISTED, NEXT, LISTED_TAKERS, N_KNOWN, KNOWN, KNOWN_SCORE, KNOWN_TAKERS = range(8, 15)
-MATTERS, OWN, N_OWN, IS_HELD, TOGGLES, FOUND, WORTH, RANKED = range(15, len(TREE))
+MATTERS, RELATED, OWN, N_OWN, IS_HELD, TOGGLES, FOUND, WORTH, RANKED = range(15, len(TREE))
 NODES, LISTS = range(2)
 # Families remembered for each child, and the most parents that one may have.
 MOST_KNOWN = 8
 MOST_KNOWN_PARENTS = 16
 
 
-def new_tree(k, n, n_nodes):
-    """Memory for the trees of n children of k tasks, of that many nodes in all."""
+def new_tree(k, before, n_nodes):
+    """Memory for the trees of all children of k tasks, of that many nodes in all."""
+    n = len(before)
     n_nodes = max(n_nodes, 4 * n)
     n_listed = 16 * n_nodes + 4 * n * n
     n_words = -(-k // 64)
@@ -97,6 +99,7 @@ def new_tree(k, n, n_nodes):
         known_score=np.full((n, MOST_KNOWN), -np.inf),
         known_takers=np.zeros((n * MOST_KNOWN, MOST_KNOWN_PARENTS, n_words), np.int64),
         matters=np.zeros((n, n), dtype=bool),
+        related=before | before.T,
         own=np.zeros((k, n), np.int64),
         n_own=np.zeros(k, np.int64),
         held=np.zeros((k, n), dtype=bool),
@@ -246,6 +249,13 @@ def choose_takers(tree, tasks, shared, a, b, takers):
 
 
 @kernel
+def relate(tree, a, b):
+    """Note that it may matter which of two variables stands first."""
+    related = flags2(tree, RELATED)
+    related[a, b] = related[b, a] = True
+
+
+@kernel
 def make_node(engine, scratch, tasks, shared, tree, child, above, listed_at):
     """A node for the parents of ``above``, one listed variable chosen anew; or a root.
 
@@ -275,6 +285,7 @@ def make_node(engine, scratch, tasks, shared, tree, child, above, listed_at):
         if not gain > tolerance:
             continue
         matters[v] = True
+        relate(tree, child, v)
         following[end] = -1
         listed[end] = v
         found[end - begin] = gain

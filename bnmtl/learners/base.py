@@ -43,11 +43,13 @@ def common_parameters(start):
         How graphs of one task, and of all tasks alike, are searched: over orders of the variables
         (`bnmtl.search.orders`), by changing one arc at a time, or over all graphs of up to 20
         variables.
-    n_starts : int, default=5
+    n_starts : int, default=None
         Graphs to start from, the first being climbed to, the others from random changes of it; for
         "orders" only, as is ``iterations``. Orders that tasks share are random after the first.
-    iterations : int, default=40
-        Iterations without a better score that end a start.
+        None is 5 for up to 100 variables, fewer for more, and 1 from 251 on.
+    iterations : int, default=None
+        Iterations without a better score that end a start. None is 40 for up to 200 variables and
+        fewer for more.
     restarts : int, default=100
         Climbs from the best graph so far after random changes; for "hill-climbing" only ("orders"
         restarts where an iteration finds nothing better).
@@ -103,8 +105,8 @@ class Learner(BaseEstimator):
         forbidden=(),
         tiers=None,
         search="orders",
-        n_starts=5,
-        iterations=40,
+        n_starts=None,
+        iterations=None,
         restarts=100,
         perturb=10,
         tabu=10,
@@ -235,11 +237,10 @@ class Learner(BaseEstimator):
 
     def check_parameters(self):
         """Raise TypeError or ValueError for parameters out of range, whatever the data."""
-        _check_whole("n_starts", self.n_starts, 1)
-        _check_whole("iterations", self.iterations, 0)
-        for name in ("max_cells", "max_families"):
+        least = {"n_starts": 1, "iterations": 0, "max_cells": 1, "max_families": 1}
+        for name, bound in least.items():
             if getattr(self, name) is not None:
-                _check_whole(name, getattr(self, name), 1)
+                _check_whole(name, getattr(self, name), bound)
         for name in ("time_limit", "cache_size"):
             value = getattr(self, name)
             if (value is not None or name == "cache_size") and (

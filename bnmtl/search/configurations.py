@@ -59,6 +59,16 @@ class ConfigurationSearch:
         self._read_couplings()
         self._queue = _PairQueue(self)
 
+    def reset(self, matrices):
+        """Start anew from other matrices; what stays the same need not be scored again."""
+        for state, matrix in zip(self.states, matrices, strict=True):
+            state.asked = 0
+            state.reset(matrix)
+        self.log_couplings[:] = 0.0
+        self.violated.clear()
+        self._read_couplings()
+        self._queue = _PairQueue(self)
+
     @property
     def adjacency(self):
         """[s, a, b] true for an arc a -> b in task s; a view."""
@@ -164,11 +174,13 @@ class ConfigurationSearch:
         return i, j, members, states
 
     def _read_couplings(self):
-        with_arcs = self.adjacency.any(axis=0)
-        for i, j in np.argwhere(self.couplings.coupled).tolist():
+        pairs = self.couplings.coupled
+        if self.couplings.builtin:
             # Where no task has an arc, ours are 0; a user's own may be anything.
-            if with_arcs[i, j] or with_arcs[j, i] or not self.couplings.builtin:
-                self._read_coupling(i, j)
+            with_arcs = self.adjacency.any(axis=0)
+            pairs = pairs & (with_arcs | with_arcs.T)
+        for i, j in np.argwhere(pairs).tolist():
+            self._read_coupling(i, j)
 
     def _read_coupling(self, i, j):
         members, coupling = self.couplings.of(i, j)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from joblib import Parallel, delayed, effective_n_jobs
 
 from bnmtl.search.budget import Budget
+from bnmtl.search.orders import starts_of
 
 SEARCHES = ("orders", "hill-climbing", "exact")
 
@@ -20,7 +21,7 @@ class Effort:
     seed : int
     search : str
         One of `SEARCHES`.
-    n_starts, iterations : int
+    n_starts, iterations : int or None
         As in `orders.search`.
     restarts, perturb, tabu : int
         As in `hill_climbing.search`.
@@ -41,8 +42,8 @@ class Effort:
 
     seed: int
     search: str = "orders"
-    n_starts: int = 5
-    iterations: int = 40
+    n_starts: int | None = None
+    iterations: int | None = None
     restarts: int = 100
     perturb: int = 10
     tabu: int = 10
@@ -64,10 +65,10 @@ class Effort:
         now = time.time()
         return replace(self, deadline=now + part * max(0.0, self.deadline - now))
 
-    @property
-    def n_steps(self):
-        """Steps of one search that are reported."""
-        return {"orders": self.n_starts, "hill-climbing": self.restarts + 1}.get(self.search)
+    def n_steps(self, n_variables):
+        """Steps of one search over so many variables that are reported."""
+        n_starts = starts_of(n_variables, self.n_starts)
+        return {"orders": n_starts, "hill-climbing": self.restarts + 1}.get(self.search)
 
     def families(self):
         """How many local scores were asked for, were in the cache and had to be counted."""

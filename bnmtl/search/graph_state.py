@@ -57,6 +57,7 @@ class GraphState:
             coins=by_child(ties.coins),
             arc_keys=ties.arc_keys,
             tolerance=np.array([ties.tolerance]),
+            last_stamp=np.zeros(1, np.int64),
         )
         self.reset(matrix)
 
@@ -77,7 +78,7 @@ class GraphState:
         return float(dags.total_score(self.task.table, self.dag.table))
 
     def reset(self, matrix):
-        """Make ``matrix`` the graph."""
+        """Make ``matrix`` the graph; families that it shares with the one before are kept."""
         budget = Budget()
         n = len(matrix)
         self.scores.bound.reserve(len(self.scores.members) * n * n)
@@ -137,6 +138,7 @@ def new_dags(k, n):
         "scores": np.zeros((k, n)),
         "bounds": np.full((k, n), np.inf),
         "mark": np.zeros((k, 1), np.int64),
+        "stamps": np.zeros((k, n), np.int64),
     }
 
 

@@ -74,6 +74,7 @@ def search(state, rng, budget, restarts=100, perturb=10, tabu=10, report=None):
                 state.scores.engine.table,
                 scratch.table,
                 task,
+                task,
                 dag,
                 best.table,
                 spare.table,

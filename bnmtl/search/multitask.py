@@ -74,7 +74,8 @@ def search_tasks(problems, matrices, effort, report):
     keys = [(p.name, p.rows, m.tobytes()) for p, m in zip(problems, matrices, strict=True)]
     new = [at for at, key in enumerate(keys) if key not in known]
     for at in new:
-        report("single-task", problems[at].name, 0, effort.n_steps)
+        n_steps = effort.n_steps(len(problems[at].variables))
+        report("single-task", problems[at].name, 0, n_steps)
     found = in_parallel(search_task, [(problems[at], matrices[at], report) for at in new], effort)
     for at, matrix in zip(new, found, strict=True):
         known[keys[at]] = matrix
@@ -216,15 +217,16 @@ class MultitaskSearch:
         if shared is None:
             return None
         required = self.joint.spread([problem.constraints.required for problem in self.problems])
+        search = self._at(couplings, required)
 
         def polish(matrices):
-            search = self._at(couplings, matrices)
+            search.reset(matrices)
             search.run(effort.budget())
             violated, score = search.score
-            return (-np.inf if violated else score), search.adjacency
+            return (-np.inf if violated else score), search.adjacency.copy()
 
         matrices = orders.search_jointly(
-            self._at(couplings, required).states,
+            search.states,
             shared,
             graph,
             polish,
@@ -236,9 +238,10 @@ class MultitaskSearch:
         )
         return None if matrices is None else self.joint.cut(matrices)
 
-    def _one_by_one(self, couplings, search, start, report, effort):
-        """Improve a configuration by searches over the graph of one task at a time."""
+    def _one_by_one(self, couplings, start, matrices, report, effort):
+        """Where searches over one task's graph at a time end, from where the greedy search did."""
         effort = replace(effort, n_starts=1)
+        search = self._at(couplings, self.joint.spread(matrices))
         searched = itertools.count(1)
 
         def find(s, state):
@@ -246,8 +249,10 @@ class MultitaskSearch:
             if report is not None:
                 report(f"multitask from {start}", self.joint.names[s], next(searched))
 
-        return one_by_one.improve(
-            search, find, lambda matrices: self._at(couplings, matrices), effort.budget()
+        return self._end(
+            one_by_one.improve(
+                search, find, lambda matrices: self._at(couplings, matrices), effort.budget()
+            )
         )
 
     def apart(self, effort):
@@ -285,26 +290,35 @@ class MultitaskSearch:
             return self.apart(effort)
         couplings = Couplings(prior, self.joint)
         couplings.check_agreement()
+        goes_on = effort.search != "hill-climbing"
         calls = (
             (couplings, name, matrices, len(starts) == 1, report)
             for name, matrices in starts.items()
         )
-        ends = in_parallel(self._from_start, calls, effort)
+        ends = in_parallel(self._from_start, calls, effort.share(0.5) if goes_on else effort)
         ends = {name: end for name, end in zip(starts, ends, strict=True) if end is not None}
+        if goes_on:
+            # Of many variables a search over one task's graph takes long.
+            names = self._by_score(ends)[: orders.starts_of(len(self.joint.variables))]
+            calls = [(couplings, name, ends[name][2], report) for name in names]
+            better = in_parallel(self._one_by_one, calls, effort)
+            ends.update(zip(names, better, strict=True))
+        best = self._by_score(ends)[0]
         scores = {name: score for name, (score, _, _) in ends.items()}
-        best = list(scores)[self._ties.best(list(scores.values()))[0]]
         score, task_scores, matrices = ends[best]
         return Solution(matrices, score, task_scores, best, scores)
+
+    def _by_score(self, ends):
+        """Names of the starts, the one with the best end first."""
+        names = list(ends)
+        return [names[at] for at in self._ties.ranked([score for score, _, _ in ends.values()])]
 
     def follow(self, prior, matrices, effort):
         """Where the greedy search ends that starts at a configuration, of another prior say."""
         search = self._at(Couplings(prior, self.joint), self.joint.spread(matrices))
         search.run(effort.budget())
-        violated, score = search.score
-        score = -np.inf if violated else score
-        matrices = [matrix.copy() for matrix in self.joint.cut(search.adjacency)]
-        own, found = search.task_scores().tolist(), {FROM_NEIGHBOR: score}
-        return Solution(matrices, score, own, FROM_NEIGHBOR, found)
+        score, own, matrices = self._end(search)
+        return Solution(matrices, score, own, FROM_NEIGHBOR, {FROM_NEIGHBOR: score})
 
     @property
     def tolerance(self):
@@ -312,7 +326,7 @@ class MultitaskSearch:
         return self._ties.tolerance
 
     def _from_start(self, couplings, name, matrices, is_only, report, effort):
-        """Where the searches from one start end: score, task scores and matrices.
+        """Where the greedy search from one start ends: score, task scores and matrices.
 
         None if it cannot be made and is not the only one.
         """
@@ -325,8 +339,10 @@ class MultitaskSearch:
         search = self._at(couplings, self.joint.spread(matrices))
         told = None if report is None else report.of(f"multitask from {name}")
         search.run(effort.budget(), told)
-        if effort.search != "hill-climbing":
-            search = self._one_by_one(couplings, search, name, report, effort)
+        return self._end(search)
+
+    def _end(self, search):
+        """Score, task scores and matrices of a configuration under search."""
         violated, score = search.score
         matrices = [matrix.copy() for matrix in self.joint.cut(search.adjacency)]
         return -np.inf if violated else score, search.task_scores().tolist(), matrices
@@ -370,12 +386,8 @@ class MultitaskSearch:
         search = ConfigurationSearch(
             joint, Couplings(prior, joint), self._ties, joint.spread(solution.matrices)
         )
-        violated, score = search.score
-        return replace(
-            solution,
-            score=-np.inf if violated else score,
-            task_scores=search.task_scores().tolist(),
-        )
+        score, own, _ = self._end(search)
+        return replace(solution, score=score, task_scores=own)
 
     def is_apart(self, prior):
         """Whether nothing couples the tasks; a user's own prior always may."""

@@ -61,7 +61,7 @@ def given_the_others(search, s):
     others = np.delete(search.adjacency, s, axis=0).any(axis=0)
     others |= others.T
     coupled = search.couplings.coupled & search.problem.takes_part[s]
-    for pairs in _alike(search.couplings.kinds, coupled, others):
+    for pairs in _alike(search.couplings, coupled, others):
         i, j = pairs[0]
         values = _values(search, s, i, j)
         rows, columns = pairs.T
@@ -78,14 +78,12 @@ def given_the_others(search, s):
     return GraphState(search.problem.scores([s]), constraints, search.ties, own, odds)
 
 
-def _alike(kinds, coupled, others):
+def _alike(couplings, coupled, others):
     """Pairs for which the coupling with the other tasks is the same, as int arrays (m, 2).
 
     Where no other task has an arc that depends on the kind of the pair alone.
     """
-    empty = coupled & ~others
-    for kind in np.unique(kinds[empty]):
-        yield np.argwhere(empty & (kinds == kind))
+    yield from couplings.alike(coupled & ~others)
     for pair in np.argwhere(coupled & others):
         yield pair[None]
 

@@ -15,25 +15,40 @@ tasks the parents of a child are chosen for all of them at once, the coupling in
 
 import numpy as np
 
-from bnmtl._kernels import changes, climbing, dags, orders, trees
+from bnmtl._kernels import dags, orders, trees
 from bnmtl._kernels._jit import Arrays, stacked
 from bnmtl._kernels.scoring import ASKED
+from bnmtl.search.climbs import Climbs
 from bnmtl.search.graph_state import by_child, new_dag
 from bnmtl.search.hill_climbing import hill_climb
 
 # Nodes of the trees for every variable, and at most.
 NODES_PER_VARIABLE = 512
 MOST_NODES = 1 << 19
-# A kick displaces up to this many variables.
+# A kick displaces up to this many variables, or one for every so many.
 MOST_MOVES = 3
-# Climbs from random changes after an iteration that found nothing better: of the whole graph, and
-# among some variables that are close in it.
-RESTARTS = 2
-RESTARTS_NEAR = 4
-N_NEAR = 8
+VARIABLES_PER_MOVE = 12
+# Starts and iterations, and how many variables may share them before there are fewer: an iteration
+# does more in a larger graph, where all that it gains in any part is kept.
+MOST_STARTS, VARIABLES_OF_STARTS = 5, 500
+MOST_ITERATIONS, VARIABLES_OF_ITERATIONS = 40, 8000
 
 
-def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, report=None):
+def starts_of(n_variables, n_starts=None):
+    """Starts of a search over so many variables: as many as are asked for, or what they need."""
+    if n_starts is not None:
+        return n_starts
+    return max(1, min(MOST_STARTS, VARIABLES_OF_STARTS // max(n_variables, 1)))
+
+
+def iterations_of(n_variables, iterations=None):
+    """Iterations without a better score that end a start, as `starts_of` counts starts."""
+    if iterations is not None:
+        return iterations
+    return max(1, min(MOST_ITERATIONS, VARIABLES_OF_ITERATIONS // max(n_variables, 1)))
+
+
+def search(state, rng, budget, n_starts=None, iterations=None, perturb=10, tabu=10, report=None):
     """Search from several graphs, each followed by iterations from the best one it has led to.
 
     Parameters
@@ -42,11 +57,11 @@ def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, r
         Changed in place; ends in the best graph found.
     rng : numpy.random.Generator
     budget : Budget
-    n_starts : int
-        The first start is the graph that is climbed to from the state's own; the others are climbed
-        to from as many random changes of it as there are variables.
-    iterations : int
-        Iterations without a better score that end a start.
+    n_starts : int or None
+        As in `starts_of`. The first start is the graph that is climbed to from the state's own; the
+        others are climbed to from as many random changes of it as there are variables.
+    iterations : int or None
+        Iterations without a better score that end a start; as in `iterations_of`.
     perturb, tabu : int
         As in `hill_climbing.search`.
     report : callable (done, total, score), default=None
@@ -58,13 +73,15 @@ def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, r
         The score of the best graph.
     """
     n = state.scores.n_variables
+    n_starts, iterations = starts_of(n, n_starts), iterations_of(n, iterations)
     task = state.task
     walk = _Walk(state.scores, [task], _uncoupled(task), rng)
     best, tolerance = new_dag(n), task.tolerance[0]
+    moves = max(MOST_MOVES, n // VARIABLES_PER_MOVE)
     with state.scores.scratch() as scratch:
         hill_climb(state, scratch, budget)
         dags.copy_dag(state.dag.table, best.table)
-        climbs = _Climbs(state, walk, perturb, tabu, budget)
+        climbs = Climbs(state, walk, perturb, tabu, budget)
         own = climbs.own
         for start in range(n_starts):
             if start and budget.spent(scratch.counters[ASKED]):
@@ -72,8 +89,10 @@ def search(state, rng, budget, n_starts=5, iterations=40, perturb=10, tabu=10, r
             climbs.begin(scratch, n if start else 0)
             score, waited = -np.inf, -1
             while waited < iterations and not budget.spent(scratch.counters[ASKED]):
-                walk.improve(scratch, own.held[None], 0 if score == -np.inf else MOST_MOVES, budget)
+                walk.improve(scratch, own.held[None], 0 if score == -np.inf else moves, budget)
                 reached = climbs.from_order(scratch)
+                if reached < score - tolerance:
+                    reached = climbs.from_parts(scratch, reached)
                 waited = 0 if reached > score + tolerance else waited + 1
                 if reached >= score - tolerance:
                     dags.copy_dag(climbs.dag.table, own.table)
@@ -102,84 +121,8 @@ def _uncoupled(task):
     )
 
 
-class _Climbs:
-    """The climbs over graphs between the improvements of orders, and their memory.
-
-    Attributes
-    ----------
-    dag : Arrays
-        The graph that the latest climb has ended in, as in `dags.DAG`.
-    own : Arrays
-        The best graph of the present start.
-    """
-
-    def __init__(self, state, walk, perturb, tabu, budget):
-        n = state.scores.n_variables
-        self.dag, self.own, self._first, self._spare = (new_dag(n) for _ in range(4))
-        self._near = np.zeros(N_NEAR, np.int64)
-        self._state, self._walk, self._budget = state, walk, budget
-        self._perturb, self._marks = perturb, np.zeros(tabu, np.int64)
-        dags.copy_dag(state.dag.table, self._first.table)
-
-    def begin(self, scratch, n_changes):
-        """Start from the graph that the state was in, changed at random and climbed from."""
-        dags.copy_dag(self._first.table, self.dag.table)
-        if n_changes:
-            climbing.climb_changed(
-                self._walk.engine,
-                scratch.table,
-                self._state.task.table,
-                self.dag.table,
-                self._state.in_pairs,
-                self._walk.random,
-                n_changes,
-                self._budget.limit,
-            )
-            self._state.scores.keep_up(scratch)
-        dags.copy_dag(self.dag.table, self.own.table)
-
-    def from_order(self, scratch):
-        """Climb from the graph that the walk's order stands for; its score."""
-        return orders.climb_from(
-            self._walk.engine,
-            scratch.table,
-            self._state.task.table,
-            self.dag.table,
-            self._spare.table,
-            self._walk.adjacency[0],
-            self._marks,
-            self._budget.limit,
-        )
-
-    def from_own(self, scratch):
-        """Climb from random changes of the best graph, some times; whether that made it better."""
-        better, everywhere, random = False, self._state.in_pairs, self._walk.random
-        for turn in range(RESTARTS + RESTARTS_NEAR):
-            if self._budget.spent(scratch.counters[ASKED]):
-                break
-            variables = everywhere
-            if turn >= RESTARTS:
-                n_near = changes.draw_near(self.own.table, everywhere, random, self._near)
-                variables = self._near[:n_near]
-            better |= climbing.restart(
-                self._walk.engine,
-                scratch.table,
-                self._state.task.table,
-                self.dag.table,
-                self.own.table,
-                self._spare.table,
-                variables,
-                random,
-                self._perturb,
-                self._marks,
-                self._budget.limit,
-            )
-            self._state.scores.keep_up(scratch)
-        return better
-
-
 def search_jointly(
-    states, shared, graph, polish, rng, budget, n_starts=5, iterations=40, report=None
+    states, shared, graph, polish, rng, budget, n_starts=None, iterations=None, report=None
 ):
     """Search over orders that several tasks share, each order being the start of another search.
 
@@ -196,9 +139,9 @@ def search_jointly(
         Improves graphs of all tasks, bool arrays of shape (k, n, n).
     rng : numpy.random.Generator
     budget : Budget
-    n_starts : int
-        Orders to start from.
-    iterations : int
+    n_starts : int or None
+        Orders to start from; as in `starts_of`.
+    iterations : int or None
         As in `search`.
     report : callable (done, total, score), default=None
         Called after every start.
@@ -208,6 +151,8 @@ def search_jointly(
     bool array of shape (k, n, n), or None
         Adjacency of every task; None where required arcs leave no order that serves all.
     """
+    n_starts = starts_of(len(graph), n_starts)
+    iterations = iterations_of(len(graph), iterations)
     walk = _Walk(states[0].scores, [state.task for state in states], shared, rng)
     tolerance = shared.tolerance[0]
     # Families of these graphs are remembered as they are: each task's must be legal there.
@@ -227,18 +172,21 @@ def search_jointly(
             score, waited = -np.inf, -1
             while waited < iterations and not budget.spent(scratch.counters[ASKED]):
                 raw = walk.improve(scratch, own, MOST_MOVES if score > -np.inf else 0, budget)
-                key = walk.adjacency.tobytes()
+                key = np.flatnonzero(walk.adjacency).tobytes()
                 if key not in known:
                     if raw + 2 * most < score:
                         waited += 1
                         continue
-                    known[key] = polish(by_child(walk.adjacency))
-                    most = max(most, known[key][0] - raw)
-                reached, polished = known[key]
+                    reached, polished = polish(by_child(walk.adjacency))
+                    known[key] = reached, np.flatnonzero(polished)
+                    most = max(most, reached - raw)
+                reached, arcs = known[key]
                 waited = 0 if reached > score + tolerance else waited + 1
                 if reached < score - tolerance:
                     continue
                 score = max(score, reached)
+                polished = np.zeros_like(walk.adjacency)
+                polished.flat[arcs] = True
                 # The tasks may by now differ in direction so that no order serves them all.
                 own = by_child(polished)
                 if not walk.has_order(scratch, own):
@@ -267,7 +215,8 @@ class _Walk:
         # Kept, since kernels see addresses only.
         self._tasks, self._tables = tasks, stacked(tasks)
         self.random = np.array([rng.integers(1, 2**63)], np.uint64)
-        self._tree = trees.new_tree(len(tasks), n, min(NODES_PER_VARIABLE * n, MOST_NODES))
+        n_nodes = min(NODES_PER_VARIABLE * n, MOST_NODES)
+        self._tree = trees.new_tree(len(tasks), shared.before, n_nodes)
         self._walk = Arrays(
             orders.WALK,
             order=np.zeros(n, np.int64),
@@ -276,6 +225,8 @@ class _Walk:
             scores=np.zeros(n),
             open=np.zeros(n, dtype=bool),
             progress=np.zeros(2, np.int64),
+            first=np.zeros(n + 1, np.int64),
+            children=np.zeros(n * n, np.int64),
         )
         self.adjacency = np.zeros((len(tasks), n, n), dtype=bool)
 
@@ -283,6 +234,11 @@ class _Walk:
     def engine(self):
         """Table of the scores."""
         return self._scores.engine.table
+
+    @property
+    def matters(self):
+        """[child, parent] what has gained in some family, bool array of shape (n, n)."""
+        return self._tree.matters
 
     def improve(self, scratch, graphs, most_moves, budget):
         """Improve a random order of given graphs, up to so many variables displaced; its score."""
@@ -315,6 +271,8 @@ class _Walk:
             graphs,
             self._shared.before,
             scratch.waiting,
+            self._walk.first,
+            self._walk.children,
             self._walk.order,
             self.random,
         )

@@ -269,6 +269,13 @@ class Couplings:
                 kinds[i, j] = kinds[j, i] = n * n + number
         return kinds
 
+    def alike(self, pairs):
+        """Those of one kind among given pairs, bool array of shape (n, n), as int arrays (m, 2)."""
+        found, kinds = np.argwhere(pairs), self.kinds[pairs]
+        order = np.argsort(kinds, kind="stable")
+        ends = np.flatnonzero(np.diff(kinds[order])) + 1
+        return np.split(found[order], ends) if len(found) else []
+
     def shared(self, tolerance):
         """What a search over orders that the tasks share needs to know.
 
@@ -342,14 +349,14 @@ class Couplings:
         """Exponents of the structure priors, float array of shape (k, n, n)."""
         takes_part = self._problem.takes_part
         weights = np.zeros(takes_part.shape)
-        made = {}
-        for i, j in np.argwhere(np.triu(takes_part.any(axis=0), 1)).tolist():
+        for pairs in self.alike(self.pairs):
+            i, j = pairs[0]
             members = np.flatnonzero(takes_part[:, i, j])
             pair = (self._problem.variables[i], self._problem.variables[j])
-            key = self._key(members, pair)
-            if key not in made:
-                made[key] = self._weights(pair, [self._problem.names[s] for s in members])
-            weights[members, i, j] = weights[members, j, i] = made[key]
+            own = self._weights(pair, [self._problem.names[s] for s in members])
+            rows, columns = pairs.T
+            weights[members[:, None], rows, columns] = np.reshape(own, (-1, 1))
+            weights[members[:, None], columns, rows] = np.reshape(own, (-1, 1))
         return weights
 
     def _coupling(self, members, pair):

@@ -54,6 +54,13 @@ class Ties:
         values = np.asarray(values)
         return np.flatnonzero(values >= values.max() - self.tolerance).tolist()
 
+    def ranked(self, values):
+        """Indices of all values by falling value; of those that tie the first comes first."""
+        left, ranks = list(range(len(values))), []
+        while left:
+            ranks.append(left.pop(self.best([values[at] for at in left])[0]))
+        return ranks
+
     def settled(self, gains, i, j):
         """Gains of a pair's states in which tied directions of a task follow the pair's coin.
 

@@ -1,0 +1,167 @@
+"""The better parts of two graphs of one task in one graph, used by ``bnmtl.search.orders``.
+
+Changes that a search makes far from one another gain or lose by themselves. So where many are made
+at once, those that gain are kept although others lose.
+
+Data contract: graphs as in ``dags``, both of one task. The table of `MERGE` is scratch.
+"""
+
+import numpy as np
+
+from bnmtl._kernels._jit import Arrays, flags, floats, ints, ints2, kernel
+from bnmtl._kernels.dags import N_PARENTS, PARENTS, STAMPS, family_score
+
+MERGE = (
+    ("chosen", np.bool_, 1),  # (n,): whether a child's parents are those of the second graph
+    ("part", np.int64, 1),  # (n,): leads to the child that stands for its part, -1 for none
+    ("gain", np.float64, 1),  # (n,): of a part, at the child that stands for it
+    ("tried", np.bool_, 1),  # (n,): of a part
+    ("waiting", np.int64, 1),  # (n,): children of a variable that are still to be done
+    ("queue", np.int64, 1),  # (n,)
+)
+CHOSEN, PART, GAIN, TRIED, WAITING, QUEUE = range(len(MERGE))
+
+
+def new_merge(n):
+    """Memory for graphs of n variables."""
+    return Arrays(
+        MERGE,
+        **{name: np.zeros(n, np.int64) for name in ("part", "waiting", "queue")},
+        **{name: np.zeros(n, dtype=bool) for name in ("chosen", "tried")},
+        gain=np.zeros(n),
+    )
+
+
+@kernel
+def differs(first, second, v):
+    """Whether v has other parents in the second graph than in the first."""
+    if ints(first, STAMPS)[v] == ints(second, STAMPS)[v]:
+        return False
+    n_parents = ints(first, N_PARENTS)[v]
+    if n_parents != ints(second, N_PARENTS)[v]:
+        return True
+    parents, others = ints2(first, PARENTS)[v], ints2(second, PARENTS)[v]
+    found = False
+    for at in range(n_parents):
+        found = found or parents[at] != others[at]
+    return found
+
+
+@kernel
+def head_of(part, v):
+    """The child that stands for the part of v."""
+    while part[v] != v:
+        v = part[v]
+    return v
+
+
+@kernel
+def join_parents(part, dag, v):
+    """Put v into one part with those of its parents that are in parts."""
+    parents = ints2(dag, PARENTS)[v]
+    for at in range(ints(dag, N_PARENTS)[v]):
+        if part[parents[at]] >= 0:
+            part[head_of(part, parents[at])] = head_of(part, v)
+
+
+@kernel
+def find_parts(memory, task, first, second):
+    """Put changed children that are adjacent in either graph into one part, and sum its gain."""
+    part, gain = ints(memory, PART), floats(memory, GAIN)
+    for v in range(part.size):
+        part[v] = v if differs(first, second, v) else -1
+        gain[v] = 0.0
+    for v in range(part.size):
+        if part[v] >= 0:
+            join_parents(part, first, v)
+            join_parents(part, second, v)
+    for v in range(part.size):
+        if part[v] >= 0:
+            gain[head_of(part, v)] += family_score(task, second, v) - family_score(task, first, v)
+
+
+@kernel
+def has_cycle(memory, first, second):
+    """Whether the families that are chosen at present close a cycle."""
+    chosen, waiting, queue = flags(memory, CHOSEN), ints(memory, WAITING), ints(memory, QUEUE)
+    parents, others = ints2(first, PARENTS), ints2(second, PARENTS)
+    n_parents, n_others = ints(first, N_PARENTS), ints(second, N_PARENTS)
+    n = chosen.size
+    for v in range(n):
+        waiting[v] = 0
+    for v in range(n):
+        for at in range(n_others[v] if chosen[v] else n_parents[v]):
+            waiting[others[v, at] if chosen[v] else parents[v, at]] += 1
+    done, end = np.int64(0), np.int64(0)
+    for v in range(n):
+        if waiting[v] == 0:
+            queue[end] = v
+            end += 1
+    while done < end:
+        v = queue[done]
+        done += 1
+        for at in range(n_others[v] if chosen[v] else n_parents[v]):
+            u = others[v, at] if chosen[v] else parents[v, at]
+            waiting[u] -= 1
+            if waiting[u] == 0:
+                queue[end] = u
+                end += 1
+    return end < n
+
+
+@kernel
+def choose_part(memory, head, is_chosen):
+    """Take the families of a part from the second graph, or from the first."""
+    part, chosen = ints(memory, PART), flags(memory, CHOSEN)
+    for v in range(part.size):
+        if part[v] >= 0 and head_of(part, v) == head:
+            chosen[v] = is_chosen
+
+
+@kernel
+def merge(memory, task, first, second, least, merged):
+    """Write the first graph, changed to the second in all parts that gain ``least``, best first.
+
+    ``merged`` is bool (n, n) [child, parent]; a part that closes a cycle is left as it is.
+
+    Returns
+    -------
+    bool
+        Whether any part was changed; nothing is written otherwise.
+    """
+    part, chosen = ints(memory, PART), flags(memory, CHOSEN)
+    gain, tried = floats(memory, GAIN), flags(memory, TRIED)
+    find_parts(memory, task, first, second)
+    for v in range(part.size):
+        chosen[v] = False
+        tried[v] = part[v] != v or not gain[v] >= least
+    any_chosen = False
+    while True:
+        best = np.int64(-1)
+        for v in range(part.size):
+            if not tried[v] and (best < 0 or gain[v] > gain[best]):
+                best = np.int64(v)
+        if best < 0:
+            break
+        tried[best] = True
+        choose_part(memory, best, True)
+        if has_cycle(memory, first, second):
+            choose_part(memory, best, False)
+        else:
+            any_chosen = True
+    if any_chosen:
+        write_graph(memory, first, second, merged)
+    return any_chosen
+
+
+@kernel
+def write_graph(memory, first, second, merged):
+    """Write the families that are chosen."""
+    chosen = flags(memory, CHOSEN)
+    for v in range(chosen.size):
+        for u in range(chosen.size):
+            merged[v, u] = False
+        n_parents = ints(second if chosen[v] else first, N_PARENTS)[v]
+        parents = ints2(second if chosen[v] else first, PARENTS)[v]
+        for at in range(n_parents):
+            merged[v, parents[at]] = True
