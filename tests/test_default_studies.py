@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import networkx as nx
 import numpy as np
@@ -9,7 +10,15 @@ import pandas as pd
 import pytest
 from small import related
 
-from benchmarks import choice_tables, defaults_tables, no_structure_tables, real_tables_shown
+from benchmarks import (
+    choice_tables,
+    defaults_tables,
+    no_structure_tables,
+    real_tables_shown,
+    study,
+    sure_arcs,
+)
+from benchmarks.arcs_tables import cases
 from benchmarks.corrected import climbed_graphs
 from benchmarks.grouped import grouped_tasks
 from benchmarks.no_structure import KINDS, counted, independent_columns, line_of
@@ -17,6 +26,7 @@ from benchmarks.sure_arcs import draw as draw_sure
 from benchmarks.sure_arcs import tables as sure_tables
 from benchmarks.ways import choices, expecting
 from bnmtl import BDeu, MixedDirichlet
+from bnmtl.confidence import MEANING
 from bnmtl.tasks import encode
 
 
@@ -222,3 +232,17 @@ def test_tables_of_sure_arcs():
     (table,) = sure_tables(lines).values()
     assert "0.50 ± 0.00 (8)" in table and "0.50 ± 0.00 (4)" in table
     assert draw_sure(lines).axes
+
+
+@pytest.mark.beside_kernels
+def test_what_is_said_of_confidences_is_what_was_measured():
+    lines = study.lines_of(sure_arcs)
+    shares = {"1": [], "0.8": []}
+    for _, own in lines.groupby(["rows", "problem", "method"]):
+        confidence, y, weights = cases(own, "edge")
+        for name, low, high in (("1", 1, 1), ("0.8", 0.75, 0.85)):
+            near = (confidence >= low - 1e-9) & (confidence <= high + 1e-9)
+            shares[name].append(np.average(y[near], weights=weights[near]))
+    said = re.findall(r"(\d+) to (\d+) %", MEANING)
+    measured = [(f"{100 * min(own):.0f}", f"{100 * max(own):.0f}") for own in shares.values()]
+    assert said == measured
