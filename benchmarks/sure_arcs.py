@@ -65,7 +65,7 @@ def tables(lines):
 
 def draw(lines):
     """Share of edges that are true by confidence, in sixths, a panel a number of rows."""
-    figure, axes = plt.subplots(1, len(ROWS), figsize=(9, 4), squeeze=False)
+    figure, axes = plt.subplots(1, len(ROWS), figsize=(11, 4), squeeze=False)
     for axis, n_rows in zip(axes[0], ROWS, strict=True):
         for problem in PROBLEMS:
             for method, style in (("single", ":"), ("together", "-")):
@@ -78,11 +78,18 @@ def draw(lines):
         axis.plot([0, 1], [0, 1], color="gray", linewidth=1)
         axis.set(title=f"{n_rows} rows", xlabel="confidence of an edge")
     axes[0, 0].set_ylabel("share that is there")
-    for axis in axes[0]:
-        if axis.get_legend_handles_labels()[1]:
-            axis.legend(fontsize=7)
-    figure.tight_layout()
+    figure.tight_layout(rect=(0, 0, 0.82, 1))
+    figure.legend(*_handles(axes[0]), loc="center right", fontsize=8)
     return figure
+
+
+def _handles(axes):
+    """Lines and labels of all panels, each label once."""
+    named = {}
+    for axis in axes:
+        lines, labels = axis.get_legend_handles_labels()
+        named |= dict(zip(labels, lines, strict=True))
+    return list(named.values()), list(named)
 
 
 def _curve(lines):
