@@ -16,6 +16,7 @@ IN_WORDS = {
     "pyrifos": "animals of ditches under five doses (pyrifos)",
     "breast cancer": "genes of two kinds of patients (breast cancer)",
 }
+DRAWN = ("alone", "posterior", "cv", "one-standard-error", "penalty 0.99")
 GAINS = {"over_empty": "no arcs", "over_bic": "BIC alone", "over_alone": "alone"}
 
 
@@ -79,19 +80,22 @@ def _all(lines):
 
 
 def draw(lines):
-    """Gain over BIC alone by table, a point a way, with two standard errors."""
+    """Gain over BIC alone, a panel a table, a point a way, with two standard errors."""
     own = _of_default(lines)
-    figure, axis = plt.subplots(figsize=(9, 4))
-    ways = ("alone", "posterior", "cv", "one-standard-error", "penalty 0.99")
-    for at, way in enumerate(ways):
-        found = own[own["way"] == way].set_index("table")
-        places = [i + 0.13 * (at - 2) for i, table in enumerate(TABLES) if table in found.index]
-        shown = found.loc[[table for table in TABLES if table in found.index]]
-        errors = 2 * shown["over_bic_error"]
-        axis.errorbar(places, shown["over_bic"], errors, fmt="o", markersize=4, label=way)
-    axis.axhline(0, color="gray", linewidth=1)
-    axis.set_xticks(range(len(TABLES)), TABLES)
-    axis.set(ylabel="nats a row over BIC alone")
-    axis.legend(fontsize=8)
-    figure.tight_layout()
+    shown = [table for table in TABLES if (own["table"] == table).any()]
+    figure, axes = plt.subplots(1, len(shown), figsize=(1.9 * len(shown), 3.6), squeeze=False)
+    for axis, table in zip(axes[0], shown, strict=True):
+        found = own[own["table"] == table].set_index("way")
+        for at, way in enumerate(way for way in DRAWN if way in found.index):
+            line = found.loc[way]
+            error = 2 * line["over_bic_error"]
+            axis.errorbar([at], [line["over_bic"]], [error], fmt="o", markersize=4, label=way)
+        axis.axhline(0, color="gray", linewidth=1)
+        axis.set_xticks([])
+        axis.set_title(table, fontsize=9)
+        axis.tick_params(labelsize=8)
+    axes[0, 0].set_ylabel("nats a row over BIC alone", fontsize=9)
+    figure.tight_layout(rect=(0, 0.1, 1, 1))
+    handles = axes[0, 0].get_legend_handles_labels()
+    figure.legend(*handles, loc="lower center", ncols=len(DRAWN), fontsize=8)
     return figure
