@@ -10,7 +10,7 @@ from test_search import agrees_with_its_arcs, dags, problem_of, random_frame, st
 
 from bnmtl import BDeu
 from bnmtl._kernels import changes
-from bnmtl.search import hill_climbing, orders
+from bnmtl.search import climbs, hill_climbing, orders
 from bnmtl.search.budget import Budget
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.problem import TaskProblem
@@ -130,7 +130,7 @@ def climbs_of(state, seed):
     """The climbs of a search over orders, before its first start."""
     rng = np.random.default_rng(seed)
     walk = orders._Walk(state.scores, [state.task], orders._uncoupled(state.task), rng)
-    return orders._Climbs(state, walk, 10, 10, Budget())
+    return climbs.Climbs(state, walk, 10, 10, Budget())
 
 
 @settings(max_examples=examples(30))
@@ -139,11 +139,11 @@ def test_later_starts_are_local_optima(seed, max_parents):
     """Random changes of the graph climbed to, climbed from: legal, and no single change gains."""
     state = state_of(problem_of(random_frame(seed, 7), max_parents=max_parents), seed)
     with state.scores.scratch() as scratch:
-        climbs = climbs_of(state, seed)
-        climbs.begin(scratch, 0)
-        assert (climbs.own.held == state.dag.held).all()
-        climbs.begin(scratch, 20)
-    state.reset(climbs.own.held.T.copy())
+        own = climbs_of(state, seed)
+        own.begin(scratch, 0)
+        assert (own.own.held == state.dag.held).all()
+        own.begin(scratch, 20)
+    state.reset(own.own.held.T.copy())
     assert naive.is_dag(state.adjacency)
     assert max_parents is None or (state.adjacency.sum(axis=0) <= max_parents).all()
     reached = state.score
@@ -154,8 +154,8 @@ def test_later_starts_are_local_optima(seed, max_parents):
 def test_later_starts_differ():
     state = state_of(problem_of(random_frame(0, 7)))
     with state.scores.scratch() as scratch:
-        climbs, begun = climbs_of(state, 0), set()
+        own, begun = climbs_of(state, 0), set()
         for _ in range(10):
-            climbs.begin(scratch, 7)
-            begun.add(climbs.own.held.tobytes())
+            own.begin(scratch, 7)
+            begun.add(own.own.held.tobytes())
     assert len(begun) > 3

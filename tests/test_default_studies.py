@@ -4,6 +4,7 @@ import itertools
 import math
 import re
 
+import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -28,6 +29,13 @@ from benchmarks.ways import choices, expecting
 from bnmtl import BDeu, MixedDirichlet
 from bnmtl.confidence import MEANING
 from bnmtl.tasks import encode
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    """Leave no figure open, whatever a study has drawn."""
+    yield
+    plt.close("all")
 
 
 @pytest.mark.parametrize("kind", KINDS)
