@@ -38,8 +38,9 @@ def _in_short(lines):
             if set(IN_SHORT) <= set(wide):
                 wide = wide[list(IN_SHORT)].dropna()
                 cells = {title: mean_and_error(wide[name]) for name, title in IN_SHORT.items()}
-                rows.append({"five tasks on": words, "rows": n_rows, **cells})
-    return pd.DataFrame(rows, columns=["five tasks on", "rows", *IN_SHORT.values()])
+                row = {"five tasks on": words, "rows": n_rows, "trials": len(wide)}
+                rows.append(row | cells)
+    return pd.DataFrame(rows, columns=["five tasks on", "rows", "trials", *IN_SHORT.values()])
 
 
 def _by_problem(lines, measure):
@@ -80,6 +81,9 @@ def draw(lines):
             if len(mean):
                 axis.plot(mean.index, mean, marker="o", markersize=3, label=way)
         axis.set(title=problem, xscale="log", xlabel="rows a task", ylabel="edits")
+        axis.minorticks_off()
+        sizes = sorted(own["rows"].unique())
+        axis.set_xticks(sizes, [str(size) for size in sizes])
     axes[0, 0].legend(fontsize=8)
     figure.tight_layout()
     return figure

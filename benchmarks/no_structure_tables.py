@@ -35,7 +35,8 @@ def tables(lines):
 
 def _in_short(lines):
     """False arcs by rows and learner, over the kinds of independent columns."""
-    own = lines[(lines["columns"] == 30) & ~lines["kind"].str.contains("twice|ALARM")]
+    own = _independent(lines)
+    own = own[own["columns"] == 30]
     rows = []
     for n_rows, found in own.groupby("rows"):
         row = {"rows": n_rows}
@@ -62,8 +63,14 @@ def _columns(kind, columns):
     return "37 + 40" if "ALARM" in kind else columns
 
 
+def _independent(lines):
+    """Lines of independent rows and columns."""
+    return lines[~lines["kind"].str.contains("twice|ALARM")]
+
+
 def _claims(lines):
     """Means over kinds and rows: false arcs, those in all tasks, those called compelled."""
+    lines = _independent(lines)
     rows = []
     for learner in (*DEFAULTS, *OTHERS):
         own = lines[lines["learner"] == learner]
@@ -96,8 +103,11 @@ def draw(lines):
             mean = own[own["learner"] == learner].groupby("rows")["false_arcs"].mean()
             axis.plot(mean.index, mean + 0.05, marker="o", markersize=3, label=learner)
         axis.set(xscale="log", yscale="log", xlabel="rows")
+        axis.minorticks_off()
+        sizes = sorted(own["rows"].unique())
+        axis.set_xticks(sizes, [str(size) for size in sizes])
         axis.set_title(kind, fontsize=9)
     axes[0, 0].set_ylabel("false arcs a network + 0.05")
-    axes[0, -1].legend(fontsize=7)
-    figure.tight_layout()
+    figure.tight_layout(rect=(0, 0.1, 1, 1))
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="lower center", ncols=4, fontsize=8)
     return figure
