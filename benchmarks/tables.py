@@ -82,6 +82,7 @@ FITS = {
     "pyAgrum (ms)": "{pyAgrum_ms:.3g}",
     "hill climbing (ms)": "{climb_ms:.3g}",
     "times faster": "{ratio:.1f}",
+    "default score, times faster": "{default_score_ratio:.1f}",
     "orders (ms)": "{orders_ms:.3g}",
 }
 
