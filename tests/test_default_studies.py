@@ -76,13 +76,8 @@ def test_arcs_of_columns_of_noise_are_counted():
 @pytest.mark.parametrize("learner", ["alone", "five together", "one structure, five"])
 def test_next_to_nothing_is_found_in_noise(kind, learner):
     """A small part of the study; the old defaults find dozens of arcs in the same columns."""
-    found = []
-    for trial in range(2):
-        frames = {
-            f"task{task}": independent_columns(kind, 12, 60, [trial, task]) for task in range(5)
-        }
-        found.append(line_of(learner, frames, trial)["false_arcs"])
-    assert np.mean(found) <= 0.5
+    frames = {f"task{task}": independent_columns(kind, 10, 60, [0, task]) for task in range(5)}
+    assert line_of(learner, frames, 0)["false_arcs"] <= 0.5
 
 
 def test_old_defaults_did_find_arcs_in_noise():
