@@ -22,6 +22,9 @@ from bnmtl.graphs import takes_part
 from bnmtl.io.run import read_run
 from bnmtl.options import Options
 
+# Of the border: what it calls is tested in plain Python by itself.
+pytestmark = pytest.mark.beside_kernels
+
 FIXED = [
     *("arcs.csv", "arcs.png", "confidence.csv", "dags.png", "dags.svg", "report.html", "run.json"),
 ]
@@ -105,7 +108,6 @@ def test_run_json(call, files):
     assert scores["asked"] == scores["hits"] + scores["counted"]
 
 
-@pytest.mark.beside_kernels
 def test_a_time_limit_is_told_and_starts_are_passed_on(monkeypatch, files):
     monkeypatch.chdir(files)
     result = learning.run(Options(paths=("north.csv",), starts=3, out="few"))
@@ -149,7 +151,6 @@ def test_a_run_is_read_back(call, files):
     }
 
 
-@pytest.mark.beside_kernels
 def test_task_column_and_files_give_the_same(call, files):
     assert call("learn", "all.csv", "--task-column", "region", *QUICK, "--out", "one")[0] == 0
     assert call(*BOTH, "--out", "two")[0] == 0
@@ -157,7 +158,6 @@ def test_task_column_and_files_give_the_same(call, files):
         assert (files / "one" / name).read_bytes() == (files / "two" / name).read_bytes()
 
 
-@pytest.mark.beside_kernels
 def test_results_do_not_depend_on_jobs(call, files):
     for jobs in ("1", "2"):
         assert call(*BOTH, "--jobs", jobs, "--out", f"run{jobs}")[0] == 0
@@ -217,7 +217,6 @@ def test_required_forbidden_and_tiers(call, files):
         assert not any(graph.has_edge(a, b) for a in "ab" for b in "cd")
 
 
-@pytest.mark.beside_kernels
 @pytest.mark.parametrize("score", ["MixedDirichlet", "BDeu", "BDs", "K2", "BIC", "AIC"])
 @pytest.mark.parametrize(("prior", "kind"), [("paired", "PairedPrior"), ("edit", "EditPrior")])
 def test_scores_and_priors(call, files, monkeypatch, score, prior, kind):
@@ -258,7 +257,6 @@ def test_equivalent_sample_size(call, files):
     assert record(files / "run")["score"] == pytest.approx(learner.score_, rel=1e-12)
 
 
-@pytest.mark.beside_kernels
 def test_task_names_that_no_file_can_have(call, files):
     whole = pd.concat([frame(i).assign(t=t) for i, t in enumerate(["a/b", "a b", "A_b", "../x"])])
     whole.to_csv(files / "odd.csv", index=False)
@@ -399,7 +397,6 @@ def test_a_folder_that_cannot_be_written_is_refused_before_learning(call, files,
     assert "`/proc/x` is not (" in err and "partial" not in err
 
 
-@pytest.mark.beside_kernels
 def test_a_full_disk_is_told_with_the_folder_that_was_asked_for(call, files, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
@@ -427,7 +424,6 @@ def test_constant_variables(call, files):
     assert "are in all tasks that could have them" in page
 
 
-@pytest.mark.beside_kernels
 def test_names_that_no_font_can_draw_are_told_once(call, files):
     for name in ("north", "south"):
         frame(0).rename(columns={"a": "\u5909\u6570"}).to_csv(files / f"{name}.csv", index=False)
@@ -438,7 +434,6 @@ def test_names_that_no_font_can_draw_are_told_once(call, files):
     assert err.count("\n") == bool(no_font)
 
 
-@pytest.mark.beside_kernels
 def test_the_report_names_the_options(call, files):
     assert call("learn", "all.csv", "--task-column", "region", *QUICK, "--out", "run")[0] == 0
     page = (files / "run" / "report.html").read_text(encoding="utf-8")
@@ -474,7 +469,6 @@ def test_force_replaces_an_earlier_run_and_nothing_else(call, files):
     assert len(record(files / "run")["tasks"]) == 1
 
 
-@pytest.mark.beside_kernels
 @pytest.mark.parametrize("moment", ["bnmtl.learning._learner", "bnmtl.report.write"])
 def test_an_interrupt_leaves_nothing_half_written(call, files, monkeypatch, moment):
     assert call("learn", "north.csv", *QUICK, "--out", "old")[0] == 0
@@ -492,7 +486,6 @@ def test_an_interrupt_leaves_nothing_half_written(call, files, monkeypatch, mome
     assert listing(files) == ["all.csv", "north.csv", "old", "south.csv"]
 
 
-@pytest.mark.beside_kernels
 def test_a_signal_while_learning(files):
     # Where the suite runs in the background, shells have its processes ignore the signal.
     program = (
@@ -612,7 +605,6 @@ def test_data(call, tmp_path):
         pd.testing.assert_frame_equal(tasks[region], table)
 
 
-@pytest.mark.beside_kernels
 def test_progress_of_a_real_run_ends_complete(files, monkeypatch):
     last = {}
 
