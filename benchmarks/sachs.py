@@ -49,8 +49,7 @@ ALONE = {
 }
 # Their graphs with default tables.
 SMOOTHED = {"no arcs, default tables": "no arcs at all", "alone, BIC, default tables": "alone, BIC"}
-# Columns of the tables; the others are told as differences to the first. The last two are a way to
-# learn together and what it is held against: the best that shares nothing at most sizes.
+# Columns of the tables; the others are told as differences to the first.
 THESIS_COLUMNS = {
     "no arcs at all": "no arcs at all",
     "each condition alone": "alone, BDeu",
@@ -65,8 +64,6 @@ DEFAULT_COLUMNS = {
     "one structure, defaults": "one structure for all",
     "together, defaults": "together (multitask)",
 }
-
-
 KINDS = (*THESIS_COLUMNS, *DEFAULT_COLUMNS)
 
 

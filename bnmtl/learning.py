@@ -72,7 +72,8 @@ def run(options, progress=None):
         For mistakes in the options or the data; nothing is written then.
     """
     clock = Clock()
-    limit = TimeLimit(options.time_limit, _parts(options))
+    parts = _parts(options)
+    limit = TimeLimit(options.time_limit, parts)
     _check_threshold(options)
     _check_choice(options)
     folder = OutputFolder(options.out, options.force)
@@ -93,11 +94,11 @@ def run(options, progress=None):
         check_file_sizes(learner.configuration_, tasks, "give a lower --max-cells or --max-parents")
         _warn_of_few_rows(learner)
         held_out = None
-        if _COMPARING in _parts(options):
+        if _COMPARING in parts:
             held_out = _compared(options, learner, tasks, limit.of(_COMPARING))
         clock.lap(_COMPARING)
         learned, confidence = learner, None
-        if _REPLICATES in _parts(options):
+        if _REPLICATES in parts:
             confidence = _replicated(learner, tasks, options, limit.of(_REPLICATES))
             clock.lap(_REPLICATES)
         if options.threshold is not None:

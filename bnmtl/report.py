@@ -119,14 +119,8 @@ def write(
         messages_section(messages),
         settings_section(learner.get_params() if settings is None else settings, times, versions()),
     ]
-    lead = _lead(learner)
-    lead = " ".join(
-        [
-            *sentences(held_out, len(learner.arcs_), getattr(learner, "ended_by_", ())),
-            sure(confidence),
-            lead,
-        ]
-    )
+    found = sentences(held_out, len(learner.arcs_), learner.ended_by_)
+    lead = " ".join([*found, sure(confidence), _lead(learner)])
     return write_page(path, title, lead, sections)
 
 

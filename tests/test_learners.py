@@ -716,6 +716,7 @@ def test_a_time_limit_ends_with_the_best_so_far(learner, asia_tasks):
         assert nx.is_directed_acyclic_graph(graph)
         assert graph.has_edge("smoke", "lung")
     assert np.isfinite(learner.score_)
+    assert learner.ended_by_ == ("time_limit",)
 
 
 @pytest.mark.slow_without_jit
@@ -741,6 +742,7 @@ def test_enough_time_and_families_change_nothing(asia_tasks):
         ).fit(asia_tasks)
     assert arcs(limited) == arcs(plain)
     assert limited.score_ == plain.score_
+    assert limited.ended_by_ == plain.ended_by_ == ()
     assert limited.families_["asked"] == plain.families_["asked"]
     assert limited.families_["counted"] >= plain.families_["counted"] > 0
 
