@@ -33,7 +33,8 @@ def common_parameters(start):
         Prior over each task's own graph. "auto" expects few arcs, so that columns that have
         nothing to do with each other get none: with `MixedDirichlet` a tenth of a parent for each
         variable that is not constant, with `BDeu`, `BDs` and `K2` one, with `BIC`, `AIC` and
-        `LogLikelihood` it is uniform, as None is. Tasks that a mapping leaves out get None.
+        `LogLikelihood` it is uniform, as None is; `IdenticalLearner` expects these parents of all
+        its tasks together. Tasks that a mapping leaves out get None.
     required, forbidden : collection of (parent, child), or mapping by task, default=()
         Arcs that must be there and arcs that must not. One collection for all tasks holds in each
         task that has both variables, neither of them constant there.
@@ -281,13 +282,18 @@ class Learner(BaseEstimator):
 
     def _structure_priors(self, tasks):
         """The structure prior of every task, by name; sparsity is judged by all of its rows."""
-        score, sizes = self.used_score(), self._n_varying(self._all_rows(tasks))
-        automatic = {name: auto_prior(score, n) for name, n in sizes.items()}
+        score, whole = self.used_score(), self._all_rows(tasks)
+        n_tasks, sizes = self._n_bound(whole), self._n_varying(whole)
+        automatic = {name: auto_prior(score, n, n_tasks) for name, n in sizes.items()}
         return structure_priors(tasks, self.structure_prior, automatic)
 
     def _n_varying(self, tasks):
         """Number of variables that may have arcs, for each task."""
         return {name: len(task.variables) - len(task.constant) for name, task in tasks.items()}
+
+    def _n_bound(self, tasks):
+        """Number of tasks that are bound to have the graph of a task, it included."""
+        return 1
 
     def _constraints(self, tasks):
         """Constraints of every task, by name."""

@@ -17,23 +17,27 @@ _ALIKE = 1e-9
 EXPECTED_PARENTS = ((MixedDirichlet, 0.1), ((BDeu, BDs, K2), 1.0))
 
 
-def auto_prior(score, n_variables):
+def auto_prior(score, n_variables, n_tasks=1):
     """The structure prior of a graph over some variables that vary, None if it is uniform.
 
     Parameters
     ----------
     score : Score
     n_variables : int
+    n_tasks : int, default=1
+        That are bound to have the same graph. What speaks for an arc by chance adds up over them,
+        so their graph is expected to have so many times fewer arcs.
 
     Returns
     -------
     ArcPrior or None
-        Every arc has the probability f / (n - 1), at most 1/2, f being the number of parents
-        that a variable is expected to have.
+        Every arc has the probability f / (n - 1) / n_tasks, at most 1/2, f being the number of
+        parents that a variable is expected to have.
     """
     for kinds, expected in EXPECTED_PARENTS:
         if isinstance(score, kinds):
-            return ArcPrior(probability=min(expected / max(n_variables - 1, 1), 0.5))
+            chance = expected / n_tasks / max(n_variables - 1, 1)
+            return ArcPrior(probability=min(chance, 0.5))
     return None
 
 
