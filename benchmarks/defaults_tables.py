@@ -5,7 +5,7 @@ import pandas as pd
 
 from benchmarks.summary import markdown, mean_and_error
 
-SPARSITIES = ("uniform", "corrected", "f = 1", "f = 0.3", "f = 0.1", "f = 0.03")
+SPARSITIES = ("uniform", "corrected", "f = 1", "f = 0.3", "f = 0.1", "f = 0.03", "chosen")
 SCORES = ("MixedDirichlet", "BDeu")
 BIC_ALONE = "BIC, uniform: alone"
 
@@ -48,7 +48,7 @@ def _by_problem(lines, measure, how):
         for score in SCORES:
             for sparsity in SPARSITIES:
                 text = _mean(own, f"{score}, {sparsity}: {how}", measure)
-                if text or how == "alone":
+                if text or (how == "alone" and sparsity != "chosen"):
                     row[f"{score}, {sparsity}"] = text
         rows.append(row)
     return pd.DataFrame(rows)

@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 
 from benchmarks import study
+from benchmarks.chosen_sparsity import GRID, side_by_side
 from benchmarks.grouped import TABLES, folder, grouped_tasks
 from benchmarks.real_tables_shown import draw, tables
 from benchmarks.ways import WAYS, choices, expecting, folds_of
@@ -27,6 +28,9 @@ FIXED = {"folds": 10, "concentrations": list(CONCENTRATIONS)}
 __all__ = ["check_needs", "draw", "measure", "plan", "tables"]
 SEED = 0
 SCORES = {"MixedDirichlet": MixedDirichlet(), "BDeu": BDeu(), "BIC": BIC()}
+# The expected number of parents of a variable is chosen with the penalty.
+CHOSEN = "chosen"
+CHOSEN_WAYS = ("posterior", "cv", "one-standard-error")
 # Score and expected number of parents of a variable; None is the uniform prior.
 VARIANTS = (
     ("BIC", None),
@@ -37,6 +41,7 @@ VARIANTS = (
     ("MixedDirichlet", None),
     ("BDeu", 1.0),
     ("BDeu", None),
+    ("MixedDirichlet", CHOSEN),
 )
 
 
@@ -55,17 +60,18 @@ def plan(quick, trials=None):
         own = {"table": "avimedi", "score": "MixedDirichlet", "parents": 0.1, "wanted": wanted}
         return [rival, own]
     return [
-        {
-            "table": table,
-            "score": score,
-            "parents": parents,
-            "wanted": ["alone"] if score == "BIC" else ["alone", *WAYS],
-        }
+        {"table": table, "score": score, "parents": parents, "wanted": _wanted(score, parents)}
         for score, parents in VARIANTS
         for table in TABLES
         # 179 species on 22 rows a task: hours, for graphs that nobody wants.
-        if score == "BIC" or parents is not None or table != "pyrifos"
+        if table != "pyrifos" or score == "BIC" or parents is not None
     ]
+
+
+def _wanted(score, parents):
+    if score == "BIC":
+        return ["alone"]
+    return ["alone", *(CHOSEN_WAYS if parents == CHOSEN else WAYS)]
 
 
 def check_needs(cases, lines):
@@ -80,15 +86,13 @@ def measure(table, score, parents, wanted):
     rival = compare(SingleTaskLearner(score=BIC(), random_state=SEED), tasks)
     if set(wanted) == {"alone"} and score == "BIC":
         return {"alone": _line(rival["alone"], rival, rival["alone"])}
-    learner = _Choosing(
-        score=SCORES[score], structure_prior=expecting(tasks, parents), random_state=SEED
-    )
-    learner._whole = tasks
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        priors = learner.possible_priors(tasks)
-        folds = folds_of(learner, tasks, list(priors.values()))
-    penalties, scores = list(priors), penalty_scores(folds)
+    if parents == CHOSEN:
+        # As above, uniform is left out where it takes hours.
+        grid = [one for one in GRID if one != 0 and (one is not None or table != "pyrifos")]
+        penalties, folds = side_by_side([_folds(tasks, SCORES[score], one) for one in grid])
+    else:
+        penalties, folds = _folds(tasks, SCORES[score], parents)
+    scores = penalty_scores(folds)
     chosen = [
         choices(penalties, fold.log_posterior, np.delete(scores, at, axis=1))
         for at, fold in enumerate(folds)
@@ -104,6 +108,16 @@ def measure(table, score, parents, wanted):
         taken = [penalties[own[way]] for own in chosen]
         found[way] = {**_line(np.concatenate(rows)[order], rival, alone), "penalties": taken}
     return found
+
+
+def _folds(tasks, score, parents):
+    """Penalties, the largest first, and folds that are scored at each of them."""
+    learner = _Choosing(score=score, structure_prior=expecting(tasks, parents), random_state=SEED)
+    learner._whole = tasks
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        priors = learner.possible_priors(tasks)
+        return list(priors), folds_of(learner, tasks, list(priors.values()))
 
 
 def _line(rows, rival, alone):

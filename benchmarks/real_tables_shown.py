@@ -71,7 +71,7 @@ def _all(lines):
             ["score", "parents"], dropna=False, sort=False
         ):
             row = {"table": table, "score": score}
-            row["parents expected"] = "uniform" if pd.isna(parents) else f"{parents:g}"
+            row["parents expected"] = "uniform" if pd.isna(parents) else str(parents)
             for way in ("alone", *WAYS):
                 found = own[own["way"] == way]
                 row[way] = _gain(found.iloc[0], "over_bic") if len(found) else ""

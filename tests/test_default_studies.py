@@ -20,14 +20,16 @@ from benchmarks import (
     sure_arcs,
 )
 from benchmarks.arcs_tables import cases
+from benchmarks.chosen_sparsity import GRID, chosen_parents, side_by_side
 from benchmarks.corrected import climbed_graphs
 from benchmarks.grouped import grouped_tasks
 from benchmarks.no_structure import KINDS, counted, independent_columns, line_of
 from benchmarks.sure_arcs import draw as draw_sure
 from benchmarks.sure_arcs import tables as sure_tables
 from benchmarks.ways import choices, expecting
-from bnmtl import BDeu, MixedDirichlet
+from bnmtl import BDeu, MixedDirichlet, PairedPrior
 from bnmtl.confidence import MEANING
+from bnmtl.learners.folds import Fold
 from bnmtl.tasks import encode
 
 
@@ -186,6 +188,39 @@ def test_tables_of_noise():
         in (tables["no_structure_claims"])
     )
     assert no_structure_tables.draw(lines).axes
+
+
+def test_folds_choose_no_arcs_for_noise_and_some_for_a_structure():
+    chosen = {}
+    for name, frames in {
+        "noise": {f"task{t}": independent_columns("rare", 5, 60, [1, t]) for t in range(3)},
+        "structure": related(),
+    }.items():
+        chosen[name] = chosen_parents(encode(frames), MixedDirichlet(), PairedPrior(0.99), 0)
+    assert chosen["noise"] == {"together": 0, "alone": 0}
+    assert all(n_parents in GRID[1:] for n_parents in chosen["structure"].values())
+
+
+def test_sparsity_is_chosen_with_the_penalty_and_alone_by_the_other_folds():
+    """One row a fold: fold 0 alone likes the second sparsity, the others the first or no arcs."""
+
+    def fold(at, empty, alone, together, log_posterior):
+        rows = np.array([at])
+        together = np.reshape(together, (-1, 1)).astype(float)
+        return Fold(
+            np.zeros(1, int), rows, together, np.array([alone]), np.array([empty]), log_posterior
+        )
+
+    sparse = [fold(at, -5.0, (-1.0, -6.0, -3.0)[at], [-4, -3], np.array([2, 1])) for at in range(3)]
+    dense = [fold(at, -5.0, (-2.0, -4.0, -9.0)[at], [-2, -1], np.array([0, 3])) for at in range(3)]
+    penalties, folds = side_by_side([([1.0, 0.5], sparse), ([1.0, 0.5], dense)])
+    assert penalties == [1.0, 1.0, 0.5, 1.0, 0.5]
+    for own in folds:
+        assert own.together[:, 0].tolist() == [-5, -4, -3, -2, -1]
+        assert own.log_posterior.tolist() == [-math.inf, 2, 1, 0, 3]
+    # Means of the other two folds, for no arcs, sparse and dense: -5, -4.5, -6.5; -5, -2, -5.5;
+    # -5, -3.5, -3.
+    assert [float(own.alone[0]) for own in folds] == [-1.0, -6.0, -9.0]
 
 
 def test_tables_of_choices_and_real_tables():
