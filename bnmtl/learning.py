@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from bnmtl import report
 from bnmtl.file_sizes import check_file_sizes
 from bnmtl.gains import held_out_record
@@ -30,13 +32,15 @@ __all__ = ["Result", "run"]
 _PICTURES = ("dags.svg", "dags.png", "arcs.png")
 _FIXED_FILES = ("arcs.csv", *_PICTURES, "report.html", RUN_FILE)
 _CONFIDENCE_FILE = "confidence.csv"
+# Fewer different rows may have even numbers of copies by chance.
+_DISTINCT = 5
 # What is done, as run.json names it, and how much of a time limit each stage gets.
 _LEARNING = "learning"
 _COMPARING = "comparing on held-out rows"
 _REPLICATES = "learning replicates"
 _APART = "learning each task alone, to compare"
-_PICTURES = "pictures"
-_PARTS = {_LEARNING: 5, _COMPARING: 2, _REPLICATES: 2, _APART: 1, _PICTURES: 1}
+_DRAWING = "pictures"
+_PARTS = {_LEARNING: 5, _COMPARING: 2, _REPLICATES: 2, _APART: 1, _DRAWING: 1}
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,7 @@ def run(options, progress=None):
         clock.lap(_LEARNING)
         check_file_sizes(learner.configuration_, tasks, "give a lower --max-cells or --max-parents")
         _warn_of_few_rows(learner)
+        _warn_of_copies(tasks)
         held_out = None
         if _COMPARING in parts:
             held_out = _compared(options, learner, tasks, limit.of(_COMPARING))
@@ -107,7 +112,7 @@ def run(options, progress=None):
         single_task = _apart(tasks, common, learner, progress)
         clock.lap(_APART)
         pictures = _draw(learner, confidence)
-        clock.lap(_PICTURES)
+        clock.lap(_DRAWING)
         all_files = [*fixed, *files.values()]
         record = {
             **begin_record("learn", options, user_messages(caught), all_files),
@@ -203,6 +208,21 @@ def _warn_of_few_rows(learner):
             f"{count(len(rich), 'network')} of {len(tasks)} ({listed(rich)}) "
             f"{'has' if len(rich) == 1 else 'have'} more parameters than rows; leave variables out "
             "with --ignore, or gather more rows."
+        )
+
+
+def _warn_of_copies(tasks):
+    """Say where all rows have as many copies, or a multiple: more than chance does."""
+    copied = []
+    for name, task in tasks.items():
+        counts = np.unique(task.codes, axis=1, return_counts=True)[1]
+        if len(counts) >= _DISTINCT and np.gcd.reduce(counts) > 1:
+            copied.append(name)
+    if copied:
+        warn(
+            f"In {count(len(copied), 'task')} of {len(tasks)} ({listed(copied)}) every row is "
+            "there at least twice; copies count as rows of their own and make chance look like "
+            "structure: take them out."
         )
 
 

@@ -146,6 +146,19 @@ def test_few_rows_are_warned_of(call, files):
     assert any("fewer rows" in warning for warning in record(files / "run")["warnings"])
 
 
+@pytest.mark.beside_kernels
+def test_copies_of_all_rows_are_warned_of(call, files):
+    rng = np.random.default_rng(0)
+    once = pd.DataFrame(rng.integers(0, 2, (9, 5)), columns=list("abcde"))
+    pd.concat([once, once]).to_csv(files / "twice.csv", index=False)
+    pd.concat([once, once, once[:1]]).to_csv(files / "more.csv", index=False)
+    cheap = ("--restarts", "0", "--bootstrap", "0", "--folds", "0", "--out", "run")
+    code, _, err = call("learn", "twice.csv", "more.csv", "--penalty", "0.9", *cheap)
+    assert code == 0
+    assert "In 1 task of 2 (`twice`) every row is there at least twice" in err
+    assert any("twice" in warning for warning in record(files / "run")["warnings"])
+
+
 @pytest.mark.slow_without_jit
 def test_where_nothing_is_to_be_found_nothing_is_found(call, files):
     """Thirty independent columns, two tasks of 60 rows: the picture of noise has no arcs."""
