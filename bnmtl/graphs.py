@@ -237,7 +237,7 @@ def from_adjacency(matrix, variables):
         )
     graph = nx.DiGraph()
     graph.add_nodes_from(variables)
-    graph.add_edges_from((variables[i], variables[j]) for i, j in np.argwhere(matrix))
+    graph.add_edges_from((variables[i], variables[j]) for i, j in np.argwhere(matrix).tolist())
     return graph
 
 

@@ -43,11 +43,11 @@ def _compiled(function, flags):
 
 def is_first_run():
     """Whether nothing has been compiled on this machine yet, so that the first call takes long."""
-    if numba.config.DISABLE_JIT:
+    # Folders are looked at only where nothing has been called yet.
+    if numba.config.DISABLE_JIT or any(one.signatures for one in _COMPILED):
         return False
     return not any(
-        one.signatures or any(Path(one.stats.cache_path).glob(f"*.{one.py_func.__name__}-*.nbi"))
-        for one in _COMPILED
+        any(Path(one.stats.cache_path).glob(f"*.{one.py_func.__name__}-*.nbi")) for one in _COMPILED
     )
 
 
