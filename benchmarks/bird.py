@@ -51,7 +51,7 @@ LEARNED = {
     "multitask": lambda seed: MultitaskLearnerCV(
         **LEARNERS["S"], validation=VALIDATION, random_state=seed
     ),
-    "multitask default": lambda seed: MultitaskLearnerCV(
+    "multitask folds": lambda seed: MultitaskLearnerCV(
         **LEARNERS["J"], cv=N_FOLDS, random_state=seed
     ),
 }

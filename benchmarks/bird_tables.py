@@ -15,7 +15,7 @@ from benchmarks.bird_tasks import PROBLEMS
 from benchmarks.penalty_curves import EXPONENTS
 from benchmarks.summary import by_trial, claims_table, markdown, mean_and_error
 
-LEARNED = ("single", "identical", "multitask", "multitask default")
+LEARNED = ("single", "identical", "multitask", "multitask folds")
 # What shares nothing either, and is told beside learning alone by BDeu.
 ALONE = ("empty", "single, BIC", "single, sparse")
 CURVES = ("Paired/Double", "Paired/Single", "Edit")
@@ -158,7 +158,7 @@ def _claims(lines):
 
 def _beside_alone(lines, problem):
     """Whether learning together is better than what shares nothing and has fewer arcs."""
-    for method in ("multitask", "multitask default"):
+    for method in ("multitask", "multitask folds"):
         for other in ALONE:
             own = gains(lines, problem, method, other)
             if own:

@@ -30,7 +30,7 @@ METHODS = (
     *(f"identical {variant}" for variant in "TS"),
     *(f"pooled {variant}" for variant in "TS"),
     *(f"multitask {variant}" for variant in "TSJ"),
-    "multitask default",
+    "multitask folds",
     "sparse S",
     "bagged T",
     *("pyAgrum", "pyAgrum BIC", "pyAgrum K2", "pyAgrum MIIC"),
@@ -41,7 +41,7 @@ COMPARED = {
     "multitask T": ("single T", "identical T"),
     "multitask S": STRONG,
     "multitask J": STRONG,
-    "multitask default": STRONG,
+    "multitask folds": STRONG,
 }
 # What shares nothing: learning apart, and the same with fewer arcs.
 ALONE = ("single T", "single S", "sparse S")
@@ -58,7 +58,7 @@ IN_SHORT = {
     "single S": "each task alone",
     "sparse S": "alone, arcs less likely",
     "identical S": "one structure for all",
-    "multitask default": "together (multitask)",
+    "multitask folds": "together (multitask)",
 }
 # Percent by which multitask learning was published to be below the others, over five problems, and
 # the problems where that was not significant.
@@ -93,7 +93,7 @@ def _reached(lines):
 
 
 def _in_short(lines):
-    """Edits that the default search leaves: apart, with one structure, and together."""
+    """Edits that the strong search leaves: apart, with one structure, and together."""
     rows = []
     for problem, words in IN_WORDS.items():
         wide = by_trial(lines[lines["problem"] == problem], "method", "edits")
@@ -235,7 +235,7 @@ _COLORS = {
     "T": "#fdae6b",
     "S": "#4292c6",
     "J": "#08306b",
-    "default": "#238b45",
+    "folds": "#238b45",
     "bagged": "#969696",
     "pyAgrum": "#525252",
     "pyAgrum BIC": "#7a7a7a",

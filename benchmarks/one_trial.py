@@ -1,7 +1,8 @@
 """The graphs of one trial of ALARM-COMP beside the true ones (thesis, figure 2.6).
 
 Run `python -m benchmarks.one_trial` (a minute). Five tasks of 1000 rows, a row of panels each:
-learned together by bnmtl's default, alone by a strong search, and both by the thesis's search.
+learned together by the search J with ten folds, alone by a strong search, and both by the search
+of the thesis.
 """
 
 import itertools
@@ -21,7 +22,7 @@ DPI = 75
 PROBLEM = "ALARM-COMP"
 TRIAL = 0
 METHODS = {
-    "multitask default": "together",
+    "multitask folds": "together",
     "single S": "alone, strong search",
     "multitask T": "together, thesis's search",
     "single T": "alone, thesis's search",
@@ -71,7 +72,7 @@ def tables(lines):
 
 def _claims(lines, true):
     by_method = {line["method"]: line for _, line in lines.iterrows()}
-    for method, single in (("multitask T", "single T"), ("multitask default", "single S")):
+    for method, single in (("multitask T", "single T"), ("multitask folds", "single S")):
         if not {method, single} <= set(by_method):
             continue
         ours, other = by_method[method], by_method[single]

@@ -2,8 +2,8 @@
 
 T is the thesis's: hill climbing with a tabu list and 100 restarts for every task, then the greedy
 search over configurations. S searches orders of every task's variables, then configurations from
-there, in turns with one task's whole graph at a time. J, bnmtl's default, does the same from four
-starts, one of them a search over orders that the tasks share, and keeps the best score.
+there, in turns with one task's whole graph at a time. J, bnmtl's default search, does the same
+from four starts, one of them a search over orders that the tasks share, and keeps the best score.
 """
 
 from bnmtl import BDeu

@@ -228,7 +228,7 @@ def test_methods_in_short(lines):
     own = lines["methods"]
     text = methods_tables.tables(own[own["problem"] != "ALARM"])["methods_in_short"].splitlines()
     assert len(text) == 2 + len(methods.PROBLEMS) - 1
-    default = own["method"] == "multitask default"
+    default = own["method"] == "multitask folds"
     together = own[default & (own["problem"] == "CONTROL")]["edits"]
     assert text[-1].endswith(f"| {together.mean():.2f} ± {together.sem():.2f} |")
 
