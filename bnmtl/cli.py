@@ -343,18 +343,12 @@ def _summary_lines(result):
 
 def _confidence_lines(result):
     """Say how many arcs are sure, and what that means."""
-    from bnmtl.confidence import MEANING, with_confidence
+    from bnmtl.confidence import MEANING, sure_words
 
-    arcs = with_confidence(result.learner.arcs_, result.confidence)
-    if arcs.empty:
-        return
-    shares = arcs["edge_confidence"]
-    yield (
-        f"Of {len(arcs)} arcs in the tasks' graphs, {(shares >= 0.95).sum()} are joined in 95 % or "
-        f"more of {result.record['replicates']} replicates, {(shares < 0.5).sum()} in fewer than "
-        "half."
-    )
-    yield from textwrap.wrap(MEANING, 80)
+    words = sure_words(result.learner.arcs_, result.confidence)
+    if words:
+        yield words
+        yield from textwrap.wrap(MEANING, 80)
 
 
 def _where(result):

@@ -29,12 +29,13 @@ from bnmtl.progress import Reporter
 from bnmtl.search.effort import Effort, in_parallel
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks import encode
-from bnmtl.tasks.wording import warn
+from bnmtl.tasks.wording import count, warn
 
-__all__ = ["arc_confidence", "consensus", "with_confidence"]
+__all__ = ["arc_confidence", "consensus", "sure_words", "with_confidence"]
 
 COLUMNS = ("task", "parent", "child", "arc", "edge")
 _ROUNDING = 1e-9  # shares that differ by less are equal
+_SURE = 0.95
 # What a share of replicates means, in a sentence; from the study `sure_arcs`.
 MEANING = (
     "Confidence is the share of replicates, each learned from half of the rows, that have an arc; "
@@ -240,6 +241,37 @@ def with_confidence(arcs, confidences=None):
     own = [known[arc] for arc in zip(arcs["task"], arcs["from"], arcs["to"], strict=True)]
     found = np.array(own, dtype=float).reshape(-1, 2)
     return arcs.assign(confidence=found[:, 0], edge_confidence=found[:, 1])
+
+
+def sure_words(arcs, confidences):
+    """Say how many learned arcs are sure, "" where there are none.
+
+    Parameters
+    ----------
+    arcs : pandas.DataFrame
+        A learner's `arcs_`.
+    confidences : pandas.DataFrame
+        Of `arc_confidence`.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> arcs = pd.DataFrame({"from": ["a"], "to": ["b"], "task": ["t"]})
+    >>> sure = pd.DataFrame({"task": ["t"], "parent": "a", "child": "b", "arc": 0.6, "edge": 1.0})
+    >>> sure_words(arcs, sure)
+    '1 arc, counted over the tasks: 1 in 95 % or more of the replicates, 0 in fewer than half.'
+    """
+    if arcs.empty:
+        return ""
+    shares = with_confidence(arcs, confidences)["edge_confidence"]
+    return (
+        f"{count(len(arcs), 'arc')}, counted over the tasks: {(shares >= _SURE).sum()} in "
+        f"{100 * _SURE:.0f} % or more of the replicates, {(shares < 0.5).sum()} in fewer than half."
+    )
 
 
 def consensus(confidences, threshold=0.5, by="arc", may_have=None):

@@ -1,14 +1,11 @@
-"""The report's part on held-out rows, and how many edges are sure."""
+"""The report's part on held-out rows."""
 
 from html import escape
 
 from bnmtl.gains import value
-from bnmtl.page import count, number, table
+from bnmtl.page import number, table
 
-__all__ = ["held_out_section", "sure"]
-
-# Share of the replicates from which on the first paragraph counts an edge.
-_SURE = 0.9
+__all__ = ["held_out_section"]
 
 
 def held_out_section(held_out):
@@ -32,16 +29,4 @@ def held_out_section(held_out):
         f'<p class="note">Mean log-likelihood of a row, in nats, under networks that were learned '
         f"without it ({held_out['folds']} folds); larger is better. Differences with standard "
         f"errors over rows: {differences}.</p>"
-    )
-
-
-def sure(confidence):
-    """Say how many edges the replicates are sure of."""
-    if confidence is None:
-        return ""
-    pairs = confidence[confidence["parent"].astype(str) < confidence["child"].astype(str)]
-    n_sure = int((pairs["edge"] >= _SURE).sum())
-    return (
-        f"{count(n_sure, 'edge')}, counted over the tasks, came back in at least {_SURE:.0%} of "
-        "the replicates."
     )

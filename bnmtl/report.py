@@ -3,9 +3,10 @@
 from html import escape
 
 from bnmtl.arcs_report import arcs_section, meaning
+from bnmtl.confidence import sure_words
 from bnmtl.gains import WAYS, sentences
 from bnmtl.graphs import Sharing, compelled_arcs, takes_part
-from bnmtl.held_out_report import held_out_section, sure
+from bnmtl.held_out_report import held_out_section
 from bnmtl.page import (
     count,
     image,
@@ -120,7 +121,9 @@ def write(
         settings_section(learner.get_params() if settings is None else settings, times, versions()),
     ]
     found = sentences(held_out, len(learner.arcs_), learner.ended_by_)
-    lead = " ".join([*found, sure(confidence), _lead(learner)])
+    if confidence is not None:
+        found.append(sure_words(learner.arcs_, confidence))
+    lead = " ".join([*filter(None, found), _lead(learner)])
     return write_page(path, title, lead, sections)
 
 
@@ -165,12 +168,15 @@ def _lead(learner):
     if penalty is not None:
         how += f" at penalty {_penalty_name(penalty)}"
         how += f", {WAYS[learner.chosen_by_]}," if hasattr(learner, "penalty_") else ""
+    networks = f"{n_tasks} networks {what}, {how}.".replace(",.", ".")
+    if not counts["arcs"]:
+        return networks
     return (
-        f"{n_tasks} networks {what}, {how}. Of {count(counts['arcs'], 'different arc')}, "
+        f"{networks} Of {count(counts['arcs'], 'different arc')}, "
         f"{counts['all']} {'is' if counts['all'] == 1 else 'are'} in all tasks that could have "
         f"{'it' if counts['all'] == 1 else 'them'}, {counts['some']} in some and "
         f"{counts['one']} in one task only{_sole_words(counts['sole'])}."
-    ).replace(",. ", ". ")
+    )
 
 
 def _sole_words(n):
