@@ -5,8 +5,9 @@ import pandas as pd
 
 from benchmarks.summary import markdown, mean_and_error
 
-SPARSITIES = ("uniform", "corrected", "f = 1", "f = 0.3", "f = 0.1", "f = 0.03", "chosen")
+SPARSITIES = ("uniform", "corrected", "f = 1", "f = 0.3", "f = 0.1", "f = 0.03")
 SCORES = ("MixedDirichlet", "BDeu")
+DEFAULT = "MixedDirichlet"
 BIC_ALONE = "BIC, uniform: alone"
 
 
@@ -19,6 +20,7 @@ def tables(lines):
         "defaults_together": markdown(_by_problem(lines[known], "edits", "together")),
         "defaults_kl": markdown(_by_problem(lines[known], "kl", "together")),
         "defaults_shd": markdown(_by_problem(_single(lines[known]), "shd", "alone")),
+        "defaults_chosen": markdown(_chosen(lines)),
         "defaults_noise_alone": markdown(_by_problem(lines[~known], "false_arcs", "alone")),
         "defaults_noise_together": markdown(_by_problem(lines[~known], "false_arcs", "together")),
     }
@@ -48,9 +50,29 @@ def _by_problem(lines, measure, how):
         for score in SCORES:
             for sparsity in SPARSITIES:
                 text = _mean(own, f"{score}, {sparsity}: {how}", measure)
-                if text or (how == "alone" and sparsity != "chosen"):
+                if text or how == "alone":
                     row[f"{score}, {sparsity}"] = text
         rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _chosen(lines):
+    """What folds choose beside the default, on the same rows: edits, or false arcs of noise."""
+    measured = lines.assign(value=lines["edits"].fillna(lines["false_arcs"]))
+    case = ["problem", "rows", "trial"]
+    values = measured.pivot_table("value", case, "variant")
+    names = {
+        f"{how}, {sparsity}": f"{DEFAULT}, {sparsity}: {how}"
+        for how in ("alone", "together")
+        for sparsity in ("f = 0.1", "chosen")
+    }
+    if not set(names.values()) <= set(values):
+        return pd.DataFrame()
+    values = values.dropna(subset=list(names.values())).reset_index()
+    rows = []
+    for (problem, n_rows), own in values.groupby(["problem", "rows"], sort=False):
+        row = {"problem": problem, "rows": n_rows, "trials": len(own)}
+        rows.append({**row, **{title: mean_and_error(own[name]) for title, name in names.items()}})
     return pd.DataFrame(rows)
 
 

@@ -163,6 +163,27 @@ def test_tables_of_defaults():
     assert len(defaults_tables.draw(lines).axes) == 2
 
 
+def test_what_folds_choose_stands_beside_the_default_on_the_same_rows():
+    """The second trial has no line of a chosen sparsity and does not count."""
+    values = {
+        "f = 0.1: alone": 4,
+        "chosen: alone": 6,
+        "f = 0.1: together": 1,
+        "chosen: together": 2,
+    }
+    lines = pd.DataFrame(
+        [
+            {"problem": "ALARM", "rows": 250, "trial": trial, "edits": value + 10 * trial}
+            | {"variant": f"MixedDirichlet, {variant}"}
+            for trial in range(2)
+            for variant, value in values.items()
+            if trial == 0 or "chosen" not in variant
+        ]
+    )
+    table = defaults_tables.tables(lines)["defaults_chosen"]
+    assert table.splitlines()[2:] == ["| ALARM | 250 | 1 | 4.00 | 6.00 | 1.00 | 2.00 |"]
+
+
 def test_tables_of_noise():
     rows = [
         {
