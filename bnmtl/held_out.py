@@ -11,10 +11,43 @@ from bnmtl.parameters import family_table
 from bnmtl.seeding import generator
 from bnmtl.tasks import Tasks
 
-__all__ = ["HeldOut", "check_sample_size", "default_folds", "held_out_rows", "parted"]
+__all__ = [
+    "HeldOut",
+    "check_sample_size",
+    "default_folds",
+    "held_out_rows",
+    "n_copies",
+    "parted",
+]
 
 # Of cross-validation, unless another number is asked for.
 N_FOLDS = 10
+FEWEST_DIFFERENT = 5
+
+
+def n_copies(task):
+    """How many times every row of a task is there, or a multiple of that; 1 where none is copied.
+
+    Few different rows, and most of those that are possible, may be there equally often by chance or
+    by design: they do not count as copies.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnmtl.tasks import encode
+    >>> rows = pd.DataFrame({"a": [0, 0, 0, 1, 1], "b": [0, 1, 2, 0, 1], "c": [0, 1, 0, 1, 0]})
+    >>> n_copies(encode({"once": rows})["once"])
+    1
+    >>> n_copies(encode({"twice": pd.concat([rows, rows])})["twice"])
+    2
+    """
+    ordered = task.codes[:, np.lexsort(task.codes[::-1])]
+    is_first = np.append(True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0))
+    counts = np.diff(np.append(np.flatnonzero(is_first), task.n_rows))
+    n_possible = math.prod(map(len, task.states))
+    if not FEWEST_DIFFERENT <= len(counts) <= n_possible / 2:
+        return 1
+    return int(np.gcd.reduce(counts))
 
 
 def held_out_rows(
@@ -30,7 +63,8 @@ def held_out_rows(
     """Which rows of every task are held out.
 
     The rows are sorted by their codes and then permuted with a seed of the task's own, so that the
-    order in which they were given does not matter.
+    order in which they were given does not matter. Where every row has copies, they stay together:
+    a row is not predicted from its own copy.
 
     Parameters
     ----------
@@ -65,32 +99,40 @@ def held_out_rows(
     Niculescu-Mizil (2008), section 2.3.4.
     """
     folds = [{} for _ in range(cv or 1)]
-    most = max(task.n_rows for task in tasks.values())
+    copies = {name: n_copies(task) for name, task in tasks.items()}
+    most = max(task.n_rows // copies[name] for name, task in tasks.items())
     for name, task in tasks.items():
-        order = generator(seed, name, purpose).permutation(task.n_rows)
-        rows = np.lexsort(task.codes[::-1])[order]
+        # A line for a row and its copies.
+        rows = np.lexsort(task.codes[::-1]).reshape(-1, copies[name])
+        n_rows = len(rows)
+        rows = rows[generator(seed, name, purpose).permutation(n_rows)]
         if cv is None:
             # 0.07 * 100 is a little more than 7.
-            n_held_out = max(at_least, math.ceil(round(validation * task.n_rows, 6)))
-            if n_held_out >= task.n_rows:
+            n_held_out = max(at_least, math.ceil(round(validation * n_rows, 6)))
+            if n_held_out >= n_rows:
                 raise ValueError(
-                    f"Task `{name}`: holding out {n_held_out} of {task.n_rows} rows leaves none to "
-                    f"learn from; {remedy} or give the task more rows."
+                    f"Task `{name}`: holding out {n_held_out} of {_rows(n_rows, copies[name])} "
+                    f"leaves none to learn from; {remedy} or give the task more rows."
                 )
-            folds[0][name] = rows[:n_held_out]
+            folds[0][name] = rows[:n_held_out].ravel()
             continue
-        if task.n_rows < cv <= most and leave_one_out:
+        if n_rows < cv <= most and leave_one_out:
             for fold, row in zip(folds, rows, strict=False):
-                fold[name] = np.array([row])
+                fold[name] = row
             continue
-        if task.n_rows < cv:
+        if n_rows < cv:
             raise ValueError(
-                f"Task `{name}`: {task.n_rows} rows cannot be parted into `cv`={cv} folds; ask for "
-                "fewer."
+                f"Task `{name}`: {_rows(n_rows, copies[name])} cannot be parted into `cv`={cv} "
+                "folds; ask for fewer."
             )
         for fold, part in zip(folds, np.array_split(rows, cv), strict=True):
-            fold[name] = part
+            fold[name] = part.ravel()
     return folds
+
+
+def _rows(n_rows, n_copies):
+    """Write a number of rows, copies counted once."""
+    return f"{n_rows} rows" if n_copies == 1 else f"{n_rows} rows ({n_copies} copies of each)"
 
 
 def check_sample_size(size):
@@ -105,9 +147,10 @@ def check_sample_size(size):
 def default_folds(tasks, leave_one_out=False):
     """Number of folds: 10, or the fewest rows of a task if they are less.
 
-    With ``leave_one_out``, as in `held_out_rows`, the most rows of a task count.
+    With ``leave_one_out``, as in `held_out_rows`, the most rows of a task count. Copies of rows
+    that are all copied count once.
     """
-    sizes = [task.n_rows for task in tasks.values()]
+    sizes = [task.n_rows // n_copies(task) for task in tasks.values()]
     return min(N_FOLDS, max(sizes) if leave_one_out else min(sizes))
 
 

@@ -4,12 +4,11 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from bnmtl import report
 from bnmtl.file_sizes import check_file_sizes
 from bnmtl.gains import held_out_record
 from bnmtl.graphs import from_adjacency, takes_part
+from bnmtl.held_out import n_copies
 from bnmtl.io.run import RUN_FILE
 from bnmtl.output import OutputFolder, file_names
 from bnmtl.runs import (
@@ -32,8 +31,6 @@ __all__ = ["Result", "run"]
 _PICTURES = ("dags.svg", "dags.png", "arcs.png")
 _FIXED_FILES = ("arcs.csv", *_PICTURES, "report.html", RUN_FILE)
 _CONFIDENCE_FILE = "confidence.csv"
-# Fewer different rows may have even numbers of copies by chance.
-_DISTINCT = 5
 # What is done, as run.json names it, and how much of a time limit each stage gets.
 _LEARNING = "learning"
 _COMPARING = "comparing on held-out rows"
@@ -213,11 +210,7 @@ def _warn_of_few_rows(learner):
 
 def _warn_of_copies(tasks):
     """Say where all rows have as many copies, or a multiple: more than chance does."""
-    copied = []
-    for name, task in tasks.items():
-        counts = np.unique(task.codes, axis=1, return_counts=True)[1]
-        if len(counts) >= _DISTINCT and np.gcd.reduce(counts) > 1:
-            copied.append(name)
+    copied = [name for name, task in tasks.items() if n_copies(task) > 1]
     if copied:
         warn(
             f"In {count(len(copied), 'task')} of {len(tasks)} ({listed(copied)}) every row is "

@@ -12,7 +12,7 @@ from small import partial, related
 
 from bnmtl import BayesNet, held_out
 from bnmtl.graphs import from_adjacency
-from bnmtl.held_out import HeldOut, default_folds, held_out_rows, parted
+from bnmtl.held_out import HeldOut, default_folds, held_out_rows, n_copies, parted
 from bnmtl.tasks import encode
 
 DAGS = list(naive.all_dags(4))
@@ -161,3 +161,41 @@ def test_ten_folds_or_as_many_as_rows():
     tasks = encode({str(n): frame for n, frame in frames.items()})
     assert default_folds(tasks) == 7
     assert default_folds(tasks, leave_one_out=True) == 10
+
+
+def copied(n_rows, times):
+    """A task whose every row is there some times, and the number of each row."""
+    rows = np.arange(n_rows)
+    frame = pd.DataFrame({"a": rows % 5, "b": rows // 5 % 3, "c": rows * rows % 4, "d": rows % 2})
+    task = encode({"t": pd.concat([frame] * times, ignore_index=True)})
+    return task, np.tile(np.arange(n_rows), times)
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+@pytest.mark.parametrize("how", [(None, 4), (0.3, None), (None, 12)])
+def test_copies_of_a_row_are_held_out_together(times, how):
+    tasks, numbers = copied(12, times)
+    seen = []
+    for fold in held_out_rows(tasks, *how, seed=0):
+        counts = np.bincount(numbers[fold["t"]], minlength=12)
+        assert set(counts.tolist()) <= {0, times}
+        seen += fold["t"].tolist()
+    assert len(seen) == len(set(seen)) == (12 if how[0] is None else 4) * times
+    assert default_folds(tasks) == 10
+
+
+def test_copies_count_once_where_folds_are_counted():
+    tasks, _ = copied(7, 2)
+    assert default_folds(tasks) == 7
+    with pytest.raises(ValueError, match=r"7 rows \(2 copies of each\) cannot be parted into"):
+        held_out_rows(tasks, None, 8, 0)
+
+
+@pytest.mark.parametrize("n_rows, times, found", [(5, 2, 2), (5, 6, 6), (4, 2, 1), (9, 1, 1)])
+def test_copies_are_found_where_there_are_five_different_rows(n_rows, times, found):
+    task = copied(n_rows, times)[0]["t"]
+    assert n_copies(task) == found
+    by_design = encode({"t": pd.DataFrame({"a": [0, 0, 1, 1, 2, 2] * 2, "b": [0, 1] * 6})})["t"]
+    assert n_copies(by_design) == 1
+    one_more = task.take(np.append(np.arange(task.n_rows), 0))
+    assert n_copies(one_more) == 1
