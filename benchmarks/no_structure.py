@@ -37,12 +37,13 @@ DPI = 100
 __all__ = ["draw", "independent_columns", "measure", "plan", "tables"]
 # By the number of columns; of the two harder cases there are fewer.
 N_TRIALS = {30: 20, 100: 3}
-HARDER_TRIALS = 5
 ROWS = (10, 20, 60, 500)
 N_BOOTSTRAP = 30
 FIXED = {"n_bootstrap": N_BOOTSTRAP, "concentrations": list(CONCENTRATIONS)}
 TWICE = "three equal, every row twice"
 BESIDE_ALARM = "noise beside ALARM"
+# Number of trials, and rows.
+HARDER = {TWICE: (2, (10, 20, 60)), BESIDE_ALARM: (5, (10, 20, 60, 500))}
 KINDS = ("three equal", "two equal", "rare", "skewed four", "ordered")
 # What was tried before larger concentrations were added.
 SMALLER = {"score": MixedDirichlet((0.01, 0.05, 0.2, 0.5, 1.0))}
@@ -101,9 +102,10 @@ def plan(quick, trials=None):
     cases = []
     for n_columns, n_trials in N_TRIALS.items():
         for trial in range(min(trials or n_trials, n_trials)):
-            is_harder = n_columns == 30 and trial < HARDER_TRIALS
-            for kind in (*KINDS, *((TWICE, BESIDE_ALARM) if is_harder else ())):
-                for n_rows in ROWS:
+            for kind in (*KINDS, *HARDER):
+                if kind in HARDER and (n_columns > 30 or trial >= HARDER[kind][0]):
+                    continue
+                for n_rows in HARDER[kind][1] if kind in HARDER else ROWS:
                     case = {"kind": kind, "columns": n_columns, "rows": n_rows, "trial": trial}
                     cases.append({**case, "wanted": list(LEARNERS)})
     return cases

@@ -211,6 +211,7 @@ def test_tables_of_noise():
     assert no_structure_tables.draw(lines).axes
 
 
+@pytest.mark.slow_without_jit
 def test_folds_choose_no_arcs_for_noise_and_some_for_a_structure():
     chosen = {}
     for name, frames in {

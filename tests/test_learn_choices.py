@@ -160,6 +160,18 @@ def test_copies_of_all_rows_are_warned_of(call, files):
 
 
 @pytest.mark.slow_without_jit
+def test_copied_noise_is_told_to_be_nothing(call, files):
+    """Arcs there are, since every row counts twice; they predict no row but the copies."""
+    rng = np.random.default_rng(1)
+    once = pd.DataFrame(rng.integers(0, 3, (30, 12))).add_prefix("x")
+    pd.concat([once, once]).to_csv(files / "twice.csv", index=False)
+    code, out, _ = call("learn", "twice.csv", "--bootstrap", "0", "--out", "run")
+    assert code == 0
+    assert record(files / "run")["tasks"]["twice"]["arcs"] > 0
+    assert "Nothing was found: on held-out rows the learned arcs predict no better" in out
+
+
+@pytest.mark.slow_without_jit
 def test_where_nothing_is_to_be_found_nothing_is_found(call, files):
     """Thirty independent columns, two tasks of 60 rows: the picture of noise has no arcs."""
     rng = np.random.default_rng(0)
