@@ -32,21 +32,19 @@ def chosen_parents(tasks, score, prior, random_state):
     dict {"together", "alone"} -> one of `GRID`
         Of equally good ones the smallest.
     """
-    means = {"together": [], "alone": []}
-    for n_parents in GRID:
-        if n_parents == 0:
-            continue
+    by_sparsity = []
+    for n_parents in GRID[1:]:
         sparsity = expecting(tasks, n_parents)
         learner = MultitaskLearner(
             prior, score=score, structure_prior=sparsity, random_state=random_state
         )
-        rows = compare(learner, tasks).groupby("task", observed=True)
-        if not means["alone"]:
-            empty = rows["empty"].mean().mean()
-            means = {how: [empty] for how in means}
-        for how, scores in means.items():
-            scores.append(rows[how].mean().mean())
-    return {how: GRID[int(np.argmax(scores))] for how, scores in means.items()}
+        rows = compare(learner, tasks)[["task", "empty", "alone", "together"]]
+        by_sparsity.append(rows.groupby("task", observed=True).mean().mean())
+    empty = by_sparsity[0]["empty"]
+    return {
+        how: GRID[best_penalty([empty, *(means[how] for means in by_sparsity)])]
+        for how in ("together", "alone")
+    }
 
 
 def side_by_side(by_sparsity):
