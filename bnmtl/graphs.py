@@ -327,6 +327,11 @@ def compelled_arcs(graph):
     [('a', 'c'), ('b', 'c'), ('c', 'd')]
     """
     check_dag(graph, "graph")
+    return label_edges(graph)
+
+
+def label_edges(graph):
+    """The compelled arcs of a graph that is known to be a DAG (Label-Edges)."""
     order = {node: i for i, node in enumerate(nx.topological_sort(graph))}
     compelled_parents = {}
     for node in order:
@@ -335,7 +340,7 @@ def compelled_arcs(graph):
 
 
 def _compelled_into(node, graph, order, compelled_parents):
-    """Label the arcs into one node, whose ancestors' arcs are labelled (Label-Edges)."""
+    """Label the arcs into one node, whose ancestors' arcs are labelled."""
     parents = set(graph.pred[node])
     labelled = set()
     compelled = set()

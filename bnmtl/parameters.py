@@ -1,5 +1,6 @@
 """States and tables of a network: checked, estimated from data, and data coded by them."""
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -208,11 +209,11 @@ def _recoded(column, states, variable, unseen=None, where="`frame`"):
 
 def _counts(variable, codes, shape):
     """Count the rows of each joint state of a family."""
-    size = np.prod(shape, dtype=float)
+    size = math.prod(shape)
     if size > LARGEST_TABLE:
         raise ValueError(
             f"`graph`: the table of `{variable}` with its {len(shape) - 1} parents would have "
             f"{size:.3g} entries, more than {LARGEST_TABLE}; remove some of its parents."
         )
     cells = np.ravel_multi_index([column.astype(np.intp) for column in codes], shape)
-    return np.bincount(cells, minlength=int(size)).reshape(shape)
+    return np.bincount(cells, minlength=size).reshape(shape)

@@ -46,8 +46,10 @@ def posterior_mean(counts, size):
             table += weight * ((counts + c) / (totals + n_states * c))
         return table / table.sum(axis=-1, keepdims=True)
     a_j = size * n_states / counts.size
+    if a_j > 0:
+        return (counts + a_j / n_states) / (totals + a_j)
     uniform = np.full(counts.shape, 1 / n_states)
-    return np.divide(counts + a_j / n_states, totals + a_j, out=uniform, where=totals + a_j > 0)
+    return np.divide(counts, totals, out=uniform, where=totals > 0)
 
 
 def _weights(counts, totals):

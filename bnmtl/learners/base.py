@@ -337,9 +337,8 @@ class Learner(BaseEstimator):
     def _publish(self, tasks, problems, matrices, score, task_scores, parameters_from=None):
         """Set the learned attributes from the adjacency matrices."""
         self.score_ = float(score)
-        self.task_scores_ = pd.Series(
-            [float(one) for one in task_scores], index=pd.Index(tasks.names, name="task")
-        )
+        index = pd.Index(tasks.names, name="task")
+        self.task_scores_ = pd.Series(np.array(task_scores, dtype=float), index=index)
         self.configuration_ = Configuration(
             (problem.name, _learned_graph(tasks[problem.name], matrix))
             for problem, matrix in zip(problems, matrices, strict=True)
@@ -353,7 +352,8 @@ class Learner(BaseEstimator):
         # Of an earlier fit.
         self.__dict__.pop("arcs_", None)
         chances = arc_probabilities(self._structure_priors(tasks), tasks)
-        self.arc_probability_ = pd.Series(chances, dtype=float).rename_axis("task")
+        chances = np.array([chances[name] for name in tasks.names])
+        self.arc_probability_ = pd.Series(chances, index=index)
 
 
 def _learned_graph(task, matrix):

@@ -5,7 +5,7 @@ import numpy as np
 
 from bnmtl._kernels import climbing
 from bnmtl._kernels.scoring import ASKED
-from bnmtl.graphs import adjacency, compelled_arcs, from_adjacency
+from bnmtl.graphs import adjacency, from_adjacency, label_edges
 from bnmtl.search.hill_climbing import hill_climb
 
 
@@ -94,9 +94,10 @@ def representative(matrix, ranks):
     [[0, 0], [1, 0]]
     """
     graph = from_adjacency(matrix, range(len(matrix)))
-    compelled = compelled_arcs(graph)
-    free = nx.Graph(arc for arc in graph.edges if arc not in compelled)
-    chosen = nx.DiGraph(compelled)
+    compelled = label_edges(graph)
+    free, chosen = nx.Graph(), nx.DiGraph()
+    free.add_edges_from(arc for arc in graph.edges if arc not in compelled)
+    chosen.add_edges_from(compelled)
     for part in nx.connected_components(free):
         waiting = dict.fromkeys(part, 0)
         while waiting:
