@@ -48,8 +48,8 @@ VARIANTS = (
 class _Choosing(MultitaskLearnerCV):
     """A learner for which sparsity is a part of what is chosen, not a belief of the user's."""
 
-    def _is_prior_given(self):
-        return False
+    def learns_sparsity(self):
+        return True
 
 
 def plan(quick, trials=None):
@@ -116,7 +116,8 @@ def _folds(tasks, score, parents):
     learner._whole = tasks
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        priors = learner.possible_priors(tasks)
+        effort = learner._effort()
+        priors = learner.possible_priors(learner._problems(tasks, effort), effort)
         return list(priors), folds_of(learner, tasks, list(priors.values()))
 
 

@@ -89,8 +89,9 @@ class Path:
         began = time.perf_counter()
         learner._whole = tasks
         effort, silent = learner._effort(), Reporter(False)
-        search = MultitaskSearch(learner._problems(tasks, effort), effort, silent)
-        priors = learner.possible_priors(tasks)
+        problems = learner._problems(tasks, effort)
+        search = MultitaskSearch(problems, effort, silent)
+        priors = learner.possible_priors(problems, effort)
         values = list(priors.values())
         self.penalties = list(priors)
         self.solutions = solve_path(search, values, search.starts(values), effort)

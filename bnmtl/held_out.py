@@ -16,38 +16,12 @@ __all__ = [
     "check_sample_size",
     "default_folds",
     "held_out_rows",
-    "n_copies",
+    "most_folds",
     "parted",
 ]
 
 # Of cross-validation, unless another number is asked for.
 N_FOLDS = 10
-FEWEST_DIFFERENT = 5
-
-
-def n_copies(task):
-    """How many times every row of a task is there, or a multiple of that; 1 where none is copied.
-
-    Few different rows, and most of those that are possible, may be there equally often by chance or
-    by design: they do not count as copies.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from bnmtl.tasks import encode
-    >>> rows = pd.DataFrame({"a": [0, 0, 0, 1, 1], "b": [0, 1, 2, 0, 1], "c": [0, 1, 0, 1, 0]})
-    >>> n_copies(encode({"once": rows})["once"])
-    1
-    >>> n_copies(encode({"twice": pd.concat([rows, rows])})["twice"])
-    2
-    """
-    ordered = task.codes[:, np.lexsort(task.codes[::-1])]
-    is_first = np.append(True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0))
-    counts = np.diff(np.append(np.flatnonzero(is_first), task.n_rows))
-    n_possible = math.prod(map(len, task.states))
-    if not FEWEST_DIFFERENT <= len(counts) <= n_possible / 2:
-        return 1
-    return int(np.gcd.reduce(counts))
 
 
 def held_out_rows(
@@ -99,11 +73,10 @@ def held_out_rows(
     Niculescu-Mizil (2008), section 2.3.4.
     """
     folds = [{} for _ in range(cv or 1)]
-    copies = {name: n_copies(task) for name, task in tasks.items()}
-    most = max(task.n_rows // copies[name] for name, task in tasks.items())
+    most = most_folds(tasks)
     for name, task in tasks.items():
         # A line for a row and its copies.
-        rows = np.lexsort(task.codes[::-1]).reshape(-1, copies[name])
+        rows = np.lexsort(task.codes[::-1]).reshape(-1, task.n_copies)
         n_rows = len(rows)
         rows = rows[generator(seed, name, purpose).permutation(n_rows)]
         if cv is None:
@@ -111,7 +84,7 @@ def held_out_rows(
             n_held_out = max(at_least, math.ceil(round(validation * n_rows, 6)))
             if n_held_out >= n_rows:
                 raise ValueError(
-                    f"Task `{name}`: holding out {n_held_out} of {_rows(n_rows, copies[name])} "
+                    f"Task `{name}`: holding out {n_held_out} of {_rows(n_rows, task.n_copies)} "
                     f"leaves none to learn from; {remedy} or give the task more rows."
                 )
             folds[0][name] = rows[:n_held_out].ravel()
@@ -122,7 +95,7 @@ def held_out_rows(
             continue
         if n_rows < cv:
             raise ValueError(
-                f"Task `{name}`: {_rows(n_rows, copies[name])} cannot be parted into `cv`={cv} "
+                f"Task `{name}`: {_rows(n_rows, task.n_copies)} cannot be parted into `cv`={cv} "
                 "folds; ask for fewer."
             )
         for fold, part in zip(folds, np.array_split(rows, cv), strict=True):
@@ -144,14 +117,20 @@ def check_sample_size(size):
         )
 
 
+def most_folds(tasks):
+    """Rows of the largest task, copies counted once: beyond that a fold would hold out nothing."""
+    return max(task.n_rows // task.n_copies for task in tasks.values())
+
+
 def default_folds(tasks, leave_one_out=False):
     """Number of folds: 10, or the fewest rows of a task if they are less.
 
     With ``leave_one_out``, as in `held_out_rows`, the most rows of a task count. Copies of rows
     that are all copied count once.
     """
-    sizes = [task.n_rows // n_copies(task) for task in tasks.values()]
-    return min(N_FOLDS, max(sizes) if leave_one_out else min(sizes))
+    if leave_one_out:
+        return min(N_FOLDS, most_folds(tasks))
+    return min(N_FOLDS, *(task.n_rows // task.n_copies for task in tasks.values()))
 
 
 def parted(tasks, held_out):

@@ -8,7 +8,7 @@ from bnmtl import report
 from bnmtl.file_sizes import check_file_sizes
 from bnmtl.gains import held_out_record
 from bnmtl.graphs import from_adjacency, takes_part
-from bnmtl.held_out import n_copies
+from bnmtl.held_out import most_folds
 from bnmtl.io.run import RUN_FILE
 from bnmtl.output import OutputFolder, file_names
 from bnmtl.runs import (
@@ -89,6 +89,7 @@ def run(options, progress=None):
         clock.lap("reading")
         common["time_limit"] = limit.of(_LEARNING)
         learner = _learner(options, tasks, common)
+        _check_folds(options.folds, tasks)
         check_file_sizes(_required(learner, tasks), tasks, "require fewer arcs into it")
         learner.fit(tasks)
         clock.lap(_LEARNING)
@@ -142,7 +143,7 @@ def _learner(options, tasks, common):
         return SingleTaskLearner(**common)
     prior = prior_class(options.prior)
     if options.penalty == "auto":
-        return MultitaskLearnerCV(prior=prior(), **_choosing(options, tasks), **common)
+        return MultitaskLearnerCV(prior=prior(), **_choosing(options), **common)
     return MultitaskLearner(prior=prior(penalty=options.penalty), **common)
 
 
@@ -155,35 +156,38 @@ def _required(learner, tasks):
     }
 
 
-def _choosing(options, tasks):
+def _choosing(options):
     """Return the parameters of the way in which the penalty is chosen."""
     if options.choose == "posterior":
         return {"validation": "posterior"}
-    rule = "one-standard-error" if options.choose == "one-standard-error" else "best"
     if options.folds is not None and options.folds < 2:
         raise ValueError(
             f"`--folds` must be 2 or more where folds choose the penalty; {options.folds} was "
             "given: add --choose posterior, or --penalty X."
         )
+    rule = "one-standard-error" if options.choose == "one-standard-error" else "best"
     return {"cv": options.folds, "rule": rule}
+
+
+def _check_folds(n_folds, tasks):
+    """Raise ValueError for a number of folds that no task has enough rows for."""
+    most = most_folds(tasks)
+    if n_folds is not None and n_folds != 0 and not 2 <= n_folds <= most:
+        raise ValueError(
+            f"`--folds` must be 0 or from 2 to the rows of the largest task, {most} (copies count "
+            f"once); {n_folds} was given."
+        )
 
 
 def _compared(options, learner, tasks, seconds):
     """Return how well held-out rows are predicted."""
     from bnmtl.learners import compare
 
-    n_folds = options.folds
-    most = max(task.n_rows for task in tasks.values())
-    if n_folds is not None and not 2 <= n_folds <= most:
-        raise ValueError(
-            f"`--folds` must be 0 or from 2 to the rows of the largest task, {most}; {n_folds} was "
-            "given."
-        )
     of_learning = learner.time_limit
     # Not a copy: what the fit has held out need not be held out again.
     learner.set_params(time_limit=seconds)
     try:
-        return held_out_record(compare(learner, tasks, n_folds))
+        return held_out_record(compare(learner, tasks, options.folds))
     finally:
         learner.set_params(time_limit=of_learning)
 
@@ -210,7 +214,7 @@ def _warn_of_few_rows(learner):
 
 def _warn_of_copies(tasks):
     """Say where all rows have as many copies, or a multiple: more than chance does."""
-    copied = [name for name, task in tasks.items() if n_copies(task) > 1]
+    copied = [name for name, task in tasks.items() if task.n_copies > 1]
     if copied:
         warn(
             f"In {count(len(copied), 'task')} of {len(tasks)} ({listed(copied)}) every row is "

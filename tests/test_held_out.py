@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small import partial, related
 
-from bnmtl import BayesNet, held_out
+from bnmtl import BayesNet, SingleTaskLearner, held_out
 from bnmtl.graphs import from_adjacency
-from bnmtl.held_out import HeldOut, default_folds, held_out_rows, n_copies, parted
+from bnmtl.held_out import HeldOut, default_folds, held_out_rows, most_folds, parted
+from bnmtl.learners import compare
 from bnmtl.tasks import encode
 
 DAGS = list(naive.all_dags(4))
@@ -186,7 +187,9 @@ def test_copies_of_a_row_are_held_out_together(times, how):
 
 def test_copies_count_once_where_folds_are_counted():
     tasks, _ = copied(7, 2)
-    assert default_folds(tasks) == 7
+    assert default_folds(tasks) == most_folds(tasks) == 7
+    with pytest.raises(ValueError, match=r"rows of the largest task, 7 \(copies count once\)"):
+        compare(SingleTaskLearner(), tasks, cv=8)
     with pytest.raises(ValueError, match=r"7 rows \(2 copies of each\) cannot be parted into"):
         held_out_rows(tasks, None, 8, 0)
 
@@ -194,8 +197,8 @@ def test_copies_count_once_where_folds_are_counted():
 @pytest.mark.parametrize("n_rows, times, found", [(5, 2, 2), (5, 6, 6), (4, 2, 1), (9, 1, 1)])
 def test_copies_are_found_where_there_are_five_different_rows(n_rows, times, found):
     task = copied(n_rows, times)[0]["t"]
-    assert n_copies(task) == found
+    assert task.n_copies == found
     by_design = encode({"t": pd.DataFrame({"a": [0, 0, 1, 1, 2, 2] * 2, "b": [0, 1] * 6})})["t"]
-    assert n_copies(by_design) == 1
+    assert by_design.n_copies == 1
     one_more = task.take(np.append(np.arange(task.n_rows), 0))
-    assert n_copies(one_more) == 1
+    assert one_more.n_copies == 1

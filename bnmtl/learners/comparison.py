@@ -6,13 +6,12 @@ import numbers
 import numpy as np
 import pandas as pd
 
-from bnmtl.held_out import check_sample_size, default_folds
+from bnmtl.held_out import check_sample_size, default_folds, most_folds
 from bnmtl.learners.apart import SingleTaskLearner
 from bnmtl.learners.folds import penalty_scores, score_folds
 from bnmtl.learners.multitask import MultitaskLearner
 from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.penalty import best_penalty, chosen_penalty
-from bnmtl.priors import PairedPrior
 from bnmtl.progress import Reporter
 from bnmtl.tasks import encode
 
@@ -69,12 +68,12 @@ def compare(learner, tasks, cv=None):
     learner.check_parameters()
     check_sample_size(learner.parameter_sample_size)
     tasks = encode(tasks, missing=learner.missing)
-    most = max(task.n_rows for task in tasks.values())
+    most = most_folds(tasks)
     is_whole = isinstance(cv, numbers.Integral) and not isinstance(cv, bool)
     if cv is not None and not (is_whole and 2 <= cv <= most):
         raise ValueError(
-            f"`cv` must be None or a whole number from 2 to the rows of the largest task, {most}, "
-            f"got {cv!r}."
+            f"`cv` must be None or a whole number from 2 to the rows of the largest task, {most} "
+            f"(copies count once), got {cv!r}."
         )
     n_folds = default_folds(tasks, leave_one_out=True) if cv is None else int(cv)
     with Reporter(learner.progress) as report:
@@ -108,18 +107,18 @@ def gain(scored, better, worse):
 
 def _folds(learner, tasks, n_folds, report):
     """The scored folds and the penalties that they were scored at, the largest first."""
-    priors, posterior = {}, None
+    priors, given, posterior = {}, None, None
+    effort = learner._effort()
     if isinstance(learner, MultitaskLearnerCV):
         known = getattr(learner, "_folds", None)
         if known is not None and len(known) == n_folds and learner.tasks_ is tasks:
             return known, list(learner.validation_scores_.index[::-1])
-        priors = learner.possible_priors(tasks)
-        posterior = learner.posterior if learner.way_of_choosing() == "posterior" else None
-    elif isinstance(learner, MultitaskLearner):
-        prior = PairedPrior() if learner.prior is None else learner.prior
-        priors = {getattr(prior, "penalty", math.nan): prior}
-    effort = learner._effort()
-    given = learner.given_starts(tasks) if priors else None
+    if isinstance(learner, MultitaskLearner):
+        problems = learner._problems(tasks, effort)
+        given = learner._given_starts(tasks, problems)
+        priors = learner.possible_priors(problems, effort)
+    if isinstance(learner, MultitaskLearnerCV) and learner.way_of_choosing() == "posterior":
+        posterior = learner.posterior
     stage = "comparing on held-out rows"
     done = report.of_part(stage, 0, n_folds)
     done(0)

@@ -1,5 +1,6 @@
 """The learner this project exists for: one network per task, learned together."""
 
+import math
 from collections.abc import Mapping
 
 import networkx as nx
@@ -175,9 +176,10 @@ class MultitaskLearner(Learner):
             )
         return (self.start,)
 
-    def given_starts(self, tasks):
-        """As `_given_starts` for all rows, without a search of its own."""
-        return self._given_starts(tasks, self._problems(tasks, self._effort()))
+    def possible_priors(self, problems, effort):
+        """The prior by its penalty, nan for a coupling of a user's own that has none."""
+        prior = PairedPrior() if self.prior is None else self.prior
+        return {getattr(prior, "penalty", math.nan): prior}
 
     def _given_starts(self, tasks, problems):
         """Matrices of given start graphs, by name; None if none are given."""

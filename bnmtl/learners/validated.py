@@ -292,14 +292,14 @@ class MultitaskLearnerCV(MultitaskLearner):
         data = sum(problem.scores.score(matrix) for problem, matrix in pairs)
         couplings = Couplings(prior, search.joint)
         matrices = search.joint.spread(solution.matrices)
-        terms = search.joint.arc_terms if self._is_prior_given() else None
+        terms = None if self.learns_sparsity() else search.joint.arc_terms
         return log_posterior(couplings, matrices, data, terms)
 
-    def _is_prior_given(self):
-        """Whether a structure prior is given for some task."""
+    def learns_sparsity(self):
+        """Whether no structure prior is given, so that sparsity is learned with the penalty."""
         own = self.structure_prior
         own = list(own.values()) if is_by_task(own) else [own]
-        return any(one is not None and not isinstance(one, str) for one in own)
+        return all(one is None or isinstance(one, str) for one in own)
 
     def _has_posterior(self):
         """Whether the coupling depends on how many tasks have an arc, and not on which."""
@@ -339,12 +339,9 @@ class MultitaskLearnerCV(MultitaskLearner):
         super().check_for(tasks)
         self._check_choice(tasks)
 
-    def possible_priors(self, tasks):
+    def possible_priors(self, problems, effort):
         """The prior at each penalty that the tasks' demands allow, the largest penalty first."""
-        effort = self._effort()
-        return self._possible(
-            MultitaskSearch(self._problems(tasks, effort), effort, Reporter(False)), self._priors()
-        )
+        return self._possible(MultitaskSearch(problems, effort, Reporter(False)), self._priors())
 
     def _possible(self, search, priors):
         """The priors without those of the default grid that contradict required arcs."""
