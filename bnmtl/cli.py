@@ -104,7 +104,9 @@ def relate(options):
         result = run(options, progress)
     _show_warnings(result)
     _print_dissimilarity(result)
-    _print_lines(["", *textwrap.wrap(result.record["meaning"], 80), _where(result)])
+    told = [result.record["verdict"] or "", result.record["meaning"]]
+    lines = [line for text in told if text for line in textwrap.wrap(text, 100)]
+    _print_lines(["", *lines, _where(result)])
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 import math
 
-__all__ = ["WAYS", "held_out_record", "sentences", "value"]
+__all__ = ["WAYS", "held_out_record", "of_arcs", "sentences", "value"]
 
 # How a penalty was chosen, by what a learner calls it.
 WAYS = {
@@ -13,6 +13,7 @@ WAYS = {
 }
 # How many standard errors a difference has to be to be believed.
 _SURE = 2.0
+_MORE = "More rows or fewer variables (--ignore) may show more."
 
 
 def held_out_record(scored):
@@ -43,6 +44,32 @@ def held_out_record(scored):
     }
 
 
+def of_arcs(record):
+    """Whether the arcs predict held-out rows better than no arcs do, and a sentence that says so.
+
+    Parameters
+    ----------
+    record : dict
+        Of `held_out_record`.
+
+    Returns
+    -------
+    is_found : bool
+        By more than one standard error.
+    sentence : str
+    """
+    differences = record["differences"]
+    way = "together" if "together - empty" in differences else "alone"
+    difference, error = differences[f"{way} - empty"]
+    if difference <= error:
+        return False, (
+            "Nothing was found: on held-out rows the learned arcs predict no better than no arcs "
+            f"({value(difference, error)} nats a row)."
+        )
+    size = value(difference, error, False)
+    return True, f"On held-out rows the learned arcs gain {size} nats a row over no arcs."
+
+
 def sentences(record, n_arcs, ended_by=()):
     """Say what was found and what sharing was worth.
 
@@ -65,35 +92,24 @@ def sentences(record, n_arcs, ended_by=()):
     >>> sentences(record, 3)
     ['On held-out rows the learned arcs gain 0.50 ± 0.10 nats a row over no arcs.']
     """
-    more = "More rows or fewer variables (--ignore) may show more."
     if record is None:
         return ["No rows were held out, so what the arcs are worth is not known."]
-    differences = record["differences"]
-    way = "together" if "together - empty" in differences else "alone"
-    difference, error = differences[f"{way} - empty"]
     if not n_arcs and ended_by:
         return ["The search was ended before it found an arc; more time may show some."]
     if not n_arcs:
-        return [f"Nothing was found: no task has an arc. {more}"]
-    if difference <= error:
-        return [
-            "Nothing was found: on held-out rows the learned arcs predict no better than no arcs "
-            f"({value(difference, error)} nats a row). {more}"
-        ]
-    found = [
-        f"On held-out rows the learned arcs gain {value(difference, error, False)} nats a row over "
-        "no arcs."
-    ]
-    if way == "together":
-        difference, error = differences["together - alone"]
-        size = f"{value(difference, error)} nats a row against each task alone"
-        if difference > _SURE * error:
-            found.append(f"Learning the tasks together helped: {size}.")
-        elif difference < -_SURE * error:
-            found.append(f"Learning the tasks together did not help: {size}.")
-        else:
-            found.append(f"Whether learning together helped cannot be told: {size}. {more}")
-    return found
+        return [f"Nothing was found: no task has an arc. {_MORE}"]
+    is_found, first = of_arcs(record)
+    if not is_found:
+        return [f"{first} {_MORE}"]
+    if "together - alone" not in record["differences"]:
+        return [first]
+    difference, error = record["differences"]["together - alone"]
+    size = f"{value(difference, error)} nats a row against each task alone"
+    if difference > _SURE * error:
+        return [first, f"Learning the tasks together helped: {size}."]
+    if difference < -_SURE * error:
+        return [first, f"Learning the tasks together did not help: {size}."]
+    return [first, f"Whether learning together helped cannot be told: {size}. {_MORE}"]
 
 
 def value(difference, error, signed=True):

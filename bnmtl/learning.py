@@ -8,13 +8,13 @@ from bnmtl import report
 from bnmtl.file_sizes import check_file_sizes
 from bnmtl.gains import held_out_record
 from bnmtl.graphs import from_adjacency, takes_part
-from bnmtl.held_out import most_folds
 from bnmtl.io.run import RUN_FILE
 from bnmtl.output import OutputFolder, file_names
 from bnmtl.runs import (
     Clock,
     as_options,
     begin_record,
+    check_folds,
     common_parameters,
     prior_class,
     read_tasks,
@@ -89,7 +89,7 @@ def run(options, progress=None):
         clock.lap("reading")
         common["time_limit"] = limit.of(_LEARNING)
         learner = _learner(options, tasks, common)
-        _check_folds(options.folds, tasks)
+        check_folds(options.folds, tasks)
         check_file_sizes(_required(learner, tasks), tasks, "require fewer arcs into it")
         learner.fit(tasks)
         clock.lap(_LEARNING)
@@ -167,16 +167,6 @@ def _choosing(options):
         )
     rule = "one-standard-error" if options.choose == "one-standard-error" else "best"
     return {"cv": options.folds, "rule": rule}
-
-
-def _check_folds(n_folds, tasks):
-    """Raise ValueError for a number of folds that no task has enough rows for."""
-    most = most_folds(tasks)
-    if n_folds is not None and n_folds != 0 and not 2 <= n_folds <= most:
-        raise ValueError(
-            f"`--folds` must be 0 or from 2 to the rows of the largest task, {most} (copies count "
-            f"once); {n_folds} was given."
-        )
 
 
 def _compared(options, learner, tasks, seconds):

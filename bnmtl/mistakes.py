@@ -41,8 +41,8 @@ _IN_OPTIONS = tuple(
         ),
         (
             r"cannot be parted into `cv`=(\d+) folds; ask for fewer",
-            r"are too few for the \1 folds of `--relatedness indirect`; take direct, or leave the "
-            "task out",
+            r"are too few for the \1 folds of `--relatedness indirect`; ask for fewer with "
+            "`--folds`, take direct, or leave the task out",
         ),
         (r'start from "identical" or lower the penalty', "give a lower `--penalty`"),
     )

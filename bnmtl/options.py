@@ -216,6 +216,12 @@ class RelateOptions(LearningOptions):
         "Of direct, what ties the tasks: agreement in pairs, or few edits; paired if not given.",
         *("paired", "edit"),
     )
+    folds: int | None = _option(
+        "K",
+        "Folds in which rows are held out, to tell whether the arcs predict anything and for "
+        "indirect: 5 for direct and 10 for indirect if not given; 0, with direct, does not tell.",
+        _whole(0),
+    )
     principal: tuple[str, ...] = _option(
         "T",
         "Task that the others are ordered by their distance to; repeatable; every task in turn if "

@@ -45,8 +45,9 @@ def write(path, result, pictures, settings, times):
 def _lead(record):
     tasks = record["tasks"]
     n_rows = sum(task["rows"] for task in tasks)
+    verdict = "" if record["verdict"] is None else f"<strong>{escape(record['verdict'])}</strong> "
     return (
-        f"{len(tasks)} tasks with {count(n_rows, 'row')} in all, compared by the "
+        f"{verdict}{len(tasks)} tasks with {count(n_rows, 'row')} in all, compared by the "
         f"{record['relatedness']} measure. {escape(record['meaning'])}"
     )
 

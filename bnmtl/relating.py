@@ -7,6 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from bnmtl import related_report
+from bnmtl.gains import held_out_record, of_arcs
+from bnmtl.held_out import most_folds
 from bnmtl.io.run import RUN_FILE
 from bnmtl.output import OutputFolder, file_names
 from bnmtl.runs import (
@@ -14,6 +16,7 @@ from bnmtl.runs import (
     as_options,
     begin_record,
     check_belongs,
+    check_folds,
     common_parameters,
     prior_class,
     read_tasks,
@@ -31,8 +34,11 @@ _FIXED_FILES = (
     *("relatedness.csv", "order.csv", "relatedness.png", "dendrogram.png", "report.html"),
     RUN_FILE,
 )
-_LEARNING = "learning and comparing"
+_LEARNING, _HELD_OUT = "learning and comparing", "comparing on held-out rows"
+# Of the time that there is, if it is limited.
+_PARTS = {_LEARNING: 6, _HELD_OUT: 3, "pictures": 1}
 _PENALTY = 0.9
+_FOLDS = {"direct": 5, "indirect": 10}
 _MOST_PICTURES = 12  # of the distances to each task, if no principal one is given
 
 
@@ -65,24 +71,34 @@ def run(options, progress=None):
         For mistakes in the options or the data; nothing is written then.
     """
     clock = Clock()
-    limit = TimeLimit(options.time_limit, {_LEARNING: 9, "pictures": 1})
+    left_out = {_HELD_OUT} if options.folds == 0 else set()
+    parts = {stage: part for stage, part in _PARTS.items() if stage not in left_out}
+    limit = TimeLimit(options.time_limit, parts)
     folder = OutputFolder(options.out, options.force)
     folder.reserve(_FIXED_FILES)
     score = score_named(options)
     for name in ("penalty", "prior"):
         value = getattr(options, name)
         check_belongs(name, value, "relatedness", "direct", options.relatedness)
+    if options.folds == 0:
+        check_belongs("folds 0", 0, "relatedness", "direct", options.relatedness)
     with warnings_kept() as caught:
         tasks, origin = read_tasks(options)
         _check_tasks(tasks, options)
+        check_folds(options.folds, tasks)
         principals = _principals(options, tasks)
         files = _picture_files(principals) if options.principal else {}
         folder.reserve(files.values())
         common = common_parameters(options, tasks, score, progress)
         clock.lap("reading")
         common["time_limit"] = limit.of(_LEARNING)
-        table = _dissimilarity(options, tasks, common)
+        table = _dissimilarity(options, tasks, _learner(options, common))
         clock.lap(_LEARNING)
+        held_out = None
+        if _HELD_OUT in parts:
+            common["time_limit"] = limit.of(_HELD_OUT)
+            held_out = _held_out(options, tasks, _learner(options, common))
+            clock.lap(_HELD_OUT)
         pictures = _draw(table, principals, bool(options.principal), _unit(options, tasks))
         clock.lap("pictures")
         order = _order(table, principals)
@@ -92,6 +108,8 @@ def run(options, progress=None):
             ),
             **origin,
             **_record(options, tasks, order, files),
+            "held_out": held_out,
+            "verdict": _verdict(held_out),
         }
         result = Result(table, order, folder.path, record)
         with folder.writing() as temporary:
@@ -152,15 +170,44 @@ def _picture_files(principals):
     return dict(zip(principals, files.values(), strict=True))
 
 
-def _dissimilarity(options, tasks, common):
-    """Return the table that was asked for."""
+def _learner(options, common):
+    """Return the learner whose structures are compared."""
     from bnmtl.learners import MultitaskLearner, SingleTaskLearner
+
+    if options.relatedness == "indirect":
+        return SingleTaskLearner(**common)
+    prior = prior_class(options.prior or "paired")
+    return MultitaskLearner(prior=prior(penalty=_used_penalty(options)), **common)
+
+
+def _dissimilarity(options, tasks, learner):
+    """Return the table that was asked for."""
     from bnmtl.relatedness import direct, indirect
 
     if options.relatedness == "indirect":
-        return indirect(tasks, SingleTaskLearner(**common))
-    learner = MultitaskLearner(prior=prior_class(options.prior or "paired")(), **common)
+        return indirect(tasks, learner, options.folds or _FOLDS["indirect"])
     return direct(tasks, learner, _used_penalty(options), _is_normalized(tasks))
+
+
+def _held_out(options, tasks, learner):
+    """Return how well the rows of every fold are predicted by what is learned from the others."""
+    from bnmtl.learners import compare
+
+    n_folds = options.folds or min(_FOLDS[options.relatedness], most_folds(tasks))
+    return held_out_record(compare(learner, tasks, n_folds))
+
+
+def _verdict(held_out):
+    """Say whether there are structures to compare, None where no rows were held out."""
+    if held_out is None:
+        return None
+    is_found, sentence = of_arcs(held_out)
+    if is_found:
+        return sentence
+    return (
+        f"{sentence} So how close the tasks are cannot be told; more rows or fewer variables "
+        "(--ignore) may show more."
+    )
 
 
 def _used_penalty(options):

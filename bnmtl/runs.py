@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bnmtl import report
+from bnmtl.held_out import most_folds
 from bnmtl.io.knowledge import read_arcs, read_tiers
 from bnmtl.io.run import RUN_FILE
 
@@ -18,6 +19,7 @@ __all__ = [
     "as_options",
     "begin_record",
     "check_belongs",
+    "check_folds",
     "common_parameters",
     "digest",
     "prior_class",
@@ -181,6 +183,16 @@ def check_belongs(option, value, owner, needed, chosen):
         raise ValueError(
             f"`--{option}` belongs to `--{owner} {needed}`, and the {owner} is {chosen}; leave one "
             "of the two out."
+        )
+
+
+def check_folds(n_folds, tasks):
+    """Raise ValueError for a number of folds that no task has enough rows for."""
+    most = most_folds(tasks)
+    if n_folds is not None and n_folds != 0 and not 2 <= n_folds <= most:
+        raise ValueError(
+            f"`--folds` must be 0 or from 2 to the rows of the largest task, {most} (copies count "
+            f"once); {n_folds} was given."
         )
 
 

@@ -124,14 +124,15 @@ def test_every_option_reaches_the_learner(call, towns, tmp_path, given):
     options += ("--seed", "7", "--time-limit", "60", "--jobs", "2", "--starts", "3")
     assert call("relate", *TOWNS, *options)[0] == 0
     assert call("relate", *TOWNS, *options[4:], "--relatedness", "indirect", "--force")[0] == 0
-    (_, learner, penalty, normalize), (tasks, alone) = calls
+    (_, learner, penalty, normalize), (tasks, alone, cv) = calls
+    assert cv == 10
     assert (type(learner.prior), penalty, normalize) == (bnmtl.EditPrior, 0.5, False)
     assert type(alone) is bnmtl.SingleTaskLearner and tasks.names == ("north", "south", "west")
     for one in (learner, alone):
         assert (one.score.equivalent_sample_size, type(one.score)) == (3.0, bnmtl.BDs)
         assert (one.tiers, list(one.required)) == ([["a", "b"], ["c", "d"]], [("a", "c")])
         assert (one.max_parents, one.random_state, one.n_jobs, one.n_starts) == (2, 7, 2, 3)
-        assert 50 < one.time_limit <= 0.9 * 60
+        assert 30 < one.time_limit <= 0.6 * 60
     found = record(tmp_path / "bnmtl-relate")
     assert found["settings"]["relatedness"] == found["relatedness"] == "indirect"
     assert "penalty" not in found and found["settings"]["penalty"] is None
@@ -434,7 +435,8 @@ def test_neither_order_of_files_nor_jobs_nor_a_repetition_matters(call, towns, t
         (["north.csv", "other.csv"], "they share none: compare other tasks.\n"),
         (
             ["north.csv", "few.csv", "--relatedness", "indirect"],
-            "Task `few`: 9 rows are too few for the 10 folds of `--relatedness indirect`; take",
+            "Task `few`: 9 rows are too few for the 10 folds of `--relatedness indirect`; ask for "
+            "fewer with `--folds`, take direct",
         ),
         ([*TOWNS, "--principle", "north"], "no option of `bnmtl relate`: take `--principal`, or"),
         ([*TOWNS, "--restarts", "3", "--starts", "3"], "`--starts` belongs to `--search orders`"),
@@ -479,9 +481,7 @@ def test_relate_has_all_options_of_learn(call, monkeypatch):
         options[command] = set(re.findall(r"^\W+(--[a-z-]+) ", out, flags=re.MULTILINE))
     assert len(options["learn"]) == 27  # 26 fields with the path left out, and --help
     assert options["relate"] - options["learn"] == {"--relatedness", "--principal"}
-    assert options["learn"] - options["relate"] == {
-        *("--bootstrap", "--threshold", "--choose", "--folds")
-    }
+    assert options["learn"] - options["relate"] == {"--bootstrap", "--threshold", "--choose"}
 
 
 def test_force_replaces_what_either_command_has_left(call, towns, tmp_path, monkeypatch):
@@ -565,3 +565,50 @@ def test_columns_that_have_nothing_to_do_with_each_other_tell_nothing(call, tmp_
     assert "Nothing was found: no task has an arc, so how close the tasks are cannot be told" in err
     assert any("Nothing was found" in one for one in record(tmp_path / "bnmtl-relate")["warnings"])
     assert "Nothing was found" in (tmp_path / "bnmtl-relate" / "report.html").read_text()
+
+
+NOISE = ("relate", "noise.csv", "--task-column", "site", *QUICK)
+
+
+@pytest.fixture
+def noise(tmp_path):
+    """Columns that depend on nothing, some of which are joined by chance in one of three tasks."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(0, 3, (180, 30))).add_prefix("x")
+    table.assign(site=["a", "b", "c"] * 60).to_csv(tmp_path / "noise.csv", index=False)
+
+
+@pytest.mark.slow_without_jit
+def test_arcs_that_chance_made_tell_nothing(call, noise, tmp_path):
+    code, out, err = call(*NOISE)
+    assert code == 0 and "Nothing was found" not in err, "there are arcs"
+    kept = record(tmp_path / "bnmtl-relate")
+    difference, error = kept["held_out"]["differences"]["together - empty"]
+    assert difference <= error and kept["held_out"]["folds"] == 5
+    told = "Nothing was found: on held-out rows the learned arcs predict no better than no arcs"
+    assert kept["verdict"].startswith(told) and "how close the tasks are" in kept["verdict"]
+    assert told in " ".join(out.split())
+    page = (tmp_path / "bnmtl-relate" / "report.html").read_text(encoding="utf-8")
+    assert 0 < page.index(kept["verdict"]) < page.index("Each number counts")
+
+
+def test_what_is_found_is_told_with_its_gain(call, towns, tmp_path):
+    for measure, n_folds in (("direct", 3), ("indirect", 4)):
+        options = ("--relatedness", measure, "--folds", str(n_folds), "--force")
+        code, out, _ = call(*THREE, *options)
+        kept = record(tmp_path / "bnmtl-relate")
+        assert code == 0 and kept["held_out"]["folds"] == n_folds
+        assert kept["verdict"].startswith("On held-out rows the learned arcs gain ")
+        assert kept["verdict"] in " ".join(out.split())
+
+
+def test_folds_0_holds_out_nothing(call, towns, tmp_path):
+    code, out, _ = call(*THREE, "--folds", "0")
+    kept = record(tmp_path / "bnmtl-relate")
+    assert code == 0 and kept["held_out"] is kept["verdict"] is None
+    assert "held-out" not in out
+    err = mistake(call(*THREE, "--folds", "0", "--relatedness", "indirect", "--force"))
+    assert "`--folds 0` belongs to `--relatedness direct`" in err
+    for measure in ("direct", "indirect"):
+        err = mistake(call(*THREE, "--folds", "5000", "--relatedness", measure, "--force"))
+        assert "`--folds` must be 0 or from 2 to the rows of the largest task" in err
