@@ -12,6 +12,8 @@ from scipy import stats
 from bnmtl.tasks import Task, discretize, encode
 from bnmtl.tasks.association import signed_association, tau_b
 
+pytestmark = pytest.mark.beside_kernels
+
 
 def spread(counts):
     """The rows of a table of counts, as two columns of ranks."""

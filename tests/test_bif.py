@@ -12,6 +12,8 @@ from bnmtl import structures
 from bnmtl.io import read_bif, write_bif
 from bnmtl.networks import BayesNet
 
+pytestmark = pytest.mark.beside_kernels
+
 GOOD = """\
 network unknown {
 }
@@ -85,7 +87,6 @@ def read_with_pgmpy(path):
 
 
 # All eleven agree; these are the quick ones, with CHILD's states and HAILFINDER's numbers.
-@pytest.mark.beside_kernels
 @pytest.mark.parametrize("name", ["asia", "sachs", "child", "insurance", "hailfinder"])
 def test_pgmpy_reads_the_same(tmp_path, name):
     ours = structures.load(name)

@@ -14,6 +14,8 @@ from bnmtl import SingleTaskLearner, problems
 from bnmtl.data.feederwatch import ATTRIBUTES, REGIONS
 from bnmtl.tasks import encode
 
+pytestmark = pytest.mark.beside_kernels
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
@@ -119,7 +121,6 @@ def test_where_the_file_is(folder, monkeypatch, tmp_path):
         bird_tasks("BIRD-SITES", few)
 
 
-@pytest.mark.beside_kernels
 def test_the_scripts_show_sizes_or_one_line(tmp_path):
     def run(*arguments, script="bird_tasks"):
         command = [sys.executable, "-m", f"benchmarks.{script}", *arguments]
@@ -212,7 +213,6 @@ def test_sizes_leave_the_regions_meant():
         assert sizes == meant[name]
 
 
-@pytest.mark.slow_without_jit
 def test_a_trial_is_measured_as_the_learners_would(monkeypatch):
     networks = problems.perturb(problems.random_network(5, random_state=0), 3, 1, random_state=0)
     tasks = problems.sample(networks, 160, random_state=0)

@@ -18,6 +18,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bnmtl.calibration import AdaBoostM1, LogisticCorrection
 from bnmtl.calibration.boosting import _weights
 
+pytestmark = pytest.mark.beside_kernels
+
 STUMP = DecisionTreeClassifier(max_depth=1)
 LARGEST_VOTE = 0.5 * np.log((1 - 1e-10) / 1e-10)
 every_loss = pytest.mark.parametrize("loss", ["exponential", "logistic"])

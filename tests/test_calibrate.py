@@ -17,6 +17,8 @@ from bnmtl.calibration_report import best, verdict
 from bnmtl.io.run import read_run
 from bnmtl.metrics import prediction
 
+pytestmark = pytest.mark.beside_kernels
+
 FILES = ["measures.csv", "reliability.csv", "reliability.png", "report.html", "run.json"]
 FILES += ["scores.csv"]
 CALIBRATE = ("calibrate", "cases.csv", "--label", "y", "--score", "p", "--out", "out")

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from command import listing, mistake, record
 
+pytestmark = pytest.mark.beside_kernels
+
 APPLY = ("calibrate", "new.csv", "--score", "p", "--apply", "fitted", "--out", "out")
 COLUMNS = ["calibrated_platt", "calibrated_isotonic", "calibrated_platt_by_group"]
 

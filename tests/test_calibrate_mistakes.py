@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from command import listing, mistake
 
+pytestmark = pytest.mark.beside_kernels
+
 CALIBRATE = ("calibrate", "cases.csv", "--label", "y", "--score", "p", "--out", "out")
 
 # What is typed, and part of what is answered.

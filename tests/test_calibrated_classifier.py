@@ -29,10 +29,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bnmtl.calibration import CalibratedClassifier, IsotonicCalibrator, PlattCalibrator
 from bnmtl.metrics.prediction import root_mean_squared_error
 
+pytestmark = pytest.mark.beside_kernels
+
 LOGISTIC = LogisticRegression(solver="newton-cholesky")
 
 
-@pytest.mark.beside_kernels
 @parametrize_with_checks([CalibratedClassifier(LogisticRegression(), cv=2)])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)

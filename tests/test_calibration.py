@@ -21,6 +21,8 @@ from bnmtl.calibration import (
 )
 from bnmtl.calibration.platt_by_task import log_marginal
 
+pytestmark = pytest.mark.beside_kernels
+
 CALIBRATORS = [
     PlattCalibrator(),
     PlattCalibrator(scale="logit"),

@@ -23,6 +23,8 @@ from bnmtl.inference import markov_blanket
 from bnmtl.learners import PooledLearner
 from bnmtl.networks import BayesNet
 
+pytestmark = pytest.mark.beside_kernels
+
 ASIA = structures.load("asia")
 ROWS = ASIA.sample(400, random_state=0)
 # Classes are sorted, as scikit-learn has them; the network of the file says "yes" first.
@@ -460,7 +462,6 @@ def exceptions(classifier):
     return {**EXCEPTIONS, **(ONE_ROW if isinstance(classifier, MultiNetClassifier) else {})}
 
 
-@pytest.mark.slow_without_jit
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(
     [BayesNetClassifier(learner=QUICK), MultiNetClassifier(learner=QUICK)],

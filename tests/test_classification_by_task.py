@@ -11,6 +11,8 @@ from small import PLAIN
 from bnmtl import BayesNet, MultitaskLearner, PairedPrior, SingleTaskLearner, structures
 from bnmtl.classification import BayesNetClassifier, MultitaskBayesNetClassifier
 
+pytestmark = pytest.mark.beside_kernels
+
 ROWS = structures.load("asia").sample(400, random_state=0)
 # Classes are sorted, as scikit-learn has them; the network of the file says "yes" first.
 ROWS["bronc"] = ROWS["bronc"].cat.reorder_categories(["no", "yes"])
@@ -21,7 +23,6 @@ TOGETHER = MultitaskLearner(PairedPrior(0.9), n_starts=1, iterations=5, random_s
 CLINICS = {name: ROWS.sample(200, random_state=at) for at, name in enumerate("abc")}
 
 
-@pytest.mark.slow_without_jit
 def test_tasks_are_predicted_from_their_own_networks():
     classifier = MultitaskBayesNetClassifier("bronc", TOGETHER).fit(CLINICS)
     learner = clone(TOGETHER).fit(CLINICS)

@@ -23,6 +23,8 @@ from bnmtl.relatedness import TaskClusterer, direct
 from bnmtl.search import multitask
 from bnmtl.tasks import Tasks, encode
 
+pytestmark = pytest.mark.beside_kernels
+
 LEARNER = MultitaskLearner(PairedPrior(0.99), **CLIMB)
 CHOOSING = MultitaskLearnerCV(penalties=[0, 0.9, 1], validation=0.05, **CLIMB)
 NAMES = ["task1", "task2", "task3", "task4"]

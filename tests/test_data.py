@@ -10,6 +10,8 @@ import pytest
 from bnmtl import data
 from bnmtl.tasks import discretize, encode
 
+pytestmark = pytest.mark.beside_kernels
+
 CONDITIONS = {
     "cd3cd28": 853,
     "cd3cd28_icam2": 902,

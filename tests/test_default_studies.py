@@ -32,6 +32,8 @@ from bnmtl.confidence import MEANING
 from bnmtl.learners.folds import Fold
 from bnmtl.tasks import encode
 
+pytestmark = pytest.mark.beside_kernels
+
 
 @pytest.fixture(autouse=True)
 def closed():
@@ -73,7 +75,6 @@ def test_arcs_of_columns_of_noise_are_counted():
     assert counted({"one": chain})["in_all_tasks"] is None
 
 
-@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("learner", ["alone", "five together", "one structure, five"])
 def test_next_to_nothing_is_found_in_noise(kind, learner):
@@ -211,7 +212,6 @@ def test_tables_of_noise():
     assert no_structure_tables.draw(lines).axes
 
 
-@pytest.mark.slow_without_jit
 def test_folds_choose_no_arcs_for_noise_and_some_for_a_structure():
     chosen = {}
     for name, frames in {
@@ -294,7 +294,6 @@ def test_tables_of_sure_arcs():
     assert draw_sure(lines).axes
 
 
-@pytest.mark.beside_kernels
 def test_what_is_said_of_confidences_is_what_was_measured():
     lines = study.lines_of(sure_arcs)
     shares = {"1": [], "0.8": []}

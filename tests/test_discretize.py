@@ -12,6 +12,8 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 from bnmtl.tasks import Edges, discretize, encode
 
+pytestmark = pytest.mark.beside_kernels
+
 METHODS = ("quantile", "uniform", "kmeans")
 
 

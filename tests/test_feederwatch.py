@@ -13,6 +13,8 @@ from bnmtl.data import read_feederwatch
 from bnmtl.data.feederwatch import REGIONS, is_absent, region_of
 from bnmtl.tasks import encode
 
+pytestmark = pytest.mark.beside_kernels
+
 YARD = [f"yard_type_{name}" for name in ("pavement", "garden", "landsca", "woods", "desert")]
 HABITAT = [
     f"hab_{name}"

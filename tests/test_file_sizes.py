@@ -10,6 +10,8 @@ import bnmtl
 from bnmtl import file_sizes
 from bnmtl.tasks import encode
 
+pytestmark = pytest.mark.beside_kernels
+
 
 def table(n_columns, n_states, n_rows, seed=0):
     rng = np.random.default_rng(seed)

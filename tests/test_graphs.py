@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from bnmtl import graphs, structures
 
+pytestmark = pytest.mark.beside_kernels
+
 
 def all_dags(n):
     """Every DAG over the nodes 0..n-1."""

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from bnmtl import contraction, inference, structures
 from bnmtl.networks import BayesNet
 
+pytestmark = pytest.mark.beside_kernels
+
 
 @given(networks(), st.data())
 @settings(deadline=None, max_examples=30)
@@ -113,7 +115,6 @@ def test_impossible_evidence_has_probability_zero():
     assert np.isneginf(inference.log_evidence(asia, codes, 2)).tolist() == [True, False]
 
 
-@pytest.mark.beside_kernels
 def test_inference_does_not_depend_on_the_hash_seed():
     code = (
         "import numpy as np; from bnmtl import inference, structures;"

@@ -10,6 +10,8 @@ from bnmtl.gains import held_out_record
 from bnmtl.io import read_run
 from bnmtl.learners import compare
 
+pytestmark = pytest.mark.beside_kernels
+
 CLIMB = {"search": "hill-climbing", "restarts": 0, "random_state": 0}
 BOTH = ("learn", "north.csv", "south.csv", "--restarts", "0", "--bootstrap", "0")
 TASKS = {"north": frame(0), "south": frame(1)}
@@ -131,7 +133,6 @@ def test_an_equivalent_sample_size_does_not_go_with_a_mixture(call, files):
     assert "--equivalent-sample-size" in err and "bdeu" in err
 
 
-@pytest.mark.beside_kernels
 def test_few_rows_are_warned_of(call, files):
     rng = np.random.default_rng(0)
     few = pd.DataFrame(rng.integers(0, 2, (5, 9)), columns=list("abcdefghi"))
@@ -145,7 +146,6 @@ def test_few_rows_are_warned_of(call, files):
     assert any("fewer rows" in warning for warning in record(files / "run")["warnings"])
 
 
-@pytest.mark.beside_kernels
 def test_copies_of_all_rows_are_warned_of(call, files):
     rng = np.random.default_rng(0)
     once = pd.DataFrame(rng.integers(0, 2, (9, 5)), columns=list("abcde"))
@@ -158,7 +158,6 @@ def test_copies_of_all_rows_are_warned_of(call, files):
     assert any("twice" in warning for warning in record(files / "run")["warnings"])
 
 
-@pytest.mark.slow_without_jit
 def test_copied_noise_is_told_to_be_nothing(call, files):
     """Arcs there are, since every row counts twice; they predict no row but the copies."""
     rng = np.random.default_rng(1)
@@ -170,7 +169,6 @@ def test_copied_noise_is_told_to_be_nothing(call, files):
     assert "Nothing was found: on held-out rows the learned arcs predict no better" in out
 
 
-@pytest.mark.slow_without_jit
 def test_where_nothing_is_to_be_found_nothing_is_found(call, files):
     """Thirty independent columns, two tasks of 60 rows: the picture of noise has no arcs."""
     rng = np.random.default_rng(0)

@@ -15,6 +15,8 @@ from bnmtl.io import read_run
 from bnmtl.learners.derived import as_chosen, family_limits, with_graphs
 from bnmtl.options import Options
 
+pytestmark = pytest.mark.beside_kernels
+
 CLIMB = {"search": "hill-climbing", "restarts": 0, "random_state": 0}
 FAST = ("--restarts", "0", "--bootstrap", "5")
 

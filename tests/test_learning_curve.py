@@ -11,6 +11,8 @@ from pandas.testing import assert_frame_equal
 from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, learning_curve
 from bnmtl.metrics.prediction import brier_score, cross_entropy, root_mean_squared_error
 
+pytestmark = pytest.mark.beside_kernels
+
 RNG = np.random.default_rng(0)
 TRUE = RNG.random(1200)
 Y, SCORES = (RNG.random(1200) < TRUE).astype(int), 0.3 + 0.4 * TRUE

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from bnmtl import graphs, metrics, structures
 from bnmtl.networks import BayesNet
 
+pytestmark = pytest.mark.beside_kernels
+
 NAMES = "abcd"
 
 

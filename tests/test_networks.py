@@ -13,6 +13,8 @@ from bnmtl import parameters, structures
 from bnmtl.networks import BayesNet
 from bnmtl.tasks import encode
 
+pytestmark = pytest.mark.beside_kernels
+
 SPRINKLER = nx.DiGraph([("rain", "wet"), ("hose", "wet")])
 STATES = {"rain": ("no", "yes"), "hose": ("off", "on", "leaks"), "wet": ("no", "yes")}
 TABLES = {
@@ -294,7 +296,6 @@ def test_sample_does_not_depend_on_the_order_of_nodes(sprinkler):
     assert other.sample(100, random_state=1).equals(sprinkler.sample(100, random_state=1))
 
 
-@pytest.mark.beside_kernels
 def test_sample_does_not_depend_on_the_hash_seed():
     code = (
         "from bnmtl import structures, networks; import pandas as pd;"

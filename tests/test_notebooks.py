@@ -12,6 +12,8 @@ from nbclient import NotebookClient
 
 import bnmtl
 
+pytestmark = pytest.mark.beside_kernels
+
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 IMPORTS = {"bnmtl", "numpy", "pandas", "pathlib", "tempfile"}
@@ -157,7 +159,6 @@ def compiled():
     bnmtl.MultitaskLearnerCV(penalties=[0.9], cv=2, n_starts=1, random_state=0).fit(tasks)
 
 
-@pytest.mark.slow_without_jit
 @each
 def test_they_run_without_a_complaint(path, tmp_path, monkeypatch, compiled):
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))

@@ -18,6 +18,8 @@ from bnmtl.io.run import read_record, read_run
 from bnmtl.output import OutputFolder, file_names
 from bnmtl.tasks import encode
 
+pytestmark = pytest.mark.beside_kernels
+
 
 def fill(folder, names, extra=()):
     """Write a run of the given files, as the command line does."""

@@ -16,6 +16,8 @@ from bnmtl.confidence import arc_confidence
 from bnmtl.search.effort import Effort, in_parallel
 from bnmtl.tasks import encode
 
+pytestmark = pytest.mark.beside_kernels
+
 QUICK = {"n_starts": 2, "iterations": 5, "random_state": 0}
 LEARNERS = [
     SingleTaskLearner(**QUICK),
@@ -54,7 +56,6 @@ def test_calls_share_the_time_that_is_left():
     assert list(in_parallel(lambda effort: effort.deadline, [()], Effort(seed=0))) == [None]
 
 
-@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)
 def test_processes_learn_what_threads_learn(learner):
     expected = result(learner)
@@ -62,7 +63,6 @@ def test_processes_learn_what_threads_learn(learner):
         assert result(learner) == expected
 
 
-@pytest.mark.slow_without_jit
 def test_a_cluster_learns_what_one_machine_learns():
     """Two workers of dask, the extra [dask]."""
     distributed = pytest.importorskip("dask.distributed")
@@ -77,7 +77,6 @@ def test_a_cluster_learns_what_one_machine_learns():
         assert [result(learner) for learner in LEARNERS] == expected
 
 
-@pytest.mark.slow_without_jit
 def test_processes_count_the_replicates_that_threads_count():
     expected = arc_confidence(tasks(), LEARNERS[0], n_bootstrap=3)
     with joblib.parallel_config(backend="loky", n_jobs=2):

@@ -27,6 +27,8 @@ from bnmtl.plotting.graphs import sharing
 from bnmtl.plotting.layout import majority_arcs
 from bnmtl.plotting.table import _rows
 
+pytestmark = pytest.mark.beside_kernels
+
 ENGINES = [
     "layered",
     pytest.param(
@@ -222,7 +224,6 @@ def test_names_cut_short_stay_different():
     assert all(len(line) <= 20 for label in layout.labels.values() for line in label.split("\n"))
 
 
-@pytest.mark.beside_kernels
 def test_layout_does_not_depend_on_the_hash_seed_or_on_the_order_of_nodes():
     program = (
         "import networkx as nx; from bnmtl import plotting\n"

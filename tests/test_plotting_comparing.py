@@ -14,6 +14,8 @@ from bnmtl.metrics import edit_distance
 from bnmtl.plotting import fonts
 from bnmtl.plotting.comparing import _MISTAKES, _OWNERS
 
+pytestmark = pytest.mark.beside_kernels
+
 LONG = [f"{word} {'very long name ' * 6}{i}" for i, word in enumerate(["A", "A", "b", "c"])]
 
 

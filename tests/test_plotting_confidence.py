@@ -11,6 +11,8 @@ from bnmtl import plotting, structures
 from bnmtl.plotting.drawing import COLORS
 from bnmtl.plotting.signs import sign_places
 
+pytestmark = pytest.mark.beside_kernels
+
 
 def sure(**edges):
     """A table of confidences of task 1, from words such as ab=0.9."""

@@ -11,6 +11,8 @@ from pictures import assert_readable, texts
 from bnmtl import plotting
 from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, reliability
 
+pytestmark = pytest.mark.beside_kernels
+
 RNG = np.random.default_rng(0)
 P = 0.1 + 0.8 * RNG.random(200)
 Y = (RNG.random(200) < P).astype(int)

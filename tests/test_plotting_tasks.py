@@ -19,6 +19,8 @@ from bnmtl.plotting.dissimilarities import writer
 from bnmtl.plotting.drawing import COLORS
 from bnmtl.plotting.trees import cut_height, node_clusters
 
+pytestmark = pytest.mark.beside_kernels
+
 LONG = [f"{word} {'very long name ' * 6}{i}" for i, word in enumerate(["A", "A", "b", "c"])]
 ODD = ["$\\alpha$ costs $5", "a\nb\tc", "", "<b>&amp;", "\u03a3\u2192\u221e"]
 

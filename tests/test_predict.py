@@ -12,6 +12,8 @@ from bnmtl import BayesNet, learning, structures
 from bnmtl.options import Options
 from bnmtl.tasks import Edges, read
 
+pytestmark = pytest.mark.beside_kernels
+
 PREDICT = ("predict", "asia.bif", "rows.csv", "--target", "bronc", "--out", "out.csv")
 NEW = ["predicted_bronc", "p_bronc_yes", "p_bronc_no"]
 

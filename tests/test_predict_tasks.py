@@ -13,6 +13,8 @@ from bnmtl.io import read_run
 from bnmtl.options import Options
 from bnmtl.tasks import Edges
 
+pytestmark = pytest.mark.beside_kernels
+
 PREDICT = ("predict", "run", "new.csv", "--target", "b", "--out", "out.csv")
 ADDED = ["predicted_b", "p_b_0", "p_b_1"]
 QUICK = {"search": "hill-climbing", "restarts": 0, "penalty": 0.5}

@@ -29,6 +29,8 @@ from bnmtl.metrics.prediction import (
     root_mean_squared_error,
 )
 
+pytestmark = pytest.mark.beside_kernels
+
 OF_CASES = {
     "accuracy": accuracy,
     "f_score": f_score,

@@ -31,7 +31,7 @@ from bnmtl.learners import SingleTaskLearner
 from bnmtl.metrics.prediction import root_mean_squared_error
 
 # They call compiled code as users do, and compile none.
-pytestmark = pytest.mark.slow_without_jit
+pytestmark = pytest.mark.beside_kernels
 RNG = np.random.default_rng(0)
 QUICK = good_probabilities.QUICK
 

@@ -11,6 +11,8 @@ from bnmtl.networks import BayesNet
 from bnmtl.problems import ALARM_COMPONENTS, components, deletion, random_network, related, sample
 from bnmtl.problems.draws import random_tables
 
+pytestmark = pytest.mark.beside_kernels
+
 ALARM_COMP = [(), (0,), (1,), (2,), (0, 2)]
 
 
@@ -449,7 +451,6 @@ print(digest.hexdigest())
 """
 
 
-@pytest.mark.beside_kernels
 def test_nothing_depends_on_the_hash_seed():
     assert len(printed(FINGERPRINT)) == 1
 

@@ -8,6 +8,8 @@ from rich.console import Console
 
 from bnmtl.progress import Bar, ProgressEvent, Reporter
 
+pytestmark = pytest.mark.beside_kernels
+
 
 @pytest.fixture
 def bar():

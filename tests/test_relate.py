@@ -16,6 +16,8 @@ from bnmtl import plotting, relatedness, relating
 from bnmtl.io.run import read_record, read_run
 from bnmtl.options import RelateOptions
 
+pytestmark = pytest.mark.beside_kernels
+
 FIXED = [
     *("dendrogram.png", "order.csv", "relatedness.csv", "relatedness.png", "report.html"),
     "run.json",
@@ -346,7 +348,6 @@ def test_the_report(call, tmp_path, given):
         assert f"<summary>{block}</summary>" in text
 
 
-@pytest.mark.beside_kernels
 def test_many_tasks(call, tmp_path, given, monkeypatch):
     names = [f"task number {i:02}" for i in range(13)]
     given(square(names, 7 * np.abs(np.subtract.outer(range(13), range(13)))))
@@ -578,7 +579,6 @@ def noise(tmp_path):
     table.assign(site=["a", "b", "c"] * 60).to_csv(tmp_path / "noise.csv", index=False)
 
 
-@pytest.mark.slow_without_jit
 def test_arcs_that_chance_made_tell_nothing(call, noise, tmp_path):
     code, out, err = call(*NOISE)
     assert code == 0 and "Nothing was found" not in err, "there are arcs"

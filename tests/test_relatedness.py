@@ -32,6 +32,8 @@ from bnmtl.priors.listed import read_distances
 from bnmtl.relatedness import direct, indirect, true
 from bnmtl.tasks import encode
 
+pytestmark = pytest.mark.beside_kernels
+
 LEARNER = MultitaskLearner(**CLIMB)
 DAGS = list(naive.all_dags(4))
 MEASURES = {"direct": direct, "indirect": indirect}
@@ -222,7 +224,6 @@ def tables():
     return {name: table.to_numpy().tolist() for name, table in measured.items()}
 
 
-@pytest.mark.beside_kernels
 def test_the_hash_seed_does_not_matter():
     code = "import json, test_relatedness as t; print(json.dumps(t.tables()))"
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"

@@ -19,6 +19,8 @@ from bnmtl import (
 )
 from bnmtl.report import sharing_counts
 
+pytestmark = pytest.mark.beside_kernels
+
 NASTY = '<script>alert(1)</script> & "co"'
 
 

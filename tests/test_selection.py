@@ -30,6 +30,8 @@ from bnmtl.relatedness.sizes import SizeChoice
 from bnmtl.search import multitask
 from bnmtl.tasks import Tasks, encode
 
+pytestmark = pytest.mark.beside_kernels
+
 LEARNER = MultitaskLearner(PairedPrior(0.99), **CLIMB)
 CHOOSING = MultitaskLearnerCV(penalties=[0, 0.9, 1], validation=0.05, **CLIMB)
 NAMES = ["task1", "task2", "task3", "task4"]
@@ -379,7 +381,6 @@ def plain():
     return result(selected(partial(), CHOOSING, n_tasks="validation", relatedness="indirect"))
 
 
-@pytest.mark.beside_kernels
 def test_the_hash_seed_does_not_matter():
     code = "import json, test_selection as t; print(json.dumps(t.plain()))"
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"

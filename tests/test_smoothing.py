@@ -15,6 +15,8 @@ from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
 from bnmtl.scores import CONCENTRATIONS
 from bnmtl.smoothing import check_size, posterior_mean
 
+pytestmark = pytest.mark.beside_kernels
+
 CLIMB = {"search": "hill-climbing", "restarts": 0, "tabu": 0, "random_state": 0}
 
 

@@ -22,6 +22,8 @@ from bnmtl import (
     SingleTaskLearner,
 )
 
+pytestmark = pytest.mark.beside_kernels
+
 CLIMB = {"search": "hill-climbing", "restarts": 0, "tabu": 0, "random_state": 0}
 
 

@@ -5,6 +5,8 @@ import pytest
 
 from bnmtl import structures
 
+pytestmark = pytest.mark.beside_kernels
+
 # nodes, arcs, free parameters, largest number of parents
 EXPECTED = {
     "alarm": (37, 46, 509, 4),

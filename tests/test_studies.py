@@ -52,6 +52,8 @@ from bnmtl.penalty import penalty_grid
 from bnmtl.search.posterior import log_posterior
 from bnmtl.search.problem import Couplings
 
+pytestmark = pytest.mark.beside_kernels
+
 STUDIES = (
     *(
         boosting_steps,
@@ -72,7 +74,6 @@ def asia():
     return related.Related(networks, 300, 0)
 
 
-@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("variant", ["T", "S", "J"])
 @pytest.mark.parametrize("penalty", [0.0, 0.9])
 def test_searches_find_what_the_learners_find(asia, variant, penalty):
@@ -454,7 +455,6 @@ def test_lists_become_rows():
     ]
 
 
-@pytest.mark.slow_without_jit
 def test_a_group_of_the_pool_is_learned_once_and_as_the_learner_does():
     network = problems.random_network(6, random_state=0)
     networks = problems.perturb(network, 3, 2, random_state=0)
@@ -484,7 +484,6 @@ def test_a_group_of_the_pool_is_learned_once_and_as_the_learner_does():
     assert chosen is one.graphs[int(np.argmax(np.array(means) >= max(means) - 1e-9))]
 
 
-@pytest.mark.slow_without_jit
 def test_the_posterior_of_the_study_is_the_learners(asia):
     learner = MultitaskLearnerCV(**LEARNERS["S"], validation="posterior", random_state=3)
     learner.fit(asia.tasks)
@@ -523,7 +522,6 @@ def test_an_arc_probability_for_each_task(prior):
     assert posterior.log_posterior_by_task(identical, matrices, 0.0) == -np.inf
 
 
-@pytest.mark.slow_without_jit
 def test_groups_are_those_of_the_relatedness_room():
     network = problems.random_network(6, random_state=1)
     tasks = related.Related(problems.perturb(network, 4, 2, random_state=1), 400, 0).tasks

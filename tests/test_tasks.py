@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from bnmtl.tasks import Task, Tasks, encode, split
 
+pytestmark = pytest.mark.beside_kernels
+
 WHERE = "Task `task1`: column `x`"
 
 
@@ -586,7 +588,6 @@ def test_merged_states_keep_the_order_of_every_task(order, parts):
     assert turned.states["x"] == states
 
 
-@pytest.mark.beside_kernels
 def test_the_hash_seed_does_not_matter():
     program = (
         "import pandas as pd, warnings; warnings.simplefilter('ignore')\n"

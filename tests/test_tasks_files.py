@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from bnmtl.tasks import encode, read
 
+pytestmark = pytest.mark.beside_kernels
+
 
 def write(folder, **files):
     """Write files, named by keyword with _ for the dot, and return their paths."""

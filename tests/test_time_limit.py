@@ -10,6 +10,8 @@ from command import record
 
 from bnmtl.time_limit import TimeLimit
 
+pytestmark = pytest.mark.beside_kernels
+
 
 def test_stages_share_what_is_left(monkeypatch):
     now = [100.0]
