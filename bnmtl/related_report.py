@@ -2,11 +2,13 @@
 
 from html import escape
 
+from bnmtl.gains import of_arcs
 from bnmtl.page import count, image, messages_section, settings_section, table, write_page
 from bnmtl.report import versions
 
 __all__ = ["write"]
 
+_NOT_HERE = "; here, where nothing was found, they are not"
 _GAP = '<span class="gap">\u2016</span>'
 
 
@@ -79,11 +81,13 @@ def _order_section(result, pictures):
             '<p class="note">Pictures are left out for so many tasks; <code>--principal T</code> '
             "draws that of one.</p>"
         )
+    held_out = result.record["held_out"]
+    by_chance = held_out is not None and not of_arcs(held_out)[0]
     return (
         "<h2>From one task to the others</h2>\n"
         "<p>The other tasks, the nearest first. The largest step from one to the next is the gap, "
         f"marked {_GAP}: the tasks before it, in bold, are the first candidates for being learned "
-        "together with the principal one.</p>\n"
+        f"together with the principal one{_NOT_HERE if by_chance else ''}.</p>\n"
         f"{table(['principal task', 'the others', 'before<br>the gap'], rows, 2)}\n"
         f'<div class="panels">{panels}</div>'
     )

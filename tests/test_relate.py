@@ -590,6 +590,7 @@ def test_arcs_that_chance_made_tell_nothing(call, noise, tmp_path):
     assert told in " ".join(out.split())
     page = (tmp_path / "bnmtl-relate" / "report.html").read_text(encoding="utf-8")
     assert 0 < page.index(kept["verdict"]) < page.index("Each number counts")
+    assert "here, where nothing was found, they are not" in page
 
 
 def test_what_is_found_is_told_with_its_gain(call, towns, tmp_path):
@@ -600,6 +601,7 @@ def test_what_is_found_is_told_with_its_gain(call, towns, tmp_path):
         assert code == 0 and kept["held_out"]["folds"] == n_folds
         assert kept["verdict"].startswith("On held-out rows the learned arcs gain ")
         assert kept["verdict"] in " ".join(out.split())
+        assert "where nothing was found" not in (tmp_path / "bnmtl-relate/report.html").read_text()
 
 
 def test_folds_0_holds_out_nothing(call, towns, tmp_path):
