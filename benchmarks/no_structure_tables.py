@@ -22,6 +22,13 @@ IN_SHORT = {
     "BIC: alone": "alone, BIC",
     "BDeu, uniform: alone": "alone, BDeu and uniform prior",
 }
+TOLD = {
+    "alone": "learn, one task",
+    "two together": "learn, two",
+    "five together": "learn, five",
+    "relate, direct": "relate, five, direct",
+    "relate, indirect": "relate, five, indirect",
+}
 
 
 def tables(lines):
@@ -30,7 +37,22 @@ def tables(lines):
         "no_structure": markdown(_false_arcs(lines)),
         "no_structure_claims": markdown(_claims(lines)),
         "no_structure_in_short": markdown(_in_short(lines)),
+        "no_structure_told": markdown(_told(lines)),
     }
+
+
+def _told(lines):
+    """By rows, of how many cases a command says that something was found."""
+    own = _independent(lines)
+    own = own[own["columns"] == 30]
+    rows = []
+    for n_rows, found in own.groupby("rows"):
+        row = {"rows": n_rows}
+        for learner, title in TOLD.items():
+            told = found[found["learner"] == learner].get("told", pd.Series(dtype=float)).dropna()
+            row[title] = f"{told.sum():.0f} of {len(told)}" if len(told) else ""
+        rows.append(row)
+    return pd.DataFrame(rows, columns=["rows", *TOLD.values()])
 
 
 def _in_short(lines):

@@ -80,7 +80,15 @@ def test_arcs_of_columns_of_noise_are_counted():
 def test_next_to_nothing_is_found_in_noise(kind, learner):
     """A small part of the study; the old defaults find dozens of arcs in the same columns."""
     frames = {f"task{task}": independent_columns(kind, 10, 60, [0, task]) for task in range(5)}
-    assert line_of(learner, frames, 0)["false_arcs"] <= 0.5
+    line = line_of(learner, frames, 0)
+    assert line["false_arcs"] <= 0.5
+    assert line.get("told", 0) == 0
+
+
+@pytest.mark.parametrize("learner", ["alone", "two together", "relate, direct", "relate, indirect"])
+def test_what_is_found_in_a_structure_is_told(learner):
+    assert line_of(learner, related(), 0)["told"] == 1
+    assert "told" not in line_of(f"BIC: {learner}", related(), 0)
 
 
 def test_old_defaults_did_find_arcs_in_noise():
@@ -196,6 +204,7 @@ def test_tables_of_noise():
             "false_arcs": 1.0 * trial,
             "in_all_tasks": None if learner == "alone" else 0,
             "compelled": 0.0,
+            "told": None if trial == 0 else trial - 1,
         }
         for learner in ("alone", "five together")
         for n_rows in (10, 20)
@@ -209,6 +218,7 @@ def test_tables_of_noise():
         "| five together | 1.00 ± 0.37 | 1.00 | 1.00 | 0.00 | 0.00 |"
         in (tables["no_structure_claims"])
     )
+    assert tables["no_structure_told"].endswith("| 20 | 1 of 2 |  | 1 of 2 |  |  |")
     assert no_structure_tables.draw(lines).axes
 
 
