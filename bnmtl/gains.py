@@ -2,7 +2,7 @@
 
 import math
 
-__all__ = ["WAYS", "held_out_record", "of_arcs", "sentences", "value"]
+__all__ = ["NOTHING", "WAYS", "held_out_record", "of_arcs", "sentences", "value"]
 
 # How a penalty was chosen, by what a learner calls it.
 WAYS = {
@@ -13,6 +13,7 @@ WAYS = {
 }
 # How many standard errors a difference has to be to be believed.
 _SURE = 2.0
+NOTHING = "Nothing was found"
 _MORE = "More rows or fewer variables (--ignore) may show more."
 
 
@@ -63,7 +64,7 @@ def of_arcs(record):
     difference, error = differences[f"{way} - empty"]
     if difference <= error:
         return False, (
-            "Nothing was found: on held-out rows the learned arcs predict no better than no arcs "
+            f"{NOTHING}: on held-out rows the learned arcs predict no better than no arcs "
             f"({value(difference, error)} nats a row)."
         )
     size = value(difference, error, False)
@@ -97,7 +98,7 @@ def sentences(record, n_arcs, ended_by=()):
     if not n_arcs and ended_by:
         return ["The search was ended before it found an arc; more time may show some."]
     if not n_arcs:
-        return [f"Nothing was found: no task has an arc. {_MORE}"]
+        return [f"{NOTHING}: no task has an arc. {_MORE}"]
     is_found, first = of_arcs(record)
     if not is_found:
         return [f"{first} {_MORE}"]

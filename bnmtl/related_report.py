@@ -2,7 +2,7 @@
 
 from html import escape
 
-from bnmtl.gains import of_arcs
+from bnmtl.gains import NOTHING
 from bnmtl.page import count, image, messages_section, settings_section, table, write_page
 from bnmtl.report import versions
 
@@ -81,8 +81,7 @@ def _order_section(result, pictures):
             '<p class="note">Pictures are left out for so many tasks; <code>--principal T</code> '
             "draws that of one.</p>"
         )
-    held_out = result.record["held_out"]
-    by_chance = held_out is not None and not of_arcs(held_out)[0]
+    by_chance = (result.record["verdict"] or "").startswith(NOTHING)
     return (
         "<h2>From one task to the others</h2>\n"
         "<p>The other tasks, the nearest first. The largest step from one to the next is the gap, "

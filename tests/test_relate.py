@@ -60,7 +60,9 @@ def given(monkeypatch):
 
 def square(names, values):
     labels = pd.Index(names, name="task")
-    return pd.DataFrame(np.array(values, dtype=float), index=labels, columns=labels)
+    table = pd.DataFrame(np.array(values, dtype=float), index=labels, columns=labels)
+    table.attrs["n_arcs"] = 1
+    return table
 
 
 def read_square(path):
@@ -565,7 +567,8 @@ def test_columns_that_have_nothing_to_do_with_each_other_tell_nothing(call, tmp_
     assert code == 0
     assert "Nothing was found: no task has an arc, so how close the tasks are cannot be told" in err
     assert any("Nothing was found" in one for one in record(tmp_path / "bnmtl-relate")["warnings"])
-    assert "Nothing was found" in (tmp_path / "bnmtl-relate" / "report.html").read_text()
+    assert record(tmp_path / "bnmtl-relate")["verdict"] == "Nothing was found: no task has an arc."
+    assert "where nothing was found" in (tmp_path / "bnmtl-relate" / "report.html").read_text()
 
 
 NOISE = ("relate", "noise.csv", "--task-column", "site", *QUICK)

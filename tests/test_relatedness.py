@@ -112,9 +112,12 @@ def test_true_takes_networks_and_leaves_constant_variables_out():
 def test_direct_compares_structures_learned_together_at_a_small_penalty(make, prior):
     tasks = make()
     small = clone(prior).set_params(penalty=0.9)
-    expected = true(MultitaskLearner(small, **CLIMB).fit(tasks).configuration_)
+    graphs = MultitaskLearner(small, **CLIMB).fit(tasks).configuration_
+    expected = true(graphs)
     assert expected.to_numpy().any()
-    assert direct(tasks, MultitaskLearner(prior, **CLIMB)).equals(expected)
+    table = direct(tasks, MultitaskLearner(prior, **CLIMB))
+    assert table.equals(expected)
+    assert table.attrs["n_arcs"] == sum(graph.number_of_edges() for graph in graphs.values())
     assert direct(tasks, MultitaskLearnerCV(prior, **CLIMB)).equals(expected)
     other = direct(tasks, LEARNER, penalty=0.999)
     assert other.to_numpy().sum() < expected.to_numpy().sum()
@@ -174,6 +177,7 @@ def test_indirect_is_what_other_structures_lose_fold_by_fold(make):
             for s in alone:
                 expected.loc[s, t] += (scores[t] - scores[s]) / n_folds
     table = indirect(tasks, LEARNER, cv=n_folds)
+    assert table.attrs["n_arcs"] == sum(graph.number_of_edges() for graph in alone.values())
     assert np.allclose(table, expected, rtol=0, atol=1e-12)
     assert (np.diag(table) == 0).all()
     assert not np.allclose(table, table.T)

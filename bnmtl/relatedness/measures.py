@@ -49,7 +49,8 @@ def direct(tasks, learner, penalty=0.9, normalize=None):
     Returns
     -------
     pandas.DataFrame, tasks by tasks
-        Symmetric. Where all tasks have the same variables, a pseudo-metric.
+        Symmetric. Where all tasks have the same variables, a pseudo-metric. Its
+        ``attrs["n_arcs"]`` counts the arcs of the structures that are compared.
 
     Raises
     ------
@@ -83,8 +84,8 @@ def direct(tasks, learner, penalty=0.9, normalize=None):
 def direct_of(groups, penalty=0.9, normalize=None):
     """`direct` for the rows and the learner of groups of tasks."""
     learner = groups.fit(at_penalty(groups.learner, penalty))
-    _warn_of_no_arcs(learner.configuration_)
-    return _distances(learner.configuration_, normalize, _weights(learner.prior))
+    table = _distances(learner.configuration_, normalize, _weights(learner.prior))
+    return _with_arcs(table, learner.configuration_)
 
 
 def true(configuration, normalize=None):
@@ -147,7 +148,8 @@ def indirect(tasks, learner, cv=10):
     Returns
     -------
     pandas.DataFrame, tasks by tasks
-        Not symmetric; small entries may be negative.
+        Not symmetric; small entries may be negative. Its ``attrs["n_arcs"]`` counts the arcs of
+        the structures that are compared.
 
     Raises
     ------
@@ -183,7 +185,6 @@ def indirect_of(groups, cv):
     check_sample_size(size)
     folds = held_out_rows(tasks, None, cv, groups.learner.random_state, purpose="relatedness")
     alone = groups.fit(apart(groups.learner)).configuration_
-    _warn_of_no_arcs(alone)
     losses = np.zeros((len(tasks), len(tasks)))
     for held_out in folds:
         train, test = parted(tasks, held_out)
@@ -191,7 +192,7 @@ def indirect_of(groups, cv):
             own = HeldOut(train[name], test[name], size)
             means = np.array([own.mean(_cut(graph, task.variables)) for graph in alone.values()])
             losses[:, t] += (means[t] - means) / len(folds)
-    return pd.DataFrame(losses, index=_labels(tasks), columns=_labels(tasks))
+    return _with_arcs(pd.DataFrame(losses, index=_labels(tasks), columns=_labels(tasks)), alone)
 
 
 def _all_of(tasks, learner, report):
@@ -203,13 +204,15 @@ def _all_of(tasks, learner, report):
     return Groups(changed(learner, random_state=seed), encoded, encoded, report)
 
 
-def _warn_of_no_arcs(configuration):
-    """Say that tasks are not close but unknown where no structure was found."""
-    if not any(graph.number_of_edges() for graph in configuration.values()):
+def _with_arcs(table, configuration):
+    """A table that knows its number of arcs; without any, tasks are not close but unknown."""
+    table.attrs["n_arcs"] = sum(graph.number_of_edges() for graph in configuration.values())
+    if not table.attrs["n_arcs"]:
         warn(
             "Nothing was found: no task has an arc, so how close the tasks are cannot be told; "
             "more rows or fewer variables may show more."
         )
+    return table
 
 
 def _cut(graph, variables):
