@@ -104,8 +104,8 @@ def relate(options):
         result = run(options, progress)
     _show_warnings(result)
     _print_dissimilarity(result)
-    told = [result.record["verdict"] or "", result.record["meaning"]]
-    lines = [line for text in told if text for line in textwrap.wrap(text, 100)]
+    told = [result.record["verdict"], result.record["meaning"]]
+    lines = [line for text in told for line in textwrap.wrap(text, 100)]
     _print_lines(["", *lines, _where(result)])
 
 

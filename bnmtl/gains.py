@@ -93,12 +93,12 @@ def sentences(record, n_arcs, ended_by=()):
     >>> sentences(record, 3)
     ['On held-out rows the learned arcs gain 0.50 ± 0.10 nats a row over no arcs.']
     """
-    if record is None:
-        return ["No rows were held out, so what the arcs are worth is not known."]
     if not n_arcs and ended_by:
         return ["The search was ended before it found an arc; more time may show some."]
     if not n_arcs:
         return [f"{NOTHING}: no task has an arc. {_MORE}"]
+    if record is None:
+        return ["No rows were held out, so what the arcs are worth is not known."]
     is_found, first = of_arcs(record)
     if not is_found:
         return [f"{first} {_MORE}"]

@@ -47,10 +47,10 @@ def write(path, result, pictures, settings, times):
 def _lead(record):
     tasks = record["tasks"]
     n_rows = sum(task["rows"] for task in tasks)
-    verdict = "" if record["verdict"] is None else f"<strong>{escape(record['verdict'])}</strong> "
     return (
-        f"{verdict}{len(tasks)} tasks with {count(n_rows, 'row')} in all, compared by the "
-        f"{record['relatedness']} measure. {escape(record['meaning'])}"
+        f"<strong>{escape(record['verdict'])}</strong> {len(tasks)} tasks with "
+        f"{count(n_rows, 'row')} in all, compared by the {record['relatedness']} measure. "
+        f"{escape(record['meaning'])}"
     )
 
 
@@ -81,7 +81,7 @@ def _order_section(result, pictures):
             '<p class="note">Pictures are left out for so many tasks; <code>--principal T</code> '
             "draws that of one.</p>"
         )
-    by_chance = (result.record["verdict"] or "").startswith(NOTHING)
+    by_chance = result.record["verdict"].startswith(NOTHING)
     return (
         "<h2>From one task to the others</h2>\n"
         "<p>The other tasks, the nearest first. The largest step from one to the next is the gap, "

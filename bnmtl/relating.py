@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from bnmtl import related_report
-from bnmtl.gains import NOTHING, held_out_record, of_arcs
+from bnmtl.gains import NOTHING, held_out_record, sentences
 from bnmtl.held_out import most_folds
 from bnmtl.io.run import RUN_FILE
 from bnmtl.output import OutputFolder, file_names
@@ -94,8 +94,8 @@ def run(options, progress=None):
         common["time_limit"] = limit.of(_LEARNING)
         table = _dissimilarity(options, tasks, _learner(options, common))
         clock.lap(_LEARNING)
-        held_out, has_arcs = None, table.attrs["n_arcs"] > 0
-        if _HELD_OUT in parts and has_arcs:
+        held_out = None
+        if _HELD_OUT in parts and table.attrs["n_arcs"]:
             common["time_limit"] = limit.of(_HELD_OUT)
             held_out = _held_out(options, tasks, _learner(options, common))
             clock.lap(_HELD_OUT)
@@ -109,7 +109,7 @@ def run(options, progress=None):
             **origin,
             **_record(options, tasks, order, files),
             "held_out": held_out,
-            "verdict": _verdict(has_arcs, held_out),
+            "verdict": _verdict(held_out, **table.attrs),
         }
         result = Result(table, order, folder.path, record)
         with folder.writing() as temporary:
@@ -197,19 +197,12 @@ def _held_out(options, tasks, learner):
     return held_out_record(compare(learner, tasks, n_folds))
 
 
-def _verdict(has_arcs, held_out):
-    """Say whether there are structures to compare, None where no rows were held out."""
-    if not has_arcs:
-        return f"{NOTHING}: no task has an arc."
-    if held_out is None:
-        return None
-    is_found, sentence = of_arcs(held_out)
-    if is_found:
+def _verdict(held_out, n_arcs, ended_by):
+    """Say whether there are structures to compare."""
+    sentence = sentences(held_out, n_arcs, ended_by)[0]
+    if n_arcs and not sentence.startswith(NOTHING):
         return sentence
-    return (
-        f"{sentence} So how close the tasks are cannot be told; more rows or fewer variables "
-        "(--ignore) may show more."
-    )
+    return f"{sentence} How close the tasks are cannot be told."
 
 
 def _used_penalty(options):

@@ -61,7 +61,7 @@ def given(monkeypatch):
 def square(names, values):
     labels = pd.Index(names, name="task")
     table = pd.DataFrame(np.array(values, dtype=float), index=labels, columns=labels)
-    table.attrs["n_arcs"] = 1
+    table.attrs.update(n_arcs=1, ended_by=())
     return table
 
 
@@ -567,7 +567,8 @@ def test_columns_that_have_nothing_to_do_with_each_other_tell_nothing(call, tmp_
     assert code == 0
     assert "Nothing was found: no task has an arc, so how close the tasks are cannot be told" in err
     assert any("Nothing was found" in one for one in record(tmp_path / "bnmtl-relate")["warnings"])
-    assert record(tmp_path / "bnmtl-relate")["verdict"] == "Nothing was found: no task has an arc."
+    told = "Nothing was found: no task has an arc. More rows or fewer variables (--ignore) may show"
+    assert record(tmp_path / "bnmtl-relate")["verdict"].startswith(told)
     assert "where nothing was found" in (tmp_path / "bnmtl-relate" / "report.html").read_text()
 
 
@@ -589,7 +590,7 @@ def test_arcs_that_chance_made_tell_nothing(call, noise, tmp_path):
     difference, error = kept["held_out"]["differences"]["together - empty"]
     assert difference <= error and kept["held_out"]["folds"] == 5
     told = "Nothing was found: on held-out rows the learned arcs predict no better than no arcs"
-    assert kept["verdict"].startswith(told) and "how close the tasks are" in kept["verdict"]
+    assert kept["verdict"].startswith(told) and "How close the tasks are" in kept["verdict"]
     assert told in " ".join(out.split())
     page = (tmp_path / "bnmtl-relate" / "report.html").read_text(encoding="utf-8")
     assert 0 < page.index(kept["verdict"]) < page.index("Each number counts")
@@ -610,10 +611,19 @@ def test_what_is_found_is_told_with_its_gain(call, towns, tmp_path):
 def test_folds_0_holds_out_nothing(call, towns, tmp_path):
     code, out, _ = call(*THREE, "--folds", "0")
     kept = record(tmp_path / "bnmtl-relate")
-    assert code == 0 and kept["held_out"] is kept["verdict"] is None
-    assert "held-out" not in out
+    assert code == 0 and kept["held_out"] is None
+    told = "No rows were held out, so what the arcs are worth is not known."
+    assert kept["verdict"] == told and told in out
     err = mistake(call(*THREE, "--folds", "0", "--relatedness", "indirect", "--force"))
     assert "`--folds 0` belongs to `--relatedness direct`" in err
     for measure in ("direct", "indirect"):
         err = mistake(call(*THREE, "--folds", "5000", "--relatedness", measure, "--force"))
         assert "`--folds` must be 0 or from 2 to the rows of the largest task" in err
+
+
+def test_a_search_without_time_has_not_found_that_there_is_nothing(call, towns, tmp_path):
+    for measure in ("direct", "indirect"):
+        options = ("--relatedness", measure, "--time-limit", "0", "--force")
+        code, out, err = call("relate", *TOWNS, *options)
+        assert code == 0 and "Nothing was found" not in out + err
+        assert "The search was ended before it found an arc" in out

@@ -49,8 +49,9 @@ def direct(tasks, learner, penalty=0.9, normalize=None):
     Returns
     -------
     pandas.DataFrame, tasks by tasks
-        Symmetric. Where all tasks have the same variables, a pseudo-metric. Its
-        ``attrs["n_arcs"]`` counts the arcs of the structures that are compared.
+        Symmetric. Where all tasks have the same variables, a pseudo-metric. Its ``attrs`` tell of
+        the structures that are compared: how many arcs they have (``n_arcs``), and what limits
+        ended the search for them (``ended_by``).
 
     Raises
     ------
@@ -85,7 +86,7 @@ def direct_of(groups, penalty=0.9, normalize=None):
     """`direct` for the rows and the learner of groups of tasks."""
     learner = groups.fit(at_penalty(groups.learner, penalty))
     table = _distances(learner.configuration_, normalize, _weights(learner.prior))
-    return _with_arcs(table, learner.configuration_)
+    return _with_arcs(table, learner)
 
 
 def true(configuration, normalize=None):
@@ -148,8 +149,7 @@ def indirect(tasks, learner, cv=10):
     Returns
     -------
     pandas.DataFrame, tasks by tasks
-        Not symmetric; small entries may be negative. Its ``attrs["n_arcs"]`` counts the arcs of
-        the structures that are compared.
+        Not symmetric; small entries may be negative. Its ``attrs`` are those of `direct`.
 
     Raises
     ------
@@ -184,7 +184,8 @@ def indirect_of(groups, cv):
     tasks, size = groups.tasks, groups.learner.parameter_sample_size
     check_sample_size(size)
     folds = held_out_rows(tasks, None, cv, groups.learner.random_state, purpose="relatedness")
-    alone = groups.fit(apart(groups.learner)).configuration_
+    learner = groups.fit(apart(groups.learner))
+    alone = learner.configuration_
     losses = np.zeros((len(tasks), len(tasks)))
     for held_out in folds:
         train, test = parted(tasks, held_out)
@@ -192,7 +193,8 @@ def indirect_of(groups, cv):
             own = HeldOut(train[name], test[name], size)
             means = np.array([own.mean(_cut(graph, task.variables)) for graph in alone.values()])
             losses[:, t] += (means[t] - means) / len(folds)
-    return _with_arcs(pd.DataFrame(losses, index=_labels(tasks), columns=_labels(tasks)), alone)
+    table = pd.DataFrame(losses, index=_labels(tasks), columns=_labels(tasks))
+    return _with_arcs(table, learner)
 
 
 def _all_of(tasks, learner, report):
@@ -204,10 +206,11 @@ def _all_of(tasks, learner, report):
     return Groups(changed(learner, random_state=seed), encoded, encoded, report)
 
 
-def _with_arcs(table, configuration):
+def _with_arcs(table, learner):
     """A table that knows its number of arcs; without any, tasks are not close but unknown."""
-    table.attrs["n_arcs"] = sum(graph.number_of_edges() for graph in configuration.values())
-    if not table.attrs["n_arcs"]:
+    n_arcs = sum(graph.number_of_edges() for graph in learner.configuration_.values())
+    table.attrs.update(n_arcs=n_arcs, ended_by=learner.ended_by_)
+    if not n_arcs and not learner.ended_by_:
         warn(
             "Nothing was found: no task has an arc, so how close the tasks are cannot be told; "
             "more rows or fewer variables may show more."
