@@ -43,30 +43,30 @@ def tables(lines):
 
 def _told(lines):
     """By rows, of how many cases a command says that something was found."""
-    own = _independent(lines)
-    own = own[own["columns"] == 30]
-    rows = []
-    for n_rows, found in own.groupby("rows"):
-        row = {"rows": n_rows}
-        for learner, title in TOLD.items():
-            told = found[found["learner"] == learner].get("told", pd.Series(dtype=float)).dropna()
-            row[title] = f"{told.sum():.0f} of {len(told)}" if len(told) else ""
-        rows.append(row)
-    return pd.DataFrame(rows, columns=["rows", *TOLD.values()])
+
+    def written(own):
+        told = own["told"].dropna() if "told" in own else own.iloc[:0]
+        return f"{told.sum():.0f} of {len(told)}" if len(told) else ""
+
+    return _by_rows(lines, TOLD, written)
 
 
 def _in_short(lines):
     """False arcs by rows and learner, over the kinds of independent columns."""
+    return _by_rows(
+        lines, IN_SHORT, lambda own: mean_and_error(own["false_arcs"]) if len(own) else ""
+    )
+
+
+def _by_rows(lines, titles, written):
+    """A row for each number of rows and a column for each learner, of 30 independent columns."""
     own = _independent(lines)
     own = own[own["columns"] == 30]
     rows = []
     for n_rows, found in own.groupby("rows"):
-        row = {"rows": n_rows}
-        for learner, title in IN_SHORT.items():
-            values = found[found["learner"] == learner]["false_arcs"]
-            row[title] = mean_and_error(values) if len(values) else ""
-        rows.append(row)
-    return pd.DataFrame(rows, columns=["rows", *IN_SHORT.values()])
+        by_title = {title: found[found["learner"] == name] for name, title in titles.items()}
+        rows.append({"rows": n_rows, **{title: written(of) for title, of in by_title.items()}})
+    return pd.DataFrame(rows, columns=["rows", *titles.values()])
 
 
 def _false_arcs(lines):
