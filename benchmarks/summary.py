@@ -25,7 +25,7 @@ def mean_and_error(values, digits=2):
     values = values[~np.isnan(values)]
     if len(values) < 2:
         return f"{values[0]:.{digits}f}" if len(values) else ""
-    return f"{values.mean():.{digits}f} ± {stats.sem(values):.{digits}f}"
+    return f"{values.mean():z.{digits}f} ± {stats.sem(values):.{digits}f}"
 
 
 def reached(lines):
