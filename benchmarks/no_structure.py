@@ -31,6 +31,7 @@ from bnmtl.confidence import arc_confidence, consensus
 from bnmtl.gains import held_out_record, of_arcs
 from bnmtl.graphs import compelled_arcs
 from bnmtl.learners import compare
+from bnmtl.relating import FOLDS, PENALTY
 from bnmtl.scores import CONCENTRATIONS
 from bnmtl.tasks import encode
 
@@ -165,7 +166,7 @@ def line_of(learner, frames, trial):
     fitted = _learner(name, how, settings).fit(tasks)
     line = counted(fitted.configuration_)
     if not name and how != "one structure, five":
-        n_folds = 5 if how == "relate, direct" else None
+        n_folds = FOLDS["direct"] if how == "relate, direct" else None
         is_found, _ = of_arcs(held_out_record(compare(fitted, tasks, n_folds)))
         line["told"] = int(is_found and line["false_arcs"] > 0)
     return line
@@ -177,7 +178,7 @@ def _learner(name, how, settings):
     if how == "one structure, five":
         return IdenticalLearner(**settings)
     if how == "relate, direct":
-        return MultitaskLearner(PairedPrior(0.9), **settings)
+        return MultitaskLearner(PairedPrior(PENALTY), **settings)
     if name == "BDeu, uniform":
         # The earlier default chose by ten folds, which takes too long here; the penalty is given.
         return MultitaskLearner(PairedPrior(0.99), **settings)

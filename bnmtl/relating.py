@@ -1,6 +1,7 @@
 """One run of `bnmtl relate`: data in, dissimilarities, and everything that its folder holds."""
 
 import itertools
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from bnmtl.runs import (
 from bnmtl.tasks.wording import listed
 from bnmtl.time_limit import TimeLimit
 
-__all__ = ["Result", "run"]
+__all__ = ["FOLDS", "PENALTY", "Result", "run"]
 
 _FIXED_FILES = (
     *("relatedness.csv", "order.csv", "relatedness.png", "dendrogram.png", "report.html"),
@@ -37,8 +38,8 @@ _FIXED_FILES = (
 _LEARNING, _HELD_OUT = "learning and comparing", "comparing on held-out rows"
 # Of the time that there is, if it is limited.
 _PARTS = {_LEARNING: 6, _HELD_OUT: 3, "pictures": 1}
-_PENALTY = 0.9
-_FOLDS = {"direct": 5, "indirect": 10}
+PENALTY = 0.9
+FOLDS = {"direct": 5, "indirect": 10}
 _MOST_PICTURES = 12  # of the distances to each task, if no principal one is given
 
 
@@ -92,7 +93,10 @@ def run(options, progress=None):
         common = common_parameters(options, tasks, score, progress)
         clock.lap("reading")
         common["time_limit"] = limit.of(_LEARNING)
-        table = _dissimilarity(options, tasks, _learner(options, common))
+        with warnings.catch_warnings():
+            # The verdict says the same.
+            warnings.filterwarnings("ignore", f"{NOTHING}: no task has an arc", UserWarning)
+            table = _dissimilarity(options, tasks, _learner(options, common))
         clock.lap(_LEARNING)
         held_out = None
         if _HELD_OUT in parts and table.attrs["n_arcs"]:
@@ -185,7 +189,7 @@ def _dissimilarity(options, tasks, learner):
     from bnmtl.relatedness import direct, indirect
 
     if options.relatedness == "indirect":
-        return indirect(tasks, learner, options.folds or _FOLDS["indirect"])
+        return indirect(tasks, learner, options.folds or FOLDS["indirect"])
     return direct(tasks, learner, _used_penalty(options), _is_normalized(tasks))
 
 
@@ -193,7 +197,7 @@ def _held_out(options, tasks, learner):
     """Return how well the rows of every fold are predicted by what is learned from the others."""
     from bnmtl.learners import compare
 
-    n_folds = options.folds or min(_FOLDS[options.relatedness], most_folds(tasks))
+    n_folds = options.folds or min(FOLDS[options.relatedness], most_folds(tasks))
     return held_out_record(compare(learner, tasks, n_folds))
 
 
@@ -206,7 +210,7 @@ def _verdict(held_out, n_arcs, ended_by):
 
 
 def _used_penalty(options):
-    return _PENALTY if options.penalty is None else options.penalty
+    return PENALTY if options.penalty is None else options.penalty
 
 
 def _is_normalized(tasks):

@@ -563,10 +563,10 @@ def test_columns_that_have_nothing_to_do_with_each_other_tell_nothing(call, tmp_
         noise = pd.DataFrame(rng.integers(0, 3, (60, 10))).add_prefix("x")
         noise.to_csv(tmp_path / f"{name}.csv", index=False)
     options = ("--relatedness", measure, "--restarts", "0")
-    code, _, err = call("relate", "east.csv", "west.csv", *options)
+    code, out, err = call("relate", "east.csv", "west.csv", *options)
     assert code == 0
-    assert "Nothing was found: no task has an arc, so how close the tasks are cannot be told" in err
-    assert any("Nothing was found" in one for one in record(tmp_path / "bnmtl-relate")["warnings"])
+    assert (out + err).count("Nothing was found") == 1
+    assert record(tmp_path / "bnmtl-relate")["warnings"] == []
     told = "Nothing was found: no task has an arc. More rows or fewer variables (--ignore) may show"
     assert record(tmp_path / "bnmtl-relate")["verdict"].startswith(told)
     assert "where nothing was found" in (tmp_path / "bnmtl-relate" / "report.html").read_text()
