@@ -81,7 +81,9 @@ def _paired(lines):
         for n_rows, own in lines[lines["problem"] == problem].groupby("rows"):
             wide = by_trial(own, "way", "edits")
             if "cv" in wide:
-                less = {way: difference_text(wide["cv"], wide[way]) for way in RIVALS if way in wide}
+                less = {
+                    way: difference_text(wide["cv"], wide[way]) for way in RIVALS if way in wide
+                }
                 rows.append({"problem": problem, "rows": n_rows, "trials": len(wide), **less})
     return pd.DataFrame(rows)
 

@@ -37,8 +37,8 @@ def held_out_rows(
     """Which rows of every task are held out.
 
     The rows are sorted by their codes and then permuted with a seed of the task's own, so that the
-    order in which they were given does not matter. Where every row has copies, they stay together:
-    a row is not predicted from its own copy.
+    order in which they were given does not matter. A row and its copies (`Task.originals`) stay
+    together: a row is not predicted from its own copy.
 
     Parameters
     ----------
@@ -75,19 +75,19 @@ def held_out_rows(
     folds = [{} for _ in range(cv or 1)]
     most = most_folds(tasks)
     for name, task in tasks.items():
-        # A line for a row and its copies.
-        rows = np.lexsort(task.codes[::-1]).reshape(-1, task.n_copies)
+        order, sizes = task.originals
+        rows = np.split(order, np.cumsum(sizes)[:-1])
         n_rows = len(rows)
-        rows = rows[generator(seed, name, purpose).permutation(n_rows)]
+        rows = [rows[at] for at in generator(seed, name, purpose).permutation(n_rows)]
         if cv is None:
             # 0.07 * 100 is a little more than 7.
             n_held_out = max(at_least, math.ceil(round(validation * n_rows, 6)))
             if n_held_out >= n_rows:
                 raise ValueError(
-                    f"Task `{name}`: holding out {n_held_out} of {_rows(n_rows, task.n_copies)} "
-                    f"leaves none to learn from; {remedy} or give the task more rows."
+                    f"Task `{name}`: holding out {n_held_out} of {_rows(task)} leaves none to "
+                    f"learn from; {remedy} or give the task more rows."
                 )
-            folds[0][name] = rows[:n_held_out].ravel()
+            folds[0][name] = np.concatenate(rows[:n_held_out])
             continue
         if n_rows < cv <= most and leave_one_out:
             for fold, row in zip(folds, rows, strict=False):
@@ -95,17 +95,25 @@ def held_out_rows(
             continue
         if n_rows < cv:
             raise ValueError(
-                f"Task `{name}`: {_rows(n_rows, task.n_copies)} cannot be parted into `cv`={cv} "
-                "folds; ask for fewer."
+                f"Task `{name}`: {_rows(task)} cannot be parted into `cv`={cv} folds; ask for "
+                "fewer."
             )
-        for fold, part in zip(folds, np.array_split(rows, cv), strict=True):
-            fold[name] = part.ravel()
+        for fold, part in zip(folds, np.array_split(np.arange(n_rows), cv), strict=True):
+            fold[name] = np.concatenate([rows[at] for at in part])
     return folds
 
 
-def _rows(n_rows, n_copies):
-    """Write a number of rows, copies counted once."""
-    return f"{n_rows} rows" if n_copies == 1 else f"{n_rows} rows ({n_copies} copies of each)"
+def _rows(task):
+    """Write the number of a task's rows, copies counted once."""
+    n_rows = _n_originals(task)
+    n_copies = task.n_rows - n_rows
+    return f"{n_rows} rows (without {n_copies} copies)" if n_copies else f"{n_rows} rows"
+
+
+def _n_originals(task):
+    """Number of a task's rows, copies counted once."""
+    _, sizes = task.originals
+    return len(sizes)
 
 
 def check_sample_size(size):
@@ -119,18 +127,18 @@ def check_sample_size(size):
 
 def most_folds(tasks):
     """Rows of the largest task, copies counted once: beyond that a fold would hold out nothing."""
-    return max(task.n_rows // task.n_copies for task in tasks.values())
+    return max(map(_n_originals, tasks.values()))
 
 
 def default_folds(tasks, leave_one_out=False):
     """Number of folds: 10, or the fewest rows of a task if they are less.
 
-    With ``leave_one_out``, as in `held_out_rows`, the most rows of a task count. Copies of rows
-    that are all copied count once.
+    With ``leave_one_out``, as in `held_out_rows`, the most rows of a task count. A row and its
+    copies count once.
     """
     if leave_one_out:
         return min(N_FOLDS, most_folds(tasks))
-    return min(N_FOLDS, *(task.n_rows // task.n_copies for task in tasks.values()))
+    return min(N_FOLDS, *map(_n_originals, tasks.values()))
 
 
 def parted(tasks, held_out):

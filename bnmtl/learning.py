@@ -203,13 +203,13 @@ def _warn_of_few_rows(learner):
 
 
 def _warn_of_copies(tasks):
-    """Say where all rows have as many copies, or a multiple: more than chance does."""
-    copied = [name for name, task in tasks.items() if task.n_copies > 1]
-    if copied:
+    """Say where rows are there several times, more often than chance makes them equal."""
+    copied = {name: task.n_rows - len(task.originals[1]) for name, task in tasks.items()}
+    told = [f"`{name}`: {n} of {tasks[name].n_rows}" for name, n in copied.items() if n]
+    if told:
         warn(
-            f"In {count(len(copied), 'task')} of {len(tasks)} ({listed(copied)}) every row is "
-            "there at least twice; copies count as rows of their own and make chance look like "
-            "structure: take them out."
+            f"Rows are copies of other rows of their task ({', '.join(told)}); copies count as "
+            "rows of their own and make chance look like structure: take them out."
         )
 
 

@@ -7,6 +7,7 @@ from small import CLIMB, related
 
 from bnmtl import (
     BayesNet,
+    BDeu,
     IdenticalLearner,
     MultitaskLearner,
     MultitaskLearnerCV,
@@ -14,7 +15,8 @@ from bnmtl import (
     SingleTaskLearner,
     gains,
 )
-from bnmtl.learners import compare, gain
+from bnmtl.learners import compare, comparison, gain
+from bnmtl.tasks import encode
 
 AUTO = {**CLIMB, "score": None, "structure_prior": "auto"}
 
@@ -32,6 +34,23 @@ def parts(tasks, scored, fold):
 def categorical(tasks):
     """States of all rows, so that folds know them."""
     return {name: frame.astype("category") for name, frame in tasks.items()}
+
+
+@pytest.mark.parametrize("changed", [{"score": BDeu(1)}, {"validation": "posterior"}, {}])
+def test_folds_of_a_fit_are_used_again_only_by_the_same_learner(changed, monkeypatch):
+    tasks = encode(related())
+    settings = {**AUTO, "penalties": [0.0, 0.9], "random_state": 0}
+    learner = MultitaskLearnerCV(**settings).fit(tasks)
+    learner.set_params(**changed, n_jobs=1)
+    expected = compare(MultitaskLearnerCV(**{**settings, **changed}), tasks)
+    n_scored = []
+    real = comparison.score_folds
+    monkeypatch.setattr(comparison, "score_folds", lambda *a: n_scored.append(1) or real(*a))
+    pd.testing.assert_frame_equal(compare(learner, tasks), expected)
+    assert len(n_scored) == bool(changed)
+    if "validation" in changed:
+        # A later fit that holds nothing out forgets the folds of the one before.
+        pd.testing.assert_frame_equal(compare(learner.fit(tasks), tasks), expected)
 
 
 @pytest.mark.parametrize("settings", [CLIMB, AUTO, {**AUTO, "parameter_sample_size": 2}])

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small import partial, related
 
-from bnmtl import BayesNet, SingleTaskLearner, held_out
+from bnmtl import BayesNet, SingleTaskLearner, held_out, structures
 from bnmtl.graphs import from_adjacency
 from bnmtl.held_out import HeldOut, default_folds, held_out_rows, most_folds, parted
 from bnmtl.learners import compare
 from bnmtl.tasks import encode
+from bnmtl.tasks.copies import _n_differing_in_one
 
 DAGS = list(naive.all_dags(4))
 SHARE = {"validation": 0.05, "cv": None}
@@ -190,15 +191,55 @@ def test_copies_count_once_where_folds_are_counted():
     assert default_folds(tasks) == most_folds(tasks) == 7
     with pytest.raises(ValueError, match=r"rows of the largest task, 7 \(copies count once\)"):
         compare(SingleTaskLearner(), tasks, cv=8)
-    with pytest.raises(ValueError, match=r"7 rows \(2 copies of each\) cannot be parted into"):
+    with pytest.raises(ValueError, match=r"7 rows \(without 7 copies\) cannot be parted into"):
         held_out_rows(tasks, None, 8, 0)
 
 
 @pytest.mark.parametrize("n_rows, times, found", [(5, 2, 2), (5, 6, 6), (4, 2, 1), (9, 1, 1)])
-def test_copies_are_found_where_there_are_five_different_rows(n_rows, times, found):
+def test_copies_of_all_rows_are_found_where_there_are_five(n_rows, times, found):
     task = copied(n_rows, times)[0]["t"]
-    assert task.n_copies == found
+    assert set(task.originals[1].tolist()) == {found}
     by_design = encode({"t": pd.DataFrame({"a": [0, 0, 1, 1, 2, 2] * 2, "b": [0, 1] * 6})})["t"]
-    assert by_design.n_copies == 1
-    one_more = task.take(np.append(np.arange(task.n_rows), 0))
-    assert one_more.n_copies == 1
+    assert set(by_design.originals[1].tolist()) == {1}
+
+
+def noise(n_rows, n_columns=20, seed=0):
+    return pd.DataFrame(np.random.default_rng(seed).integers(0, 3, (n_rows, n_columns)))
+
+
+@pytest.mark.parametrize("n_rows, n_copied", [(30, 5), (30, 29), (200, 40), (5, 5)])
+def test_copies_of_some_rows_are_held_out_together(n_rows, n_copied):
+    once = noise(n_rows).add_prefix("x")
+    tasks = encode({"t": pd.concat([once, once[:n_copied]], ignore_index=True)})
+    sizes = tasks["t"].originals[1]
+    assert sorted(sizes.tolist()) == [1] * (n_rows - n_copied) + [2] * n_copied
+    folds = held_out_rows(tasks, None, 5, seed=0)
+    fold_of = np.empty(n_rows + n_copied)
+    for at, fold in enumerate(folds):
+        fold_of[fold["t"]] = at
+    assert fold_of[n_rows:].tolist() == fold_of[:n_copied].tolist()
+    assert sorted(np.concatenate([fold["t"] for fold in folds])) == list(range(n_rows + n_copied))
+
+
+@pytest.mark.parametrize("name, n_rows", [("asia", 60), ("asia", 1000), ("alarm", 250)])
+def test_rows_that_chance_makes_equal_are_no_copies(name, n_rows):
+    """They are there by the hundred, and still more that differ in one variable."""
+    frame = structures.load(name).sample(n_rows, random_state=0)
+    task = encode({"t": frame})["t"]
+    assert frame.duplicated().sum() > 5
+    assert len(task.originals[1]) == n_rows
+
+
+def test_few_different_rows_are_no_copies():
+    """Two columns that tell the same: no pair differs in one of them."""
+    once = pd.Series(np.random.default_rng(0).integers(0, 10, 60).astype(str))
+    task = encode({"t": pd.DataFrame({"a": once, "b": once})})["t"]
+    assert len(task.originals[1]) == 60
+
+
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 40))
+def test_pairs_that_differ_in_one_variable_are_counted(seed, n_variables, n_rows):
+    codes = np.random.default_rng(seed).integers(0, 3, (n_variables, n_rows))
+    differing = (codes[:, :, None] != codes[:, None, :]).sum(axis=0)
+    upper = differing[np.triu_indices(n_rows, 1)]
+    assert _n_differing_in_one(codes, int((upper == 0).sum())) == (upper == 1).sum()

@@ -146,16 +146,17 @@ def test_few_rows_are_warned_of(call, files):
     assert any("fewer rows" in warning for warning in record(files / "run")["warnings"])
 
 
-def test_copies_of_all_rows_are_warned_of(call, files):
+def test_copies_of_rows_are_warned_of(call, files):
     rng = np.random.default_rng(0)
-    once = pd.DataFrame(rng.integers(0, 2, (9, 5)), columns=list("abcde"))
+    once = pd.DataFrame(rng.integers(0, 3, (20, 8)), columns=list("abcdefgh"))
     pd.concat([once, once]).to_csv(files / "twice.csv", index=False)
-    pd.concat([once, once, once[:1]]).to_csv(files / "more.csv", index=False)
+    pd.concat([once, once[:6]]).to_csv(files / "more.csv", index=False)
+    once.to_csv(files / "once.csv", index=False)
     cheap = ("--restarts", "0", "--bootstrap", "0", "--folds", "0", "--out", "run")
-    code, _, err = call("learn", "twice.csv", "more.csv", "--penalty", "0.9", *cheap)
+    code, _, err = call("learn", "twice.csv", "more.csv", "once.csv", "--penalty", "0.9", *cheap)
     assert code == 0
-    assert "In 1 task of 2 (`twice`) every row is there at least twice" in err
-    assert any("twice" in warning for warning in record(files / "run")["warnings"])
+    assert "of their task (`more`: 6 of 26, `twice`: 20 of 40); copies count" in err
+    assert any("`twice`" in warning for warning in record(files / "run")["warnings"])
 
 
 def test_copied_noise_is_told_to_be_nothing(call, files):

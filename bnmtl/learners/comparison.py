@@ -110,8 +110,8 @@ def _folds(learner, tasks, n_folds, report):
     priors, given, posterior = {}, None, None
     effort = learner._effort()
     if isinstance(learner, MultitaskLearnerCV):
-        known = getattr(learner, "_folds", None)
-        if known is not None and len(known) == n_folds and learner.tasks_ is tasks:
+        known = learner.known_folds(tasks, n_folds)
+        if known is not None:
             return known, list(learner.validation_scores_.index[::-1])
     if isinstance(learner, MultitaskLearner):
         problems = learner._problems(tasks, effort)

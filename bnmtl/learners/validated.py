@@ -23,6 +23,9 @@ from bnmtl.search.path import complete, solve_path
 from bnmtl.search.posterior import log_posterior
 from bnmtl.search.problem import Couplings, NoCommonGraph
 
+# Parameters that change how long a fit takes and what is seen of it.
+_WITHOUT_EFFECT = {"time_limit", "n_jobs", "progress"}
+
 
 class MultitaskLearnerCV(MultitaskLearner):
     __doc__ = f"""Learn the tasks together at the penalty that the data choose.
@@ -195,6 +198,7 @@ class MultitaskLearnerCV(MultitaskLearner):
 
     def _fit(self, tasks, effort, report):
         priors = self._priors()
+        self._folds, self._parameters_of_folds = None, self.get_params()
         self.chosen_by_ = self.way_of_choosing()
         for prior in priors.values():
             check_prior_names(prior, tasks)
@@ -238,6 +242,23 @@ class MultitaskLearnerCV(MultitaskLearner):
         if by_rows is not None:
             solution = whole.scored(prior, solution, search.problems)
         self._publish_solution(tasks, problems, solution)
+
+    def known_folds(self, tasks, n_folds):
+        """The scored folds of the last fit, None unless they are those of this learner and tasks.
+
+        Parameters
+        ----------
+        tasks : Tasks
+        n_folds : int
+        """
+        folds = getattr(self, "_folds", None)
+        if folds is None or len(folds) != n_folds or self.tasks_ is not tasks:
+            return None
+        before, now = self._parameters_of_folds, self.get_params()
+        if now.keys() != before.keys():
+            return None
+        changed = {name for name, value in now.items() if value is not before[name]}
+        return folds if changed <= _WITHOUT_EFFECT else None
 
     def _choose(self, penalties, scores):
         """Set what is chosen and why.

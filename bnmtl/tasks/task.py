@@ -1,6 +1,5 @@
 """What a task is once encoded: named variables, their declared states and integer codes."""
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,11 +7,9 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from bnmtl.tasks.copies import originals
 from bnmtl.tasks.states import state_ranks
 from bnmtl.tasks.wording import count, listed, type_of
-
-# Rows that must differ before equally many of each are taken for copies.
-_FEWEST_DIFFERENT = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,29 +121,26 @@ class Task:
         return tuple(v for v, is_one in zip(self.variables, one_state, strict=True) if is_one)
 
     @cached_property
-    def n_copies(self):
-        """How many times every row is there, or a multiple of that; 1 where rows are not copied.
+    def originals(self):
+        """Rows sorted by their codes, and how many copies of each there are.
 
-        Few different rows, and most of those that are possible, may be there equally often by
-        chance or by design: they do not count as copies.
+        Returns
+        -------
+        order : int array of shape (n_rows,)
+        sizes : int array
+            The first original and its copies are the first ``sizes[0]`` of ``order``, and so on;
+            all 1 where rows are not copied. Rows that chance makes equal are no copies.
 
         Examples
         --------
         >>> import pandas as pd
         >>> from bnmtl.tasks import encode
         >>> rows = pd.DataFrame({"a": [0, 0, 0, 1, 1], "b": [0, 1, 2, 0, 1], "c": [0, 1, 0, 1, 0]})
-        >>> encode({"once": rows})["once"].n_copies
-        1
-        >>> encode({"twice": pd.concat([rows, rows])})["twice"].n_copies
-        2
+        >>> order, sizes = encode({"twice": pd.concat([rows, rows])})["twice"].originals
+        >>> sizes.tolist()
+        [2, 2, 2, 2, 2]
         """
-        ordered = self.codes[:, np.lexsort(self.codes[::-1])]
-        is_first = np.append(True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0))
-        counts = np.diff(np.append(np.flatnonzero(is_first), self.n_rows))
-        n_possible = math.prod(map(len, self.states))
-        if not _FEWEST_DIFFERENT <= len(counts) <= n_possible / 2:
-            return 1
-        return int(np.gcd.reduce(counts))
+        return originals(self.codes, self.arities)
 
     @cached_property
     def ranks(self):

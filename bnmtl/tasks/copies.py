@@ -1,0 +1,71 @@
+"""Which rows are copies of each other, as chance does not make them."""
+
+import math
+
+import numpy as np
+
+__all__ = ["originals"]
+
+# Rows that must be there several times, and different rows of all that there must be as a share,
+# before equal rows are taken for copies.
+_FEWEST_COPIED = 5
+_FEWEST_DIFFERENT = 1 / 3
+
+
+def originals(codes, n_states):
+    """Rows sorted by their codes, and how many copies of each there are.
+
+    Chance that makes rows equal makes still more of them differ in one variable only. Where more
+    pairs are equal than differ in one variable, or every row is there twice, three times and so on,
+    rows were copied: files that overlap, or were joined with themselves. Few different rows, and
+    most of those that are possible, may be there equally often by design.
+
+    Parameters
+    ----------
+    codes : int array of shape (n_variables, n_rows)
+    n_states : sequence of int
+        Of each variable.
+
+    Returns
+    -------
+    order : int array of shape (n_rows,)
+    sizes : int array
+        The first original and its copies are the first ``sizes[0]`` of ``order``, and so on; all 1
+        where rows are not copied.
+    """
+    order = np.lexsort(codes[::-1])
+    ordered = codes[:, order]
+    is_first = np.append(True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0))
+    sizes = np.diff(np.append(np.flatnonzero(is_first), codes.shape[1]))
+    if _are_copies(ordered, sizes, n_states):
+        return order, sizes
+    return order, np.ones(codes.shape[1], dtype=np.int64)
+
+
+def _are_copies(codes, sizes, n_states):
+    """Whether rows of which some are equal are copies."""
+    if (sizes > 1).sum() < _FEWEST_COPIED or len(sizes) > math.prod(map(int, n_states)) / 2:
+        return False
+    if np.gcd.reduce(sizes) > 1:
+        return True
+    if len(sizes) < _FEWEST_DIFFERENT * codes.shape[1]:
+        return False
+    return _n_pairs(sizes) > _n_differing_in_one(codes, _n_pairs(sizes))
+
+
+def _n_differing_in_one(codes, n_equal):
+    """Number of pairs of rows that differ in exactly one variable."""
+    rng = np.random.default_rng(0)
+    # A sum of random numbers, one for each state of each variable, tells rows apart.
+    numbers = [rng.integers(-(2**62), 2**62, own.max() + 1)[own] for own in codes]
+    whole = np.sum(numbers, axis=0)
+    found = 0
+    for own in numbers:
+        _, sizes = np.unique(whole - own, return_counts=True)
+        found += _n_pairs(sizes) - n_equal
+    return found
+
+
+def _n_pairs(sizes):
+    """Number of pairs within groups of some sizes."""
+    return int((sizes * (sizes - 1) // 2).sum())
