@@ -17,7 +17,8 @@ IN_SHORT = {
 }
 BY_ROWS = ("ALARM-COMP", "INSURANCE")
 # With what the default way of choosing is compared, trial by trial.
-RIVALS = ("alone", "posterior", "one-standard-error", "penalty 0.9", "penalty 0.99")
+BEFORE = "defaults of before"
+RIVALS = (BEFORE, "alone", "posterior", "one-standard-error", "penalty 0.9", "penalty 0.99")
 
 
 def tables(lines):
@@ -82,7 +83,8 @@ def _paired(lines):
             wide = by_trial(own, "way", "edits")
             if "cv" in wide:
                 less = {
-                    way: difference_text(wide["cv"], wide[way]) for way in RIVALS if way in wide
+                    way: difference_text(wide["cv"], wide[way]) if way in wide else ""
+                    for way in RIVALS
                 }
                 rows.append({"problem": problem, "rows": n_rows, "trials": len(wide), **less})
     return pd.DataFrame(rows)

@@ -100,6 +100,7 @@ _CHANCE = _number("auto, none or a number above 0 and below 1", lambda x: 0 < x 
 _SMALL_PENALTY = _number("a number above 0 and below 1", lambda x: 0 < x < 1)
 _SHARE = _number("a number above 0 and at most 1", lambda x: 0 < x <= 1)
 _SIZE = _number("a number above 0 and at most 1e9", lambda x: 0 < x <= 1e9)
+_SMOOTHING = _number("auto or a number above 0 and at most 1e9", lambda x: 0 < x <= 1e9, "auto")
 _SECONDS = _number("a number of 0 or more", lambda x: 0 <= x < math.inf)
 
 
@@ -139,6 +140,12 @@ class LearningOptions:
         default="auto",
     )
     equivalent_sample_size: float | None = _option("A", "Of bdeu and bds; 1 if not given.", _SIZE)
+    parameter_sample_size: float | str = _option(
+        "auto|A",
+        "Imaginary rows that smooth the probability tables: auto, as many as the data ask for.",
+        _SMOOTHING,
+        default="auto",
+    )
     max_parents: int | None = _option("N", "Most parents of a variable.", _whole(1))
     max_cells: int | None = _option(
         "N",

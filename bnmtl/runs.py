@@ -135,6 +135,7 @@ def common_parameters(options, tasks, score, progress):
         "structure_prior": _structure_prior(options),
         "max_parents": options.max_parents,
         "max_cells": options.max_cells,
+        "parameter_sample_size": options.parameter_sample_size,
         "random_state": options.seed,
         "n_jobs": -1 if options.jobs is None else options.jobs,
         "progress": progress or False,

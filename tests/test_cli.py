@@ -75,6 +75,7 @@ def test_run_json(call, files):
         "score": "mixed-dirichlet",
         "arc_probability": "auto",
         "equivalent_sample_size": None,
+        "parameter_sample_size": "auto",
         "max_parents": 2,
         "max_cells": None,
         "required": None,

@@ -268,8 +268,8 @@ def test_tables_of_choices_and_real_tables():
     tables = choice_tables.tables(lines)
     assert "20.00 ± 0.00 | 17.00 ± 0.00 | 16.00 ± 0.00" in tables["choice_edits"]
     assert tables["choice_rows"].splitlines()[2].endswith("| 3.0 |")
-    paired = "| INSURANCE | 250 | 2 | -4.00 ± 0.00 | -1.00 ± 0.00 |"
-    assert tables["choice_paired"].splitlines()[2] == paired
+    paired = "| INSURANCE | 250 | 2 |  | -4.00 ± 0.00 | -1.00 ± 0.00 |"
+    assert tables["choice_paired"].splitlines()[2].startswith(paired)
     assert len(choice_tables.draw(lines).axes) == 2
     gains = {f"over_{name}": 0.5 for name in ("empty", "bic", "alone")}
     errors = {f"over_{name}_error": 0.1 for name in ("empty", "bic", "alone")}

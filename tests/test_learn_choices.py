@@ -100,6 +100,22 @@ def test_probabilities_out_of_range(call, files, given):
     assert "--arc-probability" in err and given in err
 
 
+def test_the_smoothing_of_tables(call, files):
+    options = ("--penalty", "0.9", "--folds", "2", "--parameter-sample-size")
+    assert call(*BOTH, *options, "7", "--out", "run")[0] == 0
+    assert call(*BOTH, *options, "auto", "--out", "auto")[0] == 0
+    found = read_run(files / "run")
+    for name, graph in found.configuration.items():
+        assert found.networks[name] == bnmtl.BayesNet.fit(graph, TASKS[name], 7)
+    assert record(files / "run")["held_out"] != record(files / "auto")["held_out"]
+    for size in ("0", "-1", "much"):
+        err = mistake(call(*BOTH, *options, size))
+        assert (
+            f"--parameter-sample-size` must be auto or a number above 0 and at most 1e9; {size}"
+            in err
+        )
+
+
 def test_a_bound_on_tables(call, files):
     """Families of more cells are not looked at; the default depends on the rows."""
     bound = ("--max-cells", "2", "--out", "none")
