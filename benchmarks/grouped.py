@@ -1,7 +1,7 @@
 """Small real tables with a natural grouping, as tasks: counts as presence, numbers in three bins.
 
-`avimedi` is part of the project; the others are under the folder that `--data` or the environment
-variable BNMTL_DATA names. Coordinates and names of rows are left out.
+`avimedi` and Sachs are part of the project; the others are under the folder that `--data` or the
+environment variable BNMTL_DATA names. Coordinates and names of rows are left out.
 """
 
 import os
@@ -23,9 +23,12 @@ _FILES = {
     "breast cancer": ("multitask/simone_breastcancer_pcr.csv", "status", (), None),
 }
 FEEDERWATCH = "FeederWatch"
-TABLES = ("avimedi", *_FILES, FEEDERWATCH)
+SACHS = "Sachs"
+TABLES = ("avimedi", *_FILES, FEEDERWATCH, SACHS)
+SHIPPED = ("avimedi", SACHS)
 BINS = 3
 MOST_SITES = 400
+MOST_CELLS = 25
 
 
 def folder(data=None):
@@ -56,8 +59,10 @@ def grouped_tasks(name, data=None):
     """
     if name == "avimedi":
         return encode(shipped.load("avimedi"))
+    if name == SACHS:
+        return encode(_some(discretize(shipped.load("sachs"), bins=BINS), MOST_CELLS))
     if name == FEEDERWATCH:
-        return _some_sites(bird_tasks("BIRD-SITES", data))
+        return encode(_some(bird_tasks("BIRD-SITES", data), MOST_SITES))
     path, group, left_out, first_count = _FILES[name]
     table = pd.read_csv(folder(data) / path).drop(columns=list(left_out))
     table[group] = table[group].astype(str)
@@ -67,10 +72,8 @@ def grouped_tasks(name, data=None):
     return encode(discretize(split(table, group), bins=BINS))
 
 
-def _some_sites(tasks):
-    """At most `MOST_SITES` sites of every region."""
-    few = {
-        name: frame.sample(min(len(frame), MOST_SITES), random_state=0)
-        for name, frame in tasks.items()
+def _some(tasks, most):
+    """At most so many rows of every task."""
+    return {
+        name: frame.sample(min(len(frame), most), random_state=0) for name, frame in tasks.items()
     }
-    return encode(few)

@@ -31,6 +31,8 @@ from bnmtl.confidence import arc_confidence, consensus
 from bnmtl.gains import held_out_record, of_arcs
 from bnmtl.graphs import compelled_arcs
 from bnmtl.learners import compare
+from bnmtl.learners.derived import as_chosen
+from bnmtl.learners.sparsity import auto_prior
 from bnmtl.relating import FOLDS, PENALTY
 from bnmtl.scores import CONCENTRATIONS
 from bnmtl.tasks import encode
@@ -65,9 +67,12 @@ LEARNERS = (
     "concentrations up to 1: alone",
     "concentrations up to 1: one structure, five",
 )
-# Learned with what `bnmtl relate` learns with, in the first trials of 30 independent columns.
-RELATE = ("relate, direct", "relate, indirect")
-N_RELATE = 3
+# In the first trials of 30 independent columns only: what `bnmtl relate` learns with, the consensus
+# of replicates that `bnmtl learn` makes of two tasks, and one structure that expects a tenth of a
+# parent for each task in the place of a tenth for all together.
+EACH = "one structure, a tenth for each of five"
+MORE = ("relate, direct", "relate, indirect", "consensus, two together", EACH)
+N_MORE = 3
 
 
 def independent_columns(kind, n_columns, n_rows, random_state):
@@ -114,8 +119,8 @@ def plan(quick, trials=None):
                     continue
                 for n_rows in HARDER[kind][1] if kind in HARDER else ROWS:
                     case = {"kind": kind, "columns": n_columns, "rows": n_rows, "trial": trial}
-                    is_related = kind in KINDS and n_columns == 30 and trial < N_RELATE
-                    wanted = (*LEARNERS, *RELATE) if is_related else LEARNERS
+                    has_more = kind in KINDS and n_columns == 30 and trial < N_MORE
+                    wanted = (*LEARNERS, *MORE) if has_more else LEARNERS
                     cases.append({**case, "wanted": list(wanted)})
     return cases
 
@@ -151,12 +156,17 @@ def line_of(learner, frames, trial):
     settings = {**settings, "random_state": trial}
     if how in ("alone", "consensus", "classifier"):
         frames = dict(list(frames.items())[:1])
-    elif how == "two together":
+    elif how.endswith("two together"):
         frames = dict(list(frames.items())[:2])
     tasks = encode(frames)
     if how == "consensus":
         climb = SingleTaskLearner(search="hill-climbing", restarts=5, **settings)
         return counted(consensus(arc_confidence(tasks, climb, N_BOOTSTRAP), by="edge"))
+    if how == "consensus, two together":
+        chosen = as_chosen(MultitaskLearnerCV(**settings).fit(tasks))
+        return counted(consensus(arc_confidence(tasks, chosen, N_BOOTSTRAP, light=True)))
+    if how == EACH:
+        settings["structure_prior"] = auto_prior(MixedDirichlet(), _n_varying(tasks))
     if how == "classifier":
         target = max(v for v in tasks.variables if v not in tasks[tasks.names[0]].constant)
         model = BayesNetClassifier(target, SingleTaskLearner(**settings)).fit(
@@ -165,17 +175,22 @@ def line_of(learner, frames, trial):
         return counted({"task1": model.network_.graph})
     fitted = _learner(name, how, settings).fit(tasks)
     line = counted(fitted.configuration_)
-    if not name and how != "one structure, five":
+    if not name and how not in ("one structure, five", EACH):
         n_folds = FOLDS["direct"] if how == "relate, direct" else None
         is_found, _ = of_arcs(held_out_record(compare(fitted, tasks, n_folds)))
         line["told"] = int(is_found and line["false_arcs"] > 0)
     return line
 
 
+def _n_varying(tasks):
+    """Number of variables that vary in a task."""
+    return len({v for task in tasks.values() for v in task.variables if v not in task.constant})
+
+
 def _learner(name, how, settings):
     if how in ("alone", "relate, indirect"):
         return SingleTaskLearner(**settings)
-    if how == "one structure, five":
+    if how in ("one structure, five", EACH):
         return IdenticalLearner(**settings)
     if how == "relate, direct":
         return MultitaskLearner(PairedPrior(PENALTY), **settings)

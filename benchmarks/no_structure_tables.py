@@ -8,6 +8,8 @@ from benchmarks.summary import markdown, mean_and_error
 DEFAULTS = ("alone", "two together", "five together", "one structure, five", "consensus")
 OTHERS = (
     "classifier",
+    "consensus, two together",
+    "one structure, a tenth for each of five",
     "BDeu, uniform: alone",
     "BDeu, uniform: two together",
     "BIC: alone",
@@ -65,8 +67,10 @@ def _by_rows(lines, titles, written):
     rows = []
     for n_rows, found in own.groupby("rows"):
         by_title = {title: found[found["learner"] == name] for name, title in titles.items()}
-        rows.append({"rows": n_rows, **{title: written(of) for title, of in by_title.items()}})
-    return pd.DataFrame(rows, columns=["rows", *titles.values()])
+        n_samples = found.groupby(["kind", "trial"]).ngroups
+        row = {"rows": n_rows, "samples": n_samples}
+        rows.append({**row, **{title: written(of) for title, of in by_title.items()}})
+    return pd.DataFrame(rows, columns=["rows", "samples", *titles.values()])
 
 
 def _false_arcs(lines):

@@ -12,8 +12,8 @@ import numpy as np
 
 from benchmarks import study
 from benchmarks.chosen_sparsity import GRID, side_by_side
-from benchmarks.grouped import TABLES, folder, grouped_tasks
-from benchmarks.real_tables_shown import draw, tables
+from benchmarks.grouped import SHIPPED, TABLES, folder, grouped_tasks
+from benchmarks.real_tables_shown import DEFAULT, OWN_TABLES, draw, tables
 from benchmarks.ways import WAYS, choices, expecting, folds_of
 from bnmtl import BIC, BDeu, MixedDirichlet, MultitaskLearnerCV, SingleTaskLearner
 from bnmtl.learners import compare
@@ -71,12 +71,14 @@ def plan(quick, trials=None):
 def _wanted(score, parents):
     if score == "BIC":
         return ["alone"]
+    if (score, parents) == DEFAULT:
+        return ["alone", *WAYS, OWN_TABLES]
     return ["alone", *(CHOSEN_WAYS if parents == CHOSEN else WAYS)]
 
 
 def check_needs(cases, lines):
     """Raise ValueError where tables are to be read that are not there."""
-    if any(case["table"] != "avimedi" for case in cases):
+    if any(case["table"] not in SHIPPED for case in cases):
         folder()
 
 
@@ -86,6 +88,8 @@ def measure(table, score, parents, wanted):
     rival = compare(SingleTaskLearner(score=BIC(), random_state=SEED), tasks)
     if set(wanted) == {"alone"} and score == "BIC":
         return {"alone": _line(rival["alone"], rival, rival["alone"])}
+    if set(wanted) == {OWN_TABLES}:
+        return {OWN_TABLES: _with_tables_of_1(tasks, score, parents, rival)}
     if parents == CHOSEN:
         # As above, uniform is left out where it takes hours.
         grid = [one for one in GRID if one != 0 and (one is not None or table != "pyrifos")]
@@ -104,10 +108,28 @@ def measure(table, score, parents, wanted):
         if way == "alone":
             found[way] = _line(alone, rival, alone)
             continue
+        if way == OWN_TABLES:
+            found[way] = _with_tables_of_1(tasks, score, parents, rival)
+            continue
         rows = [fold.together[own[way]] for fold, own in zip(folds, chosen, strict=True)]
         taken = [penalties[own[way]] for own in chosen]
         found[way] = {**_line(np.concatenate(rows)[order], rival, alone), "penalties": taken}
     return found
+
+
+def _with_tables_of_1(tasks, score, parents, rival):
+    """The graphs of each task alone with tables that one imaginary row smooths.
+
+    Nothing is chosen by held-out rows, so the graphs are those of default tables.
+    """
+    learner = SingleTaskLearner(
+        score=SCORES[score], structure_prior=expecting(tasks, parents), random_state=SEED
+    )
+    alone = compare(learner, tasks)["alone"]
+    own = compare(learner.set_params(parameter_sample_size=1), tasks)
+    line = _line(own["alone"], rival, alone)
+    line["empty"] = round(float(own["empty"].mean()), 6)
+    return line
 
 
 def _folds(tasks, score, parents):

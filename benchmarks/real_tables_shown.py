@@ -3,11 +3,12 @@
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from benchmarks.grouped import FEEDERWATCH, TABLES
+from benchmarks.grouped import FEEDERWATCH, SACHS, TABLES
 from benchmarks.summary import markdown
 from benchmarks.ways import WAYS
 
 DEFAULT = ("MixedDirichlet", 0.1)
+OWN_TABLES = "alone, tables of one imaginary row"
 IN_WORDS = {
     "avimedi": "birds in two Mediterranean regions (avimedi)",
     FEEDERWATCH: "sites where birds are fed, eight regions (FeederWatch)",
@@ -15,6 +16,7 @@ IN_WORDS = {
     "dune": "dune meadow plants under four kinds of management (dune)",
     "pyrifos": "animals of ditches under five doses (pyrifos)",
     "breast cancer": "genes of two kinds of patients (breast cancer)",
+    SACHS: "proteins under nine conditions, 25 cells each (Sachs)",
 }
 DRAWN = ("alone", "posterior", "cv", "one-standard-error", "penalty 0.99")
 GAINS = {"over_empty": "no arcs", "over_bic": "BIC alone", "over_alone": "alone"}
@@ -26,6 +28,7 @@ def tables(lines):
         "real_tables_default": markdown(_default(lines)),
         "real_tables": markdown(_all(lines)),
         "real_tables_in_short": markdown(_in_short(lines)),
+        "real_tables_smoothing": markdown(_smoothing(lines)),
     }
 
 
@@ -47,6 +50,29 @@ def _in_short(lines):
             line = found.iloc[0]
             gains = {f"gain over {title}": _gain(line, name) for name, title in GAINS.items()}
             rows.append({"table": words, "rows": line["n_rows"], **gains})
+    return pd.DataFrame(rows)
+
+
+def _smoothing(lines):
+    """The same graphs of each task alone, and no arcs, with two kinds of probability tables."""
+    own = _of_default(lines)
+    rows = []
+    for table in TABLES:
+        found = own[own["table"] == table].set_index("way")
+        if OWN_TABLES not in found.index:
+            continue
+        learned, of_one = found.loc["alone"], found.loc[OWN_TABLES]
+        gain, error = -of_one["over_alone"], of_one["over_alone_error"]
+        rows.append(
+            {
+                "table": table,
+                "alone, smoothing learned": f"{learned['held_out']:.2f}",
+                "alone, one imaginary row": f"{of_one['held_out']:.2f}",
+                "gain": f"{gain:+.2f} ± {error:.2f}",
+                "no arcs, smoothing learned": f"{learned['held_out'] - learned['over_empty']:.2f}",
+                "no arcs, one imaginary row": f"{of_one['empty']:.2f}",
+            }
+        )
     return pd.DataFrame(rows)
 
 

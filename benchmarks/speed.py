@@ -21,13 +21,21 @@ from scipy.stats import sem
 
 from benchmarks.peers import Pgmpy, PyAgrum, PyAgrumClassifier, check_score
 from benchmarks.record import Results, exit_if_changed
+from benchmarks.related import Related, networks_of
 from benchmarks.variants import LEARNERS, problems_of
-from bnmtl import BDeu, MultitaskLearner, SingleTaskLearner, structures
+from bnmtl import (
+    BDeu,
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    SingleTaskLearner,
+    data,
+    structures,
+)
 from bnmtl.classification import BayesNetClassifier
 from bnmtl.search import hill_climbing, orders
 from bnmtl.search.budget import Budget
 from bnmtl.search.ties import Ties, tolerance
-from bnmtl.tasks import encode
+from bnmtl.tasks import discretize, encode
 
 CLIMBS = [
     ("alarm", 1000),
@@ -211,6 +219,36 @@ def measure_fit(name, n_rows):
     }
 
 
+def measure_default(name, n_rows):
+    """Learning together with all defaults, and with those of before, from data frames."""
+    before = {"score": BDeu(), "structure_prior": None, "parameter_sample_size": 1}
+    lines = []
+    for replicate in range(3):
+        frames = related_frames(name, n_rows, replicate)
+        times = []
+        for settings in ({}, before):
+            began = time.perf_counter()
+            MultitaskLearnerCV(**settings, random_state=replicate).fit(frames)
+            times.append(time.perf_counter() - began)
+        lines.append(times)
+    default, earlier = np.transpose(lines)
+    return {
+        "default": median(default),
+        "before": median(earlier),
+        "ratio": median(default / earlier),
+        "largest_ratio": float(f"{np.max(default / earlier):.6g}"),
+        "replicates": len(lines),
+    }
+
+
+def related_frames(name, n_rows, replicate):
+    """Rows of five related tasks, or cells of nine conditions."""
+    if name == "Sachs":
+        cells = discretize(data.load("sachs"), bins=3)
+        return {name: own.sample(n_rows, random_state=replicate) for name, own in cells.items()}
+    return Related(networks_of(name, replicate), n_rows, replicate).tasks
+
+
 def measure_pgmpy(name, n_rows):
     """pgmpy's hill climbing, once."""
     frame = shuffled(name, n_rows, 0)
@@ -341,6 +379,7 @@ STUDIES = {
     "climb": (measure_climb, CLIMBS),
     "restarts": (measure_restarts, [("alarm", 1000), ("insurance", 1000)]),
     "fit": (measure_fit, FITS),
+    "default": (measure_default, [("Sachs", 100), ("ALARM", 1000)]),
     "pgmpy": (measure_pgmpy, [("alarm", 1000)]),
     "threads": (measure_threads, [("alarm", 1000)]),
     "predict": (measure_predict, [("alarm", 100_000)]),

@@ -86,6 +86,15 @@ FITS = {
     "orders (ms)": "{orders_ms:.3g}",
 }
 
+DEFAULT_FITS = {
+    "tasks": "{network}",
+    "rows of each": "{rows:,}",
+    "defaults (s)": "{default:.3g}",
+    "defaults of before (s)": "{before:.3g}",
+    "ratio": "{ratio:.2f}",
+    "largest ratio": "{largest_ratio:.2f}",
+}
+
 
 def speed(study, columns):
     """A row per line of a study, each cell made by the column's format; ``x_ms`` is 1000 ``x``."""
@@ -263,6 +272,7 @@ TABLES = {
     "climbs": lambda: markdown(speed("climb", CLIMBS)),
     "restarts": lambda: markdown(speed("restarts", RESTARTS)),
     "fits": lambda: markdown(speed("fit", FITS)),
+    "default_fits": lambda: markdown(speed("default", DEFAULT_FITS)),
     "once": lambda: markdown(once()),
     "peers": lambda: markdown(beside_pyagrum()),
     "found": lambda: markdown(found()),

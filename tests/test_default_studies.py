@@ -216,7 +216,7 @@ def test_tables_of_noise():
         "| five together | 1.00 ± 0.37 | 1.00 | 1.00 | 0.00 | 0.00 |"
         in (tables["no_structure_claims"])
     )
-    assert tables["no_structure_told"].endswith("| 20 | 1 of 2 |  | 1 of 2 |  |  |")
+    assert tables["no_structure_told"].endswith("| 20 | 3 | 1 of 2 |  | 1 of 2 |  |  |")
     assert no_structure_tables.draw(lines).axes
 
 
@@ -275,11 +275,16 @@ def test_tables_of_choices_and_real_tables():
     errors = {f"over_{name}_error": 0.1 for name in ("empty", "bic", "alone")}
     line = {"table": "dune", "score": "MixedDirichlet", "parents": 0.1, "held_out": -3.0}
     lines = pd.DataFrame(
-        [{**line, **gains, **errors, "way": way, "n_rows": 20} for way in ("alone", "cv")]
+        [
+            {**line, **gains, **errors, "way": way, "n_rows": 20, "empty": -4.0}
+            for way in ("alone", "cv", real_tables_shown.OWN_TABLES)
+        ]
     )
     shown = real_tables_shown.tables(lines)
     assert "| dune | cv | -3.00 | +0.50 ± 0.10 |" in shown["real_tables_default"]
     assert "| dune | MixedDirichlet | 0.1 | +0.50 ± 0.10 |" in shown["real_tables"]
+    smoothing = "| dune | -3.00 | -3.00 | -0.50 ± 0.10 | -3.50 | -4.00 |"
+    assert smoothing in shown["real_tables_smoothing"]
     short = shown["real_tables_in_short"].splitlines()
     assert len(short) == 3 and short[2].startswith("| dune meadow plants under four kinds")
     assert "| 20 | +0.50 ± 0.10 | +0.50 ± 0.10 |" in short[2]
