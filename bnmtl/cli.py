@@ -210,7 +210,9 @@ def _print_networks(result):
     several = result.single_task is not None
     columns = ["task", "rows", "variables", "arcs"]
     held_out = record["held_out"]
-    ways = [way for way in ("together", "alone", "empty") if held_out and way in held_out]
+    # Of searches that were cut short the figures tell nothing.
+    is_told = held_out and not held_out["ended_by"]
+    ways = [way for way in ("together", "alone", "empty") if is_told and way in held_out]
     columns += ["in all"] if several else []
     columns += [{"alone": "each alone", "empty": "no arcs"}.get(way, way) for way in ways]
     arcs = result.learner.arcs_
@@ -317,12 +319,9 @@ def _print_lines(lines):
 
 
 def _summary_lines(result):
-    from bnmtl.gains import sentences
-
     record = result.record
     yield ""
-    learner = result.learner
-    for sentence in sentences(record["held_out"], len(learner.arcs_), learner.ended_by_):
+    for sentence in record["verdict"]:
         yield from textwrap.wrap(sentence, 100)
     if result.single_task is None:
         yield "One task: nothing is shared."
@@ -332,12 +331,16 @@ def _summary_lines(result):
 
         counts = record["arcs"]
         chosen = WAYS[record["chosen_by"]] if "validation_scores" in record else "as given"
-        yield (
-            f"{counts['arcs']} different arcs: {counts['all']} in all tasks that could have them, "
-            f"{counts['some']} in some, {counts['one']} in one only"
-            + (f", {counts['sole']} that one task alone could have." if counts["sole"] else ".")
-        )
-        yield f"Penalty {penalty_name(record['penalty'])}, {chosen}."
+        if counts["arcs"]:
+            yield (
+                f"{counts['arcs']} different arcs: {counts['all']} in all tasks that could have "
+                f"them, {counts['some']} in some, {counts['one']} in one only"
+                + (f", {counts['sole']} that one task alone could have." if counts["sole"] else ".")
+            )
+            yield (
+                f"Penalty {penalty_name(record['penalty'])} (0: tasks learned apart, 1: one graph "
+                f"for all), {chosen}."
+            )
     if result.confidence is not None:
         yield from _confidence_lines(result)
     yield _where(result)

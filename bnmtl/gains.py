@@ -30,7 +30,7 @@ def held_out_record(scored):
     dict
         "folds", the mean nats a row of each way under its name, "differences" with pairs of names
         "together - alone" and the like and values [difference, standard error], and "tasks", the
-        means by task.
+        means by task; "ended_by" names the limits that cut searches short.
     """
     from bnmtl.learners import gain
 
@@ -42,6 +42,7 @@ def held_out_record(scored):
         **{way: float(scored[way].mean()) for way in ways},
         "differences": {f"{a} - {b}": list(gain(scored, a, b)) for a, b in pairs},
         "tasks": {name: {way: float(row[way]) for way in ways} for name, row in by_task.iterrows()},
+        "ended_by": list(scored.attrs.get("ended_by", ())),
     }
 
 
@@ -96,9 +97,14 @@ def sentences(record, n_arcs, ended_by=()):
     if not n_arcs and ended_by:
         return ["The search was ended before it found an arc; more time may show some."]
     if not n_arcs:
-        return [f"{NOTHING}: no task has an arc. {_MORE}"]
+        return [f"{NOTHING}: no arc was learned. {_MORE}"]
     if record is None:
         return ["No rows were held out, so what the arcs are worth is not known."]
+    if record.get("ended_by"):
+        return [
+            "Searches that leave rows out were cut short, so what the arcs are worth is not known, "
+            "and a penalty chosen by such rows is not to be relied on; give more time."
+        ]
     is_found, first = of_arcs(record)
     if not is_found:
         return [f"{first} {_MORE}"]
@@ -106,10 +112,16 @@ def sentences(record, n_arcs, ended_by=()):
         return [first]
     difference, error = record["differences"]["together - alone"]
     size = f"{value(difference, error)} nats a row against each task alone"
+    if difference == error == 0:
+        return [first, "Learning the tasks together made no difference."]
     if difference > _SURE * error:
         return [first, f"Learning the tasks together helped: {size}."]
     if difference < -_SURE * error:
-        return [first, f"Learning the tasks together did not help: {size}."]
+        return [
+            first,
+            f"Learning the tasks together did not help: {size}; tasks may have little in common "
+            "(`bnmtl relate` compares them).",
+        ]
     return [first, f"Whether learning together helped cannot be told: {size}. {_MORE}"]
 
 

@@ -23,10 +23,15 @@ def held_out_section(held_out):
         f"{titles[pair.split(' - ')[0]]} against {titles[pair.split(' - ')[1]]} {value(*own)}"
         for pair, own in held_out["differences"].items()
     )
+    cut_short = (
+        '<p class="warning">Searches were cut short: these figures tell little.</p>\n'
+        if held_out.get("ended_by")
+        else ""
+    )
     return (
-        "<h2>On held-out rows</h2>\n"
+        f"<h2>On held-out rows</h2>\n{cut_short}"
         f"{table(['task', *(titles[way] for way in ways)], rows, 1)}\n"
         f'<p class="note">Mean log-likelihood of a row, in nats, under networks that were learned '
-        f"without it ({held_out['folds']} folds); larger is better. Differences with standard "
-        f"errors over rows: {differences}.</p>"
+        f"without it ({held_out['folds']} folds); larger is better, and 0.7 nats make a row "
+        f"twice as probable. Differences with standard errors over rows: {differences}.</p>"
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bnmtl import report
 from bnmtl.file_sizes import check_file_sizes
-from bnmtl.gains import held_out_record
+from bnmtl.gains import held_out_record, sentences
 from bnmtl.graphs import from_adjacency, takes_part
 from bnmtl.io.run import RUN_FILE
 from bnmtl.output import OutputFolder, file_names
@@ -118,11 +118,9 @@ def run(options, progress=None):
             **_record(options, learner, single_task, files),
             "held_out": held_out,
         }
+        record["verdict"] = _verdict(options, learned, learner, held_out)
         if learned is not learner:
-            record["learned_arcs"] = {
-                name: sorted(map(list, graph.edges))
-                for name, graph in learned.configuration_.items()
-            }
+            record |= _as_learned(learned)
         result = Result(learner, single_task, folder.path, record, confidence)
         with folder.writing() as temporary:
             _write(temporary, result, pictures, clock)
@@ -258,6 +256,29 @@ def _agreed(learner, confidence, threshold):
     return with_graphs(learner, graphs)
 
 
+def _verdict(options, learned, shown, held_out):
+    """Return in sentences what was found, and of which graphs that is said."""
+    told = sentences(held_out, len(learned.arcs_), learned.ended_by_)
+    if learned is shown:
+        return told
+    return [
+        f"Shown are consensus graphs, with the edges that {100 * options.threshold:g} % or more of "
+        f"the replicates have: {count(len(shown.arcs_), 'arc')} in place of {len(learned.arcs_)}.",
+        "Held-out rows were predicted by the graphs as they were learned, before the consensus.",
+        *told,
+    ]
+
+
+def _as_learned(learned):
+    """Return what run.json says of graphs in whose place a consensus is shown."""
+    return {
+        "learned_arcs": {
+            name: sorted(map(list, graph.edges)) for name, graph in learned.configuration_.items()
+        },
+        "learned_scores": {name: _finite(score) for name, score in learned.task_scores_.items()},
+    }
+
+
 def _renamed(event):
     return event._replace(stage=f"{event.stage}, to compare")
 
@@ -337,13 +358,14 @@ def _write(folder, result, pictures, clock):
     report.write(
         folder / "report.html",
         learner,
-        result.single_task,
+        None if "learned_arcs" in record else result.single_task,
         settings=as_options(record["settings"]),
         messages=record["warnings"],
         times=clock.laps,
         pictures={"dags": pictures["dags"]},
         confidence=result.confidence,
         held_out=record["held_out"],
+        verdict=record["verdict"],
     )
     clock.lap("report")
     write_record(folder, record, clock)
@@ -351,6 +373,6 @@ def _write(folder, result, pictures, clock):
 
 def _write_confidence(path, confidence):
     """Write all pairs that some replicate has."""
-    found = confidence[confidence["arc"] > 0]
+    found = confidence[confidence["edge"] > 0]
     names = {"parent": "from", "child": "to", "arc": "confidence", "edge": "edge_confidence"}
     found.rename(columns=names).to_csv(path, index=False)

@@ -27,6 +27,8 @@ _IN_OPTIONS = tuple(
         (r"^`target`(?= must )", "`--target`"),
         (r"^`X`(?=:? (?:column|must|has) )|^`frame`(?= of task )", "ROWS"),
         (r"`max_parents`=(\d+)", r"`--max-parents \1`"),
+        (r"`max_cells`=(\d+)", r"`--max-cells \1`"),
+        (r"raise `max_cells`, set `max_parents`", "raise it, set `--max-parents`"),
         # A stage has only a part of the time that was asked for.
         (r"`time_limit`=\S+;", "`--time-limit`;"),
         (r"Replicates were ended by `time_limit`", "Replicates were ended by `--time-limit`"),

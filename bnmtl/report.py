@@ -61,6 +61,7 @@ def write(
     title="Networks of related tasks",
     confidence=None,
     held_out=None,
+    verdict=None,
 ):
     """Write a self-contained HTML page about a fitted learner.
 
@@ -85,6 +86,8 @@ def write(
         How sure each arc is, of `bnmtl.confidence.arc_confidence`.
     held_out : dict, optional
         What learning is worth on held-out rows, of `bnmtl.gains.held_out_record`.
+    verdict : iterable of str, optional
+        The first sentences. Default: what `held_out` says.
 
     Returns
     -------
@@ -121,6 +124,7 @@ def write(
         settings_section(learner.get_params() if settings is None else settings, times, versions()),
     ]
     found = sentences(held_out, len(learner.arcs_), learner.ended_by_)
+    found = found if verdict is None else list(verdict)
     if confidence is not None:
         found.append(sure_words(learner.arcs_, confidence))
     lead = " ".join([*filter(None, found), _lead(learner)])

@@ -13,6 +13,7 @@ from bnmtl import report
 from bnmtl.held_out import most_folds
 from bnmtl.io.knowledge import read_arcs, read_tiers
 from bnmtl.io.run import RUN_FILE
+from bnmtl.mistakes import in_options
 
 __all__ = [
     "Clock",
@@ -66,9 +67,9 @@ def warnings_kept():
 
 
 def user_messages(caught):
-    """List the warnings that are meant for users, each once."""
+    """List the warnings that are meant for users, in words of the command line, each once."""
     texts = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
-    return list(dict.fromkeys(texts))
+    return list(dict.fromkeys(map(in_options, texts)))
 
 
 def score_named(options):

@@ -223,18 +223,31 @@ def record(over_empty, over_alone=None):
     "held_out, n_arcs, words",
     [
         (None, 3, "No rows were held out"),
-        (record([0.5, 0.1]), 0, "Nothing was found: no task has an arc"),
+        (record([0.5, 0.1]), 0, "Nothing was found: no arc was learned"),
         (record([0.1, 0.2]), 3, "Nothing was found: on held-out rows"),
         (record([-4.0, 0.2], [1.0, 0.1]), 3, "Nothing was found: on held-out rows"),
         (record([1.0, 0.1], [0.3, 0.1]), 3, "together helped: +0.30 ± 0.10"),
         (record([1.0, 0.1], [-0.3, 0.1]), 3, "did not help: \u22120.30 ± 0.10"),
         (record([1.0, 0.1], [0.15, 0.1]), 3, "cannot be told: +0.15 ± 0.10"),
+        (record([1.0, 0.1], [0.0, 0.0]), 3, "together made no difference"),
     ],
 )
 def test_sentences(held_out, n_arcs, words):
     found = gains.sentences(held_out, n_arcs)
     assert words in " ".join(found)
     assert ("Nothing was found" in " ".join(found)) == words.startswith("Nothing")
+
+
+@pytest.mark.parametrize("kind", [SingleTaskLearner, MultitaskLearner, MultitaskLearnerCV])
+@pytest.mark.filterwarnings("ignore:A search was ended")
+def test_folds_that_were_cut_short_tell_nothing(kind):
+    tasks = encode(related())
+    fitted = kind(**AUTO).fit(tasks)
+    assert compare(fitted, tasks, cv=5).attrs["ended_by"] == ()
+    scored = compare(kind(**AUTO, time_limit=0).fit(tasks), tasks, cv=5)
+    assert scored.attrs["ended_by"] == ("time_limit",)
+    told = gains.sentences(gains.held_out_record(scored), 3)
+    assert len(told) == 1 and "cut short" in told[0] and "Nothing was found" not in told[0]
 
 
 def test_what_was_not_looked_for_is_not_called_missing():

@@ -311,12 +311,13 @@ def test_tables_of_sure_arcs():
 
 def test_what_is_said_of_confidences_is_what_was_measured():
     lines = study.lines_of(sure_arcs)
-    shares = {"1": [], "0.8": []}
+    shares = {(kind, share): [] for kind in ("edge", "arc") for share in (1, 0.8)}
     for _, own in lines.groupby(["rows", "problem", "method"]):
-        confidence, y, weights = cases(own, "edge")
-        for name, low, high in (("1", 1, 1), ("0.8", 0.75, 0.85)):
+        for kind, share in shares:
+            confidence, y, weights = cases(own, kind)
+            low, high = (1, 1) if share == 1 else (0.75, 0.85)
             near = (confidence >= low - 1e-9) & (confidence <= high + 1e-9)
-            shares[name].append(np.average(y[near], weights=weights[near]))
+            shares[kind, share].append(np.average(y[near], weights=weights[near]))
     said = re.findall(r"(\d+) to (\d+) %", MEANING)
     measured = [(f"{100 * min(own):.0f}", f"{100 * max(own):.0f}") for own in shares.values()]
     assert said == measured

@@ -34,13 +34,13 @@ def test_confidences_are_those_of_the_library(call, files, penalty):
         "learn", "north.csv", "south.csv", *FAST, "--penalty", penalty, "--out", "run"
     )
     assert (code, err) == (0, "")
-    assert MEANING.split()[0] in out and "in 95 % or more of the replicates" in out
+    assert MEANING.split()[0] in out and "sure: 95 % or more of the replicates have" in out
     run = read_run(files / "run")
     assert run.record["replicates"] == 5
     learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(run.record["penalty"]), **CLIMB)
     tasks = {"north": frame(0), "south": frame(1)}
     expected = arc_confidence(tasks, learner, 5, light=True)
-    expected = expected[expected["arc"] > 0].astype({"task": str, "parent": str, "child": str})
+    expected = expected[expected["edge"] > 0].astype({"task": str, "parent": str, "child": str})
     written = pd.read_csv(files / "run" / "confidence.csv")
     assert list(written) == ["task", "from", "to", "confidence", "edge_confidence"]
     assert np.array_equal(written.to_numpy(), expected.to_numpy())
@@ -94,7 +94,14 @@ def test_a_threshold_makes_everything_the_consensus(monkeypatch, files):
         name: sorted(map(list, graph.edges))
         for name, graph in learned.learner.configuration_.items()
     }
+    assert set(run.record["learned_scores"]) == {"north", "south"}
     assert "learned_arcs" not in record(files / "all")
+    shown, whose, *told = run.record["verdict"]
+    assert shown.startswith("Shown are consensus graphs, with the edges that 100 % or more of")
+    assert whose.startswith("Held-out rows were predicted by the graphs as they were learned")
+    assert told == record(files / "all")["verdict"]
+    page = (files / "sure" / "report.html").read_text()
+    assert shown in page and "Against learning each task alone" not in page
     assert result.learner.configuration_ is not learned.learner.configuration_
 
 
@@ -165,6 +172,19 @@ def test_consensus_makes_no_family_that_the_learner_would_not():
     small = bnmtl.SingleTaskLearner(**CLIMB, max_cells=4).fit(frame(0))
     graphs = consensus(sure, 0.5, may_have=family_limits(small))
     assert set(graphs["task1"].edges) == {("a", "d")}
+
+
+def test_consensus_has_all_required_arcs():
+    """A table of all three parents is larger than the limit, and was asked for."""
+    required = [("a", "d"), ("b", "d"), ("c", "d")]
+    learner = bnmtl.SingleTaskLearner(**CLIMB, required=required, max_cells=4).fit(frame(0))
+    rows = [("task1", "a", "b", 1.0, 1.0), *(("task1", *arc, 1.0, 1.0) for arc in required)]
+    sure = pd.DataFrame(rows, columns=["task", "parent", "child", "arc", "edge"])
+    graphs = consensus(sure, 0.5, may_have=family_limits(learner))
+    assert set(graphs["task1"].edges) == {("a", "b"), *required}
+    more = bnmtl.SingleTaskLearner(**CLIMB, required=required[:2], max_cells=4).fit(frame(0))
+    graphs = consensus(sure, 0.5, may_have=family_limits(more))
+    assert set(graphs["task1"].edges) == {("a", "b"), *required[:2]}
 
 
 def test_light_replicates_keep_to_a_time_limit():

@@ -482,7 +482,7 @@ def test_relate_has_all_options_of_learn(call, monkeypatch):
         code, out, _ = call(command, "--help")
         assert code == 0
         options[command] = set(re.findall(r"^\W+(--[a-z-]+) ", out, flags=re.MULTILINE))
-    assert len(options["learn"]) == 27  # 26 fields with the path left out, and --help
+    assert len(options["learn"]) == 28  # 27 fields with the path left out, and --help
     assert options["relate"] - options["learn"] == {"--relatedness", "--principal"}
     assert options["learn"] - options["relate"] == {"--bootstrap", "--threshold", "--choose"}
 
@@ -567,7 +567,7 @@ def test_columns_that_have_nothing_to_do_with_each_other_tell_nothing(call, tmp_
     assert code == 0
     assert (out + err).count("Nothing was found") == 1
     assert record(tmp_path / "bnmtl-relate")["warnings"] == []
-    told = "Nothing was found: no task has an arc. More rows or fewer variables (--ignore) may show"
+    told = "Nothing was found: no arc was learned. More rows or fewer variables (--ignore) may show"
     assert record(tmp_path / "bnmtl-relate")["verdict"].startswith(told)
     assert "where nothing was found" in (tmp_path / "bnmtl-relate" / "report.html").read_text()
 

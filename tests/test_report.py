@@ -179,8 +179,8 @@ def test_arcs_have_their_confidence_and_sign(tmp_path, learned):
     sure.loc[0, "edge"] = 0.96
     text = report.write(tmp_path / "r.html", learner, confidence=sure).read_text(encoding="utf-8")
     assert text.count('<span class="share">96%</span>') == 1
-    few = f"1 in 95 % or more of the replicates, {len(sure) - 1} in fewer than half."
-    assert f"{len(sure)} arcs, counted over the tasks: {few}" in text
+    few = f"{len(sure) - 1} are doubtful: fewer than half do."
+    assert f"1 is sure: 95 % or more of the replicates have it; {few}" in text
     assert text.count('<span class="share weak">40%</span>') == len(sure) - 1
     assert text.count('<b title="tau-b ') == arcs["tau_b"].notna().sum() > 0
     assert "How sure an arc is." in text

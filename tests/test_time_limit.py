@@ -49,6 +49,7 @@ def test_a_run_keeps_to_its_limit(call, tmp_path, options):
     stages = [name for name in kept["seconds"] if "learning" in name or "comparing" in name]
     assert len(stages) == 4
     assert all(task["arcs"] >= 1 for task in kept["tasks"])
+    assert all("`--time-limit`" in one for one in kept["warnings"] if "ended" in one)
 
 
 @pytest.mark.parametrize("options", [(), ("--folds", "0", "--penalty", "0.5")])

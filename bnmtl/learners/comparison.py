@@ -40,7 +40,8 @@ def compare(learner, tasks, cv=None):
         One row for each row of the data: task, row (its position), fold, and the log-likelihood in
         nats under empty graphs (``empty``), under graphs of the task alone (``alone``) and, for the
         multitask learners, under those learned together (``together``), with the ``penalty`` that
-        was taken.
+        was taken. ``attrs["ended_by"]`` names the limits that cut searches of folds short: the
+        table tells little then.
 
     Raises
     ------
@@ -82,7 +83,9 @@ def compare(learner, tasks, cv=None):
             folds, penalties = _folds(learner, tasks, n_folds, report)
         finally:
             del learner._whole
-    return _table(tasks, folds, _chosen(learner, folds, penalties))
+    table = _table(tasks, folds, _chosen(learner, folds, penalties))
+    table.attrs["ended_by"] = tuple(sorted(set().union(*(fold.ended_by for fold in folds))))
+    return table
 
 
 def gain(scored, better, worse):

@@ -95,20 +95,24 @@ def family_limits(learner):
     Returns
     -------
     callable
-        (task, child, parents) -> False where these are more than `max_parents` or the table would
-        have too many cells. All parents but the last one are known to be allowed.
+        (task, child, parents) -> False where these and the required ones are more than
+        `max_parents` or the table would have too many cells. All parents but the last one are known
+        to be allowed; a required one always is.
     """
     tasks = learner.tasks_
     problems = {one.name: one for one in learner._problems(tasks, learner._effort())}
 
     def allowed(name, child, parents):
         problem = problems[name]
-        if len(parents) > problem.constraints.max_parents:
-            return False
         at = {variable: i for i, variable in enumerate(problem.variables)}
         *held, last = (at[parent] for parent in parents)
-        gains = problem.scores.gains(at[child], sorted(held))
-        return not np.isnan(gains[last])
+        required = np.flatnonzero(problem.constraints.required[:, at[child]]).tolist()
+        if last in required:
+            return True
+        held = sorted({*held, *required})
+        if len(held) >= problem.constraints.max_parents:
+            return False
+        return not np.isnan(problem.scores.gains(at[child], held)[last])
 
     return allowed
 

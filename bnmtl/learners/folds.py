@@ -1,7 +1,7 @@
 """What held-out rows score, fold by fold: tasks learned together, each alone, and no arcs."""
 
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -30,6 +30,8 @@ class Fold:
         Under graphs of the tasks learned one by one, and without any arc.
     log_posterior : float array of shape (p,), or None
         Of the penalties, given the other rows.
+    ended_by : set of str
+        Limits that ended a search of the fold before its end.
     """
 
     task: np.ndarray
@@ -38,6 +40,7 @@ class Fold:
     alone: np.ndarray
     empty: np.ndarray
     log_posterior: np.ndarray | None
+    ended_by: set = field(default_factory=set)
 
 
 def penalty_scores(folds):
@@ -83,7 +86,8 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
     constraints = learner._constraints(tasks)
 
     def score(held_out, own):
-        own = replace(own, n_starts=1)
+        stopped = own.stopped
+        own = replace(own, n_starts=1, stopped=set())
         train, test = parted(tasks, held_out)
         problems = learner._problems(train, own, constraints)
         search = MultitaskSearch(problems, own, Reporter(False))
@@ -94,15 +98,18 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
             if name in test
         }
         empty = [np.zeros_like(problem.constraints.required) for problem in problems]
+        alone = _rows(by_task, search.single(own))
+        stopped.update(own.stopped)
         return Fold(
             task=np.repeat(list(by_task), [test[tasks.names[s]].n_rows for s in by_task]),
             row=np.concatenate([held_out[tasks.names[s]] for s in by_task]),
             together=np.array([_rows(by_task, one.matrices, one.score) for one in path]),
-            alone=_rows(by_task, search.single(own)),
+            alone=alone,
             empty=_rows(by_task, empty),
             log_posterior=None
             if posterior is None
             else np.array([posterior(search, *one) for one in zip(priors, path, strict=True)]),
+            ended_by=own.stopped,
         )
 
     folds = held_out_rows(tasks, None, n_folds, effort.seed, leave_one_out=True)
