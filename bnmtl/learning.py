@@ -334,7 +334,7 @@ def _draw(learner, confidence):
     graphs = learner.configuration_
     return {
         "dags": plotting.dags(graphs, confidence=confidence, signs=learner.arcs_),
-        "arcs": plotting.arcs(learner.configuration_),
+        "arcs": plotting.arcs(learner.configuration_, confidence),
     }
 
 

@@ -272,7 +272,7 @@ def test_constant_variables_could_have_no_arcs():
     assert "only in other tasks" not in texts(figure)
     assert "constant in this task" in texts(figure)
     assert "in all tasks that could have it" in texts(figure)
-    assert dict(_rows(tasks))["a", "b"][2] == "impossible"
+    assert dict(_rows(tasks, {}))["a", "b"][2] == "impossible"
     assert "2 of 2" in texts(plotting.arcs(tasks))
 
 
@@ -495,7 +495,7 @@ def test_signs_are_not_read_as_mathematics():
 
 def test_table_rows_are_sorted_and_tell_all_cases_apart():
     tasks = three_tasks()
-    rows = _rows(tasks)
+    rows = _rows(tasks, {})
     assert [arc for arc, _ in rows] == [("a", "b"), ("c", "d"), ("a", "e"), ("b", "d")]
     cells = dict(rows)
     assert cells["a", "b"] == ["forward, reversible"] * 3
@@ -508,7 +508,7 @@ def test_table_rows_are_sorted_and_tell_all_cases_apart():
 def test_table_rows_keep_the_direction_of_most_tasks_where_the_layout_cannot():
     tasks = {"1": graph("ab", "bc"), "2": graph("ab", "bc"), "3": graph("ca", nodes="abc")}
     assert majority_arcs(tasks) == {("a", "b"): 2, ("a", "c"): 1, ("b", "c"): 2}
-    assert [arc for arc, _ in _rows(tasks)] == [("a", "b"), ("b", "c"), ("c", "a")]
+    assert [arc for arc, _ in _rows(tasks, {})] == [("a", "b"), ("b", "c"), ("c", "a")]
 
 
 def test_table_picture():

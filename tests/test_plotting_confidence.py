@@ -141,3 +141,19 @@ def test_arcs_that_only_one_task_could_have_are_neutral():
     assert "an arc that no other task could have" in " ".join(texts(table))
     alone = " ".join(texts(plotting.arcs(tasks["1"])))
     assert "no other task" not in alone
+
+
+def test_the_table_of_arcs_shows_which_are_doubtful():
+    tasks = {"1": graph("ab", "bc"), "2": graph("ab", nodes="c")}
+    rows = [("1", "a", "b", 0.9), ("1", "b", "c", 0.5), ("2", "a", "b", 0.49)]
+    sure = pd.DataFrame(rows, columns=["task", "parent", "child", "edge"])
+    figure = plotting.arcs(tasks, sure)
+    assert_readable(figure)
+    cells = [
+        patch for patch in figure.axes[0].patches if to_hex(patch.get_edgecolor()) != "#efefef"
+    ]
+    assert [patch.get_linestyle() in (":", "dotted") for patch in cells] == [False, True, False]
+    assert "dotted and pale: in fewer than half of the replicates" in texts(figure)
+    assert "dotted and pale" not in " ".join(texts(plotting.arcs(tasks)))
+    with pytest.raises(ValueError, match="`confidence` must be a DataFrame.* 'edge' is missing"):
+        plotting.arcs(tasks, sure.drop(columns="edge"))

@@ -1,5 +1,7 @@
 """The table of arcs by task as a picture."""
 
+from functools import partial
+
 import numpy as np
 
 from bnmtl.graphs import compelled_arcs, could_have, sharing
@@ -17,6 +19,7 @@ from bnmtl.plotting.drawing import (
 )
 from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import check_configuration, majority_arcs, text_width
+from bnmtl.plotting.widths import doubtful_arcs
 
 __all__ = ["arcs"]
 
@@ -45,9 +48,11 @@ _CELL_TEXTS = {
     "absent": "no arc",
     "impossible": "a variable is missing or constant there",
 }
+_DOUBTFUL = ", doubtful"
+_DOUBTFUL_TEXT = "dotted and pale: in fewer than half of the replicates"
 
 
-def arcs(configuration):
+def arcs(configuration, confidence=None):
     """Draw the table of arcs by task.
 
     One row per joined pair of variables, written in the direction that most tasks have, those that
@@ -60,6 +65,9 @@ def arcs(configuration):
     configuration : mapping of networkx.DiGraph or BayesNet, or one of them
         One DAG per task, such as a learner's `configuration_`. The graphs of networks do not tell
         which variables are constant.
+    confidence : pandas.DataFrame, optional
+        The table of `bnmtl.confidence.arc_confidence`: arcs whose edge is in fewer than half of the
+        replicates are pale and dotted.
 
     Returns
     -------
@@ -80,7 +88,7 @@ def arcs(configuration):
     >>> figure = arcs({"north": north, "south": south})
     """
     configuration = check_configuration(configuration)
-    rows = _rows(configuration)
+    rows = _rows(configuration, doubtful_arcs(configuration, confidence))
     joined = dict.fromkeys(variable for arc, _ in rows for variable in arc)
     warn_of_boxes(map(str, [*joined, *configuration]), stacklevel=2)
     names = [f"{shorten(a)} \u2192 {shorten(b)}" for (a, b), _ in rows]
@@ -108,13 +116,19 @@ def arcs(configuration):
     return figure
 
 
-def _rows(configuration):
-    """List ((a, b), one cell per task), most shared first; cells are keys of `_CELLS`."""
-    graphs = [(graph, compelled_arcs(graph)) for graph in configuration.values()]
+def _rows(configuration, doubtful):
+    """List ((a, b), one cell per task), most shared first.
+
+    Cells are keys of `_CELLS`, with `_DOUBTFUL` behind where few replicates have the arc.
+    """
+    graphs = [
+        (graph, compelled_arcs(graph), doubtful.get(name, frozenset()))
+        for name, graph in configuration.items()
+    ]
     rows = []
     for a, b in majority_arcs(configuration):
-        forward = sum(graph.has_edge(a, b) for graph, _ in graphs)
-        backward = sum(graph.has_edge(b, a) for graph, _ in graphs)
+        forward = sum(graph.has_edge(a, b) for graph, *_ in graphs)
+        backward = sum(graph.has_edge(b, a) for graph, *_ in graphs)
         if backward > forward:
             a, b, forward, backward = b, a, backward, forward
         rows.append((-forward - backward, -forward, a, b))
@@ -122,16 +136,17 @@ def _rows(configuration):
     # With one task nothing is shared, and its arcs are no exceptions either.
     soles = {arc for arc, n in counts.items() if n.kind == "sole" and len(graphs) > 1}
     return [
-        ((a, b), [_cell(graph, compelled, a, b, (a, b) in soles) for graph, compelled in graphs])
+        ((a, b), [_cell(*own, a, b, (a, b) in soles) for own in graphs])
         for _, _, a, b in sorted(rows)
     ]
 
 
-def _cell(graph, compelled, a, b, is_sole):
+def _cell(graph, compelled, doubtful, a, b, is_sole):
     forward = "sole" if is_sole else "forward"
     for arc, name in (((a, b), forward), ((b, a), "backward")):
         if graph.has_edge(*arc):
-            return name if arc in compelled else f"{name}, reversible"
+            name = name if arc in compelled else f"{name}, reversible"
+            return name + _DOUBTFUL if arc in doubtful else name
     return "absent" if could_have(graph, a, b) else "impossible"
 
 
@@ -169,7 +184,8 @@ def _draw_block(axes, names, rows, tasks, label_width, head):
 def _draw_cell(axes, x, y, cell):
     from matplotlib.patches import Rectangle
 
-    color, filled, sign = _CELLS[cell]
+    color, filled, sign = _CELLS[cell.removesuffix(_DOUBTFUL)]
+    is_doubtful = cell.endswith(_DOUBTFUL)
     side = _CELL - 2
     if color is not None:
         axes.add_patch(
@@ -177,20 +193,26 @@ def _draw_cell(axes, x, y, cell):
                 (x - side / 2 + 0.5, y - side / 2 + 0.5),
                 side - 1,
                 side - 1,
-                facecolor=color if filled else "white",
+                facecolor=(color, 0.25 if is_doubtful else 1.0) if filled else "white",
                 edgecolor=color,
                 linewidth=1.0,
+                linestyle=":" if is_doubtful else "-",
             )
         )
     if sign:
-        ink = ABSENT if color is None else "white" if filled else color
+        ink = ABSENT if color is None else "white" if filled and not is_doubtful else color
         draw_text(axes, x, y - 0.5, sign, color=ink, ha="center", fontweight="bold")
 
 
 def _table_legend(rows):
     found = {cell for _, cells in rows for cell in cells}
-    return [
+    sure = {cell.removesuffix(_DOUBTFUL) for cell in found}
+    entries = [
         (lambda axes, x, y, cell=cell: _draw_cell(axes, x + SAMPLE - _CELL / 2, y, cell), text)
         for cell, text in _CELL_TEXTS.items()
-        if cell in found
-    ] or [(None, "No task has an arc.")]
+        if cell in sure
+    ]
+    if sure != found:
+        draw = partial(_draw_cell, cell=min(found - sure))
+        entries.append((lambda axes, x, y: draw(axes, x + SAMPLE - _CELL / 2, y), _DOUBTFUL_TEXT))
+    return entries or [(None, "No task has an arc.")]

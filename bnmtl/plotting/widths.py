@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["EQUAL", "Line", "widths_of"]
+__all__ = ["EQUAL", "Line", "doubtful_arcs", "widths_of"]
 
 _EQUAL_WIDTH = 1.4
 _STRENGTHS = (0.6, 4.0)  # of the weakest and the strongest arc
@@ -98,6 +98,27 @@ class _ByConfidence:
         lines = [(_of_confidence(one), text) for one, text in _SAMPLES.items()]
         weak = any(one < _LEAST for one in self._confidences.values())
         return lines if weak else lines[:-1]
+
+
+def doubtful_arcs(configuration, confidence):
+    """The arcs of each task whose edge is in fewer than half of the replicates.
+
+    Parameters
+    ----------
+    configuration : Configuration
+    confidence : pandas.DataFrame or None
+
+    Returns
+    -------
+    dict task -> set of (parent, child)
+    """
+    if confidence is None:
+        return {}
+    shares = _read_confidence(confidence, configuration)
+    return {
+        name: {arc for arc in graph.edges if shares[str(name), *map(str, arc)] < _LEAST}
+        for name, graph in configuration.items()
+    }
 
 
 def _of_confidence(confidence):
