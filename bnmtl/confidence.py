@@ -22,7 +22,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from bnmtl.graphs import Configuration
+from bnmtl.graphs import Configuration, from_adjacency
 from bnmtl.learners.base import Learner
 from bnmtl.learners.derived import changed
 from bnmtl.progress import Reporter
@@ -140,6 +140,13 @@ def arc_confidence(
     order = {name: np.lexsort(task.codes[::-1]) for name, task in encoded.items()}
     counts = {name: np.zeros((task.n_variables,) * 2, int) for name, task in encoded.items()}
 
+    # Of replicates for which no time is left.
+    constraints = learner._constraints(encoded) if time_limit is not None else {}
+    required = {
+        name: from_adjacency(own.required, encoded[name].variables)
+        for name, own in constraints.items()
+    }
+
     def replicate(number, effort):
         drawn = {}
         for name, rows in order.items():
@@ -149,6 +156,8 @@ def arc_confidence(
             else:
                 n_drawn = max(2, round(subsample * len(rows)))
                 drawn[name] = rows[rng.permutation(len(rows))[:n_drawn]]
+        if effort.is_over():
+            return required
         own = seed_of(generator(seed, "bootstrap", number))
         fitted = changed(learner, random_state=own, n_jobs=1)
         if effort.deadline is not None:

@@ -3,7 +3,7 @@
 import numbers
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 from bnmtl.scores import CONCENTRATIONS
 
@@ -59,4 +59,5 @@ def _weights(counts, totals):
     c = np.array(CONCENTRATIONS)[:, None]
     evidence = (gammaln(c + cells) - gammaln(c)).sum(axis=1)
     evidence += (gammaln(n_states * c) - gammaln(n_states * c + rows)).sum(axis=1)
-    return np.exp(evidence - logsumexp(evidence))
+    weights = np.exp(evidence - evidence.max())
+    return weights / weights.sum()

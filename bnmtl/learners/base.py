@@ -334,6 +334,17 @@ class Learner(BaseEstimator):
         bound = score.bind_all(list(self.tasks_.values()), max_cells=max_cells)
         return arc_table(self.configuration_, self.tasks_, bound)
 
+    @cached_property
+    def networks_(self):
+        """The learned graphs with probability tables, made when they are asked for first."""
+        if not hasattr(self, "tasks_"):
+            raise AttributeError(f"`networks_` is there after `fit` of the {type(self).__name__}.")
+        sources, size = self._tables_of
+        return {
+            name: BayesNet.fit(graph, sources[name], size)
+            for name, graph in self.configuration_.items()
+        }
+
     def _publish(self, tasks, problems, matrices, score, task_scores, parameters_from=None):
         """Set the learned attributes from the adjacency matrices."""
         self.score_ = float(score)
@@ -344,13 +355,11 @@ class Learner(BaseEstimator):
             for problem, matrix in zip(problems, matrices, strict=True)
         )
         sources = tasks if parameters_from is None else parameters_from
-        self.networks_ = {
-            name: BayesNet.fit(graph, sources[name], self.parameter_sample_size)
-            for name, graph in self.configuration_.items()
-        }
+        self._tables_of = sources, self.parameter_sample_size
         self._scored_by = self.used_score(), self.max_cells
         # Of an earlier fit.
-        self.__dict__.pop("arcs_", None)
+        for name in ("arcs_", "networks_"):
+            self.__dict__.pop(name, None)
         chances = arc_probabilities(self._structure_priors(tasks), tasks)
         chances = np.array([chances[name] for name in tasks.names])
         self.arc_probability_ = pd.Series(chances, index=index)

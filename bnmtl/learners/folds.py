@@ -89,6 +89,9 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
         stopped = own.stopped
         own = replace(own, n_starts=1, stopped=set())
         train, test = parted(tasks, held_out)
+        if own.is_over():
+            stopped.update(own.stopped)
+            return _without_arcs(learner, train, test, held_out, len(priors), posterior)
         problems = learner._problems(train, own, constraints)
         search = MultitaskSearch(problems, own, Reporter(False))
         path = _path(learner, search, priors, given, own)
@@ -118,6 +121,28 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
         found.append(fold)
         report(len(found))
     return found
+
+
+def _without_arcs(learner, train, test, held_out, n_penalties, posterior):
+    """A fold for which no time was left: of graphs without arcs, whatever the penalty."""
+    log_likelihoods = []
+    for name, task in test.items():
+        own = HeldOut(train[name], task, learner.parameter_sample_size)
+        log_likelihoods.append(own.rows(from_adjacency(_no_arcs(task), task.variables)))
+    empty = np.concatenate(log_likelihoods)
+    return Fold(
+        task=np.repeat([train.names.index(name) for name in test], list(map(len, log_likelihoods))),
+        row=np.concatenate([held_out[name] for name in test]),
+        together=np.array([empty] * n_penalties),
+        alone=empty,
+        empty=empty,
+        log_posterior=None if posterior is None else np.zeros(n_penalties),
+        ended_by={"time_limit"},
+    )
+
+
+def _no_arcs(task):
+    return np.zeros((task.n_variables, task.n_variables), dtype=bool)
 
 
 def _path(learner, search, priors, given, effort):

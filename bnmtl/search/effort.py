@@ -65,6 +65,13 @@ class Effort:
         now = time.time()
         return replace(self, deadline=now + part * max(0.0, self.deadline - now))
 
+    def is_over(self):
+        """Whether no time is left for what is still to do."""
+        over = self.deadline is not None and time.time() >= self.deadline
+        if over:
+            self.stopped.add("time_limit")
+        return over
+
     def n_steps(self, n_variables):
         """Steps of one search over so many variables that are reported."""
         n_starts = starts_of(n_variables, self.n_starts)

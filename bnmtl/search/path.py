@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from bnmtl.search.effort import in_parallel
-from bnmtl.search.multitask import FROM_NEIGHBOR
+from bnmtl.search.multitask import FROM_NEIGHBOR, Solution
 
 __all__ = ["complete", "greedy_path", "solve_path"]
 
@@ -45,7 +45,7 @@ def solve_path(search, priors, starts, effort, report=None):
     down = [(at, at - 1) for at in range(1, n)]
     up = [(at, at + 1) for at in reversed(range(n - 1))]
     for at, neighbor in (*down, *up):
-        if at in apart:
+        if at in apart or (solutions[at] is not None and effort.is_over()):
             continue
         is_first = solutions[at] is None
         followed = search.follow(priors[at], solutions[neighbor].matrices, effort)
@@ -59,7 +59,8 @@ def greedy_path(search, priors, starts, effort):
     """A solution at every penalty of a grid by the greedy search alone.
 
     From tasks learned apart it goes up the grid, from all other starts down; at every penalty the
-    best score is kept. Much less work than `solve_path`, and enough to compare penalties.
+    best score is kept. Much less work than `solve_path`, and enough to compare penalties. Where
+    time is over, penalties are left with the start.
 
     Parameters
     ----------
@@ -77,10 +78,16 @@ def greedy_path(search, priors, starts, effort):
     coupled = [at for at, solution in enumerate(solutions) if solution is None]
     for name, matrices in starts.items():
         for at in reversed(coupled) if name == "single-task" else coupled:
+            if effort.is_over():
+                break
             followed = search.follow(priors[at], matrices, effort)
             solutions[at] = _better(search, solutions[at], followed)
             matrices = followed.matrices
-    return solutions
+    first = next(iter(starts.values()), None)
+    return [
+        Solution(first, 0.0, [], FROM_NEIGHBOR, {}) if solution is None else solution
+        for solution in solutions
+    ]
 
 
 def complete(search, prior, solution, starts, report, effort):

@@ -260,7 +260,12 @@ class Couplings:
         n = part.shape[1]
         if not self.builtin:
             return np.arange(n * n).reshape(n, n)
-        kinds = np.unique(part.reshape(len(part), -1), axis=1, return_inverse=True)[1]
+        # Of bytes that hold eight tasks each: there are many pairs to sort.
+        packed = np.packbits(part.reshape(len(part), -1), axis=0)
+        order = np.lexsort(packed[::-1])
+        differs = (packed[:, order[1:]] != packed[:, order[:-1]]).any(axis=0)
+        kinds = np.empty(n * n, dtype=np.int64)
+        kinds[order] = np.append(0, np.cumsum(differs))
         kinds = kinds.reshape(n, n)
         index = {variable: at for at, variable in enumerate(self._problem.variables)}
         for number, pair in enumerate(self._listed):
