@@ -69,6 +69,9 @@ def grouped_tasks(name, data=None):
     columns = list(table)
     counts = columns[columns.index(first_count) :] if first_count else []
     table[counts] = np.where(table[counts] > 0, "present", "absent")
+    # Whole numbers are left as they are, each a state, and fractional ones are cut: half a unit
+    # more makes the first kind the second.
+    table[table.select_dtypes("integer").columns] += 0.5
     return encode(discretize(split(table, group), bins=BINS))
 
 
