@@ -42,7 +42,14 @@ SINGLE = ("WIN95PTS", "HAILFINDER", "HEPAR2", "CHILD", "SACHS")
 NOISE = ("noise: three equal", "noise: rare")
 ROWS = {**dict.fromkeys(RELATED, (250, 1000)), **dict.fromkeys(SINGLE, (1000,))}
 ROWS |= dict.fromkeys(NOISE, (20, 60))
-SCORES = {"MixedDirichlet": MixedDirichlet(), "BDeu": BDeu(), "BIC": BIC()}
+# What was tried before larger concentrations were added.
+SMALLER = "concentrations up to 1"
+SCORES = {
+    "MixedDirichlet": MixedDirichlet(),
+    SMALLER: MixedDirichlet((0.01, 0.05, 0.2, 0.5, 1.0)),
+    "BDeu": BDeu(),
+    "BIC": BIC(),
+}
 # Expected parents of a variable, by the name of the sparsity.
 SPARSITIES = {"uniform": None, "f = 1": 1.0, "f = 0.3": 0.3, "f = 0.1": 0.1, "f = 0.03": 0.03}
 CORRECTED = "corrected"
@@ -55,11 +62,15 @@ APART = (
         for score in ("MixedDirichlet", "BDeu")
         for sparsity in (*SPARSITIES, CORRECTED)
     ),
+    f"{SMALLER}, f = 0.1: alone",
 )
-JOINT = tuple(
-    f"{score}, {sparsity}: together"
-    for score in ("MixedDirichlet", "BDeu")
-    for sparsity in ("uniform", "f = 1", "f = 0.1")
+JOINT = (
+    *(
+        f"{score}, {sparsity}: together"
+        for score in ("MixedDirichlet", "BDeu")
+        for sparsity in ("uniform", "f = 1", "f = 0.1")
+    ),
+    f"{SMALLER}, f = 0.1: together",
 )
 __all__ = ["draw", "measure", "plan", "tables"]
 

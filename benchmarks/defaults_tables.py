@@ -6,7 +6,11 @@ import pandas as pd
 from benchmarks.summary import markdown, mean_and_error
 
 SPARSITIES = ("uniform", "corrected", "f = 1", "f = 0.3", "f = 0.1", "f = 0.03")
-SCORES = ("MixedDirichlet", "BDeu")
+SCORES = {
+    "MixedDirichlet": "tab:blue",
+    "concentrations up to 1": "tab:green",
+    "BDeu": "tab:orange",
+}
 DEFAULT = "MixedDirichlet"
 BIC_ALONE = "BIC, uniform: alone"
 
@@ -49,11 +53,10 @@ def _by_problem(lines, measure, how):
         row["BIC alone"] = _mean(own, BIC_ALONE, measure)
         for score in SCORES:
             for sparsity in SPARSITIES:
-                text = _mean(own, f"{score}, {sparsity}: {how}", measure)
-                if text or how == "alone":
-                    row[f"{score}, {sparsity}"] = text
+                row[f"{score}, {sparsity}"] = _mean(own, f"{score}, {sparsity}: {how}", measure)
         rows.append(row)
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    return table.loc[:, (table != "").any()]
 
 
 def _chosen(lines):
@@ -92,7 +95,7 @@ def draw(lines):
         n_rows, n_columns, figsize=(2.5 * n_columns, 2.3 * n_rows), squeeze=False
     )
     for axis, ((problem, rows), own) in zip(axes.flat, cases, strict=False):
-        for score, color in zip(SCORES, ("tab:blue", "tab:orange"), strict=True):
+        for score, color in SCORES.items():
             for how, style in (("alone", ":"), ("together", "-")):
                 means = [
                     own[own["variant"] == f"{score}, {sparsity}: {how}"]["value"].mean()

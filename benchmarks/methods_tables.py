@@ -38,7 +38,7 @@ METHODS = (
 # Multitask learning, and what it is compared with, of the same search.
 STRONG = ("single S", "identical S", "sparse S")
 COMPARED = {
-    "multitask T": ("single T", "identical T"),
+    "multitask T": ("single T", "identical T", "sparse S"),
     "multitask S": STRONG,
     "multitask J": STRONG,
     "multitask folds": STRONG,

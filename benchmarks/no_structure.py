@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import study
-from benchmarks.no_structure_tables import draw, tables
+from benchmarks.no_structure_tables import BESIDE_ALARM, TWICE, draw, tables
 from bnmtl import (
     BIC,
     BDeu,
@@ -46,8 +46,6 @@ N_TRIALS = {30: 20, 100: 3}
 ROWS = (10, 20, 60, 500)
 N_BOOTSTRAP = 30
 FIXED = {"n_bootstrap": N_BOOTSTRAP, "concentrations": list(CONCENTRATIONS)}
-TWICE = "three equal, every row twice"
-BESIDE_ALARM = "noise beside ALARM"
 # Number of trials, and rows.
 HARDER = {TWICE: (2, (10, 20, 60)), BESIDE_ALARM: (5, (10, 20, 60, 500))}
 KINDS = ("three equal", "two equal", "rare", "skewed four", "ordered")
@@ -150,7 +148,7 @@ def line_of(learner, frames, trial):
     settings = {
         "": {},
         "BDeu, uniform": OLD,
-        "BIC": {"score": BIC()},
+        "BIC": {"score": BIC(), "structure_prior": None},
         "concentrations up to 1": SMALLER,
     }[name]
     settings = {**settings, "random_state": trial}

@@ -31,6 +31,9 @@ TOLD = {
     "relate, direct": "relate, five, direct",
     "relate, indirect": "relate, five, indirect",
 }
+TWICE = "three equal, every row twice"
+BESIDE_ALARM = "noise beside ALARM"
+HARDER = (BESIDE_ALARM, TWICE)
 
 
 def tables(lines):
@@ -50,7 +53,7 @@ def _told(lines):
         told = own["told"].dropna() if "told" in own else own.iloc[:0]
         return f"{told.sum():.0f} of {len(told)}" if len(told) else ""
 
-    return _by_rows(lines, TOLD, written)
+    return _by_rows(lines, TOLD, written).drop(columns="samples")
 
 
 def _in_short(lines):
@@ -86,37 +89,43 @@ def _false_arcs(lines):
 
 
 def _columns(kind, columns):
-    return "37 + 40" if "ALARM" in kind else columns
+    return "37 + 40" if kind == BESIDE_ALARM else columns
 
 
 def _independent(lines):
     """Lines of independent rows and columns."""
-    return lines[~lines["kind"].str.contains("twice|ALARM")]
+    return lines[~lines["kind"].isin(HARDER)]
 
 
 def _claims(lines):
     """Means over kinds and rows: false arcs, those in all tasks, those called compelled."""
-    lines = _independent(lines)
     rows = []
-    for learner in (*DEFAULTS, *OTHERS):
-        own = lines[lines["learner"] == learner]
-        if not len(own):
-            continue
-        means = own.groupby(["columns", "kind", "rows"])["false_arcs"].mean()
-        few = means[means.index.get_level_values("rows") == 10]
-        many = means[means.index.get_level_values("rows") >= 20]
-        shared = own["in_all_tasks"].dropna()
-        rows.append(
-            {
-                "learner": learner,
-                "false arcs": mean_and_error(own["false_arcs"]),
-                "worst mean, 10 rows": f"{few.max():.2f}",
-                "worst mean, 20 rows and more": f"{many.max():.2f}",
-                "in all tasks": f"{shared.mean():.2f}" if len(shared) else "",
-                "compelled": f"{own['compelled'].mean():.2f}",
-            }
-        )
-    return pd.DataFrame(rows)
+    for of, own in {
+        "independent columns": _independent(lines),
+        **dict(list(lines[lines["kind"].isin(HARDER)].groupby("kind"))),
+    }.items():
+        names = (*DEFAULTS, *OTHERS) if of not in HARDER else DEFAULTS
+        rows += [_claim(of, name, own[own["learner"] == name]) for name in names]
+    return pd.DataFrame([row for row in rows if row])
+
+
+def _claim(of, learner, lines):
+    """A row for one learner; None where it was not measured."""
+    if not len(lines):
+        return None
+    means = lines.groupby(["columns", "kind", "rows"])["false_arcs"].mean()
+    few = means[means.index.get_level_values("rows") == 10]
+    many = means[means.index.get_level_values("rows") >= 20]
+    shared = lines["in_all_tasks"].dropna()
+    return {
+        "of": of,
+        "learner": learner,
+        "false arcs": mean_and_error(lines["false_arcs"]),
+        "worst mean, 10 rows": f"{few.max():.2f}",
+        "worst mean, 20 rows and more": f"{many.max():.2f}",
+        "in all tasks": f"{shared.mean():.2f}" if len(shared) else "",
+        "compelled": f"{lines['compelled'].mean():.2f}",
+    }
 
 
 def draw(lines):

@@ -85,7 +85,8 @@ def check_needs(cases, lines):
 def measure(table, score, parents, wanted):
     """A line a way: mean log-likelihood of a held-out row, and gains with standard errors."""
     tasks = grouped_tasks(table)
-    rival = compare(SingleTaskLearner(score=BIC(), random_state=SEED), tasks)
+    bic = SingleTaskLearner(score=BIC(), structure_prior=None, random_state=SEED)
+    rival = compare(bic, tasks)
     if set(wanted) == {"alone"} and score == "BIC":
         return {"alone": _line(rival["alone"], rival, rival["alone"])}
     if set(wanted) == {OWN_TABLES}:

@@ -3,6 +3,7 @@
 `python -m benchmarks.tables` writes them into the README, each between the comments that name it.
 """
 
+import argparse
 import importlib
 import re
 from functools import cache
@@ -341,6 +342,7 @@ def with_tables(text):
 
 def main():
     """Write the tables into the READMEs."""
+    argparse.ArgumentParser(description="Write the tables into the READMEs.").parse_args()
     for path in (FOLDER / "README.md", FOLDER.parent / "README.md"):
         path.write_text(with_tables(path.read_text()))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bnmtl import report
 from bnmtl.file_sizes import check_file_sizes
-from bnmtl.gains import held_out_record, sentences
+from bnmtl.gains import NOTHING, held_out_record, sentences
 from bnmtl.graphs import from_adjacency, takes_part
 from bnmtl.io.run import RUN_FILE
 from bnmtl.output import OutputFolder, file_names
@@ -261,12 +261,13 @@ def _verdict(options, learned, shown, held_out):
     told = sentences(held_out, len(learned.arcs_), learned.ended_by_)
     if learned is shown:
         return told
-    return [
+    shown_instead = [
         f"Shown are consensus graphs, with the edges that {100 * options.threshold:g} % or more of "
         f"the replicates have: {count(len(shown.arcs_), 'arc')} in place of {len(learned.arcs_)}.",
         "Held-out rows were predicted by the graphs as they were learned, before the consensus.",
-        *told,
     ]
+    # That nothing was found is said before anything else.
+    return [*told, *shown_instead] if told[0].startswith(NOTHING) else [*shown_instead, *told]
 
 
 def _as_learned(learned):

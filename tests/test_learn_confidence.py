@@ -105,6 +105,16 @@ def test_a_threshold_makes_everything_the_consensus(monkeypatch, files):
     assert result.learner.configuration_ is not learned.learner.configuration_
 
 
+def test_that_nothing_was_found_comes_before_the_consensus():
+    learned = bnmtl.SingleTaskLearner(random_state=0).fit({"north": frame(0)})
+    shown = bnmtl.SingleTaskLearner(random_state=0).fit({"north": frame(0)})
+    options = Options(paths=("north.csv",), threshold=0.5)
+    for gain, first in ((0.0, "Nothing was found"), (1.0, "Shown are consensus graphs")):
+        record = {"differences": {"alone - empty": [gain, 0.1]}}
+        verdict = learning._verdict(options, learned, shown, record)
+        assert verdict[0].startswith(first) and len(verdict) == 3
+
+
 def test_options_that_contradict_each_other_or_are_out_of_range(call, files):
     err = mistake(call("learn", "north.csv", "--bootstrap", "0", "--threshold", "0.5"))
     assert "`--threshold` must go with replicates, and `--bootstrap 0` makes none" in err
