@@ -40,8 +40,9 @@ class MultitaskLearnerCV(MultitaskLearner):
         None is 1 - penalty = 1, 0.5, 1e-1, ... 1e-12, 0.
     validation : float or "posterior", default=None
         "posterior": no rows are held out, the penalty with the largest posterior is taken, the
-        constant of the coupling included; needs the same penalty for all tasks. It takes the score
-        at its word, so where the score asks for fewer arcs than there are it chooses too small a
+        constant of the coupling included; needs the same penalty for all tasks. Graphs are searched
+        under the structure prior; unless one is given, the posterior has an arc probability of its
+        own in its place, which is learned with the penalty. It takes the score at its word, so where the score asks for fewer arcs than there are it chooses too small a
         penalty. A number is the share of each task's rows that is held out, at least one row, as
         in the thesis: the structures learned from the other rows are kept; the probability tables
         are estimated again from all rows. None: by ``cv``.

@@ -19,7 +19,7 @@ _LARGEST_SIZE = 1e9
 _SMALLEST_SIZE = 1e-9
 # Of a mixture: from tables that are nearly deterministic to even ones. Without the largest ones a
 # table of many parents, in which nearly every row is alone, codes equal states better than a table
-# without parents, and five tasks of noise get the same forty arcs.
+# without parents, and one structure for five tasks of noise gets arcs.
 CONCENTRATIONS = (0.01, 0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0)
 
 
