@@ -211,12 +211,15 @@ def test_tables_of_noise():
     lines = pd.DataFrame(rows)
     tables = no_structure_tables.tables(lines)
     assert "| 30 | rare | 20 | 3 | 1.00 ± 0.58 |" in tables["no_structure"]
-    assert "| alone | 1.00 ± 0.37 | 1.00 | 1.00 |  | 0.00 |" in tables["no_structure_claims"]
-    assert (
-        "| five together | 1.00 ± 0.37 | 1.00 | 1.00 | 0.00 | 0.00 |"
-        in (tables["no_structure_claims"])
-    )
-    assert tables["no_structure_told"].endswith("| 20 | 3 | 1 of 2 |  | 1 of 2 |  |  |")
+    claims = tables["no_structure_claims"]
+    assert "| independent columns | alone | 1.00 ± 0.37 | 1.00 | 1.00 |  | 0.00 |" in claims
+    together = "five together | 1.00 ± 0.37 | 1.00 | 1.00 | 0.00 | 0.00 |"
+    assert f"| independent columns | {together}" in claims
+    harder = pd.concat([lines, lines.assign(kind=no_structure_tables.TWICE)])
+    both = no_structure_tables.tables(harder)["no_structure_claims"]
+    assert f"| independent columns | {together}" in both
+    assert f"| three equal, every row twice | {together}" in both
+    assert tables["no_structure_told"].endswith("| 20 | 1 of 2 |  | 1 of 2 |  |  |")
     assert no_structure_tables.draw(lines).axes
 
 

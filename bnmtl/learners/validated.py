@@ -42,10 +42,11 @@ class MultitaskLearnerCV(MultitaskLearner):
         "posterior": no rows are held out, the penalty with the largest posterior is taken, the
         constant of the coupling included; needs the same penalty for all tasks. Graphs are searched
         under the structure prior; unless one is given, the posterior has an arc probability of its
-        own in its place, which is learned with the penalty. It takes the score at its word, so where the score asks for fewer arcs than there are it chooses too small a
-        penalty. A number is the share of each task's rows that is held out, at least one row, as
-        in the thesis: the structures learned from the other rows are kept; the probability tables
-        are estimated again from all rows. None: by ``cv``.
+        own in its place, which is learned with the penalty. It takes the score at its word, so
+        where the score asks for fewer arcs than there are it chooses too small a penalty. A number
+        is the share of each task's rows that is held out, at least one row, as in the thesis: the
+        structures learned from the other rows are kept; the probability tables are estimated again
+        from all rows. None: by ``cv``.
     cv : int, default=None
         Number of folds. Every row is held out once; tasks of fewer rows are left one row out at a
         time. A fold's structures are searched with less effort, along the penalties. None is 10,
