@@ -180,3 +180,52 @@ def all_dags(n):
             matrix[i, j], matrix[j, i] = state == 1, state == -1
         if is_dag(matrix):
             yield matrix
+
+
+def partitions(items):
+    """All partitions of a list into groups, each a list of lists."""
+    if not items:
+        yield []
+        return
+    first, *rest = items
+    for size in range(len(rest) + 1):
+        for others in itertools.combinations(rest, size):
+            left = [item for item in rest if item not in others]
+            for groups in partitions(left):
+                yield [[first, *others], *groups]
+
+
+def log_sum(values):
+    """Log of the sum of exponentials."""
+    most = max(values)
+    return most + math.log(sum(math.exp(value - most) for value in values))
+
+
+def dirichlet_evidence(counts, c):
+    """Log evidence of counts under Dirichlet(c, ..., c)."""
+    total = math.lgamma(len(counts) * c) - math.lgamma(len(counts) * c + sum(counts))
+    return total + sum(math.lgamma(c + n) - math.lgamma(c) for n in counts)
+
+
+def row_evidence(counts, c, t):
+    """Log evidence of one row over tasks in groups; counts by task and state."""
+    counts = [own for own in counts if sum(own)]
+    found = []
+    for groups in partitions(list(range(len(counts)))):
+        value = math.lgamma(t) - math.lgamma(t + len(counts))
+        for group in groups:
+            merged = [sum(ns) for ns in zip(*(counts[s] for s in group), strict=True)]
+            value += math.log(t) + math.lgamma(len(group)) + dirichlet_evidence(merged, c)
+        found.append(value)
+    return log_sum(found)
+
+
+def shared_evidence(counts, concentrations, ts):
+    """Log evidence of a family over tasks that may share its table; counts[task][row][state]."""
+    by_row = list(zip(*counts, strict=True))
+    values = [
+        sum(row_evidence(row, c, t) for row in by_row if any(map(sum, row)))
+        for c in concentrations
+        for t in ts
+    ]
+    return log_sum(values) - math.log(len(values))
