@@ -38,6 +38,7 @@ GROUPS = (
     ("shifts", np.float64, 1),  # (c,): taken off the logarithm of a weight for each task of the set
     ("ranked", np.int64, 1),  # (k,): tasks, those with most counts first
     ("beam_groups", np.int64, 2),  # (2 `BEAM`, 1): number of groups of each partition
+    ("beam_places", np.int64, 2),  # (2 `BEAM`, k): the group of each task, as they are ranked
     ("beam_sizes", np.int64, 2),  # (2 `BEAM`, k): tasks of each of its groups
     ("beam_counts", np.int64, 3),  # (2 `BEAM`, k, states)
     ("beam_evidence", np.int64, 3),  # (2 `BEAM`, k, c): log evidence of each group
@@ -50,8 +51,10 @@ _FIRST = len(PARTITION)
 COUNTS, N_COUNTS, TOTALS, MERGED, APART, EVIDENCE, WEIGHTS_OF, SUMS, SHIFTS, RANKED_BY = range(
     _FIRST, _FIRST + 10
 )
-BEAM_GROUPS, BEAM_SIZES, BEAM_COUNTS, BEAM_EVIDENCE, BEAM_WEIGHTS = range(_FIRST + 10, _FIRST + 15)
-NEXT_EVIDENCE, NEXT_WEIGHTS, NEXT_WORTH = range(_FIRST + 15, _FIRST + len(GROUPS))
+BEAM_GROUPS, BEAM_PLACES, BEAM_SIZES, BEAM_COUNTS, BEAM_EVIDENCE, BEAM_WEIGHTS = range(
+    _FIRST + 10, _FIRST + 16
+)
+NEXT_EVIDENCE, NEXT_WEIGHTS, NEXT_WORTH = range(_FIRST + 16, _FIRST + len(GROUPS))
 
 
 def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
@@ -75,6 +78,7 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
         "shifts": (c,),
         "ranked": (k,),
         "beam_groups": (2 * beam, 1),
+        "beam_places": (2 * beam, k),
         "beam_sizes": (2 * beam, k),
         "beam_counts": (2 * beam, k, r),
         "beam_evidence": (2 * beam, k, c),
@@ -134,11 +138,36 @@ def add_row(terms, owners, bases, scratch, m, r, concentrations, partitions, sca
 @kernel
 def add_all_partitions(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
     """`add_row`, exactly."""
+    totals, n_c = ints(scratch, TOTALS), concentrations.size
+    weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
+    weights, sums = floats2(scratch, WEIGHTS_OF), floats2(scratch, SUMS)
+    full = (np.int64(1) << m) - 1
+    # The first task's group is summed over at the end, so sets with it are not needed before.
+    for members in range(2, full, 2):
+        add_partitions(weights, sums, members, totals.size)
+    add_partitions(weights, sums, full, totals.size)
+    for t in range(partitions.size):
+        for c in range(n_c):
+            totals[t * n_c + c] += log_sum(scratch, full, m, t, c, n_c, partitions, scale)
+
+
+@kernel
+def log_sum(scratch, members, size, t, c, n_c, partitions, scale):
+    """Log evidence of a set of tasks of that size, given its sum over partitions."""
+    value = math.log(floats2(scratch, SUMS)[members, t * n_c + c])
+    value += size * floats(scratch, SHIFTS)[c] - log_rising(partitions[t], size)
+    return ints2(scratch, APART)[members, c] + np.int64(np.rint(value * scale))
+
+
+@kernel
+def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
+    """Merged counts and weights of all sets of the tasks as a group; begins the sums."""
     merged, apart, own = ints2(scratch, MERGED), ints2(scratch, APART), ints(scratch, EVIDENCE)
     counts, weights = ints2(scratch, COUNTS), floats2(scratch, WEIGHTS_OF)
-    shifts, totals = floats(scratch, SHIFTS), ints(scratch, TOTALS)
-    n_c, n_tc = concentrations.size, concentrations.size * partitions.size
+    shifts, sums, n_c = floats(scratch, SHIFTS), floats2(scratch, SUMS), concentrations.size
     full = (np.int64(1) << m) - 1
+    for at in range(sums.shape[1]):
+        sums[0, at] = 1.0
     for c in range(n_c):
         apart[0, c] = 0
         shifts[c] = 0.0
@@ -165,18 +194,6 @@ def add_all_partitions(terms, owners, bases, scratch, m, r, concentrations, part
             if gain > LARGEST_WEIGHT:
                 shifts[c] = max(shifts[c], gain / size)
     weigh(weights, shifts, full, n_c, partitions)
-    sums = floats2(scratch, SUMS)
-    for at in range(n_tc):
-        sums[0, at] = 1.0
-    # The first task's group is summed over at the end, so sets with it are not needed before.
-    for members in range(2, full, 2):
-        add_partitions(weights, sums, members, n_tc)
-    add_partitions(weights, sums, full, n_tc)
-    for t in range(partitions.size):
-        rising = log_rising(partitions[t], m)
-        for c in range(n_c):
-            value = math.log(sums[full, t * n_c + c]) + m * shifts[c] - rising
-            totals[t * n_c + c] += apart[full, c] + np.int64(np.rint(value * scale))
 
 
 @kernel
@@ -240,7 +257,13 @@ def rank_by_counts(counts, ranked, m, r):
 
 @kernel
 def add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
-    """`add_row` by the most probable partitions."""
+    """`add_row` by the most probable partitions.
+
+    Returns
+    -------
+    begin, n_kept : int
+        Where these are in the beam.
+    """
     counts, ranked, totals = ints2(scratch, COUNTS), ints(scratch, RANKED_BY), ints(scratch, TOTALS)
     rank_by_counts(counts, ranked, m, r)
     n_groups, weights = ints2(scratch, BEAM_GROUPS), floats2(scratch, BEAM_WEIGHTS)
@@ -254,8 +277,9 @@ def add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations,
         own = counts[ranked[placed]]
         n_next = place(terms, owners, bases, scratch, own, begin, n_kept, r, concentrations, scale)
         weigh_next(scratch, begin, n_kept, placed, concentrations.size, partitions, scale)
-        n_kept = keep_probable(scratch, own, begin, n_kept, n_next, r)
+        n_kept = keep_probable(scratch, own, begin, n_next, placed, r)
         begin = BEAM - begin
+    return begin, n_kept
 
 
 @kernel
@@ -322,7 +346,7 @@ def weigh_next(scratch, begin, n_kept, placed, n_c, partitions, scale):
 
 
 @kernel
-def keep_probable(scratch, own, begin, n_kept, n_next, r):
+def keep_probable(scratch, own, begin, n_next, placed, r):
     """Keep the partitions that weigh most over all concentrations; returns how many."""
     n_groups, worth = ints2(scratch, BEAM_GROUPS), floats(scratch, NEXT_WORTH)
     weights, following = floats2(scratch, BEAM_WEIGHTS), floats2(scratch, NEXT_WEIGHTS)
@@ -338,7 +362,7 @@ def keep_probable(scratch, own, begin, n_kept, n_next, r):
         while g > n_groups[p, 0]:
             g -= n_groups[p, 0] + 1
             p += 1
-        copy_with_one_more(scratch, own, p, g, best, chosen_at + chosen, r)
+        copy_with_one_more(scratch, own, p, g, best, chosen_at + chosen, placed, r)
         for at in range(weights.shape[1]):
             weights[chosen, at] = following[best, at]
     for at in range(weights.shape[1]):
@@ -354,11 +378,14 @@ def keep_probable(scratch, own, begin, n_kept, n_next, r):
 
 
 @kernel
-def copy_with_one_more(scratch, own, p, g, at, target, r):
+def copy_with_one_more(scratch, own, p, g, at, target, placed, r):
     """Write partition p with one task more in its group g to another place."""
     n_groups, sizes = ints2(scratch, BEAM_GROUPS), ints2(scratch, BEAM_SIZES)
     beam, evidence = ints3(scratch, BEAM_COUNTS), ints3(scratch, BEAM_EVIDENCE)
-    following = ints2(scratch, NEXT_EVIDENCE)
+    following, places = ints2(scratch, NEXT_EVIDENCE), ints2(scratch, BEAM_PLACES)
+    for i in range(placed):
+        places[target, i] = places[p, i]
+    places[target, placed] = g
     n_groups[target, 0] = max(n_groups[p, 0], g + 1)
     for group in range(n_groups[target, 0]):
         is_new, is_own = group == n_groups[p, 0], group == g
