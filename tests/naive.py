@@ -229,3 +229,62 @@ def shared_evidence(counts, concentrations, ts):
         for t in ts
     ]
     return log_sum(values) - math.log(len(values))
+
+
+def table_components(counts, concentrations, ts, strengths, floor=1e-3):
+    """(log evidence, tables) of every prior over tables that tasks may share; counts[s][j][k]."""
+    k = len(counts)
+    by_row = [list(row) for row in zip(*counts, strict=True)]
+    for c in concentrations:
+        for t in ts:
+            value = 0.0
+            for row in by_row:
+                for s in range(k):
+                    value += _row_or_0(row, c, t) - _row_or_0(row[:s] + row[s + 1 :], c, t)
+            means = [[_group_mean(row, s, c, t) for row in by_row] for s in range(k)]
+            yield value, means
+    for c in concentrations:
+        for strength in strengths:
+            value, tables = 0.0, []
+            for s in range(k):
+                tables.append([])
+                for row in by_row:
+                    others = [sum(ns) + c for ns in zip(*(row[:s] + row[s + 1 :]), strict=True)]
+                    prior = [strength * one / sum(others) + floor for one in others]
+                    value += math.lgamma(sum(prior)) - math.lgamma(sum(prior) + sum(row[s]))
+                    pairs = list(zip(row[s], prior, strict=True))
+                    value += sum(math.lgamma(a + n) - math.lgamma(a) for n, a in pairs)
+                    total = sum(row[s]) + sum(prior)
+                    tables[s].append([(n + a) / total for n, a in pairs])
+            yield value, tables
+
+
+def _row_or_0(row, c, t):
+    return row_evidence(row, c, t) if any(map(sum, row)) else 0.0
+
+
+def _group_mean(row, s, c, t):
+    """Posterior mean of a row for task s, over the groups that it may be in."""
+    values, means = [], []
+    for groups in partitions(list(range(len(row)))):
+        value = 0.0
+        for group in groups:
+            merged = [sum(ns) for ns in zip(*(row[one] for one in group), strict=True)]
+            value += math.log(t) + math.lgamma(len(group)) + dirichlet_evidence(merged, c)
+            if s in group:
+                mean = [(n + c) / (sum(merged) + len(merged) * c) for n in merged]
+        values.append(value)
+        means.append(mean)
+    return weighted_mean(values, means)
+
+
+def weighted_mean(values, means):
+    """Mean of nested lists, each weighted by the exponential of its value."""
+    weights = np.exp(np.array(values) - max(values))
+    return np.tensordot(weights / weights.sum(), np.array(means), axes=1)
+
+
+def shared_tables(counts, concentrations, ts, strengths):
+    """Tables of tasks that borrow from each other; counts[s][j][k]."""
+    found = list(table_components(counts, concentrations, ts, strengths))
+    return weighted_mean([value for value, _ in found], [tables for _, tables in found])

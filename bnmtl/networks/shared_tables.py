@@ -4,13 +4,15 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.special import gammaln
 
 from bnmtl._kernels import scoring
 from bnmtl._kernels import shared_tables as kernels
 from bnmtl.scores import CONCENTRATIONS
+from bnmtl.smoothing import posterior_mean
 
-__all__ = ["PARTITIONS", "STRENGTHS", "SharedTables", "share"]
+__all__ = ["PARTITIONS", "STRENGTHS", "fit_tables", "share"]
 
 # Concentrations of partitions: from tasks that all have one table to each with its own.
 PARTITIONS = (0.02, 0.2, 1.0, 5.0, 50.0)
@@ -32,8 +34,8 @@ class Shared(NamedTuple):
     borrowed : float array of shape (k, k)
         [s, u] is how many rows of task u count for the table of task s, as expected.
     in_common : float array of shape (k, k)
-        [s, u] is the probability that the two have a row in common, times their counts in it, summed
-        over the rows; symmetric.
+        [s, u] is the probability that the two have a row in common, times their counts in it,
+        summed over the rows; symmetric.
     weights : float array of shape (k, k)
         Sums of these counts.
     """
@@ -42,6 +44,93 @@ class Shared(NamedTuple):
     borrowed: np.ndarray
     in_common: np.ndarray
     weights: np.ndarray
+
+
+class Fitted(NamedTuple):
+    """Tables of several networks.
+
+    Attributes
+    ----------
+    tables : dict task -> dict variable -> float array
+        As in `BayesNet`.
+    borrowed : pandas.DataFrame
+        Columns task, variable, source and rows: how many rows of another task count for the table
+        of a variable, as expected. Families that only one task could have are not in it.
+    in_common : pandas.DataFrame
+        Tasks by tasks: how probably two tasks have a row in common, averaged over the families of
+        their graphs and over rows by the tasks' counts; nan where there is none.
+    """
+
+    tables: dict
+    borrowed: pd.DataFrame
+    in_common: pd.DataFrame
+
+
+def fit_tables(configuration, tasks):
+    """Tables of given graphs, all tasks informing each other.
+
+    Parameters
+    ----------
+    configuration : mapping task -> networkx.DiGraph
+        DAGs over the variables of each task.
+    tasks : Tasks
+
+    Returns
+    -------
+    Fitted
+    """
+    names = list(configuration)
+    tables = {name: {} for name in names}
+    borrowed, sums = [], np.zeros((2, len(names), len(names)))
+    for family, owners in _families(configuration).items():
+        members = [at for at, name in enumerate(names) if set(family) <= set(tasks[name].variables)]
+        counts = np.stack([family_counts(tasks[names[at]], family) for at in members])
+        shape = counts.shape[1:]
+        if len(members) == 1:
+            tables[names[members[0]]][family[-1]] = posterior_mean(counts[0], "auto")
+            continue
+        found = share(counts.reshape(len(members), -1, shape[-1]))
+        for at, name in ((at, names[member]) for at, member in enumerate(members)):
+            if name not in owners:
+                continue
+            tables[name][family[-1]] = found.tables[at].reshape(shape)
+            rows = found.borrowed[at]
+            borrowed += [
+                (name, family[-1], names[other], rows[i])
+                for i, other in enumerate(members)
+                if i != at
+            ]
+            own = np.ix_([members[at]], members)
+            sums[0][own] += found.in_common[at]
+            sums[1][own] += found.weights[at]
+    columns = ["task", "variable", "source", "rows"]
+    return Fitted(tables, pd.DataFrame(borrowed, columns=columns), _in_common(sums, names))
+
+
+def _families(configuration):
+    """Tasks by family, the parents in order and the child last."""
+    found = {}
+    for name, graph in configuration.items():
+        for variable in sorted(graph):
+            family = (*sorted(graph.predecessors(variable)), variable)
+            found.setdefault(family, set()).add(name)
+    return found
+
+
+def family_counts(task, family):
+    """Rows of each joint state of a family, the child's states along the last axis."""
+    at = [task.variables.index(variable) for variable in family]
+    shape = tuple(len(task.states[one]) for one in at)
+    cells = np.ravel_multi_index([task.codes[one].astype(np.intp) for one in at], shape)
+    return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
+
+
+def _in_common(sums, names):
+    """Averages over the families of either task."""
+    chances, weights = sums + np.swapaxes(sums, 1, 2)
+    table = np.divide(chances, weights, out=np.full_like(chances, np.nan), where=weights > 0)
+    np.fill_diagonal(table, 1.0)
+    return pd.DataFrame(table, index=names, columns=names)
 
 
 def share(counts):
@@ -150,11 +239,7 @@ def _shares_of_others(rows):
     """[s, u]: sum over rows of the share that task u has in the counts of all but task s."""
     sizes = rows.sum(axis=-1).astype(float)
     others = sizes.sum(axis=1, keepdims=True) - sizes
-    shares = np.divide(
-        sizes[:, None, :],
-        others[:, :, None],
-        where=others[:, :, None] > 0,
-        out=np.zeros((len(rows), *2 * (rows.shape[1],))),
-    ).sum(axis=0)
+    known = np.where(others > 0, others, 1.0)
+    shares = (sizes[:, None, :] / known[:, :, None]).sum(axis=0)
     np.fill_diagonal(shares, 0.0)
     return shares
