@@ -32,15 +32,24 @@ JOINT = (
     ("row_slots", np.int64, 1),  # counters of the sort
     ("block_at", np.int64, 1),  # (rows + 1,): where the blocks begin, and the end of the last
     ("block", np.int64, 1),  # (states of a parent x k x states,): counts of a block, 0 in between
+    ("gathered", np.int64, 1),  # (2,): key of the rows as they are gathered, number of blocks
+    ("searched", np.int64, 1),  # (k,): tasks whose graph is searched
+    ("usable_of", np.bool_, 2),  # (k, n): which variables may be parents of the child in each
+    ("group_keys", np.int64, 1),  # (k,): scratch, the tasks' families by key
+    ("group_parents", np.int64, 1),  # (n,): scratch, the parents of a group of tasks
+    ("fewer_parents", np.int64, 1),  # (n,): scratch, the parents less one
 )
 _FIRST = len(PARTITION) + len(GROUPS)
 MEMBERS_OF, ROW_MEMBER, ROW_NUMBER, ROW_KEYS, ROW_RANKS = range(_FIRST, _FIRST + 5)
-ROW_ORDER, ROW_SWAP, ROW_SLOTS, BLOCK_AT, BLOCK = range(_FIRST + 5, _FIRST + len(JOINT))
+ROW_ORDER, ROW_SWAP, ROW_SLOTS, BLOCK_AT, BLOCK, GATHERED = range(_FIRST + 5, _FIRST + 11)
+SEARCHED, USABLE_OF, GROUP_KEYS, GROUP_PARENTS, FEWER_PARENTS = range(
+    _FIRST + 11, _FIRST + len(JOINT)
+)
 
 
-def new_joint(n_tasks, n_rows, n_states):
-    """Memory for so many tasks, with so many rows in all and so many states of a variable at most,
-    by name; 0 rows where nothing is shared."""
+def new_joint(n_variables, n_tasks, n_rows, n_states):
+    """Memory for so many variables and tasks, with so many rows in all and so many states of a
+    variable at most, by name; 0 tasks and rows where nothing is shared."""
     n_slots = SLOTS_PER_ROW * n_rows + FEWEST_SLOTS + 1 if n_rows else 0
     return {
         "members": np.zeros(n_tasks, np.int64),
@@ -53,6 +62,12 @@ def new_joint(n_tasks, n_rows, n_states):
         "row_slots": np.zeros(n_slots, np.int64),
         "block_at": np.zeros(n_rows + 1, np.int64),
         "block": np.zeros(n_states * n_tasks * n_states if n_rows else 0, np.int64),
+        "gathered": np.zeros(2, np.int64),
+        "searched": np.zeros(n_tasks, np.int64),
+        "usable_of": np.zeros((n_tasks, n_variables), np.bool_),
+        "group_keys": np.zeros(n_tasks, np.int64),
+        "group_parents": np.zeros(n_variables, np.int64),
+        "fewer_parents": np.zeros(n_variables, np.int64),
     }
 
 

@@ -82,7 +82,7 @@ ENGINE = (
     ("variable_keys", np.int64, 1),  # (n,)
     ("child_keys", np.int64, 1),  # (n,)
     ("cache", np.int64, 1),  # flat, see `recall`
-    ("calls", np.int64, 1),  # (1,): address of `gains`
+    ("calls", np.int64, 1),  # (2,): addresses of `gains` and of `sharing.gains_together`
     ("most_cells", np.float64, 1),  # (k,): larger families of a task are not scored
     ("partitions", np.float64, 1),  # concentrations of partitions, see ``groups``; none: no sharing
 )
@@ -138,7 +138,7 @@ def new_scratch(n_variables, n_rows, n_cases, n_concentrations=0, shared=None):
         SCRATCH,
         **{name: getattr(partition, name) for name, _, _ in PARTITION},
         **new_groups(n_tasks, n_states, n_concentrations, n_partitions),
-        **new_joint(n_tasks, n_joint_rows, n_states),
+        **new_joint(n, n_tasks, n_joint_rows, n_states),
         terms=np.empty((N_TABLES, min(n_cases + 1, LONGEST_TABLE) * n_together), np.int64),
         owners=np.full(N_TABLES, -1, np.int64),
         bases=np.zeros(N_TABLES),

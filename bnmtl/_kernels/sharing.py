@@ -12,16 +12,33 @@ them have the child and the parents.
 
 import numpy as np
 
-from bnmtl._kernels._jit import codes_of, floats, ints, ints2, kernel, rows_of
+from bnmtl._kernels._jit import (
+    Callback,
+    codes_of,
+    flags,
+    flags2,
+    floats,
+    ints,
+    ints2,
+    kernel,
+    rows_of,
+    table_at,
+)
 from bnmtl._kernels.cache import MISSING, keep, recall
 from bnmtl._kernels.groups import COUNTS, TOTALS, add_row
 from bnmtl._kernels.joint_rows import (
     BLOCK,
     BLOCK_AT,
+    FEWER_PARENTS,
+    GATHERED,
+    GROUP_KEYS,
+    GROUP_PARENTS,
     MEMBERS_OF,
     ROW_MEMBER,
     ROW_NUMBER,
     ROW_ORDER,
+    SEARCHED,
+    USABLE_OF,
     gather,
 )
 from bnmtl._kernels.partition import ARITIES, CODE_AT, CODES, WEIGHT_AT, WEIGHTS
@@ -30,17 +47,24 @@ from bnmtl._kernels.scoring import (
     BASES,
     CACHE,
     CHILD_KEYS,
+    COLUMN,
     COMPUTED,
     CONCENTRATIONS,
     COUNTERS,
+    CUT,
+    FAMILY,
     METHOD,
+    MOST_CELLS,
     OWNERS,
     PARTITIONS,
     SCALE,
     TASK_KEYS,
     TERMS,
     VARIABLE_KEYS,
+    WANTED,
+    exclude,
     family_value,
+    without,
 )
 from bnmtl._kernels.terms import log_mean
 
@@ -58,28 +82,66 @@ def set_key(engine, scratch, n_members):
 
 
 @kernel
-def shared_value(engine, scratch, n_members, child, parents, n_parents):
-    """Evidence of a family over the members, as an integer."""
-    members = ints(scratch, MEMBERS_OF)
+def shared_value(engine, scratch, n_members, child, parents, n_parents, v):
+    """Evidence of a family over the members, as an integer.
+
+    ``v`` is one more parent, -1 if there is none: families that differ in it alone are counted
+    from the same blocks of rows.
+    """
     if n_members == 1:
-        return family_value(engine, scratch, members[0], child, parents, n_parents)
+        return own_value(engine, scratch, child, parents, n_parents, v)
+    variable_keys = ints(engine, VARIABLE_KEYS)
     counters, cache = ints(scratch, COUNTERS), ints(engine, CACHE)
-    key = set_key(engine, scratch, n_members) ^ ints(engine, CHILD_KEYS)[child]
+    rows_key = set_key(engine, scratch, n_members)
     for at in range(n_parents):
-        key ^= ints(engine, VARIABLE_KEYS)[parents[at]]
+        rows_key ^= variable_keys[parents[at]]
+    key = rows_key ^ ints(engine, CHILD_KEYS)[child]
+    arity = np.int64(1)
+    if v >= 0:
+        key ^= variable_keys[v]
+        arity = ints(engine, ARITIES)[v]
     counters[ASKED] += 1
     value = recall(cache, key)
     if value != MISSING:
         return value
     counters[COMPUTED] += 1
-    n_blocks = gather(engine, scratch, n_members, parents, n_parents)
+    n_blocks = gather_once(engine, scratch, rows_key, n_members, parents, n_parents)
     clear_totals(scratch)
     for block in range(n_blocks):
-        count_block(engine, scratch, n_members, child, np.int64(-1), block)
-        add_block(engine, scratch, n_members, ints(engine, ARITIES)[child], np.int64(0))
+        count_block(engine, scratch, n_members, child, v, block)
+        for state in range(arity):
+            add_block(engine, scratch, n_members, ints(engine, ARITIES)[child], state)
     value = log_mean(ints(scratch, TOTALS), floats(engine, METHOD)[SCALE])
     keep(cache, key, value)
     return value
+
+
+@kernel
+def own_value(engine, scratch, child, parents, n_parents, v):
+    """Local score of the only member, as an integer."""
+    s = ints(scratch, MEMBERS_OF)[0]
+    if v < 0:
+        return family_value(engine, scratch, s, child, parents, n_parents)
+    family, end = ints(scratch, CUT), np.int64(0)
+    for at in range(n_parents):
+        if end == at and parents[at] > v:
+            family[end] = v
+            end += 1
+        family[end] = parents[at]
+        end += 1
+    if end == n_parents:
+        family[end] = v
+    return family_value(engine, scratch, s, child, family, n_parents + 1)
+
+
+@kernel
+def gather_once(engine, scratch, key, n_members, parents, n_parents):
+    """`gather`, where the rows are not as they have to be already; returns the number of blocks."""
+    gathered = ints(scratch, GATHERED)
+    if gathered[0] != key:
+        gathered[1] = gather(engine, scratch, n_members, parents, n_parents)
+        gathered[0] = key
+    return gathered[1]
 
 
 @kernel
@@ -136,3 +198,120 @@ def add_block(engine, scratch, n_members, r, state):
         method[CONCENTRATIONS:], floats(engine, PARTITIONS), method[SCALE],
     )
     # fmt: on
+
+
+@kernel
+def sum_of_groups(engine, scratch, n_searched, child, parents, n_parents, v):
+    """Evidence of a child in one graph of the searched tasks, as an integer.
+
+    Each has the parents that it may use; tasks with the same ones have the family in common.
+    """
+    usable, keys = flags2(scratch, USABLE_OF), ints(scratch, GROUP_KEYS)
+    searched, members = ints(scratch, SEARCHED), ints(scratch, MEMBERS_OF)
+    own, variable_keys = ints(scratch, GROUP_PARENTS), ints(engine, VARIABLE_KEYS)
+    for i in range(n_searched):
+        keys[i] = 0
+        for at in range(n_parents):
+            if usable[i, parents[at]]:
+                keys[i] ^= variable_keys[parents[at]]
+        if v >= 0 and usable[i, v]:
+            keys[i] ^= variable_keys[v]
+    total = np.int64(0)
+    for first in range(n_searched):
+        n_members, is_new = np.int64(0), True
+        for i in range(n_searched):
+            if keys[i] != keys[first]:
+                continue
+            if i < first:
+                is_new = False
+                break
+            members[n_members] = searched[i]
+            n_members += 1
+        if not is_new:
+            continue
+        end = np.int64(0)
+        for at in range(n_parents):
+            if usable[first, parents[at]]:
+                own[end] = parents[at]
+                end += 1
+        more = v if v >= 0 and usable[first, v] else np.int64(-1)
+        total += shared_value(engine, scratch, n_members, child, own, end, more)
+    return total
+
+
+@kernel
+def gains_together(engine, scratch, n_searched, child, n_parents):
+    """As `scoring.gains`, for one graph of the searched tasks, which have the child.
+
+    The parents are in FAMILY, the wanted variables in WANTED, and which of them each task may use
+    in USABLE_OF. A variable that no task may use gains nothing.
+    """
+    parents, wanted, out = ints(scratch, FAMILY), flags(scratch, WANTED), floats(scratch, COLUMN)
+    scale = floats(engine, METHOD)[SCALE]
+    nothing = np.int64(-1)
+    now = sum_of_groups(engine, scratch, n_searched, child, parents, n_parents, nothing)
+    for v in range(wanted.size):
+        out[v] = np.nan
+    out[child] = now / scale
+    for at in range(n_parents):
+        rest = ints(scratch, FEWER_PARENTS)
+        end = without(parents, n_parents, parents[at], rest)
+        value = sum_of_groups(engine, scratch, n_searched, child, rest, end, nothing)
+        out[parents[at]] = (value - now) / scale
+    for v in range(ints(engine, ARITIES).size):
+        # What has a gain by now is the child or a parent.
+        if not wanted[v] or not np.isnan(out[v]):
+            continue
+        if is_too_large(engine, scratch, n_searched, child, n_parents, v):
+            continue
+        value = sum_of_groups(engine, scratch, n_searched, child, parents, n_parents, v)
+        out[v] = (value - now) / scale
+
+
+@kernel
+def is_too_large(engine, scratch, n_searched, child, n_parents, v):
+    """Whether a task's family would have too many cells with one more parent."""
+    parents, arities = ints(scratch, FAMILY), ints(engine, ARITIES)
+    searched, usable = ints(scratch, SEARCHED), flags2(scratch, USABLE_OF)
+    for i in range(n_searched):
+        if not usable[i, v]:
+            continue
+        cells = float(arities[child]) * arities[v]
+        for at in range(n_parents):
+            if usable[i, parents[at]]:
+                cells *= arities[parents[at]]
+        if cells > floats(engine, MOST_CELLS)[searched[i]]:
+            exclude(scratch, searched[i], child, parents, n_parents, v)
+            return True
+    return False
+
+
+@kernel
+def graph_score_together(engine, scratch, members, usable, adjacency):
+    """As `scoring.graph_score`, for one graph of members that may have tables in common."""
+    parents, searched = ints(scratch, FAMILY), ints(scratch, SEARCHED)
+    usable_of = flags2(scratch, USABLE_OF)
+    total = 0.0
+    for child in range(adjacency.shape[0]):
+        n_searched, end = np.int64(0), np.int64(0)
+        for at in range(members.size):
+            if ints2(engine, CODE_AT)[members[at], child] < 0:
+                continue
+            searched[n_searched] = members[at]
+            for a in range(adjacency.shape[0]):
+                usable_of[n_searched, a] = usable[at, a, child]
+            n_searched += 1
+        for a in range(adjacency.shape[0]):
+            if adjacency[a, child]:
+                parents[end] = a
+                end += 1
+        value = sum_of_groups(engine, scratch, n_searched, child, parents, end, np.int64(-1))
+        total += value / floats(engine, METHOD)[SCALE]
+    return total
+
+
+def _gains_together(engine, scratch, n_searched, child, n_parents):
+    gains_together(table_at(engine), table_at(scratch), n_searched, child, n_parents)
+
+
+GAINS_TOGETHER = Callback(_gains_together)

@@ -73,6 +73,8 @@ class BoundTasks:
         self._method = np.array([kind, sample_size, scale, *concentrations], float)
         self._n_concentrations = len(concentrations)
         self._partitions = np.array(partitions, float)
+        # Compiled where it is needed only.
+        self._together = sharing.GAINS_TOGETHER.address if len(partitions) else 0
         self._most_cells = np.array([most_cells(task, max_cells) for task in tasks], float)
         random = np.random.default_rng(len(self.variables))
         self._keys = [
@@ -119,7 +121,7 @@ class BoundTasks:
             scratch.members[: len(tasks)] = tasks
             engine = self.up_to_date(self.whole)
             value = sharing.shared_value(
-                engine.table, scratch.table, len(tasks), child, held, len(held)
+                engine.table, scratch.table, len(tasks), child, held, len(held), -1
             )
         return value / self._method[scoring.SCALE]
 
@@ -161,7 +163,7 @@ class BoundTasks:
             variable_keys=variable_keys[positions],
             child_keys=child_keys[positions],
             cache=self._slots,
-            calls=np.array([scoring.GAINS_CALLBACK.address]),
+            calls=np.array([scoring.GAINS_CALLBACK.address, self._together]),
         )
 
     def up_to_date(self, engine):
@@ -169,6 +171,11 @@ class BoundTasks:
         if engine.cache is self._slots:
             return engine
         return engine.replaced(cache=self._slots)
+
+    @property
+    def shares_tables(self):
+        """Whether tasks may have the table of a family in common."""
+        return self._partitions.size > 0
 
     @contextmanager
     def scratch(self, positions):
@@ -252,6 +259,11 @@ class BoundScore:
         self._positions = positions
         self._is_joint = is_joint
 
+    @property
+    def is_shared(self):
+        """Whether its tasks may have tables in common, so that it is no sum over them."""
+        return len(self.members) > 1 and self.bound.shares_tables
+
     @cached_property
     def _engine(self):
         return (
@@ -290,11 +302,10 @@ class BoundScore:
     def score(self, matrix):
         """Score of the graph with adjacency ``matrix``."""
         adjacency = np.ascontiguousarray(matrix, dtype=bool)
+        kernel = sharing.graph_score_together if self.is_shared else scoring.graph_score
         with self.scratch() as scratch:
             return float(
-                scoring.graph_score(
-                    self.engine.table, scratch.table, self.members, self.usable, adjacency
-                )
+                kernel(self.engine.table, scratch.table, self.members, self.usable, adjacency)
             )
 
     def gains(self, child, parents):
