@@ -139,7 +139,7 @@ class LearningOptions:
         _CHANCE,
         default="auto",
     )
-    equivalent_sample_size: float | None = _option("A", "Of bdeu and bds; 1 if not given.", _SIZE)
+    equivalent_sample_size: float | None = _option("A", "Of bdeu and bds (default 1).", _SIZE)
     parameter_sample_size: float | str = _option(
         "auto|A",
         "Imaginary rows that smooth the probability tables: auto, as many as the data ask for.",
@@ -149,7 +149,7 @@ class LearningOptions:
     max_parents: int | None = _option("N", "Most parents of a variable.", _whole(1))
     max_cells: int | None = _option(
         "N",
-        "Largest table of a variable; ten cells a row, or 1000 where that is less, if not given.",
+        "Largest table of a variable (default: ten cells a row, and at least 1000).",
         _whole(1),
     )
     required: str | None = _option(
