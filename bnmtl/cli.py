@@ -328,32 +328,26 @@ def _summary_lines(result):
     else:
         from bnmtl.gains import WAYS
         from bnmtl.plotting.curves import penalty_name
+        from bnmtl.tasks.wording import count
 
         counts = record["arcs"]
         chosen = WAYS[record["chosen_by"]] if "validation_scores" in record else "as given"
         if counts["arcs"]:
             yield (
-                f"{counts['arcs']} different arcs: {counts['all']} in all tasks that could have "
-                f"them, {counts['some']} in some, {counts['one']} in one only"
-                + (f", {counts['sole']} that one task alone could have." if counts["sole"] else ".")
+                f"{count(counts['arcs'], 'different arc')}: {counts['all']} in all tasks that "
+                f"could have them, {counts['some']} in some, {counts['one']} in one only"
+                + (f", {counts['sole']} possible in one task only." if counts["sole"] else ".")
             )
             yield (
                 f"Penalty {penalty_name(record['penalty'])} (0: tasks learned apart, 1: one graph "
                 f"for all), {chosen}."
             )
-    if result.confidence is not None:
-        yield from _confidence_lines(result)
+    if record["sure"]:
+        from bnmtl.confidence import MEANING
+
+        yield from textwrap.wrap(record["sure"], 100)
+        yield from textwrap.wrap(MEANING, 100)
     yield _where(result)
-
-
-def _confidence_lines(result):
-    """Say how many arcs are sure, and what that means."""
-    from bnmtl.confidence import MEANING, sure_words
-
-    words = sure_words(result.learner.arcs_, result.confidence)
-    if words:
-        yield words
-        yield from textwrap.wrap(MEANING, 80)
 
 
 def _where(result):

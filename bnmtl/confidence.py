@@ -36,14 +36,16 @@ __all__ = ["arc_confidence", "consensus", "sure_words", "with_confidence"]
 COLUMNS = ("task", "parent", "child", "arc", "edge")
 _ROUNDING = 1e-9  # shares that differ by less are equal
 _SURE = 0.95
+# Replicates, before it is said of arcs that they are well supported.
+_FEWEST = 20
 # What a share of replicates means, in a sentence; from the study `sure_arcs`.
 MEANING = (
     "Confidence is the share of replicates, networks learned from random halves of the rows by a "
-    "quicker search, that have an arc. It is no probability: where the truth was known, pairs of "
-    "variables with a confidence of 1 were joined in 96 to 100 % of the cases, those with 0.8 in "
-    "51 to 100 %; arcs in the right direction were there in 71 to 100 % and in 14 to 100 %. So it "
-    "may promise too much, above all of directions; and many arcs that were there had a low one, "
-    "more so with few rows."
+    "quicker search, that have an arc. It is not a probability. On known networks, pairs of "
+    "variables with a confidence of 1 were truly joined in 96 to 100 % of the cases and pairs with "
+    "0.8 in 51 to 100 %; directions with a confidence of 1 were right in 71 to 100 %, and with 0.8 "
+    "in 14 to 100 %. So confidence can be too high, above all that of directions; and many true "
+    "arcs had a low confidence, the more so with few rows."
 )
 # The search of light replicates: 30 of them take less time than the graphs that they are about, and
 # ten restarts gave the same confidences on ALARM and INSURANCE to within a pair or two of fifty.
@@ -61,9 +63,10 @@ def arc_confidence(
 ):
     """How often each arc is learned from rows that are drawn again.
 
-    Every replicate draws half of the rows of each task and fits the learner to them, with a seed of
-    its own: where the data cannot tell the direction of an edge, each direction gets about
-    half of its confidence. A multitask learner gives the confidence of arcs that tasks learn from
+    Every replicate draws half of the rows of each task, of copied rows (`Task.originals`) each but
+    once, and fits the learner to them, with a seed of its own: where the data cannot tell the
+    direction of an edge, each direction gets about half of its confidence. A multitask learner
+    gives the confidence of arcs that tasks learn from
     one another. A learner that chooses its penalty chooses it in each replicate; to save that,
     give a `MultitaskLearner` the penalty that was chosen on the data.
 
@@ -136,8 +139,7 @@ def arc_confidence(
         learner = _lighter(learner)
     encoded = encode(tasks, missing=learner.missing)
     seed = seed_of(learner.random_state if random_state is None else random_state)
-    # Sorted, so that the order in which rows were given does not matter.
-    order = {name: np.lexsort(task.codes[::-1]) for name, task in encoded.items()}
+    rows_of = {name: _rows_to_draw(task) for name, task in encoded.items()}
     counts = {name: np.zeros((task.n_variables,) * 2, int) for name, task in encoded.items()}
 
     # Of replicates for which no time is left.
@@ -149,7 +151,7 @@ def arc_confidence(
 
     def replicate(number, effort):
         drawn = {}
-        for name, rows in order.items():
+        for name, rows in rows_of.items():
             rng = generator(seed, "bootstrap", number, name)
             if subsample is None:
                 drawn[name] = rows[rng.integers(len(rows), size=len(rows))]
@@ -182,6 +184,13 @@ def arc_confidence(
             "low; raise it or draw fewer replicates."
         )
     return _table(encoded, counts, n_bootstrap)
+
+
+def _rows_to_draw(task):
+    """Rows in an order that does not depend on how they were given; of copies only the first, since
+    others look like agreement and are none."""
+    order, sizes = task.originals
+    return order[np.cumsum(sizes) - sizes]
 
 
 def _lighter(learner):
@@ -254,8 +263,8 @@ def with_confidence(arcs, confidences=None):
     return arcs.assign(confidence=found[:, 0], edge_confidence=found[:, 1])
 
 
-def sure_words(arcs, confidences):
-    """Say how many learned arcs are sure, "" where there are none.
+def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=False):
+    """Say how many learned arcs are well supported, and what to do about the others.
 
     Parameters
     ----------
@@ -263,10 +272,17 @@ def sure_words(arcs, confidences):
         A learner's `arcs_`.
     confidences : pandas.DataFrame
         Of `arc_confidence`.
+    n_bootstrap : int, optional
+        Number of replicates, if few may be too few.
+    required : collection of (task, from, to)
+        Arcs that all replicates have because they must.
+    is_consensus : bool, default=False
+        Whether the arcs are those that replicates agree on.
 
     Returns
     -------
     str
+        "" where there are none.
 
     Examples
     --------
@@ -274,23 +290,34 @@ def sure_words(arcs, confidences):
     >>> arcs = pd.DataFrame({"from": ["a"], "to": ["b"], "task": ["t"]})
     >>> sure = pd.DataFrame({"task": ["t"], "parent": "a", "child": "b", "arc": 0.6, "edge": 1.0})
     >>> print(*sure_words(arcs, sure).split(": "), sep=chr(10))
-    Of 1 arc, 1 is sure
-    95 % or more of the replicates have it; 0 are doubtful
-    fewer than half do.
+    1 of 1 arc is well supported
+    at least 95 % of the replicates join its two variables; none is doubtful (fewer than half do).
     """
-    if arcs.empty:
+    table = with_confidence(arcs, confidences)
+    keys = zip(table["task"], table["from"], table["to"], strict=True)
+    shares = table["edge_confidence"][[key not in required for key in keys]]
+    if not len(shares):
         return ""
-    shares = with_confidence(arcs, confidences)["edge_confidence"]
+    if n_bootstrap is not None and n_bootstrap < _FEWEST:
+        return (
+            f"{count(n_bootstrap, 'replicate')} cannot tell which arcs are well supported; learn "
+            f"{_FEWEST} or more (`--bootstrap`)."
+        )
     n_sure, n_doubtful = int((shares >= _SURE).sum()), int((shares < 0.5).sum())
-    several = " (one in two tasks counts twice)" if arcs["task"].nunique() > 1 else ""
+    by_task = ", counted in each task," if arcs["task"].nunique() > 1 else ""
+    are, their = ("is", "its") if n_sure <= 1 else ("are", "their")
     words = (
-        f"Of {count(len(arcs), 'arc')}{several}, {n_sure} {'is' if n_sure == 1 else 'are'} sure: "
-        f"{100 * _SURE:.0f} % or more of the replicates have {'it' if n_sure == 1 else 'them'}; "
-        f"{n_doubtful} {'is' if n_doubtful == 1 else 'are'} doubtful: fewer than half do."
+        f"{n_sure or 'None'} of {count(len(shares), 'arc')}{by_task} {are} well supported: at "
+        f"least {100 * _SURE:.0f} % of the replicates join {their} two variables; "
+        f"{n_doubtful or 'none'} "
+        f"{'is' if n_doubtful <= 1 else 'are'} doubtful (fewer than half do)."
     )
-    if n_doubtful <= len(arcs) / 3:
+    if n_sure == len(shares):
         return words
-    return f"{words} More rows or fewer variables may tell; a consensus (--threshold) has none."
+    words += " More rows or fewer variables (`--ignore`) may settle more of them"
+    if n_doubtful and not is_consensus:
+        words += "; `--threshold 0.5` leaves the doubtful ones out"
+    return f"{words}."
 
 
 def consensus(confidences, threshold=0.5, by="arc", may_have=None):

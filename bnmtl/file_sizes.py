@@ -4,7 +4,9 @@ import math
 
 import numpy as np
 
-__all__ = ["MOST_BYTES", "check_file_sizes", "file_bytes"]
+from bnmtl.graphs import from_adjacency
+
+__all__ = ["MOST_BYTES", "check_file_sizes", "check_required", "file_bytes"]
 
 # Of the files of all networks of a run together.
 MOST_BYTES = 100_000_000
@@ -39,6 +41,22 @@ def check_file_sizes(graphs, tasks, remedy):
         f"{len(parents)} parents in task `{name}`, has {cells:,} cells for {task.n_rows} rows: "
         f"{remedy}."
     )
+
+
+def check_required(learner, tasks):
+    """Raise ValueError where the arcs that every network will have make it too large already.
+
+    Parameters
+    ----------
+    learner : Learner
+    tasks : Tasks
+    """
+    constraints = learner._constraints(tasks)
+    graphs = {
+        name: from_adjacency(constraints[name].required, task.variables)
+        for name, task in tasks.items()
+    }
+    check_file_sizes(graphs, tasks, "require fewer arcs into it")
 
 
 def file_bytes(graph, task):

@@ -72,7 +72,7 @@ def of_arcs(record):
     return True, f"On held-out rows the learned arcs gain {size} nats a row over no arcs."
 
 
-def sentences(record, n_arcs, ended_by=()):
+def sentences(record, n_arcs, ended_by=(), max_cells=None):
     """Say what was found and what sharing was worth.
 
     Parameters
@@ -83,6 +83,8 @@ def sentences(record, n_arcs, ended_by=()):
         Of the learned networks.
     ended_by : tuple of str, default=()
         Limits that ended the search; what it did not get to is not known to be missing.
+    max_cells : int, optional
+        The limit on tables, where it kept families out.
 
     Returns
     -------
@@ -96,14 +98,19 @@ def sentences(record, n_arcs, ended_by=()):
     """
     if not n_arcs and ended_by:
         return ["The search was ended before it found an arc; more time may show some."]
+    if not n_arcs and max_cells is not None:
+        return [
+            f"No arc was learned, and `--max-cells {max_cells}` kept out families that might have "
+            "had one; raise it."
+        ]
     if not n_arcs:
         return [f"{NOTHING}: no arc was learned. {_MORE}"]
     if record is None:
         return ["No rows were held out, so what the arcs are worth is not known."]
     if record.get("ended_by"):
         return [
-            "Searches that leave rows out were cut short, so what the arcs are worth is not known, "
-            "and a penalty chosen by such rows is not to be relied on; give more time."
+            "Cross-validation was cut short, so what the arcs are worth is not known, and a "
+            "penalty chosen by it is unreliable; give more time."
         ]
     is_found, first = of_arcs(record)
     if not is_found:
@@ -122,11 +129,13 @@ def sentences(record, n_arcs, ended_by=()):
             f"Learning the tasks together did not help: {size}; tasks may have little in common "
             "(`bnmtl relate` compares them).",
         ]
-    return [first, f"Whether learning together helped cannot be told: {size}. {_MORE}"]
+    return [first, f"It is unclear whether learning together helped: {size}. {_MORE}"]
 
 
 def value(difference, error, signed=True):
     """A difference with its standard error, as text; small errors are shown with more digits."""
     digits = 2 if error == 0 else min(max(2, math.ceil(-math.log10(error))), 4)
+    # Not minus zero.
+    difference = round(float(difference), digits) + 0.0
     shown = f"{difference:+.{digits}f}" if signed else f"{difference:.{digits}f}"
     return f"{shown.replace('-', chr(0x2212))} ± {error:.{digits}f}"

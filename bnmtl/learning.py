@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bnmtl import report
-from bnmtl.file_sizes import check_file_sizes
+from bnmtl.confidence import sure_words
+from bnmtl.file_sizes import check_file_sizes, check_required
 from bnmtl.gains import NOTHING, held_out_record, sentences
-from bnmtl.graphs import from_adjacency, takes_part
+from bnmtl.graphs import takes_part
 from bnmtl.io.run import RUN_FILE
 from bnmtl.output import OutputFolder, file_names
 from bnmtl.runs import (
@@ -20,6 +21,7 @@ from bnmtl.runs import (
     read_tasks,
     score_named,
     user_messages,
+    warn_of_copies,
     warnings_kept,
     write_record,
 )
@@ -90,12 +92,12 @@ def run(options, progress=None):
         common["time_limit"] = limit.of(_LEARNING)
         learner = _learner(options, tasks, common)
         check_folds(options.folds, tasks)
-        check_file_sizes(_required(learner, tasks), tasks, "require fewer arcs into it")
+        check_required(learner, tasks)
         learner.fit(tasks)
         clock.lap(_LEARNING)
         check_file_sizes(learner.configuration_, tasks, "give a lower --max-cells or --max-parents")
         _warn_of_few_rows(learner)
-        _warn_of_copies(tasks)
+        warn_of_copies(tasks)
         held_out = None
         if _COMPARING in parts:
             held_out = _compared(options, learner, tasks, limit.of(_COMPARING))
@@ -109,7 +111,8 @@ def run(options, progress=None):
         common["time_limit"] = limit.of(_APART)
         single_task = _apart(tasks, common, learner, progress)
         clock.lap(_APART)
-        pictures = _draw(learner, confidence)
+        verdict = _verdict(options, learned, learner, held_out)
+        pictures = _draw(learner, confidence, verdict)
         clock.lap(_DRAWING)
         all_files = [*fixed, *files.values()]
         record = {
@@ -118,7 +121,8 @@ def run(options, progress=None):
             **_record(options, learner, single_task, files),
             "held_out": held_out,
         }
-        record["verdict"] = _verdict(options, learned, learner, held_out)
+        record["verdict"] = verdict
+        record["sure"] = _sure(options, learner, confidence)
         if learned is not learner:
             record |= _as_learned(learned)
         result = Result(learner, single_task, folder.path, record, confidence)
@@ -143,15 +147,6 @@ def _learner(options, tasks, common):
     if options.penalty == "auto":
         return MultitaskLearnerCV(prior=prior(), **_choosing(options), **common)
     return MultitaskLearner(prior=prior(penalty=options.penalty), **common)
-
-
-def _required(learner, tasks):
-    """Return graphs of the arcs that every network will have."""
-    constraints = learner._constraints(tasks)
-    return {
-        name: from_adjacency(constraints[name].required, task.variables)
-        for name, task in tasks.items()
-    }
 
 
 def _choosing(options):
@@ -200,17 +195,6 @@ def _warn_of_few_rows(learner):
         )
 
 
-def _warn_of_copies(tasks):
-    """Say where rows are there several times, more often than chance makes them equal."""
-    copied = {name: task.n_rows - len(task.originals[1]) for name, task in tasks.items()}
-    told = [f"`{name}`: {n} of {tasks[name].n_rows}" for name, n in copied.items() if n]
-    if told:
-        warn(
-            f"Rows are copies of other rows of their task ({', '.join(told)}); copies count as "
-            "rows of their own and make chance look like structure: take them out."
-        )
-
-
 def _check_choice(options):
     if options.choose is not None and options.penalty != "auto":
         raise ValueError(
@@ -256,18 +240,37 @@ def _agreed(learner, confidence, threshold):
     return with_graphs(learner, graphs)
 
 
+def _sure(options, learner, confidence):
+    """Return in a sentence how many arcs are well supported; "" where replicates tell nothing."""
+    if confidence is None:
+        return ""
+    constraints = learner._constraints(learner.tasks_)
+    required = {
+        (name, task.variables[parent], task.variables[child])
+        for name, task in learner.tasks_.items()
+        for parent, child in zip(*constraints[name].required.nonzero(), strict=True)
+    }
+    is_consensus = options.threshold is not None
+    return sure_words(learner.arcs_, confidence, options.bootstrap, required, is_consensus)
+
+
 def _verdict(options, learned, shown, held_out):
     """Return in sentences what was found, and of which graphs that is said."""
-    told = sentences(held_out, len(learned.arcs_), learned.ended_by_)
+    limits = learned.ended_by_, options.max_cells if learned.left_out_ else None
+    told = sentences(held_out, len(learned.arcs_), *limits)
     if learned is shown:
         return told
     shown_instead = [
-        f"Shown are consensus graphs, with the edges that {100 * options.threshold:g} % or more of "
-        f"the replicates have: {count(len(shown.arcs_), 'arc')} in place of {len(learned.arcs_)}.",
+        f"Shown are consensus graphs, with the edges that {_share(options.threshold)} the "
+        f"replicates have: {count(len(shown.arcs_), 'arc')} in place of {len(learned.arcs_)}.",
         "Held-out rows were predicted by the graphs as they were learned, before the consensus.",
     ]
     # That nothing was found is said before anything else.
     return [*told, *shown_instead] if told[0].startswith(NOTHING) else [*shown_instead, *told]
+
+
+def _share(threshold):
+    return "all of" if threshold == 1 else f"{100 * threshold:g} % or more of"
 
 
 def _as_learned(learned):
@@ -329,13 +332,15 @@ def _finite(number):
     return float(number) if math.isfinite(number) else None
 
 
-def _draw(learner, confidence):
+def _draw(learner, confidence, verdict):
     from bnmtl import plotting
 
-    graphs = learner.configuration_
+    graphs, note = learner.configuration_, None
+    if verdict[0].startswith(NOTHING) and len(learner.arcs_):
+        note = f"{NOTHING}: these arcs predict no better than none."
     return {
-        "dags": plotting.dags(graphs, confidence=confidence, signs=learner.arcs_),
-        "arcs": plotting.arcs(learner.configuration_, confidence),
+        "dags": plotting.dags(graphs, confidence=confidence, signs=learner.arcs_, note=note),
+        "arcs": plotting.arcs(learner.configuration_, confidence, note),
     }
 
 
@@ -367,6 +372,7 @@ def _write(folder, result, pictures, clock):
         confidence=result.confidence,
         held_out=record["held_out"],
         verdict=record["verdict"],
+        sure=record["sure"],
     )
     clock.lap("report")
     write_record(folder, record, clock)

@@ -10,7 +10,7 @@ _IN_OPTIONS = tuple(
     (re.compile(pattern), option)
     for pattern, option in (
         # Of `predict`, which neither cuts nor leaves out.
-        (rf"^({_ROWS}: column .* is continuous .*); discretise .*", rf"\1; cut it, {_RUN}."),
+        (rf"^({_ROWS}: column .* is continuous .*); discretize .*", rf"\1; cut it, {_RUN}."),
         (rf"^({_ROWS}: column .* knows \(`below_.*\), got `-?[0-9.].*)\.$", rf"\1, {_RUN}."),
         (r"`unseen='ignore'`", "`--unseen ignore`"),
         (rf"^({_ROWS}: column .*) or leave (?:the column|it) out", r"\1 or remove the column"),

@@ -12,6 +12,8 @@ from typer.models import ArgumentInfo
 __all__ = ["CalibrateOptions", "Options", "PredictOptions", "RelateOptions", "taking"]
 
 _OPTION = "option"  # where a field keeps what the option parser is told
+# Of words that stand behind an option in the help, or names of options are cut at 80 columns.
+_WIDEST = 16
 
 
 def _argument(metavar, help, check=None):
@@ -30,14 +32,17 @@ def _option(metavar, help, check=None, default=None):
 
 def _choice(help, *known, default=None):
     """Return a field for an option that is one of a few words."""
+    words = f"{', '.join(known[:-1])} or {known[-1]}"
 
     def check(option: typer.CallbackParam, text: str | None):
         if text is not None and text not in known:
-            words = f"{', '.join(known[:-1])} or {known[-1]}"
             raise ValueError(f"`{option.opts[0]}` must be {words}; {_given(text)}.")
         return text
 
-    return _option("|".join(known), help, check, default)
+    metavar = "|".join(known)
+    if len(metavar) > _WIDEST:
+        metavar, help = "WORD", f"One of {words}. {help}"
+    return _option(metavar, help, check, default)
 
 
 def _whole(least):
@@ -139,7 +144,7 @@ class LearningOptions:
         _CHANCE,
         default="auto",
     )
-    equivalent_sample_size: float | None = _option("A", "Of bdeu and bds; 1 if not given.", _SIZE)
+    equivalent_sample_size: float | None = _option("A", "Of bdeu and bds (default 1).", _SIZE)
     parameter_sample_size: float | str = _option(
         "auto|A",
         "Imaginary rows that smooth the probability tables: auto, as many as the data ask for.",
@@ -149,7 +154,7 @@ class LearningOptions:
     max_parents: int | None = _option("N", "Most parents of a variable.", _whole(1))
     max_cells: int | None = _option(
         "N",
-        "Largest table of a variable; ten cells a row, or 1000 where that is less, if not given.",
+        "Largest table of a variable (default: ten cells a row, and at least 1000).",
         _whole(1),
     )
     required: str | None = _option(
@@ -169,7 +174,11 @@ class LearningOptions:
         "N", "Starts of a search over orders; 5 for up to 100 variables, fewer for more.", _whole(1)
     )
     restarts: int | None = _option("N", "Restarts of hill climbing; 100.", _whole(0))
-    time_limit: float | None = _option("S", "Seconds for the whole command.", _SECONDS)
+    time_limit: float | None = _option(
+        "S",
+        "Seconds for the whole command; drawing and writing may take a little longer.",
+        _SECONDS,
+    )
     seed: int = _option("N", "The same seed gives the same result.", _whole(0), default=0)
     jobs: int | None = _option("N", "Threads, which change no result; all if not given.", _whole(1))
     out: str = _option("DIR", "Folder to write.", default="bnmtl-run")

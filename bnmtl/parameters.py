@@ -14,8 +14,8 @@ from bnmtl.tasks.wording import listed, type_of
 
 # How far from 1 the sum of a row of probabilities may be; values are kept as they are given.
 SUM_TOLERANCE = 1e-6
-# 1 GiB of 8-byte numbers; a larger table is a mistake in the graph, not a wish.
-LARGEST_TABLE = 2**27
+# About 100 MB as text; a larger table is a mistake in the graph, not a wish.
+LARGEST_TABLE = 2**22
 
 
 def check_nodes(graph):

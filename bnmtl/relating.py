@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from bnmtl import related_report
+from bnmtl.file_sizes import check_required
 from bnmtl.gains import NOTHING, held_out_record, sentences
 from bnmtl.held_out import most_folds
 from bnmtl.io.run import RUN_FILE
@@ -23,6 +24,7 @@ from bnmtl.runs import (
     read_tasks,
     score_named,
     user_messages,
+    warn_of_copies,
     warnings_kept,
     write_record,
 )
@@ -93,6 +95,8 @@ def run(options, progress=None):
         common = common_parameters(options, tasks, score, progress)
         clock.lap("reading")
         common["time_limit"] = limit.of(_LEARNING)
+        check_required(_learner(options, common), tasks)
+        warn_of_copies(tasks)
         with warnings.catch_warnings():
             # The verdict says the same.
             warnings.filterwarnings("ignore", f"{NOTHING}: no task has an arc", UserWarning)

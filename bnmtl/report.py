@@ -62,6 +62,7 @@ def write(
     confidence=None,
     held_out=None,
     verdict=None,
+    sure=None,
 ):
     """Write a self-contained HTML page about a fitted learner.
 
@@ -88,6 +89,8 @@ def write(
         What learning is worth on held-out rows, of `bnmtl.gains.held_out_record`.
     verdict : iterable of str, optional
         The first sentences. Default: what `held_out` says.
+    sure : str, optional
+        How many arcs are well supported. Default: what `confidence` says.
 
     Returns
     -------
@@ -126,7 +129,7 @@ def write(
     found = sentences(held_out, len(learner.arcs_), learner.ended_by_)
     found = found if verdict is None else list(verdict)
     if confidence is not None:
-        found.append(sure_words(learner.arcs_, confidence))
+        found.append(sure_words(learner.arcs_, confidence) if sure is None else sure)
     lead = " ".join([*filter(None, found), _lead(learner)])
     return write_page(path, title, lead, sections)
 

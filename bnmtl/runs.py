@@ -14,6 +14,7 @@ from bnmtl.held_out import most_folds
 from bnmtl.io.knowledge import read_arcs, read_tiers
 from bnmtl.io.run import RUN_FILE
 from bnmtl.mistakes import in_options
+from bnmtl.tasks.wording import warn
 
 __all__ = [
     "Clock",
@@ -27,6 +28,7 @@ __all__ = [
     "read_tasks",
     "score_named",
     "user_messages",
+    "warn_of_copies",
     "warnings_kept",
     "write_record",
 ]
@@ -195,6 +197,17 @@ def check_folds(n_folds, tasks):
         raise ValueError(
             f"`--folds` must be 0 or from 2 to the rows of the largest task, {most} (copies count "
             f"once); {n_folds} was given."
+        )
+
+
+def warn_of_copies(tasks):
+    """Say where rows are there several times, more often than chance makes them equal."""
+    copied = {name: task.n_rows - len(task.originals[1]) for name, task in tasks.items()}
+    told = [f"`{name}`: {n} of {tasks[name].n_rows}" for name, n in copied.items() if n]
+    if told:
+        warn(
+            f"Rows are copies of other rows of their task ({', '.join(told)}); copies count as "
+            "rows of their own and make chance look like structure: remove them."
         )
 
 

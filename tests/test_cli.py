@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,7 +21,7 @@ import bnmtl
 from bnmtl import cli, learning, plotting, runs
 from bnmtl.graphs import takes_part
 from bnmtl.io.run import read_run
-from bnmtl.options import Options
+from bnmtl.options import Options, PredictOptions, RelateOptions
 
 # Of the border: what it calls is tested in plain Python by itself.
 pytestmark = pytest.mark.beside_kernels
@@ -548,21 +549,21 @@ def test_version_and_help(call):
         code, out, err = call(*arguments)
         assert (code, err) == (0, "")
         assert all(command in out for command in ("learn", "relate", "structures", "data"))
-    code, out, _ = call("learn", "--help")
-    assert code == 0
-    for option in (
-        "--task-column",
-        "--ignore",
-        "--missing",
-        "--discretize",
-        "--prior",
-        "--penalty",
-    ):
-        assert option in out
-    for option in ("--score", "--max-parents", "--required", "--forbidden", "--tiers"):
-        assert option in out
-    for option in ("--restarts", "--seed", "--jobs", "--out", "--force"):
-        assert option in out
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [("learn", Options), ("relate", RelateOptions), ("predict", PredictOptions)],
+)
+def test_help_names_every_option_in_a_narrow_terminal(call, monkeypatch, command, options):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = call(command, "--help")
+    assert code == 0 and "…" not in out
+    by_place = {"paths", "network", "rows"}
+    names = [one.name for one in fields(options) if one.name not in by_place]
+    assert len(names) > 4
+    for name in names:
+        assert f"--{name.replace('_', '-')} " in out
 
 
 @pytest.mark.parametrize(

@@ -228,7 +228,11 @@ def record(over_empty, over_alone=None):
         (record([-4.0, 0.2], [1.0, 0.1]), 3, "Nothing was found: on held-out rows"),
         (record([1.0, 0.1], [0.3, 0.1]), 3, "together helped: +0.30 ± 0.10"),
         (record([1.0, 0.1], [-0.3, 0.1]), 3, "did not help: \u22120.30 ± 0.10"),
-        (record([1.0, 0.1], [0.15, 0.1]), 3, "cannot be told: +0.15 ± 0.10"),
+        (
+            record([1.0, 0.1], [0.15, 0.1]),
+            3,
+            "unclear whether learning together helped: +0.15 ± 0.10",
+        ),
         (record([1.0, 0.1], [0.0, 0.0]), 3, "together made no difference"),
     ],
 )

@@ -48,6 +48,21 @@ def test_required_arcs_whose_tables_would_fill_a_disk(call, files):
     assert not (files / "run").exists()
 
 
+@pytest.mark.parametrize("relatedness", ["direct", "indirect"])
+def test_relate_refuses_them_too(call, files, relatedness):
+    table(13, 4, 92, seed=1).to_csv(files / "south.csv", index=False)
+    options = ("--required", "arcs.csv", "--relatedness", relatedness, "--out", "near")
+    err = mistake(call("relate", "north.csv", "south.csv", *options))
+    assert "must stay below 100 MB" in err and "require fewer arcs into it." in err
+    assert not (files / "near").exists()
+
+
+def test_a_table_that_is_too_large_in_python():
+    graph = nx.DiGraph([(f"v{i}", "v12") for i in range(11)])
+    with pytest.raises(ValueError, match="table of `v12` with its 11 parents would have 1.68e"):
+        bnmtl.BayesNet.fit(graph, table(13, 4, 92))
+
+
 def test_a_raised_limit(call, files, monkeypatch):
     """Families that were found are bounded by the user's own limit; their files are, too."""
     monkeypatch.setattr(file_sizes, "MOST_BYTES", 170)

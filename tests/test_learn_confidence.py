@@ -10,10 +10,11 @@ from command import frame, listing, mistake, record
 
 import bnmtl
 from bnmtl import learning, report
-from bnmtl.confidence import MEANING, arc_confidence, consensus
+from bnmtl.confidence import MEANING, arc_confidence, consensus, sure_words
 from bnmtl.io import read_run
 from bnmtl.learners.derived import as_chosen, family_limits, with_graphs
 from bnmtl.options import Options
+from bnmtl.tasks.wording import count
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -34,7 +35,8 @@ def test_confidences_are_those_of_the_library(call, files, penalty):
         "learn", "north.csv", "south.csv", *FAST, "--penalty", penalty, "--out", "run"
     )
     assert (code, err) == (0, "")
-    assert MEANING.split()[0] in out and "sure: 95 % or more of the replicates have" in out
+    assert MEANING.split()[0] in out
+    assert "5 replicates cannot tell which arcs are well supported; learn 20 or more" in out
     run = read_run(files / "run")
     assert run.record["replicates"] == 5
     learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(run.record["penalty"]), **CLIMB)
@@ -97,12 +99,85 @@ def test_a_threshold_makes_everything_the_consensus(monkeypatch, files):
     assert set(run.record["learned_scores"]) == {"north", "south"}
     assert "learned_arcs" not in record(files / "all")
     shown, whose, *told = run.record["verdict"]
-    assert shown.startswith("Shown are consensus graphs, with the edges that 100 % or more of")
+    assert shown.startswith("Shown are consensus graphs, with the edges that all of the replicates")
     assert whose.startswith("Held-out rows were predicted by the graphs as they were learned")
     assert told == record(files / "all")["verdict"]
     page = (files / "sure" / "report.html").read_text()
     assert shown in page and "Against learning each task alone" not in page
     assert result.learner.configuration_ is not learned.learner.configuration_
+
+
+def test_arcs_that_had_to_be_there_are_not_called_well_supported(call, files):
+    (files / "arcs.csv").write_text("from,to\na,b\n")
+    options = ("--restarts", "0", "--bootstrap", "20", "--required", "arcs.csv", "--out", "run")
+    code, out, _ = call("learn", "north.csv", *options)
+    assert code == 0
+    run = read_run(files / "run")
+    arcs = pd.read_csv(files / "run" / "arcs.csv")
+    assert set(arcs.query("`from` == 'a' and to == 'b'")["confidence"]) == {1.0}
+    assert f"of {count(len(arcs) - 1, 'arc')} " in run.record["sure"]
+    assert run.record["sure"] in " ".join(out.split())
+    assert run.record["sure"] in (files / "run" / "report.html").read_text()
+
+
+def test_words_on_how_sure_arcs_are():
+    arcs = pd.DataFrame({"from": ["a", "b", "c"], "to": ["b", "c", "d"], "task": "t"})
+    shares = pd.DataFrame({"task": "t", "parent": arcs["from"], "child": arcs["to"], "arc": 0.4})
+
+    def told(*edges, **settings):
+        return sure_words(arcs, shares.assign(edge=edges), **settings)
+
+    assert told(1.0, 0.96, 0.95) == (
+        "3 of 3 arcs are well supported: at least 95 % of the replicates join their two "
+        "variables; none is doubtful (fewer than half do)."
+    )
+    some = told(1.0, 0.7, 0.4)
+    assert some.startswith("1 of 3 arcs is well supported") and "; 1 is doubtful" in some
+    assert "More rows or fewer variables (`--ignore`)" in some
+    assert some.endswith("; `--threshold 0.5` leaves the doubtful ones out.")
+    assert "--threshold" not in told(1.0, 0.7, 0.4, is_consensus=True)
+    assert "--threshold" not in told(1.0, 0.7, 0.6)
+    assert told(0.6, 0.7, 0.8).startswith("None of 3 arcs is well supported")
+    assert told(1.0, 0.7, 0.4, required={("t", "a", "b")}).startswith("None of 2 arcs")
+    assert told(1.0, 1.0, 1.0, n_bootstrap=19).startswith("19 replicates cannot tell")
+    assert told(1.0, 1.0, 1.0, n_bootstrap=20).startswith("3 of 3 arcs")
+    assert sure_words(arcs[:0], shares.assign(edge=1.0)) == ""
+
+
+def test_replicates_have_copied_rows_once():
+    """Ten columns of noise, each row twice: a half of all rows would have both of some."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.integers(0, 3, (30, 10)), columns=list("abcdefghij")).astype(str)
+    twice = pd.concat([rows, rows], ignore_index=True)
+    learner = bnmtl.SingleTaskLearner(**CLIMB)
+    once = arc_confidence(rows, learner, 10, random_state=1)
+    assert arc_confidence(twice, learner, 10, random_state=1).equals(once)
+    bootstrap = arc_confidence(twice, learner, 10, random_state=1, subsample=None)
+    assert bootstrap.equals(arc_confidence(rows, learner, 10, random_state=1, subsample=None))
+
+
+def test_pictures_of_arcs_that_predict_nothing_say_so(tmp_path, call):
+    """Noise, each row twice, has arcs."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.integers(0, 3, (20, 12)), columns=list("abcdefghijkl"))
+    pd.concat([rows, rows]).to_csv(tmp_path / "noise.csv", index=False)
+    code, _, _ = call("learn", "noise.csv", *FAST, "--out", "run")
+    run = read_run(tmp_path / "run")
+    assert code == 0 and len(pd.read_csv(tmp_path / "run" / "arcs.csv"))
+    assert run.record["verdict"][0].startswith("Nothing was found: on held-out rows")
+    note = "Nothing was found: these arcs predict no better than none."
+    figures = learning._draw(
+        bnmtl.SingleTaskLearner(**CLIMB).fit(pd.concat([rows, rows])), None, run.record["verdict"]
+    )
+    for figure in figures.values():
+        assert note in [text.get_text() for axes in figure.axes for text in axes.texts]
+
+
+def test_that_a_limit_kept_all_families_out_is_told(call, files):
+    code, out, err = call("learn", "north.csv", "--max-cells", "2", *FAST, "--out", "run")
+    assert code == 0 and "`--max-cells 2`" in err
+    assert "Nothing was found" not in out
+    assert "No arc was learned, and `--max-cells 2` kept out families" in out
 
 
 def test_that_nothing_was_found_comes_before_the_consensus():

@@ -44,7 +44,7 @@ def test_confidence_sets_the_width_and_dots_what_fewer_than_half_join():
     assert weak == thin and weak_is_dotted and not is_dotted
     told = texts(figure)
     for text in (
-        "width: joined in all replicates",
+        "line width: joined in all replicates",
         "in half of them",
         "dotted: in fewer than half",
     ):
@@ -153,7 +153,7 @@ def test_the_table_of_arcs_shows_which_are_doubtful():
         patch for patch in figure.axes[0].patches if to_hex(patch.get_edgecolor()) != "#efefef"
     ]
     assert [patch.get_linestyle() in (":", "dotted") for patch in cells] == [False, True, False]
-    assert "dotted and pale: in fewer than half of the replicates" in texts(figure)
-    assert "dotted and pale" not in " ".join(texts(plotting.arcs(tasks)))
+    assert "dotted: in fewer than half of the replicates" in texts(figure)
+    assert "dotted: in fewer" not in " ".join(texts(plotting.arcs(tasks)))
     with pytest.raises(ValueError, match="`confidence` must be a DataFrame.* 'edge' is missing"):
         plotting.arcs(tasks, sure.drop(columns="edge"))

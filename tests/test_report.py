@@ -179,8 +179,11 @@ def test_arcs_have_their_confidence_and_sign(tmp_path, learned):
     sure.loc[0, "edge"] = 0.96
     text = report.write(tmp_path / "r.html", learner, confidence=sure).read_text(encoding="utf-8")
     assert text.count('<span class="share">96%</span>') == 1
-    few = f"{len(sure) - 1} are doubtful: fewer than half do."
-    assert f"1 is sure: 95 % or more of the replicates have it; {few}" in text
+    few = f"{len(sure) - 1} are doubtful (fewer than half do). More rows or fewer variables"
+    assert f"at least 95 % of the replicates join its two variables; {few}" in text
+    assert f"1 of {len(sure)} arcs, counted in each task, is well supported: " in text
+    told = report.write(tmp_path / "r.html", learner, confidence=sure, sure="Four are.")
+    assert "Four are." in told.read_text(encoding="utf-8")
     assert text.count('<span class="share weak">40%</span>') == len(sure) - 1
     assert text.count('<b title="tau-b ') == arcs["tau_b"].notna().sum() > 0
     assert "How sure an arc is." in text

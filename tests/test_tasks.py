@@ -88,7 +88,7 @@ def test_integers_with_a_gap_are_whole_after_dropping():
 @pytest.mark.parametrize("dtype", [None, "float32", "Float64", object, pd.SparseDtype(float)])
 def test_continuous_columns_are_refused_with_the_remedy(dtype):
     assert refused([1.5, 2.0, 2.5, 2.5], dtype) == (
-        f"{WHERE} is continuous (3 distinct values); discretise it first, for example with "
+        f"{WHERE} is continuous (3 distinct values); discretize it first, for example with "
         "`bnmtl.tasks.discretize`."
     )
 

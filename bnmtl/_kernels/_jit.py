@@ -1,12 +1,14 @@
 """The one place that imports numba and holds the compilation flags of all kernels."""
 
-from functools import cached_property
+import hashlib
+from functools import cache, cached_property
 from pathlib import Path
 
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils
+from numba.core import cgutils, sigutils
+from numba.core.ccallback import CFunc
 from numba.core.options import DefaultOptions
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
@@ -37,18 +39,39 @@ def allocating_kernel(function):
 
 def _compiled(function, flags):
     compiled = numba.njit(cache=True, nogil=True, no_cfunc_wrapper=True, **flags)(function)
+    if not numba.config.DISABLE_JIT:
+        _stamp(compiled)
     _COMPILED.append(compiled)
     return compiled
 
 
+@cache
+def _digest_of_sources():
+    """A digest of all kernels' sources."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _stamp(compiled):
+    """Let what is on disk of a function count only while no kernel's source has changed.
+
+    A kernel holds the code and the constants of others, and numba looks at its own file alone: an
+    update would mix old and new.
+    """
+    kept = getattr(compiled._cache, "_cache_file", None)
+    if hasattr(kept, "_source_stamp"):
+        kept._source_stamp = _digest_of_sources()
+
+
 def is_first_run():
     """Whether nothing has been compiled on this machine yet, so that the first call takes long."""
-    # Folders are looked at only where nothing has been called yet.
+    # Files are looked at only where nothing has been called yet.
     if numba.config.DISABLE_JIT or any(one.signatures for one in _COMPILED):
         return False
-    return not any(
-        any(Path(one.stats.cache_path).glob(f"*.{one.py_func.__name__}-*.nbi")) for one in _COMPILED
-    )
+    kept = [one._cache._cache_file for one in _COMPILED if hasattr(one._cache, "_cache_file")]
+    return not any(one._load_index() for one in kept if hasattr(one, "_load_index"))
 
 
 class Arrays:
@@ -173,8 +196,12 @@ class Callback:
             return _CALLED.index(self._function)
         table = numba.types.CPointer(numba.types.int64)
         word = numba.types.int64
-        signature = numba.types.void(table, table, word, word, word)
-        return numba.cfunc(signature, cache=True, **_ALLOCATES_NOTHING)(self._function).address
+        signature = sigutils.normalize_signature(numba.types.void(table, table, word, word, word))
+        compiled = CFunc(self._function, signature, locals={}, options=_ALLOCATES_NOTHING)
+        compiled.enable_caching()
+        _stamp(compiled)
+        compiled.compile()
+        return compiled.address
 
 
 @intrinsic

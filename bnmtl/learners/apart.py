@@ -43,6 +43,8 @@ class SingleTaskLearner(Learner):
         had to be "counted".
     ended_by_ : tuple of str
         Which of ``max_families`` and ``time_limit`` ended a search before its end, if any.
+    left_out_ : list of str
+        Child and parents of a family that ``max_cells`` kept out; empty if it kept out none.
 
     Examples
     --------

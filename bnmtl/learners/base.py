@@ -197,6 +197,7 @@ class Learner(BaseEstimator):
         self.tasks_ = tasks
         self.families_ = effort.families()
         self.ended_by_ = tuple(sorted(effort.stopped))
+        self.left_out_ = self._kept_out(effort)
         if stopped is None:
             self._warn_of_limits(effort)
         else:
@@ -219,6 +220,15 @@ class Learner(BaseEstimator):
             known=self._known,
         )
 
+    def _kept_out(self, effort):
+        """Child and parents of a family that was too large; empty if none was.
+
+        What the rule of so many cells a row keeps out could not be learned from these rows.
+        """
+        if self.max_cells is None:
+            return []
+        return next((bound.left_out for bound in effort.bounds if bound.left_out), [])
+
     def _warn_of_limits(self, effort):
         """Say what kept the searches from what they would have done."""
         for name in sorted(effort.stopped):
@@ -226,10 +236,9 @@ class Learner(BaseEstimator):
                 f"A search was ended by `{name}`={getattr(self, name)}; the result is the best it "
                 f"had found. Raise `{name}` or leave it None for a full search."
             )
-        left_out = [bound.left_out for bound in effort.bounds if bound.left_out]
-        # What the rule of so many cells a row leaves out could not be learned from these rows.
-        if left_out and self.max_cells is not None:
-            child, *parents = left_out[0]
+        left_out = self._kept_out(effort)
+        if left_out:
+            child, *parents = left_out
             warn(
                 f"Families of more than `max_cells`={self.max_cells} cells were left out, for "
                 f"example {child} given {', '.join(parents)}; raise `max_cells`, set `max_parents` "

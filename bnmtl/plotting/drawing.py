@@ -160,6 +160,11 @@ def draw_box(axes, box, label, font_size, kind="variable"):
         draw_text(axes, x, top + i * _LINE * font_size, line, **style)
 
 
+def note_entries(note):
+    """What a legend has of a note, None for none."""
+    return [] if note is None else [(None, str(note))]
+
+
 def entry_width(draw, text):
     """Measure one entry of a legend."""
     return (SAMPLE + 5 if draw else 0.0) + text_width(text, 8)

@@ -14,6 +14,7 @@ from bnmtl.plotting.drawing import (
     entry_width,
     flow,
     new_figure,
+    note_entries,
     panel_axes,
 )
 from bnmtl.plotting.fonts import warn_of_boxes
@@ -52,6 +53,7 @@ def dags(
     font_size=8.0,
     confidence=None,
     signs=None,
+    note=None,
 ):
     """Draw the tasks' graphs side by side, every variable at the same place in all panels.
 
@@ -87,6 +89,8 @@ def dags(
         A learner's `arcs_`, with columns from, to, task and tau_b: a small + stands beside arcs
         whose variables rise together, a - where one falls as the other rises; none beside dotted
         arcs.
+    note : str, optional
+        What the legend begins with, such as that nothing was found.
 
     Returns
     -------
@@ -137,6 +141,7 @@ def dags(
     n_columns = min(n_columns, len(configuration))
     n_rows = -(-len(configuration) // n_columns)
     entries = _legend_entries(configuration, layout, counts, kinds, widths, set(found.values()))
+    entries = [*note_entries(note), *entries]
     figure, corners = lay_out_figure(entries, panel, len(configuration), n_columns, n_rows)
     figure.set_label(layout.engine)
     places = sign_places(layout, _signed_routes(layout, found))

@@ -199,7 +199,10 @@ def _labels(variables):
         number = 1
         while (label := "\n".join(lines)) in taken:
             number += 1
-            lines = [*_wrap(variable)[:-1], f"… ({number})"]
+            # What tells long names apart is often their end.
+            lines = [*_wrap(variable)[:-1], f"…{str(variable)[-_WRAP:]}"]
+            if "\n".join(lines) in taken:
+                lines = [*lines[:-1], f"… ({number})"]
         taken.add(label)
         labels[variable] = label
     return labels

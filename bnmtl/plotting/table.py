@@ -15,6 +15,7 @@ from bnmtl.plotting.drawing import (
     entry_width,
     flow,
     new_figure,
+    note_entries,
     panel_axes,
 )
 from bnmtl.plotting.fonts import warn_of_boxes
@@ -49,10 +50,10 @@ _CELL_TEXTS = {
     "impossible": "a variable is missing or constant there",
 }
 _DOUBTFUL = ", doubtful"
-_DOUBTFUL_TEXT = "dotted and pale: in fewer than half of the replicates"
+_DOUBTFUL_TEXT = "dotted: in fewer than half of the replicates"
 
 
-def arcs(configuration, confidence=None):
+def arcs(configuration, confidence=None, note=None):
     """Draw the table of arcs by task.
 
     One row per joined pair of variables, written in the direction that most tasks have, those that
@@ -67,7 +68,9 @@ def arcs(configuration, confidence=None):
         which variables are constant.
     confidence : pandas.DataFrame, optional
         The table of `bnmtl.confidence.arc_confidence`: arcs whose edge is in fewer than half of the
-        replicates are pale and dotted.
+        replicates are dotted.
+    note : str, optional
+        What the legend begins with, such as that nothing was found.
 
     Returns
     -------
@@ -99,7 +102,7 @@ def arcs(configuration, confidence=None):
     head = max(text_width(task, 8) for task in tasks) + 10
     n_blocks = _n_blocks(len(rows), block_width, head)
     n_block_rows = max(1, -(-len(rows) // n_blocks))
-    entries = _table_legend(rows)
+    entries = [*note_entries(note), *_table_legend(rows)]
     width = max(n_blocks * block_width, max(entry_width(*entry) for entry in entries))
     legend = flow(entries, width)
     width += 2 * _PAD
@@ -111,8 +114,7 @@ def arcs(configuration, confidence=None):
         corner = (_PAD + block * block_width, _PAD)
         axes = panel_axes(figure, corner, (block_width, body), f"block {block + 1}")
         _draw_block(axes, names[part], rows[part], tasks, label_width, head)
-    corner = (_PAD - SAMPLE + _CELL, _PAD + body)
-    draw_legend(figure, legend, corner, (width - 2 * _PAD, legend_height))
+    draw_legend(figure, legend, (_PAD, _PAD + body), (width - 2 * _PAD, legend_height))
     return figure
 
 

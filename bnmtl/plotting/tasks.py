@@ -50,7 +50,7 @@ _BARE_CELL = 12.0  # side of a cell without its value
 _QUIET = "#777777"
 _COLOR_MAP = "Blues_r"
 _BOTH_WAYS = "Merged by the mean of both directions."
-_ALIKE = "All numbers are 0: all tasks are alike."
+_ALIKE = "All numbers are 0."
 
 
 def relatedness(dissimilarity, linkage=None, label="dissimilarity"):

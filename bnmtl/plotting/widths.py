@@ -11,7 +11,7 @@ _STRENGTHS = (0.6, 4.0)  # of the weakest and the strongest arc
 _CONFIDENCES = (0.8, 2.6)  # of arcs that half of the replicates have and that all have
 _LEAST = 0.5  # confidence below which arcs are dotted
 _SAMPLES = {
-    1.0: "width: joined in all replicates",
+    1.0: "line width: joined in all replicates",
     0.75: "in three of four",
     0.5: "in half of them",
     0.0: "dotted: in fewer than half",

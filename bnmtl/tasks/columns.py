@@ -184,7 +184,7 @@ def _check_number(n_states, values, where, limit):
 def _continuous(where, n_distinct):
     values = "value" if n_distinct == 1 else "values"
     return (
-        f"{where} is continuous ({n_distinct} distinct {values}); discretise it first, "
+        f"{where} is continuous ({n_distinct} distinct {values}); discretize it first, "
         "for example with `bnmtl.tasks.discretize`."
     )
 
