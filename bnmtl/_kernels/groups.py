@@ -19,12 +19,15 @@ import numpy as np
 
 from bnmtl._kernels._jit import floats, floats2, ints, ints2, ints3, kernel
 from bnmtl._kernels.partition import PARTITION
-from bnmtl._kernels.terms import add_mixture_terms
+from bnmtl._kernels.terms import add_mixture_terms, log_gamma
 
 MOST_EXACT = 8
 BEAM = 24
 # Logarithms of weights are kept below this, so that products of them are finite.
 LARGEST_WEIGHT = 100.0
+# Rows of at most this many counts and states are weighed by products in place of logarithms.
+FEW_COUNTS = 64
+FEW_STATES = 16
 
 GROUPS = (
     ("counts", np.int64, 2),  # (k, states): of the tasks that have counts in the row
@@ -34,6 +37,10 @@ GROUPS = (
     ("apart", np.int64, 2),  # (sets, c): log evidence of the tasks of a set, each by itself
     ("evidence", np.int64, 1),  # (c,): scratch, log evidence of some counts
     ("weights", np.float64, 2),  # (sets, t c): what a set weighs as a group
+    ("inverse_apart", np.float64, 2),  # (sets, c): scratch of `gain_by_factors`
+    ("cell_factors", np.float64, 2),  # (counts, c): what a cell's count is worth
+    ("total_factors", np.float64, 2),  # (states x counts, c): what the sum of a row is worth
+    ("known_factors", np.int64, 1),  # (states,): which of these are known, 0 for those of cells
     ("sums", np.float64, 2),  # (sets, t c): sums over the partitions of a set
     ("shifts", np.float64, 1),  # (c,): taken off the logarithm of a weight for each task of the set
     ("ranked", np.int64, 1),  # (k,): tasks, those with most counts first
@@ -48,13 +55,14 @@ GROUPS = (
     ("next_worth", np.float64, 1),  # (`BEAM` k,)
 )
 _FIRST = len(PARTITION)
-COUNTS, N_COUNTS, TOTALS, MERGED, APART, EVIDENCE, WEIGHTS_OF, SUMS, SHIFTS, RANKED_BY = range(
-    _FIRST, _FIRST + 10
+COUNTS, N_COUNTS, TOTALS, MERGED, APART, EVIDENCE, WEIGHTS_OF = range(_FIRST, _FIRST + 7)
+INVERSE_APART, CELL_FACTORS, TOTAL_FACTORS, KNOWN_FACTORS, SUMS, SHIFTS, RANKED_BY = range(
+    _FIRST + 7, _FIRST + 14
 )
 BEAM_GROUPS, BEAM_PLACES, BEAM_SIZES, BEAM_COUNTS, BEAM_EVIDENCE, BEAM_WEIGHTS = range(
-    _FIRST + 10, _FIRST + 16
+    _FIRST + 14, _FIRST + 20
 )
-NEXT_EVIDENCE, NEXT_WEIGHTS, NEXT_WORTH = range(_FIRST + 16, _FIRST + len(GROUPS))
+NEXT_EVIDENCE, NEXT_WEIGHTS, NEXT_WORTH = range(_FIRST + 20, _FIRST + len(GROUPS))
 
 
 def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
@@ -74,6 +82,10 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
         "apart": (n_sets, c),
         "evidence": (c,),
         "weights": (n_sets, tc),
+        "inverse_apart": (n_sets, c),
+        "cell_factors": (FEW_COUNTS + 1, c),
+        "total_factors": ((FEW_STATES + 1) * (FEW_COUNTS + 1), c),
+        "known_factors": (FEW_STATES + 1,),
         "sums": (n_sets, tc),
         "shifts": (c,),
         "ranked": (k,),
@@ -161,7 +173,10 @@ def log_sum(scratch, members, size, t, c, n_c, partitions, scale):
 
 @kernel
 def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
-    """Merged counts and weights of all sets of the tasks as a group; begins the sums."""
+    """Merged counts and weights of all sets of the tasks as a group; begins the sums.
+
+    A group weighs t (size - 1)! times what merging its tasks' counts gains.
+    """
     merged, apart, own = ints2(scratch, MERGED), ints2(scratch, APART), ints(scratch, EVIDENCE)
     counts, weights = ints2(scratch, COUNTS), floats2(scratch, WEIGHTS_OF)
     shifts, sums, n_c = floats(scratch, SHIFTS), floats2(scratch, SUMS), concentrations.size
@@ -174,43 +189,119 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
     for state in range(r):
         merged[0, state] = 0
     for group in range(1, full + 1):
-        low = np.int64(0)
-        while (group >> low) & 1 == 0:
-            low += 1
         rest = group & (group - 1)
+        first = group ^ rest
+        i = np.int64(0)
+        while (first >> i) != 1:
+            i += 1
         for state in range(r):
-            merged[group, state] = merged[rest, state] + counts[low, state]
-        log_evidence(terms, owners, bases, scratch, merged[group], r, concentrations, scale, own)
-        size = np.int64(1)
-        above = rest
-        while above:
-            size += 1
-            above &= above - 1
-        single = np.int64(1) << low
+            merged[group, state] = merged[rest, state] + counts[i, state]
+        if rest == 0:
+            log_evidence(terms, owners, bases, scratch, counts[i], r, concentrations, scale, own)
         for c in range(n_c):
-            apart[group, c] = own[c] if rest == 0 else apart[rest, c] + apart[single, c]
-            gain = (own[c] - apart[group, c]) / scale
-            weights[group, c] = gain
-            if gain > LARGEST_WEIGHT:
-                shifts[c] = max(shifts[c], gain / size)
-    weigh(weights, shifts, full, n_c, partitions)
-
-
-@kernel
-def weigh(weights, shifts, full, n_c, partitions):
-    """Make weights of groups from what merging their tasks gains: t (size - 1)! exp(gain)."""
+            apart[group, c] = own[c] if rest == 0 else apart[rest, c] + apart[first, c]
+    n = np.int64(0)
+    for state in range(r):
+        n += merged[full, state]
+    if n <= FEW_COUNTS and r <= FEW_STATES:
+        gain_by_factors(scratch, full, r, concentrations)
+    else:
+        gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale)
     for group in range(1, full + 1):
-        size, orders = np.int64(0), 1.0
-        left = group
+        orders, size, left = 1.0, np.int64(0), group
         while left:
             left &= left - 1
             orders *= max(size, 1)
             size += 1
+        own_weights = weights[group]
         for c in range(n_c):
-            weights[group, c] = orders * math.exp(weights[group, c] - size * shifts[c])
+            own_weights[c] *= orders
         for t in range(partitions.size - 1, -1, -1):
             for c in range(n_c):
-                weights[group, t * n_c + c] = partitions[t] * weights[group, c]
+                own_weights[t * n_c + c] = partitions[t] * own_weights[c]
+
+
+@kernel
+def gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale):
+    """Write what merging the tasks of each set gains, a factor, to the weights."""
+    merged, apart, own = ints2(scratch, MERGED), ints2(scratch, APART), ints(scratch, EVIDENCE)
+    weights, shifts = floats2(scratch, WEIGHTS_OF), floats(scratch, SHIFTS)
+    for group in range(1, full + 1):
+        size, left = np.int64(0), group
+        while left:
+            left &= left - 1
+            size += 1
+        log_evidence(terms, owners, bases, scratch, merged[group], r, concentrations, scale, own)
+        for c in range(concentrations.size):
+            gain = (own[c] - apart[group, c]) / scale
+            weights[group, c] = gain
+            if gain > LARGEST_WEIGHT:
+                shifts[c] = max(shifts[c], gain / size)
+    for group in range(1, full + 1):
+        size, left = np.int64(0), group
+        while left:
+            left &= left - 1
+            size += 1
+        for c in range(concentrations.size):
+            weights[group, c] = math.exp(weights[group, c] - size * shifts[c])
+
+
+@kernel
+def gain_by_factors(scratch, full, r, concentrations):
+    """As `gain_by_logs`, for few counts: products of what each count is worth, which need no
+    exponentials. A power of the number of counts in every factor cancels."""
+    know_factors(scratch, r, concentrations)
+    merged, weights = ints2(scratch, MERGED), floats2(scratch, WEIGHTS_OF)
+    of_cells, of_totals = floats2(scratch, CELL_FACTORS), floats2(scratch, TOTAL_FACTORS)
+    inverse, n_c = floats2(scratch, INVERSE_APART), concentrations.size
+    for c in range(n_c):
+        inverse[0, c] = 1.0
+    for group in range(1, full + 1):
+        own = weights[group]
+        n = np.int64(0)
+        for c in range(n_c):
+            own[c] = 1.0
+        for state in range(r):
+            count = merged[group, state]
+            if count > 0:
+                n += count
+                factors = of_cells[count]
+                for c in range(n_c):
+                    own[c] *= factors[c]
+        factors = of_totals[r * (FEW_COUNTS + 1) + n]
+        for c in range(n_c):
+            own[c] *= factors[c]
+        rest = group & (group - 1)
+        if rest == 0:
+            for c in range(n_c):
+                inverse[group, c] = 1.0 / own[c]
+                own[c] = 1.0
+        else:
+            first = group ^ rest
+            for c in range(n_c):
+                inverse[group, c] = inverse[rest, c] * inverse[first, c]
+                own[c] *= inverse[group, c]
+
+
+@kernel
+def know_factors(scratch, r, concentrations):
+    """Compute the factors of cells, and those of the totals of r states, where they are not yet."""
+    known = ints(scratch, KNOWN_FACTORS)
+    of_cells, of_totals = floats2(scratch, CELL_FACTORS), floats2(scratch, TOTAL_FACTORS)
+    for kind in (0, r):
+        if known[kind] == 1:
+            continue
+        known[kind] = 1
+        for c in range(concentrations.size):
+            a = concentrations[c] * max(kind, 1)
+            base = log_gamma(a)
+            slope = (log_gamma(a + FEW_COUNTS) - base) / FEW_COUNTS
+            for count in range(FEW_COUNTS + 1):
+                value = log_gamma(a + count) - base - count * slope
+                if kind == 0:
+                    of_cells[count, c] = math.exp(value)
+                else:
+                    of_totals[r * (FEW_COUNTS + 1) + count, c] = math.exp(-value)
 
 
 @kernel

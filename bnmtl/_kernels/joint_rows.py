@@ -30,6 +30,9 @@ JOINT = (
     ("row_order", np.uint32, 1),  # (rows,): the rows by configuration
     ("row_swap", np.uint32, 1),  # (rows,): scratch
     ("row_slots", np.int64, 1),  # counters of the sort
+    ("sorted_member", np.int64, 1),  # (rows,): the member of each row, the rows by configuration
+    ("sorted_number", np.int64, 1),  # (rows,): where it is in its task
+    ("sorted_slot", np.int64, 1),  # (rows,): its slot
     ("block_at", np.int64, 1),  # (rows + 1,): where the blocks begin, and the end of the last
     ("block", np.int64, 1),  # (states of a parent x k x states,): counts of a block, 0 in between
     ("gathered", np.int64, 1),  # (2,): key of the rows as they are gathered, number of blocks
@@ -41,9 +44,12 @@ JOINT = (
 )
 _FIRST = len(PARTITION) + len(GROUPS)
 MEMBERS_OF, ROW_MEMBER, ROW_NUMBER, ROW_KEYS, ROW_RANKS = range(_FIRST, _FIRST + 5)
-ROW_ORDER, ROW_SWAP, ROW_SLOTS, BLOCK_AT, BLOCK, GATHERED = range(_FIRST + 5, _FIRST + 11)
+ROW_ORDER, ROW_SWAP, ROW_SLOTS, SORTED_MEMBER, SORTED_NUMBER, SORTED_SLOT = range(
+    _FIRST + 5, _FIRST + 11
+)
+BLOCK_AT, BLOCK, GATHERED = range(_FIRST + 11, _FIRST + 14)
 SEARCHED, USABLE_OF, GROUP_KEYS, GROUP_PARENTS, FEWER_PARENTS = range(
-    _FIRST + 11, _FIRST + len(JOINT)
+    _FIRST + 14, _FIRST + len(JOINT)
 )
 
 
@@ -60,6 +66,9 @@ def new_joint(n_variables, n_tasks, n_rows, n_states):
         "row_order": np.zeros(n_rows, np.uint32),
         "row_swap": np.zeros(n_rows, np.uint32),
         "row_slots": np.zeros(n_slots, np.int64),
+        "sorted_member": np.zeros(n_rows, np.int64),
+        "sorted_number": np.zeros(n_rows, np.int64),
+        "sorted_slot": np.zeros(n_rows, np.int64),
         "block_at": np.zeros(n_rows + 1, np.int64),
         "block": np.zeros(n_states * n_tasks * n_states if n_rows else 0, np.int64),
         "gathered": np.zeros(2, np.int64),
@@ -72,8 +81,9 @@ def new_joint(n_variables, n_tasks, n_rows, n_states):
 
 
 @kernel
-def gather(engine, scratch, n_members, parents, n_parents):
-    """Bring the rows of the members into the order of the parents' configurations.
+def gather(engine, scratch, n_members, child, parents, n_parents):
+    """Bring the rows of the members into the order of the parents' configurations; within one of
+    them the members follow one another.
 
     Returns
     -------
@@ -96,9 +106,15 @@ def gather(engine, scratch, n_members, parents, n_parents):
     n_keys = number_jointly(engine, scratch, n_rows, parents, n_parents)
     in_order(n_rows, swap)
     sort_rows(keys, n_keys, n_rows, ints(scratch, ROW_SLOTS), swap, order)
-    block_at = ints(scratch, BLOCK_AT)
+    block_at, numbers = ints(scratch, BLOCK_AT), ints(scratch, SORTED_NUMBER)
+    sorted_member, slots = ints(scratch, SORTED_MEMBER), ints(scratch, SORTED_SLOT)
+    codes, code_at = codes_of(engine, CODES), ints2(engine, CODE_AT)
+    r = ints(engine, ARITIES)[child]
     n_blocks = np.int64(0)
     for at in range(n_rows):
+        i, row = row_member[order[at]], row_number[order[at]]
+        sorted_member[at], numbers[at] = i, row
+        slots[at] = i * r + codes[code_at[members[i], child] + row]
         if at == 0 or keys[order[at]] != keys[order[at - 1]]:
             block_at[n_blocks] = at
             n_blocks += 1

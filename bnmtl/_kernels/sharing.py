@@ -21,7 +21,6 @@ from bnmtl._kernels._jit import (
     ints,
     ints2,
     kernel,
-    rows_of,
     table_at,
 )
 from bnmtl._kernels.cache import MISSING, keep, recall
@@ -34,10 +33,10 @@ from bnmtl._kernels.joint_rows import (
     GROUP_KEYS,
     GROUP_PARENTS,
     MEMBERS_OF,
-    ROW_MEMBER,
-    ROW_NUMBER,
-    ROW_ORDER,
     SEARCHED,
+    SORTED_MEMBER,
+    SORTED_NUMBER,
+    SORTED_SLOT,
     USABLE_OF,
     gather,
 )
@@ -92,10 +91,10 @@ def shared_value(engine, scratch, n_members, child, parents, n_parents, v):
         return own_value(engine, scratch, child, parents, n_parents, v)
     variable_keys = ints(engine, VARIABLE_KEYS)
     counters, cache = ints(scratch, COUNTERS), ints(engine, CACHE)
-    rows_key = set_key(engine, scratch, n_members)
+    rows_key = set_key(engine, scratch, n_members) ^ ints(engine, CHILD_KEYS)[child]
     for at in range(n_parents):
         rows_key ^= variable_keys[parents[at]]
-    key = rows_key ^ ints(engine, CHILD_KEYS)[child]
+    key = rows_key
     arity = np.int64(1)
     if v >= 0:
         key ^= variable_keys[v]
@@ -105,7 +104,7 @@ def shared_value(engine, scratch, n_members, child, parents, n_parents, v):
     if value != MISSING:
         return value
     counters[COMPUTED] += 1
-    n_blocks = gather_once(engine, scratch, rows_key, n_members, parents, n_parents)
+    n_blocks = gather_once(engine, scratch, rows_key, n_members, child, parents, n_parents)
     clear_totals(scratch)
     for block in range(n_blocks):
         count_block(engine, scratch, n_members, child, v, block)
@@ -135,11 +134,11 @@ def own_value(engine, scratch, child, parents, n_parents, v):
 
 
 @kernel
-def gather_once(engine, scratch, key, n_members, parents, n_parents):
+def gather_once(engine, scratch, key, n_members, child, parents, n_parents):
     """`gather`, where the rows are not as they have to be already; returns the number of blocks."""
     gathered = ints(scratch, GATHERED)
     if gathered[0] != key:
-        gathered[1] = gather(engine, scratch, n_members, parents, n_parents)
+        gathered[1] = gather(engine, scratch, n_members, child, parents, n_parents)
         gathered[0] = key
     return gathered[1]
 
@@ -162,16 +161,20 @@ def count_block(engine, scratch, n_members, child, v, block):
     codes, code_at = codes_of(engine, CODES), ints2(engine, CODE_AT)
     weights, weight_at = ints(engine, WEIGHTS), ints(engine, WEIGHT_AT)
     members, counts = ints(scratch, MEMBERS_OF), ints(scratch, BLOCK)
-    row_member, row_number = ints(scratch, ROW_MEMBER), ints(scratch, ROW_NUMBER)
-    order, block_at = rows_of(scratch, ROW_ORDER), ints(scratch, BLOCK_AT)
-    r = ints(engine, ARITIES)[child]
-    for at in range(block_at[block], block_at[block + 1]):
-        i, row = row_member[order[at]], row_number[order[at]]
-        s = members[i]
-        slot = i * r + codes[code_at[s, child] + row]
-        if v >= 0:
-            slot += codes[code_at[s, v] + row] * n_members * r
-        counts[slot] += 1 if weight_at[s] < 0 else weights[weight_at[s] + row]
+    sorted_member, numbers = ints(scratch, SORTED_MEMBER), ints(scratch, SORTED_NUMBER)
+    slots, block_at = ints(scratch, SORTED_SLOT), ints(scratch, BLOCK_AT)
+    stride = n_members * ints(engine, ARITIES)[child]
+    at, end = block_at[block], block_at[block + 1]
+    while at < end:
+        member = sorted_member[at]
+        s = members[member]
+        begin, of_weights = code_at[s, v], weight_at[s]
+        while at < end and sorted_member[at] == member:
+            slot, row = slots[at], numbers[at]
+            if v >= 0:
+                slot += codes[begin + row] * stride
+            counts[slot] += 1 if of_weights < 0 else weights[of_weights + row]
+            at += 1
 
 
 @kernel
