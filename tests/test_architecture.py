@@ -26,7 +26,10 @@ ROOMS = {
     "inference": {"contraction", "graphs", "tasks"},
     "smoothing": {"scores"},
     "parameters": {"smoothing", "tasks"},
-    "networks": {"graphs", "tasks", "parameters", "inference", "io", "seeding"},
+    "networks": {
+        *("_kernels", "graphs", "tasks", "scores", "smoothing", "parameters", "inference", "io"),
+        "seeding",
+    },
     "io": {"graphs", "tasks", "networks"},
     "structures": {"networks", "io"},
     "data": {"tasks"},

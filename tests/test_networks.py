@@ -317,7 +317,7 @@ def test_sample_leaves_rounding_to_no_impossible_state(monkeypatch):
         def random(self, n):
             return np.full(n, 1 - 2**-53)
 
-    monkeypatch.setattr("bnmtl.networks.generator", lambda *names: Highest())
+    monkeypatch.setattr("bnmtl.networks.bayesnet.generator", lambda *names: Highest())
     single = nx.DiGraph()
     single.add_node("a")
     network = BayesNet(single, {"a": ("x", "y", "z")}, {"a": [0.5, 0.4999995, 0]})

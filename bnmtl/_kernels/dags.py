@@ -19,8 +19,18 @@ from bnmtl._kernels._jit import (
     kernel,
     words2,
 )
+from bnmtl._kernels.joint_rows import SEARCHED, USABLE_OF
 from bnmtl._kernels.partition import CODE_AT
-from bnmtl._kernels.scoring import CALLS, COLUMN, CUT, FAMILY, QUEUE, WAITING, WANTED
+from bnmtl._kernels.scoring import (
+    CALLS,
+    COLUMN,
+    CUT,
+    FAMILY,
+    PARTITIONS,
+    QUEUE,
+    WAITING,
+    WANTED,
+)
 
 DAG = (
     ("held", np.bool_, 2),  # (n, n): [b, a] for an arc a -> b
@@ -217,7 +227,7 @@ def may_set(dag, task, a, b):
 
 @kernel
 def family_gains(engine, scratch, task, b, parents, n_parents, held, out):
-    """Gains of toggling each parent of b, prior included, added up over the members that have b.
+    """Gains of toggling each parent of b, prior included, in all members that have b.
 
     ``held`` marks the parents, ``out`` gets the gains: nan where nothing may be toggled.
 
@@ -227,14 +237,33 @@ def family_gains(engine, scratch, task, b, parents, n_parents, held, out):
         Local score of the family as it is.
     """
     permitted, odds = flags2(task, PERMITTED)[b], floats2(task, ODDS)[b]
-    members, gains = ints(task, MEMBERS), ints(engine, CALLS)[0]
-    column, family = floats(scratch, COLUMN), ints(scratch, FAMILY)
-    wanted = flags(scratch, WANTED)
     room = n_parents < ints(task, MOST_PARENTS)[0]
-    score = 0.0
     n = permitted.size
     for v in range(n):
         out[v] = 0.0
+    if ints(task, MEMBERS).size > 1 and floats(engine, PARTITIONS).size > 0:
+        score = evidence_gains(engine, scratch, task, b, parents, n_parents, room, out)
+    else:
+        score = summed_gains(engine, scratch, task, b, parents, n_parents, room, out)
+    for a in range(n):
+        if held[a]:
+            out[a] -= odds[a]
+        elif a == b or not (room and permitted[a]):
+            out[a] = np.nan
+        else:
+            out[a] += odds[a]
+    return score
+
+
+@kernel
+def summed_gains(engine, scratch, task, b, parents, n_parents, room, out):
+    """Local score of a family and, in ``out``, gains: sums over the members that have b."""
+    permitted = flags2(task, PERMITTED)[b]
+    members, gains = ints(task, MEMBERS), ints(engine, CALLS)[0]
+    column, family = floats(scratch, COLUMN), ints(scratch, FAMILY)
+    wanted = flags(scratch, WANTED)
+    score = 0.0
+    n = permitted.size
     for at in range(members.size):
         s = members[at]
         if ints2(engine, CODE_AT)[s, b] < 0:
@@ -252,14 +281,35 @@ def family_gains(engine, scratch, task, b, parents, n_parents, held, out):
         for v in range(n):
             if usable[v] and v != b:
                 out[v] += column[v]
-    for a in range(n):
-        if held[a]:
-            out[a] -= odds[a]
-        elif a == b or not (room and permitted[a]):
-            out[a] = np.nan
-        else:
-            out[a] += odds[a]
     return score
+
+
+@kernel
+def evidence_gains(engine, scratch, task, b, parents, n_parents, room, out):
+    """As `summed_gains`, where the members may have tables in common."""
+    permitted, members = flags2(task, PERMITTED)[b], ints(task, MEMBERS)
+    searched, usable_of = ints(scratch, SEARCHED), flags2(scratch, USABLE_OF)
+    column, family = floats(scratch, COLUMN), ints(scratch, FAMILY)
+    wanted = flags(scratch, WANTED)
+    n_searched = np.int64(0)
+    for v in range(permitted.size):
+        wanted[v] = False
+    for at in range(members.size):
+        if ints2(engine, CODE_AT)[members[at], b] < 0:
+            continue
+        searched[n_searched] = members[at]
+        for v in range(permitted.size):
+            usable = flags3(task, USABLE)[at, b, v]
+            usable_of[n_searched, v] = usable
+            wanted[v] = wanted[v] or (usable and room and permitted[v])
+        n_searched += 1
+    for i in range(n_parents):
+        family[i] = parents[i]
+    call(ints(engine, CALLS)[1], engine, scratch, n_searched, b, n_parents)
+    for v in range(permitted.size):
+        if v != b and (wanted[v] or column[v] == column[v]):
+            out[v] = column[v]
+    return column[b]
 
 
 @kernel

@@ -34,6 +34,8 @@ from bnmtl._kernels._jit import (
 )
 from bnmtl._kernels.cache import MISSING, keep, recall
 from bnmtl._kernels.counting import count_alone, count_weights_with, count_with
+from bnmtl._kernels.groups import GROUPS, new_groups
+from bnmtl._kernels.joint_rows import JOINT, new_joint
 from bnmtl._kernels.partition import (
     ARITIES,
     BITS,
@@ -80,10 +82,11 @@ ENGINE = (
     ("variable_keys", np.int64, 1),  # (n,)
     ("child_keys", np.int64, 1),  # (n,)
     ("cache", np.int64, 1),  # flat, see `recall`
-    ("calls", np.int64, 1),  # (1,): address of `gains`
+    ("calls", np.int64, 1),  # (2,): addresses of `gains` and of `sharing.gains_together`
     ("most_cells", np.float64, 1),  # (k,): larger families of a task are not scored
+    ("partitions", np.float64, 1),  # concentrations of partitions, see ``groups``; none: no sharing
 )
-METHOD, TASK_KEYS, VARIABLE_KEYS, CHILD_KEYS, CACHE, CALLS, MOST_CELLS = range(
+METHOD, TASK_KEYS, VARIABLE_KEYS, CHILD_KEYS, CACHE, CALLS, MOST_CELLS, PARTITIONS = range(
     len(ROWS), len(ENGINE)
 )
 # The method: which score, its sample size, what one nat is in integers (a power of two), and from
@@ -92,6 +95,8 @@ KIND, SAMPLE_SIZE, SCALE, CONCENTRATIONS = range(4)
 
 SCRATCH = (
     *PARTITION,
+    *GROUPS,
+    *JOINT,
     ("terms", np.int64, 2),  # (tables, length): terms by count, once they were needed
     ("owners", np.int64, 1),  # (tables,): whose terms a row holds, -1 for nobody's
     ("bases", np.float64, 1),  # (tables,): what is subtracted from every lgamma
@@ -110,22 +115,30 @@ SCRATCH = (
     ("touched", np.bool_, 1),  # (n,)
     ("nothing", np.int64, 1),  # (0,)
 )
-TERMS, OWNERS, BASES, MIXED, COUNTERS, EXCLUDED = range(len(PARTITION), len(PARTITION) + 6)
-COLUMN, FAMILY, CUT, WANTED, MISSING_ONES = range(len(PARTITION) + 6, len(PARTITION) + 11)
-OVER_CELLS, OVER_CONFIGURATIONS, WAITING = range(len(PARTITION) + 11, len(PARTITION) + 14)
-QUEUE, TOUCHED, NOTHING = range(len(PARTITION) + 14, len(SCRATCH))
+_FIRST = len(PARTITION) + len(GROUPS) + len(JOINT)
+TERMS, OWNERS, BASES, MIXED, COUNTERS, EXCLUDED = range(_FIRST, _FIRST + 6)
+COLUMN, FAMILY, CUT, WANTED, MISSING_ONES = range(_FIRST + 6, _FIRST + 11)
+OVER_CELLS, OVER_CONFIGURATIONS, WAITING = range(_FIRST + 11, _FIRST + 14)
+QUEUE, TOUCHED, NOTHING = range(_FIRST + 14, len(SCRATCH))
 
 # Counters of a scratch.
 ASKED, COMPUTED, TOO_LARGE = range(3)
 
 
-def new_scratch(n_variables, n_rows, n_cases, n_concentrations=0):
-    """Memory for one thread that scores families of that many variables, rows and cases at most."""
+def new_scratch(n_variables, n_rows, n_cases, n_concentrations=0, shared=None):
+    """Memory for one thread that scores families of that many variables, rows and cases at most.
+
+    ``shared`` is (number of tasks, of their rows, of states, of concentrations of partitions) where
+    tasks share tables; the cases are then those of all tasks.
+    """
     n, n_together = n_variables, max(n_concentrations, 1)
+    n_tasks, n_joint_rows, n_states, n_partitions = shared or (0, 0, 0, 0)
     partition = new_partition(n_rows)
     return Arrays(
         SCRATCH,
         **{name: getattr(partition, name) for name, _, _ in PARTITION},
+        **new_groups(n_tasks, n_states, n_concentrations, n_partitions),
+        **new_joint(n, n_tasks, n_joint_rows, n_states),
         terms=np.empty((N_TABLES, min(n_cases + 1, LONGEST_TABLE) * n_together), np.int64),
         owners=np.full(N_TABLES, -1, np.int64),
         bases=np.zeros(N_TABLES),

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bnmtl._kernels import cache, scoring
+from bnmtl._kernels import cache, scoring, sharing
 from bnmtl._kernels._jit import Arrays
 
 MEGABYTE = 1 << 20
@@ -38,6 +38,9 @@ class BoundTasks:
         1000 where that is less.
     concentrations : sequence of float, default=()
         Of a mixture.
+    partitions : sequence of float, default=()
+        Concentrations of the partitions of tasks that share a table; none where tables are not
+        shared. A mixture only.
 
     Attributes
     ----------
@@ -57,16 +60,21 @@ class BoundTasks:
         cache_size=DEFAULT_CACHE,
         max_cells=None,
         concentrations=(),
+        partitions=(),
     ):
         self.variables = tuple(sorted(set().union(*(task.variables for task in tasks))))
         index = {variable: at for at, variable in enumerate(self.variables)}
         self.positions = [np.array([index[v] for v in task.variables], np.int64) for task in tasks]
         self._rows = packed(tasks, self.positions, len(self.variables))
         self._most_rows = int(self._rows["n_rows"].max())
-        self._most_cases = int(self._rows["n_cases"].max())
+        together = np.sum if len(partitions) else np.max
+        self._most_cases = int(together(self._rows["n_cases"]))
         scale = _scale(self._most_cases)
         self._method = np.array([kind, sample_size, scale, *concentrations], float)
         self._n_concentrations = len(concentrations)
+        self._partitions = np.array(partitions, float)
+        # Compiled where it is needed only.
+        self._together = sharing.GAINS_TOGETHER.address if len(partitions) else 0
         self._most_cells = np.array([most_cells(task, max_cells) for task in tasks], float)
         random = np.random.default_rng(len(self.variables))
         self._keys = [
@@ -95,6 +103,27 @@ class BoundTasks:
             out of the family there.
         """
         return BoundScore(self, members, np.arange(len(self.variables)), usable, is_joint=True)
+
+    def shared_score(self, child, parents, tasks):
+        """Score of a family over some tasks that may have its table in common.
+
+        Parameters
+        ----------
+        child : int
+            By index in the union, as are the parents.
+        parents : iterable of int
+        tasks : iterable of int
+            All of them have the child and the parents.
+        """
+        tasks = sorted(tasks)
+        held = np.array(sorted(parents), np.int64)
+        with self.scratch(np.arange(len(self.variables))) as scratch:
+            scratch.members[: len(tasks)] = tasks
+            engine = self.up_to_date(self.whole)
+            value = sharing.shared_value(
+                engine.table, scratch.table, len(tasks), child, held, len(held), -1
+            )
+        return value / self._method[scoring.SCALE]
 
     @cached_property
     def whole(self):
@@ -129,11 +158,12 @@ class BoundTasks:
             arities=rows["arities"][positions],
             method=self._method,
             most_cells=self._most_cells[tasks],
+            partitions=self._partitions,
             task_keys=task_keys[tasks],
             variable_keys=variable_keys[positions],
             child_keys=child_keys[positions],
             cache=self._slots,
-            calls=np.array([scoring.GAINS_CALLBACK.address]),
+            calls=np.array([scoring.GAINS_CALLBACK.address, self._together]),
         )
 
     def up_to_date(self, engine):
@@ -141,6 +171,11 @@ class BoundTasks:
         if engine.cache is self._slots:
             return engine
         return engine.replaced(cache=self._slots)
+
+    @property
+    def shares_tables(self):
+        """Whether tasks may have the table of a family in common."""
+        return self._partitions.size > 0
 
     @contextmanager
     def scratch(self, positions):
@@ -151,14 +186,25 @@ class BoundTasks:
         try:
             scratch = self._idle.pop()
         except IndexError:
-            scratch = scoring.new_scratch(
-                len(self.variables), self._most_rows, self._most_cases, self._n_concentrations
-            )
+            scratch = self._new_scratch()
         try:
             yield scratch
         finally:
             self._take_in(scratch, positions)
             self._idle.append(scratch)
+
+    def _new_scratch(self):
+        shared = None
+        if self._partitions.size:
+            n_rows, n_states = int(self._rows["n_rows"].sum()), int(self._rows["arities"].max())
+            shared = (len(self.positions), n_rows, n_states, self._partitions.size)
+        return scoring.new_scratch(
+            len(self.variables),
+            self._most_rows,
+            self._most_cases,
+            self._n_concentrations,
+            shared,
+        )
 
     def _take_in(self, scratch, positions):
         counters = scratch.counters
@@ -213,6 +259,11 @@ class BoundScore:
         self._positions = positions
         self._is_joint = is_joint
 
+    @property
+    def is_shared(self):
+        """Whether its tasks may have tables in common, so that it is no sum over them."""
+        return len(self.members) > 1 and self.bound.shares_tables
+
     @cached_property
     def _engine(self):
         return (
@@ -251,11 +302,10 @@ class BoundScore:
     def score(self, matrix):
         """Score of the graph with adjacency ``matrix``."""
         adjacency = np.ascontiguousarray(matrix, dtype=bool)
+        kernel = sharing.graph_score_together if self.is_shared else scoring.graph_score
         with self.scratch() as scratch:
             return float(
-                scoring.graph_score(
-                    self.engine.table, scratch.table, self.members, self.usable, adjacency
-                )
+                kernel(self.engine.table, scratch.table, self.members, self.usable, adjacency)
             )
 
     def gains(self, child, parents):

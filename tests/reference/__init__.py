@@ -21,6 +21,11 @@ def bnlearn_results():
     return read_json("bnlearn.json")["results"]
 
 
+def sharing():
+    """Small families of several tasks: counts, evidence together and of each task, tables."""
+    return read_json("sharing.json")
+
+
 def states(network):
     """Declared states by variable."""
     return read_json(f"{network}_graphs.json")["states"]

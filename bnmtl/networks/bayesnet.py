@@ -127,8 +127,11 @@ class BayesNet:
         """
         check_dag(graph, "graph")
         parameters.check_nodes(graph)
-        states, tables = parameters.estimate(graph, frame, equivalent_sample_size)
-        # Not by the class, which would check the graph again and what was estimated.
+        return cls._estimated(graph, *parameters.estimate(graph, frame, equivalent_sample_size))
+
+    @classmethod
+    def _estimated(cls, graph, states, tables):
+        """A network of what was checked and estimated, which the class would check once more."""
         network = cls.__new__(cls)
         network._set_graph(graph)
         network.states, network.tables = states, tables

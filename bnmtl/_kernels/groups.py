@@ -1,0 +1,489 @@
+"""Evidence of one row of a table over several tasks that may have it in common, for ``sharing``.
+
+The tasks fall into groups that have the same distribution. A partition of the tasks into groups has
+the prior of the Chinese restaurant with concentration t, and within a group counts add up. Of up to
+`MOST_EXACT` tasks with counts all partitions are summed, by recursion over subsets. More are placed
+one after the other, those with most counts first, and of the partitions so far the `BEAM` most
+probable are kept; these take over what the others weighed, so that weights still sum to 1 and what
+a task adds is always a mean of probabilities of its counts.
+
+Data contract: `GROUPS` are fields of a thread's scratch. A set of tasks is an int, bit i being the
+i-th of the tasks that have counts in the row. Log evidences are integers, as in ``terms``, whose
+``terms``, ``owners`` and ``bases`` are handed on. Values for all pairs of a concentration t of
+partitions and a concentration c of cells stand side by side, c within t.
+"""
+
+import math
+
+import numpy as np
+
+from bnmtl._kernels._jit import floats, floats2, ints, ints2, ints3, kernel
+from bnmtl._kernels.partition import PARTITION
+from bnmtl._kernels.terms import add_mixture_terms, log_gamma
+
+MOST_EXACT = 8
+BEAM = 24
+# Logarithms of weights are kept below this, so that products of them are finite.
+LARGEST_WEIGHT = 100.0
+# Rows of at most this many counts and states are weighed by products in place of logarithms.
+FEW_COUNTS = 64
+FEW_STATES = 16
+
+GROUPS = (
+    ("counts", np.int64, 2),  # (k, states): of the tasks that have counts in the row
+    ("n_counts", np.int64, 1),  # (1,): scratch, the sum of some counts
+    ("totals", np.int64, 1),  # (t c,): log evidence, to which rows are added
+    ("merged", np.int64, 2),  # (sets, states): counts of a set of tasks
+    ("apart", np.int64, 2),  # (sets, c): log evidence of the tasks of a set, each by itself
+    ("evidence", np.int64, 1),  # (c,): scratch, log evidence of some counts
+    ("weights", np.float64, 2),  # (sets, t c): what a set weighs as a group
+    ("inverse_apart", np.float64, 2),  # (sets, c): scratch of `gain_by_factors`
+    ("cell_factors", np.float64, 2),  # (counts, c): what a cell's count is worth
+    ("total_factors", np.float64, 2),  # (states x counts, c): what the sum of a row is worth
+    ("known_factors", np.int64, 1),  # (states,): which of these are known, 0 for those of cells
+    ("sums", np.float64, 2),  # (sets, t c): sums over the partitions of a set
+    ("shifts", np.float64, 1),  # (c,): taken off the logarithm of a weight for each task of the set
+    ("ranked", np.int64, 1),  # (k,): tasks, those with most counts first
+    ("beam_groups", np.int64, 2),  # (2 `BEAM`, 1): number of groups of each partition
+    ("beam_places", np.int64, 2),  # (2 `BEAM`, k): the group of each task, as they are ranked
+    ("beam_sizes", np.int64, 2),  # (2 `BEAM`, k): tasks of each of its groups
+    ("beam_counts", np.int64, 3),  # (2 `BEAM`, k, states)
+    ("beam_evidence", np.int64, 3),  # (2 `BEAM`, k, c): log evidence of each group
+    ("beam_weights", np.float64, 2),  # (`BEAM`, t c): they sum to 1
+    ("next_evidence", np.int64, 2),  # (`BEAM` k, c): log evidence of a group with one task more
+    ("next_weights", np.float64, 2),  # (`BEAM` k, t c)
+    ("next_worth", np.float64, 1),  # (`BEAM` k,)
+)
+_FIRST = len(PARTITION)
+COUNTS, N_COUNTS, TOTALS, MERGED, APART, EVIDENCE, WEIGHTS_OF = range(_FIRST, _FIRST + 7)
+INVERSE_APART, CELL_FACTORS, TOTAL_FACTORS, KNOWN_FACTORS, SUMS, SHIFTS, RANKED_BY = range(
+    _FIRST + 7, _FIRST + 14
+)
+BEAM_GROUPS, BEAM_PLACES, BEAM_SIZES, BEAM_COUNTS, BEAM_EVIDENCE, BEAM_WEIGHTS = range(
+    _FIRST + 14, _FIRST + 20
+)
+NEXT_EVIDENCE, NEXT_WEIGHTS, NEXT_WORTH = range(_FIRST + 20, _FIRST + len(GROUPS))
+
+
+def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
+    """Memory for rows of up to that many tasks, states and concentrations, by name.
+
+    ``n_partitions`` is the number of concentrations of partitions; 0 where nothing is shared.
+    """
+    k = n_tasks if n_partitions else 0
+    r, c, tc = n_states, n_concentrations, n_partitions * n_concentrations
+    n_sets = 1 << min(k, MOST_EXACT)
+    beam = BEAM if k > MOST_EXACT else 0
+    sizes = {
+        "counts": (k, r),
+        "n_counts": (1,),
+        "totals": (tc,),
+        "merged": (n_sets, r),
+        "apart": (n_sets, c),
+        "evidence": (c,),
+        "weights": (n_sets, tc),
+        "inverse_apart": (n_sets, c),
+        "cell_factors": (FEW_COUNTS + 1, c),
+        "total_factors": ((FEW_STATES + 1) * (FEW_COUNTS + 1), c),
+        "known_factors": (FEW_STATES + 1,),
+        "sums": (n_sets, tc),
+        "shifts": (c,),
+        "ranked": (k,),
+        "beam_groups": (2 * beam, 1),
+        "beam_places": (2 * beam, k),
+        "beam_sizes": (2 * beam, k),
+        "beam_counts": (2 * beam, k, r),
+        "beam_evidence": (2 * beam, k, c),
+        "beam_weights": (beam, tc),
+        "next_evidence": (beam * k, c),
+        "next_weights": (beam * k, tc),
+        "next_worth": (beam * k,),
+    }
+    return {name: np.zeros(sizes[name], dtype) for name, dtype, _ in GROUPS}
+
+
+@kernel
+def log_evidence(terms, owners, bases, scratch, counts, r, concentrations, scale, values):
+    """Write the log evidence of counts under each concentration."""
+    total = ints(scratch, N_COUNTS)
+    total[0] = 0
+    for state in range(r):
+        total[0] += counts[state]
+    for c in range(values.size):
+        values[c] = 0
+    # fmt: off
+    add_mixture_terms(
+        terms, owners, bases, counts, r, 1.0, concentrations, scale, np.int64(1), values
+    )
+    add_mixture_terms(
+        terms, owners, bases, total, np.int64(1), float(r), concentrations, scale, np.int64(-1),
+        values,
+    )
+    # fmt: on
+
+
+@kernel
+def log_rising(t, m):
+    """Log of t (t + 1) ... (t + m - 1), by which the weights of all partitions are divided."""
+    total = 0.0
+    for i in range(m):
+        total += math.log(t + i)
+    return total
+
+
+@kernel
+def add_row(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
+    """Add the log evidence of a row to TOTALS: that of m tasks whose counts, none of them all 0,
+    are in COUNTS."""
+    if m <= MOST_EXACT:
+        # fmt: off
+        add_all_partitions(
+            terms, owners, bases, scratch, m, r, concentrations, partitions, scale
+        )
+    else:
+        add_probable_partitions(
+            terms, owners, bases, scratch, m, r, concentrations, partitions, scale
+        )
+        # fmt: on
+
+
+@kernel
+def add_all_partitions(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
+    """`add_row`, exactly."""
+    totals, n_c = ints(scratch, TOTALS), concentrations.size
+    weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
+    weights, sums = floats2(scratch, WEIGHTS_OF), floats2(scratch, SUMS)
+    full = (np.int64(1) << m) - 1
+    # The first task's group is summed over at the end, so sets with it are not needed before.
+    for members in range(2, full, 2):
+        add_partitions(weights, sums, members, totals.size)
+    add_partitions(weights, sums, full, totals.size)
+    for t in range(partitions.size):
+        for c in range(n_c):
+            totals[t * n_c + c] += log_sum(scratch, full, m, t, c, n_c, partitions, scale)
+
+
+@kernel
+def log_sum(scratch, members, size, t, c, n_c, partitions, scale):
+    """Log evidence of a set of tasks of that size, given its sum over partitions."""
+    value = math.log(floats2(scratch, SUMS)[members, t * n_c + c])
+    value += size * floats(scratch, SHIFTS)[c] - log_rising(partitions[t], size)
+    return ints2(scratch, APART)[members, c] + np.int64(np.rint(value * scale))
+
+
+@kernel
+def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
+    """Merged counts and weights of all sets of the tasks as a group; begins the sums.
+
+    A group weighs t (size - 1)! times what merging its tasks' counts gains.
+    """
+    merged, apart, own = ints2(scratch, MERGED), ints2(scratch, APART), ints(scratch, EVIDENCE)
+    counts, weights = ints2(scratch, COUNTS), floats2(scratch, WEIGHTS_OF)
+    shifts, sums, n_c = floats(scratch, SHIFTS), floats2(scratch, SUMS), concentrations.size
+    full = (np.int64(1) << m) - 1
+    for at in range(sums.shape[1]):
+        sums[0, at] = 1.0
+    for c in range(n_c):
+        apart[0, c] = 0
+        shifts[c] = 0.0
+    for state in range(r):
+        merged[0, state] = 0
+    for group in range(1, full + 1):
+        rest = group & (group - 1)
+        first = group ^ rest
+        i = np.int64(0)
+        while (first >> i) != 1:
+            i += 1
+        for state in range(r):
+            merged[group, state] = merged[rest, state] + counts[i, state]
+        if rest == 0:
+            log_evidence(terms, owners, bases, scratch, counts[i], r, concentrations, scale, own)
+        for c in range(n_c):
+            apart[group, c] = own[c] if rest == 0 else apart[rest, c] + apart[first, c]
+    n = np.int64(0)
+    for state in range(r):
+        n += merged[full, state]
+    if n <= FEW_COUNTS and r <= FEW_STATES:
+        gain_by_factors(scratch, full, r, concentrations)
+    else:
+        gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale)
+    for group in range(1, full + 1):
+        orders, size, left = 1.0, np.int64(0), group
+        while left:
+            left &= left - 1
+            orders *= max(size, 1)
+            size += 1
+        own_weights = weights[group]
+        for c in range(n_c):
+            own_weights[c] *= orders
+        for t in range(partitions.size - 1, -1, -1):
+            for c in range(n_c):
+                own_weights[t * n_c + c] = partitions[t] * own_weights[c]
+
+
+@kernel
+def gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale):
+    """Write what merging the tasks of each set gains, a factor, to the weights."""
+    merged, apart, own = ints2(scratch, MERGED), ints2(scratch, APART), ints(scratch, EVIDENCE)
+    weights, shifts = floats2(scratch, WEIGHTS_OF), floats(scratch, SHIFTS)
+    for group in range(1, full + 1):
+        size, left = np.int64(0), group
+        while left:
+            left &= left - 1
+            size += 1
+        log_evidence(terms, owners, bases, scratch, merged[group], r, concentrations, scale, own)
+        for c in range(concentrations.size):
+            gain = (own[c] - apart[group, c]) / scale
+            weights[group, c] = gain
+            if gain > LARGEST_WEIGHT:
+                shifts[c] = max(shifts[c], gain / size)
+    for group in range(1, full + 1):
+        size, left = np.int64(0), group
+        while left:
+            left &= left - 1
+            size += 1
+        for c in range(concentrations.size):
+            weights[group, c] = math.exp(weights[group, c] - size * shifts[c])
+
+
+@kernel
+def gain_by_factors(scratch, full, r, concentrations):
+    """As `gain_by_logs`, for few counts: products of what each count is worth, which need no
+    exponentials. A power of the number of counts in every factor cancels."""
+    know_factors(scratch, r, concentrations)
+    merged, weights = ints2(scratch, MERGED), floats2(scratch, WEIGHTS_OF)
+    of_cells, of_totals = floats2(scratch, CELL_FACTORS), floats2(scratch, TOTAL_FACTORS)
+    inverse, n_c = floats2(scratch, INVERSE_APART), concentrations.size
+    for c in range(n_c):
+        inverse[0, c] = 1.0
+    for group in range(1, full + 1):
+        own = weights[group]
+        n = np.int64(0)
+        for c in range(n_c):
+            own[c] = 1.0
+        for state in range(r):
+            count = merged[group, state]
+            if count > 0:
+                n += count
+                factors = of_cells[count]
+                for c in range(n_c):
+                    own[c] *= factors[c]
+        factors = of_totals[r * (FEW_COUNTS + 1) + n]
+        for c in range(n_c):
+            own[c] *= factors[c]
+        rest = group & (group - 1)
+        if rest == 0:
+            for c in range(n_c):
+                inverse[group, c] = 1.0 / own[c]
+                own[c] = 1.0
+        else:
+            first = group ^ rest
+            for c in range(n_c):
+                inverse[group, c] = inverse[rest, c] * inverse[first, c]
+                own[c] *= inverse[group, c]
+
+
+@kernel
+def know_factors(scratch, r, concentrations):
+    """Compute the factors of cells, and those of the totals of r states, where they are not yet."""
+    known = ints(scratch, KNOWN_FACTORS)
+    of_cells, of_totals = floats2(scratch, CELL_FACTORS), floats2(scratch, TOTAL_FACTORS)
+    for kind in (0, r):
+        if known[kind] == 1:
+            continue
+        known[kind] = 1
+        for c in range(concentrations.size):
+            a = concentrations[c] * max(kind, 1)
+            base = log_gamma(a)
+            slope = (log_gamma(a + FEW_COUNTS) - base) / FEW_COUNTS
+            for count in range(FEW_COUNTS + 1):
+                value = log_gamma(a + count) - base - count * slope
+                if kind == 0:
+                    of_cells[count, c] = math.exp(value)
+                else:
+                    of_totals[r * (FEW_COUNTS + 1) + count, c] = math.exp(-value)
+
+
+@kernel
+def add_partitions(weights, sums, members, n_tc):
+    """Sum over the partitions of a set, by the group of its first task."""
+    total = sums[members]
+    for at in range(n_tc):
+        total[at] = 0.0
+    low = members & -members
+    rest = members ^ low
+    others = rest
+    while True:
+        own, of_rest = weights[others | low], sums[rest ^ others]
+        for at in range(n_tc):
+            total[at] += own[at] * of_rest[at]
+        if others == 0:
+            break
+        others = (others - 1) & rest
+
+
+@kernel
+def has_more(counts, a, b, r):
+    """Whether task a comes before task b: more counts, then more of the first states."""
+    difference = np.int64(0)
+    for state in range(r):
+        difference += counts[a, state] - counts[b, state]
+    for state in range(r):
+        if difference != 0:
+            break
+        difference = counts[a, state] - counts[b, state]
+    return difference > 0
+
+
+@kernel
+def rank_by_counts(counts, ranked, m, r):
+    """Sort the tasks (insertion)."""
+    for i in range(m):
+        at = i
+        while at > 0 and has_more(counts, i, ranked[at - 1], r):
+            ranked[at] = ranked[at - 1]
+            at -= 1
+        ranked[at] = i
+
+
+@kernel
+def add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
+    """`add_row` by the most probable partitions.
+
+    Returns
+    -------
+    begin, n_kept : int
+        Where these are in the beam.
+    """
+    counts, ranked, totals = ints2(scratch, COUNTS), ints(scratch, RANKED_BY), ints(scratch, TOTALS)
+    rank_by_counts(counts, ranked, m, r)
+    n_groups, weights = ints2(scratch, BEAM_GROUPS), floats2(scratch, BEAM_WEIGHTS)
+    n_tc = totals.size
+    # The two halves of the beam take turns.
+    begin, n_kept = np.int64(0), np.int64(1)
+    n_groups[begin, 0] = 0
+    for at in range(n_tc):
+        weights[0, at] = 1.0
+    for placed in range(m):
+        own = counts[ranked[placed]]
+        n_next = place(terms, owners, bases, scratch, own, begin, n_kept, r, concentrations, scale)
+        weigh_next(scratch, begin, n_kept, placed, concentrations.size, partitions, scale)
+        n_kept = keep_probable(scratch, own, begin, n_next, placed, r)
+        begin = BEAM - begin
+    return begin, n_kept
+
+
+@kernel
+def place(terms, owners, bases, scratch, own, begin, n_kept, r, concentrations, scale):
+    """Log evidence of every group of every partition with one task more, a new group being the
+    last; returns how many there are."""
+    n_groups, beam = ints2(scratch, BEAM_GROUPS), ints3(scratch, BEAM_COUNTS)
+    merged, evidence = ints2(scratch, MERGED)[0], ints2(scratch, NEXT_EVIDENCE)
+    n_next = np.int64(0)
+    for p in range(begin, begin + n_kept):
+        for g in range(n_groups[p, 0] + 1):
+            for state in range(r):
+                merged[state] = own[state]
+                if g < n_groups[p, 0]:
+                    merged[state] += beam[p, g, state]
+            log_evidence(
+                terms, owners, bases, scratch, merged, r, concentrations, scale, evidence[n_next]
+            )
+            n_next += 1
+    return n_next
+
+
+@kernel
+def weigh_next(scratch, begin, n_kept, placed, n_c, partitions, scale):
+    """Weights of all partitions with one task more; adds the log of their sums to TOTALS."""
+    n_groups, sizes = ints2(scratch, BEAM_GROUPS), ints2(scratch, BEAM_SIZES)
+    before, evidence = ints3(scratch, BEAM_EVIDENCE), ints2(scratch, NEXT_EVIDENCE)
+    weights, following = floats2(scratch, BEAM_WEIGHTS), floats2(scratch, NEXT_WEIGHTS)
+    worth, totals = floats(scratch, NEXT_WORTH), ints(scratch, TOTALS)
+    n_next = np.int64(0)
+    for p in range(begin, begin + n_kept):
+        n_next += n_groups[p, 0] + 1
+    for at in range(n_next):
+        worth[at] = 0.0
+    for t in range(partitions.size):
+        for c in range(n_c):
+            column = t * n_c + c
+            # What the counts gain is largest for one of them, which is weighed by 1.
+            at, most, is_first = np.int64(0), np.int64(0), True
+            for p in range(begin, begin + n_kept):
+                for g in range(n_groups[p, 0] + 1):
+                    gain = evidence[at, c]
+                    if g < n_groups[p, 0]:
+                        gain -= before[p, g, c]
+                    if weights[p - begin, column] > 0.0 and (is_first or gain > most):
+                        most, is_first = gain, False
+                    at += 1
+            at, total = np.int64(0), 0.0
+            for p in range(begin, begin + n_kept):
+                for g in range(n_groups[p, 0] + 1):
+                    gain, prior = evidence[at, c], partitions[t]
+                    if g < n_groups[p, 0]:
+                        gain -= before[p, g, c]
+                        prior = float(sizes[p, g])
+                    prior /= partitions[t] + placed
+                    value = weights[p - begin, column] * prior * math.exp((gain - most) / scale)
+                    following[at, column] = value
+                    total += value
+                    at += 1
+            totals[column] += most + np.int64(np.rint(math.log(total) * scale))
+            for at in range(n_next):
+                following[at, column] /= total
+                worth[at] += following[at, column]
+
+
+@kernel
+def keep_probable(scratch, own, begin, n_next, placed, r):
+    """Keep the partitions that weigh most over all concentrations; returns how many."""
+    n_groups, worth = ints2(scratch, BEAM_GROUPS), floats(scratch, NEXT_WORTH)
+    weights, following = floats2(scratch, BEAM_WEIGHTS), floats2(scratch, NEXT_WEIGHTS)
+    chosen_at = BEAM - begin
+    n_chosen = min(n_next, BEAM)
+    for chosen in range(n_chosen):
+        best = np.int64(0)
+        for at in range(1, n_next):
+            if worth[at] > worth[best]:
+                best = at
+        worth[best] = -1.0
+        p, g = begin, best
+        while g > n_groups[p, 0]:
+            g -= n_groups[p, 0] + 1
+            p += 1
+        copy_with_one_more(scratch, own, p, g, best, chosen_at + chosen, placed, r)
+        for at in range(weights.shape[1]):
+            weights[chosen, at] = following[best, at]
+    for at in range(weights.shape[1]):
+        kept = 0.0
+        for chosen in range(n_chosen):
+            kept += weights[chosen, at]
+        for chosen in range(n_chosen):
+            if kept > 0.0:
+                weights[chosen, at] /= kept
+            else:
+                weights[chosen, at] = 1.0 / n_chosen
+    return n_chosen
+
+
+@kernel
+def copy_with_one_more(scratch, own, p, g, at, target, placed, r):
+    """Write partition p with one task more in its group g to another place."""
+    n_groups, sizes = ints2(scratch, BEAM_GROUPS), ints2(scratch, BEAM_SIZES)
+    beam, evidence = ints3(scratch, BEAM_COUNTS), ints3(scratch, BEAM_EVIDENCE)
+    following, places = ints2(scratch, NEXT_EVIDENCE), ints2(scratch, BEAM_PLACES)
+    for i in range(placed):
+        places[target, i] = places[p, i]
+    places[target, placed] = g
+    n_groups[target, 0] = max(n_groups[p, 0], g + 1)
+    for group in range(n_groups[target, 0]):
+        is_new, is_own = group == n_groups[p, 0], group == g
+        sizes[target, group] = (0 if is_new else sizes[p, group]) + is_own
+        for state in range(r):
+            beam[target, group, state] = 0 if is_new else beam[p, group, state]
+            if is_own:
+                beam[target, group, state] += own[state]
+        for c in range(evidence.shape[2]):
+            evidence[target, group, c] = following[at, c] if is_own else evidence[p, group, c]

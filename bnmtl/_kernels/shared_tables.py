@@ -1,0 +1,313 @@
+"""Tables of several tasks that may have rows in common: who shares a row, and its probabilities.
+
+For every pair of a concentration of partitions and one of cells, a component, `leave_one_out` tells
+how probable each task's counts are given the others', and `add_tables` adds the posterior mean of
+every row, a component counting by its weight.
+
+Data contract: as in ``groups``; ``counts`` is int64 (q, k, r), the counts of all tasks by row.
+"""
+
+import numpy as np
+
+from bnmtl._kernels._jit import floats2, ints, ints2, ints3, kernel
+from bnmtl._kernels.groups import (
+    BEAM_COUNTS,
+    BEAM_GROUPS,
+    BEAM_PLACES,
+    BEAM_SIZES,
+    BEAM_WEIGHTS,
+    COUNTS,
+    MERGED,
+    MOST_EXACT,
+    RANKED_BY,
+    SUMS,
+    TOTALS,
+    WEIGHTS_OF,
+    add_partitions,
+    add_probable_partitions,
+    log_sum,
+    weigh_groups,
+)
+
+
+@kernel
+def take_active(scratch, counts, active, left_out):
+    """Take the counts of the tasks that have some, one task left out; returns their number."""
+    own, m = ints2(scratch, COUNTS), np.int64(0)
+    for s in range(counts.shape[0]):
+        total = np.int64(0)
+        for state in range(counts.shape[1]):
+            own[m, state] = counts[s, state]
+            total += counts[s, state]
+        if total > 0 and s != left_out:
+            active[m] = s
+            m += 1
+    return m
+
+
+@kernel
+def sum_all_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
+    """Sums over the partitions of all sets of the m tasks."""
+    weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
+    weights, sums = floats2(scratch, WEIGHTS_OF), floats2(scratch, SUMS)
+    for members in range(1, np.int64(1) << m):
+        add_partitions(weights, sums, members, sums.shape[1])
+
+
+@kernel
+def leave_one_out(
+    terms, owners, bases, scratch, counts, active, concentrations, partitions, scale, values
+):
+    """Add, for each component, the sum over rows and tasks of the log of the probability that the
+    task has its counts, given those of the others, to ``values``."""
+    for j in range(counts.shape[0]):
+        m = take_active(scratch, counts[j], active, np.int64(-1))
+        # fmt: off
+        if m <= MOST_EXACT:
+            leave_out_exactly(
+                terms, owners, bases, scratch, m, counts.shape[2], concentrations, partitions,
+                scale, values,
+            )
+        else:
+            leave_out_probably(
+                terms, owners, bases, scratch, counts[j], active, m, concentrations, partitions,
+                scale, values,
+            )
+        # fmt: on
+
+
+@kernel
+def leave_out_exactly(
+    terms, owners, bases, scratch, m, r, concentrations, partitions, scale, values
+):
+    """`leave_one_out` for one row, by all partitions."""
+    n_c = concentrations.size
+    sum_all_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
+    full = (np.int64(1) << m) - 1
+    for t in range(partitions.size):
+        for c in range(n_c):
+            whole = log_sum(scratch, full, m, t, c, n_c, partitions, scale)
+            for i in range(m):
+                rest = full ^ (np.int64(1) << i)
+                values[t * n_c + c] += whole
+                values[t * n_c + c] -= log_sum(scratch, rest, m - 1, t, c, n_c, partitions, scale)
+
+
+@kernel
+def leave_out_probably(
+    terms, owners, bases, scratch, counts, active, m, concentrations, partitions, scale, values
+):
+    """`leave_one_out` for one row, by the most probable partitions."""
+    found, r = ints(scratch, TOTALS), counts.shape[1]
+    for left_out in range(-1, counts.shape[0]):
+        n_left = take_active(scratch, counts, active, np.int64(left_out))
+        if left_out >= 0 and n_left == m:
+            continue
+        for at in range(found.size):
+            found[at] = 0
+        # fmt: off
+        add_probable_partitions(
+            terms, owners, bases, scratch, n_left, r, concentrations, partitions, scale
+        )
+        # fmt: on
+        for at in range(found.size):
+            values[at] += m * found[at] if left_out < 0 else -found[at]
+
+
+@kernel
+def add_tables(
+    terms,
+    owners,
+    bases,
+    scratch,
+    counts,
+    active,
+    concentrations,
+    partitions,
+    scale,
+    of_components,
+    chances,
+    roles,
+    tables,
+    together,
+    borrowed,
+    shared,
+):
+    """Add the posterior means of all rows, and how much tasks have in common.
+
+    Parameters
+    ----------
+    of_components : float array of shape (t c,)
+        What each counts.
+    active, roles : int array of shape (k,)
+        Scratch.
+    chances : float array of shape (t c,)
+        Scratch.
+    together : float array of shape (k, k)
+        Scratch: how probably two tasks are in one group.
+    tables : float array of shape (q, k, r)
+    borrowed : float array of shape (k, k)
+        To which the counts of the others that are in a task's group are added, as expected.
+    shared : float array of shape (k, k)
+        To which the probability of being in one group is added, times the two tasks' counts.
+    """
+    k, r = counts.shape[1:]
+    for j in range(counts.shape[0]):
+        m = take_active(scratch, counts[j], active, np.int64(-1))
+        for s in range(k):
+            roles[s] = EMPTY
+            for u in range(k):
+                together[s, u] = 0.0
+        for i in range(m):
+            roles[active[i]] = OTHER
+        add_new_groups(roles, m, of_components, concentrations, partitions, tables[j])
+        # fmt: off
+        if m <= MOST_EXACT:
+            sum_all_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
+            add_sets(
+                scratch, active, m, concentrations, partitions, of_components, chances, roles,
+                tables[j], together,
+            )
+        else:
+            begin, n_kept = add_probable_partitions(
+                terms, owners, bases, scratch, m, r, concentrations, partitions, scale
+            )
+            add_beam(
+                scratch, active, m, begin, n_kept, concentrations, partitions, of_components,
+                chances, roles, tables[j], together,
+            )
+        # fmt: on
+        weigh_by_counts(counts[j], together, borrowed, shared)
+
+
+# What a task is to a group: it has no counts in the row, it is in another group, or in this one.
+EMPTY, OTHER, MEMBER = range(3)
+
+
+@kernel
+def add_new_groups(roles, m, of_components, concentrations, partitions, table):
+    """Tasks without counts may be in a group of their own, where all states are as probable."""
+    r = table.shape[1]
+    for t in range(partitions.size):
+        for c in range(concentrations.size):
+            chance = partitions[t] / (partitions[t] + m)
+            chance *= of_components[t * concentrations.size + c]
+            for s in range(roles.size):
+                for state in range(r):
+                    if roles[s] == EMPTY:
+                        table[s, state] += chance / r
+
+
+@kernel
+def add_sets(
+    scratch,
+    active,
+    m,
+    concentrations,
+    partitions,
+    of_components,
+    chances,
+    roles,
+    table,
+    together,
+):
+    """`add_tables` for one row, by all sets of tasks that may be a group."""
+    weights, sums, merged = (
+        floats2(scratch, WEIGHTS_OF),
+        floats2(scratch, SUMS),
+        ints2(scratch, MERGED),
+    )
+    full = (np.int64(1) << m) - 1
+    for group in range(1, full + 1):
+        size = np.int64(0)
+        for i in range(m):
+            is_in = (group >> i) & 1
+            roles[active[i]] = MEMBER if is_in else OTHER
+            size += is_in
+        for at in range(chances.size):
+            chance = weights[group, at] * sums[full ^ group, at] / sums[full, at]
+            chances[at] = of_components[at] * chance
+        add_group(
+            merged[group], size, m, concentrations, partitions, chances, roles, table, together
+        )
+
+
+@kernel
+def add_beam(
+    scratch,
+    active,
+    m,
+    begin,
+    n_kept,
+    concentrations,
+    partitions,
+    of_components,
+    chances,
+    roles,
+    table,
+    together,
+):
+    """`add_tables` for one row, by the groups of the most probable partitions."""
+    ranked, places = ints(scratch, RANKED_BY), ints2(scratch, BEAM_PLACES)
+    sizes, weights = ints2(scratch, BEAM_SIZES), floats2(scratch, BEAM_WEIGHTS)
+    for p in range(begin, begin + n_kept):
+        for at in range(chances.size):
+            chances[at] = of_components[at] * weights[p - begin, at]
+        for g in range(ints2(scratch, BEAM_GROUPS)[p, 0]):
+            for i in range(m):
+                roles[active[ranked[i]]] = MEMBER if places[p, i] == g else OTHER
+            merged = ints3(scratch, BEAM_COUNTS)[p, g]
+            # fmt: off
+            add_group(
+                merged, sizes[p, g], m, concentrations, partitions, chances, roles, table, together
+            )
+            # fmt: on
+
+
+@kernel
+def add_group(merged, size, m, concentrations, partitions, chances, roles, table, together):
+    """Add what the members of a group have, and what tasks without counts have that may join it."""
+    r, n_c = table.shape[1], concentrations.size
+    n = np.int64(0)
+    for state in range(r):
+        n += merged[state]
+    all_members, all_joining = 0.0, 0.0
+    for c in range(n_c):
+        of_members, joining = 0.0, 0.0
+        for t in range(partitions.size):
+            chance = chances[t * n_c + c]
+            of_members += chance
+            joining += chance * size / (partitions[t] + m)
+        all_members += of_members
+        all_joining += joining
+        total = n + r * concentrations[c]
+        for s in range(roles.size):
+            if roles[s] == OTHER:
+                continue
+            chance = of_members if roles[s] == MEMBER else joining
+            for state in range(r):
+                table[s, state] += chance * (merged[state] + concentrations[c]) / total
+    for s in range(roles.size):
+        if roles[s] == OTHER:
+            continue
+        for u in range(roles.size):
+            if roles[u] == MEMBER and u != s:
+                together[s, u] += all_members if roles[s] == MEMBER else all_joining
+
+
+@kernel
+def weigh_by_counts(counts, together, borrowed, shared):
+    """Add a row's chances of being in one group to the sums over rows."""
+    k, r = counts.shape
+    for s in range(k):
+        for u in range(k):
+            if s == u:
+                continue
+            own, other = np.int64(0), np.int64(0)
+            for state in range(r):
+                own += counts[s, state]
+                other += counts[u, state]
+            borrowed[s, u] += together[s, u] * other
+            # A task without counts may be in the group of one that has some, not the reverse.
+            chance = together[u, s] if other == 0 else together[s, u]
+            shared[s, u] += chance * (own + other)

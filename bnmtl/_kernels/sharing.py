@@ -1,0 +1,320 @@
+"""Scores of families that several tasks have, whose tables the tasks may have in common.
+
+The evidence of a family f over a set S of tasks is
+
+    log mean over c, t of exp( sum over rows j of log sum over partitions B of S of
+                               w_t(B) prod over groups b of B of exp D(counts of b in j; c) ),
+
+see ``groups``. For one task it is the local score of the mixture, from which it differs nowhere.
+Data contract: as in ``scoring``; the tasks of a set are in MEMBERS_OF, in ascending order. All of
+them have the child and the parents.
+"""
+
+import numpy as np
+
+from bnmtl._kernels._jit import (
+    Callback,
+    codes_of,
+    flags,
+    flags2,
+    floats,
+    ints,
+    ints2,
+    kernel,
+    table_at,
+)
+from bnmtl._kernels.cache import MISSING, keep, recall
+from bnmtl._kernels.groups import COUNTS, TOTALS, add_row
+from bnmtl._kernels.joint_rows import (
+    BLOCK,
+    BLOCK_AT,
+    FEWER_PARENTS,
+    GATHERED,
+    GROUP_KEYS,
+    GROUP_PARENTS,
+    MEMBERS_OF,
+    SEARCHED,
+    SORTED_MEMBER,
+    SORTED_NUMBER,
+    SORTED_SLOT,
+    USABLE_OF,
+    gather,
+)
+from bnmtl._kernels.partition import ARITIES, CODE_AT, CODES, WEIGHT_AT, WEIGHTS
+from bnmtl._kernels.scoring import (
+    ASKED,
+    BASES,
+    CACHE,
+    CHILD_KEYS,
+    COLUMN,
+    COMPUTED,
+    CONCENTRATIONS,
+    COUNTERS,
+    CUT,
+    FAMILY,
+    METHOD,
+    MOST_CELLS,
+    OWNERS,
+    PARTITIONS,
+    SCALE,
+    TASK_KEYS,
+    TERMS,
+    VARIABLE_KEYS,
+    WANTED,
+    exclude,
+    family_value,
+    without,
+)
+from bnmtl._kernels.terms import log_mean
+
+# Tells a set of tasks from a task whose key happens to be the same.
+OF_A_SET = np.int64(0x5DEECE66D1234567)
+
+
+@kernel
+def set_key(engine, scratch, n_members):
+    """Key of the members, whatever their order."""
+    key = OF_A_SET
+    for i in range(n_members):
+        key ^= ints(engine, TASK_KEYS)[ints(scratch, MEMBERS_OF)[i]]
+    return key
+
+
+@kernel
+def shared_value(engine, scratch, n_members, child, parents, n_parents, v):
+    """Evidence of a family over the members, as an integer.
+
+    ``v`` is one more parent, -1 if there is none: families that differ in it alone are counted
+    from the same blocks of rows.
+    """
+    if n_members == 1:
+        return own_value(engine, scratch, child, parents, n_parents, v)
+    variable_keys = ints(engine, VARIABLE_KEYS)
+    counters, cache = ints(scratch, COUNTERS), ints(engine, CACHE)
+    rows_key = set_key(engine, scratch, n_members) ^ ints(engine, CHILD_KEYS)[child]
+    for at in range(n_parents):
+        rows_key ^= variable_keys[parents[at]]
+    key = rows_key
+    arity = np.int64(1)
+    if v >= 0:
+        key ^= variable_keys[v]
+        arity = ints(engine, ARITIES)[v]
+    counters[ASKED] += 1
+    value = recall(cache, key)
+    if value != MISSING:
+        return value
+    counters[COMPUTED] += 1
+    n_blocks = gather_once(engine, scratch, rows_key, n_members, child, parents, n_parents)
+    clear_totals(scratch)
+    for block in range(n_blocks):
+        count_block(engine, scratch, n_members, child, v, block)
+        for state in range(arity):
+            add_block(engine, scratch, n_members, ints(engine, ARITIES)[child], state)
+    value = log_mean(ints(scratch, TOTALS), floats(engine, METHOD)[SCALE])
+    keep(cache, key, value)
+    return value
+
+
+@kernel
+def own_value(engine, scratch, child, parents, n_parents, v):
+    """Local score of the only member, as an integer."""
+    s = ints(scratch, MEMBERS_OF)[0]
+    if v < 0:
+        return family_value(engine, scratch, s, child, parents, n_parents)
+    family, end = ints(scratch, CUT), np.int64(0)
+    for at in range(n_parents):
+        if end == at and parents[at] > v:
+            family[end] = v
+            end += 1
+        family[end] = parents[at]
+        end += 1
+    if end == n_parents:
+        family[end] = v
+    return family_value(engine, scratch, s, child, family, n_parents + 1)
+
+
+@kernel
+def gather_once(engine, scratch, key, n_members, child, parents, n_parents):
+    """`gather`, where the rows are not as they have to be already; returns the number of blocks."""
+    gathered = ints(scratch, GATHERED)
+    if gathered[0] != key:
+        gathered[1] = gather(engine, scratch, n_members, child, parents, n_parents)
+        gathered[0] = key
+    return gathered[1]
+
+
+@kernel
+def clear_totals(scratch):
+    """Begin a family."""
+    totals = ints(scratch, TOTALS)
+    for at in range(totals.size):
+        totals[at] = 0
+
+
+@kernel
+def count_block(engine, scratch, n_members, child, v, block):
+    """Count the rows of a block by the state of one more parent, task and state of the child.
+
+    ``v`` is the parent, -1 if there is none. What is in BLOCK afterwards is laid out as
+    [state of v, member, state of the child].
+    """
+    codes, code_at = codes_of(engine, CODES), ints2(engine, CODE_AT)
+    weights, weight_at = ints(engine, WEIGHTS), ints(engine, WEIGHT_AT)
+    members, counts = ints(scratch, MEMBERS_OF), ints(scratch, BLOCK)
+    sorted_member, numbers = ints(scratch, SORTED_MEMBER), ints(scratch, SORTED_NUMBER)
+    slots, block_at = ints(scratch, SORTED_SLOT), ints(scratch, BLOCK_AT)
+    stride = n_members * ints(engine, ARITIES)[child]
+    at, end = block_at[block], block_at[block + 1]
+    while at < end:
+        member = sorted_member[at]
+        s = members[member]
+        begin, of_weights = code_at[s, v], weight_at[s]
+        while at < end and sorted_member[at] == member:
+            slot, row = slots[at], numbers[at]
+            if v >= 0:
+                slot += codes[begin + row] * stride
+            counts[slot] += 1 if of_weights < 0 else weights[of_weights + row]
+            at += 1
+
+
+@kernel
+def add_block(engine, scratch, n_members, r, state):
+    """Add the log evidence of the rows that BLOCK has for a state of the last parent, and clear
+    it."""
+    method = floats(engine, METHOD)
+    counts, rows = ints2(scratch, COUNTS), ints(scratch, BLOCK)
+    begin = state * n_members * r
+    m = np.int64(0)
+    for i in range(n_members):
+        total = np.int64(0)
+        for k in range(r):
+            counts[m, k] = rows[begin + i * r + k]
+            rows[begin + i * r + k] = 0
+            total += counts[m, k]
+        if total > 0:
+            m += 1
+    if m == 0:
+        return
+    # fmt: off
+    add_row(
+        ints2(scratch, TERMS), ints(scratch, OWNERS), floats(scratch, BASES), scratch, m, r,
+        method[CONCENTRATIONS:], floats(engine, PARTITIONS), method[SCALE],
+    )
+    # fmt: on
+
+
+@kernel
+def sum_of_groups(engine, scratch, n_searched, child, parents, n_parents, v):
+    """Evidence of a child in one graph of the searched tasks, as an integer.
+
+    Each has the parents that it may use; tasks with the same ones have the family in common.
+    """
+    usable, keys = flags2(scratch, USABLE_OF), ints(scratch, GROUP_KEYS)
+    searched, members = ints(scratch, SEARCHED), ints(scratch, MEMBERS_OF)
+    own, variable_keys = ints(scratch, GROUP_PARENTS), ints(engine, VARIABLE_KEYS)
+    for i in range(n_searched):
+        keys[i] = 0
+        for at in range(n_parents):
+            if usable[i, parents[at]]:
+                keys[i] ^= variable_keys[parents[at]]
+        if v >= 0 and usable[i, v]:
+            keys[i] ^= variable_keys[v]
+    total = np.int64(0)
+    for first in range(n_searched):
+        n_members, is_new = np.int64(0), True
+        for i in range(n_searched):
+            if keys[i] != keys[first]:
+                continue
+            if i < first:
+                is_new = False
+                break
+            members[n_members] = searched[i]
+            n_members += 1
+        if not is_new:
+            continue
+        end = np.int64(0)
+        for at in range(n_parents):
+            if usable[first, parents[at]]:
+                own[end] = parents[at]
+                end += 1
+        more = v if v >= 0 and usable[first, v] else np.int64(-1)
+        total += shared_value(engine, scratch, n_members, child, own, end, more)
+    return total
+
+
+@kernel
+def gains_together(engine, scratch, n_searched, child, n_parents):
+    """As `scoring.gains`, for one graph of the searched tasks, which have the child.
+
+    The parents are in FAMILY, the wanted variables in WANTED, and which of them each task may use
+    in USABLE_OF. A variable that no task may use gains nothing.
+    """
+    parents, wanted, out = ints(scratch, FAMILY), flags(scratch, WANTED), floats(scratch, COLUMN)
+    scale = floats(engine, METHOD)[SCALE]
+    nothing = np.int64(-1)
+    now = sum_of_groups(engine, scratch, n_searched, child, parents, n_parents, nothing)
+    for v in range(wanted.size):
+        out[v] = np.nan
+    out[child] = now / scale
+    for at in range(n_parents):
+        rest = ints(scratch, FEWER_PARENTS)
+        end = without(parents, n_parents, parents[at], rest)
+        value = sum_of_groups(engine, scratch, n_searched, child, rest, end, nothing)
+        out[parents[at]] = (value - now) / scale
+    for v in range(ints(engine, ARITIES).size):
+        # What has a gain by now is the child or a parent.
+        if not wanted[v] or not np.isnan(out[v]):
+            continue
+        if is_too_large(engine, scratch, n_searched, child, n_parents, v):
+            continue
+        value = sum_of_groups(engine, scratch, n_searched, child, parents, n_parents, v)
+        out[v] = (value - now) / scale
+
+
+@kernel
+def is_too_large(engine, scratch, n_searched, child, n_parents, v):
+    """Whether a task's family would have too many cells with one more parent."""
+    parents, arities = ints(scratch, FAMILY), ints(engine, ARITIES)
+    searched, usable = ints(scratch, SEARCHED), flags2(scratch, USABLE_OF)
+    for i in range(n_searched):
+        if not usable[i, v]:
+            continue
+        cells = float(arities[child]) * arities[v]
+        for at in range(n_parents):
+            if usable[i, parents[at]]:
+                cells *= arities[parents[at]]
+        if cells > floats(engine, MOST_CELLS)[searched[i]]:
+            exclude(scratch, searched[i], child, parents, n_parents, v)
+            return True
+    return False
+
+
+@kernel
+def graph_score_together(engine, scratch, members, usable, adjacency):
+    """As `scoring.graph_score`, for one graph of members that may have tables in common."""
+    parents, searched = ints(scratch, FAMILY), ints(scratch, SEARCHED)
+    usable_of = flags2(scratch, USABLE_OF)
+    total = 0.0
+    for child in range(adjacency.shape[0]):
+        n_searched, end = np.int64(0), np.int64(0)
+        for at in range(members.size):
+            if ints2(engine, CODE_AT)[members[at], child] < 0:
+                continue
+            searched[n_searched] = members[at]
+            for a in range(adjacency.shape[0]):
+                usable_of[n_searched, a] = usable[at, a, child]
+            n_searched += 1
+        for a in range(adjacency.shape[0]):
+            if adjacency[a, child]:
+                parents[end] = a
+                end += 1
+        value = sum_of_groups(engine, scratch, n_searched, child, parents, end, np.int64(-1))
+        total += value / floats(engine, METHOD)[SCALE]
+    return total
+
+
+def _gains_together(engine, scratch, n_searched, child, n_parents):
+    gains_together(table_at(engine), table_at(scratch), n_searched, child, n_parents)
+
+
+GAINS_TOGETHER = Callback(_gains_together)

@@ -1,0 +1,89 @@
+"""Networks of several tasks, whose tables inform each other."""
+
+from bnmtl import parameters
+from bnmtl.graphs import check_dag
+from bnmtl.networks.bayesnet import BayesNet
+from bnmtl.networks.shared_tables import fit_tables
+from bnmtl.tasks import encode
+from bnmtl.tasks.wording import listed
+
+__all__ = ["fit_networks"]
+
+
+def fit_networks(configuration, tasks, sharing="auto"):
+    """Estimate the tables of several tasks' graphs, the tasks informing each other.
+
+    Row by row of a table, tasks fall into groups that have the same probabilities, or a task's
+    probabilities scatter around those of all others; how far is learned from each family's counts,
+    by how well every task's counts are predicted from those of the others. So tasks that are alike
+    are nearly pooled, and tasks that have nothing in common keep their own tables. All tasks that
+    have the variables of a family are asked, whatever their graphs.
+
+    Parameters
+    ----------
+    configuration : mapping of str to networkx.DiGraph
+        The graph of each task, over variables of the task.
+    tasks : mapping name -> DataFrame, list of DataFrame, Tasks or DataFrame
+        As for the learners; it has every task of the configuration.
+    sharing : {"auto", None}, default="auto"
+        None estimates each task's tables from its own rows, as `BayesNet.fit` does.
+
+    Returns
+    -------
+    dict of str to BayesNet
+        By task, in the order of the configuration.
+
+    Raises
+    ------
+    ValueError
+        If a task or a variable of a graph is not there, a graph has a cycle, or ``sharing`` is
+        neither "auto" nor None.
+
+    Notes
+    -----
+    Two kinds of priors are averaged, each counting by the probability of every task's counts given
+    those of the other tasks. Under the first, the tasks are partitioned into groups by a Chinese
+    restaurant process, all partitions being summed over (of more than eight tasks with rows the
+    most probable ones). Under the second, a row has the mean of the other tasks as its prior mean.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from bnmtl import structures
+    >>> from bnmtl.networks import fit_networks
+    >>> asia, graph = structures.load("asia"), nx.DiGraph([("smoke", "bronc")])
+    >>> tasks = [asia.sample(100, random_state=seed)[list(graph)] for seed in range(3)]
+    >>> graphs = {f"task{s}": graph for s in (1, 2, 3)}
+    >>> own = fit_networks(graphs, tasks, sharing=None)
+    >>> [network.table("bronc")[1, 1].round(2).item() for network in own.values()]
+    [0.61, 0.62, 0.78]
+    >>> shared = fit_networks(graphs, tasks)
+    >>> [network.table("bronc")[1, 1].round(2).item() for network in shared.values()]
+    [0.69, 0.69, 0.7]
+    """
+    if not (sharing is None or (isinstance(sharing, str) and sharing == "auto")):
+        raise ValueError(f'`sharing` must be "auto" or None, got {sharing!r}.')
+    encoded = encode(tasks)
+    for name, graph in configuration.items():
+        check_dag(graph, f"configuration[{name!r}]")
+        parameters.check_nodes(graph)
+        if name not in encoded:
+            raise ValueError(
+                f"`configuration` must have graphs of tasks that there are, got {name!r}; the "
+                f"tasks are {listed(encoded.names)}."
+            )
+        lacking = sorted(set(graph) - set(encoded[name].variables))
+        if lacking:
+            raise ValueError(
+                f"Task `{name}` must have a column for every variable of its graph; "
+                f"`{lacking[0]}` is missing."
+            )
+    if sharing is None:
+        return {name: BayesNet.fit(graph, encoded[name]) for name, graph in configuration.items()}
+    tables = fit_tables(configuration, encoded).tables
+    return {
+        name: BayesNet._estimated(
+            graph, {variable: encoded.states[variable] for variable in graph}, tables[name]
+        )
+        for name, graph in configuration.items()
+    }

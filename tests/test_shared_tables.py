@@ -1,0 +1,194 @@
+"""Tables that tasks borrow from each other: values, naive twin, laws, many tasks, networks."""
+
+import naive
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import reference
+from budget import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_sharing import counted
+
+from bnmtl import BayesNet, structures
+from bnmtl._kernels.groups import MOST_EXACT
+from bnmtl.networks import fit_networks, shared_tables
+from bnmtl.networks.shared_tables import PARTITIONS, STRENGTHS, fit_tables, share
+from bnmtl.smoothing import posterior_mean
+from bnmtl.tasks import encode
+
+CASES = [case for case in reference.sharing()["cases"] if len(case["counts"]) > 1]
+SMALL = (0.05, 1.0)
+
+
+@pytest.fixture
+def concentrations(monkeypatch):
+    """Fewer concentrations of cells than the default has."""
+
+    def change(values):
+        monkeypatch.setattr(shared_tables, "CONCENTRATIONS", values)
+        shared_tables._centered.cache_clear()
+
+    yield change
+    shared_tables._centered.cache_clear()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_values_of_plain_code(concentrations, case):
+    concentrations((0.01, 0.05, 0.2, 0.5, 1.0))
+    found = share(np.array(case["counts"])).tables
+    # The plain code leaves out partitions that hardly count.
+    assert found == pytest.approx(np.array(case["tables"]["groups and centred"]), abs=5e-6)
+
+
+def test_naive_twin(concentrations):
+    concentrations(SMALL)
+
+    @settings(max_examples=examples(40))
+    @given(counted(most_tasks=4, most_rows=3, most_states=3))
+    def check(counts):
+        if len(counts) < 2:
+            counts = np.concatenate([counts, counts])
+        expected = naive.shared_tables(counts.tolist(), SMALL, PARTITIONS, STRENGTHS)
+        assert share(counts).tables == pytest.approx(expected, abs=1e-8)
+
+    check()
+
+
+@settings(max_examples=examples(40))
+@given(counted(), st.integers(0, 9))
+def test_order_does_not_matter(counts, seed):
+    counts = np.concatenate([counts, counts[:1]])
+    found = share(counts)
+    rng = np.random.default_rng(seed)
+    tasks, rows, states = (rng.permutation(n) for n in counts.shape)
+    other = share(counts[np.ix_(tasks, rows, states)])
+    assert other.tables == pytest.approx(found.tables[np.ix_(tasks, rows, states)], abs=1e-9)
+    assert other.borrowed == pytest.approx(found.borrowed[np.ix_(tasks, tasks)], rel=1e-6)
+    assert other.in_common == pytest.approx(found.in_common[np.ix_(tasks, tasks)], rel=1e-6)
+
+
+@settings(max_examples=examples(40))
+@given(counted())
+def test_what_is_found_makes_sense(counts):
+    counts = np.concatenate([counts, counts[:1]])
+    found = share(counts)
+    assert found.tables.sum(axis=-1) == pytest.approx(1)
+    assert (found.tables > 0).all()
+    assert found.in_common == pytest.approx(found.in_common.T, rel=1e-6)
+    assert (found.in_common <= found.weights * (1 + 1e-9)).all()
+    assert (np.diagonal(found.borrowed) == 0).all() and (found.borrowed >= 0).all()
+    # A row that no task has seen is even, and changes nothing else.
+    more = share(np.concatenate([counts, np.zeros_like(counts[:, :1])], axis=1))
+    assert more.tables[:, -1] == pytest.approx(1 / counts.shape[-1])
+    assert (more.tables[:, :-1] == found.tables).all()
+
+
+def test_alike_tasks_are_pooled_and_unlike_ones_are_not():
+    rng = np.random.default_rng(0)
+    one, other = rng.dirichlet(np.ones(3), size=(2, 8))
+    alike = np.stack([[rng.multinomial(40, row) for row in one] for _ in range(4)])
+    found = share(alike)
+    pooled = posterior_mean(alike.sum(axis=0), "auto")
+    assert np.abs(found.tables - pooled).max() < 0.03
+    off_diagonal = ~np.eye(4, dtype=bool)
+    assert (found.in_common / found.weights)[off_diagonal].min() > 0.8
+    apart = np.stack([[rng.multinomial(400, row) for row in rows] for rows in (one, other)])
+    found = share(apart)
+    own = np.stack([posterior_mean(counts, "auto") for counts in apart])
+    assert np.abs(found.tables - own).max() < 0.02
+    assert (found.in_common / found.weights)[0, 1] < 0.2
+
+
+@pytest.mark.slow_without_jit
+def test_many_tasks():
+    rng = np.random.default_rng(1)
+    for k, part in ((MOST_EXACT, 0.9), (MOST_EXACT + 1, 0.9), (20, 0.6)):
+        halves = rng.dirichlet(np.ones(3), size=(2, 4))
+        counts = np.stack([[rng.multinomial(60, row) for row in halves[s % 2]] for s in range(k)])
+        # A task that has seen less than the others.
+        counts[0, 1:] = 0
+        found = share(counts)
+        assert found.tables.sum(axis=-1) == pytest.approx(1)
+        truth = halves[np.arange(k) % 2]
+        own = np.stack([posterior_mean(one, "auto") for one in counts])
+        assert np.abs(found.tables - truth)[1:].mean() < part * np.abs(own - truth)[1:].mean()
+        in_common = found.in_common / found.weights
+        assert in_common[1, 3] > 0.5 > in_common[1, 2]
+
+
+def frames(n_rows=60, k=3):
+    asia = structures.load("asia")
+    return {
+        f"clinic{s}": asia.sample(n_rows, random_state=s)[["smoke", "bronc", "dysp"]]
+        for s in range(k)
+    }
+
+
+GRAPH = nx.DiGraph([("smoke", "bronc"), ("bronc", "dysp")])
+
+
+def test_networks_without_sharing_are_those_of_each_task():
+    tasks = frames()
+    graphs = dict.fromkeys(tasks, GRAPH)
+    own = {name: BayesNet.fit(GRAPH, frame) for name, frame in tasks.items()}
+    assert fit_networks(graphs, tasks, sharing=None) == own
+    # A single task has nobody to borrow from.
+    assert fit_networks({"clinic0": GRAPH}, {"clinic0": tasks["clinic0"]}) == {
+        "clinic0": own["clinic0"]
+    }
+
+
+def test_networks_have_the_tables_of_their_families():
+    tasks = frames()
+    reverse = nx.DiGraph([("bronc", "smoke"), ("bronc", "dysp")])
+    graphs = {"clinic0": GRAPH, "clinic1": reverse, "clinic2": GRAPH}
+    networks = fit_networks(graphs, tasks)
+    assert list(networks) == list(graphs)
+    encoded = encode(tasks)
+    cells = [pd.crosstab(f["smoke"], f["bronc"]).to_numpy() for f in tasks.values()]
+    # All tasks inform a family, those whose graph lacks it, too.
+    expected = share(np.stack(cells)).tables
+    assert networks["clinic0"].table("bronc") == pytest.approx(expected[0])
+    assert networks["clinic2"].table("bronc") == pytest.approx(expected[2])
+    expected = share(np.stack([own.T for own in cells])).tables
+    assert networks["clinic1"].table("smoke") == pytest.approx(expected[1])
+    found = fit_tables(graphs, encoded)
+    assert set(found.borrowed["task"]) == set(tasks)
+    one = found.borrowed.query("task == 'clinic1' and variable == 'smoke'")
+    assert one["source"].tolist() == ["clinic0", "clinic2"]
+    assert found.in_common.index.tolist() == list(tasks)
+    assert np.diagonal(found.in_common).tolist() == [1, 1, 1]
+
+
+def test_variables_that_only_some_tasks_have():
+    tasks = frames()
+    tasks["clinic0"] = tasks["clinic0"].drop(columns="dysp")
+    graphs = {
+        "clinic0": nx.DiGraph([("smoke", "bronc")]),
+        "clinic1": GRAPH,
+        "clinic2": nx.DiGraph([("smoke", "bronc")]),
+    }
+    networks = fit_networks(graphs, tasks)
+    cells = [pd.crosstab(tasks[f"clinic{s}"]["bronc"], tasks[f"clinic{s}"]["dysp"]) for s in (1, 2)]
+    expected = share(np.stack([own.to_numpy() for own in cells])).tables
+    assert networks["clinic1"].table("dysp") == pytest.approx(expected[0])
+    alone = {"clinic1": tasks["clinic1"], "clinic0": tasks["clinic0"]}
+    networks = fit_networks({name: graphs[name] for name in alone}, alone)
+    own = BayesNet.fit(GRAPH, tasks["clinic1"]).table("dysp")
+    assert networks["clinic1"].table("dysp") == pytest.approx(own)
+
+
+def test_mistakes():
+    tasks = frames(k=2)
+    with pytest.raises(ValueError, match='`sharing` must be "auto" or None, got True'):
+        fit_networks({"clinic0": GRAPH}, tasks, sharing=True)
+    with pytest.raises(ValueError, match="graphs of tasks that there are, got 'clinic9'"):
+        fit_networks({"clinic9": GRAPH}, tasks)
+    graph = nx.DiGraph([("smoke", "fever")])
+    with pytest.raises(ValueError, match="Task `clinic1` must have a column .* `fever` is missing"):
+        fit_networks({"clinic1": graph}, tasks)
+    circle = nx.DiGraph([("smoke", "bronc"), ("bronc", "smoke")])
+    with pytest.raises(ValueError, match="configuration"):
+        fit_networks({"clinic1": circle}, tasks)

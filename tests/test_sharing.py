@@ -1,0 +1,247 @@
+"""Evidence of families whose tables tasks may share: values, naive twin, laws, many tasks."""
+
+import math
+
+import naive
+import numpy as np
+import pytest
+import reference
+from budget import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import dblquad, quad
+from scipy.special import beta
+
+from bnmtl._kernels import groups, scoring, terms
+from bnmtl.scores.bound import BoundTasks
+from bnmtl.tasks import Task
+
+CONCENTRATIONS = (0.01, 0.05, 0.2, 0.5, 1.0)
+TS = (0.1, 0.5, 2.0, 10.0)
+
+
+def task_of(name, counts, order=None):
+    """A task with a parent "p" and a child "y" that has these counts, by row and state."""
+    counts = np.asarray(counts)
+    rows = [(j, k) for (j, k), n in np.ndenumerate(counts) for _ in range(n)]
+    codes = np.array(rows, np.uint8).reshape(-1, 2).T
+    if order is not None:
+        codes = codes[:, np.random.default_rng(order).permutation(codes.shape[1])]
+    states = tuple(tuple(map(str, range(n))) for n in counts.shape)
+    return Task(name, ("p", "y"), states, np.ascontiguousarray(codes))
+
+
+def bound_of(counts, concentrations=CONCENTRATIONS, ts=TS, order=None):
+    """The tasks that have rows, bound to the score."""
+    tasks = [task_of(f"t{s}", own, order) for s, own in enumerate(counts) if np.sum(own)]
+    kind = terms.MIXTURE
+    return BoundTasks(tasks, kind, 1.0, concentrations=concentrations, partitions=ts)
+
+
+def evidence(counts, concentrations=CONCENTRATIONS, ts=TS, order=None):
+    """Evidence of the family over all tasks that have rows."""
+    bound = bound_of(counts, concentrations, ts, order)
+    return bound.shared_score(1, [0], range(len(bound.positions)))
+
+
+@st.composite
+def counted(draw, most_tasks=5, most_rows=4, most_states=4, largest=12):
+    """Counts by task, row and state; every task has one at least."""
+    k, q = draw(st.integers(1, most_tasks)), draw(st.integers(1, most_rows))
+    r = draw(st.integers(2, most_states))
+    number = st.one_of(st.just(0), st.integers(0, largest))
+    size = k * q * r
+    counts = np.array(draw(st.lists(number, min_size=size, max_size=size))).reshape(k, q, r)
+    counts[:, 0, 0] += counts.sum(axis=(1, 2)) == 0
+    return counts
+
+
+@pytest.mark.parametrize("case", reference.sharing()["cases"])
+def test_values_of_plain_code(case):
+    assert evidence(case["counts"]) == pytest.approx(case["evidence"], abs=2e-8)
+    bound = bound_of(case["counts"])
+    with_rows = [s for s, own in enumerate(case["counts"]) if np.sum(own)]
+    for at, s in enumerate(with_rows):
+        alone = case["evidence_of_each_task_alone"][s]
+        assert bound.shared_score(1, [0], [at]) == pytest.approx(alone, abs=2e-8)
+
+
+@settings(max_examples=examples(100))
+@given(counted(), st.sampled_from([TS, (0.02, 5.0)]), st.sampled_from([CONCENTRATIONS, (20.0,)]))
+def test_naive_twin(counts, ts, concentrations):
+    expected = naive.shared_evidence(counts.tolist(), concentrations, ts)
+    assert evidence(counts, concentrations, ts) == pytest.approx(expected, rel=1e-10, abs=1e-9)
+
+
+@settings(max_examples=examples(60))
+@given(counted(), st.data())
+def test_one_task_is_the_score_without_sharing(counts, data):
+    bound = bound_of(counts)
+    s = data.draw(st.integers(0, len(counts) - 1))
+    assert bound.shared_score(1, [0], [s]) == bound.of(s).local_score(1, [0])
+    # Without any family the child's own rows are shared.
+    assert bound.shared_score(1, [], [s]) == bound.of(s).local_score(1, [])
+
+
+@settings(max_examples=examples(60))
+@given(counted(), st.integers(0, 9))
+def test_order_of_tasks_and_rows_does_not_matter(counts, seed):
+    order = np.random.default_rng(seed).permutation(len(counts))
+    assert evidence(counts[order]) == pytest.approx(evidence(counts), abs=1e-9)
+    assert evidence(counts, order=seed) == evidence(counts)
+
+
+@settings(max_examples=examples(40))
+@given(counted(most_tasks=4, most_rows=3))
+def test_where_a_task_has_no_rows_it_is_not_there(counts):
+    counts = np.concatenate([counts, np.ones_like(counts[:, :1])], axis=1)
+    counts[-1, 0] = 0
+    parts = [counts[: len(counts) - 1, :1], counts[:, 1:]]
+    # At one pair of concentrations rows of the table are independent of each other.
+    apart = sum(evidence(part, (0.5,), (2.0,)) for part in parts if part.sum())
+    assert evidence(counts, (0.5,), (2.0,)) == pytest.approx(apart, abs=1e-9)
+
+
+@settings(max_examples=examples(40))
+@given(counted())
+def test_a_row_that_no_task_has_seen_contributes_nothing(counts):
+    more = np.concatenate([counts, np.zeros_like(counts[:, :1])], axis=1)
+    assert evidence(more) == evidence(counts)
+
+
+@settings(max_examples=examples(40))
+@given(counted(), st.sampled_from(CONCENTRATIONS))
+def test_limits_of_the_concentration_of_partitions(counts, c):
+    apart = sum(
+        naive.dirichlet_evidence(row, c) for own in counts.tolist() for row in own if sum(row)
+    )
+    assert evidence(counts, (c,), (1e30,)) == pytest.approx(apart, abs=1e-6)
+    merged = sum(naive.dirichlet_evidence(row, c) for row in counts.sum(axis=0).tolist())
+    assert evidence(counts, (c,), (1e-30,)) == pytest.approx(merged, abs=1e-6)
+
+
+@pytest.mark.parametrize("counts", [((3, 1), (2, 2)), ((0, 5), (4, 1)), ((1, 0), (0, 1))])
+def test_two_tasks_are_the_integral_over_their_probabilities(counts):
+    (a, b), (d, e) = counts
+    c, t = 0.7, 1.5
+
+    def prior(p):
+        return (p * (1 - p)) ** (c - 1) / beta(c, c)
+
+    same = quad(lambda p: p ** (a + d) * (1 - p) ** (b + e) * prior(p), 0, 1)[0]
+    apart = dblquad(
+        lambda p, o: p**a * (1 - p) ** b * o**d * (1 - o) ** e * prior(p) * prior(o), 0, 1, 0, 1
+    )[0]
+    expected = math.log(same / (1 + t) + apart * t / (1 + t))
+    assert evidence(np.array(counts)[:, None], (c,), (t,)) == pytest.approx(expected, abs=1e-6)
+
+
+def test_rows_that_are_merged_count_as_often_as_they_are_there():
+    counts = np.array([[[90, 10], [5, 200]], [[1, 2], [3, 1]]])
+    bound = bound_of(counts)
+    assert bound.engine([0, 1], np.arange(2)).weight_at.tolist() == [0, -1]
+    expected = naive.shared_evidence(counts.tolist(), CONCENTRATIONS, TS)
+    assert bound.shared_score(1, [0], [0, 1]) == pytest.approx(expected, rel=1e-12)
+
+
+def test_families_of_many_configurations_are_numbered_by_rank():
+    rng = np.random.default_rng(0)
+    k, n_rows, n = 3, 40, 12
+    states = tuple(tuple(map(str, range(4))) for _ in range(n))
+    names = tuple(f"v{at:02d}" for at in range(n))
+    codes = [rng.integers(0, 4, (n, n_rows)).astype(np.uint8) for _ in range(k)]
+    # Some rows are the same in two tasks, or there would be nothing to share.
+    codes[1][:, :20] = codes[0][:, :20]
+    tasks = [Task(f"t{s}", names, states, own) for s, own in enumerate(codes)]
+    bound = BoundTasks(
+        tasks, terms.MIXTURE, 1.0, concentrations=CONCENTRATIONS, partitions=TS, max_cells=10**9
+    )
+    parents = list(range(1, n))
+    rows = sorted({tuple(row) for own in codes for row in own[1:].T.tolist()})
+    counts = np.zeros((k, len(rows), 4), int)
+    for s, own in enumerate(codes):
+        for child, *row in own.T.tolist():
+            counts[s, rows.index(tuple(row)), child] += 1
+    expected = naive.shared_evidence(counts.tolist(), CONCENTRATIONS, TS)
+    assert bound.shared_score(0, parents, range(k)) == pytest.approx(expected, rel=1e-10)
+
+
+def log_evidence(add, rows, concentrations, ts):
+    """Evidence of rows by one of the kernels, each row an array of counts by task and state."""
+    scale, k, r = 2.0**30, len(rows[0]), len(rows[0][0])
+    shared = k, 1, r, len(ts)
+    scratch = scoring.new_scratch(2, 1, int(np.sum(rows)), len(concentrations), shared)
+    for row in rows:
+        row = row[row.sum(axis=1) > 0]
+        scratch.counts[: len(row)] = row
+        add(
+            scratch.terms,
+            scratch.owners,
+            scratch.bases,
+            scratch.table,
+            len(row),
+            r,
+            np.array(concentrations),
+            np.array(ts),
+            scale,
+        )
+    return np.logaddexp.reduce(scratch.totals / scale) - math.log(len(scratch.totals))
+
+
+def rows_of(kind, n_rows, n_cases, k, seed):
+    """Rows of tables that tasks have in common, share by halves or have for themselves."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(n_rows):
+        tables = rng.dirichlet(np.ones(3), size=k)
+        if kind != "own":
+            tables = tables[[s % (1 if kind == "common" else 2) for s in range(k)]]
+        sizes = rng.poisson(n_cases / n_rows, size=k)
+        rows.append(np.array([rng.multinomial(n, p) for n, p in zip(sizes, tables, strict=True)]))
+    return [row for row in rows if row.sum()]
+
+
+def with_more_tasks(rows):
+    """Tasks without counts beside the others, so that there is memory for both ways."""
+    return [np.pad(row, ((0, groups.MOST_EXACT + 1 - len(row)), (0, 0))) for row in rows]
+
+
+@pytest.mark.slow_without_jit
+@pytest.mark.parametrize("kind", ["common", "by halves", "own"])
+@pytest.mark.parametrize(("n_rows", "n_cases"), [(8, 100), (40, 60), (4, 1000)])
+def test_probable_partitions_are_near_to_all_of_them(kind, n_rows, n_cases):
+    off = []
+    for seed in range(9):
+        rows = with_more_tasks(rows_of(kind, n_rows, n_cases, 6, seed))
+        exact = log_evidence(groups.add_all_partitions, rows, CONCENTRATIONS, TS)
+        near = log_evidence(groups.add_probable_partitions, rows, CONCENTRATIONS, TS)
+        off.append(abs(near - exact))
+    assert np.median(off) < 0.1
+    assert max(off) < 0.5
+
+
+def test_few_partitions_are_all_of_them():
+    """While no partition has to be left out the two ways are the same."""
+    for k in (1, 2, 3):
+        rows = with_more_tasks(rows_of("by halves", 4, 12, k, 0))
+        exact = log_evidence(groups.add_all_partitions, rows, CONCENTRATIONS, TS)
+        near = log_evidence(groups.add_probable_partitions, rows, CONCENTRATIONS, TS)
+        assert near == pytest.approx(exact, abs=1e-6)
+
+
+@pytest.mark.slow_without_jit
+def test_fifty_tasks():
+    counts = np.stack([rows_of("common", 3, 30, 50, seed=3)[j] for j in range(3)], axis=1)
+    value = evidence(counts)
+    own = sum(naive.shared_evidence([one], CONCENTRATIONS, TS) for one in counts.tolist())
+    merged = naive.shared_evidence([counts.sum(axis=0).tolist()], CONCENTRATIONS, TS)
+    # Alike tables are worth more together, though not all that one table would be worth.
+    assert own < value < merged
+    order = np.random.default_rng(0).permutation(50)
+    assert evidence(counts[order]) == pytest.approx(value, abs=1e-9)
+    # A task without counts in a row is not there in that row.
+    counts[7, 0] = 0
+    counts[7, 1, 0] += 1
+    without = [np.delete(counts, 7, axis=0)[:, :1], counts[:, 1:]]
+    apart = sum(evidence(part, (0.5,), (2.0,)) for part in without)
+    assert evidence(counts, (0.5,), (2.0,)) == pytest.approx(apart, abs=1e-9)
