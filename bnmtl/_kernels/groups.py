@@ -42,6 +42,7 @@ GROUPS = (
     ("total_factors", np.float64, 2),  # (states x counts, c): what the sum of a row is worth
     ("known_factors", np.int64, 1),  # (states,): which of these are known, 0 for those of cells
     ("sums", np.float64, 2),  # (sets, t c): sums over the partitions of a set
+    ("rising", np.float64, 2),  # (t, tasks): logs of what these are divided by, nan at first
     ("shifts", np.float64, 1),  # (c,): taken off the logarithm of a weight for each task of the set
     ("ranked", np.int64, 1),  # (k,): tasks, those with most counts first
     ("beam_groups", np.int64, 2),  # (2 `BEAM`, 1): number of groups of each partition
@@ -56,13 +57,12 @@ GROUPS = (
 )
 _FIRST = len(PARTITION)
 COUNTS, N_COUNTS, TOTALS, MERGED, APART, EVIDENCE, WEIGHTS_OF = range(_FIRST, _FIRST + 7)
-INVERSE_APART, CELL_FACTORS, TOTAL_FACTORS, KNOWN_FACTORS, SUMS, SHIFTS, RANKED_BY = range(
-    _FIRST + 7, _FIRST + 14
-)
+INVERSE_APART, CELL_FACTORS, TOTAL_FACTORS, KNOWN_FACTORS = range(_FIRST + 7, _FIRST + 11)
+SUMS, RISING, SHIFTS, RANKED_BY = range(_FIRST + 11, _FIRST + 15)
 BEAM_GROUPS, BEAM_PLACES, BEAM_SIZES, BEAM_COUNTS, BEAM_EVIDENCE, BEAM_WEIGHTS = range(
-    _FIRST + 14, _FIRST + 20
+    _FIRST + 15, _FIRST + 21
 )
-NEXT_EVIDENCE, NEXT_WEIGHTS, NEXT_WORTH = range(_FIRST + 20, _FIRST + len(GROUPS))
+NEXT_EVIDENCE, NEXT_WEIGHTS, NEXT_WORTH = range(_FIRST + 21, _FIRST + len(GROUPS))
 
 
 def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
@@ -87,6 +87,7 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
         "total_factors": ((FEW_STATES + 1) * (FEW_COUNTS + 1), c),
         "known_factors": (FEW_STATES + 1,),
         "sums": (n_sets, tc),
+        "rising": (n_partitions, min(k, MOST_EXACT) + 1),
         "shifts": (c,),
         "ranked": (k,),
         "beam_groups": (2 * beam, 1),
@@ -99,7 +100,9 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
         "next_weights": (beam * k, tc),
         "next_worth": (beam * k,),
     }
-    return {name: np.zeros(sizes[name], dtype) for name, dtype, _ in GROUPS}
+    made = {name: np.zeros(sizes[name], dtype) for name, dtype, _ in GROUPS}
+    made["rising"][:] = np.nan
+    return made
 
 
 @kernel
@@ -123,12 +126,17 @@ def log_evidence(terms, owners, bases, scratch, counts, r, concentrations, scale
 
 
 @kernel
-def log_rising(t, m):
-    """Log of t (t + 1) ... (t + m - 1), by which the weights of all partitions are divided."""
-    total = 0.0
-    for i in range(m):
-        total += math.log(t + i)
-    return total
+def know_rising(scratch, partitions):
+    """Compute the logs of t (t + 1) ... (t + m - 1), by which the weights of all partitions of m
+    tasks are divided, where they are not known yet."""
+    rising = floats2(scratch, RISING)
+    # Of no task it is 0; of one task, the log of t.
+    if rising[0, 0] == 0.0:
+        return
+    for t in range(partitions.size):
+        rising[t, 0] = 0.0
+        for m in range(rising.shape[1] - 1):
+            rising[t, m + 1] = rising[t, m] + math.log(partitions[t] + m)
 
 
 @kernel
@@ -160,14 +168,14 @@ def add_all_partitions(terms, owners, bases, scratch, m, r, concentrations, part
     add_partitions(weights, sums, full, totals.size)
     for t in range(partitions.size):
         for c in range(n_c):
-            totals[t * n_c + c] += log_sum(scratch, full, m, t, c, n_c, partitions, scale)
+            totals[t * n_c + c] += log_sum(scratch, full, m, t, c, n_c, scale)
 
 
 @kernel
-def log_sum(scratch, members, size, t, c, n_c, partitions, scale):
+def log_sum(scratch, members, size, t, c, n_c, scale):
     """Log evidence of a set of tasks of that size, given its sum over partitions."""
     value = math.log(floats2(scratch, SUMS)[members, t * n_c + c])
-    value += size * floats(scratch, SHIFTS)[c] - log_rising(partitions[t], size)
+    value += size * floats(scratch, SHIFTS)[c] - floats2(scratch, RISING)[t, size]
     return ints2(scratch, APART)[members, c] + np.int64(np.rint(value * scale))
 
 
@@ -181,6 +189,7 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
     counts, weights = ints2(scratch, COUNTS), floats2(scratch, WEIGHTS_OF)
     shifts, sums, n_c = floats(scratch, SHIFTS), floats2(scratch, SUMS), concentrations.size
     full = (np.int64(1) << m) - 1
+    know_rising(scratch, partitions)
     for at in range(sums.shape[1]):
         sums[0, at] = 1.0
     for c in range(n_c):
