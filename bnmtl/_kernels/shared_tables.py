@@ -24,10 +24,10 @@ from bnmtl._kernels.groups import (
     TOTALS,
     WEIGHTS_OF,
     add_partitions,
-    add_probable_partitions,
     log_sum,
     weigh_groups,
 )
+from bnmtl._kernels.probable_groups import add_probable_partitions
 
 
 @kernel
