@@ -16,7 +16,7 @@ from test_configurations import encode_quietly, random_demands, random_tasks
 from test_search import problem_of, random_frame, state_of
 
 from bnmtl import AIC, BIC, K2, ArcPrior, BDeu, BDs, LogLikelihood
-from bnmtl.scores import bound as bound_scores
+from bnmtl.scores import packing
 from bnmtl.search import exact, orders
 from bnmtl.search.budget import Budget
 from bnmtl.search.constraints import constraints_by_task
@@ -217,7 +217,7 @@ def test_local_scores_of_merged_rows_are_the_same_to_the_last_bit(is_merged, mon
     cells = rng.integers(0, 2, (30, 8))
     frame = pd.DataFrame(cells[rng.integers(0, 30, 400)].astype(str), columns=list("abcdefgh"))
     if not is_merged:
-        monkeypatch.setattr(bound_scores, "MOST_DISTINCT", 0.0)
+        monkeypatch.setattr(packing, "MOST_DISTINCT", 0.0)
     problem = problem_of(frame)
     assert (problem.scores.engine.weight_at[0] >= 0) == is_merged
     equal_to_the_last_bit(state_of(problem))

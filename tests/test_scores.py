@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bnmtl import AIC, BIC, K2, BDeu, BDs, LogLikelihood, MixedDirichlet
 from bnmtl._kernels import partition
-from bnmtl.scores import bound as bound_scores
+from bnmtl.scores import packing
 from bnmtl.tasks import encode
 
 SCORES = [BDeu(), BDeu(10.0), BDs(), BDs(3.5), K2(), BIC(), AIC(), LogLikelihood()]
@@ -148,7 +148,7 @@ def test_partitions_hold_the_rows_of_every_cell(frame, times, data):
     child, *parents = data.draw(st.permutations(range(task.n_variables)))
     parents = np.array(sorted(parents), np.int64)
     expected = naive.cells(task.codes, child, parents)
-    with mock.patch.object(bound_scores, "MOST_DISTINCT", 0.0):
+    with mock.patch.object(packing, "MOST_DISTINCT", 0.0):
         bound = BDeu().bind(task)
     engine = bound.engine
     assert engine.weight_at[0] == -1
@@ -192,7 +192,7 @@ def test_merged_rows_score_as_the_rows_themselves(score, monkeypatch):
     merged = score.bind(task)
     assert merged.engine.weight_at[0] == 0
     assert merged.engine.n_rows[0] == 16
-    monkeypatch.setattr(bound_scores, "MOST_DISTINCT", 0.0)
+    monkeypatch.setattr(packing, "MOST_DISTINCT", 0.0)
     plain = score.bind(task)
     assert plain.engine.weight_at[0] == -1
     for child, parents in [(0, []), (1, [0]), (2, [0, 1, 3])]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.integrate import dblquad, quad
 from scipy.special import beta
 
-from bnmtl._kernels import groups, scoring, terms
+from bnmtl._kernels import groups, probable_groups, scoring, terms
 from bnmtl.scores.bound import BoundTasks
 from bnmtl.tasks import Task
 
@@ -214,7 +214,7 @@ def test_probable_partitions_are_near_to_all_of_them(kind, n_rows, n_cases):
     for seed in range(9):
         rows = with_more_tasks(rows_of(kind, n_rows, n_cases, 6, seed))
         exact = log_evidence(groups.add_all_partitions, rows, CONCENTRATIONS, TS)
-        near = log_evidence(groups.add_probable_partitions, rows, CONCENTRATIONS, TS)
+        near = log_evidence(probable_groups.add_probable_partitions, rows, CONCENTRATIONS, TS)
         off.append(abs(near - exact))
     assert np.median(off) < 0.1
     assert max(off) < 0.5
@@ -225,7 +225,7 @@ def test_few_partitions_are_all_of_them():
     for k in (1, 2, 3):
         rows = with_more_tasks(rows_of("by halves", 4, 12, k, 0))
         exact = log_evidence(groups.add_all_partitions, rows, CONCENTRATIONS, TS)
-        near = log_evidence(groups.add_probable_partitions, rows, CONCENTRATIONS, TS)
+        near = log_evidence(probable_groups.add_probable_partitions, rows, CONCENTRATIONS, TS)
         assert near == pytest.approx(exact, abs=1e-6)
 
 

@@ -1,11 +1,9 @@
 """Evidence of one row of a table over several tasks that may have it in common, for ``sharing``.
 
 The tasks fall into groups that have the same distribution. A partition of the tasks into groups has
-the prior of the Chinese restaurant with concentration t, and within a group counts add up. Of up to
-`MOST_EXACT` tasks with counts all partitions are summed, by recursion over subsets. More are placed
-one after the other, those with most counts first, and of the partitions so far the `BEAM` most
-probable are kept; these take over what the others weighed, so that weights still sum to 1 and what
-a task adds is always a mean of probabilities of its counts.
+the prior of the Chinese restaurant with concentration t, and within a group counts add up. All
+partitions are summed, by recursion over subsets; for more than `MOST_EXACT` tasks with counts see
+``probable_groups``.
 
 Data contract: `GROUPS` are fields of a thread's scratch. A set of tasks is an int, bit i being the
 i-th of the tasks that have counts in the row. Log evidences are integers, as in ``terms``, whose
@@ -17,7 +15,7 @@ import math
 
 import numpy as np
 
-from bnmtl._kernels._jit import floats, floats2, ints, ints2, ints3, kernel
+from bnmtl._kernels._jit import floats, floats2, ints, ints2, kernel
 from bnmtl._kernels.partition import PARTITION
 from bnmtl._kernels.terms import add_mixture_terms, log_gamma
 
@@ -42,6 +40,7 @@ GROUPS = (
     ("total_factors", np.float64, 2),  # (states x counts, c): what the sum of a row is worth
     ("known_factors", np.int64, 1),  # (states,): which of these are known, 0 for those of cells
     ("sums", np.float64, 2),  # (sets, t c): sums over the partitions of a set
+    ("rising", np.float64, 2),  # (t, tasks): logs of what these are divided by, nan at first
     ("shifts", np.float64, 1),  # (c,): taken off the logarithm of a weight for each task of the set
     ("ranked", np.int64, 1),  # (k,): tasks, those with most counts first
     ("beam_groups", np.int64, 2),  # (2 `BEAM`, 1): number of groups of each partition
@@ -56,13 +55,12 @@ GROUPS = (
 )
 _FIRST = len(PARTITION)
 COUNTS, N_COUNTS, TOTALS, MERGED, APART, EVIDENCE, WEIGHTS_OF = range(_FIRST, _FIRST + 7)
-INVERSE_APART, CELL_FACTORS, TOTAL_FACTORS, KNOWN_FACTORS, SUMS, SHIFTS, RANKED_BY = range(
-    _FIRST + 7, _FIRST + 14
-)
+INVERSE_APART, CELL_FACTORS, TOTAL_FACTORS, KNOWN_FACTORS = range(_FIRST + 7, _FIRST + 11)
+SUMS, RISING, SHIFTS, RANKED_BY = range(_FIRST + 11, _FIRST + 15)
 BEAM_GROUPS, BEAM_PLACES, BEAM_SIZES, BEAM_COUNTS, BEAM_EVIDENCE, BEAM_WEIGHTS = range(
-    _FIRST + 14, _FIRST + 20
+    _FIRST + 15, _FIRST + 21
 )
-NEXT_EVIDENCE, NEXT_WEIGHTS, NEXT_WORTH = range(_FIRST + 20, _FIRST + len(GROUPS))
+NEXT_EVIDENCE, NEXT_WEIGHTS, NEXT_WORTH = range(_FIRST + 21, _FIRST + len(GROUPS))
 
 
 def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
@@ -87,6 +85,7 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
         "total_factors": ((FEW_STATES + 1) * (FEW_COUNTS + 1), c),
         "known_factors": (FEW_STATES + 1,),
         "sums": (n_sets, tc),
+        "rising": (n_partitions, min(k, MOST_EXACT) + 1),
         "shifts": (c,),
         "ranked": (k,),
         "beam_groups": (2 * beam, 1),
@@ -99,7 +98,9 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
         "next_weights": (beam * k, tc),
         "next_worth": (beam * k,),
     }
-    return {name: np.zeros(sizes[name], dtype) for name, dtype, _ in GROUPS}
+    made = {name: np.zeros(sizes[name], dtype) for name, dtype, _ in GROUPS}
+    made["rising"][:] = np.nan
+    return made
 
 
 @kernel
@@ -123,28 +124,17 @@ def log_evidence(terms, owners, bases, scratch, counts, r, concentrations, scale
 
 
 @kernel
-def log_rising(t, m):
-    """Log of t (t + 1) ... (t + m - 1), by which the weights of all partitions are divided."""
-    total = 0.0
-    for i in range(m):
-        total += math.log(t + i)
-    return total
-
-
-@kernel
-def add_row(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
-    """Add the log evidence of a row to TOTALS: that of m tasks whose counts, none of them all 0,
-    are in COUNTS."""
-    if m <= MOST_EXACT:
-        # fmt: off
-        add_all_partitions(
-            terms, owners, bases, scratch, m, r, concentrations, partitions, scale
-        )
-    else:
-        add_probable_partitions(
-            terms, owners, bases, scratch, m, r, concentrations, partitions, scale
-        )
-        # fmt: on
+def know_rising(scratch, partitions):
+    """Compute the logs of t (t + 1) ... (t + m - 1), by which the weights of all partitions of m
+    tasks are divided, where they are not known yet."""
+    rising = floats2(scratch, RISING)
+    # Of no task it is 0; of one task, the log of t.
+    if rising[0, 0] == 0.0:
+        return
+    for t in range(partitions.size):
+        rising[t, 0] = 0.0
+        for m in range(rising.shape[1] - 1):
+            rising[t, m + 1] = rising[t, m] + math.log(partitions[t] + m)
 
 
 @kernel
@@ -160,14 +150,14 @@ def add_all_partitions(terms, owners, bases, scratch, m, r, concentrations, part
     add_partitions(weights, sums, full, totals.size)
     for t in range(partitions.size):
         for c in range(n_c):
-            totals[t * n_c + c] += log_sum(scratch, full, m, t, c, n_c, partitions, scale)
+            totals[t * n_c + c] += log_sum(scratch, full, m, t, c, n_c, scale)
 
 
 @kernel
-def log_sum(scratch, members, size, t, c, n_c, partitions, scale):
+def log_sum(scratch, members, size, t, c, n_c, scale):
     """Log evidence of a set of tasks of that size, given its sum over partitions."""
     value = math.log(floats2(scratch, SUMS)[members, t * n_c + c])
-    value += size * floats(scratch, SHIFTS)[c] - log_rising(partitions[t], size)
+    value += size * floats(scratch, SHIFTS)[c] - floats2(scratch, RISING)[t, size]
     return ints2(scratch, APART)[members, c] + np.int64(np.rint(value * scale))
 
 
@@ -181,6 +171,7 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
     counts, weights = ints2(scratch, COUNTS), floats2(scratch, WEIGHTS_OF)
     shifts, sums, n_c = floats(scratch, SHIFTS), floats2(scratch, SUMS), concentrations.size
     full = (np.int64(1) << m) - 1
+    know_rising(scratch, partitions)
     for at in range(sums.shape[1]):
         sums[0, at] = 1.0
     for c in range(n_c):
@@ -320,170 +311,3 @@ def add_partitions(weights, sums, members, n_tc):
         if others == 0:
             break
         others = (others - 1) & rest
-
-
-@kernel
-def has_more(counts, a, b, r):
-    """Whether task a comes before task b: more counts, then more of the first states."""
-    difference = np.int64(0)
-    for state in range(r):
-        difference += counts[a, state] - counts[b, state]
-    for state in range(r):
-        if difference != 0:
-            break
-        difference = counts[a, state] - counts[b, state]
-    return difference > 0
-
-
-@kernel
-def rank_by_counts(counts, ranked, m, r):
-    """Sort the tasks (insertion)."""
-    for i in range(m):
-        at = i
-        while at > 0 and has_more(counts, i, ranked[at - 1], r):
-            ranked[at] = ranked[at - 1]
-            at -= 1
-        ranked[at] = i
-
-
-@kernel
-def add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
-    """`add_row` by the most probable partitions.
-
-    Returns
-    -------
-    begin, n_kept : int
-        Where these are in the beam.
-    """
-    counts, ranked, totals = ints2(scratch, COUNTS), ints(scratch, RANKED_BY), ints(scratch, TOTALS)
-    rank_by_counts(counts, ranked, m, r)
-    n_groups, weights = ints2(scratch, BEAM_GROUPS), floats2(scratch, BEAM_WEIGHTS)
-    n_tc = totals.size
-    # The two halves of the beam take turns.
-    begin, n_kept = np.int64(0), np.int64(1)
-    n_groups[begin, 0] = 0
-    for at in range(n_tc):
-        weights[0, at] = 1.0
-    for placed in range(m):
-        own = counts[ranked[placed]]
-        n_next = place(terms, owners, bases, scratch, own, begin, n_kept, r, concentrations, scale)
-        weigh_next(scratch, begin, n_kept, placed, concentrations.size, partitions, scale)
-        n_kept = keep_probable(scratch, own, begin, n_next, placed, r)
-        begin = BEAM - begin
-    return begin, n_kept
-
-
-@kernel
-def place(terms, owners, bases, scratch, own, begin, n_kept, r, concentrations, scale):
-    """Log evidence of every group of every partition with one task more, a new group being the
-    last; returns how many there are."""
-    n_groups, beam = ints2(scratch, BEAM_GROUPS), ints3(scratch, BEAM_COUNTS)
-    merged, evidence = ints2(scratch, MERGED)[0], ints2(scratch, NEXT_EVIDENCE)
-    n_next = np.int64(0)
-    for p in range(begin, begin + n_kept):
-        for g in range(n_groups[p, 0] + 1):
-            for state in range(r):
-                merged[state] = own[state]
-                if g < n_groups[p, 0]:
-                    merged[state] += beam[p, g, state]
-            log_evidence(
-                terms, owners, bases, scratch, merged, r, concentrations, scale, evidence[n_next]
-            )
-            n_next += 1
-    return n_next
-
-
-@kernel
-def weigh_next(scratch, begin, n_kept, placed, n_c, partitions, scale):
-    """Weights of all partitions with one task more; adds the log of their sums to TOTALS."""
-    n_groups, sizes = ints2(scratch, BEAM_GROUPS), ints2(scratch, BEAM_SIZES)
-    before, evidence = ints3(scratch, BEAM_EVIDENCE), ints2(scratch, NEXT_EVIDENCE)
-    weights, following = floats2(scratch, BEAM_WEIGHTS), floats2(scratch, NEXT_WEIGHTS)
-    worth, totals = floats(scratch, NEXT_WORTH), ints(scratch, TOTALS)
-    n_next = np.int64(0)
-    for p in range(begin, begin + n_kept):
-        n_next += n_groups[p, 0] + 1
-    for at in range(n_next):
-        worth[at] = 0.0
-    for t in range(partitions.size):
-        for c in range(n_c):
-            column = t * n_c + c
-            # What the counts gain is largest for one of them, which is weighed by 1.
-            at, most, is_first = np.int64(0), np.int64(0), True
-            for p in range(begin, begin + n_kept):
-                for g in range(n_groups[p, 0] + 1):
-                    gain = evidence[at, c]
-                    if g < n_groups[p, 0]:
-                        gain -= before[p, g, c]
-                    if weights[p - begin, column] > 0.0 and (is_first or gain > most):
-                        most, is_first = gain, False
-                    at += 1
-            at, total = np.int64(0), 0.0
-            for p in range(begin, begin + n_kept):
-                for g in range(n_groups[p, 0] + 1):
-                    gain, prior = evidence[at, c], partitions[t]
-                    if g < n_groups[p, 0]:
-                        gain -= before[p, g, c]
-                        prior = float(sizes[p, g])
-                    prior /= partitions[t] + placed
-                    value = weights[p - begin, column] * prior * math.exp((gain - most) / scale)
-                    following[at, column] = value
-                    total += value
-                    at += 1
-            totals[column] += most + np.int64(np.rint(math.log(total) * scale))
-            for at in range(n_next):
-                following[at, column] /= total
-                worth[at] += following[at, column]
-
-
-@kernel
-def keep_probable(scratch, own, begin, n_next, placed, r):
-    """Keep the partitions that weigh most over all concentrations; returns how many."""
-    n_groups, worth = ints2(scratch, BEAM_GROUPS), floats(scratch, NEXT_WORTH)
-    weights, following = floats2(scratch, BEAM_WEIGHTS), floats2(scratch, NEXT_WEIGHTS)
-    chosen_at = BEAM - begin
-    n_chosen = min(n_next, BEAM)
-    for chosen in range(n_chosen):
-        best = np.int64(0)
-        for at in range(1, n_next):
-            if worth[at] > worth[best]:
-                best = at
-        worth[best] = -1.0
-        p, g = begin, best
-        while g > n_groups[p, 0]:
-            g -= n_groups[p, 0] + 1
-            p += 1
-        copy_with_one_more(scratch, own, p, g, best, chosen_at + chosen, placed, r)
-        for at in range(weights.shape[1]):
-            weights[chosen, at] = following[best, at]
-    for at in range(weights.shape[1]):
-        kept = 0.0
-        for chosen in range(n_chosen):
-            kept += weights[chosen, at]
-        for chosen in range(n_chosen):
-            if kept > 0.0:
-                weights[chosen, at] /= kept
-            else:
-                weights[chosen, at] = 1.0 / n_chosen
-    return n_chosen
-
-
-@kernel
-def copy_with_one_more(scratch, own, p, g, at, target, placed, r):
-    """Write partition p with one task more in its group g to another place."""
-    n_groups, sizes = ints2(scratch, BEAM_GROUPS), ints2(scratch, BEAM_SIZES)
-    beam, evidence = ints3(scratch, BEAM_COUNTS), ints3(scratch, BEAM_EVIDENCE)
-    following, places = ints2(scratch, NEXT_EVIDENCE), ints2(scratch, BEAM_PLACES)
-    for i in range(placed):
-        places[target, i] = places[p, i]
-    places[target, placed] = g
-    n_groups[target, 0] = max(n_groups[p, 0], g + 1)
-    for group in range(n_groups[target, 0]):
-        is_new, is_own = group == n_groups[p, 0], group == g
-        sizes[target, group] = (0 if is_new else sizes[p, group]) + is_own
-        for state in range(r):
-            beam[target, group, state] = 0 if is_new else beam[p, group, state]
-            if is_own:
-                beam[target, group, state] += own[state]
-        for c in range(evidence.shape[2]):
-            evidence[target, group, c] = following[at, c] if is_own else evidence[p, group, c]

@@ -24,10 +24,10 @@ from bnmtl._kernels.groups import (
     TOTALS,
     WEIGHTS_OF,
     add_partitions,
-    add_probable_partitions,
     log_sum,
     weigh_groups,
 )
+from bnmtl._kernels.probable_groups import add_probable_partitions
 
 
 @kernel
@@ -86,11 +86,11 @@ def leave_out_exactly(
     full = (np.int64(1) << m) - 1
     for t in range(partitions.size):
         for c in range(n_c):
-            whole = log_sum(scratch, full, m, t, c, n_c, partitions, scale)
+            whole = log_sum(scratch, full, m, t, c, n_c, scale)
             for i in range(m):
                 rest = full ^ (np.int64(1) << i)
                 values[t * n_c + c] += whole
-                values[t * n_c + c] -= log_sum(scratch, rest, m - 1, t, c, n_c, partitions, scale)
+                values[t * n_c + c] -= log_sum(scratch, rest, m - 1, t, c, n_c, scale)
 
 
 @kernel

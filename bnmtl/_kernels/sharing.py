@@ -24,7 +24,7 @@ from bnmtl._kernels._jit import (
     table_at,
 )
 from bnmtl._kernels.cache import MISSING, keep, recall
-from bnmtl._kernels.groups import COUNTS, TOTALS, add_row
+from bnmtl._kernels.groups import COUNTS, TOTALS
 from bnmtl._kernels.joint_rows import (
     BLOCK,
     BLOCK_AT,
@@ -41,6 +41,7 @@ from bnmtl._kernels.joint_rows import (
     gather,
 )
 from bnmtl._kernels.partition import ARITIES, CODE_AT, CODES, WEIGHT_AT, WEIGHTS
+from bnmtl._kernels.probable_groups import add_row
 from bnmtl._kernels.scoring import (
     ASKED,
     BASES,
@@ -290,26 +291,32 @@ def is_too_large(engine, scratch, n_searched, child, n_parents, v):
 
 
 @kernel
+def local_score_together(engine, scratch, members, usable, child, parents, n_parents):
+    """As `scoring.local_score`, for one graph of members that may have tables in common."""
+    searched, usable_of = ints(scratch, SEARCHED), flags2(scratch, USABLE_OF)
+    n_searched = np.int64(0)
+    for at in range(members.size):
+        if ints2(engine, CODE_AT)[members[at], child] < 0:
+            continue
+        searched[n_searched] = members[at]
+        for a in range(usable.shape[1]):
+            usable_of[n_searched, a] = usable[at, a, child]
+        n_searched += 1
+    value = sum_of_groups(engine, scratch, n_searched, child, parents, n_parents, np.int64(-1))
+    return value / floats(engine, METHOD)[SCALE]
+
+
+@kernel
 def graph_score_together(engine, scratch, members, usable, adjacency):
     """As `scoring.graph_score`, for one graph of members that may have tables in common."""
-    parents, searched = ints(scratch, FAMILY), ints(scratch, SEARCHED)
-    usable_of = flags2(scratch, USABLE_OF)
-    total = 0.0
+    parents, total = ints(scratch, FAMILY), 0.0
     for child in range(adjacency.shape[0]):
-        n_searched, end = np.int64(0), np.int64(0)
-        for at in range(members.size):
-            if ints2(engine, CODE_AT)[members[at], child] < 0:
-                continue
-            searched[n_searched] = members[at]
-            for a in range(adjacency.shape[0]):
-                usable_of[n_searched, a] = usable[at, a, child]
-            n_searched += 1
+        end = np.int64(0)
         for a in range(adjacency.shape[0]):
             if adjacency[a, child]:
                 parents[end] = a
                 end += 1
-        value = sum_of_groups(engine, scratch, n_searched, child, parents, end, np.int64(-1))
-        total += value / floats(engine, METHOD)[SCALE]
+        total += local_score_together(engine, scratch, members, usable, child, parents, end)
     return total
 
 

@@ -9,17 +9,12 @@ import numpy as np
 
 from bnmtl._kernels import cache, scoring, sharing
 from bnmtl._kernels._jit import Arrays
+from bnmtl.scores.packing import most_cells, packed
 
 MEGABYTE = 1 << 20
 DEFAULT_CACHE = 200.0
-# A family has at most that many cells for every row of the task, and never fewer than the second.
-CELLS_PER_ROW = 10
-FEWEST_CELLS = 1000
 # Slots of a first cache: it grows with what is put into it.
 FEWEST_SLOTS = 1 << 12
-# Rows are merged where at most this share of them is distinct.
-MOST_DISTINCT = 1 / 8
-ROWS_TO_LOOK_AT = 512
 
 
 class BoundTasks:
@@ -291,12 +286,16 @@ class BoundScore:
         """Score of the family of ``child``, by index; ``parents`` in any order."""
         parents, total = sorted(int(parent) for parent in parents), 0.0
         with self.scratch() as scratch:
+            tables = self.engine.table, scratch.table
+            if self.is_shared:
+                held = np.array(parents, np.int64)
+                return sharing.local_score_together(
+                    *tables, self.members, self.usable, child, held, len(held)
+                )
             for s, usable in zip(self.members.tolist(), self.usable, strict=True):
                 if self.engine.code_at[s, child] >= 0:
                     held = np.array([p for p in parents if usable[p, child]], np.int64)
-                    total += scoring.local_score(
-                        self.engine.table, scratch.table, s, child, held, len(held)
-                    )
+                    total += scoring.local_score(*tables, s, child, held, len(held))
         return total
 
     def score(self, matrix):
@@ -322,6 +321,8 @@ class BoundScore:
             [v] is the change of the local score, nan where the family would be too large; [child]
             is the family's own score.
         """
+        if self.is_shared:
+            return self._gains_together(child, parents)
         total = np.zeros(self.n_variables)
         with self.scratch() as scratch:
             for s, usable in zip(self.members.tolist(), self.usable, strict=True):
@@ -337,118 +338,19 @@ class BoundScore:
                 total[child] += 0.0 if usable[child, child] else own
         return total
 
-
-def most_cells(task, max_cells=None):
-    """The largest table that a family of a task may have.
-
-    Parameters
-    ----------
-    task : bnmtl.tasks.Task
-    max_cells : int, default=None
-        None asks for the rule: 10 cells a row, and 1000 where that is less.
-    """
-    if max_cells is not None:
-        return max_cells
-    return max(FEWEST_CELLS, CELLS_PER_ROW * task.n_rows)
-
-
-def packed(tasks, positions, n_variables):
-    """The rows of the tasks, the arrays of `partition.ROWS` by name.
-
-    Parameters
-    ----------
-    tasks : list of bnmtl.tasks.Task
-    positions : list of int array
-        Index in the union of each variable of each task.
-    n_variables : int
-        Of the union.
-    """
-    arities = np.zeros(n_variables, np.int64)
-    code_at = np.full((len(tasks), n_variables), -1)
-    bits_at = np.full((len(tasks), n_variables), -1)
-    weight_at = np.full(len(tasks), -1)
-    n_rows = np.zeros(len(tasks), np.int64)
-    codes, bits, weights = [], [], []
-    n_codes = n_bits = n_weights = 0
-    for s, (task, at) in enumerate(zip(tasks, positions, strict=True)):
-        arities[at] = task.arities
-        rows, repeats = merged(task.codes)
-        n_rows[s] = rows.shape[1]
-        code_at[s, at] = n_codes + np.arange(len(rows)) * rows.shape[1]
-        codes.append(rows.ravel())
-        n_codes += rows.size
-        if repeats is not None:
-            weight_at[s] = n_weights
-            weights.append(repeats)
-            n_weights += len(repeats)
-            continue
-        words = -(-rows.shape[1] // 64)
-        bits_at[s, at] = n_bits + words * np.concatenate([[0], np.cumsum(task.arities)[:-1]])
-        bits.append(bit_sets(rows, task.arities))
-        n_bits += bits[-1].size
-    return {
-        "arities": arities,
-        "codes": np.concatenate(codes),
-        "code_at": code_at,
-        "bits": np.concatenate([*bits, np.zeros(0, np.uint64)]),
-        "bits_at": bits_at,
-        "weights": np.concatenate([*weights, np.zeros(0, np.int64)]),
-        "weight_at": weight_at,
-        "n_rows": n_rows,
-        "n_cases": np.array([task.n_rows for task in tasks]),
-    }
-
-
-def merged(codes):
-    """Distinct rows and how often each occurs, where that makes them much fewer.
-
-    Parameters
-    ----------
-    codes : uint8 array of shape (n, n_rows)
-
-    Returns
-    -------
-    codes : uint8 array of shape (n, n_distinct)
-    repeats : int64 array of shape (n_distinct,), or None
-        None where the rows are left as they are.
-    """
-    n_rows = codes.shape[1]
-    factors = np.random.default_rng(0).integers(1, np.iinfo(np.int64).max, len(codes))
-    some = np.sort(factors @ codes[:, :: max(1, -(-n_rows // ROWS_TO_LOOK_AT))])
-    if np.count_nonzero(np.diff(some)) >= len(some) / 2:
-        return codes, None
-    _, first, which, repeats = np.unique(
-        factors @ codes, return_index=True, return_inverse=True, return_counts=True
-    )
-    distinct = codes[:, first]
-    if len(first) > MOST_DISTINCT * n_rows or (distinct[:, which] != codes).any():
-        return codes, None
-    return distinct, repeats.astype(np.int64)
-
-
-def bit_sets(codes, arities):
-    """Bit i of the set of a variable's state is set where row i has that state.
-
-    Parameters
-    ----------
-    codes : uint8 array of shape (n, n_rows)
-    arities : int64 array of shape (n,)
-
-    Returns
-    -------
-    uint64 array, flat
-        For each variable and state the words of its set, the first row being the lowest bit.
-    """
-    n_rows = codes.shape[1]
-    words = -(-n_rows // 64)
-    sets = np.zeros((int(arities.sum()), words), np.uint64)
-    at = 0
-    for own, arity in zip(codes, arities.tolist(), strict=True):
-        has_state = np.zeros((arity, 64 * words), dtype=bool)
-        has_state[:, :n_rows] = own == np.arange(arity, dtype=np.uint8)[:, None]
-        sets[at : at + arity] = np.packbits(has_state, axis=1, bitorder="little").view(np.uint64)
-        at += arity
-    return sets.ravel()
+    def _gains_together(self, child, parents):
+        """`gains`, where the tasks may have tables in common."""
+        is_there = self.engine.code_at[self.members, child] >= 0
+        searched, usable = self.members[is_there], self.usable[is_there, :, child]
+        with self.scratch() as scratch:
+            scratch.searched[: len(searched)] = searched
+            scratch.usable_of[: len(searched), : self.n_variables] = usable
+            scratch.family[: len(parents)] = parents
+            scratch.wanted[: self.n_variables] = True
+            sharing.gains_together(
+                self.engine.table, scratch.table, len(searched), child, len(parents)
+            )
+            return scratch.column[: self.n_variables].copy()
 
 
 def _scale(n_cases):

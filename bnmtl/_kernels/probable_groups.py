@@ -1,0 +1,215 @@
+"""Evidence of one row of a table over any number of tasks that may have it in common.
+
+More than `MOST_EXACT` tasks with counts are placed in groups one after the other, those with most
+counts first, and of the partitions so far the `BEAM` most probable are kept; these take over what
+the others weighed, so that weights still sum to 1 and what a task adds is always a mean of
+probabilities of its counts. Data contract: as in ``groups``.
+"""
+
+import math
+
+import numpy as np
+
+from bnmtl._kernels._jit import floats, floats2, ints, ints2, ints3, kernel
+from bnmtl._kernels.groups import (
+    BEAM,
+    BEAM_COUNTS,
+    BEAM_EVIDENCE,
+    BEAM_GROUPS,
+    BEAM_PLACES,
+    BEAM_SIZES,
+    BEAM_WEIGHTS,
+    COUNTS,
+    MERGED,
+    MOST_EXACT,
+    NEXT_EVIDENCE,
+    NEXT_WEIGHTS,
+    NEXT_WORTH,
+    RANKED_BY,
+    TOTALS,
+    add_all_partitions,
+    log_evidence,
+)
+
+
+@kernel
+def add_row(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
+    """Add the log evidence of a row to TOTALS: that of m tasks whose counts, none of them all 0,
+    are in COUNTS."""
+    if m <= MOST_EXACT:
+        # fmt: off
+        add_all_partitions(
+            terms, owners, bases, scratch, m, r, concentrations, partitions, scale
+        )
+    else:
+        add_probable_partitions(
+            terms, owners, bases, scratch, m, r, concentrations, partitions, scale
+        )
+        # fmt: on
+
+
+@kernel
+def has_more(counts, a, b, r):
+    """Whether task a comes before task b: more counts, then more of the first states."""
+    difference = np.int64(0)
+    for state in range(r):
+        difference += counts[a, state] - counts[b, state]
+    for state in range(r):
+        if difference != 0:
+            break
+        difference = counts[a, state] - counts[b, state]
+    return difference > 0
+
+
+@kernel
+def rank_by_counts(counts, ranked, m, r):
+    """Sort the tasks (insertion)."""
+    for i in range(m):
+        at = i
+        while at > 0 and has_more(counts, i, ranked[at - 1], r):
+            ranked[at] = ranked[at - 1]
+            at -= 1
+        ranked[at] = i
+
+
+@kernel
+def add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
+    """`add_row` by the most probable partitions.
+
+    Returns
+    -------
+    begin, n_kept : int
+        Where these are in the beam.
+    """
+    counts, ranked, totals = ints2(scratch, COUNTS), ints(scratch, RANKED_BY), ints(scratch, TOTALS)
+    rank_by_counts(counts, ranked, m, r)
+    n_groups, weights = ints2(scratch, BEAM_GROUPS), floats2(scratch, BEAM_WEIGHTS)
+    n_tc = totals.size
+    # The two halves of the beam take turns.
+    begin, n_kept = np.int64(0), np.int64(1)
+    n_groups[begin, 0] = 0
+    for at in range(n_tc):
+        weights[0, at] = 1.0
+    for placed in range(m):
+        own = counts[ranked[placed]]
+        n_next = place(terms, owners, bases, scratch, own, begin, n_kept, r, concentrations, scale)
+        weigh_next(scratch, begin, n_kept, placed, concentrations.size, partitions, scale)
+        n_kept = keep_probable(scratch, own, begin, n_next, placed, r)
+        begin = BEAM - begin
+    return begin, n_kept
+
+
+@kernel
+def place(terms, owners, bases, scratch, own, begin, n_kept, r, concentrations, scale):
+    """Log evidence of every group of every partition with one task more, a new group being the
+    last; returns how many there are."""
+    n_groups, beam = ints2(scratch, BEAM_GROUPS), ints3(scratch, BEAM_COUNTS)
+    merged, evidence = ints2(scratch, MERGED)[0], ints2(scratch, NEXT_EVIDENCE)
+    n_next = np.int64(0)
+    for p in range(begin, begin + n_kept):
+        for g in range(n_groups[p, 0] + 1):
+            for state in range(r):
+                merged[state] = own[state]
+                if g < n_groups[p, 0]:
+                    merged[state] += beam[p, g, state]
+            log_evidence(
+                terms, owners, bases, scratch, merged, r, concentrations, scale, evidence[n_next]
+            )
+            n_next += 1
+    return n_next
+
+
+@kernel
+def weigh_next(scratch, begin, n_kept, placed, n_c, partitions, scale):
+    """Weights of all partitions with one task more; adds the log of their sums to TOTALS."""
+    n_groups, sizes = ints2(scratch, BEAM_GROUPS), ints2(scratch, BEAM_SIZES)
+    before, evidence = ints3(scratch, BEAM_EVIDENCE), ints2(scratch, NEXT_EVIDENCE)
+    weights, following = floats2(scratch, BEAM_WEIGHTS), floats2(scratch, NEXT_WEIGHTS)
+    worth, totals = floats(scratch, NEXT_WORTH), ints(scratch, TOTALS)
+    n_next = np.int64(0)
+    for p in range(begin, begin + n_kept):
+        n_next += n_groups[p, 0] + 1
+    for at in range(n_next):
+        worth[at] = 0.0
+    for t in range(partitions.size):
+        for c in range(n_c):
+            column = t * n_c + c
+            # What the counts gain is largest for one of them, which is weighed by 1.
+            at, most, is_first = np.int64(0), np.int64(0), True
+            for p in range(begin, begin + n_kept):
+                for g in range(n_groups[p, 0] + 1):
+                    gain = evidence[at, c]
+                    if g < n_groups[p, 0]:
+                        gain -= before[p, g, c]
+                    if weights[p - begin, column] > 0.0 and (is_first or gain > most):
+                        most, is_first = gain, False
+                    at += 1
+            at, total = np.int64(0), 0.0
+            for p in range(begin, begin + n_kept):
+                for g in range(n_groups[p, 0] + 1):
+                    gain, prior = evidence[at, c], partitions[t]
+                    if g < n_groups[p, 0]:
+                        gain -= before[p, g, c]
+                        prior = float(sizes[p, g])
+                    prior /= partitions[t] + placed
+                    value = weights[p - begin, column] * prior * math.exp((gain - most) / scale)
+                    following[at, column] = value
+                    total += value
+                    at += 1
+            totals[column] += most + np.int64(np.rint(math.log(total) * scale))
+            for at in range(n_next):
+                following[at, column] /= total
+                worth[at] += following[at, column]
+
+
+@kernel
+def keep_probable(scratch, own, begin, n_next, placed, r):
+    """Keep the partitions that weigh most over all concentrations; returns how many."""
+    n_groups, worth = ints2(scratch, BEAM_GROUPS), floats(scratch, NEXT_WORTH)
+    weights, following = floats2(scratch, BEAM_WEIGHTS), floats2(scratch, NEXT_WEIGHTS)
+    chosen_at = BEAM - begin
+    n_chosen = min(n_next, BEAM)
+    for chosen in range(n_chosen):
+        best = np.int64(0)
+        for at in range(1, n_next):
+            if worth[at] > worth[best]:
+                best = at
+        worth[best] = -1.0
+        p, g = begin, best
+        while g > n_groups[p, 0]:
+            g -= n_groups[p, 0] + 1
+            p += 1
+        copy_with_one_more(scratch, own, p, g, best, chosen_at + chosen, placed, r)
+        for at in range(weights.shape[1]):
+            weights[chosen, at] = following[best, at]
+    for at in range(weights.shape[1]):
+        kept = 0.0
+        for chosen in range(n_chosen):
+            kept += weights[chosen, at]
+        for chosen in range(n_chosen):
+            if kept > 0.0:
+                weights[chosen, at] /= kept
+            else:
+                weights[chosen, at] = 1.0 / n_chosen
+    return n_chosen
+
+
+@kernel
+def copy_with_one_more(scratch, own, p, g, at, target, placed, r):
+    """Write partition p with one task more in its group g to another place."""
+    n_groups, sizes = ints2(scratch, BEAM_GROUPS), ints2(scratch, BEAM_SIZES)
+    beam, evidence = ints3(scratch, BEAM_COUNTS), ints3(scratch, BEAM_EVIDENCE)
+    following, places = ints2(scratch, NEXT_EVIDENCE), ints2(scratch, BEAM_PLACES)
+    for i in range(placed):
+        places[target, i] = places[p, i]
+    places[target, placed] = g
+    n_groups[target, 0] = max(n_groups[p, 0], g + 1)
+    for group in range(n_groups[target, 0]):
+        is_new, is_own = group == n_groups[p, 0], group == g
+        sizes[target, group] = (0 if is_new else sizes[p, group]) + is_own
+        for state in range(r):
+            beam[target, group, state] = 0 if is_new else beam[p, group, state]
+            if is_own:
+                beam[target, group, state] += own[state]
+        for c in range(evidence.shape[2]):
+            evidence[target, group, c] = following[at, c] if is_own else evidence[p, group, c]

@@ -1,0 +1,168 @@
+"""One graph for tasks that may have tables in common: its score, gains, and the search for it."""
+
+import itertools
+import warnings
+
+import naive
+import numpy as np
+import pandas as pd
+import pytest
+from budget import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmtl import ArcPrior, MixedDirichlet
+from bnmtl.progress import Reporter
+from bnmtl.search.constraints import constraints_by_task
+from bnmtl.search.effort import Effort
+from bnmtl.search.graph_state import GraphState
+from bnmtl.search.multitask import search_identical
+from bnmtl.search.problem import JointProblem, TaskProblem
+from bnmtl.search.ties import Ties
+from bnmtl.tasks import encode
+
+CONCENTRATIONS, TS = (0.1, 1.0), (0.5, 2.0)
+SCORE = MixedDirichlet(CONCENTRATIONS)
+
+
+@st.composite
+def tasks_of(draw, most_variables=4, most_tasks=3):
+    """Tasks of a few rows; one may lack a variable, and variables may be constant in some."""
+    n, k = draw(st.integers(2, most_variables)), draw(st.integers(2, most_tasks))
+    arities = [draw(st.integers(2, 3)) for _ in range(n)]
+    frames = {}
+    for s in range(k):
+        n_rows = draw(st.integers(3, 12))
+        columns = {}
+        for v, arity in enumerate(arities):
+            codes = draw(st.lists(st.integers(0, arity - 1), min_size=n_rows, max_size=n_rows))
+            states = [f"s{x}" for x in range(arity)]
+            columns[f"v{v}"] = pd.Categorical.from_codes(codes, states)
+        frames[f"t{s}"] = pd.DataFrame(columns)
+    if n > 2 and draw(st.booleans()):
+        frames["t0"] = frames["t0"].drop(columns=f"v{draw(st.integers(0, n - 1))}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return encode(frames)
+
+
+def joint_of(tasks, prior=None, **limits):
+    constraints = constraints_by_task(tasks, (), (), None, None)
+    priors = None if prior is None else dict.fromkeys(tasks, prior)
+    return JointProblem(
+        TaskProblem.of_all(tasks, SCORE, constraints, priors, partitions=TS, **limits)
+    )
+
+
+def graph_of(draw, n):
+    """Adjacency of a random DAG."""
+    order = draw(st.permutations(range(n)))
+    matrix = np.zeros((n, n), dtype=bool)
+    for first, second in itertools.combinations(order, 2):
+        matrix[first, second] = draw(st.booleans())
+    return matrix
+
+
+def expected(tasks, joint, matrix):
+    """Score of one graph: over children, the evidence of every family that some tasks have."""
+    total = 0.0
+    for child, name in enumerate(joint.variables):
+        families = {}
+        for s, task in enumerate(tasks.values()):
+            if name in task.variables:
+                parents = np.flatnonzero(matrix[:, child] & joint.takes_part[s, :, child])
+                families.setdefault(tuple(parents.tolist()), []).append(task)
+        for parents, own in families.items():
+            total += naive.shared_evidence(
+                counts_of(own, [joint.variables[p] for p in parents], name), CONCENTRATIONS, TS
+            )
+    return total
+
+
+def counts_of(tasks, parents, child):
+    """[task][row][state]."""
+    found = []
+    for task in tasks:
+        at = [task.variables.index(v) for v in (*parents, child)]
+        shape = tuple(len(task.states[one]) for one in at)
+        counts = np.zeros(shape, int)
+        np.add.at(counts, tuple(task.codes[one] for one in at), 1)
+        found.append(counts.reshape(-1, shape[-1]).tolist())
+    return found
+
+
+@settings(max_examples=examples(60))
+@given(tasks_of(), st.data())
+def test_score_of_one_graph(tasks, data):
+    joint = joint_of(tasks)
+    matrix = graph_of(data.draw, len(joint.variables))
+    scores = joint.scores(range(len(tasks)))
+    assert scores.is_shared
+    assert scores.score(matrix) == pytest.approx(expected(tasks, joint, matrix), abs=1e-8)
+    families = [scores.local_score(v, np.flatnonzero(row)) for v, row in enumerate(matrix.T)]
+    assert sum(families) == pytest.approx(scores.score(matrix), abs=1e-9)
+
+
+@settings(max_examples=examples(60))
+@given(tasks_of(), st.data())
+def test_gains_are_differences_of_scores(tasks, data):
+    joint = joint_of(tasks)
+    n = len(joint.variables)
+    matrix = graph_of(data.draw, n)
+    scores, constraints, _ = joint.identical()
+    matrix &= constraints.permitted
+    state = GraphState(scores, constraints, Ties(joint.variables, 0, 1e-9), matrix)
+    assert state.score == pytest.approx(scores.score(matrix), abs=1e-9)
+    for child in range(n):
+        parents = np.flatnonzero(matrix[:, child])
+        gains, own = scores.gains(child, parents), scores.local_score(child, parents)
+        assert gains[child] == pytest.approx(own, abs=1e-9)
+        for v in np.delete(np.arange(n), child):
+            change = scores.local_score(child, set(parents.tolist()) ^ {int(v)}) - own
+            assert gains[v] == pytest.approx(change, abs=1e-9)
+            if constraints.permitted[v, child]:
+                assert state.toggles[v, child] == pytest.approx(change, abs=1e-9)
+            else:
+                assert np.isnan(state.toggles[v, child])
+
+
+def test_families_that_are_too_large_are_left_out():
+    rng = np.random.default_rng(0)
+    frames = {f"t{s}": pd.DataFrame(rng.integers(0, 3, (20, 3))).astype(str) for s in range(2)}
+    tasks = encode({name: frame.add_prefix("v") for name, frame in frames.items()})
+    scores = joint_of(tasks, max_cells=9).scores(range(2))
+    assert np.isfinite(scores.gains(0, [])).all()
+    gains = scores.gains(0, [1])
+    assert np.isnan(gains[2]) and np.isfinite(gains[:2]).all()
+    assert scores.bound.left_out == ["v0", "v2", "v1"]
+
+
+@settings(max_examples=examples(15))
+@given(tasks_of(most_variables=3), st.sampled_from(["orders", "hill-climbing"]))
+def test_the_best_graph_is_found(tasks, search):
+    prior = ArcPrior(probability=0.2)
+    joint = joint_of(tasks, prior)
+    effort = Effort(0, search=search, n_starts=3, iterations=10, restarts=20)
+    found, _ = search_identical(joint, None, effort, Reporter(False))
+    scores, constraints, terms = joint.identical()
+    present, absent = (sum(own[side] for own in terms) for side in (0, 1))
+
+    def value(matrix):
+        return scores.score(matrix) + float(np.where(matrix, present, absent).sum())
+
+    n = len(joint.variables)
+    pairs = list(itertools.combinations(range(n), 2))
+    best = -np.inf
+    for states in itertools.product((-1, 0, 1), repeat=len(pairs)):
+        matrix = np.zeros((n, n), dtype=bool)
+        for (a, b), state in zip(pairs, states, strict=True):
+            matrix[a, b], matrix[b, a] = state == 1, state == -1
+        # Of three variables only a circle of all is a cycle.
+        if (matrix & ~constraints.permitted).any() or is_circle(matrix):
+            continue
+        best = max(best, value(matrix))
+    assert value(found) == pytest.approx(best, abs=1e-7)
+
+
+def is_circle(matrix):
+    return len(matrix) == 3 and bool(np.linalg.matrix_power(matrix.astype(int), 3).trace())
