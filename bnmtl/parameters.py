@@ -14,8 +14,8 @@ from bnmtl.tasks.wording import listed, type_of
 
 # How far from 1 the sum of a row of probabilities may be; values are kept as they are given.
 SUM_TOLERANCE = 1e-6
-# About 100 MB as text; a larger table is a mistake in the graph, not a wish.
-LARGEST_TABLE = 2**22
+# 80 MB of numbers; a larger table is a mistake in the graph, not a wish.
+LARGEST_TABLE = 10_000_000
 
 
 def check_nodes(graph):
