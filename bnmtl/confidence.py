@@ -289,9 +289,9 @@ def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=Fa
     >>> import pandas as pd
     >>> arcs = pd.DataFrame({"from": ["a"], "to": ["b"], "task": ["t"]})
     >>> sure = pd.DataFrame({"task": ["t"], "parent": "a", "child": "b", "arc": 0.6, "edge": 1.0})
-    >>> print(*sure_words(arcs, sure).split(": "), sep=chr(10))
-    1 of 1 arc is well supported
-    at least 95 % of the replicates join its two variables; none is doubtful (fewer than half do).
+    >>> print(*sure_words(arcs, sure).split("; "), sep=chr(10))
+    1 of 1 arc is well supported (at least 95 % of the replicates join its two variables)
+    none is doubtful (fewer than half do).
     """
     table = with_confidence(arcs, confidences)
     keys = zip(table["task"], table["from"], table["to"], strict=True)
@@ -307,8 +307,8 @@ def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=Fa
     by_task = ", counted in each task," if arcs["task"].nunique() > 1 else ""
     are, their = ("is", "its") if n_sure <= 1 else ("are", "their")
     words = (
-        f"{n_sure or 'None'} of {count(len(shares), 'arc')}{by_task} {are} well supported: at "
-        f"least {100 * _SURE:.0f} % of the replicates join {their} two variables; "
+        f"{n_sure or 'None'} of {count(len(shares), 'arc')}{by_task} {are} well supported (at "
+        f"least {100 * _SURE:.0f} % of the replicates join {their} two variables); "
         f"{n_doubtful or 'none'} "
         f"{'is' if n_doubtful <= 1 else 'are'} doubtful (fewer than half do)."
     )

@@ -128,8 +128,8 @@ def test_words_on_how_sure_arcs_are():
         return sure_words(arcs, shares.assign(edge=edges), **settings)
 
     assert told(1.0, 0.96, 0.95) == (
-        "3 of 3 arcs are well supported: at least 95 % of the replicates join their two "
-        "variables; none is doubtful (fewer than half do)."
+        "3 of 3 arcs are well supported (at least 95 % of the replicates join their two "
+        "variables); none is doubtful (fewer than half do)."
     )
     some = told(1.0, 0.7, 0.4)
     assert some.startswith("1 of 3 arcs is well supported") and "; 1 is doubtful" in some

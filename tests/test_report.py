@@ -180,8 +180,8 @@ def test_arcs_have_their_confidence_and_sign(tmp_path, learned):
     text = report.write(tmp_path / "r.html", learner, confidence=sure).read_text(encoding="utf-8")
     assert text.count('<span class="share">96%</span>') == 1
     few = f"{len(sure) - 1} are doubtful (fewer than half do). More rows or fewer variables"
-    assert f"at least 95 % of the replicates join its two variables; {few}" in text
-    assert f"1 of {len(sure)} arcs, counted in each task, is well supported: " in text
+    assert f"(at least 95 % of the replicates join its two variables); {few}" in text
+    assert f"1 of {len(sure)} arcs, counted in each task, is well supported (" in text
     told = report.write(tmp_path / "r.html", learner, confidence=sure, sure="Four are.")
     assert "Four are." in told.read_text(encoding="utf-8")
     assert text.count('<span class="share weak">40%</span>') == len(sure) - 1
