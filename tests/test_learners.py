@@ -752,6 +752,8 @@ def test_families_that_are_too_large_are_left_out_and_named(asia_tasks):
         learner = SingleTaskLearner(max_cells=4, **QUICK).fit(asia_tasks)
     for graph in learner.configuration_.values():
         assert max(degree for _, degree in graph.in_degree) == 1
+    assert len(learner.left_out_) == 3 and set(learner.left_out_) <= set(asia_tasks["north"])
+    assert SingleTaskLearner(**QUICK).fit(asia_tasks).left_out_ == []
 
 
 @pytest.mark.parametrize(

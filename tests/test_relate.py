@@ -627,3 +627,15 @@ def test_a_search_without_time_has_not_found_that_there_is_nothing(call, towns, 
         code, out, err = call("relate", *TOWNS, *options)
         assert code == 0 and "Nothing was found" not in out + err
         assert "The search was ended before it found an arc" in out
+
+
+def test_copied_rows_are_told(call, tmp_path):
+    rng = np.random.default_rng(0)
+    for name in ("north", "south"):
+        rows = pd.DataFrame(rng.integers(0, 3, (20, 5)), columns=list("abcde"))
+        pd.concat([rows, rows]).to_csv(tmp_path / f"{name}.csv", index=False)
+    code, _, err = call("relate", "north.csv", "south.csv", "--restarts", "0", "--out", "near")
+    assert code == 0
+    assert (
+        "Rows are copies of other rows of their task (`north`: 20 of 40, `south`: 20 of 40)" in err
+    )
