@@ -20,7 +20,7 @@ from bnmtl import (
 from bnmtl.held_out import held_out_rows, parted
 from bnmtl.learners import validated
 from bnmtl.relatedness import TaskClusterer, direct
-from bnmtl.search import multitask
+from bnmtl.search import one_graph
 from bnmtl.tasks import Tasks, encode
 
 pytestmark = pytest.mark.beside_kernels
@@ -190,8 +190,8 @@ def test_a_single_task_search_is_done_once_on_the_same_rows(monkeypatch):
         searched.append(problem.name)
         return search_task(problem, *arguments)
 
-    search_task = multitask.search_task
-    monkeypatch.setattr(multitask, "search_task", counted)
+    search_task = one_graph.search_task
+    monkeypatch.setattr(one_graph, "search_task", counted)
     clustered(n_clusters="validation")
     assert sorted(searched) == NAMES
 

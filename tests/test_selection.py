@@ -27,7 +27,7 @@ from bnmtl.progress import Reporter
 from bnmtl.relatedness import TaskSelector, direct, indirect
 from bnmtl.relatedness.groups import Groups
 from bnmtl.relatedness.sizes import SizeChoice
-from bnmtl.search import multitask
+from bnmtl.search import one_graph
 from bnmtl.tasks import Tasks, encode
 
 pytestmark = pytest.mark.beside_kernels
@@ -194,8 +194,8 @@ def test_a_single_task_search_is_done_once_on_the_same_rows(monkeypatch):
         searched.append(problem.name)
         return search_task(problem, *arguments)
 
-    search_task = multitask.search_task
-    monkeypatch.setattr(multitask, "search_task", counted)
+    search_task = one_graph.search_task
+    monkeypatch.setattr(one_graph, "search_task", counted)
     selector = selected(n_tasks="validation", relatedness="direct")
     assert sorted(searched) == NAMES
     # A later fit of what it has learned with searches again.

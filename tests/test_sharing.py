@@ -41,7 +41,7 @@ def bound_of(counts, concentrations=CONCENTRATIONS, ts=TS, order=None):
 def evidence(counts, concentrations=CONCENTRATIONS, ts=TS, order=None):
     """Evidence of the family over all tasks that have rows."""
     bound = bound_of(counts, concentrations, ts, order)
-    return bound.shared_score(1, [0], range(len(bound.positions)))
+    return bound.evidence(1, [0], range(len(bound.positions))) / bound.scale
 
 
 @st.composite
@@ -63,7 +63,7 @@ def test_values_of_plain_code(case):
     with_rows = [s for s, own in enumerate(case["counts"]) if np.sum(own)]
     for at, s in enumerate(with_rows):
         alone = case["evidence_of_each_task_alone"][s]
-        assert bound.shared_score(1, [0], [at]) == pytest.approx(alone, abs=2e-8)
+        assert bound.evidence(1, [0], [at]) / bound.scale == pytest.approx(alone, abs=2e-8)
 
 
 @settings(max_examples=examples(100))
@@ -78,9 +78,9 @@ def test_naive_twin(counts, ts, concentrations):
 def test_one_task_is_the_score_without_sharing(counts, data):
     bound = bound_of(counts)
     s = data.draw(st.integers(0, len(counts) - 1))
-    assert bound.shared_score(1, [0], [s]) == bound.of(s).local_score(1, [0])
+    assert bound.evidence(1, [0], [s]) / bound.scale == bound.of(s).local_score(1, [0])
     # Without any family the child's own rows are shared.
-    assert bound.shared_score(1, [], [s]) == bound.of(s).local_score(1, [])
+    assert bound.evidence(1, [], [s]) / bound.scale == bound.of(s).local_score(1, [])
 
 
 @settings(max_examples=examples(60))
@@ -141,7 +141,7 @@ def test_rows_that_are_merged_count_as_often_as_they_are_there():
     bound = bound_of(counts)
     assert bound.engine([0, 1], np.arange(2)).weight_at.tolist() == [0, -1]
     expected = naive.shared_evidence(counts.tolist(), CONCENTRATIONS, TS)
-    assert bound.shared_score(1, [0], [0, 1]) == pytest.approx(expected, rel=1e-12)
+    assert bound.evidence(1, [0], [0, 1]) / bound.scale == pytest.approx(expected, rel=1e-12)
 
 
 def test_families_of_many_configurations_are_numbered_by_rank():
@@ -163,7 +163,7 @@ def test_families_of_many_configurations_are_numbered_by_rank():
         for child, *row in own.T.tolist():
             counts[s, rows.index(tuple(row)), child] += 1
     expected = naive.shared_evidence(counts.tolist(), CONCENTRATIONS, TS)
-    assert bound.shared_score(0, parents, range(k)) == pytest.approx(expected, rel=1e-10)
+    assert bound.evidence(0, parents, range(k)) / bound.scale == pytest.approx(expected, rel=1e-10)
 
 
 def log_evidence(add, rows, concentrations, ts):

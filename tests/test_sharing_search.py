@@ -16,7 +16,7 @@ from bnmtl.progress import Reporter
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
 from bnmtl.search.graph_state import GraphState
-from bnmtl.search.multitask import search_identical
+from bnmtl.search.one_graph import search_identical
 from bnmtl.search.problem import JointProblem, TaskProblem
 from bnmtl.search.ties import Ties
 from bnmtl.tasks import encode

@@ -170,7 +170,7 @@ def _view(dtype, n_dimensions):
 
 
 ints, ints2, ints3 = (_view(numba.types.int64, n) for n in (1, 2, 3))
-floats, floats2 = _view(numba.types.float64, 1), _view(numba.types.float64, 2)
+floats, floats2, floats3 = (_view(numba.types.float64, n) for n in (1, 2, 3))
 flags, flags2, flags3 = (_view(numba.types.bool_, n) for n in (1, 2, 3))
 codes_of, rows_of, words = (
     _view(dtype, 1) for dtype in (numba.types.uint8, numba.types.uint32, numba.types.uint64)

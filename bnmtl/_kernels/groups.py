@@ -15,11 +15,11 @@ import math
 
 import numpy as np
 
-from bnmtl._kernels._jit import floats, floats2, ints, ints2, kernel
+from bnmtl._kernels._jit import floats, floats2, ints, ints2, kernel, popcount
 from bnmtl._kernels.partition import PARTITION
 from bnmtl._kernels.terms import add_mixture_terms, log_gamma
 
-MOST_EXACT = 8
+MOST_EXACT = 9
 BEAM = 24
 # Logarithms of weights are kept below this, so that products of them are finite.
 LARGEST_WEIGHT = 100.0
@@ -104,6 +104,12 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
 
 
 @kernel
+def size_of(group):
+    """Number of tasks of a set."""
+    return np.int64(popcount(np.uint64(group)))
+
+
+@kernel
 def log_evidence(terms, owners, bases, scratch, counts, r, concentrations, scale, values):
     """Write the log evidence of counts under each concentration."""
     total = ints(scratch, N_COUNTS)
@@ -154,6 +160,15 @@ def add_all_partitions(terms, owners, bases, scratch, m, r, concentrations, part
 
 
 @kernel
+def sum_all_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
+    """Sums over the partitions of all sets of the m tasks."""
+    weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
+    weights, sums = floats2(scratch, WEIGHTS_OF), floats2(scratch, SUMS)
+    for members in range(1, np.int64(1) << m):
+        add_partitions(weights, sums, members, sums.shape[1])
+
+
+@kernel
 def log_sum(scratch, members, size, t, c, n_c, scale):
     """Log evidence of a set of tasks of that size, given its sum over partitions."""
     value = math.log(floats2(scratch, SUMS)[members, t * n_c + c])
@@ -182,9 +197,7 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
     for group in range(1, full + 1):
         rest = group & (group - 1)
         first = group ^ rest
-        i = np.int64(0)
-        while (first >> i) != 1:
-            i += 1
+        i = size_of(first - 1)
         for state in range(r):
             merged[group, state] = merged[rest, state] + counts[i, state]
         if rest == 0:
@@ -199,11 +212,9 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
     else:
         gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale)
     for group in range(1, full + 1):
-        orders, size, left = 1.0, np.int64(0), group
-        while left:
-            left &= left - 1
-            orders *= max(size, 1)
-            size += 1
+        orders = 1.0
+        for before in range(2, size_of(group)):
+            orders *= before
         own_weights = weights[group]
         for c in range(n_c):
             own_weights[c] *= orders
@@ -218,10 +229,7 @@ def gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale):
     merged, apart, own = ints2(scratch, MERGED), ints2(scratch, APART), ints(scratch, EVIDENCE)
     weights, shifts = floats2(scratch, WEIGHTS_OF), floats(scratch, SHIFTS)
     for group in range(1, full + 1):
-        size, left = np.int64(0), group
-        while left:
-            left &= left - 1
-            size += 1
+        size = size_of(group)
         log_evidence(terms, owners, bases, scratch, merged[group], r, concentrations, scale, own)
         for c in range(concentrations.size):
             gain = (own[c] - apart[group, c]) / scale
@@ -229,10 +237,7 @@ def gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale):
             if gain > LARGEST_WEIGHT:
                 shifts[c] = max(shifts[c], gain / size)
     for group in range(1, full + 1):
-        size, left = np.int64(0), group
-        while left:
-            left &= left - 1
-            size += 1
+        size = size_of(group)
         for c in range(concentrations.size):
             weights[group, c] = math.exp(weights[group, c] - size * shifts[c])
 

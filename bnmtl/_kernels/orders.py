@@ -11,7 +11,7 @@ from bnmtl._kernels._jit import flags, flags2, floats, ints, kernel
 from bnmtl._kernels.changes import draw
 from bnmtl._kernels.climbing import climb, refresh_touched, start_at, tabu_walk
 from bnmtl._kernels.dags import total_score
-from bnmtl._kernels.remembered import hold_family, remember, score_of
+from bnmtl._kernels.remembered import hold_family, know, remember, score_of
 from bnmtl._kernels.scoring import ASKED, COUNTERS, WAITING
 from bnmtl._kernels.trees import BEFORE, IS_HELD, MATTERS, RELATED, TOLERANCE
 
@@ -293,6 +293,18 @@ def search_orders(
         score_all(engine, scratch, tasks, shared, tree, order, position, scores)
         begin(walk, random)
     return improve(engine, scratch, tasks, shared, tree, walk, random, most_asked)
+
+
+@kernel
+def know_families(engine, scratch, tasks, shared, tree, graphs):
+    """Remember the families of given graphs, bool (m, n, n) [graph, child, parent], of one task."""
+    for at in range(graphs.shape[0]):
+        for child in range(graphs.shape[1]):
+            # fmt: off
+            know(
+                engine, scratch, tasks, shared, tree, child, graphs[at : at + 1], -np.inf
+            )
+            # fmt: on
 
 
 @kernel

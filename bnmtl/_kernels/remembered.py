@@ -92,28 +92,39 @@ def is_marked(held, adjacency, child):
 
 
 @kernel
-def remember(engine, scratch, tasks, shared, tree, position, child, adjacency):
-    """Remember the family of ``child`` in given graphs if it beats what is found otherwise.
-
-    ``adjacency`` is bool (k, n, n) [task, child, parent]; all parents stand before the child.
-    """
-    otherwise = score_of(engine, scratch, tasks, shared, tree, position, child)
-    held, own, n_own = flags2(tree, IS_HELD), ints2(tree, OWN), ints(tree, N_OWN)
-    hold_family(engine, scratch, tasks, shared, tree, position, child)
-    if is_marked(held, adjacency, child):
-        return
-    n_parents = 0
+def mark(tree, child, adjacency):
+    """Mark the parents of a child in given graphs in scratch; returns how many variables are."""
+    held, n_parents = flags2(tree, IS_HELD), np.int64(0)
     for v in range(held.shape[1]):
         is_parent = False
         for s in range(held.shape[0]):
             held[s, v] = adjacency[s, child, v]
             is_parent = is_parent or held[s, v]
         n_parents += is_parent
-    if n_parents > MOST_KNOWN_PARENTS:
+    return n_parents
+
+
+@kernel
+def remember(engine, scratch, tasks, shared, tree, position, child, adjacency):
+    """Remember the family of ``child`` in given graphs if it beats what is found otherwise.
+
+    ``adjacency`` is bool (k, n, n) [task, child, parent]; all parents stand before the child.
+    """
+    otherwise = score_of(engine, scratch, tasks, shared, tree, position, child)
+    hold_family(engine, scratch, tasks, shared, tree, position, child)
+    if not is_marked(flags2(tree, IS_HELD), adjacency, child):
+        know(engine, scratch, tasks, shared, tree, child, adjacency, otherwise)
+
+
+@kernel
+def know(engine, scratch, tasks, shared, tree, child, adjacency, least):
+    """Remember the family of ``child`` in given graphs if its score is more than ``least``."""
+    if mark(tree, child, adjacency) > MOST_KNOWN_PARENTS:
         return
-    list_parents(held, own, n_own)
+    held = flags2(tree, IS_HELD)
+    list_parents(held, ints2(tree, OWN), ints(tree, N_OWN))
     score = score_parents(engine, scratch, tasks, shared, tree, child)
-    if score <= otherwise + floats(shared, TOLERANCE)[0]:
+    if score <= least + floats(shared, TOLERANCE)[0]:
         return
     scores = floats2(tree, KNOWN_SCORE)[child]
     worst = 0

@@ -85,8 +85,9 @@ ENGINE = (
     ("calls", np.int64, 1),  # (2,): addresses of `gains` and of `sharing.gains_together`
     ("most_cells", np.float64, 1),  # (k,): larger families of a task are not scored
     ("partitions", np.float64, 1),  # concentrations of partitions, see ``groups``; none: no sharing
+    ("given", np.int64, 1),  # a cache of scores that hold in the place of others, or nothing
 )
-METHOD, TASK_KEYS, VARIABLE_KEYS, CHILD_KEYS, CACHE, CALLS, MOST_CELLS, PARTITIONS = range(
+METHOD, TASK_KEYS, VARIABLE_KEYS, CHILD_KEYS, CACHE, CALLS, MOST_CELLS, PARTITIONS, GIVEN = range(
     len(ROWS), len(ENGINE)
 )
 # The method: which score, its sample size, what one nat is in integers (a power of two), and from
@@ -215,7 +216,13 @@ def recall_family(engine, parents_key, child):
     """The cached local score as an integer, complexity aside, or MISSING."""
     cache = ints(engine, CACHE)
     if not by_set(np.int64(floats(engine, METHOD)[KIND])):
-        return recall(cache, parents_key ^ ints(engine, CHILD_KEYS)[child])
+        key = parents_key ^ ints(engine, CHILD_KEYS)[child]
+        given = ints(engine, GIVEN)
+        if given.size > 0:
+            value = recall(given, key)
+            if value != MISSING:
+                return value
+        return recall(cache, key)
     whole = recall(cache, parents_key ^ ints(engine, VARIABLE_KEYS)[child])
     if whole == MISSING:
         return MISSING

@@ -23,9 +23,8 @@ from bnmtl._kernels.groups import (
     SUMS,
     TOTALS,
     WEIGHTS_OF,
-    add_partitions,
     log_sum,
-    weigh_groups,
+    sum_all_sets,
 )
 from bnmtl._kernels.probable_groups import add_probable_partitions
 
@@ -43,15 +42,6 @@ def take_active(scratch, counts, active, left_out):
             active[m] = s
             m += 1
     return m
-
-
-@kernel
-def sum_all_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
-    """Sums over the partitions of all sets of the m tasks."""
-    weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
-    weights, sums = floats2(scratch, WEIGHTS_OF), floats2(scratch, SUMS)
-    for members in range(1, np.int64(1) << m):
-        add_partitions(weights, sums, members, sums.shape[1])
 
 
 @kernel

@@ -89,7 +89,8 @@ def shared_value(engine, scratch, n_members, child, parents, n_parents, v):
     from the same blocks of rows.
     """
     if n_members == 1:
-        return own_value(engine, scratch, child, parents, n_parents, v)
+        s = ints(scratch, MEMBERS_OF)[0]
+        return own_value(engine, scratch, s, child, parents, n_parents, v)
     variable_keys = ints(engine, VARIABLE_KEYS)
     counters, cache = ints(scratch, COUNTERS), ints(engine, CACHE)
     rows_key = set_key(engine, scratch, n_members) ^ ints(engine, CHILD_KEYS)[child]
@@ -117,9 +118,8 @@ def shared_value(engine, scratch, n_members, child, parents, n_parents, v):
 
 
 @kernel
-def own_value(engine, scratch, child, parents, n_parents, v):
-    """Local score of the only member, as an integer."""
-    s = ints(scratch, MEMBERS_OF)[0]
+def own_value(engine, scratch, s, child, parents, n_parents, v):
+    """Local score of a family of one task, as an integer; ``v`` as in `shared_value`."""
     if v < 0:
         return family_value(engine, scratch, s, child, parents, n_parents)
     family, end = ints(scratch, CUT), np.int64(0)

@@ -3,9 +3,9 @@
 import numpy as np
 
 from bnmtl.graphs import from_adjacency
-from bnmtl.learners.base import Learner, common_parameters
+from bnmtl.learners.base import TABLE_SHARING, Learner, common_parameters
 from bnmtl.search.constraints import is_by_task
-from bnmtl.search.multitask import search_identical, search_task, search_tasks
+from bnmtl.search.one_graph import search_identical, search_task, search_tasks
 from bnmtl.search.problem import JointProblem
 from bnmtl.tasks import Task, Tasks
 
@@ -67,18 +67,21 @@ class SingleTaskLearner(Learner):
 class IdenticalLearner(Learner):
     __doc__ = f"""Learn one graph for all tasks, each task with its own probabilities.
 
-    Maximizes log P(G) + sum over tasks of log P(data | G restricted to the task's variables).
+    Maximizes log P(G) + log P(data of all tasks | G, restricted to each task's variables).
 
     Parameters
     ----------
+    {TABLE_SHARING}
     {common_parameters(_START_UNION)}
 
     Attributes
     ----------
     graph_ : networkx.DiGraph
         The one graph, over the union of the variables.
-    configuration_, networks_, score_, task_scores_, arcs_, tasks_, families_, arc_probability_
+    configuration_, networks_, arcs_, tasks_, families_, arc_probability_
         As in `SingleTaskLearner`; the graphs are ``graph_`` restricted to each task.
+    score_, task_scores_, borrowed_
+        As in `MultitaskLearner`.
 
     References
     ----------
@@ -93,6 +96,58 @@ class IdenticalLearner(Learner):
     >>> learner.configuration_["task1"].edges == learner.configuration_["task3"].edges
     True
     """
+
+    def __init__(
+        self,
+        score=None,
+        structure_prior="auto",
+        table_sharing="auto",
+        required=(),
+        forbidden=(),
+        tiers=None,
+        search="orders",
+        n_starts=None,
+        iterations=None,
+        restarts=100,
+        perturb=10,
+        tabu=10,
+        max_parents=None,
+        max_cells=None,
+        max_families=None,
+        time_limit=None,
+        cache_size=200,
+        start=None,
+        missing="error",
+        parameter_sample_size="auto",
+        random_state=None,
+        n_jobs=None,
+        progress=False,
+    ):
+        super().__init__(
+            score=score,
+            structure_prior=structure_prior,
+            required=required,
+            forbidden=forbidden,
+            tiers=tiers,
+            search=search,
+            n_starts=n_starts,
+            iterations=iterations,
+            restarts=restarts,
+            perturb=perturb,
+            tabu=tabu,
+            max_parents=max_parents,
+            max_cells=max_cells,
+            max_families=max_families,
+            time_limit=time_limit,
+            cache_size=cache_size,
+            start=start,
+            missing=missing,
+            parameter_sample_size=parameter_sample_size,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+        self.table_sharing = table_sharing
 
     def _n_varying(self, tasks):
         varying = {v for task in tasks.values() for v in set(task.variables) - set(task.constant)}
@@ -109,9 +164,9 @@ class IdenticalLearner(Learner):
             _refuse_mapping("start", self.start, "IdenticalLearner", "a graph")
             own = self._start_matrices(tasks, problems, self.start)
             start = joint.spread(own).any(axis=0)
-        matrix, scores = search_identical(joint, start, effort, report)
+        matrix, score, task_scores = search_identical(joint, start, effort, report)
         matrices = [joint.restrict(s, matrix) for s in range(len(problems))]
-        self._publish(tasks, problems, matrices, sum(scores), scores)
+        self._publish(tasks, problems, matrices, score, task_scores)
         self.graph_ = from_adjacency(matrix, joint.variables)
 
 

@@ -14,8 +14,10 @@ from bnmtl.learners.arcs import arc_table
 from bnmtl.learners.demands import start_matrices, structure_priors
 from bnmtl.learners.sparsity import arc_probabilities, auto_prior
 from bnmtl.networks import BayesNet
+from bnmtl.networks.several import networks_of
+from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.progress import Reporter
-from bnmtl.scores import LogLikelihood, MixedDirichlet, Score
+from bnmtl.scores import PARTITIONS, LogLikelihood, MixedDirichlet, Score
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import SEARCHES, Effort
 from bnmtl.search.problem import TaskProblem
@@ -90,8 +92,18 @@ def common_parameters(start):
         tuple."""
 
 
+TABLE_SHARING = """table_sharing : "auto" or None, default="auto"
+        Whether tasks may have probability tables in common, row by row, as much as their counts
+        ask for: under `MixedDirichlet` tasks are then scored together, and under any score the
+        tables of `networks_` borrow from other tasks unless ``parameter_sample_size`` is a number.
+        None gives every task its own. With one task it makes no difference."""
+
+
 class Learner(BaseEstimator):
     """Base of all learners; subclasses find the graphs."""
+
+    # Of learners that have no such parameter.
+    table_sharing = None
 
     # Single-task graphs by their rows, set where learners with the same parameters share them.
     _known = None
@@ -280,6 +292,10 @@ class Learner(BaseEstimator):
                 "`max_parents`; set it, or take BIC() or MixedDirichlet()."
             )
         check_size("parameter_sample_size", self.parameter_sample_size)
+        if self.table_sharing is not None and (
+            not isinstance(self.table_sharing, str) or self.table_sharing != "auto"
+        ):
+            raise ValueError(f'`table_sharing` must be "auto" or None, got {self.table_sharing!r}.')
 
     def _all_rows(self, tasks):
         """The tasks on whose rows demands are checked."""
@@ -288,6 +304,16 @@ class Learner(BaseEstimator):
     def used_score(self):
         """The score that `fit` takes."""
         return MixedDirichlet() if self.score is None else self.score
+
+    def shares_tables(self, tasks):
+        """Whether the tables of these tasks' networks borrow from each other."""
+        own_size = isinstance(self.parameter_sample_size, numbers.Real)
+        return self.table_sharing is not None and not own_size and len(tasks) > 1
+
+    def _partitions(self, tasks):
+        """Concentrations of partitions that the score is to take, none for tables of their own."""
+        is_shared = self.table_sharing is not None and len(tasks) > 1
+        return PARTITIONS if is_shared and isinstance(self.used_score(), MixedDirichlet) else ()
 
     def _structure_priors(self, tasks):
         """The structure prior of every task, by name; sparsity is judged by all of its rows."""
@@ -321,6 +347,7 @@ class Learner(BaseEstimator):
             self._structure_priors(tasks),
             cache_size=self.cache_size,
             max_cells=self.max_cells,
+            partitions=self._partitions(tasks),
         )
         effort.bounds.append(problems[0].scores.bound)
         return problems
@@ -337,22 +364,42 @@ class Learner(BaseEstimator):
     @cached_property
     def arcs_(self):
         """One row per arc and task, made when it is asked for first; see `arc_table`."""
-        if not hasattr(self, "tasks_"):
-            raise AttributeError(f"`arcs_` is there after `fit` of the {type(self).__name__}.")
-        score, max_cells = self._scored_by
-        bound = score.bind_all(list(self.tasks_.values()), max_cells=max_cells)
+        self._check_fitted("arcs_")
+        score, limits = self._scored_by
+        bound = score.bind_all(list(self.tasks_.values()), **limits)
         return arc_table(self.configuration_, self.tasks_, bound)
 
     @cached_property
     def networks_(self):
         """The learned graphs with probability tables, made when they are asked for first."""
-        if not hasattr(self, "tasks_"):
-            raise AttributeError(f"`networks_` is there after `fit` of the {type(self).__name__}.")
-        sources, size = self._tables_of
+        self._check_fitted("networks_")
+        sources, size, is_shared = self._tables_of
+        if is_shared:
+            return networks_of(self.configuration_, sources, self._fitted_tables.tables)
         return {
             name: BayesNet.fit(graph, sources[name], size)
             for name, graph in self.configuration_.items()
         }
+
+    @cached_property
+    def borrowed_(self):
+        """How many rows of other tasks count for each table, made when asked for first.
+
+        A data frame with columns task, variable, source and rows; empty where tables are the tasks'
+        own.
+        """
+        self._check_fitted("borrowed_")
+        return self._fitted_tables.borrowed
+
+    @cached_property
+    def _fitted_tables(self):
+        """Tables that borrow from each other; of tasks with tables of their own none do."""
+        sources, _, is_shared = self._tables_of
+        return fit_tables(self.configuration_ if is_shared else {}, sources)
+
+    def _check_fitted(self, name):
+        if not hasattr(self, "tasks_"):
+            raise AttributeError(f"`{name}` is there after `fit` of the {type(self).__name__}.")
 
     def _publish(self, tasks, problems, matrices, score, task_scores, parameters_from=None):
         """Set the learned attributes from the adjacency matrices."""
@@ -364,10 +411,11 @@ class Learner(BaseEstimator):
             for problem, matrix in zip(problems, matrices, strict=True)
         )
         sources = tasks if parameters_from is None else parameters_from
-        self._tables_of = sources, self.parameter_sample_size
-        self._scored_by = self.used_score(), self.max_cells
+        self._tables_of = sources, self.parameter_sample_size, self.shares_tables(tasks)
+        limits = {"max_cells": self.max_cells, "partitions": self._partitions(tasks)}
+        self._scored_by = self.used_score(), limits
         # Of an earlier fit.
-        for name in ("arcs_", "networks_"):
+        for name in ("arcs_", "networks_", "borrowed_", "_fitted_tables"):
             self.__dict__.pop(name, None)
         chances = arc_probabilities(self._structure_priors(tasks), tasks)
         chances = np.array([chances[name] for name in tasks.names])

@@ -16,7 +16,8 @@ from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior
 from bnmtl.progress import Reporter
 from bnmtl.search.constraints import is_by_task
-from bnmtl.search.multitask import MultitaskSearch, Solution
+from bnmtl.search.multitask import Solution
+from bnmtl.search.shared_multitask import search_over
 
 __all__ = [
     "apart",
@@ -143,7 +144,7 @@ def with_graphs(learner, configuration):
     ]
     if isinstance(learner, MultitaskLearner):
         prior = as_chosen(learner).prior
-        search = MultitaskSearch(problems, other._effort(), Reporter(False))
+        search = search_over(problems, other._effort(), Reporter(False))
         given = Solution(matrices, 0.0, [], "given", {})
         scored = search.scored(PairedPrior() if prior is None else prior, given, problems)
         other._publish(tasks, problems, matrices, scored.score, scored.task_scores)

@@ -9,9 +9,9 @@ from bnmtl.graphs import from_adjacency
 from bnmtl.held_out import HeldOut, held_out_rows, parted
 from bnmtl.progress import Reporter
 from bnmtl.search.effort import in_parallel
-from bnmtl.search.multitask import MultitaskSearch
 from bnmtl.search.path import greedy_path
 from bnmtl.search.problem import NoCommonGraph
+from bnmtl.search.shared_multitask import search_over
 
 __all__ = ["Fold", "penalty_scores", "score_folds"]
 
@@ -93,7 +93,7 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
             stopped.update(own.stopped)
             return _without_arcs(learner, train, test, held_out, len(priors), posterior)
         problems = learner._problems(train, own, constraints)
-        search = MultitaskSearch(problems, own, Reporter(False))
+        search = search_over(problems, own, Reporter(False))
         path = _path(learner, search, priors, given, own)
         by_task = {
             s: HeldOut(train[name], test[name], learner.parameter_sample_size)

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 
 import networkx as nx
 
-from bnmtl.learners.base import Learner, common_parameters
+from bnmtl.learners.base import TABLE_SHARING, Learner, common_parameters
 from bnmtl.learners.demands import check_names, start_matrices
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior, check_prior
-from bnmtl.search.multitask import STARTS, MultitaskSearch
+from bnmtl.search.multitask import STARTS
+from bnmtl.search.shared_multitask import search_over
 
 START = """"single-task", "identical", "empty", "orders", a graph for all tasks or a mapping
         task -> graph; None tries the first four and keeps the best score. "orders" is a search over
@@ -31,6 +32,7 @@ class MultitaskLearner(Learner):
         None is `PairedPrior()`. With penalty 0 the result is the single-task result. A coupling of
         your own offers ``log_coupling(states, pair=None, tasks=None)``, never above 0, and
         optionally ``structure_weights(pair, tasks)``.
+    {TABLE_SHARING}
     {common_parameters(START)}
 
     Attributes
@@ -80,6 +82,7 @@ class MultitaskLearner(Learner):
         prior=None,
         score=None,
         structure_prior="auto",
+        table_sharing="auto",
         required=(),
         forbidden=(),
         tiers=None,
@@ -126,6 +129,7 @@ class MultitaskLearner(Learner):
             progress=progress,
         )
         self.prior = prior
+        self.table_sharing = table_sharing
 
     def check_parameters(self):
         super().check_parameters()
@@ -136,7 +140,7 @@ class MultitaskLearner(Learner):
         prior = PairedPrior() if self.prior is None else self.prior
         check_prior_names(prior, tasks)
         problems = self._problems(tasks, effort)
-        search = MultitaskSearch(problems, effort, report)
+        search = search_over(problems, effort, report)
         given = self._given_starts(tasks, problems)
         names = None if given else self._start_names()
         if names == ("orders",):

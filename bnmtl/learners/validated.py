@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from bnmtl.graphs import from_adjacency
 from bnmtl.held_out import HeldOut, check_sample_size, default_folds, held_out_rows, parted
-from bnmtl.learners.base import common_parameters
+from bnmtl.learners.base import TABLE_SHARING, common_parameters
 from bnmtl.learners.folds import penalty_scores, score_folds
 from bnmtl.learners.multitask import START, MultitaskLearner, check_prior_names
 from bnmtl.penalty import RULES, chosen_penalty, paired_errors, penalty_grid
@@ -18,10 +18,10 @@ from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.priors.listed import read_penalties
 from bnmtl.progress import Reporter
 from bnmtl.search.constraints import is_by_task
-from bnmtl.search.multitask import MultitaskSearch
 from bnmtl.search.path import complete, solve_path
 from bnmtl.search.posterior import log_posterior
 from bnmtl.search.problem import Couplings, NoCommonGraph
+from bnmtl.search.shared_multitask import search_over
 
 # Parameters that change how long a fit takes and what is seen of it.
 _WITHOUT_EFFECT = {"time_limit", "n_jobs", "progress"}
@@ -54,6 +54,7 @@ class MultitaskLearnerCV(MultitaskLearner):
     rule : {{"best", "one-standard-error"}}, default="best"
         What folds choose: the penalty that predicts held-out rows best, or the largest one within
         one standard error of it (of the differences between folds).
+    {TABLE_SHARING}
     {common_parameters(START)}
 
     Attributes
@@ -106,6 +107,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         rule="best",
         score=None,
         structure_prior="auto",
+        table_sharing="auto",
         required=(),
         forbidden=(),
         tiers=None,
@@ -131,6 +133,7 @@ class MultitaskLearnerCV(MultitaskLearner):
             prior=prior,
             score=score,
             structure_prior=structure_prior,
+            table_sharing=table_sharing,
             required=required,
             forbidden=forbidden,
             tiers=tiers,
@@ -206,7 +209,7 @@ class MultitaskLearnerCV(MultitaskLearner):
             check_prior_names(prior, tasks)
         self._check_choice(tasks)
         problems = self._problems(tasks, effort)
-        whole = MultitaskSearch(problems, effort.share(0.6), report)
+        whole = search_over(problems, effort.share(0.6), report)
         priors = self._possible(whole, priors)
         given = self._given_starts(tasks, problems)
         names = None if given else self._start_names()
@@ -298,7 +301,7 @@ class MultitaskLearnerCV(MultitaskLearner):
     def _on(self, train, problems, effort, report):
         """A search on some of the rows, under the constraints of all."""
         constraints = {problem.name: problem.constraints for problem in problems}
-        return MultitaskSearch(self._problems(train, effort, constraints), effort, report)
+        return search_over(self._problems(train, effort, constraints), effort, report)
 
     def _predicted(self, train, test, solutions):
         """Mean over tasks of the mean log-likelihood of their held-out rows, for each solution."""
@@ -311,8 +314,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         How sparse graphs are is part of it: the probability of an arc is learned with the penalty,
         in the place of the automatic or the uniform structure prior. Priors that are given stay.
         """
-        pairs = list(zip(search.problems, solution.matrices, strict=True))
-        data = sum(problem.scores.score(matrix) for problem, matrix in pairs)
+        data = search.evidence(solution.matrices)
         couplings = Couplings(prior, search.joint)
         matrices = search.joint.spread(solution.matrices)
         terms = None if self.learns_sparsity() else search.joint.arc_terms
@@ -364,7 +366,7 @@ class MultitaskLearnerCV(MultitaskLearner):
 
     def possible_priors(self, problems, effort):
         """The prior at each penalty that the tasks' demands allow, the largest penalty first."""
-        return self._possible(MultitaskSearch(problems, effort, Reporter(False)), self._priors())
+        return self._possible(search_over(problems, effort, Reporter(False)), self._priors())
 
     def _possible(self, search, priors):
         """The priors without those of the default grid that contradict required arcs."""

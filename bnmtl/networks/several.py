@@ -7,7 +7,7 @@ from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.tasks import encode
 from bnmtl.tasks.wording import listed
 
-__all__ = ["fit_networks"]
+__all__ = ["fit_networks", "networks_of"]
 
 
 def fit_networks(configuration, tasks, sharing="auto"):
@@ -43,7 +43,7 @@ def fit_networks(configuration, tasks, sharing="auto"):
     -----
     Two kinds of priors are averaged, each counting by the probability of every task's counts given
     those of the other tasks. Under the first, the tasks are partitioned into groups by a Chinese
-    restaurant process, all partitions being summed over (of more than eight tasks with rows the
+    restaurant process, all partitions being summed over (of more than nine tasks with rows the
     most probable ones). Under the second, a row has the mean of the other tasks as its prior mean.
 
     Examples
@@ -80,10 +80,25 @@ def fit_networks(configuration, tasks, sharing="auto"):
             )
     if sharing is None:
         return {name: BayesNet.fit(graph, encoded[name]) for name, graph in configuration.items()}
-    tables = fit_tables(configuration, encoded).tables
+    return networks_of(configuration, encoded, fit_tables(configuration, encoded).tables)
+
+
+def networks_of(configuration, tasks, tables):
+    """Networks of given graphs and tables.
+
+    Parameters
+    ----------
+    configuration : mapping task -> networkx.DiGraph
+    tasks : Tasks
+    tables : mapping task -> dict variable -> float array
+
+    Returns
+    -------
+    dict task -> BayesNet
+    """
     return {
         name: BayesNet._estimated(
-            graph, {variable: encoded.states[variable] for variable in graph}, tables[name]
+            graph, {variable: tasks.states[variable] for variable in graph}, tables[name]
         )
         for name, graph in configuration.items()
     }

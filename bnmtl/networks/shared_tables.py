@@ -150,7 +150,7 @@ def share(counts):
 
     Notes
     -----
-    Averages over components and partitions, in closed form; of more than eight tasks with counts in
+    Averages over components and partitions, in closed form; of more than nine tasks with counts in
     a row the most probable partitions only.
     """
     counts = np.ascontiguousarray(np.swapaxes(counts, 0, 1), dtype=np.int64)

@@ -1,6 +1,6 @@
 """Decomposable network scores: public score objects, and scores bound to the rows of tasks."""
 
-from bnmtl.scores.bound import BoundScore, BoundTasks
+from bnmtl.scores.bound import PARTITIONS, BoundScore, BoundTasks
 from bnmtl.scores.decomposable import (
     AIC,
     BIC,
@@ -18,6 +18,7 @@ __all__ = [
     "BIC",
     "CONCENTRATIONS",
     "K2",
+    "PARTITIONS",
     "BDeu",
     "BDs",
     "BoundScore",

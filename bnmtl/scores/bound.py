@@ -13,8 +13,14 @@ from bnmtl.scores.packing import most_cells, packed
 
 MEGABYTE = 1 << 20
 DEFAULT_CACHE = 200.0
+# Concentrations of the partitions of tasks where tables are shared: from tasks that all have one
+# table to each with its own.
+PARTITIONS = (0.1, 0.5, 2.0, 10.0)
 # Slots of a first cache: it grows with what is put into it.
 FEWEST_SLOTS = 1 << 12
+# Numbers for each family, at least, in a cache of which nothing may be lost: its buckets stay
+# nearly empty.
+_GIVEN_SLOTS = 32
 
 
 class BoundTasks:
@@ -87,8 +93,9 @@ class BoundTasks:
         at = self.positions[s]
         return BoundScore(self, [s], at, np.ones((1, len(at), len(at)), dtype=bool))
 
-    def of_all(self, members, usable):
-        """The sum of the scores of some tasks on the index of all variables.
+    def of_all(self, members, usable, shares_tables=True):
+        """The score of some tasks on the index of all variables: the sum of their own, or, where
+        tables are shared, that of all together.
 
         Parameters
         ----------
@@ -96,11 +103,14 @@ class BoundTasks:
         usable : bool array of shape (len(members), n, n)
             [s, a, b] true where a may be a parent of b in that task; parents that may not are left
             out of the family there.
+        shares_tables : bool, default=True
+            False takes the sum all the same.
         """
-        return BoundScore(self, members, np.arange(len(self.variables)), usable, is_joint=True)
+        at = np.arange(len(self.variables))
+        return BoundScore(self, members, at, usable, "whole" if shares_tables else "summed")
 
-    def shared_score(self, child, parents, tasks):
-        """Score of a family over some tasks that may have its table in common.
+    def evidence(self, child, parents, tasks):
+        """Evidence of a family over some tasks that may have its table in common.
 
         Parameters
         ----------
@@ -109,6 +119,11 @@ class BoundTasks:
         parents : iterable of int
         tasks : iterable of int
             All of them have the child and the parents.
+
+        Returns
+        -------
+        int
+            Log evidence in units of which a nat has `scale`.
         """
         tasks = sorted(tasks)
         held = np.array(sorted(parents), np.int64)
@@ -118,16 +133,26 @@ class BoundTasks:
             value = sharing.shared_value(
                 engine.table, scratch.table, len(tasks), child, held, len(held), -1
             )
-        return value / self._method[scoring.SCALE]
+        return int(value)
+
+    @property
+    def scale(self):
+        """What one nat is in integers."""
+        return self._method[scoring.SCALE]
 
     @cached_property
     def whole(self):
         """One engine for all tasks and variables, so that kernels can work on any of them."""
         return self.engine(range(len(self.positions)), np.arange(len(self.variables)))
 
+    @cached_property
+    def summed(self):
+        """The same without tables in common."""
+        return self.whole.replaced(partitions=np.zeros(0)) if self.shares_tables else self.whole
+
     def __getstate__(self):
         """What another process needs: its cache and its memory for threads are its own."""
-        own = {"_lock", "_idle", "_slots", "whole"}
+        own = {"_lock", "_idle", "_slots", "whole", "summed"}
         return {name: value for name, value in self.__dict__.items() if name not in own}
 
     def __setstate__(self, state):
@@ -154,6 +179,7 @@ class BoundTasks:
             method=self._method,
             most_cells=self._most_cells[tasks],
             partitions=self._partitions,
+            given=np.zeros(0, np.int64),
             task_keys=task_keys[tasks],
             variable_keys=variable_keys[positions],
             child_keys=child_keys[positions],
@@ -166,6 +192,16 @@ class BoundTasks:
         if engine.cache is self._slots:
             return engine
         return engine.replaced(cache=self._slots)
+
+    @property
+    def concentrations(self):
+        """Concentrations of the cells of a mixture."""
+        return self._method[scoring.CONCENTRATIONS :]
+
+    @property
+    def partitions(self):
+        """Concentrations of the partitions of tasks that share a table."""
+        return self._partitions
 
     @property
     def shares_tables(self):
@@ -245,25 +281,46 @@ class BoundScore:
         [s, a, b] true where a may be a parent of b in that task.
     """
 
-    def __init__(self, bound, tasks, positions, usable, is_joint=False):
+    def __init__(self, bound, tasks, positions, usable, among=None):
         self.bound = bound
         self.tasks = tasks
         self.n_variables = len(positions)
-        self.members = np.array(tasks) if is_joint else np.array([0])
+        self.members = np.array([0]) if among is None else np.array(tasks)
         self.usable = np.ascontiguousarray(usable)
         self._positions = positions
-        self._is_joint = is_joint
+        self._among = among
+        self._given = None
 
     @property
     def is_shared(self):
         """Whether its tasks may have tables in common, so that it is no sum over them."""
-        return len(self.members) > 1 and self.bound.shares_tables
+        return len(self.members) > 1 and self.engine.partitions.size > 0
 
     @cached_property
     def _engine(self):
-        return (
-            self.bound.whole if self._is_joint else self.bound.engine(self.tasks, self._positions)
-        )
+        if self._among is None:
+            engine = self.bound.engine(self.tasks, self._positions)
+        else:
+            engine = getattr(self.bound, self._among)
+        return engine if self._given is None else engine.replaced(given=self._given)
+
+    def given(self, families):
+        """The score of one task with other values for some families.
+
+        Parameters
+        ----------
+        families : list of (child, parents, value)
+            Indices, and values as of `BoundTasks.evidence`.
+        """
+        (member,), engine = self.members, self.engine
+        slots = np.zeros(_GIVEN_SLOTS << len(families).bit_length(), np.int64)
+        for child, parents, value in families:
+            key = engine.task_keys[member] ^ engine.child_keys[child]
+            key = np.bitwise_xor.reduce(engine.variable_keys[parents], initial=key)
+            cache.keep(slots, key, value)
+        other = BoundScore(self.bound, self.tasks, self._positions, self.usable, self._among)
+        other._given = slots
+        return other
 
     def __getstate__(self):
         return {name: value for name, value in self.__dict__.items() if name != "_engine"}

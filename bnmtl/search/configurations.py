@@ -57,7 +57,7 @@ class ConfigurationSearch:
         self.violated = set()
         self._solved = {}
         self._read_couplings()
-        self._queue = _PairQueue(self)
+        self._queue = PairQueue(self)
 
     def reset(self, matrices):
         """Start anew from other matrices; what stays the same need not be scored again."""
@@ -67,7 +67,7 @@ class ConfigurationSearch:
         self.log_couplings[:] = 0.0
         self.violated.clear()
         self._read_couplings()
-        self._queue = _PairQueue(self)
+        self._queue = PairQueue(self)
 
     @property
     def adjacency(self):
@@ -128,6 +128,23 @@ class ConfigurationSearch:
         best = self.ties.settled(gains, i, j).argmax(axis=1)
         improvement = float(gains[np.arange(len(gains)), best].sum())
         return improvement, members, (best - 1).astype(np.int8)
+
+    def write_optimistic_gains(self, i, optimistic):
+        """Write what pairs of variable i and another could gain at most, above the diagonal."""
+        kernels.optimistic_gains(
+            self.dags["gains"],
+            self.dags["held"],
+            self.permitted,
+            self.may_remove,
+            self.problem.takes_part,
+            i,
+            optimistic,
+        )
+
+    def given_the_others(self, s):
+        """The score of task s given the other tasks' graphs, and families that are worth more for
+        being theirs, as in `GraphState`."""
+        return self.problem.scores([s]), None
 
     def apply(self, i, j, members, states):
         """Give the pair these states."""
@@ -193,7 +210,7 @@ class ConfigurationSearch:
         self.log_couplings[i, j] = 0.0 if value == -math.inf else value
 
 
-class _PairQueue:
+class PairQueue:
     """Pairs by their optimistic improvement: what the tasks could gain if every state were legal.
 
     It bounds the true improvement from above and changes only with the families of the pair's two
@@ -260,13 +277,4 @@ class _PairQueue:
 
     def _compute(self, i):
         """Optimistic gains of all pairs that hold variable i."""
-        search = self._search
-        kernels.optimistic_gains(
-            search.dags["gains"],
-            search.dags["held"],
-            search.permitted,
-            search.may_remove,
-            search.problem.takes_part,
-            i,
-            self._optimistic,
-        )
+        self._search.write_optimistic_gains(i, self._optimistic)

@@ -22,6 +22,8 @@ class GraphState:
         Structure prior: log prior of the arc less log prior of its absence.
     dag : Arrays, default=None
         Memory to keep the graph in, see `new_dags`.
+    families : bool array of shape (m, n, n), default=None
+        [graph, child, parent] of graphs whose families a search over orders tries whole.
 
     Attributes
     ----------
@@ -35,13 +37,14 @@ class GraphState:
         Local scores that were asked for to set the graph and its pairs.
     """
 
-    def __init__(self, scores, constraints, ties, matrix, odds=None, dag=None):
+    def __init__(self, scores, constraints, ties, matrix, odds=None, dag=None, families=None):
         n = scores.n_variables
         self.scores = scores
         self.constraints = constraints
         self.may_remove = constraints.may_remove
         arcs = constraints.permitted | matrix
         self.in_pairs = np.flatnonzero(arcs.any(axis=0) | arcs.any(axis=1))
+        self.families = np.zeros((0, n, n), dtype=bool) if families is None else families
         self.asked = 0
         self.dag = new_dag(n) if dag is None else dag
         self.task = Arrays(

@@ -8,12 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from bnmtl.priors.coupling import CouplingPrior
-from bnmtl.search import exact, hill_climbing, one_by_one, orders
+from bnmtl.search import one_by_one, orders
 from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.effort import in_parallel
-from bnmtl.search.graph_state import GraphState
+from bnmtl.search.one_graph import search_common, search_graph, search_tasks
 from bnmtl.search.problem import Couplings, JointProblem, NoCommonGraph
-from bnmtl.search.settling import settle
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.seeding import generator
 
@@ -45,89 +44,6 @@ class Solution:
     start_scores: dict
 
 
-def search_task(problem, matrix, report, effort):
-    """The best graph of one task by itself.
-
-    Parameters
-    ----------
-    problem : TaskProblem
-    matrix : bool array of shape (n, n)
-        Graph to start from.
-    report : Reporter
-    effort : Effort
-
-    Returns
-    -------
-    bool array of shape (n, n)
-    """
-    empty = np.zeros_like(matrix)
-    ties = Ties(problem.variables, effort.seed, tolerance(problem.log_posterior(empty)))
-    return _search(
-        problem.state(matrix, ties), effort, problem.name, report.of("single-task", problem.name)
-    )
-
-
-def search_tasks(problems, matrices, effort, report):
-    """`search_task` for every task, in parallel, but for what is known of the same rows."""
-    # A search that was short of time may be worth repeating.
-    known = {} if effort.known is None or effort.deadline is not None else effort.known
-    keys = [(p.name, p.rows, m.tobytes()) for p, m in zip(problems, matrices, strict=True)]
-    new = [at for at, key in enumerate(keys) if key not in known]
-    for at in new:
-        n_steps = effort.n_steps(len(problems[at].variables))
-        report("single-task", problems[at].name, 0, n_steps)
-    found = in_parallel(search_task, [(problems[at], matrices[at], report) for at in new], effort)
-    for at, matrix in zip(new, found, strict=True):
-        known[keys[at]] = matrix
-    return [known[key] for key in keys]
-
-
-def search_identical(joint, matrix, effort, report):
-    """The best single graph for all tasks, over the union of their variables.
-
-    Parameters
-    ----------
-    joint : JointProblem
-    matrix : bool array of shape (n, n) or None
-        Graph to start from; None is the graph of the required arcs.
-    effort : Effort
-    report : Reporter
-
-    Returns
-    -------
-    matrix : bool array of shape (n, n)
-    task_scores : list of float
-        Each task's part of the log posterior, without its constant.
-    """
-    scores, constraints, terms = joint.identical()
-    present, absent = (sum(own[side] for own in terms) for side in (0, 1))
-    if matrix is None:
-        matrix = constraints.required
-    empty = scores.score(np.zeros_like(matrix))
-    ties = Ties(joint.variables, effort.seed, tolerance(empty))
-    state = GraphState(scores, constraints, ties, matrix, present - absent)
-    best = _search(state, effort, "identical", report.of("identical structure"))
-    own = [joint.restrict(s, best) for s in range(len(joint.tasks))]
-    priors = [float(np.where(best, *share).sum()) for share in terms]
-    pairs = zip(joint.tasks, own, priors, strict=True)
-    return best, [task.scores.score(matrix) + prior for task, matrix, prior in pairs]
-
-
-def _search(state, effort, name, report):
-    rng, budget = generator(effort.seed, name), effort.budget()
-    if effort.search == "orders":
-        iterated = effort.n_starts, effort.iterations, effort.perturb, effort.tabu
-        orders.search(state, rng, budget, *iterated, report)
-    elif effort.search == "exact":
-        exact.search(state, budget, report)
-    else:
-        hill_climbing.search(
-            state, rng, budget, effort.restarts, effort.perturb, effort.tabu, report
-        )
-    settle(state, effort.budget())
-    return state.adjacency.copy()
-
-
 class MultitaskSearch:
     """Configurations of one set of tasks under any prior; what does not depend on it is kept.
 
@@ -138,6 +54,9 @@ class MultitaskSearch:
         The searches for the starts get half of the time that is left, one after another.
     report : Reporter
     """
+
+    # The search over configurations.
+    kind = ConfigurationSearch
 
     def __init__(self, problems, effort, report):
         self.problems = problems
@@ -159,7 +78,7 @@ class MultitaskSearch:
     @cached_property
     def common(self):
         """The best single graph, on the index of the union of the variables."""
-        return search_identical(self.joint, None, self._effort.share(0.5), self._report)[0]
+        return search_common(self.joint, None, self._effort.share(0.5), self._report, False)
 
     @property
     def identical(self):
@@ -245,7 +164,7 @@ class MultitaskSearch:
         searched = itertools.count(1)
 
         def find(s, state):
-            _search(state, effort, f"{start}, {self.joint.names[s]}", None)
+            search_graph(state, effort, f"{start}, {self.joint.names[s]}", None)
             if report is not None:
                 report(f"multitask from {start}", self.joint.names[s], next(searched))
 
@@ -341,6 +260,11 @@ class MultitaskSearch:
         search.run(effort.budget(), told)
         return self._end(search)
 
+    def evidence(self, matrices):
+        """Log evidence of all tasks' rows, given their graphs."""
+        pairs = zip(self.problems, matrices, strict=True)
+        return sum(problem.scores.score(matrix) for problem, matrix in pairs)
+
     def _end(self, search):
         """Score, task scores and matrices of a configuration under search."""
         violated, score = search.score
@@ -383,9 +307,8 @@ class MultitaskSearch:
             scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
             return replace(solution, score=float(sum(scores)), task_scores=scores)
         joint = JointProblem(problems)
-        search = ConfigurationSearch(
-            joint, Couplings(prior, joint), self._ties, joint.spread(solution.matrices)
-        )
+        matrices = joint.spread(solution.matrices)
+        search = self.kind(joint, Couplings(prior, joint), self._ties, matrices)
         score, own, _ = self._end(search)
         return replace(solution, score=score, task_scores=own)
 
@@ -396,4 +319,4 @@ class MultitaskSearch:
         return isinstance(prior, CouplingPrior) and prior.is_independent()
 
     def _at(self, couplings, matrices):
-        return ConfigurationSearch(self.joint, couplings, self._ties, matrices)
+        return self.kind(self.joint, couplings, self._ties, matrices)

@@ -75,7 +75,8 @@ def given_the_others(search, s):
         permitted=constraints.permitted & (~kept | own),
         required=constraints.required | (kept & own),
     )
-    return GraphState(search.problem.scores([s]), constraints, search.ties, own, odds)
+    scores, families = search.given_the_others(s)
+    return GraphState(scores, constraints, search.ties, own, odds, families=families)
 
 
 def _alike(couplings, coupled, others):

@@ -79,6 +79,7 @@ def search(state, rng, budget, n_starts=None, iterations=None, perturb=10, tabu=
     best, tolerance = new_dag(n), task.tolerance[0]
     moves = max(MOST_MOVES, n // VARIABLES_PER_MOVE)
     with state.scores.scratch() as scratch:
+        walk.know(scratch, state.families)
         hill_climb(state, scratch, budget)
         dags.copy_dag(state.dag.table, best.table)
         climbs = Climbs(state, walk, perturb, tabu, budget)
@@ -257,6 +258,11 @@ class _Walk:
         score = orders.read_order(*self._of_kernels(scratch), self.adjacency)
         self._scores.keep_up(scratch)
         return score
+
+    def know(self, scratch, graphs):
+        """Try the families of given graphs of the only task, bool (m, n, n), whole."""
+        orders.know_families(*self._of_kernels(scratch)[:-1], graphs)
+        self._scores.keep_up(scratch)
 
     def _of_kernels(self, scratch):
         """What the kernels that improve and read an order begin with."""

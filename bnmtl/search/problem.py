@@ -135,12 +135,18 @@ class JointProblem:
             for s, task in enumerate(self.tasks)
         ]
 
-    def scores(self, members):
-        """The bound scores of some tasks added up on the union index."""
+    @property
+    def shares_tables(self):
+        """Whether tasks may have tables in common."""
+        return len(self.tasks) > 1 and self.tasks[0].scores.bound.shares_tables
+
+    def scores(self, members, shares_tables=True):
+        """The bound scores of some tasks on the union index: added up, or, where tasks may have
+        tables in common and ``shares_tables``, the evidence of them together."""
         bound = self.tasks[0].scores.bound
         indices = [self.tasks[s].scores.tasks[0] for s in members]
         usable = np.stack([self.takes_part[s] | self.constraints[s].required for s in members])
-        return bound.of_all(indices, usable)
+        return bound.of_all(indices, usable, shares_tables)
 
     def spread(self, matrices):
         """Adjacency matrices over the tasks' own variables, on the union index."""
@@ -156,8 +162,13 @@ class JointProblem:
         kept = (matrix & self.takes_part[s]) | self.constraints[s].required
         return kept[np.ix_(self.positions[s], self.positions[s])]
 
-    def identical(self):
+    def identical(self, shares_tables=True):
         """The search for one graph: constraints of all tasks and the mean of their prior terms.
+
+        Parameters
+        ----------
+        shares_tables : bool, default=True
+            As in `scores`.
 
         Returns
         -------
@@ -180,7 +191,8 @@ class JointProblem:
         self._check_common(permitted, required, limit)
         shared = np.maximum(part.sum(axis=0), 1)
         terms = [tuple(side / shared for side in own) for own in self.arc_terms]
-        return self.scores(range(len(self.tasks))), Constraints(permitted, required, limit), terms
+        scores = self.scores(range(len(self.tasks)), shares_tables)
+        return scores, Constraints(permitted, required, limit), terms
 
     def _check_common(self, permitted, required, limit):
         """Raise `NoCommonGraph` where the tasks' demands contradict one another."""

@@ -1,0 +1,230 @@
+"""Evidence of a family over every set of some tasks that may have its table in common.
+
+The sums over partitions of all sets of tasks come out of one recursion, row by row, so all sets
+cost little more than the largest one, see ``groups``. Rows are multiplied, and a logarithm is taken
+only before a product might leave the range of numbers.
+
+Data contract: as in ``sharing``; the table of `SETS` is memory of one search. A set is an int, bit
+i being the i-th of the members.
+"""
+
+import math
+
+import numpy as np
+
+from bnmtl._kernels._jit import floats, floats2, ints, ints2, kernel
+from bnmtl._kernels.cache import MISSING, keep, recall
+from bnmtl._kernels.groups import APART, COUNTS, SHIFTS, SUMS, size_of, sum_all_sets
+from bnmtl._kernels.joint_rows import BLOCK, MEMBERS_OF
+from bnmtl._kernels.partition import ARITIES
+from bnmtl._kernels.scoring import (
+    ASKED,
+    BASES,
+    CACHE,
+    CHILD_KEYS,
+    COMPUTED,
+    CONCENTRATIONS,
+    COUNTERS,
+    METHOD,
+    OWNERS,
+    PARTITIONS,
+    SCALE,
+    TASK_KEYS,
+    TERMS,
+    VARIABLE_KEYS,
+)
+from bnmtl._kernels.sharing import OF_A_SET, count_block, gather_once, own_value
+from bnmtl._kernels.terms import log_mean
+
+# Products of rows are kept below this, in nats; what a row may multiply them by at least.
+_MOST_NATS = 600.0
+_LEAST_NATS = 40.0
+_LEAST_PRODUCT = 1e-300
+
+SETS = (
+    ("totals", np.int64, 2),  # (sets, t c): log evidence of a family so far
+    ("products", np.float64, 2),  # (sets, t c): what more it is multiplied by
+    ("own", np.int64, 2),  # (k, c): log evidence of each member by itself
+    ("norms", np.float64, 2),  # (k + 1, t c): what the sums of a set of that size are divided by
+    ("range", np.float64, 1),  # (1,): nats that the products may span by now
+    ("places", np.int64, 1),  # (k,): members that have counts in a row
+)
+TOTALS_OF, PRODUCTS, OWN_EVIDENCE, NORMS, RANGE, PLACES = range(len(SETS))
+
+
+def new_sets(k, n_sets, concentrations, partitions):
+    """Memory for families of k tasks and so many of their sets, by name."""
+    tc = len(concentrations) * len(partitions)
+    norms = np.ones((k + 1, tc))
+    for m in range(k):
+        norms[m + 1] = norms[m] / np.repeat(np.array(partitions) + m, len(concentrations))
+    return {
+        "totals": np.zeros((n_sets, tc), np.int64),
+        "products": np.ones((n_sets, tc)),
+        "own": np.zeros((k, len(concentrations)), np.int64),
+        "norms": norms,
+        "range": np.zeros(1),
+        "places": np.zeros(k, np.int64),
+    }
+
+
+@kernel
+def value_sets(engine, scratch, memory, n_members, child, parents, n_parents, v, values):
+    """Write the evidence of a family over every set of the members, as integers, to ``values``.
+
+    ``v`` is one more parent, -1 if there is none; the empty set has 0.
+    """
+    members, cache = ints(scratch, MEMBERS_OF), ints(engine, CACHE)
+    variable_keys, counters = ints(engine, VARIABLE_KEYS), ints(scratch, COUNTERS)
+    rows_key = ints(engine, CHILD_KEYS)[child]
+    for at in range(n_parents):
+        rows_key ^= variable_keys[parents[at]]
+    key = rows_key if v < 0 else rows_key ^ variable_keys[v]
+    values[0] = 0
+    is_missing = False
+    for group in range(1, np.int64(1) << n_members):
+        rest = group & (group - 1)
+        if rest == 0:
+            s = members[size_of(group - 1)]
+            values[group] = own_value(engine, scratch, s, child, parents, n_parents, v)
+            continue
+        counters[ASKED] += 1
+        values[group] = recall(cache, key ^ key_of(engine, scratch, n_members, group))
+        is_missing = is_missing or values[group] == MISSING
+    if not is_missing:
+        return
+    rows_key ^= key_of(engine, scratch, n_members, (np.int64(1) << n_members) - 1)
+    n_blocks = gather_once(engine, scratch, rows_key, n_members, child, parents, n_parents)
+    begin_sets(memory, n_members)
+    arity = np.int64(1) if v < 0 else ints(engine, ARITIES)[v]
+    for block in range(n_blocks):
+        count_block(engine, scratch, n_members, child, v, block)
+        for state in range(arity):
+            multiply_by_row(engine, scratch, memory, n_members, ints(engine, ARITIES)[child], state)
+    end_sets(engine, memory, n_members)
+    totals, scale = ints2(memory, TOTALS_OF), floats(engine, METHOD)[SCALE]
+    for group in range(1, np.int64(1) << n_members):
+        if values[group] == MISSING:
+            counters[COMPUTED] += 1
+            values[group] = log_mean(totals[group], scale)
+            keep(cache, key ^ key_of(engine, scratch, n_members, group), values[group])
+
+
+@kernel
+def key_of(engine, scratch, n_members, group):
+    """As `sharing.set_key`, of a set of the members."""
+    key = OF_A_SET
+    for i in range(n_members):
+        if (group >> i) & 1:
+            key ^= ints(engine, TASK_KEYS)[ints(scratch, MEMBERS_OF)[i]]
+    return key
+
+
+@kernel
+def begin_sets(memory, n_members):
+    """Begin a family."""
+    totals, products = ints2(memory, TOTALS_OF), floats2(memory, PRODUCTS)
+    own = ints2(memory, OWN_EVIDENCE)
+    for group in range(np.int64(1) << n_members):
+        for at in range(totals.shape[1]):
+            totals[group, at] = 0
+            products[group, at] = 1.0
+    for i in range(n_members):
+        for c in range(own.shape[1]):
+            own[i, c] = 0
+    floats(memory, RANGE)[0] = 0.0
+
+
+@kernel
+def multiply_by_row(engine, scratch, memory, n_members, r, state):
+    """Multiply all sets by the row that BLOCK has for a state of the last parent, and clear it."""
+    method, partitions = floats(engine, METHOD), floats(engine, PARTITIONS)
+    counts, rows = ints2(scratch, COUNTS), ints(scratch, BLOCK)
+    places = ints(memory, PLACES)
+    begin, m = state * n_members * r, np.int64(0)
+    for i in range(n_members):
+        total = np.int64(0)
+        for k in range(r):
+            counts[m, k] = rows[begin + i * r + k]
+            rows[begin + i * r + k] = 0
+            total += counts[m, k]
+        if total > 0:
+            places[m] = i
+            m += 1
+    if m == 0:
+        return
+    concentrations, scale = method[CONCENTRATIONS:], method[SCALE]
+    # fmt: off
+    sum_all_sets(
+        ints2(scratch, TERMS), ints(scratch, OWNERS), floats(scratch, BASES), scratch, m, r,
+        concentrations, partitions, scale,
+    )
+    # fmt: on
+    apart, own = ints2(scratch, APART), ints2(memory, OWN_EVIDENCE)
+    for i in range(m):
+        for c in range(own.shape[1]):
+            own[places[i], c] += apart[np.int64(1) << i, c]
+    # No set of tasks gains more by a common row than its counts cost apart.
+    full, most = (np.int64(1) << m) - 1, 0.0
+    for c in range(own.shape[1]):
+        most = max(most, -apart[full, c] / scale + m * floats(scratch, SHIFTS)[c])
+    nats = floats(memory, RANGE)
+    if nats[0] + most + _LEAST_NATS > _MOST_NATS:
+        take_logs(memory, n_members, scale)
+    nats[0] += most + _LEAST_NATS
+    multiply(scratch, memory, n_members, m, scale)
+    if nats[0] > _MOST_NATS:
+        take_logs(memory, n_members, scale)
+
+
+@kernel
+def multiply(scratch, memory, n_members, m, scale):
+    """Multiply the product of each set by the sum over partitions of those of the m tasks with
+    counts that are in it."""
+    sums, shifts, places = floats2(scratch, SUMS), floats(scratch, SHIFTS), ints(memory, PLACES)
+    products, totals = floats2(memory, PRODUCTS), ints2(memory, TOTALS_OF)
+    norms, n_c = floats2(memory, NORMS), shifts.size
+    has_shift = False
+    for c in range(n_c):
+        has_shift = has_shift or shifts[c] != 0.0
+    for members in range(1, np.int64(1) << n_members):
+        group = np.int64(0)
+        for i in range(m):
+            group |= ((members >> places[i]) & 1) << i
+        if group & (group - 1) == 0:
+            continue
+        size = size_of(group)
+        product, factor, norm = products[members], sums[group], norms[size]
+        for at in range(product.size):
+            product[at] *= factor[at] * norm[at]
+        if has_shift:
+            for at in range(product.size):
+                totals[members, at] += np.int64(np.rint(size * shifts[at % n_c] * scale))
+
+
+@kernel
+def take_logs(memory, n_members, scale):
+    """Put the logarithms of the products into the totals."""
+    products, totals = floats2(memory, PRODUCTS), ints2(memory, TOTALS_OF)
+    for members in range(1, np.int64(1) << n_members):
+        if members & (members - 1) == 0:
+            continue
+        for at in range(products.shape[1]):
+            # What leaves the range is of a concentration that counts for nothing.
+            product = max(products[members, at], _LEAST_PRODUCT)
+            totals[members, at] += np.int64(np.rint(math.log(product) * scale))
+            products[members, at] = 1.0
+    floats(memory, RANGE)[0] = 0.0
+
+
+@kernel
+def end_sets(engine, memory, n_members):
+    """Finish a family: what its tasks' counts are worth apart is added."""
+    take_logs(memory, n_members, floats(engine, METHOD)[SCALE])
+    totals, own = ints2(memory, TOTALS_OF), ints2(memory, OWN_EVIDENCE)
+    n_c = own.shape[1]
+    for members in range(1, np.int64(1) << n_members):
+        for i in range(n_members):
+            if (members >> i) & 1:
+                for at in range(totals.shape[1]):
+                    totals[members, at] += own[i, at % n_c]

@@ -1,0 +1,319 @@
+"""What a child is worth in all tasks, by which of them take a parent, for ``search``.
+
+Tasks that may have tables in common are not scored by themselves: what a parent is worth depends on
+who else takes it. So for few tasks the worth of every set of takers is kept, and the best joint
+states of a pair of variables are found by looking at all of them.
+
+Data contract: the engine is that of all tasks, on the index of all variables; ``held`` is bool
+(k, n, n) [task, child, parent]. The table of `TAKERS` is memory of one search. A set of tasks is an
+int, bit s being task s.
+"""
+
+import numpy as np
+
+from bnmtl._kernels._jit import flags3, floats, floats2, floats3, ints, ints2, kernel
+from bnmtl._kernels.all_sets import SETS, new_sets, value_sets
+from bnmtl._kernels.joint_rows import GROUP_KEYS, GROUP_PARENTS, MEMBERS_OF
+from bnmtl._kernels.partition import ARITIES, CODE_AT
+from bnmtl._kernels.scoring import METHOD, MOST_CELLS, SCALE, VARIABLE_KEYS
+from bnmtl._kernels.sharing import shared_value
+
+TAKERS = (
+    *SETS,
+    ("without", np.int64, 1),  # (sets,): evidence of a family by the tasks that have it
+    ("with_it", np.int64, 1),  # (sets,): the same with one more parent
+    ("group", np.int64, 1),  # (k,): tasks that have the same other parents
+    ("taking", np.int64, 1),  # (k,): those of them, by place, that may take the parent
+    ("may", np.bool_, 3),  # (k, n, n): [s, b, a] whether a may be a parent of b in task s
+    ("odds", np.float64, 3),  # (k, n, n): log prior of the arc less that of its absence
+    ("worth", np.float64, 3),  # (n, n, sets): [b, a] what b is worth where a set takes a, see below
+    ("gain", np.float64, 2),  # (n, n): the most of it less what it is now
+)
+WITHOUT, WITH_IT, GROUP, TAKING, MAY, ODDS_OF, WORTH_OF, GAIN = range(len(SETS), len(TAKERS))
+
+
+def new_takers(may, odds, concentrations, partitions, n_sets):
+    """Memory for moves of tasks, by name; ``may`` and ``odds`` as in `TAKERS`.
+
+    ``n_sets`` is 2 to the power of the number of tasks, or 0 if not all sets are looked at.
+    """
+    k, n, _ = may.shape
+    return {
+        **new_sets(k, n_sets, concentrations, partitions),
+        "without": np.zeros(n_sets, np.int64),
+        "with_it": np.zeros(n_sets, np.int64),
+        "group": np.zeros(k, np.int64),
+        "taking": np.zeros(k, np.int64),
+        "may": np.ascontiguousarray(may),
+        "odds": np.ascontiguousarray(odds),
+        "worth": np.zeros((n, n, n_sets) if n_sets else (0, 0, 0)),
+        "gain": np.zeros((n, n)),
+    }
+
+
+@kernel
+def refresh_child(engine, scratch, memory, held, child):
+    """Find what a child is worth in the tasks that have it, for each variable by who takes it.
+
+    That is the evidence of all its families, and the prior odds of the arcs from the variable,
+    where the tasks of the set have the variable as a parent and no others have; -inf where a task
+    may not.
+    """
+    k, n, _ = held.shape
+    worth, gain = floats3(memory, WORTH_OF)[child], floats2(memory, GAIN)[child]
+    may = flags3(memory, MAY)
+    for v in range(n):
+        gain[v] = 0.0
+        is_looked_at, now = False, np.int64(0)
+        for s in range(k):
+            is_looked_at = is_looked_at or may[s, child, v]
+            if held[s, child, v]:
+                now |= np.int64(1) << s
+        if v == child or not is_looked_at:
+            continue
+        for takers in range(worth.shape[1]):
+            worth[v, takers] = 0.0
+        add_groups(engine, scratch, memory, held, child, v)
+        best = worth[v, now]
+        for takers in range(worth.shape[1]):
+            best = max(best, worth[v, takers])
+        gain[v] = best - worth[v, now]
+
+
+@kernel
+def list_group(engine, scratch, memory, held, child, first):
+    """List the tasks whose key in GROUP_KEYS is that of a task, in GROUP.
+
+    Returns how many they are, 0 if one of them comes before the task.
+    """
+    keys, group, n_own = ints(scratch, GROUP_KEYS), ints(memory, GROUP), np.int64(0)
+    code_at = ints2(engine, CODE_AT)
+    for s in range(held.shape[0]):
+        if code_at[s, child] < 0 or keys[s] != keys[first]:
+            continue
+        if s < first:
+            return np.int64(0)
+        group[n_own] = s
+        n_own += 1
+    return n_own
+
+
+@kernel
+def key_parents(engine, scratch, held, child, v):
+    """Write the key of the parents that each task has, ``v`` left aside, to GROUP_KEYS."""
+    keys, variable_keys = ints(scratch, GROUP_KEYS), ints(engine, VARIABLE_KEYS)
+    for s in range(held.shape[0]):
+        keys[s] = 0
+        for a in range(held.shape[2]):
+            if held[s, child, a] and a != v:
+                keys[s] ^= variable_keys[a]
+
+
+@kernel
+def list_parents_of(scratch, held, s, child, v):
+    """List the parents that a task has, ``v`` left aside, in GROUP_PARENTS; returns how many."""
+    parents, end = ints(scratch, GROUP_PARENTS), np.int64(0)
+    for a in range(held.shape[2]):
+        if held[s, child, a] and a != v:
+            parents[end] = a
+            end += 1
+    return end
+
+
+@kernel
+def add_groups(engine, scratch, memory, held, child, v):
+    """Add what the tasks are worth that have the same other parents, for every such group."""
+    key_parents(engine, scratch, held, child, v)
+    for first in range(held.shape[0]):
+        if ints2(engine, CODE_AT)[first, child] < 0:
+            continue
+        n_own = list_group(engine, scratch, memory, held, child, first)
+        if n_own > 0:
+            end = list_parents_of(scratch, held, first, child, v)
+            add_group(engine, scratch, memory, n_own, child, end, v)
+
+
+@kernel
+def add_group(engine, scratch, memory, n_own, child, n_parents, v):
+    """Add what the tasks in GROUP are worth, whose other parents are in GROUP_PARENTS."""
+    own, members = ints(memory, GROUP), ints(scratch, MEMBERS_OF)
+    parents, without = ints(scratch, GROUP_PARENTS), ints(memory, WITHOUT)
+    for i in range(n_own):
+        members[i] = own[i]
+    nothing = np.int64(-1)
+    value_sets(engine, scratch, memory, n_own, child, parents, n_parents, nothing, without)
+    n_taking = list_taking(engine, scratch, memory, n_own, child, n_parents, v)
+    with_it = ints(memory, WITH_IT)
+    value_sets(engine, scratch, memory, n_taking, child, parents, n_parents, v, with_it)
+    taking, scale = ints(memory, TAKING), floats(engine, METHOD)[SCALE]
+    worth, odds = floats3(memory, WORTH_OF)[child, v], floats3(memory, ODDS_OF)
+    for takers in range(worth.size):
+        left, taken, at, value = np.int64(0), np.int64(0), np.int64(0), 0.0
+        for i in range(n_own):
+            may_take = at < n_taking and taking[at] == i
+            if (takers >> own[i]) & 1:
+                value += odds[own[i], child, v] if may_take else -np.inf
+                taken |= np.int64(1) << at
+            else:
+                left |= np.int64(1) << i
+            at += may_take
+        if value > -np.inf:
+            worth[takers] += (without[left] + with_it[taken]) / scale + value
+        else:
+            worth[takers] = -np.inf
+
+
+@kernel
+def list_taking(engine, scratch, memory, n_own, child, n_parents, v):
+    """List those of GROUP that may take a parent, by place in TAKING and by task in MEMBERS_OF;
+    returns how many."""
+    own, taking, members = ints(memory, GROUP), ints(memory, TAKING), ints(scratch, MEMBERS_OF)
+    cells, n_taking = n_cells(engine, scratch, child, n_parents, v), np.int64(0)
+    for i in range(n_own):
+        s = own[i]
+        if flags3(memory, MAY)[s, child, v] and cells <= floats(engine, MOST_CELLS)[s]:
+            taking[n_taking] = i
+            members[n_taking] = s
+            n_taking += 1
+    return n_taking
+
+
+@kernel
+def worth_of(engine, scratch, memory, held, child, v, takes):
+    """As an entry of WORTH_OF, where the tasks that ``takes``, bool (k,), marks take a variable."""
+    odds, may, worth = floats3(memory, ODDS_OF), flags3(memory, MAY), 0.0
+    for s in range(held.shape[0]):
+        if takes[s]:
+            worth += odds[s, child, v] if may[s, child, v] else -np.inf
+    if worth == -np.inf:
+        return worth
+    key_parents(engine, scratch, held, child, v)
+    total = np.int64(0)
+    for first in range(held.shape[0]):
+        if ints2(engine, CODE_AT)[first, child] < 0:
+            continue
+        n_own = list_group(engine, scratch, memory, held, child, first)
+        if n_own == 0:
+            continue
+        end = list_parents_of(scratch, held, first, child, v)
+        for is_taking in (False, True):
+            n_members = list_members(
+                engine, scratch, memory, n_own, child, end, v, takes, is_taking
+            )
+            if n_members < 0:
+                return -np.inf
+            if n_members > 0:
+                more = v if is_taking else np.int64(-1)
+                parents = ints(scratch, GROUP_PARENTS)
+                total += shared_value(engine, scratch, n_members, child, parents, end, more)
+    return worth + total / floats(engine, METHOD)[SCALE]
+
+
+@kernel
+def list_members(engine, scratch, memory, n_own, child, n_parents, v, takes, is_taking):
+    """List those of GROUP that take a parent, or those that do not, in MEMBERS_OF; returns how
+    many, -1 if the family is too large for one that does."""
+    own, members, n_members = ints(memory, GROUP), ints(scratch, MEMBERS_OF), np.int64(0)
+    cells = n_cells(engine, scratch, child, n_parents, v)
+    for i in range(n_own):
+        s = own[i]
+        if takes[s] != is_taking:
+            continue
+        if is_taking and cells > floats(engine, MOST_CELLS)[s]:
+            return np.int64(-1)
+        members[n_members] = s
+        n_members += 1
+    return n_members
+
+
+@kernel
+def n_cells(engine, scratch, child, n_parents, v):
+    """Size of the family of a child with the parents in GROUP_PARENTS and one more."""
+    arities, parents = ints(engine, ARITIES), ints(scratch, GROUP_PARENTS)
+    cells = float(arities[child]) * arities[v]
+    for at in range(n_parents):
+        cells *= arities[parents[at]]
+    return cells
+
+
+@kernel
+def evidence_of(engine, scratch, memory, held, child):
+    """Evidence of a child's families in all tasks, in nats."""
+    members, group, total = ints(scratch, MEMBERS_OF), ints(memory, GROUP), np.int64(0)
+    nothing = np.int64(-1)
+    key_parents(engine, scratch, held, child, nothing)
+    for first in range(held.shape[0]):
+        if ints2(engine, CODE_AT)[first, child] < 0:
+            continue
+        n_own = list_group(engine, scratch, memory, held, child, first)
+        if n_own == 0:
+            continue
+        end = list_parents_of(scratch, held, first, child, nothing)
+        for i in range(n_own):
+            members[i] = group[i]
+        parents = ints(scratch, GROUP_PARENTS)
+        total += shared_value(engine, scratch, n_own, child, parents, end, nothing)
+    return total / floats(engine, METHOD)[SCALE]
+
+
+@kernel
+def best_joint_states(
+    into_j, into_i, members, fixed, allowed, log_couplings, order, tolerance, states
+):
+    """The best states of a pair (i, j) in all members at once, by looking at all of them.
+
+    Parameters
+    ----------
+    into_j, into_i : float array of shape (sets of tasks,)
+        What j is worth by who has i -> j, and i by who has j -> i.
+    members : int array of shape (m,)
+    fixed : int array of shape (2,)
+        Other tasks that have i -> j, and j -> i.
+    allowed : bool array of shape (m, 3)
+        Whether each may have the states -1, 0 and 1.
+    log_couplings : float array of shape (3**m,)
+        By the states' numbers to the base 3, the first member's counting 1.
+    order : int array of shape (3,)
+        States, as columns of ``allowed``, in the order in which they win ties.
+    tolerance : float
+    states : int8 array of shape (m,)
+        Gets the best ones.
+
+    Returns
+    -------
+    float
+        Their value, -inf where nothing is allowed.
+    """
+    m, best, best_at = members.size, -np.inf, np.int64(-1)
+    for at in range(log_couplings.size):
+        # fmt: off
+        value = value_of_states(
+            into_j, into_i, members, fixed, allowed, log_couplings, order, np.int64(at)
+        )
+        # fmt: on
+        if value > best + (0.0 if best_at < 0 else tolerance):
+            best, best_at = value, np.int64(at)
+    left = best_at
+    for i in range(m):
+        states[i] = order[left % 3] - 1 if best_at >= 0 else 0
+        left //= 3
+    return best
+
+
+@kernel
+def value_of_states(into_j, into_i, members, fixed, allowed, log_couplings, order, at):
+    """Value of the joint states of that number, its digits being places in ``order``."""
+    forward, backward, number, power = fixed[0], fixed[1], np.int64(0), np.int64(1)
+    left = at
+    for i in range(members.size):
+        state = order[left % 3]
+        left //= 3
+        if not allowed[i, state]:
+            return -np.inf
+        number += power * state
+        power *= 3
+        if state == 2:
+            forward |= np.int64(1) << members[i]
+        elif state == 0:
+            backward |= np.int64(1) << members[i]
+    return into_j[forward] + into_i[backward] + log_couplings[number]

@@ -1,0 +1,142 @@
+"""Searches for one graph: of one task, of every task by itself, of all tasks alike."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from bnmtl.search import exact, hill_climbing, orders
+from bnmtl.search.effort import in_parallel
+from bnmtl.search.graph_state import GraphState
+from bnmtl.search.settling import settle
+from bnmtl.search.ties import Ties, tolerance
+from bnmtl.seeding import generator
+
+__all__ = ["search_common", "search_graph", "search_identical", "search_task", "search_tasks"]
+
+
+def search_graph(state, effort, name, report):
+    """Improve a graph by the search that is asked for, and return it.
+
+    Parameters
+    ----------
+    state : GraphState
+        Changed in place.
+    effort : Effort
+    name : str
+        Searches of different names draw different random numbers.
+    report : Reporter or None
+
+    Returns
+    -------
+    bool array of shape (n, n)
+    """
+    rng, budget = generator(effort.seed, name), effort.budget()
+    if effort.search == "orders":
+        iterated = effort.n_starts, effort.iterations, effort.perturb, effort.tabu
+        orders.search(state, rng, budget, *iterated, report)
+    elif effort.search == "exact":
+        exact.search(state, budget, report)
+    else:
+        hill_climbing.search(
+            state, rng, budget, effort.restarts, effort.perturb, effort.tabu, report
+        )
+    settle(state, effort.budget())
+    return state.adjacency.copy()
+
+
+def search_task(problem, matrix, report, effort):
+    """The best graph of one task by itself.
+
+    Parameters
+    ----------
+    problem : TaskProblem
+    matrix : bool array of shape (n, n)
+        Graph to start from.
+    report : Reporter
+    effort : Effort
+
+    Returns
+    -------
+    bool array of shape (n, n)
+    """
+    empty = np.zeros_like(matrix)
+    ties = Ties(problem.variables, effort.seed, tolerance(problem.log_posterior(empty)))
+    return search_graph(
+        problem.state(matrix, ties), effort, problem.name, report.of("single-task", problem.name)
+    )
+
+
+def search_tasks(problems, matrices, effort, report):
+    """`search_task` for every task, in parallel, but for what is known of the same rows."""
+    # A search that was short of time may be worth repeating.
+    known = {} if effort.known is None or effort.deadline is not None else effort.known
+    keys = [(p.name, p.rows, m.tobytes()) for p, m in zip(problems, matrices, strict=True)]
+    new = [at for at, key in enumerate(keys) if key not in known]
+    for at in new:
+        n_steps = effort.n_steps(len(problems[at].variables))
+        report("single-task", problems[at].name, 0, n_steps)
+    found = in_parallel(search_task, [(problems[at], matrices[at], report) for at in new], effort)
+    for at, matrix in zip(new, found, strict=True):
+        known[keys[at]] = matrix
+    return [known[key] for key in keys]
+
+
+def search_identical(joint, matrix, effort, report):
+    """The best single graph for all tasks, over the union of their variables.
+
+    Where tasks may have tables in common, the search begins with the best graph for tables of their
+    own and has one start unless more are asked for, since every family is counted in all tasks.
+
+    Parameters
+    ----------
+    joint : JointProblem
+    matrix : bool array of shape (n, n) or None
+        Graph to start from; None is the graph of the required arcs.
+    effort : Effort
+    report : Reporter
+
+    Returns
+    -------
+    matrix : bool array of shape (n, n)
+    score : float
+        Log posterior without its constant.
+    task_scores : list of float
+        Each task's part, with tables of its own; without tables in common they sum to ``score``.
+    """
+    shares = joint.shares_tables
+    best = search_common(joint, matrix, effort.share(0.5) if shares else effort, report, False)
+    if shares:
+        best = search_common(joint, best, effort, report, True)
+    scores, _, terms = joint.identical()
+    own = [joint.restrict(s, best) for s in range(len(joint.tasks))]
+    priors = [float(np.where(best, *share).sum()) for share in terms]
+    pairs = zip(joint.tasks, own, priors, strict=True)
+    task_scores = [task.scores.score(matrix) + prior for task, matrix, prior in pairs]
+    total = scores.score(best) + sum(priors) if shares else sum(task_scores)
+    return best, total, task_scores
+
+
+def search_common(joint, matrix, effort, report, shares_tables):
+    """The best single graph for all tasks; where tables are shared, from one start if none are
+    asked for.
+
+    Parameters
+    ----------
+    joint, matrix, effort, report
+        As in `search_identical`.
+    shares_tables : bool
+        As in `JointProblem.scores`.
+
+    Returns
+    -------
+    bool array of shape (n, n)
+    """
+    if shares_tables:
+        effort = replace(effort, n_starts=effort.n_starts or 1)
+    scores, constraints, terms = joint.identical(shares_tables)
+    present, absent = (sum(own[side] for own in terms) for side in (0, 1))
+    if matrix is None:
+        matrix = constraints.required
+    ties = Ties(joint.variables, effort.seed, tolerance(scores.score(np.zeros_like(matrix))))
+    state = GraphState(scores, constraints, ties, matrix, present - absent)
+    return search_graph(state, effort, "identical", report.of("identical structure"))

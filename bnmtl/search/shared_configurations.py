@@ -1,0 +1,235 @@
+"""Greedy search over configurations whose tasks may have tables in common."""
+
+import itertools
+import math
+
+import numpy as np
+
+from bnmtl._kernels import takers as kernels
+from bnmtl._kernels._jit import Arrays
+from bnmtl._kernels.groups import MOST_EXACT
+from bnmtl.search.configurations import ConfigurationSearch
+from bnmtl.search.graph_state import by_child
+
+
+class SharedConfigurationSearch(ConfigurationSearch):
+    """A configuration under search, scored by the evidence of families over the tasks that have
+    them.
+
+    What a task gains by an arc depends on the other tasks, so the best joint states of a pair are
+    found by looking at all of them. Of more than `MOST_EXACT` tasks some are looked at: those in
+    which all tasks are alike, and those in which the tasks that gain most by themselves have an arc
+    and the others have none.
+
+    Parameters
+    ----------
+    problem, couplings, ties, matrices
+        As in `ConfigurationSearch`.
+    """
+
+    def __init__(self, problem, couplings, ties, matrices):
+        self._memory, self._scores = None, problem.scores(range(len(problem.tasks)))
+        self._has = self._scores.engine.code_at >= 0
+        self._versions = np.zeros(len(problem.variables), np.int64)
+        self._tables = {}
+        super().__init__(problem, couplings, ties, matrices)
+
+    @property
+    def score(self):
+        """(number of pairs whose coupling is -inf, log posterior of the rest)."""
+        arcs = sum(
+            float(terms[0][matrix].sum() + terms[1][~matrix].sum())
+            for terms, matrix in zip(self.arc_terms, self.adjacency, strict=True)
+        )
+        return len(self.violated), self.evidence() + arcs + float(self.log_couplings.sum())
+
+    def evidence(self):
+        """Log evidence of all tasks' data, given the graphs."""
+        engine, memory = self._scores.engine.table, self._takers().table
+        with self._scores.scratch() as scratch:
+            children = range(len(self.problem.variables))
+            return sum(
+                kernels.evidence_of(engine, scratch.table, memory, self.dags["held"], child)
+                for child in children
+            )
+
+    def solve_pair(self, i, j):
+        """Best states of one pair: (improvement, the finite part if violated; members; states)."""
+        members, coupling = self.couplings.of(i, j)
+        return self._solved_under(i, j, members, coupling)
+
+    def improve_violated(self, i, j):
+        """Best states of a pair that cannot agree now: without its coupling."""
+        members, _ = self.couplings.of(i, j)
+        return self._solved_under(i, j, members, None)
+
+    def write_optimistic_gains(self, i, optimistic):
+        """Write what pairs of variable i and another could gain at most, above the diagonal."""
+        self._versions[i] += 1
+        memory = self._takers()
+        if not len(memory.worth):
+            # No bound is known.
+            optimistic[:i, i] = optimistic[i, i + 1 :] = np.inf
+            return
+        with self._scores.scratch() as scratch:
+            kernels.refresh_child(
+                self._scores.engine.table, scratch.table, memory.table, self.dags["held"], i
+            )
+            self._scores.keep_up(scratch)
+        gains = memory.gain[i] + memory.gain[:, i]
+        optimistic[:i, i] = gains[:i]
+        optimistic[i, i + 1 :] = gains[i + 1 :]
+
+    def given_the_others(self, s):
+        """The score of task s given the other tasks' graphs, and families of theirs.
+
+        A family that others have is worth what its evidence over these gains by one task more.
+        """
+        held, own = self.dags["held"], self.dags["held"][s]
+        families = np.repeat(own[None], len(held) - 1, axis=0)
+        others, values = np.delete(np.arange(len(held)), s), []
+        for child in np.flatnonzero(self._has[s]).tolist():
+            having = {}
+            for other in others[self._has[others, child]].tolist():
+                having.setdefault(held[other, child].tobytes(), []).append(other)
+            for at, tasks in enumerate(having.values()):
+                parents = np.flatnonzero(held[tasks[0], child])
+                if not self._may_have(s, child, parents):
+                    continue
+                families[at, child] = held[tasks[0], child]
+                gain = self._scores.bound.evidence(child, parents, [*tasks, s])
+                gain -= self._scores.bound.evidence(child, parents, tasks)
+                values.append((child, parents, gain))
+        return self.problem.scores([s]).given(values), families
+
+    def _may_have(self, s, child, parents):
+        """Whether a family is within the demands on task s and not too large for its rows."""
+        chosen = np.zeros(len(self.problem.variables), dtype=bool)
+        chosen[parents] = True
+        may, required = self._takers().may[s, child], self.problem.constraints[s].required[:, child]
+        engine = self._scores.engine
+        return (
+            not (chosen & ~may).any()
+            and not (required & ~chosen).any()
+            and len(parents) <= self._most_parents[s]
+            and engine.arities[[child, *parents]].prod() <= engine.most_cells[s]
+        )
+
+    def _takers(self):
+        """Memory of the kernels."""
+        if self._memory is None:
+            odds = np.stack([present - absent for present, absent in self.arc_terms])
+            required = by_child(np.stack([one.required for one in self.problem.constraints]))
+            bound = self._scores.bound
+            self._memory = Arrays(
+                kernels.TAKERS,
+                **kernels.new_takers(
+                    self.permitted | required,
+                    by_child(odds),
+                    bound.concentrations,
+                    bound.partitions,
+                    1 << len(self.states) if len(self.states) <= MOST_EXACT else 0,
+                ),
+            )
+        return self._memory
+
+    def _solved_under(self, i, j, members, coupling):
+        """As `solve_pair` under a coupling, None for one that is 0 everywhere."""
+        gains = self._gains(i, j, members)
+        key = (gains.tobytes(), self._versions[i], self._versions[j], coupling is None)
+        if self._solved.get((i, j), (None,))[0] != key:
+            solve = self._best_of_all if len(self._memory.worth) else self._best_of_some
+            self._solved[i, j] = (key, *solve(i, j, members, gains, coupling))
+        _, states, value = self._solved[i, j]
+        return value - self.log_couplings[i, j], members, states
+
+    def _best_of_all(self, i, j, members, gains, coupling):
+        """The best joint states of a pair, and what they gain with their coupling."""
+        worth, held = self._memory.worth, self.dags["held"]
+        forward, backward = (
+            int((held[:, b, a] << np.arange(len(held))).sum()) for a, b in ((i, j), (j, i))
+        )
+        own = int((1 << members).sum())
+        states = np.zeros(len(members), np.int8)
+        value = kernels.best_joint_states(
+            worth[j, i],
+            worth[i, j],
+            members,
+            np.array([forward & ~own, backward & ~own], np.int64),
+            gains > -np.inf,
+            self._log_couplings(members, coupling),
+            np.array([1, 2, 0] if self.ties.coins[i, j] else [1, 0, 2]),
+            self.ties.tolerance,
+            states,
+        )
+        if value > -math.inf:
+            value -= worth[j, i, forward] + worth[i, j, backward]
+        return states, value
+
+    def _best_of_some(self, i, j, members, gains, coupling):
+        """As `_best_of_all`, of many tasks."""
+        best, best_value = np.zeros(len(members), np.int8), -math.inf
+        held, allowed = self.dags["held"][members], gains > -np.inf
+        now = held[:, j, i].astype(np.int8) - held[:, i, j]
+        with self._scores.scratch() as scratch:
+            before = self._worth_of_states(scratch, i, j, members, now)
+            for states in _candidates(gains, allowed, now, self.ties.coins[i, j]):
+                value = 0.0 if coupling is None else coupling.log_coupling(states)
+                if value > -math.inf:
+                    value += self._worth_of_states(scratch, i, j, members, states) - before
+                if value > best_value + (self.ties.tolerance if best_value > -math.inf else 0.0):
+                    best, best_value = states, value
+            self._scores.keep_up(scratch)
+        return best, best_value
+
+    def _worth_of_states(self, scratch, i, j, members, states):
+        """What i and j are worth in all tasks where some have these states of the pair."""
+        held, total = self.dags["held"], 0.0
+        for a, b, state in ((i, j, 1), (j, i, -1)):
+            takes = held[:, b, a].copy()
+            takes[members] = states == state
+            total += kernels.worth_of(
+                self._scores.engine.table, scratch.table, self._memory.table, held, b, a, takes
+            )
+        return total
+
+    def _log_couplings(self, members, coupling):
+        """Log couplings of all joint states of a pair, by number to the base 3."""
+        if coupling is None:
+            return np.zeros(3 ** len(members))
+        key = id(coupling)
+        if key not in self._tables:
+            states = itertools.product((-1, 0, 1), repeat=len(members))
+            table = [coupling.log_coupling(np.array(one[::-1], np.int8)) for one in states]
+            # The coupling is kept with it, so that its number stays its own.
+            self._tables[key] = coupling, np.array(table)
+        return self._tables[key][1]
+
+
+def _candidates(gains, allowed, now, is_first):
+    """Joint states of many tasks that are tried; those that come first win ties.
+
+    Parameters
+    ----------
+    gains : float array of shape (k, 3)
+        What each task gains by itself by the states -1, 0 and 1.
+    allowed : bool array of shape (k, 3)
+    now : int8 array of shape (k,)
+        The states of now, which tasks keep that may not have the others.
+    is_first : bool
+        Whether 1 comes before -1.
+
+    Yields
+    ------
+    int8 array of shape (k,)
+    """
+    rest = np.where(allowed[:, 1], 0, now).astype(np.int8)
+    yield rest
+    for state in (1, -1) if is_first else (-1, 1):
+        may = np.flatnonzero(allowed[:, 1 + state])
+        ranked = may[np.argsort(-(gains[may, 1 + state] - gains[may, 1]), kind="stable")]
+        for size in sorted({*(1 << np.arange(len(may).bit_length())).tolist(), len(may)}):
+            if 0 < size <= len(may):
+                states = rest.copy()
+                states[ranked[:size]] = state
+                yield states

@@ -1,0 +1,89 @@
+"""From task problems to the best configuration where tasks may have tables in common."""
+
+import contextlib
+from functools import cached_property
+
+from bnmtl.priors import PairedPrior
+from bnmtl.search.multitask import MultitaskSearch
+from bnmtl.search.one_graph import search_common
+from bnmtl.search.problem import Couplings, NoCommonGraph
+from bnmtl.search.shared_configurations import SharedConfigurationSearch
+
+__all__ = ["SharedMultitaskSearch", "search_over"]
+
+# The start of the solution for tables of their own.
+OWN_TABLES = "own tables"
+
+
+def search_over(problems, effort, report):
+    """The search over configurations of some tasks.
+
+    Parameters
+    ----------
+    problems : list of TaskProblem
+    effort : Effort
+    report : Reporter
+
+    Returns
+    -------
+    MultitaskSearch
+    """
+    shares_tables = len(problems) > 1 and problems[0].scores.bound.shares_tables
+    kind = SharedMultitaskSearch if shares_tables else MultitaskSearch
+    return kind(problems, effort, report)
+
+
+class SharedMultitaskSearch(MultitaskSearch):
+    """As `MultitaskSearch`, where tasks are scored together.
+
+    It begins with what is found when every task has tables of its own, and with one graph for all.
+
+    Parameters
+    ----------
+    problems, effort, report
+        As in `MultitaskSearch`.
+    """
+
+    kind = SharedConfigurationSearch
+
+    def __init__(self, problems, effort, report):
+        super().__init__(problems, effort, report)
+        self._apart = MultitaskSearch(problems, effort, report)
+
+    def is_apart(self, prior):
+        """Whether nothing couples the tasks: never, since tables do."""
+        return False
+
+    def single(self, effort=None):
+        """Adjacency matrices of the tasks learned apart, by the effort of the first call."""
+        return self._apart.single(effort)
+
+    @cached_property
+    def common(self):
+        """The best single graph, on the index of the union of the variables."""
+        effort = self._effort.share(0.5)
+        return search_common(self.joint, self._apart.common, effort, self._report, True)
+
+    def evidence(self, matrices):
+        """Log evidence of all tasks' rows, given their graphs."""
+        couplings = Couplings(PairedPrior(penalty=0), self.joint)
+        return self._at(couplings, self.joint.spread(matrices)).evidence()
+
+    def starts(self, priors, names=None):
+        """As `MultitaskSearch.starts`; by default that of its solution, and one graph for all."""
+        if names is not None:
+            return super().starts(priors, names)
+        made = {OWN_TABLES: self._apart.starts(priors)}
+        with contextlib.suppress(NoCommonGraph):
+            made["identical"] = self.identical
+        return made
+
+    def _from_start(self, couplings, name, matrices, is_only, report, effort):
+        if name == OWN_TABLES:
+            matrices = self._apart.solve(
+                couplings.prior, matrices, report, effort.share(0.5)
+            ).matrices
+        return super()._from_start(couplings, name, matrices, is_only, report, effort)
+
+    def _by_orders(self, couplings, graph, report, effort):
+        return self._apart._by_orders(couplings, graph, report, effort)
