@@ -7,12 +7,14 @@ import math
 
 import numpy as np
 
+from bnmtl.networks.shared_tables import SharedTables
 from bnmtl.parameters import family_table
 from bnmtl.seeding import generator
 from bnmtl.tasks import Tasks
 
 __all__ = [
     "HeldOut",
+    "by_learner",
     "check_sample_size",
     "default_folds",
     "held_out_rows",
@@ -159,19 +161,21 @@ class HeldOut:
         The rows that probability tables are estimated from, and those to predict.
     equivalent_sample_size : float or "auto", default="auto"
         Of the tables.
+    shared : SharedTables, default=None
+        Where the tables borrow from other tasks: those of all training rows.
     """
 
-    def __init__(self, train, test, equivalent_sample_size="auto"):
+    def __init__(self, train, test, equivalent_sample_size="auto", shared=None):
         self.variables = train.variables
         self._train, self._test = train, test
-        self._size = equivalent_sample_size
+        self._size, self._shared = equivalent_sample_size, shared
         self._index = {variable: at for at, variable in enumerate(train.variables)}
         self._known = {}
 
     def rows(self, graph):
         """Log-likelihood of each held-out row under a graph, in nats, float array.
 
-        The tables are those of `BayesNet.fit` on the training rows.
+        The tables are those of `BayesNet.fit` on the training rows, or shared ones.
         """
         return np.sum([self._family(v, sorted(graph.predecessors(v))) for v in graph], axis=0)
 
@@ -193,7 +197,29 @@ class HeldOut:
     def _log_probabilities(self, child, parents):
         at = [self._index[variable] for variable in (*parents, child)]
         shape = tuple(int(r) for r in self._train.arities[at])
-        table = family_table(child, self._train.codes[at], shape, self._size)
+        if self._shared is None:
+            table = family_table(child, self._train.codes[at], shape, self._size)
+        else:
+            table = self._shared.table(self._train.name, (*parents, child))
         with np.errstate(divide="ignore"):
             log_table = np.log(table)
         return log_table[tuple(self._test.codes[at])]
+
+
+def by_learner(learner, train, test):
+    """How well graphs predict the held-out rows of tasks, with tables as a learner makes them.
+
+    Parameters
+    ----------
+    learner : Learner
+    train, test : Tasks
+        A task may hold out no rows.
+
+    Returns
+    -------
+    dict task -> HeldOut
+        For the tasks of ``test``.
+    """
+    shared = SharedTables(train) if learner.shares_tables(train) else None
+    size = learner.parameter_sample_size
+    return {name: HeldOut(train[name], own, size, shared) for name, own in test.items()}

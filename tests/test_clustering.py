@@ -20,7 +20,7 @@ from bnmtl import (
 from bnmtl.held_out import held_out_rows, parted
 from bnmtl.learners import validated
 from bnmtl.relatedness import TaskClusterer, direct
-from bnmtl.search import one_graph
+from bnmtl.search import multitask, one_graph
 from bnmtl.tasks import Tasks, encode
 
 pytestmark = pytest.mark.beside_kernels

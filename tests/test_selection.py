@@ -27,7 +27,7 @@ from bnmtl.progress import Reporter
 from bnmtl.relatedness import TaskSelector, direct, indirect
 from bnmtl.relatedness.groups import Groups
 from bnmtl.relatedness.sizes import SizeChoice
-from bnmtl.search import one_graph
+from bnmtl.search import multitask, one_graph
 from bnmtl.tasks import Tasks, encode
 
 pytestmark = pytest.mark.beside_kernels

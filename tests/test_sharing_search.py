@@ -138,12 +138,12 @@ def test_families_that_are_too_large_are_left_out():
 
 
 @settings(max_examples=examples(15))
-@given(tasks_of(most_variables=3), st.sampled_from(["orders", "hill-climbing"]))
+@given(tasks_of(most_variables=3), st.sampled_from(["orders", "hill-climbing", "exact"]))
 def test_the_best_graph_is_found(tasks, search):
     prior = ArcPrior(probability=0.2)
     joint = joint_of(tasks, prior)
     effort = Effort(0, search=search, n_starts=3, iterations=10, restarts=20)
-    found, _ = search_identical(joint, None, effort, Reporter(False))
+    found, score, _ = search_identical(joint, None, effort, Reporter(False))
     scores, constraints, terms = joint.identical()
     present, absent = (sum(own[side] for own in terms) for side in (0, 1))
 
@@ -162,6 +162,7 @@ def test_the_best_graph_is_found(tasks, search):
             continue
         best = max(best, value(matrix))
     assert value(found) == pytest.approx(best, abs=1e-7)
+    assert score == pytest.approx(best, abs=1e-7)
 
 
 def is_circle(matrix):

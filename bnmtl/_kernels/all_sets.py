@@ -12,28 +12,24 @@ import math
 
 import numpy as np
 
-from bnmtl._kernels._jit import floats, floats2, ints, ints2, kernel
+from bnmtl._kernels._jit import call, floats, floats2, ints, ints2, kernel
 from bnmtl._kernels.cache import MISSING, keep, recall
-from bnmtl._kernels.groups import APART, COUNTS, SHIFTS, SUMS, size_of, sum_all_sets
-from bnmtl._kernels.joint_rows import BLOCK, MEMBERS_OF
+from bnmtl._kernels.groups import APART, SHIFTS, SUMS, size_of
+from bnmtl._kernels.joint_rows import MEMBERS_OF, PLACES_OF
 from bnmtl._kernels.partition import ARITIES
 from bnmtl._kernels.scoring import (
     ASKED,
-    BASES,
     CACHE,
+    CALLS,
     CHILD_KEYS,
     COMPUTED,
-    CONCENTRATIONS,
     COUNTERS,
     METHOD,
-    OWNERS,
-    PARTITIONS,
     SCALE,
     TASK_KEYS,
-    TERMS,
     VARIABLE_KEYS,
 )
-from bnmtl._kernels.sharing import OF_A_SET, count_block, gather_once, own_value
+from bnmtl._kernels.sharing import OF_A_SET, count_block, gather_once, own_value, take_block
 from bnmtl._kernels.terms import log_mean
 
 # Products of rows are kept below this, in nats; what a row may multiply them by at least.
@@ -47,9 +43,8 @@ SETS = (
     ("own", np.int64, 2),  # (k, c): log evidence of each member by itself
     ("norms", np.float64, 2),  # (k + 1, t c): what the sums of a set of that size are divided by
     ("range", np.float64, 1),  # (1,): nats that the products may span by now
-    ("places", np.int64, 1),  # (k,): members that have counts in a row
 )
-TOTALS_OF, PRODUCTS, OWN_EVIDENCE, NORMS, RANGE, PLACES = range(len(SETS))
+TOTALS_OF, PRODUCTS, OWN_EVIDENCE, NORMS, RANGE = range(len(SETS))
 
 
 def new_sets(k, n_sets, concentrations, partitions):
@@ -64,7 +59,6 @@ def new_sets(k, n_sets, concentrations, partitions):
         "own": np.zeros((k, len(concentrations)), np.int64),
         "norms": norms,
         "range": np.zeros(1),
-        "places": np.zeros(k, np.int64),
     }
 
 
@@ -137,29 +131,12 @@ def begin_sets(memory, n_members):
 
 @kernel
 def multiply_by_row(engine, scratch, memory, n_members, r, state):
-    """Multiply all sets by the row that BLOCK has for a state of the last parent, and clear it."""
-    method, partitions = floats(engine, METHOD), floats(engine, PARTITIONS)
-    counts, rows = ints2(scratch, COUNTS), ints(scratch, BLOCK)
-    places = ints(memory, PLACES)
-    begin, m = state * n_members * r, np.int64(0)
-    for i in range(n_members):
-        total = np.int64(0)
-        for k in range(r):
-            counts[m, k] = rows[begin + i * r + k]
-            rows[begin + i * r + k] = 0
-            total += counts[m, k]
-        if total > 0:
-            places[m] = i
-            m += 1
+    """Multiply all sets by the row that BLOCK has for a state of the last parent."""
+    m = take_block(scratch, n_members, r, state)
     if m == 0:
         return
-    concentrations, scale = method[CONCENTRATIONS:], method[SCALE]
-    # fmt: off
-    sum_all_sets(
-        ints2(scratch, TERMS), ints(scratch, OWNERS), floats(scratch, BASES), scratch, m, r,
-        concentrations, partitions, scale,
-    )
-    # fmt: on
+    call(ints(engine, CALLS)[2], engine, scratch, m, r, np.int64(1))
+    places, scale = ints(scratch, PLACES_OF), floats(engine, METHOD)[SCALE]
     apart, own = ints2(scratch, APART), ints2(memory, OWN_EVIDENCE)
     for i in range(m):
         for c in range(own.shape[1]):
@@ -181,7 +158,7 @@ def multiply_by_row(engine, scratch, memory, n_members, r, state):
 def multiply(scratch, memory, n_members, m, scale):
     """Multiply the product of each set by the sum over partitions of those of the m tasks with
     counts that are in it."""
-    sums, shifts, places = floats2(scratch, SUMS), floats(scratch, SHIFTS), ints(memory, PLACES)
+    sums, shifts, places = floats2(scratch, SUMS), floats(scratch, SHIFTS), ints(scratch, PLACES_OF)
     products, totals = floats2(memory, PRODUCTS), ints2(memory, TOTALS_OF)
     norms, n_c = floats2(memory, NORMS), shifts.size
     has_shift = False

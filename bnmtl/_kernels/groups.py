@@ -145,27 +145,33 @@ def know_rising(scratch, partitions):
 
 @kernel
 def add_all_partitions(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
-    """`add_row`, exactly."""
-    totals, n_c = ints(scratch, TOTALS), concentrations.size
-    weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
-    weights, sums = floats2(scratch, WEIGHTS_OF), floats2(scratch, SUMS)
-    full = (np.int64(1) << m) - 1
+    """Add the log evidence of a row to TOTALS: that of m tasks whose counts, none of them all 0,
+    are in COUNTS."""
     # The first task's group is summed over at the end, so sets with it are not needed before.
-    for members in range(2, full, 2):
-        add_partitions(weights, sums, members, totals.size)
-    add_partitions(weights, sums, full, totals.size)
-    for t in range(partitions.size):
-        for c in range(n_c):
-            totals[t * n_c + c] += log_sum(scratch, full, m, t, c, n_c, scale)
+    step = np.int64(2)
+    sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale, step)
+    add_logs(scratch, m, concentrations.size, partitions.size, scale)
 
 
 @kernel
-def sum_all_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
-    """Sums over the partitions of all sets of the m tasks."""
+def sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale, step):
+    """Sums over the partitions of sets of the m tasks: all of them, or every second, and the full
+    one, by a ``step`` of 1 or 2."""
     weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
     weights, sums = floats2(scratch, WEIGHTS_OF), floats2(scratch, SUMS)
-    for members in range(1, np.int64(1) << m):
+    full = (np.int64(1) << m) - 1
+    for members in range(step, full, step):
         add_partitions(weights, sums, members, sums.shape[1])
+    add_partitions(weights, sums, full, sums.shape[1])
+
+
+@kernel
+def add_logs(scratch, m, n_c, n_t, scale):
+    """Add the log evidence of all m tasks, given the sums over partitions, to TOTALS."""
+    totals, full = ints(scratch, TOTALS), (np.int64(1) << m) - 1
+    for t in range(n_t):
+        for c in range(n_c):
+            totals[t * n_c + c] += log_sum(scratch, full, m, t, c, n_c, scale)
 
 
 @kernel

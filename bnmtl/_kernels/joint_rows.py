@@ -41,6 +41,7 @@ JOINT = (
     ("group_keys", np.int64, 1),  # (k,): scratch, the tasks' families by key
     ("group_parents", np.int64, 1),  # (n,): scratch, the parents of a group of tasks
     ("fewer_parents", np.int64, 1),  # (n,): scratch, the parents less one
+    ("places_of", np.int64, 1),  # (k,): scratch, members that have counts in a row
 )
 _FIRST = len(PARTITION) + len(GROUPS)
 MEMBERS_OF, ROW_MEMBER, ROW_NUMBER, ROW_KEYS, ROW_RANKS = range(_FIRST, _FIRST + 5)
@@ -48,7 +49,7 @@ ROW_ORDER, ROW_SWAP, ROW_SLOTS, SORTED_MEMBER, SORTED_NUMBER, SORTED_SLOT = rang
     _FIRST + 5, _FIRST + 11
 )
 BLOCK_AT, BLOCK, GATHERED = range(_FIRST + 11, _FIRST + 14)
-SEARCHED, USABLE_OF, GROUP_KEYS, GROUP_PARENTS, FEWER_PARENTS = range(
+SEARCHED, USABLE_OF, GROUP_KEYS, GROUP_PARENTS, FEWER_PARENTS, PLACES_OF = range(
     _FIRST + 14, _FIRST + len(JOINT)
 )
 
@@ -76,6 +77,7 @@ def new_joint(n_variables, n_tasks, n_rows, n_states):
         "usable_of": np.zeros((n_tasks, n_variables), np.bool_),
         "group_keys": np.zeros(n_tasks, np.int64),
         "group_parents": np.zeros(n_variables, np.int64),
+        "places_of": np.zeros(n_tasks, np.int64),
         "fewer_parents": np.zeros(n_variables, np.int64),
     }
 

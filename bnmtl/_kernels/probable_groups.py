@@ -21,31 +21,13 @@ from bnmtl._kernels.groups import (
     BEAM_WEIGHTS,
     COUNTS,
     MERGED,
-    MOST_EXACT,
     NEXT_EVIDENCE,
     NEXT_WEIGHTS,
     NEXT_WORTH,
     RANKED_BY,
     TOTALS,
-    add_all_partitions,
     log_evidence,
 )
-
-
-@kernel
-def add_row(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
-    """Add the log evidence of a row to TOTALS: that of m tasks whose counts, none of them all 0,
-    are in COUNTS."""
-    if m <= MOST_EXACT:
-        # fmt: off
-        add_all_partitions(
-            terms, owners, bases, scratch, m, r, concentrations, partitions, scale
-        )
-    else:
-        add_probable_partitions(
-            terms, owners, bases, scratch, m, r, concentrations, partitions, scale
-        )
-        # fmt: on
 
 
 @kernel
@@ -74,7 +56,7 @@ def rank_by_counts(counts, ranked, m, r):
 
 @kernel
 def add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
-    """`add_row` by the most probable partitions.
+    """`groups.add_all_partitions`, by the most probable partitions.
 
     Returns
     -------

@@ -82,7 +82,11 @@ ENGINE = (
     ("variable_keys", np.int64, 1),  # (n,)
     ("child_keys", np.int64, 1),  # (n,)
     ("cache", np.int64, 1),  # flat, see `recall`
-    ("calls", np.int64, 1),  # (2,): addresses of `gains` and of `sharing.gains_together`
+    (
+        "calls",
+        np.int64,
+        1,
+    ),  # (3,): addresses of `gains`, `sharing.gains_together` and `sharing.row`
     ("most_cells", np.float64, 1),  # (k,): larger families of a task are not scored
     ("partitions", np.float64, 1),  # concentrations of partitions, see ``groups``; none: no sharing
     ("given", np.int64, 1),  # a cache of scores that hold in the place of others, or nothing

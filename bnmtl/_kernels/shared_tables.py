@@ -24,7 +24,7 @@ from bnmtl._kernels.groups import (
     TOTALS,
     WEIGHTS_OF,
     log_sum,
-    sum_all_sets,
+    sum_sets,
 )
 from bnmtl._kernels.probable_groups import add_probable_partitions
 
@@ -72,7 +72,7 @@ def leave_out_exactly(
 ):
     """`leave_one_out` for one row, by all partitions."""
     n_c = concentrations.size
-    sum_all_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
+    sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale, np.int64(1))
     full = (np.int64(1) << m) - 1
     for t in range(partitions.size):
         for c in range(n_c):
@@ -153,7 +153,9 @@ def add_tables(
         add_new_groups(roles, m, of_components, concentrations, partitions, tables[j])
         # fmt: off
         if m <= MOST_EXACT:
-            sum_all_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
+            sum_sets(
+                terms, owners, bases, scratch, m, r, concentrations, partitions, scale, np.int64(1)
+            )
             add_sets(
                 scratch, active, m, concentrations, partitions, of_components, chances, roles,
                 tables[j], together,

@@ -14,6 +14,7 @@ import numpy as np
 
 from bnmtl._kernels._jit import (
     Callback,
+    call,
     codes_of,
     flags,
     flags2,
@@ -24,7 +25,7 @@ from bnmtl._kernels._jit import (
     table_at,
 )
 from bnmtl._kernels.cache import MISSING, keep, recall
-from bnmtl._kernels.groups import COUNTS, TOTALS
+from bnmtl._kernels.groups import COUNTS, MOST_EXACT, TOTALS, add_logs, sum_sets
 from bnmtl._kernels.joint_rows import (
     BLOCK,
     BLOCK_AT,
@@ -33,6 +34,7 @@ from bnmtl._kernels.joint_rows import (
     GROUP_KEYS,
     GROUP_PARENTS,
     MEMBERS_OF,
+    PLACES_OF,
     SEARCHED,
     SORTED_MEMBER,
     SORTED_NUMBER,
@@ -41,11 +43,12 @@ from bnmtl._kernels.joint_rows import (
     gather,
 )
 from bnmtl._kernels.partition import ARITIES, CODE_AT, CODES, WEIGHT_AT, WEIGHTS
-from bnmtl._kernels.probable_groups import add_row
+from bnmtl._kernels.probable_groups import add_probable_partitions
 from bnmtl._kernels.scoring import (
     ASKED,
     BASES,
     CACHE,
+    CALLS,
     CHILD_KEYS,
     COLUMN,
     COMPUTED,
@@ -179,13 +182,13 @@ def count_block(engine, scratch, n_members, child, v, block):
 
 
 @kernel
-def add_block(engine, scratch, n_members, r, state):
-    """Add the log evidence of the rows that BLOCK has for a state of the last parent, and clear
-    it."""
-    method = floats(engine, METHOD)
-    counts, rows = ints2(scratch, COUNTS), ints(scratch, BLOCK)
-    begin = state * n_members * r
-    m = np.int64(0)
+def take_block(scratch, n_members, r, state):
+    """Move what BLOCK has for a state of the last parent to COUNTS, tasks without counts left out.
+
+    Returns how many have some; which ones is in PLACES_OF.
+    """
+    counts, rows, places = ints2(scratch, COUNTS), ints(scratch, BLOCK), ints(scratch, PLACES_OF)
+    begin, m = state * n_members * r, np.int64(0)
     for i in range(n_members):
         total = np.int64(0)
         for k in range(r):
@@ -193,15 +196,19 @@ def add_block(engine, scratch, n_members, r, state):
             rows[begin + i * r + k] = 0
             total += counts[m, k]
         if total > 0:
+            places[m] = i
             m += 1
-    if m == 0:
-        return
-    # fmt: off
-    add_row(
-        ints2(scratch, TERMS), ints(scratch, OWNERS), floats(scratch, BASES), scratch, m, r,
-        method[CONCENTRATIONS:], floats(engine, PARTITIONS), method[SCALE],
-    )
-    # fmt: on
+    return m
+
+
+@kernel
+def add_block(engine, scratch, n_members, r, state):
+    """Add the log evidence of the rows that BLOCK has for a state of the last parent."""
+    m = take_block(scratch, n_members, r, state)
+    if m > MOST_EXACT:
+        call(ints(engine, CALLS)[3], engine, scratch, m, r, np.int64(0))
+    elif m > 0:
+        call(ints(engine, CALLS)[2], engine, scratch, m, r, np.int64(2))
 
 
 @kernel
@@ -291,8 +298,9 @@ def is_too_large(engine, scratch, n_searched, child, n_parents, v):
 
 
 @kernel
-def local_score_together(engine, scratch, members, usable, child, parents, n_parents):
-    """As `scoring.local_score`, for one graph of members that may have tables in common."""
+def search_members(engine, scratch, members, usable, child):
+    """Note the members that have the child, and the parents that each may use, as searched;
+    returns how many they are."""
     searched, usable_of = ints(scratch, SEARCHED), flags2(scratch, USABLE_OF)
     n_searched = np.int64(0)
     for at in range(members.size):
@@ -302,6 +310,16 @@ def local_score_together(engine, scratch, members, usable, child, parents, n_par
         for a in range(usable.shape[1]):
             usable_of[n_searched, a] = usable[at, a, child]
         n_searched += 1
+    return n_searched
+
+
+@kernel
+def local_score_together(engine, scratch, members, usable, child, parents, n_parents):
+    """As `scoring.local_score`, for one graph of members that may have tables in common.
+
+    ``usable`` is bool (members, n, n) [member, parent, child].
+    """
+    n_searched = search_members(engine, scratch, members, usable, child)
     value = sum_of_groups(engine, scratch, n_searched, child, parents, n_parents, np.int64(-1))
     return value / floats(engine, METHOD)[SCALE]
 
@@ -325,3 +343,36 @@ def _gains_together(engine, scratch, n_searched, child, n_parents):
 
 
 GAINS_TOGETHER = Callback(_gains_together)
+
+
+def _exact_row(engine, scratch, m, r, step):
+    row_exactly(table_at(engine), table_at(scratch), m, r, step)
+
+
+def _probable_row(engine, scratch, m, r, _):
+    row_probably(table_at(engine), table_at(scratch), m, r)
+
+
+# Evidence of a row, which is large and needed by many kernels.
+EXACT_ROW, PROBABLE_ROW = Callback(_exact_row), Callback(_probable_row)
+
+
+@kernel
+def row_exactly(engine, scratch, m, r, step):
+    """Add the evidence of a row whose m tasks' counts are in COUNTS to TOTALS, or, by a ``step`` of
+    1, find the sums over partitions of all sets of the tasks."""
+    terms, owners, bases = ints2(scratch, TERMS), ints(scratch, OWNERS), floats(scratch, BASES)
+    method, partitions = floats(engine, METHOD), floats(engine, PARTITIONS)
+    concentrations, scale = method[CONCENTRATIONS:], method[SCALE]
+    sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale, step)
+    if step > 1:
+        add_logs(scratch, m, concentrations.size, partitions.size, scale)
+
+
+@kernel
+def row_probably(engine, scratch, m, r):
+    """Add the evidence of a row to TOTALS, by the most probable partitions."""
+    terms, owners, bases = ints2(scratch, TERMS), ints(scratch, OWNERS), floats(scratch, BASES)
+    method, partitions = floats(engine, METHOD), floats(engine, PARTITIONS)
+    concentrations, scale = method[CONCENTRATIONS:], method[SCALE]
+    add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)

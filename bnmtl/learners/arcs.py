@@ -23,22 +23,26 @@ def arc_table(configuration, tasks, bound):
     Returns
     -------
     pandas.DataFrame
-        Columns from, to, task, strength (nats that the task's own score loses without the arc),
+        Columns from, to, task, strength (nats that the score loses without the arc in this task,
+        structure priors aside; where tasks may have tables in common it is that of all tasks),
         compelled (directed in the task's CPDAG), n_tasks with the arc, n_tasks_possible that could
         have it: both variables are there and not constant; tau_b (Kendall's, of the two columns:
         above 0 if both rise together; nan where it is within one standard error of 0 or the states
         of a variable have no order); sorted by from, to and task.
     """
-    rows = []
+    rows, together = [], bound.shares_tables
     for at, (name, task) in enumerate(tasks.items()):
         graph, scores = configuration[name], bound.of(at)
         compelled = compelled_arcs(graph)
         index = {variable: at for at, variable in enumerate(task.variables)}
         for child, parents in graph.pred.items():
-            if parents:
+            if parents and not together:
                 gains = scores.gains(index[child], sorted(index[one] for one in parents))
             for parent in parents:
-                strength = -gains[index[parent]]
+                if together:
+                    strength = _strength_together(configuration, at, parent, child, bound)
+                else:
+                    strength = -gains[index[parent]]
                 is_compelled = (parent, child) in compelled
                 rows.append((parent, child, at, name, strength, is_compelled))
     rows.sort()
@@ -61,3 +65,21 @@ def arc_table(configuration, tasks, bound):
             "tau_b": np.array(signs, dtype=float),
         }
     )
+
+
+def _strength_together(configuration, at, parent, child, bound):
+    """What all tasks together lose where a task has an arc no more, the others' graphs given."""
+    index = {variable: v for v, variable in enumerate(bound.variables)}
+    having = set(configuration[list(configuration)[at]].pred[child])
+    value = 0
+    for parents, is_now in ((having, True), (having - {parent}, False)):
+        tasks = [
+            s
+            for s, graph in enumerate(configuration.values())
+            if s != at and child in graph and set(graph.pred[child]) == parents
+        ]
+        family = index[child], [index[one] for one in parents]
+        gain = bound.evidence(*family, [*tasks, at])
+        gain -= bound.evidence(*family, tasks) if tasks else 0
+        value += gain if is_now else -gain
+    return value / bound.scale

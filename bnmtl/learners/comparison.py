@@ -40,8 +40,9 @@ def compare(learner, tasks, cv=None):
         One row for each row of the data: task, row (its position), fold, and the log-likelihood in
         nats under empty graphs (``empty``), under graphs of the task alone (``alone``) and, for the
         multitask learners, under those learned together (``together``), with the ``penalty`` that
-        was taken. ``attrs["ended_by"]`` names the limits that cut searches of folds short: the
-        table tells little then.
+        was taken. Where tasks share tables they do so under ``together`` and ``empty``.
+        ``attrs["ended_by"]`` names the limits that cut searches of folds short: the table tells
+        little then.
 
     Raises
     ------

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bnmtl.graphs import from_adjacency
-from bnmtl.held_out import HeldOut, held_out_rows, parted
+from bnmtl.held_out import HeldOut, by_learner, held_out_rows, parted
 from bnmtl.progress import Reporter
 from bnmtl.search.effort import in_parallel
 from bnmtl.search.path import greedy_path
@@ -26,8 +26,10 @@ class Fold:
         Where the m held-out rows come from: number of the task, position in it.
     together : float array of shape (p, m)
         Under the configuration learned at each of p penalties; -inf where there is none.
-    alone, empty : float array of shape (m,)
-        Under graphs of the tasks learned one by one, and without any arc.
+    alone : float array of shape (m,)
+        Under graphs of the tasks learned one by one, with tables of their own.
+    empty : float array of shape (m,)
+        Without any arc, with tables as under ``together``.
     log_posterior : float array of shape (p,), or None
         Of the penalties, given the other rows.
     ended_by : set of str
@@ -95,13 +97,12 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
         problems = learner._problems(train, own, constraints)
         search = search_over(problems, own, Reporter(False))
         path = _path(learner, search, priors, given, own)
-        by_task = {
-            s: HeldOut(train[name], test[name], learner.parameter_sample_size)
-            for s, name in enumerate(tasks)
-            if name in test
-        }
+        by_task = _by_number(tasks, by_learner(learner, train, test))
         empty = [np.zeros_like(problem.constraints.required) for problem in problems]
-        alone = _rows(by_task, search.single(own))
+        size = learner.parameter_sample_size
+        apart = {name: HeldOut(train[name], rows, size) for name, rows in test.items()}
+        apart = _by_number(tasks, apart) if learner.shares_tables(train) else by_task
+        alone = _rows(apart, search.single(own))
         stopped.update(own.stopped)
         return Fold(
             task=np.repeat(list(by_task), [test[tasks.names[s]].n_rows for s in by_task]),
@@ -126,9 +127,8 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
 def _without_arcs(learner, train, test, held_out, n_penalties, posterior):
     """A fold for which no time was left: of graphs without arcs, whatever the penalty."""
     log_likelihoods = []
-    for name, task in test.items():
-        own = HeldOut(train[name], task, learner.parameter_sample_size)
-        log_likelihoods.append(own.rows(from_adjacency(_no_arcs(task), task.variables)))
+    for name, own in by_learner(learner, train, test).items():
+        log_likelihoods.append(own.rows(from_adjacency(_no_arcs(test[name]), own.variables)))
     empty = np.concatenate(log_likelihoods)
     return Fold(
         task=np.repeat([train.names.index(name) for name in test], list(map(len, log_likelihoods))),
@@ -139,6 +139,11 @@ def _without_arcs(learner, train, test, held_out, n_penalties, posterior):
         log_posterior=None if posterior is None else np.zeros(n_penalties),
         ended_by={"time_limit"},
     )
+
+
+def _by_number(tasks, held_out):
+    """What tasks hold out, by number and in order."""
+    return {s: held_out[name] for s, name in enumerate(tasks) if name in held_out}
 
 
 def _no_arcs(task):

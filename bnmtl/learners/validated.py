@@ -8,7 +8,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from bnmtl.graphs import from_adjacency
-from bnmtl.held_out import HeldOut, check_sample_size, default_folds, held_out_rows, parted
+from bnmtl.held_out import by_learner, check_sample_size, default_folds, held_out_rows, parted
 from bnmtl.learners.base import TABLE_SHARING, common_parameters
 from bnmtl.learners.folds import penalty_scores, score_folds
 from bnmtl.learners.multitask import START, MultitaskLearner, check_prior_names
@@ -305,7 +305,7 @@ class MultitaskLearnerCV(MultitaskLearner):
 
     def _predicted(self, train, test, solutions):
         """Mean over tasks of the mean log-likelihood of their held-out rows, for each solution."""
-        own = [HeldOut(train[name], test[name], self.parameter_sample_size) for name in train]
+        own = list(by_learner(self, train, test).values())
         return [self._held_out_score(own, one) for one in solutions]
 
     def posterior(self, search, prior, solution):

@@ -12,7 +12,7 @@ from bnmtl._kernels import shared_tables as kernels
 from bnmtl.scores import CONCENTRATIONS
 from bnmtl.smoothing import posterior_mean
 
-__all__ = ["PARTITIONS", "STRENGTHS", "fit_tables", "share"]
+__all__ = ["PARTITIONS", "STRENGTHS", "SharedTables", "fit_tables", "share"]
 
 # Concentrations of partitions: from tasks that all have one table to each with its own.
 PARTITIONS = (0.02, 0.2, 1.0, 5.0, 50.0)
@@ -81,30 +81,62 @@ def fit_tables(configuration, tasks):
     """
     names = list(configuration)
     tables = {name: {} for name in names}
-    borrowed, sums = [], np.zeros((2, len(names), len(names)))
+    shared, borrowed, sums = SharedTables(tasks), [], np.zeros((2, len(tasks), len(tasks)))
     for family, owners in _families(configuration).items():
-        members = [at for at, name in enumerate(names) if set(family) <= set(tasks[name].variables)]
-        counts = np.stack([family_counts(tasks[names[at]], family) for at in members])
-        shape = counts.shape[1:]
-        if len(members) == 1:
-            tables[names[members[0]]][family[-1]] = posterior_mean(counts[0], "auto")
-            continue
-        found = share(counts.reshape(len(members), -1, shape[-1]))
-        for at, name in ((at, names[member]) for at, member in enumerate(members)):
+        members, found = shared.of(family)
+        for at, name in enumerate(members):
             if name not in owners:
                 continue
-            tables[name][family[-1]] = found.tables[at].reshape(shape)
+            tables[name][family[-1]] = shared.table(name, family)
+            if found is None:
+                continue
             rows = found.borrowed[at]
             borrowed += [
-                (name, family[-1], names[other], rows[i])
-                for i, other in enumerate(members)
-                if i != at
+                (name, family[-1], other, rows[i]) for i, other in enumerate(members) if i != at
             ]
-            own = np.ix_([members[at]], members)
+            own = np.ix_([tasks.names.index(name)], [tasks.names.index(one) for one in members])
             sums[0][own] += found.in_common[at]
             sums[1][own] += found.weights[at]
     columns = ["task", "variable", "source", "rows"]
-    return Fitted(tables, pd.DataFrame(borrowed, columns=columns), _in_common(sums, names))
+    return Fitted(tables, pd.DataFrame(borrowed, columns=columns), _in_common(sums, tasks.names))
+
+
+class SharedTables:
+    """Tables of families of several tasks that borrow from each other, each estimated once.
+
+    Parameters
+    ----------
+    tasks : Tasks
+        The rows.
+    """
+
+    def __init__(self, tasks):
+        self._tasks = tasks
+        self._known = {}
+
+    def of(self, family):
+        """The tasks that have the variables of a family, the child last, and what they share.
+
+        Returns
+        -------
+        list of str, Shared or None
+            None where there is one such task.
+        """
+        if family not in self._known:
+            names = [name for name, own in self._tasks.items() if set(family) <= {*own.variables}]
+            counts = np.stack([family_counts(self._tasks[name], family) for name in names])
+            counts = counts.reshape(len(names), -1, counts.shape[-1])
+            self._known[family] = names, share(counts) if len(names) > 1 else None
+        return self._known[family]
+
+    def table(self, name, family):
+        """The table of a task, one axis for each variable of a family."""
+        members, found = self.of(family)
+        own = self._tasks[name]
+        if found is None:
+            return posterior_mean(family_counts(own, family), "auto")
+        shape = [len(own.states[own.variables.index(variable)]) for variable in family]
+        return found.tables[members.index(name)].reshape(shape)
 
 
 def _families(configuration):

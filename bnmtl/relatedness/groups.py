@@ -1,6 +1,6 @@
 """Groups of tasks learned together, each group once, and how well they predict held-out rows."""
 
-from bnmtl.held_out import HeldOut
+from bnmtl.held_out import by_learner
 from bnmtl.learners.derived import apart, changed, for_tasks
 from bnmtl.tasks import Tasks
 
@@ -67,6 +67,6 @@ class Groups:
         float
             In nats per row.
         """
-        graph = self.fitted(names).configuration_[name]
-        size = self.learner.parameter_sample_size
-        return HeldOut(self.tasks[name], test, size).mean(graph)
+        learner = self.fitted(names)
+        (own,) = by_learner(learner, learner.tasks_, Tasks([test])).values()
+        return own.mean(learner.configuration_[name])

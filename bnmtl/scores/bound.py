@@ -9,6 +9,7 @@ import numpy as np
 
 from bnmtl._kernels import cache, scoring, sharing
 from bnmtl._kernels._jit import Arrays
+from bnmtl._kernels.groups import MOST_EXACT
 from bnmtl.scores.packing import most_cells, packed
 
 MEGABYTE = 1 << 20
@@ -74,8 +75,6 @@ class BoundTasks:
         self._method = np.array([kind, sample_size, scale, *concentrations], float)
         self._n_concentrations = len(concentrations)
         self._partitions = np.array(partitions, float)
-        # Compiled where it is needed only.
-        self._together = sharing.GAINS_TOGETHER.address if len(partitions) else 0
         self._most_cells = np.array([most_cells(task, max_cells) for task in tasks], float)
         random = np.random.default_rng(len(self.variables))
         self._keys = [
@@ -169,7 +168,12 @@ class BoundTasks:
         tasks = np.array(tasks, np.int64)
         own = np.ix_(tasks, positions)
         task_keys, variable_keys, child_keys = self._keys
-        rows = self._rows
+        rows, calls = self._rows, [scoring.GAINS_CALLBACK.address, 0, 0, 0]
+        # What is not needed is not compiled.
+        if self.shares_tables:
+            calls[1:3] = sharing.GAINS_TOGETHER.address, sharing.EXACT_ROW.address
+        if self.shares_tables and len(self.positions) > MOST_EXACT:
+            calls[3] = sharing.PROBABLE_ROW.address
         return Arrays(
             scoring.ENGINE,
             **{name: rows[name] for name in ("codes", "bits", "weights")},
@@ -184,7 +188,7 @@ class BoundTasks:
             variable_keys=variable_keys[positions],
             child_keys=child_keys[positions],
             cache=self._slots,
-            calls=np.array([scoring.GAINS_CALLBACK.address, self._together]),
+            calls=np.array(calls),
         )
 
     def up_to_date(self, engine):

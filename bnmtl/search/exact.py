@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bnmtl._kernels import shared_subsets
 from bnmtl._kernels import subsets as kernels
 from bnmtl._kernels.scoring import ASKED, KIND, by_set
 
@@ -81,7 +82,8 @@ class _Work:
         self._sizes = np.bitwise_count(self._sets)
         self._required = self._parents_marked(state.task.required)
         self._allowed = self._parents_marked(state.task.permitted) | self._required
-        self.total = len(state.task.members) * len(self._sets)
+        n_walks = 1 if state.scores.is_shared else len(state.task.members)
+        self.total = n_walks * len(self._sets)
 
     def steps(self, scratch, budget):
         """Do the work, and yield how much is done after each part of it."""
@@ -89,7 +91,9 @@ class _Work:
         for i in range(len(best)):
             best[i] = self._starting_scores(i)
             yield 0
-        for member in range(len(self._task.members)):
+        if self._scores.is_shared:
+            yield from self._add_scores_together(scratch, budget)
+        for member in range(0 if self._scores.is_shared else len(self._task.members)):
             before = member * len(self._sets)
             if self._by_set:
                 for done in self._walk(scratch, member):
@@ -183,6 +187,27 @@ class _Work:
                     budget.pause(scratch),
                 )
                 yield len(self._sets) * (i * n_families + first) // (m * n_families)
+
+    def _add_scores_together(self, scratch, budget):
+        """Add the scores of all tasks together; yields the share of the sets that is done."""
+        subsets, scores = self._subsets, self._scores
+        m, n_families = subsets.scores.shape
+        for i in range(m):
+            first = 0
+            while first < n_families:
+                first = shared_subsets.add_scores_together(
+                    scores.engine.table,
+                    scratch.table,
+                    subsets.table,
+                    scores.members,
+                    scores.usable,
+                    i,
+                    self._required[i],
+                    first,
+                    budget.pause(scratch),
+                )
+                scores.keep_up(scratch)
+                yield self.total * (i * n_families + first) // (m * n_families)
 
     def _best_parents(self, i, candidates):
         """The smallest of the best parent sets within some candidates."""

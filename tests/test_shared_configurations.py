@@ -1,0 +1,378 @@
+"""Configurations of tasks that may have tables in common: worth of arcs, moves, and searches."""
+
+import itertools
+import warnings
+
+import naive
+import numpy as np
+import pandas as pd
+import pytest
+from budget import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_sharing_search import CONCENTRATIONS, SCORE, TS, counts_of, tasks_of
+
+from bnmtl import (
+    ArcPrior,
+    EditPrior,
+    IdenticalLearner,
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    PairedPrior,
+    SingleTaskLearner,
+    structures,
+)
+from bnmtl.graphs import adjacency
+from bnmtl.progress import Reporter
+from bnmtl.search.constraints import constraints_by_task
+from bnmtl.search.one_by_one import given_the_others
+from bnmtl.search.problem import Couplings, JointProblem, NoCommonGraph, TaskProblem
+from bnmtl.search.shared_configurations import SharedConfigurationSearch
+from bnmtl.search.shared_multitask import search_over
+from bnmtl.search.ties import Ties
+from bnmtl.tasks import encode
+
+
+class Own:
+    """A coupling of a user's own: tasks should not have an arc in both directions."""
+
+    def log_coupling(self, states, pair=None, tasks=None):
+        return -2.0 * float((states == 1).any() and (states == -1).any())
+
+
+PRIORS = st.sampled_from(
+    [
+        PairedPrior(penalty=0),
+        PairedPrior(penalty=0.9),
+        PairedPrior(penalty=1),
+        EditPrior(penalty=0.7),
+        Own(),
+    ]
+)
+
+
+@st.composite
+def searches(draw, most_tasks=3, prior=PRIORS):
+    """A search at a random configuration, and its tasks."""
+    tasks = draw(tasks_of(most_variables=4, most_tasks=most_tasks))
+    sparse = {name: ArcPrior(probability=0.2) for name in tasks} if draw(st.booleans()) else None
+    constraints = constraints_by_task(tasks, (), (), None, draw(st.sampled_from([None, 1])))
+    joint = JointProblem(TaskProblem.of_all(tasks, SCORE, constraints, sparse, partitions=TS))
+    return search_at(draw, joint, draw(prior)), tasks
+
+
+def search_at(draw, joint, prior):
+    """A search at random graphs that keep to the tasks' demands."""
+    n, matrices = len(joint.variables), []
+    order = draw(st.permutations(range(n)))
+    for constraints in joint.constraints:
+        matrix = np.zeros((n, n), dtype=bool)
+        for a, b in itertools.combinations(order, 2):
+            is_free = constraints.permitted[a, b]
+            is_free &= matrix[:, b].sum() < constraints.max_parents
+            matrix[a, b] = is_free and draw(st.booleans())
+        matrices.append(matrix)
+    ties = Ties(joint.variables, 0, 1e-9)
+    return SharedConfigurationSearch(joint, Couplings(prior, joint), ties, np.stack(matrices))
+
+
+def log_evidence(tasks, joint, adjacency):
+    """Evidence of a configuration, family by family, in plain code."""
+    total = 0.0
+    for child, name in enumerate(joint.variables):
+        families = {}
+        for s, task in enumerate(tasks.values()):
+            if name in task.variables:
+                parents = tuple(np.flatnonzero(adjacency[s, :, child]).tolist())
+                families.setdefault(parents, []).append(task)
+        for parents, own in families.items():
+            names = [joint.variables[parent] for parent in parents]
+            total += naive.shared_evidence(counts_of(own, names, name), CONCENTRATIONS, TS)
+    return total
+
+
+def log_posterior(search, tasks, adjacency):
+    """Score of a configuration as `SharedConfigurationSearch.score` has it, in plain code; -inf
+    where a pair is violated."""
+    total = log_evidence(tasks, search.problem, adjacency)
+    for (present, absent), matrix in zip(search.arc_terms, adjacency, strict=True):
+        total += float(np.where(matrix, present, absent).sum())
+    for i, j in np.argwhere(search.couplings.coupled):
+        members, coupling = search.couplings.of(i, j)
+        arcs = adjacency[members]
+        total += coupling.log_coupling(arcs[:, i, j].astype(np.int8) - arcs[:, j, i])
+    return total
+
+
+@settings(max_examples=examples(40))
+@given(searches())
+def test_the_score_is_evidence_prior_and_coupling(case):
+    search, tasks = case
+    violated, score = search.score
+    expected = log_posterior(search, tasks, search.adjacency)
+    assert (violated > 0) == (expected == -np.inf)
+    if not violated:
+        assert score == pytest.approx(expected, abs=1e-8)
+    assert search.evidence() == pytest.approx(
+        log_evidence(tasks, search.problem, search.adjacency), abs=1e-8
+    )
+
+
+def is_acyclic(matrix):
+    return not np.linalg.matrix_power(np.eye(len(matrix)) + matrix, len(matrix)).trace() > len(
+        matrix
+    )
+
+
+def is_legal(search, adjacency):
+    return all(
+        is_acyclic(matrix) and matrix.sum(axis=0).max() <= own.max_parents
+        for matrix, own in zip(adjacency, search.problem.constraints, strict=True)
+    )
+
+
+@settings(max_examples=examples(60))
+@given(searches(), st.data())
+def test_a_pair_gets_its_best_joint_states(case, data):
+    search, tasks = case
+    pairs = np.argwhere(search.couplings.pairs).tolist()
+    if not pairs:
+        return
+    i, j = data.draw(st.sampled_from(pairs))
+    improvement, members, states = search.solve_pair(i, j)
+    best, of_states = -np.inf, None
+    for candidate in itertools.product((-1, 0, 1), repeat=len(members)):
+        other = changed(search.adjacency, members, candidate, i, j)
+        if any(
+            other[s, a, b] and not search.problem.constraints[s].permitted[a, b]
+            for s in members
+            for a, b in ((i, j), (j, i))
+        ) or not is_legal(search, other):
+            continue
+        value = log_evidence(tasks, search.problem, other)
+        for (present, absent), matrix in zip(search.arc_terms, other, strict=True):
+            value += float(np.where(matrix, present, absent).sum())
+        value += search.couplings.of(i, j)[1].log_coupling(np.array(candidate, np.int8))
+        best = max(best, value)
+        if candidate == tuple(states.tolist()):
+            of_states = value
+    now = log_evidence(tasks, search.problem, search.adjacency)
+    for (present, absent), matrix in zip(search.arc_terms, search.adjacency, strict=True):
+        now += float(np.where(matrix, present, absent).sum())
+    now += search.log_couplings[i, j]
+    assert improvement == pytest.approx(best - now, abs=1e-7)
+    if best > -np.inf:
+        assert of_states == pytest.approx(best, abs=1e-7)
+
+
+def changed(adjacency, members, states, i, j):
+    """A configuration in which some tasks have other states of a pair."""
+    other = adjacency.copy()
+    for s, state in zip(members, states, strict=True):
+        other[s, i, j], other[s, j, i] = state == 1, state == -1
+    return other
+
+
+@settings(max_examples=examples(40))
+@given(searches(), st.data())
+def test_what_a_pair_could_gain_bounds_what_it_gains(case, data):
+    search, _ = case
+    n = len(search.problem.variables)
+    optimistic = np.zeros((n, n))
+    for i in range(n):
+        search.write_optimistic_gains(i, optimistic)
+    for i, j in np.argwhere(search.couplings.pairs).tolist():
+        gain, _, _ = search.solve_pair(i, j)
+        assert gain <= optimistic[i, j] - search.log_couplings[i, j] + 1e-9
+
+
+@settings(max_examples=examples(30))
+@given(searches())
+def test_the_search_ends_where_no_pair_improves(case):
+    search, tasks = case
+    before = search.score
+    search.run()
+    violated, score = search.score
+    assert (-violated, score) >= (-before[0], before[1] - 1e-9)
+    if not violated:
+        assert score == pytest.approx(log_posterior(search, tasks, search.adjacency), abs=1e-8)
+        for i, j in np.argwhere(search.couplings.pairs).tolist():
+            assert search.solve_pair(i, j)[0] <= 1e-8
+    assert is_legal(search, search.adjacency)
+
+
+@settings(max_examples=examples(30))
+@given(
+    searches(prior=st.sampled_from([PairedPrior(penalty=0), PairedPrior(penalty=0.9)])), st.data()
+)
+def test_one_task_given_the_others(case, data):
+    search, tasks = case
+    s = data.draw(st.integers(0, len(tasks) - 1))
+    state = given_the_others(search, s)
+    matrix = state.adjacency.copy()
+    for a, b in np.argwhere(search.problem.constraints[s].permitted).tolist():
+        if not (state.may_set(a, b) and not matrix[a, b]):
+            continue
+        other = search.adjacency.copy()
+        other[s, a, b], other[s, b, a] = True, False
+        change = log_posterior(search, tasks, other) - log_posterior(
+            search, tasks, search.adjacency
+        )
+        if not matrix[b, a]:
+            assert state.toggles[a, b] == pytest.approx(change, abs=1e-7)
+    # Families of the others are tried whole, where the task may have them.
+    for graph in state.families:
+        may = search.problem.constraints[s].permitted.T
+        assert not (graph & ~may).any()
+
+
+def many_tasks(k, n_rows=12, n_variables=3):
+    """Tasks whose first two columns go together."""
+    rng, frames = np.random.default_rng(0), {}
+    for s in range(k):
+        codes = rng.integers(0, 2, (n_rows, n_variables))
+        codes[:, 1] = np.where(rng.random(n_rows) < 0.9, codes[:, 0], codes[:, 1])
+        frames[f"t{s:02}"] = pd.DataFrame(codes, columns=[f"v{v}" for v in range(n_variables)])
+    return {name: frame.astype(str) for name, frame in frames.items()}
+
+
+@pytest.mark.parametrize("k", [9, 10, 50])
+def test_many_tasks_find_what_they_share(k):
+    frames = many_tasks(k)
+    learner = MultitaskLearner(PairedPrior(0.9), random_state=0, n_starts=1, iterations=2)
+    learner.fit(frames)
+    assert all(
+        graph.to_undirected().has_edge("v0", "v1") for graph in learner.configuration_.values()
+    )
+    search = search_of(frames)
+    alike = np.zeros_like(search.adjacency)
+    alike[:, 0, 1] = True
+    search.reset(alike)
+    assert learner.score_ >= search.score[1] - 1e-8
+
+
+def test_moves_of_many_tasks_are_worth_what_they_say():
+    search = search_of(many_tasks(11))
+    for i, j in itertools.combinations(range(3), 2):
+        before = search.score[1]
+        gain, members, states = search.solve_pair(i, j)
+        search.apply(i, j, members, states)
+        assert search.score[1] - before == pytest.approx(gain, abs=1e-8)
+
+
+def search_of(frames, prior=None):
+    """A greedy search over tasks that begins without arcs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        learner = MultitaskLearner(random_state=0)
+        tasks = encode(frames)
+    problems = learner._problems(tasks, learner._effort())
+    joint = JointProblem(problems)
+    prior = PairedPrior(0.9) if prior is None else prior
+    n = len(joint.variables)
+    matrices = np.zeros((len(tasks), n, n), dtype=bool)
+    ties = Ties(joint.variables, 0, 1e-9)
+    return SharedConfigurationSearch(joint, Couplings(prior, joint), ties, matrices)
+
+
+ASIA = {
+    f"task{s}": structures.load("asia").sample(n, random_state=s)
+    for s, n in ((1, 80), (2, 50), (3, 120))
+}
+LEARNERS = (IdenticalLearner, MultitaskLearner)
+
+
+@pytest.mark.parametrize("kind", [*LEARNERS, MultitaskLearnerCV])
+def test_one_task_has_nobody_to_share_with(kind):
+    rows = {"only": ASIA["task3"]}
+    learner = kind(random_state=0).fit(rows)
+    alone = SingleTaskLearner(random_state=0).fit(rows)
+    assert learner.score_ == alone.score_
+    assert learner.configuration_["only"].edges == alone.configuration_["only"].edges
+    assert learner.networks_["only"] == alone.networks_["only"]
+    assert learner.borrowed_.empty
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_without_sharing_the_score_is_a_sum_over_tasks(kind):
+    learner = kind(table_sharing=None, random_state=0).fit(ASIA)
+    own = learner.task_scores_.sum()
+    assert learner.score_ <= own + 1e-9
+    if kind is IdenticalLearner:
+        assert learner.score_ == own
+    assert learner.borrowed_.empty
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_sharing_gains_where_tables_are_the_same(kind):
+    shared = kind(random_state=0).fit(ASIA)
+    own = kind(table_sharing=None, random_state=0).fit(ASIA)
+    assert shared.score_ > own.score_ + 10
+    assert set(shared.borrowed_["source"]) == set(ASIA)
+    truth, rows = structures.load("asia"), structures.load("asia").sample(2000, random_state=9)
+    best = truth.log_likelihood(rows).mean()
+    for name in ASIA:
+        gaps = [best - one.networks_[name].log_likelihood(rows).mean() for one in (shared, own)]
+        assert gaps[0] < 0.7 * gaps[1]
+
+
+def test_the_order_of_the_tasks_does_not_matter():
+    one = MultitaskLearner(random_state=0).fit(ASIA)
+    other = MultitaskLearner(random_state=0).fit(dict(reversed(ASIA.items())))
+    assert other.score_ == pytest.approx(one.score_, abs=1e-8)
+    for name, graph in one.configuration_.items():
+        assert set(graph.edges) == set(other.configuration_[name].edges)
+
+
+def test_parallel_is_serial():
+    one, other = (MultitaskLearner(random_state=0, n_jobs=n).fit(ASIA) for n in (1, 2))
+    assert other.score_ == pytest.approx(one.score_, abs=1e-9)
+    for name, graph in one.configuration_.items():
+        assert graph.edges == other.configuration_[name].edges
+
+
+def test_strength_is_what_all_tasks_lose():
+    learner = MultitaskLearner(PairedPrior(0), random_state=0).fit(ASIA)
+    problems = learner._problems(learner.tasks_, learner._effort())
+    search = search_over(problems, learner._effort(), Reporter(False))
+    matrices = [adjacency(learner.configuration_[p.name], p.variables) for p in problems]
+    evidence = search.evidence(matrices)
+    for arc in learner.arcs_.itertuples():
+        s = list(ASIA).index(arc.task)
+        fewer = [matrix.copy() for matrix in matrices]
+        variables = problems[s].variables
+        fewer[s][variables.index(arc[1]), variables.index(arc.to)] = False
+        assert arc.strength == pytest.approx(evidence - search.evidence(fewer), abs=1e-8)
+
+
+@pytest.mark.parametrize("start", ["single-task", "identical", "empty", "orders"])
+def test_every_start_leads_somewhere(start):
+    learner = MultitaskLearner(start=start, random_state=0).fit(ASIA)
+    assert learner.start_ == start
+    assert list(learner.start_scores_) == [start]
+
+
+@pytest.mark.parametrize("search", ["hill-climbing", "exact"])
+def test_other_searches_find_no_less_than_their_start(search):
+    learner = MultitaskLearner(search=search, restarts=5, random_state=0).fit(ASIA)
+    assert set(learner.start_scores_) == {"own tables", "identical"}
+    assert learner.score_ == max(learner.start_scores_.values())
+
+
+def test_demands_that_contradict_leave_the_other_start():
+    required = {"task1": [("smoke", "lung")], "task2": [("lung", "smoke")]}
+    learner = MultitaskLearner(required=required, random_state=0).fit(ASIA)
+    assert list(learner.start_scores_) == ["own tables"]
+    assert learner.configuration_["task2"].has_edge("lung", "smoke")
+    with pytest.raises(NoCommonGraph):
+        IdenticalLearner(required=required, random_state=0).fit(ASIA)
+
+
+def test_what_cannot_be_shared_is_refused():
+    with pytest.raises(ValueError, match='`table_sharing` must be "auto" or None, got True'):
+        MultitaskLearner(table_sharing=True).fit(ASIA)
+
+
+def test_tables_of_a_given_strength_are_the_tasks_own():
+    learner = MultitaskLearner(parameter_sample_size=1, random_state=0).fit(ASIA)
+    assert learner.borrowed_.empty
