@@ -82,7 +82,7 @@ class MultitaskLearner(Learner):
         prior=None,
         score=None,
         structure_prior="auto",
-        table_sharing="auto",
+        table_sharing=None,
         required=(),
         forbidden=(),
         tiers=None,

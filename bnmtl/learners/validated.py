@@ -107,7 +107,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         rule="best",
         score=None,
         structure_prior="auto",
-        table_sharing="auto",
+        table_sharing=None,
         required=(),
         forbidden=(),
         tiers=None,
