@@ -30,7 +30,8 @@ def held_out_record(scored):
     dict
         "folds", the mean nats a row of each way under its name, "differences" with pairs of names
         "together - alone" and the like and values [difference, standard error], and "tasks", the
-        means by task; "ended_by" names the limits that cut searches short.
+        means by task; "ended_by" names the limits that cut searches short, and "shares_tables"
+        says whether tasks had tables in common, learned together and without arcs.
     """
     from bnmtl.learners import gain
 
@@ -43,6 +44,7 @@ def held_out_record(scored):
         "differences": {f"{a} - {b}": list(gain(scored, a, b)) for a, b in pairs},
         "tasks": {name: {way: float(row[way]) for way in ways} for name, row in by_task.iterrows()},
         "ended_by": list(scored.attrs.get("ended_by", ())),
+        "shares_tables": bool(scored.attrs.get("shares_tables", False)),
     }
 
 

@@ -7,6 +7,8 @@ from bnmtl.page import number, table
 
 __all__ = ["held_out_section"]
 
+_SHARED = " Learned together and without arcs, tasks have tables in common."
+
 
 def held_out_section(held_out):
     """Together, alone and no arcs beside each other, by task and over all rows."""
@@ -33,5 +35,6 @@ def held_out_section(held_out):
         f"{table(['task', *(titles[way] for way in ways)], rows, 1)}\n"
         f'<p class="note">Mean log-likelihood of a row, in nats, under networks that were learned '
         f"without it ({held_out['folds']} folds); larger is better, and 0.7 nats make a row "
-        f"twice as probable. Differences with standard errors over rows: {differences}.</p>"
+        f"twice as probable. Differences with standard errors over rows: {differences}."
+        f"{_SHARED if held_out.get('shares_tables') else ''}</p>"
     )

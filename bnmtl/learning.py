@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bnmtl import report
+from bnmtl.borrowing_report import borrowed_record
 from bnmtl.confidence import sure_words
 from bnmtl.file_sizes import check_file_sizes, check_required
 from bnmtl.gains import NOTHING, held_out_record, sentences
@@ -20,6 +21,7 @@ from bnmtl.runs import (
     prior_class,
     read_tasks,
     score_named,
+    table_sharing,
     user_messages,
     warn_of_copies,
     warnings_kept,
@@ -33,6 +35,7 @@ __all__ = ["Result", "run"]
 _PICTURES = ("dags.svg", "dags.png", "arcs.png")
 _FIXED_FILES = ("arcs.csv", *_PICTURES, "report.html", RUN_FILE)
 _CONFIDENCE_FILE = "confidence.csv"
+_BORROWED_FILES = ("borrowed.csv", "borrowing.png")
 # What is done, as run.json names it, and how much of a time limit each stage gets.
 _LEARNING = "learning"
 _COMPARING = "comparing on held-out rows"
@@ -81,6 +84,7 @@ def run(options, progress=None):
     _check_choice(options)
     folder = OutputFolder(options.out, options.force)
     fixed = (*_FIXED_FILES, _CONFIDENCE_FILE) if options.bootstrap else _FIXED_FILES
+    fixed += _BORROWED_FILES if options.table_sharing == "auto" else ()
     folder.reserve(fixed)
     score = score_named(options)
     with warnings_kept() as caught:
@@ -121,6 +125,8 @@ def run(options, progress=None):
             **_record(options, learner, single_task, files),
             "held_out": held_out,
         }
+        if options.table_sharing == "auto":
+            record["borrowed"] = borrowed_record(learner)
         record["verdict"] = verdict
         record["sure"] = _sure(options, learner, confidence)
         if learned is not learner:
@@ -143,7 +149,7 @@ def _learner(options, tasks, common):
 
     if len(tasks) == 1:
         return SingleTaskLearner(**common)
-    prior = prior_class(options.prior)
+    prior, common = prior_class(options.prior), {**common, "table_sharing": table_sharing(options)}
     if options.penalty == "auto":
         return MultitaskLearnerCV(prior=prior(), **_choosing(options), **common)
     return MultitaskLearner(prior=prior(penalty=options.penalty), **common)
@@ -338,10 +344,13 @@ def _draw(learner, confidence, verdict):
     graphs, note = learner.configuration_, None
     if verdict[0].startswith(NOTHING) and len(learner.arcs_):
         note = f"{NOTHING}: these arcs predict no better than none."
-    return {
+    pictures = {
         "dags": plotting.dags(graphs, confidence=confidence, signs=learner.arcs_, note=note),
         "arcs": plotting.arcs(learner.configuration_, confidence, note),
     }
+    if not learner.borrowed_.empty:
+        pictures["borrowing"] = plotting.borrowing(learner)
+    return pictures
 
 
 def _write(folder, result, pictures, clock):
@@ -359,6 +368,9 @@ def _write(folder, result, pictures, clock):
     (folder / "dags.svg").write_text(plotting.svg(pictures["dags"]), encoding="utf-8")
     (folder / "dags.png").write_bytes(plotting.png(pictures["dags"]))
     (folder / "arcs.png").write_bytes(plotting.png(pictures["arcs"]))
+    if "borrowing" in pictures:
+        learner.borrowed_.to_csv(folder / "borrowed.csv", index=False)
+        (folder / "borrowing.png").write_bytes(plotting.png(pictures["borrowing"]))
     record["layout"] = pictures["dags"].get_label()
     clock.lap("files")
     report.write(
@@ -368,7 +380,7 @@ def _write(folder, result, pictures, clock):
         settings=as_options(record["settings"]),
         messages=record["warnings"],
         times=clock.laps,
-        pictures={"dags": pictures["dags"]},
+        pictures={name: pictures[name] for name in ("dags", "borrowing") if name in pictures},
         confidence=result.confidence,
         held_out=record["held_out"],
         verdict=record["verdict"],

@@ -138,6 +138,12 @@ class LearningOptions:
         *("mixed-dirichlet", "bdeu", "bds", "k2", "bic", "aic"),
         default="mixed-dirichlet",
     )
+    table_sharing: str = _choice(
+        "Whether tasks may have probability tables in common: auto, as far as their rows ask for "
+        "it.",
+        *("auto", "none"),
+        default="none",
+    )
     arc_probability: float | str = _option(
         "auto|X|none",
         "Prior probability of an arc: auto expects few, none has no preference.",
@@ -217,25 +223,26 @@ class RelateOptions(LearningOptions):
 
     relatedness: str = _choice(
         "Edits between structures learned together (where tasks differ in what varies: the share "
-        "of pairs of variables that differ), or nats per row that one task's rows lose with "
-        "another's structure.",
-        *("direct", "indirect"),
+        "of pairs of variables that differ), nats per row that one task's rows lose with another's "
+        "structure, or how probably their tables differ.",
+        *("direct", "indirect", "shared"),
         default="direct",
     )
     penalty: float | None = _option(
         "X",
-        "Of direct, above 0, below 1; 0.9 if not given. What counts is log(1 - X): 0.9 is small, "
-        "0.99 twice as much, 0.999 three times.",
+        "Of direct and shared, above 0, below 1; 0.9 if not given. What counts is log(1 - X): 0.9 "
+        "is small, 0.99 twice as much, 0.999 three times.",
         _SMALL_PENALTY,
     )
     prior: str | None = _choice(
-        "Of direct, what ties the tasks: agreement in pairs, or few edits; paired if not given.",
+        "Of direct and shared, what ties the tasks: agreement in pairs, or few edits; paired if "
+        "not given.",
         *("paired", "edit"),
     )
     folds: int | None = _option(
         "K",
         "Folds in which rows are held out, to tell whether the arcs predict anything and for "
-        "indirect: 5 for direct and 10 for indirect if not given; 0, with direct, does not tell.",
+        "indirect, 10 there and else 5 if not given; 0, but for indirect, does not tell.",
         _whole(0),
     )
     principal: tuple[str, ...] = _option(

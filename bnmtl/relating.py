@@ -17,12 +17,12 @@ from bnmtl.runs import (
     Clock,
     as_options,
     begin_record,
-    check_belongs,
     check_folds,
     common_parameters,
     prior_class,
     read_tasks,
     score_named,
+    table_sharing,
     user_messages,
     warn_of_copies,
     warnings_kept,
@@ -41,7 +41,7 @@ _LEARNING, _HELD_OUT = "learning and comparing", "comparing on held-out rows"
 # Of the time that there is, if it is limited.
 _PARTS = {_LEARNING: 6, _HELD_OUT: 3, "pictures": 1}
 PENALTY = 0.9
-FOLDS = {"direct": 5, "indirect": 10}
+FOLDS = {"direct": 5, "indirect": 10, "shared": 5}
 _MOST_PICTURES = 12  # of the distances to each task, if no principal one is given
 
 
@@ -80,11 +80,7 @@ def run(options, progress=None):
     folder = OutputFolder(options.out, options.force)
     folder.reserve(_FIXED_FILES)
     score = score_named(options)
-    for name in ("penalty", "prior"):
-        value = getattr(options, name)
-        check_belongs(name, value, "relatedness", "direct", options.relatedness)
-    if options.folds == 0:
-        check_belongs("folds 0", 0, "relatedness", "direct", options.relatedness)
+    _check_together(options)
     with warnings_kept() as caught:
         tasks, origin = read_tasks(options)
         _check_tasks(tasks, options)
@@ -123,6 +119,18 @@ def run(options, progress=None):
         with folder.writing() as temporary:
             _write(temporary, result, pictures, clock)
     return result
+
+
+def _check_together(options):
+    """Raise for options of structures that are learned together where each is learned alone."""
+    given = [name for name in ("penalty", "prior") if getattr(options, name) is not None]
+    given += ["folds 0"] if options.folds == 0 else []
+    given += ["table-sharing auto"] if options.table_sharing == "auto" else []
+    if given and options.relatedness == "indirect":
+        raise ValueError(
+            f"`--{given[0]}` belongs to `--relatedness direct` or `shared`, and the relatedness is "
+            "indirect; leave one of the two out."
+        )
 
 
 def _check_tasks(tasks, options):
@@ -185,15 +193,20 @@ def _learner(options, common):
     if options.relatedness == "indirect":
         return SingleTaskLearner(**common)
     prior = prior_class(options.prior or "paired")
-    return MultitaskLearner(prior=prior(penalty=_used_penalty(options)), **common)
+    sharing = table_sharing(options)
+    prior = prior(penalty=_used_penalty(options))
+    return MultitaskLearner(prior=prior, table_sharing=sharing, **common)
 
 
 def _dissimilarity(options, tasks, learner):
     """Return the table that was asked for."""
-    from bnmtl.relatedness import direct, indirect
+    from bnmtl.relatedness import direct, indirect, shared
+    from bnmtl.relatedness.measures import as_distances
 
     if options.relatedness == "indirect":
         return indirect(tasks, learner, options.folds or FOLDS["indirect"])
+    if options.relatedness == "shared":
+        return as_distances(shared(tasks, learner))
     return direct(tasks, learner, _used_penalty(options), _is_normalized(tasks))
 
 
@@ -227,6 +240,8 @@ def _unit(options, tasks):
     """Say what the numbers of a table are."""
     if options.relatedness == "indirect":
         return "nats per row lost"
+    if options.relatedness == "shared":
+        return "probability of other tables"
     return "share of pairs that differ" if _is_normalized(tasks) else "edits"
 
 
@@ -268,9 +283,10 @@ def _record(options, tasks, order, files):
         ],
         "relatedness": options.relatedness,
     }
-    if options.relatedness == "direct":
+    if options.relatedness != "indirect":
         record["penalty"] = _used_penalty(options)
         record["prior"] = options.prior or "paired"
+    if options.relatedness == "direct":
         record["normalized"] = _is_normalized(tasks)
     record["meaning"] = _meaning(record)
     record["principals"] = [
@@ -302,6 +318,13 @@ def _meaning(record):
             "are predicted with the structure of the row's task instead of their own: the row says "
             "where the structure comes from, the column whose data; smaller is closer, and below 0 "
             "the rows are predicted even better."
+        )
+    if record["relatedness"] == "shared":
+        return (
+            "Each number is how probably two tasks have different probabilities in a row of a "
+            "table, averaged over the tables of their networks, which are learned together with "
+            f"the penalty {penalty_name(record['penalty'])}: near 0 the tables are the same, about "
+            "1/2 means that nothing is known; smaller is closer."
         )
     what = "counts the edits (arcs to add, remove or reverse) between the structures of two tasks"
     if record["normalized"]:

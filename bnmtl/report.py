@@ -3,6 +3,7 @@
 from html import escape
 
 from bnmtl.arcs_report import arcs_section, meaning
+from bnmtl.borrowing_report import borrowing_section
 from bnmtl.confidence import sure_words
 from bnmtl.gains import WAYS, sentences
 from bnmtl.graphs import Sharing, compelled_arcs, takes_part
@@ -81,7 +82,7 @@ def write(
     times : mapping, optional
         What was done -> seconds.
     pictures : mapping, optional
-        "dags" and "penalties" -> matplotlib figure, where they are drawn already.
+        "dags", "penalties" and "borrowing" -> matplotlib figure, where they are drawn already.
     title : str
     confidence : pandas.DataFrame, optional
         How sure each arc is, of `bnmtl.confidence.arc_confidence`.
@@ -122,6 +123,7 @@ def write(
         held_out_section(held_out),
         _comparison_section(learner, single_task),
         _penalty_section(learner, pictures or {}),
+        borrowing_section(learner, (pictures or {}).get("borrowing")),
         arcs_section(learner, confidence),
         messages_section(messages),
         settings_section(learner.get_params() if settings is None else settings, times, versions()),

@@ -27,6 +27,7 @@ __all__ = [
     "prior_class",
     "read_tasks",
     "score_named",
+    "table_sharing",
     "user_messages",
     "warn_of_copies",
     "warnings_kept",
@@ -143,6 +144,11 @@ def common_parameters(options, tasks, score, progress):
         "n_jobs": -1 if options.jobs is None else options.jobs,
         "progress": progress or False,
     }
+
+
+def table_sharing(options):
+    """Return what learners of several tasks are given for the option of that name."""
+    return "auto" if options.table_sharing == "auto" else None
 
 
 def _structure_prior(options):

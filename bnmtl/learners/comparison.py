@@ -86,6 +86,7 @@ def compare(learner, tasks, cv=None):
             del learner._whole
     table = _table(tasks, folds, _chosen(learner, folds, penalties))
     table.attrs["ended_by"] = tuple(sorted(set().union(*(fold.ended_by for fold in folds))))
+    table.attrs["shares_tables"] = learner.shares_tables(tasks)
     return table
 
 

@@ -1,5 +1,6 @@
 """Pictures of configurations, tasks and predictions; matplotlib is loaded when one is drawn."""
 
+from bnmtl.plotting.borrowing import borrowing
 from bnmtl.plotting.calibrating import calibration_panel, learning_curves
 from bnmtl.plotting.comparing import clusters, compare
 from bnmtl.plotting.curves import penalties
@@ -14,6 +15,7 @@ __all__ = [
     "Layout",
     "arcs",
     "arrange",
+    "borrowing",
     "calibration_panel",
     "clusters",
     "compare",

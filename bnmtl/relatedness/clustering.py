@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from bnmtl.graphs import Configuration
 from bnmtl.learners.derived import at_penalty, changed
 from bnmtl.progress import Reporter
-from bnmtl.relatedness.measures import direct_of
+from bnmtl.relatedness.measures import DISTANCES, distances_of
 from bnmtl.relatedness.sizes import SizeChoice, check_size
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
@@ -23,14 +23,16 @@ class TaskClusterer(BaseEstimator):
     Parameters
     ----------
     learner : MultitaskLearner or MultitaskLearnerCV
-        Learns each cluster, and the structures that distances are measured between (see `direct`);
-        it is not fitted itself. A task alone is learned by the same single-task search. A
+        Learns each cluster, and the structures that distances are measured by; it is not fitted
+        itself. A task alone is learned by the same single-task search. A
         ``time_limit`` holds for each fit.
     n_clusters : "validation", "cv" or int, default="validation"
         "validation" holds out 5 % of each task's rows, at least 10, others than those that choose
         a penalty, and takes the number of clusters that predicts them best; structures are learned
         from the rows that are left, probability tables from all. "cv" does so with ten folds, or as
         many as rows, and learns again from all rows; the clusters are those of all rows.
+    relatedness : {"direct", "shared"}, default="direct"
+        What distances are: see `direct`, or 1 less the probability of `shared`.
 
     Attributes
     ----------
@@ -71,9 +73,10 @@ class TaskClusterer(BaseEstimator):
     {'task1': 0, 'task2': 0, 'task3': 1}
     """
 
-    def __init__(self, learner, n_clusters="validation"):
+    def __init__(self, learner, n_clusters="validation", relatedness="direct"):
         self.learner = learner
         self.n_clusters = n_clusters
+        self.relatedness = relatedness
 
     def fit(self, tasks):
         """Measure distances, choose how many clusters, and learn.
@@ -88,6 +91,10 @@ class TaskClusterer(BaseEstimator):
         """
         # Refuses what cannot be learned together before anything is searched.
         at_penalty(self.learner, 0.9)
+        if not isinstance(self.relatedness, str) or self.relatedness not in DISTANCES:
+            raise ValueError(
+                f'`relatedness` must be "direct" or "shared", got {self.relatedness!r}.'
+            )
         tasks = encode(tasks, missing=self.learner.missing)
         self.learner.check_for(tasks)
         check_size("n_clusters", self.n_clusters, 1, len(tasks))
@@ -107,7 +114,7 @@ class TaskClusterer(BaseEstimator):
         for one in self.learners_:
             found.update(one.configuration_)
         self.configuration_ = Configuration((name, found[name]) for name in tasks)
-        self.networks_ = choice.networks(self.configuration_)
+        self.networks_ = choice.networks(self.learners_)
 
     def _link(self, groups):
         """Set the distances and the hierarchy of clusters."""
@@ -116,7 +123,7 @@ class TaskClusterer(BaseEstimator):
             self.relatedness_ = pd.DataFrame(0.0, index=names, columns=names)
             self.linkage_ = np.zeros((0, 4))
             return
-        self.relatedness_ = direct_of(groups)
+        self.relatedness_ = distances_of(groups, self.relatedness)
         self.linkage_ = linkage(squareform(self.relatedness_.to_numpy()), "average")
 
     def _labels(self, n_clusters):

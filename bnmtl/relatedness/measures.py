@@ -1,6 +1,7 @@
-"""Dissimilarities of tasks: of structures learned together, of what they predict, of true ones.
+"""How close tasks are: by structures learned together, what they predict, tables in common.
 
-Each is a labeled square table, 0 on the diagonal; smaller is closer.
+Each is a labeled square table. Dissimilarities are 0 on the diagonal and smaller is closer; the
+probability of tables in common is 1 there, and larger is closer.
 """
 
 import itertools
@@ -16,14 +17,32 @@ from bnmtl.graphs import both_take_part, check_dag, takes_part
 from bnmtl.held_out import HeldOut, check_sample_size, held_out_rows, parted
 from bnmtl.learners.base import Learner
 from bnmtl.learners.derived import apart, at_penalty, changed
+from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.networks import BayesNet
+from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.progress import Reporter
 from bnmtl.relatedness.groups import Groups
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
 from bnmtl.tasks.wording import warn
 
-__all__ = ["direct", "direct_of", "indirect", "indirect_of", "true"]
+__all__ = [
+    "DISTANCES",
+    "MEASURES",
+    "as_distances",
+    "direct",
+    "direct_of",
+    "distances_of",
+    "indirect",
+    "indirect_of",
+    "shared",
+    "shared_of",
+    "true",
+]
+
+# Those that are symmetric, and all.
+DISTANCES = ("direct", "shared")
+MEASURES = ("direct", "indirect", "shared")
 
 
 def direct(tasks, learner, penalty=0.9, normalize=None):
@@ -195,6 +214,80 @@ def indirect_of(groups, cv):
             losses[:, t] += (means[t] - means) / len(folds)
     table = pd.DataFrame(losses, index=_labels(tasks), columns=_labels(tasks))
     return _with_arcs(table, learner)
+
+
+def shared(tasks, learner):
+    """How probably tasks have their tables in common.
+
+    Row by row of a table, tasks fall into groups that have the same probabilities. Entry (s, t) is
+    the probability that the two are in one group, given the counts of all tasks, averaged over the
+    families of both learned graphs and their rows, a row counting by its number of cases.
+
+    Parameters
+    ----------
+    tasks : mapping name -> DataFrame, list of DataFrame or Tasks
+    learner : any learner
+        Says how the structures are searched; it is not fitted itself. A `MultitaskLearnerCV` lends
+        its `MultitaskLearner`, at a penalty of 0.9.
+
+    Returns
+    -------
+    pandas.DataFrame, tasks by tasks
+        Symmetric, 1 on the diagonal; 1 means the same tables everywhere, and about 1/2 that nothing
+        is known. Its ``attrs`` are those of `direct`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is no learner, fewer than two tasks, two tasks that have no variable in common; and
+        as in ``fit``.
+
+    Examples
+    --------
+    >>> from bnmtl import MultitaskLearner, structures
+    >>> asia = structures.load("asia")
+    >>> rows = {name: asia.sample(200, random_state=seed) for seed, name in enumerate("ab")}
+    >>> rows["c"] = rows["b"].replace({"smoke": {"yes": "no", "no": "yes"}})
+    >>> table = shared(rows, MultitaskLearner(random_state=0))
+    >>> bool(table.loc["a", "b"] > table.loc["a", "c"])
+    True
+    """
+    if not isinstance(learner, Learner):
+        raise TypeError(f"`learner` must be a learner, got {type(learner).__name__}.")
+    with Reporter(learner.progress) as report:
+        return shared_of(_all_of(tasks, learner, report))
+
+
+def shared_of(groups):
+    """`shared` for the rows and the learner of groups of tasks."""
+    learner = groups.learner
+    if isinstance(learner, MultitaskLearnerCV):
+        learner = at_penalty(learner, 0.9)
+    learner = groups.fit(changed(learner))
+    table = fit_tables(learner.configuration_, groups.tasks).in_common
+    table = table.rename_axis(index="task", columns="task")
+    unknown = np.argwhere(table.isna().to_numpy())
+    if len(unknown):
+        first, second = (table.index[at] for at in unknown[0])
+        raise ValueError(
+            f"Tasks `{first}` and `{second}` have no variable in common, so whether they share "
+            "tables cannot be told; leave one of them out."
+        )
+    return _with_arcs(table, learner)
+
+
+def distances_of(groups, measure):
+    """`direct` or 1 less `shared`, for the rows and the learner of groups of tasks."""
+    if measure == "direct":
+        return direct_of(groups)
+    return as_distances(shared_of(groups))
+
+
+def as_distances(table):
+    """What `shared` gives, as probabilities that tables differ."""
+    distances = (1.0 - table).clip(lower=0.0)
+    distances.attrs.update(table.attrs)
+    return distances
 
 
 def _all_of(tasks, learner, report):

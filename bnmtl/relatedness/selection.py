@@ -7,7 +7,7 @@ from bnmtl.held_out import default_folds
 from bnmtl.learners.derived import at_penalty, changed
 from bnmtl.priors.listed import read_distances
 from bnmtl.progress import Reporter
-from bnmtl.relatedness.measures import direct_of, indirect_of
+from bnmtl.relatedness.measures import MEASURES, distances_of, indirect_of
 from bnmtl.relatedness.sizes import SizeChoice, check_size
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
@@ -37,16 +37,16 @@ class TaskSelector(BaseEstimator):
         learns again from all rows; the order of the tasks is that of all rows. A small validation
         set often takes too few tasks: in the project's benchmark it does worse than all tasks, and
         than all with `PairedPrior(task_distance=...)`, which needs no number.
-    relatedness : "direct", "indirect" or DataFrame, default="direct"
-        What tells near from far: see `direct` and `indirect`, or a table of dissimilarities, of
-        which the principal task's column counts.
+    relatedness : "direct", "indirect", "shared" or DataFrame, default="direct"
+        What tells near from far: see `direct`, `indirect` and `shared`, or a table of
+        dissimilarities, of which the principal task's column counts.
 
     Attributes
     ----------
     order_ : list of str
         The other tasks, the nearest first; equally near ones by name.
     relatedness_ : pandas.DataFrame
-        The dissimilarities.
+        The dissimilarities; by "shared" 1 less that probability.
     n_tasks_ : int
         How many were taken; of equally good numbers the smallest.
     scores_ : pandas.Series by number of other tasks
@@ -128,15 +128,15 @@ class TaskSelector(BaseEstimator):
         self.n_tasks_, self.scores_ = choice.best(score)
         self.learner_ = choice.groups.fitted([principal, *self.order_[: self.n_tasks_]])
         self.configuration_ = self.learner_.configuration_
-        self.networks_ = choice.networks(self.configuration_)
+        self.networks_ = choice.networks([self.learner_])
 
     def _given_table(self, tasks):
         """The dissimilarities that were given, checked; None if they are to be measured."""
-        if isinstance(self.relatedness, str) and self.relatedness in ("direct", "indirect"):
+        if isinstance(self.relatedness, str) and self.relatedness in MEASURES:
             return None
         if not isinstance(self.relatedness, pd.DataFrame):
             raise ValueError(
-                '`relatedness` must be "direct", "indirect" or a DataFrame, got '
+                '`relatedness` must be "direct", "indirect", "shared" or a DataFrame, got '
                 f"{self.relatedness!r}."
             )
         table = read_distances(self.relatedness, "relatedness")
@@ -149,6 +149,6 @@ class TaskSelector(BaseEstimator):
         return table.loc[list(tasks), list(tasks)]
 
     def _measured(self, groups):
-        if self.relatedness == "direct":
-            return direct_of(groups)
-        return indirect_of(groups, default_folds(groups.tasks))
+        if self.relatedness == "indirect":
+            return indirect_of(groups, default_folds(groups.tasks))
+        return distances_of(groups, self.relatedness)

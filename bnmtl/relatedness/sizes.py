@@ -7,6 +7,8 @@ import pandas as pd
 
 from bnmtl.held_out import check_sample_size, default_folds, held_out_rows, parted
 from bnmtl.networks import BayesNet
+from bnmtl.networks.several import networks_of
+from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.penalty import EQUALLY_GOOD
 from bnmtl.relatedness.groups import Groups
 from bnmtl.tasks import Tasks
@@ -97,13 +99,18 @@ class SizeChoice:
         best = int(np.argmax(totals >= totals.max() - EQUALLY_GOOD))
         return int(self._sizes[best]), pd.Series(totals, index=self._sizes)
 
-    def networks(self, configuration):
-        """Networks with these graphs and the probabilities of all rows."""
-        size = self._learner.parameter_sample_size
-        return {
-            name: BayesNet.fit(graph, self._tasks[name], size)
-            for name, graph in configuration.items()
-        }
+    def networks(self, learners):
+        """Networks with the graphs of fitted learners and the probabilities of all rows."""
+        size, found = self._learner.parameter_sample_size, {}
+        for learner in learners:
+            own = Tasks(self._tasks[name] for name in learner.configuration_)
+            if learner.shares_tables(own):
+                tables = fit_tables(learner.configuration_, own).tables
+                found.update(networks_of(learner.configuration_, own, tables))
+                continue
+            for name, graph in learner.configuration_.items():
+                found[name] = BayesNet.fit(graph, own[name], size)
+        return {name: found[name] for name in self._tasks if name in found}
 
     def _on(self, rows):
         return Groups(self._learner, rows, self._tasks, self._report)

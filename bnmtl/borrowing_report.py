@@ -1,0 +1,75 @@
+"""What is told of tables in common: the report's part, and what run.json says."""
+
+from html import escape
+
+from bnmtl.page import image, number, table
+
+__all__ = ["borrowed_record", "borrowing_section"]
+
+# Sources that a cell of the report names.
+_MOST_SOURCES = 3
+
+
+def borrowed_record(learner):
+    """How many rows are borrowed, by variable, task and source; None where tables are not shared.
+
+    Parameters
+    ----------
+    learner : Learner
+        Fitted.
+    """
+    if learner.borrowed_.empty:
+        return None
+    record = {}
+    for row in learner.borrowed_.itertuples(index=False):
+        by_task = record.setdefault(row.variable, {})
+        by_task.setdefault(row.task, {})[row.source] = round(float(row.rows), 1)
+    return record
+
+
+def borrowing_section(learner, figure=None):
+    """A picture of how much each table borrows, and from whom; empty where tables are not shared.
+
+    Parameters
+    ----------
+    learner : Learner
+        Fitted.
+    figure : matplotlib.figure.Figure, default=None
+        Of `plotting.borrowing`, where it is drawn already.
+    """
+    record = borrowed_record(learner)
+    if record is None:
+        return ""
+    from bnmtl import plotting
+    from bnmtl.plotting.borrowing import borrowed_shares
+
+    figure = plotting.borrowing(learner) if figure is None else figure
+    tasks = list(learner.configuration_)
+    rows = [
+        [escape(variable), *(_sources(record.get(variable, {}).get(task)) for task in tasks)]
+        for variable in borrowed_shares(learner).index
+    ]
+    body = table(["variable", *(escape(str(task)) for task in tasks)], rows, len(tasks) + 1)
+    return (
+        "<h2>Tables in common</h2>\n"
+        "<p>Row by row of a probability table, tasks may have the same probabilities. Each number "
+        "is the percentage of the other tasks' rows that count for the table of a variable in a "
+        "task: 0 where the table is the task's own, 100 where all have it in common.</p>\n"
+        f"{image(figure, 'How much of each table is borrowed from other tasks')}\n"
+        "<details><summary>From which tasks, in rows</summary>\n"
+        f"{body}\n"
+        '<p class="note">Rows of other tasks that count for a table, as expected, the largest '
+        "sources first; more than a task has where its mean is relied on more than its rows. "
+        "All are in borrowed.csv.</p></details>"
+    )
+
+
+def _sources(rows):
+    """Write the largest sources of a table."""
+    if rows is None:
+        return "\u00d7"
+    largest = sorted(rows.items(), key=lambda one: (-one[1], one[0]))
+    shown = [f"{escape(str(name))} {number(n, 0)}" for name, n in largest if round(n) > 0]
+    more = len(shown) - _MOST_SOURCES
+    text = ", ".join(shown[:_MOST_SOURCES]) or "0"
+    return f"{text}, {more} more" if more > 0 else text

@@ -1,0 +1,173 @@
+"""How much of its tables each task borrows from the others, as a picture."""
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.plotting.drawing import (
+    INK,
+    LEGEND_ROW,
+    SAMPLE,
+    draw_legend,
+    draw_text,
+    entry_width,
+    flow,
+    new_figure,
+    panel_axes,
+)
+from bnmtl.plotting.fonts import warn_of_boxes
+from bnmtl.plotting.layout import text_width
+from bnmtl.plotting.table import shorten
+
+__all__ = ["borrowed_shares", "borrowing"]
+
+_PAD = 12.0  # around the picture, in points
+_CELL = (26.0, 13.0)  # width and height
+_COLOR_MAP = "Blues"
+_QUIET = "#777777"
+# From where on a table counts as borrowed from, and as shared.
+_PARTLY, _SHARED = 0.1, 0.9
+_LEGEND = (
+    (0.0, "alone: less than 10 % of the other tasks' rows count"),
+    (0.5, "partly"),
+    (1.0, "shared: 90 % or more count"),
+)
+_LACKING = "not there, or in this task only"
+
+
+def borrowed_shares(learner):
+    """What share of the other tasks' rows counts for each table.
+
+    Parameters
+    ----------
+    learner : Learner
+        Fitted with ``table_sharing="auto"``.
+
+    Returns
+    -------
+    pandas.DataFrame, variables by tasks
+        From 0 to 1; nan where no other task has the variables of the family. Variables whose tables
+        borrow most come first.
+    """
+    table = learner.borrowed_
+    sizes = table["source"].map({name: task.n_rows for name, task in learner.tasks_.items()})
+    sums = table.assign(there=sizes).groupby(["variable", "task"])[["rows", "there"]].sum()
+    shares = (sums["rows"] / sums["there"]).clip(upper=1.0).unstack("task")
+    shares = shares.reindex(index=learner.tasks_.variables, columns=learner.tasks_.names)
+    order = np.lexsort([shares.index, -shares.mean(axis=1).fillna(-1.0)])
+    return shares.iloc[order]
+
+
+def borrowing(learner):
+    """Draw how much of each table is borrowed from other tasks, by variable and task.
+
+    A cell says what percentage of the rows that the other tasks have counts for the table of this
+    variable in this task: 0 where the table is the task's own, 100 where all tasks have it in
+    common. Variables whose tables borrow most come first.
+
+    Parameters
+    ----------
+    learner : IdenticalLearner, MultitaskLearner or MultitaskLearnerCV
+        Fitted to several tasks with ``table_sharing="auto"``.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not known to pyplot; save it with `savefig`.
+
+    Raises
+    ------
+    ValueError
+        If the learner is not fitted or its tasks share no tables.
+
+    Examples
+    --------
+    >>> from bnmtl import MultitaskLearner, structures
+    >>> asia = structures.load("asia")
+    >>> rows = [asia.sample(100, random_state=seed) for seed in range(3)]
+    >>> learner = MultitaskLearner(table_sharing="auto", random_state=0).fit(rows)
+    >>> figure = borrowing(learner)
+    >>> [text.get_text() for text in figure.axes[0].texts[:3]]
+    ['task1', 'task2', 'task3']
+    """
+    if not hasattr(learner, "tasks_") or not hasattr(type(learner), "borrowed_"):
+        raise ValueError(
+            "`learner` must be a fitted IdenticalLearner, MultitaskLearner or MultitaskLearnerCV, "
+            f"got {learner!r}."
+        )
+    if learner.borrowed_.empty:
+        raise ValueError(
+            "`learner` must have tasks that share tables; fit it to several tasks with "
+            'table_sharing="auto".'
+        )
+    shares = borrowed_shares(learner)
+    names = [shorten(variable) for variable in shares.index]
+    tasks = [shorten(task) for task in shares.columns]
+    warn_of_boxes([*shares.index, *shares.columns], stacklevel=2)
+    left = max(text_width(name, 8) for name in names) + 8
+    head = max(text_width(task, 8) for task in tasks) + 10
+    entries = _entries(shares)
+    body_width = left + _CELL[0] * len(tasks)
+    width = max(body_width, max(entry_width(*entry) for entry in entries))
+    legend = flow(entries, width)
+    body = head + _CELL[1] * len(names) + _PAD
+    legend_height = len(legend) * LEGEND_ROW + _PAD
+    figure = new_figure(width + 2 * _PAD, _PAD + body + legend_height)
+    axes = panel_axes(figure, (_PAD, _PAD), (width, body), "borrowing")
+    for column, task in enumerate(tasks):
+        draw_text(axes, left + (column + 0.5) * _CELL[0], head - 5, task, rotation=90)
+    for row, name in enumerate(names):
+        y = head + (row + 0.5) * _CELL[1]
+        draw_text(axes, left - 6, y, name, ha="right")
+        for column, share in enumerate(shares.iloc[row]):
+            _draw_cell(axes, left + (column + 0.5) * _CELL[0], y, share)
+    draw_legend(figure, legend, (_PAD, _PAD + body), (width, legend_height))
+    return figure
+
+
+def _entries(shares):
+    """What the legend explains: what there is of it."""
+    values = shares.to_numpy()
+    known = values[~np.isnan(values)]
+    bands = ((known < _PARTLY), (known >= _PARTLY) & (known < _SHARED), (known >= _SHARED))
+    entries = [
+        (lambda axes, x, y, at=at: _draw_sample(axes, x, y, at), text)
+        for (at, text), band in zip(_LEGEND, bands, strict=True)
+        if band.any()
+    ]
+    if len(known) < values.size:
+        entries.append((lambda axes, x, y: _draw_sample(axes, x, y, np.nan), _LACKING))
+    return entries
+
+
+def _draw_cell(axes, x, y, share):
+    """Draw a cell with its percentage."""
+    width, height = _CELL
+    color = _draw_box(axes, x, y, (width - 1, height - 1), share)
+    if pd.isna(share):
+        draw_text(axes, x, y, "\u00d7", color=_QUIET, ha="center", fontsize=7)
+        return
+    is_dark = np.dot(color[:3], (0.3, 0.59, 0.11)) < 0.55
+    ink = "white" if is_dark else INK
+    draw_text(axes, x, y, f"{100 * share:.0f}", color=ink, ha="center", fontsize=7)
+
+
+def _draw_sample(axes, x, y, share):
+    """Draw the sample of a legend's entry."""
+    _draw_box(axes, x + SAMPLE / 2, y, (SAMPLE, 9.0), share)
+    if pd.isna(share):
+        draw_text(axes, x + SAMPLE / 2, y, "\u00d7", color=_QUIET, ha="center", fontsize=7)
+
+
+def _draw_box(axes, x, y, size, share):
+    """Draw a box in the color of a share, and return the color."""
+    import matplotlib
+    from matplotlib.patches import Rectangle
+
+    width, height = size
+    # The darkest blue would hide the text in it.
+    is_known = not pd.isna(share)
+    color = matplotlib.colormaps[_COLOR_MAP](0.05 + 0.8 * share) if is_known else (1.0, 1.0, 1.0)
+    corner = (x - width / 2, y - height / 2)
+    edge = "#C8D4E0" if is_known else "white"
+    axes.add_patch(Rectangle(corner, width, height, facecolor=color, edgecolor=edge, linewidth=0.5))
+    return color
