@@ -87,9 +87,10 @@ def arcs_section(learner, confidence):
             f'<tr><td class="name">{escape(parent)}</td><td class="name">{escape(child)}</td>'
             f"<td>{n_tasks} of {n_possible}</td><td>{number(mean)}</td>{columns}</tr>"
         )
+    whose = "the score of all tasks" if learner.scores_together(learner.tasks_) else "its own score"
     return (
-        "<h2>Arcs</h2>\n<p>Strength: how much of a task's own score (nats) is lost when the arc is "
-        "removed. “tasks” counts those that have the arc, out of all that could have it. ⇄: "
+        f"<h2>Arcs</h2>\n<p>Strength: how much of {whose} (nats) is lost when a task has the arc "
+        "no more. “tasks” counts those that have the arc, out of all that could have it. ⇄: "
         "direction not determined by the data; ←: the task has the arc in the other direction; "
         "hatched: the task could not have it, because a variable is missing or constant there. "
         "+: both variables rise together; \u2212: one falls as the other rises."

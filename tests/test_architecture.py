@@ -37,7 +37,7 @@ ROOMS = {
 }
 ROOMS["problems"] = {"inference", "networks", "parameters", "seeding", "structures", "tasks"}
 ROOMS["penalty"] = set()
-ROOMS["held_out"] = {"parameters", "seeding", "tasks"}
+ROOMS["held_out"] = {"networks", "parameters", "seeding", "tasks"}
 ROOMS["learners"] = {
     *("_kernels", "graphs", "held_out", "networks", "penalty", "priors", "progress", "scores"),
     *("search", "seeding", "smoothing", "tasks"),
@@ -61,6 +61,7 @@ BORDER = (
         "page",
         "held_out_report",
         "arcs_report",
+        "borrowing_report",
         "report",
         "runs",
     ),

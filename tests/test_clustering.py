@@ -19,7 +19,8 @@ from bnmtl import (
 )
 from bnmtl.held_out import held_out_rows, parted
 from bnmtl.learners import validated
-from bnmtl.relatedness import TaskClusterer, direct
+from bnmtl.relatedness import TaskClusterer, direct, shared
+from bnmtl.relatedness.measures import as_distances
 from bnmtl.search import multitask, one_graph
 from bnmtl.tasks import Tasks, encode
 
@@ -33,8 +34,9 @@ every_learner = pytest.mark.parametrize(
 )
 
 
-def clustered(tasks=None, learner=LEARNER, n_clusters=2):
-    return TaskClusterer(learner, n_clusters).fit(related() if tasks is None else tasks)
+def clustered(tasks=None, learner=LEARNER, n_clusters=2, relatedness="direct"):
+    tasks = related() if tasks is None else tasks
+    return TaskClusterer(learner, n_clusters, relatedness).fit(tasks)
 
 
 def result(clusterer):
@@ -270,7 +272,11 @@ def test_inputs_stay_as_they_are():
     assert all(frame.equals(related()[name]) for name, frame in tasks.items())
     assert learner.get_params() == before
     assert not [name for name in vars(learner) if name.endswith("_")]
-    assert clusterer.get_params(deep=False) == {"learner": learner, "n_clusters": 2}
+    assert clusterer.get_params(deep=False) == {
+        "learner": learner,
+        "n_clusters": 2,
+        "relatedness": "direct",
+    }
 
 
 def test_progress_tells_of_the_choice():
@@ -313,3 +319,27 @@ def test_tasks_without_a_common_pair_cannot_be_clustered():
     tasks["task1"], tasks["task2"] = tasks["task1"][["x1", "x2"]], tasks["task2"][["x2", "x3"]]
     with pytest.raises(ValueError, match="Tasks `task1` and `task2` have no pair of variables"):
         clustered(tasks)
+
+
+def test_clusters_of_tasks_with_tables_in_common():
+    clusterer = clustered(relatedness="shared")
+    table = as_distances(shared(related(), LEARNER))
+    assert clusterer.relatedness_.equals(table)
+    labels = clusterer.labels_
+    assert {frozenset(own.index) for _, own in labels.groupby(labels)} == clusters(table, 2)
+
+
+def test_clusters_share_tables_within():
+    learner = MultitaskLearner(PairedPrior(0.99), table_sharing="auto", **CLIMB)
+    clusterer = clustered(learner=learner)
+    labels = clusterer.labels_
+    for _, own in labels.groupby(labels):
+        rows = {name: related()[name] for name in own.index}
+        fitted = clone(learner if len(own) > 1 else SingleTaskLearner(**CLIMB)).fit(rows)
+        for name in own.index:
+            assert clusterer.networks_[name] == fitted.networks_[name]
+
+
+def test_distances_that_cannot_be_are_refused():
+    with pytest.raises(ValueError, match='`relatedness` must be "direct" or "shared", got'):
+        clustered(relatedness="indirect")

@@ -116,6 +116,30 @@ def test_the_smoothing_of_tables(call, files):
         )
 
 
+def test_tables_in_common(call, files):
+    options = ("--penalty", "0.9", "--table-sharing", "auto", "--out", "run")
+    code, _, err = call(*BOTH, *options)
+    assert (code, err) == (0, "")
+    learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), table_sharing="auto", **CLIMB)
+    learner.fit(TASKS)
+    found = pd.read_csv(files / "run" / "borrowed.csv")
+    pd.testing.assert_frame_equal(found, learner.borrowed_, check_dtype=False)
+    kept = record(files / "run")
+    for row in found.itertuples():
+        assert kept["borrowed"][row.variable][row.task][row.source] == round(row.rows, 1)
+    assert {"borrowed.csv", "borrowing.png"} <= set(kept["files"])
+    assert kept["held_out"]["shares_tables"]
+    network = read_run(files / "run").networks["north"]
+    for variable in network.graph:
+        expected = learner.networks_["north"].table(variable)
+        assert np.allclose(network.table(variable), expected, atol=1e-9)
+    page = (files / "run" / "report.html").read_text()
+    assert "Tables in common</h2>" in page and "the score of all tasks" in page
+    assert call(*BOTH, "--penalty", "0.9", "--out", "own")[0] == 0
+    assert "borrowed" not in record(files / "own")
+    assert "Tables in common" not in (files / "own" / "report.html").read_text()
+
+
 def test_a_bound_on_tables(call, files):
     """Families of more cells are not looked at; the default depends on the rows."""
     bound = ("--max-cells", "2", "--out", "none")

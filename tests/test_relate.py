@@ -100,12 +100,16 @@ def test_relate_writes_everything(call, towns, tmp_path):
     assert "counts the edits" in out and "with the penalty 0.9" in " ".join(out.split())
 
 
-@pytest.mark.parametrize("kind", ["direct", "indirect"])
+@pytest.mark.parametrize("kind", ["direct", "indirect", "shared"])
 def test_the_table_is_that_of_the_package(call, towns, tmp_path, kind):
     code, out, _ = call(*THREE, "--relatedness", kind, "--out", "near")
     assert code == 0
     if kind == "direct":
         expected = relatedness.direct(towns, bnmtl.MultitaskLearner(**EFFORT))
+        assert expected.loc["north", "south"] < expected.loc["north", "west"]
+    elif kind == "shared":
+        learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), **EFFORT)
+        expected = 1 - relatedness.shared(towns, learner)
         assert expected.loc["north", "south"] < expected.loc["north", "west"]
     else:
         expected = relatedness.indirect(towns, bnmtl.SingleTaskLearner(**EFFORT))
@@ -404,14 +408,19 @@ def test_neither_order_of_files_nor_jobs_nor_a_repetition_matters(call, towns, t
         ([*TOWNS, "--penalty", "0"], "a number above 0 and below 1; 0 was given.\n"),
         ([*TOWNS, "--penalty", "1"], "a number above 0 and below 1; 1 was given.\n"),
         ([*TOWNS, "--penalty", "nan"], "a number above 0 and below 1; nan was given.\n"),
-        ([*TOWNS, "--relatedness", "near"], "must be direct or indirect; near was given.\n"),
+        (
+            [*TOWNS, "--relatedness", "near"],
+            "must be direct, indirect or shared; near was given.\n",
+        ),
         (
             [*TOWNS, "--relatedness", "indirect", "--penalty", "0.9"],
-            "`--penalty` belongs to `--relatedness direct`, and the relatedness is indirect;",
+            "`--penalty` belongs to `--relatedness direct` or `shared`, and the relatedness is "
+            "indirect;",
         ),
         (
             [*TOWNS, "--relatedness", "indirect", "--prior", "paired"],
-            "`--prior` belongs to `--relatedness direct`, and the relatedness is indirect;",
+            "`--prior` belongs to `--relatedness direct` or `shared`, and the relatedness is "
+            "indirect;",
         ),
         (
             ["north.csv", "apart.csv"],
@@ -440,6 +449,10 @@ def test_neither_order_of_files_nor_jobs_nor_a_repetition_matters(call, towns, t
             ["north.csv", "few.csv", "--relatedness", "indirect"],
             "Task `few`: 9 rows are too few for the 10 folds of `--relatedness indirect`; ask for "
             "fewer with `--folds`, take direct",
+        ),
+        (
+            [*TOWNS, "--relatedness", "indirect", "--table-sharing", "auto"],
+            "`--table-sharing auto` belongs to `--relatedness direct` or `shared`, and",
         ),
         ([*TOWNS, "--principle", "north"], "no option of `bnmtl relate`: take `--principal`, or"),
         ([*TOWNS, "--restarts", "3", "--starts", "3"], "`--starts` belongs to `--search orders`"),
@@ -482,7 +495,7 @@ def test_relate_has_all_options_of_learn(call, monkeypatch):
         code, out, _ = call(command, "--help")
         assert code == 0
         options[command] = set(re.findall(r"^\W+(--[a-z-]+) ", out, flags=re.MULTILINE))
-    assert len(options["learn"]) == 28  # 27 fields with the path left out, and --help
+    assert len(options["learn"]) == 29  # 28 fields with the path left out, and --help
     assert options["relate"] - options["learn"] == {"--relatedness", "--principal"}
     assert options["learn"] - options["relate"] == {"--bootstrap", "--threshold", "--choose"}
 
@@ -615,7 +628,7 @@ def test_folds_0_holds_out_nothing(call, towns, tmp_path):
     told = "No rows were held out, so what the arcs are worth is not known."
     assert kept["verdict"] == told and told in out
     err = mistake(call(*THREE, "--folds", "0", "--relatedness", "indirect", "--force"))
-    assert "`--folds 0` belongs to `--relatedness direct`" in err
+    assert "`--folds 0` belongs to `--relatedness direct` or `shared`" in err
     for measure in ("direct", "indirect"):
         err = mistake(call(*THREE, "--folds", "5000", "--relatedness", measure, "--force"))
         assert "`--folds` must be 0 or from 2 to the rows of the largest task" in err

@@ -28,15 +28,17 @@ from bnmtl import (
 from bnmtl.graphs import from_adjacency
 from bnmtl.held_out import held_out_rows
 from bnmtl.metrics import edit_distance
+from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.priors.listed import read_distances
-from bnmtl.relatedness import direct, indirect, true
+from bnmtl.relatedness import direct, indirect, shared, true
+from bnmtl.relatedness.measures import as_distances
 from bnmtl.tasks import encode
 
 pytestmark = pytest.mark.beside_kernels
 
 LEARNER = MultitaskLearner(**CLIMB)
 DAGS = list(naive.all_dags(4))
-MEASURES = {"direct": direct, "indirect": indirect}
+MEASURES = {"direct": direct, "indirect": indirect, "shared": shared}
 every_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 
 
@@ -185,8 +187,37 @@ def test_indirect_is_what_other_structures_lose_fold_by_fold(make):
     assert not indirect(tasks, LEARNER, cv=5).equals(table)
 
 
+def same_and_other():
+    """Two tasks with the same tables and arcs, and one in which the child's states are swapped."""
+    rng, frames = np.random.default_rng(0), {}
+    for name in ("one", "same", "other"):
+        x = rng.integers(0, 2, 400)
+        y = np.where(rng.random(400) < 0.9, x, 1 - x)
+        frames[name] = pd.DataFrame({"x": x, "y": 1 - y if name == "other" else y}).astype(str)
+    return frames
+
+
+def test_shared_is_how_probably_tables_are_the_same():
+    tasks = encode(same_and_other())
+    table = shared(tasks, LEARNER)
+    assert (np.diag(table) == 1).all()
+    assert table.equals(table.T)
+    assert table.attrs["n_arcs"] == 3
+    learner = clone(LEARNER).fit(tasks)
+    expected = fit_tables(learner.configuration_, tasks).in_common.to_numpy()
+    assert table.to_numpy().tolist() == expected.tolist()
+    assert table.loc["one", "same"] > 2 * table.loc["one", "other"]
+
+
+def test_one_penalty_of_many_is_that_of_direct():
+    choosing = MultitaskLearnerCV(**CLIMB)
+    expected = shared(related(), MultitaskLearner(PairedPrior(0.9), **CLIMB))
+    assert shared(related(), choosing).equals(expected)
+
+
 def test_tables_are_labeled_by_task():
-    for table in (direct(related(), LEARNER), indirect(related(), LEARNER), true({})):
+    measured = [measure(related(), LEARNER) for measure in MEASURES.values()]
+    for table in (*measured, true({})):
         assert table.index.name == table.columns.name == "task"
         assert list(table.index) == list(table.columns)
     assert list(direct(dict(reversed(related().items())), LEARNER)) == list(related())
@@ -331,6 +362,17 @@ class Mine:
             ValueError,
             "`parameter_sample_size` must be above 0",
         ),
+        (lambda tasks: shared(tasks, 5), TypeError, "`learner` must be a learner, got int"),
+        (
+            lambda tasks: shared([tasks["task1"]], LEARNER),
+            ValueError,
+            "`tasks` must hold at least two tasks",
+        ),
+        (
+            lambda tasks: shared([tasks["task1"], tasks["task1"].add_prefix("y")], LEARNER),
+            ValueError,
+            "Tasks `task1` and `task2` have no variable in common",
+        ),
         (lambda _: true([nx.DiGraph()]), TypeError, "`configuration` must be a mapping from tasks"),
         (
             lambda _: true({"a": nx.Graph()}),
@@ -359,6 +401,7 @@ def test_numpy_bools_are_bools():
 
 def test_what_is_measured_can_be_shared_by():
     configuration = {"a": nx.DiGraph([("x", "y")]), "b": nx.DiGraph([("y", "x")])}
-    tables = [measure(partial(), LEARNER) for measure in MEASURES.values()]
+    tables = [measure(partial(), LEARNER) for measure in (direct, indirect)]
+    tables.append(as_distances(shared(partial(), LEARNER)))
     for table in [*tables, true(configuration)]:
         assert read_distances(table, "table").equals(table)

@@ -24,8 +24,9 @@ from bnmtl import (
 from bnmtl.held_out import held_out_rows, parted
 from bnmtl.learners import validated
 from bnmtl.progress import Reporter
-from bnmtl.relatedness import TaskSelector, direct, indirect
+from bnmtl.relatedness import TaskSelector, direct, indirect, shared
 from bnmtl.relatedness.groups import Groups
+from bnmtl.relatedness.measures import as_distances
 from bnmtl.relatedness.sizes import SizeChoice
 from bnmtl.search import multitask, one_graph
 from bnmtl.tasks import Tasks, encode
@@ -434,7 +435,11 @@ def test_progress_tells_of_the_searches_and_of_the_choice():
         ({"n_tasks": "all"}, ValueError, "`n_tasks` must be .* here, got 'all'"),
         ({"n_tasks": 1.0}, TypeError, "`n_tasks` must be .* here, got 1.0"),
         ({"n_tasks": True}, TypeError, "`n_tasks` must be .* here, got True"),
-        ({"relatedness": "near"}, ValueError, '`relatedness` must be "direct", "indirect" or a D'),
+        (
+            {"relatedness": "near"},
+            ValueError,
+            '`relatedness` must be "direct", "indirect", "shared" or a D',
+        ),
         ({"relatedness": TABLE.drop(index="task3")}, ValueError, "must have one row and one colu"),
         (
             {"relatedness": TABLE.drop(index="task3", columns="task3")},
@@ -478,3 +483,21 @@ def test_what_cannot_be_selected_is_refused_before_the_search(
     learner = own.pop("learner", None) or clone(LEARNER).set_params(**own)
     with pytest.raises(error, match=words):
         selected(learner=learner, **{"n_tasks": 0, **given})
+
+
+def test_tables_in_common_tell_near_from_far():
+    selector = selected(relatedness="shared")
+    table = shared(related(), MultitaskLearner(PairedPrior(0.99), **CLIMB))
+    assert selector.relatedness_.equals(as_distances(table))
+    column = selector.relatedness_["task2"].drop("task2")
+    assert selector.order_ == list(column.sort_values(kind="stable").index)
+
+
+@pytest.mark.parametrize("n_tasks", [2, "cv"])
+def test_selected_tasks_share_tables(n_tasks):
+    learner = MultitaskLearner(PairedPrior(0.99), table_sharing="auto", **CLIMB)
+    selector = selected(learner=learner, n_tasks=n_tasks)
+    own = clone(learner).fit({name: related()[name] for name in selector.configuration_})
+    assert arcs(selector.configuration_) == arcs(own.configuration_)
+    for name, network in selector.networks_.items():
+        assert network == own.networks_[name]

@@ -310,10 +310,14 @@ class Learner(BaseEstimator):
         own_size = isinstance(self.parameter_sample_size, numbers.Real)
         return self.table_sharing is not None and not own_size and len(tasks) > 1
 
+    def scores_together(self, tasks):
+        """Whether the score is that of all these tasks together, no sum over them."""
+        is_shared = self.table_sharing is not None and len(tasks) > 1
+        return is_shared and isinstance(self.used_score(), MixedDirichlet)
+
     def _partitions(self, tasks):
         """Concentrations of partitions that the score is to take, none for tables of their own."""
-        is_shared = self.table_sharing is not None and len(tasks) > 1
-        return PARTITIONS if is_shared and isinstance(self.used_score(), MixedDirichlet) else ()
+        return PARTITIONS if self.scores_together(tasks) else ()
 
     def _structure_priors(self, tasks):
         """The structure prior of every task, by name; sparsity is judged by all of its rows."""
