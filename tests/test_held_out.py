@@ -8,11 +8,19 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small import partial, related
+from sklearn.base import clone
+from small import CLIMB, partial, related
 
-from bnmtl import BayesNet, SingleTaskLearner, held_out, structures
+from bnmtl import BayesNet, MultitaskLearner, SingleTaskLearner, held_out, structures
 from bnmtl.graphs import from_adjacency
-from bnmtl.held_out import HeldOut, default_folds, held_out_rows, most_folds, parted
+from bnmtl.held_out import (
+    HeldOut,
+    by_learner,
+    default_folds,
+    held_out_rows,
+    most_folds,
+    parted,
+)
 from bnmtl.learners import compare
 from bnmtl.tasks import encode
 from bnmtl.tasks.copies import _n_differing_in_one
@@ -243,3 +251,29 @@ def test_pairs_that_differ_in_one_variable_are_counted(seed, n_variables, n_rows
     differing = (codes[:, :, None] != codes[:, None, :]).sum(axis=0)
     upper = differing[np.triu_indices(n_rows, 1)]
     assert _n_differing_in_one(codes, int((upper == 0).sum())) == (upper == 1).sum()
+
+
+def test_shared_tables_are_those_of_the_networks():
+    """Held-out rows are predicted by tables that borrow from the training rows of all tasks."""
+    tasks = encode(related())
+    rows = {name: np.arange(0, task.n_rows, 5) for name, task in tasks.items()}
+    train, test = parted(tasks, rows)
+    learner = MultitaskLearner(table_sharing="auto", **CLIMB).fit(train)
+    own = by_learner(learner, train, test)
+    for name, graph in learner.configuration_.items():
+        expected = learner.networks_[name].log_likelihood(test[name].frame())
+        assert own[name].rows(graph) == pytest.approx(expected, rel=1e-12)
+    alone = by_learner(clone(learner).set_params(table_sharing=None), train, test)
+    graph = learner.configuration_["task1"]
+    assert alone["task1"].mean(graph) == HeldOut(train["task1"], test["task1"]).mean(graph)
+    assert alone["task1"].mean(graph) != own["task1"].mean(graph)
+
+
+def test_folds_share_tables_together_and_without_arcs():
+    learner = MultitaskLearner(table_sharing="auto", **CLIMB)
+    scored = compare(learner, related(), 3)
+    assert scored.attrs["shares_tables"]
+    own = compare(clone(learner).set_params(table_sharing=None), related(), 3)
+    assert not own.attrs["shares_tables"]
+    assert scored["alone"].tolist() == own["alone"].tolist()
+    assert (scored["empty"] != own["empty"]).all()
