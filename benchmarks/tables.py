@@ -303,6 +303,7 @@ STUDIES = (
     "choice",
     "real_tables",
     "no_structure",
+    "sharing",
     "sure_arcs",
     "good_probabilities",
     "boosting_steps",

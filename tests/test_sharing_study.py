@@ -1,0 +1,84 @@
+"""The study of tables in common: what it draws, and what its tables and pictures say."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import sharing, sharing_tables
+from benchmarks.related import CONTROL, FIVE
+from bnmtl import structures
+
+pytestmark = pytest.mark.beside_kernels
+
+
+def test_scattered_tables_are_about_the_true_ones():
+    asia = structures.load("asia")
+    networks = {f"task{s}": asia for s in range(200)}
+    drawn = sharing.scattered(networks, 50.0, 0)
+    rows = np.array([network.table("smoke")[0] for network in drawn.values()])
+    truth = asia.table("smoke")[0]
+    assert rows.mean() == pytest.approx(truth, abs=0.02)
+    # The variance of a Dirichlet.
+    assert rows.var() == pytest.approx(truth * (1 - truth) / 51, rel=0.3)
+    certain = asia.table("either") == 0
+    for network in drawn.values():
+        assert network.table("either")[certain].max() < 1e-3
+        assert network.graph.edges == asia.graph.edges
+    again = sharing.scattered(networks, 50.0, 0)
+    assert all(again[name] == network for name, network in drawn.items())
+    assert sharing.scattered(networks, 50.0, 1)["task0"] != drawn["task0"]
+
+
+def test_plan_has_the_cases_that_are_asked_for():
+    cases = pd.DataFrame(sharing.plan(False))
+    assert set(cases["problem"]) == {*FIVE, CONTROL}
+    assert set(cases["rows"]) == {250, 1000, 4000}
+    assert set(cases["tables"]) == {sharing.SAME, "similar 50", "similar 10"}
+    assert cases.groupby(["problem", "tables", "rows"]).size().eq(20).all()
+    assert (cases["rows"].iloc[:120] == 1000).all()
+    assert len(sharing.plan(False, 1)) == 3 * (6 + 2 * 3)
+
+
+def lines_of():
+    """Lines of two trials in which sharing takes off six edits and half of the divergence."""
+    edits = {"alone": 20.0, "together": 16.0, "tables alone": 16.0, "both": 10.0}
+    kl = {"alone": 0.4, "together": 0.3, "tables alone": 0.2, "both": 0.15}
+    return pd.DataFrame(
+        [
+            {
+                **{"problem": problem, "tables": kind, "rows": rows, "trial": trial},
+                **{"method": method, "edits": edits[method] + trial, "shd": 1.0},
+                **{"kl": kl[method], "seconds": 9.0 if method == "both" else 3.0},
+                "loss": -2.0 - trial if method == "both" else None,
+            }
+            for problem in ("ALARM", "INSURANCE")
+            for kind in (sharing.SAME, "similar 50")
+            for rows in (250, 1000)
+            for trial in range(2)
+            for method in edits
+        ]
+    )
+
+
+def test_tables_say_what_the_lines_say():
+    made = sharing_tables.tables(lines_of())
+    first = made["sharing_edits"].splitlines()[2]
+    assert first.startswith("| ALARM | as in the problem | 250 | 2 | 20.50 ± 0.50 | 16.50 ± 0.50 |")
+    assert "| 0.400 ± 0.000 | 0.300 ± 0.000 |" in made["sharing_kl"]
+    assert (
+        "| ALARM | as in the problem | 250 | -6.00 ± 0.00 | -10.00 ± 0.00 |"
+        in (made["sharing_paired"])
+    )
+    assert made["sharing_search"].splitlines()[2].endswith("| 250 | -2.5 | -2.0 | 3.0 |")
+    assert len(made["sharing_edits"].splitlines()) == 2 + 8
+
+
+def test_pictures_show_the_problems():
+    lines = lines_of()
+    figure = sharing_tables.draw(lines)
+    assert len(figure.axes) == 12 and len(figure.axes[0].patches) == 4
+    (other,) = sharing_tables.more_pictures(lines).values()
+    assert len(other.axes[0].lines) == 4
+    assert list(other.axes[0].lines[-1].get_ydata())[:2] == [10.5, 10.5]
+    plt.close("all")
