@@ -384,3 +384,21 @@ def test_what_cannot_be_shared_is_refused():
 def test_tables_of_a_given_strength_are_the_tasks_own():
     learner = learner_of(parameter_sample_size=1).fit(ASIA)
     assert learner.borrowed_.empty
+
+
+def test_a_family_that_is_too_large_stays_where_it_is_required():
+    rng = np.random.default_rng(0)
+    frames = {
+        f"t{s}": pd.DataFrame(rng.integers(0, 4, (30, 4))).add_prefix("v").astype(str)
+        for s in range(3)
+    }
+    required = [("v1", "v0"), ("v2", "v0")]
+    for k in (3, 11):
+        tasks = {f"{name}-{at}": frames[name] for at in range(k // 3 + 1) for name in frames}
+        tasks = dict(list(tasks.items())[:k])
+        learner = learner_of(required=required, max_cells=20, n_starts=1, iterations=1)
+        learner.fit(tasks)
+        for graph in learner.configuration_.values():
+            assert set(required) <= set(graph.edges)
+            assert max(dict(graph.in_degree()).values()) == 2
+        assert np.isfinite(learner.score_)

@@ -130,11 +130,11 @@ def add_groups(engine, scratch, memory, held, child, v):
         n_own = list_group(engine, scratch, memory, held, child, first)
         if n_own > 0:
             end = list_parents_of(scratch, held, first, child, v)
-            add_group(engine, scratch, memory, n_own, child, end, v)
+            add_group(engine, scratch, memory, held, n_own, child, end, v)
 
 
 @kernel
-def add_group(engine, scratch, memory, n_own, child, n_parents, v):
+def add_group(engine, scratch, memory, held, n_own, child, n_parents, v):
     """Add what the tasks in GROUP are worth, whose other parents are in GROUP_PARENTS."""
     own, members = ints(memory, GROUP), ints(scratch, MEMBERS_OF)
     parents, without = ints(scratch, GROUP_PARENTS), ints(memory, WITHOUT)
@@ -142,7 +142,7 @@ def add_group(engine, scratch, memory, n_own, child, n_parents, v):
         members[i] = own[i]
     nothing = np.int64(-1)
     value_sets(engine, scratch, memory, n_own, child, parents, n_parents, nothing, without)
-    n_taking = list_taking(engine, scratch, memory, n_own, child, n_parents, v)
+    n_taking = list_taking(engine, scratch, memory, held, n_own, child, n_parents, v)
     with_it = ints(memory, WITH_IT)
     value_sets(engine, scratch, memory, n_taking, child, parents, n_parents, v, with_it)
     taking, scale = ints(memory, TAKING), floats(engine, METHOD)[SCALE]
@@ -164,14 +164,15 @@ def add_group(engine, scratch, memory, n_own, child, n_parents, v):
 
 
 @kernel
-def list_taking(engine, scratch, memory, n_own, child, n_parents, v):
+def list_taking(engine, scratch, memory, held, n_own, child, n_parents, v):
     """List those of GROUP that may take a parent, by place in TAKING and by task in MEMBERS_OF;
-    returns how many."""
+    returns how many. What a task has it may keep, however large the family."""
     own, taking, members = ints(memory, GROUP), ints(memory, TAKING), ints(scratch, MEMBERS_OF)
     cells, n_taking = n_cells(engine, scratch, child, n_parents, v), np.int64(0)
     for i in range(n_own):
         s = own[i]
-        if flags3(memory, MAY)[s, child, v] and cells <= floats(engine, MOST_CELLS)[s]:
+        fits = cells <= floats(engine, MOST_CELLS)[s] or held[s, child, v]
+        if flags3(memory, MAY)[s, child, v] and fits:
             taking[n_taking] = i
             members[n_taking] = s
             n_taking += 1
@@ -198,7 +199,7 @@ def worth_of(engine, scratch, memory, held, child, v, takes):
         end = list_parents_of(scratch, held, first, child, v)
         for is_taking in (False, True):
             n_members = list_members(
-                engine, scratch, memory, n_own, child, end, v, takes, is_taking
+                engine, scratch, memory, held, n_own, child, end, v, takes, is_taking
             )
             if n_members < 0:
                 return -np.inf
@@ -210,7 +211,7 @@ def worth_of(engine, scratch, memory, held, child, v, takes):
 
 
 @kernel
-def list_members(engine, scratch, memory, n_own, child, n_parents, v, takes, is_taking):
+def list_members(engine, scratch, memory, held, n_own, child, n_parents, v, takes, is_taking):
     """List those of GROUP that take a parent, or those that do not, in MEMBERS_OF; returns how
     many, -1 if the family is too large for one that does."""
     own, members, n_members = ints(memory, GROUP), ints(scratch, MEMBERS_OF), np.int64(0)
@@ -219,7 +220,7 @@ def list_members(engine, scratch, memory, n_own, child, n_parents, v, takes, is_
         s = own[i]
         if takes[s] != is_taking:
             continue
-        if is_taking and cells > floats(engine, MOST_CELLS)[s]:
+        if is_taking and cells > floats(engine, MOST_CELLS)[s] and not held[s, child, v]:
             return np.int64(-1)
         members[n_members] = s
         n_members += 1

@@ -197,13 +197,15 @@ class SharedConfigurationSearch(ConfigurationSearch):
         """Log couplings of all joint states of a pair, by number to the base 3."""
         if coupling is None:
             return np.zeros(3 ** len(members))
-        key = id(coupling)
-        if key not in self._tables:
+        # Pairs that are alike have one coupling, and a user's own one each, which is not kept.
+        if id(coupling) not in self._tables:
             states = itertools.product((-1, 0, 1), repeat=len(members))
             table = [coupling.log_coupling(np.array(one[::-1], np.int8)) for one in states]
+            if not self.couplings.builtin:
+                return np.array(table)
             # The coupling is kept with it, so that its number stays its own.
-            self._tables[key] = coupling, np.array(table)
-        return self._tables[key][1]
+            self._tables[id(coupling)] = coupling, np.array(table)
+        return self._tables[id(coupling)][1]
 
 
 def _candidates(gains, allowed, now, is_first):
