@@ -74,6 +74,7 @@ def test_run_json(call, files):
         "prior": "paired",
         "penalty": "auto",
         "score": "mixed-dirichlet",
+        "table_sharing": "none",
         "arc_probability": "auto",
         "equivalent_sample_size": None,
         "parameter_sample_size": "auto",

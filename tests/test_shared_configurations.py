@@ -23,6 +23,7 @@ from bnmtl import (
     structures,
 )
 from bnmtl.graphs import adjacency
+from bnmtl.learners.derived import with_graphs
 from bnmtl.progress import Reporter
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.one_by_one import given_the_others
@@ -241,6 +242,7 @@ def many_tasks(k, n_rows=12, n_variables=3):
     return {name: frame.astype(str) for name, frame in frames.items()}
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("k", [9, 10, 50])
 def test_many_tasks_find_what_they_share(k):
     frames = many_tasks(k)
@@ -287,6 +289,7 @@ ASIA = {
 LEARNERS = (IdenticalLearner, MultitaskLearner)
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("kind", [*LEARNERS, MultitaskLearnerCV])
 def test_one_task_has_nobody_to_share_with(kind):
     rows = {"only": ASIA["task3"]}
@@ -298,6 +301,7 @@ def test_one_task_has_nobody_to_share_with(kind):
     assert learner.borrowed_.empty
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_without_sharing_the_score_is_a_sum_over_tasks(kind):
     learner = kind(table_sharing=None, random_state=0).fit(ASIA)
@@ -308,6 +312,7 @@ def test_without_sharing_the_score_is_a_sum_over_tasks(kind):
     assert learner.borrowed_.empty
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_sharing_gains_where_tables_are_the_same(kind):
     shared = learner_of(kind).fit(ASIA)
@@ -324,6 +329,7 @@ def test_sharing_gains_where_tables_are_the_same(kind):
     assert sum(gaps[0]) < 0.7 * sum(gaps[1])
 
 
+@pytest.mark.slow_without_jit
 def test_the_order_of_the_tasks_does_not_matter():
     one = learner_of().fit(ASIA)
     other = learner_of().fit(dict(reversed(ASIA.items())))
@@ -332,6 +338,7 @@ def test_the_order_of_the_tasks_does_not_matter():
         assert set(graph.edges) == set(other.configuration_[name].edges)
 
 
+@pytest.mark.slow_without_jit
 def test_parallel_is_serial():
     one, other = (learner_of(n_jobs=n).fit(ASIA) for n in (1, 2))
     assert other.score_ == pytest.approx(one.score_, abs=1e-9)
@@ -339,6 +346,7 @@ def test_parallel_is_serial():
         assert graph.edges == other.configuration_[name].edges
 
 
+@pytest.mark.slow_without_jit
 def test_strength_is_what_all_tasks_lose():
     learner = learner_of(prior=PairedPrior(0)).fit(ASIA)
     problems = learner._problems(learner.tasks_, learner._effort())
@@ -353,6 +361,7 @@ def test_strength_is_what_all_tasks_lose():
         assert arc.strength == pytest.approx(evidence - search.evidence(fewer), abs=1e-8)
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("start", ["single-task", "identical", "empty", "orders"])
 def test_every_start_leads_somewhere(start):
     learner = learner_of(start=start).fit(ASIA)
@@ -360,6 +369,7 @@ def test_every_start_leads_somewhere(start):
     assert list(learner.start_scores_) == [start]
 
 
+@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("search", ["hill-climbing", "exact"])
 def test_other_searches_find_no_less_than_their_start(search):
     learner = learner_of(search=search, restarts=5).fit(ASIA)
@@ -367,6 +377,7 @@ def test_other_searches_find_no_less_than_their_start(search):
     assert learner.score_ == max(learner.start_scores_.values())
 
 
+@pytest.mark.slow_without_jit
 def test_demands_that_contradict_leave_the_other_start():
     required = {"task1": [("smoke", "lung")], "task2": [("lung", "smoke")]}
     learner = learner_of(required=required).fit(ASIA)
@@ -376,16 +387,19 @@ def test_demands_that_contradict_leave_the_other_start():
         learner_of(IdenticalLearner, required=required).fit(ASIA)
 
 
+@pytest.mark.slow_without_jit
 def test_what_cannot_be_shared_is_refused():
     with pytest.raises(ValueError, match='`table_sharing` must be "auto" or None, got True'):
         MultitaskLearner(table_sharing=True).fit(ASIA)
 
 
+@pytest.mark.slow_without_jit
 def test_tables_of_a_given_strength_are_the_tasks_own():
     learner = learner_of(parameter_sample_size=1).fit(ASIA)
     assert learner.borrowed_.empty
 
 
+@pytest.mark.slow_without_jit
 def test_a_family_that_is_too_large_stays_where_it_is_required():
     rng = np.random.default_rng(0)
     frames = {
@@ -402,3 +416,25 @@ def test_a_family_that_is_too_large_stays_where_it_is_required():
             assert set(required) <= set(graph.edges)
             assert max(dict(graph.in_degree()).values()) == 2
         assert np.isfinite(learner.score_)
+
+
+@pytest.mark.slow_without_jit
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_the_graphs_that_were_found_score_what_they_did(kind):
+    learner = learner_of(kind).fit(ASIA)
+    again = with_graphs(learner, learner.configuration_)
+    assert again.borrowed_.equals(learner.borrowed_)
+    fewer = {name: graph for name, graph in learner.configuration_.items() if name != "task1"}
+    assert with_graphs(learner, fewer).score_ < again.score_
+    if kind is MultitaskLearner:
+        assert again.score_ == pytest.approx(learner.score_, abs=1e-8)
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+@pytest.mark.parametrize("search", ["orders", "hill-climbing", "exact"])
+def test_small_tasks_by_every_search(kind, search):
+    frames = many_tasks(2, n_rows=10, n_variables=2)
+    learner = learner_of(kind, search=search, n_starts=1, iterations=0, restarts=0).fit(frames)
+    assert [len(graph.edges) for graph in learner.configuration_.values()] == [1, 1]
+    assert set(learner.borrowed_["source"]) == set(frames)
+    assert len(learner.arcs_) == 2

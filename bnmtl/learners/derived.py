@@ -151,7 +151,13 @@ def with_graphs(learner, configuration):
         return other
     pairs = zip(problems, matrices, strict=True)
     scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
-    other._publish(tasks, problems, matrices, sum(scores), scores)
+    total = sum(scores)
+    if learner.scores_together(tasks):
+        search = search_over(problems, other._effort(), Reporter(False))
+        pairs = zip(problems, matrices, strict=True)
+        total -= sum(problem.scores.score(matrix) for problem, matrix in pairs)
+        total += search.evidence(matrices)
+    other._publish(tasks, problems, matrices, total, scores)
     return other
 
 
