@@ -304,6 +304,7 @@ STUDIES = (
     "real_tables",
     "no_structure",
     "sharing",
+    "many_tasks",
     "sure_arcs",
     "good_probabilities",
     "boosting_steps",

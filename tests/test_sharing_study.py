@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import sharing, sharing_tables
+from benchmarks import many_tasks, sharing, sharing_tables
 from benchmarks.related import CONTROL, FIVE
 from bnmtl import structures
 
@@ -81,4 +81,16 @@ def test_pictures_show_the_problems():
     (other,) = sharing_tables.more_pictures(lines).values()
     assert len(other.axes[0].lines) == 4
     assert list(other.axes[0].lines[-1].get_ydata())[:2] == [10.5, 10.5]
+    plt.close("all")
+
+
+def test_joint_states_that_are_tried_are_counted():
+    found = many_tasks.measure("INSURANCE", 50, 0, [0.9])[0.9]
+    assert 0 < found["pairs_met"] <= found["pairs"]
+    assert 0 < found["moves_met"] <= found["moves"]
+    assert found["pairs_worst"] > 0 or found["pairs_met"] == found["pairs"]
+    lines = pd.DataFrame([{"problem": "INSURANCE", "penalty": 0.9, **found}])
+    (table,) = many_tasks.tables(lines).values()
+    assert f"{found['pairs_met']} of {found['pairs']} (" in table
+    assert many_tasks.draw(lines).axes
     plt.close("all")

@@ -368,7 +368,7 @@ def test_lines_name_the_versions_that_matter():
 # Studies of the defaults themselves.
 OF_DEFAULTS = (
     *("by_default", "choice", "chosen_sparsity", "corrected", "defaults", "no_structure"),
-    *("real_tables", "sharing", "sure_arcs", "ways"),
+    *("real_tables", "sharing", "many_tasks", "sure_arcs", "ways"),
 )
 
 
