@@ -105,6 +105,7 @@ def draw(lines):
     share = (sums["pairs_met"] / sums["pairs"]).unstack("penalty")
     axes = share.plot.bar(figsize=(6, 3.5), rot=0, ylim=(0, 1.05))
     axes.set_ylabel("pairs whose best states are tried")
+    axes.legend(title="penalty", loc="lower right")
     axes.figure.tight_layout()
     return axes.figure
 
