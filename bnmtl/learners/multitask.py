@@ -13,7 +13,9 @@ from bnmtl.search.multitask import STARTS
 from bnmtl.search.shared_multitask import search_over
 
 START = """"single-task", "identical", "empty", "orders", a graph for all tasks or a mapping
-        task -> graph; None tries the first four and keeps the best score. "orders" is a search over
+        task -> graph; None tries the first four and keeps the best score; where
+        tasks are scored together it goes on from what these lead to with tables of their own and
+        from the identical start. "orders" is a search over
         orders that the tasks share; it is tried where ``search`` is "orders", and left out, as the
         identical start is, where the tasks' demands contradict one another."""
 
@@ -44,11 +46,15 @@ class MultitaskLearner(Learner):
         Log posterior of the configuration without its constant, in nats. Scores at different
         penalties are not comparable.
     task_scores_ : pandas.Series by task
-        Each task's part; ``score_`` is their sum plus the log coupling.
+        Each task's part, scored by itself; ``score_`` is their sum plus the log coupling, unless
+        tasks are scored together.
     arcs_ : pandas.DataFrame
         One row per arc and task: strength, whether it is compelled, in how many tasks it is.
     start_ : str
-        The start that won.
+        The start that won; "own tables" is the solution without tables in common.
+    borrowed_ : pandas.DataFrame
+        How many rows of other tasks count for each table: task, variable, source and rows; empty
+        where tables are the tasks' own.
     start_scores_ : dict str -> float
     arc_probability_ : pandas.Series by task
         Of an arc in one direction under the structure prior; 1/2 is uniform, nan where arcs
