@@ -438,3 +438,42 @@ def test_small_tasks_by_every_search(kind, search):
     assert [len(graph.edges) for graph in learner.configuration_.values()] == [1, 1]
     assert set(learner.borrowed_["source"]) == set(frames)
     assert len(learner.arcs_) == 2
+
+
+@pytest.mark.slow_without_jit
+@pytest.mark.parametrize(
+    "prior",
+    [
+        EditPrior(0.9),
+        PairedPrior(0.9, task_penalty={("task1", "task2"): 0.5}),
+        PairedPrior(0.9, variable_penalty={("smoke", "lung"): 0}),
+        PairedPrior(1),
+        Own(),
+    ],
+    ids=["edit", "by task", "by variable", "all agree", "own"],
+)
+def test_every_coupling_goes_with_demands_and_lacking_variables(prior):
+    frames = {**ASIA, "task3": ASIA["task3"].drop(columns="xray")}
+    tiers = [["smoke"], ["lung", "bronc"]]
+    learner = learner_of(
+        prior=prior, tiers=tiers, forbidden=[("smoke", "lung")], n_starts=1, iterations=1
+    ).fit(frames)
+    graphs = learner.configuration_
+    for graph in graphs.values():
+        assert not graph.has_edge("smoke", "lung")
+        assert not graph.has_edge("lung", "smoke")
+    assert "xray" not in graphs["task3"]
+    if prior.__class__ is PairedPrior and prior.penalty == 1:
+        both = set(graphs["task1"]) - {"asia", "tub", "xray"}
+        own = [{arc for arc in graph.edges if set(arc) <= both} for graph in graphs.values()]
+        assert own[0] == own[1] == own[2]
+
+
+@pytest.mark.slow_without_jit
+@pytest.mark.parametrize("way", [{"validation": "posterior"}, {"validation": 0.1}, {"cv": 2}])
+def test_every_way_of_choosing_the_penalty(way):
+    learner = learner_of(MultitaskLearnerCV, penalties=[0, 0.9], n_starts=1, iterations=1, **way)
+    learner.fit(ASIA)
+    assert learner.penalty_ == learner.validation_scores_.idxmax()
+    given = learner_of(prior=PairedPrior(learner.penalty_), n_starts=1, iterations=1).fit(ASIA)
+    assert learner.score_ == pytest.approx(given.score_, rel=0.01)
