@@ -14,6 +14,7 @@ from bnmtl.tasks import Tasks
 
 __all__ = [
     "HeldOut",
+    "HeldOutTasks",
     "by_learner",
     "check_sample_size",
     "default_folds",
@@ -161,23 +162,25 @@ class HeldOut:
         The rows that probability tables are estimated from, and those to predict.
     equivalent_sample_size : float or "auto", default="auto"
         Of the tables.
-    shared : SharedTables, default=None
-        Where the tables borrow from other tasks: those of all training rows.
     """
 
-    def __init__(self, train, test, equivalent_sample_size="auto", shared=None):
+    def __init__(self, train, test, equivalent_sample_size="auto"):
         self.variables = train.variables
         self._train, self._test = train, test
-        self._size, self._shared = equivalent_sample_size, shared
+        self._size = equivalent_sample_size
         self._index = {variable: at for at, variable in enumerate(train.variables)}
         self._known = {}
 
-    def rows(self, graph):
+    def rows(self, graph, tables=None):
         """Log-likelihood of each held-out row under a graph, in nats, float array.
 
-        The tables are those of `BayesNet.fit` on the training rows, or shared ones.
+        The tables are those of `BayesNet.fit` on the training rows, unless others are given: a
+        mapping variable -> float array.
         """
-        return np.sum([self._family(v, sorted(graph.predecessors(v))) for v in graph], axis=0)
+        families = ((v, sorted(graph.predecessors(v))) for v in graph)
+        if tables is None:
+            return np.sum([self._family(*family) for family in families], axis=0)
+        return np.sum([self._under(tables[v], v, parents) for v, parents in families], axis=0)
 
     def mean(self, graph):
         """Mean log-likelihood of a held-out row under a graph, in nats."""
@@ -191,35 +194,62 @@ class HeldOut:
         """Log-probability of the child's state in every held-out row."""
         key = (child, *parents)
         if key not in self._known:
-            self._known[key] = self._log_probabilities(child, parents)
+            at = [self._index[variable] for variable in (*parents, child)]
+            shape = tuple(int(r) for r in self._train.arities[at])
+            table = family_table(child, self._train.codes[at], shape, self._size)
+            self._known[key] = self._under(table, child, parents)
         return self._known[key]
 
-    def _log_probabilities(self, child, parents):
+    def _under(self, table, child, parents):
+        """Log-probability of the child's state in every held-out row, under a table."""
         at = [self._index[variable] for variable in (*parents, child)]
-        shape = tuple(int(r) for r in self._train.arities[at])
-        if self._shared is None:
-            table = family_table(child, self._train.codes[at], shape, self._size)
-        else:
-            table = self._shared.table(self._train.name, (*parents, child))
         with np.errstate(divide="ignore"):
             log_table = np.log(table)
         return log_table[tuple(self._test.codes[at])]
 
 
-def by_learner(learner, train, test):
-    """How well graphs predict the held-out rows of tasks, with tables as a learner makes them.
+class HeldOutTasks:
+    """How well graphs of several tasks predict their held-out rows.
 
     Parameters
     ----------
-    learner : Learner
     train, test : Tasks
-        A task may hold out no rows.
-
-    Returns
-    -------
-    dict task -> HeldOut
-        For the tasks of ``test``.
+        The rows that tables are estimated from, and those to predict; a task may hold out none, and
+        is then not in ``test``.
+    equivalent_sample_size : float or "auto", default="auto"
+        Of tables that are each task's own.
+    shares_tables : bool, default=False
+        Whether tables borrow from other tasks.
     """
-    shared = SharedTables(train) if learner.shares_tables(train) else None
-    size = learner.parameter_sample_size
-    return {name: HeldOut(train[name], own, size, shared) for name, own in test.items()}
+
+    def __init__(self, train, test, equivalent_sample_size="auto", shares_tables=False):
+        self._own = {
+            name: HeldOut(train[name], own, equivalent_sample_size) for name, own in test.items()
+        }
+        self._shared = SharedTables(train) if shares_tables else None
+
+    def rows(self, graphs):
+        """Log-likelihood of each held-out row, in nats.
+
+        Parameters
+        ----------
+        graphs : mapping task -> networkx.DiGraph
+            Of all tasks that there are rows to learn from: tables may borrow from any of them.
+
+        Returns
+        -------
+        dict task -> float array
+        """
+        if self._shared is None:
+            return {name: own.rows(graphs[name]) for name, own in self._own.items()}
+        tables = self._shared.fit(graphs).tables
+        return {name: own.rows(graphs[name], tables[name]) for name, own in self._own.items()}
+
+    def means(self, graphs):
+        """Mean log-likelihood of a held-out row of each task, in nats: dict task -> float."""
+        return {name: float(rows.mean()) for name, rows in self.rows(graphs).items()}
+
+
+def by_learner(learner, train, test):
+    """How well graphs predict held-out rows with tables as a learner makes them: `HeldOutTasks`."""
+    return HeldOutTasks(train, test, learner.parameter_sample_size, learner.shares_tables(train))

@@ -3,11 +3,11 @@
 import numbers
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, softmax
 
 from bnmtl.scores import CONCENTRATIONS
 
-__all__ = ["check_size", "posterior_mean"]
+__all__ = ["check_size", "log_evidences", "posterior_mean"]
 
 
 def check_size(name, size):
@@ -42,7 +42,7 @@ def posterior_mean(counts, size):
     totals = counts.sum(axis=-1, keepdims=True)
     if size == "auto":
         table = np.zeros(counts.shape)
-        for weight, c in zip(_weights(counts, totals), CONCENTRATIONS, strict=True):
+        for weight, c in zip(softmax(log_evidences(counts)), CONCENTRATIONS, strict=True):
             table += weight * ((counts + c) / (totals + n_states * c))
         return table / table.sum(axis=-1, keepdims=True)
     a_j = size * n_states / counts.size
@@ -52,12 +52,10 @@ def posterior_mean(counts, size):
     return np.divide(counts, totals, out=uniform, where=totals > 0)
 
 
-def _weights(counts, totals):
-    """Posterior probabilities of the concentrations."""
-    n_states = counts.shape[-1]
+def log_evidences(counts):
+    """Log evidence of the counts of a whole table under each concentration."""
+    n_states, totals = counts.shape[-1], counts.sum(axis=-1)
     cells, rows = counts[counts > 0], totals[totals > 0]
     c = np.array(CONCENTRATIONS)[:, None]
     evidence = (gammaln(c + cells) - gammaln(c)).sum(axis=1)
-    evidence += (gammaln(n_states * c) - gammaln(n_states * c + rows)).sum(axis=1)
-    weights = np.exp(evidence - evidence.max())
-    return weights / weights.sum()
+    return evidence + (gammaln(n_states * c) - gammaln(n_states * c + rows)).sum(axis=1)

@@ -257,6 +257,18 @@ def table_components(counts, concentrations, ts, strengths, floor=1e-3):
                     total = sum(row[s]) + sum(prior)
                     tables[s].append([(n + a) / total for n, a in pairs])
             yield value, tables
+    tasks = [_own_components(rows, concentrations) for rows in counts]
+    value = sum(log_sum(values) - math.log(len(values)) for values, _ in tasks)
+    yield value, [weighted_mean(*own) for own in tasks]
+
+
+def _own_components(rows, concentrations):
+    """Log evidence of one task's counts, and its table, under each concentration."""
+    values = [sum(dirichlet_evidence(row, c) for row in rows) for c in concentrations]
+    means = [
+        [[(n + c) / (sum(row) + len(row) * c) for n in row] for row in rows] for c in concentrations
+    ]
+    return values, means
 
 
 def _row_or_0(row, c, t):

@@ -1,9 +1,10 @@
 """Tables that tasks borrow from each other: values, naive twin, laws, many tasks, networks."""
 
+import itertools
+
 import naive
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
 import reference
 from budget import examples
@@ -11,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_sharing import counted
 
-from bnmtl import BayesNet, structures
+from bnmtl import BayesNet, smoothing, structures
 from bnmtl._kernels.groups import MOST_EXACT
-from bnmtl.networks import fit_networks, shared_tables
-from bnmtl.networks.shared_tables import PARTITIONS, STRENGTHS, fit_tables, share
+from bnmtl.networks import components, fit_networks
+from bnmtl.networks.components import PARTITIONS, STRENGTHS, Components, learned_weights
+from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.smoothing import posterior_mean
 from bnmtl.tasks import encode
 
@@ -27,17 +29,22 @@ def concentrations(monkeypatch):
     """Fewer concentrations of cells than the default has."""
 
     def change(values):
-        monkeypatch.setattr(shared_tables, "CONCENTRATIONS", values)
-        shared_tables._centered.cache_clear()
+        monkeypatch.setattr(components, "CONCENTRATIONS", values)
+        monkeypatch.setattr(smoothing, "CONCENTRATIONS", values)
+        components._centered.cache_clear()
 
     yield change
-    shared_tables._centered.cache_clear()
+    components._centered.cache_clear()
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_values_of_plain_code(concentrations, case):
     concentrations((0.01, 0.05, 0.2, 0.5, 1.0))
-    found = share(np.array(case["counts"])).tables
+    own = Components(np.array(case["counts"]))
+    # The plain code has no component under which every task has a table of its own.
+    weights = np.ones_like(own.evidences)
+    weights[-1] = 0
+    found = own.averaged(weights / weights.sum()).tables
     # The plain code leaves out partitions that hardly count.
     assert found == pytest.approx(np.array(case["tables"]["groups and centred"]), abs=5e-6)
 
@@ -51,7 +58,7 @@ def test_naive_twin(concentrations):
         if len(counts) < 2:
             counts = np.concatenate([counts, counts])
         expected = naive.shared_tables(counts.tolist(), SMALL, PARTITIONS, STRENGTHS)
-        assert share(counts).tables == pytest.approx(expected, abs=1e-8)
+        assert Components(counts).averaged().tables == pytest.approx(expected, abs=1e-8)
 
     check()
 
@@ -60,10 +67,10 @@ def test_naive_twin(concentrations):
 @given(counted(), st.integers(0, 9))
 def test_order_does_not_matter(counts, seed):
     counts = np.concatenate([counts, counts[:1]])
-    found = share(counts)
+    found = Components(counts).averaged()
     rng = np.random.default_rng(seed)
     tasks, rows, states = (rng.permutation(n) for n in counts.shape)
-    other = share(counts[np.ix_(tasks, rows, states)])
+    other = Components(counts[np.ix_(tasks, rows, states)]).averaged()
     assert other.tables == pytest.approx(found.tables[np.ix_(tasks, rows, states)], abs=1e-9)
     assert other.borrowed == pytest.approx(found.borrowed[np.ix_(tasks, tasks)], rel=1e-6)
     assert other.in_common == pytest.approx(found.in_common[np.ix_(tasks, tasks)], rel=1e-6)
@@ -73,14 +80,14 @@ def test_order_does_not_matter(counts, seed):
 @given(counted())
 def test_what_is_found_makes_sense(counts):
     counts = np.concatenate([counts, counts[:1]])
-    found = share(counts)
+    found = Components(counts).averaged()
     assert found.tables.sum(axis=-1) == pytest.approx(1)
     assert (found.tables > 0).all()
     assert found.in_common == pytest.approx(found.in_common.T, rel=1e-6)
     assert (found.in_common <= found.weights * (1 + 1e-9)).all()
     assert (np.diagonal(found.borrowed) == 0).all() and (found.borrowed >= 0).all()
     # A row that no task has seen is even, and changes nothing else.
-    more = share(np.concatenate([counts, np.zeros_like(counts[:, :1])], axis=1))
+    more = Components(np.concatenate([counts, np.zeros_like(counts[:, :1])], axis=1)).averaged()
     assert more.tables[:, -1] == pytest.approx(1 / counts.shape[-1])
     assert (more.tables[:, :-1] == found.tables).all()
 
@@ -89,13 +96,13 @@ def test_alike_tasks_are_pooled_and_unlike_ones_are_not():
     rng = np.random.default_rng(0)
     one, other = rng.dirichlet(np.ones(3), size=(2, 8))
     alike = np.stack([[rng.multinomial(40, row) for row in one] for _ in range(4)])
-    found = share(alike)
+    found = Components(alike).averaged()
     pooled = posterior_mean(alike.sum(axis=0), "auto")
     assert np.abs(found.tables - pooled).max() < 0.03
     off_diagonal = ~np.eye(4, dtype=bool)
     assert (found.in_common / found.weights)[off_diagonal].min() > 0.8
     apart = np.stack([[rng.multinomial(400, row) for row in rows] for rows in (one, other)])
-    found = share(apart)
+    found = Components(apart).averaged()
     own = np.stack([posterior_mean(counts, "auto") for counts in apart])
     assert np.abs(found.tables - own).max() < 0.02
     assert (found.in_common / found.weights)[0, 1] < 0.2
@@ -109,7 +116,7 @@ def test_many_tasks():
         counts = np.stack([[rng.multinomial(60, row) for row in halves[s % 2]] for s in range(k)])
         # A task that has seen less than the others.
         counts[0, 1:] = 0
-        found = share(counts)
+        found = Components(counts).averaged()
         assert found.tables.sum(axis=-1) == pytest.approx(1)
         truth = halves[np.arange(k) % 2]
         own = np.stack([posterior_mean(one, "auto") for one in counts])
@@ -127,6 +134,56 @@ def frames(n_rows=60, k=3):
 
 
 GRAPH = nx.DiGraph([("smoke", "bronc"), ("bronc", "dysp")])
+
+
+def of_family(tasks, family):
+    """Components of a family over the tasks that have it; its states are those of asia."""
+    frames = [frame for frame in tasks.values() if set(family) <= set(frame)]
+    states = [structures.load("asia").states[variable] for variable in family]
+    counts = [
+        [
+            [(frame[list(family)] == [*parents, state]).all(axis=1).sum() for state in states[-1]]
+            for parents in itertools.product(*states[:-1])
+        ]
+        for frame in frames
+    ]
+    return Components(np.array(counts))
+
+
+@settings(max_examples=examples(40))
+@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 5))
+def test_learned_weights_are_the_most_probable_ones(seed, n_families, n_components):
+    rng = np.random.default_rng(seed)
+    evidences = rng.normal(0, rng.choice([0.1, 3, 30]), (n_families, n_components))
+    weights = learned_weights(evidences)
+
+    def log_posterior(weights):
+        prior = np.log(weights).sum() / n_components
+        return np.log(np.exp(evidences) @ weights).sum() + prior
+
+    assert weights.sum() == pytest.approx(1)
+    best = log_posterior(weights)
+    for other in rng.dirichlet(np.ones(n_components), 20):
+        for step in (1e-3, 0.1, 1):
+            assert log_posterior((1 - step) * weights + step * other) <= best + 1e-6
+    # All families are the same to it.
+    assert learned_weights(evidences[::-1]) == pytest.approx(weights, abs=1e-7)
+
+
+def test_families_tell_each_other_how_much_tasks_share():
+    """Three rows a task do not tell; thirty families do."""
+    rng = np.random.default_rng(0)
+    rows = rng.dirichlet(np.full(3, 0.5), size=30)
+    alike = [np.stack([rng.multinomial(3, row) for _ in range(3)])[:, None] for row in rows]
+    apart = [
+        np.stack([rng.multinomial(3, rng.dirichlet(np.full(3, 0.5))) for _ in range(3)])[:, None]
+        for _ in rows
+    ]
+
+    alike, apart = ([Components(counts) for counts in families] for families in (alike, apart))
+    weights = [learned_weights(np.array([one.evidences for one in own])) for own in (alike, apart)]
+    borrowed = [sum(one.averaged(own).borrowed.sum() for one in apart) for own in (*weights, None)]
+    assert borrowed[1] < 0.7 * borrowed[2] < 0.7 * borrowed[0]
 
 
 def test_networks_without_sharing_are_those_of_each_task():
@@ -147,12 +204,15 @@ def test_networks_have_the_tables_of_their_families():
     networks = fit_networks(graphs, tasks)
     assert list(networks) == list(graphs)
     encoded = encode(tasks)
-    cells = [pd.crosstab(f["smoke"], f["bronc"]).to_numpy() for f in tasks.values()]
     # All tasks inform a family, those whose graph lacks it, too.
-    expected = share(np.stack(cells)).tables
+    of_graphs = [("bronc",), ("smoke",), ("smoke", "bronc"), ("bronc", "smoke"), ("bronc", "dysp")]
+    own = {family: of_family(tasks, family) for family in of_graphs}
+    # How much tasks share is learned from all families of the graphs, each counted once.
+    weights = learned_weights(np.array([one.evidences for one in own.values()]))
+    expected = own["smoke", "bronc"].averaged(weights).tables
     assert networks["clinic0"].table("bronc") == pytest.approx(expected[0])
     assert networks["clinic2"].table("bronc") == pytest.approx(expected[2])
-    expected = share(np.stack([own.T for own in cells])).tables
+    expected = own["bronc", "smoke"].averaged(weights).tables
     assert networks["clinic1"].table("smoke") == pytest.approx(expected[1])
     found = fit_tables(graphs, encoded)
     assert set(found.borrowed["task"]) == set(tasks)
@@ -171,8 +231,10 @@ def test_variables_that_only_some_tasks_have():
         "clinic2": nx.DiGraph([("smoke", "bronc")]),
     }
     networks = fit_networks(graphs, tasks)
-    cells = [pd.crosstab(tasks[f"clinic{s}"]["bronc"], tasks[f"clinic{s}"]["dysp"]) for s in (1, 2)]
-    expected = share(np.stack([own.to_numpy() for own in cells])).tables
+    families = [("smoke",), ("smoke", "bronc"), ("bronc", "dysp")]
+    own = [of_family(tasks, family) for family in families]
+    weights = learned_weights(np.array([one.evidences for one in own]))
+    expected = own[-1].averaged(weights).tables
     assert networks["clinic1"].table("dysp") == pytest.approx(expected[0])
     alone = {"clinic1": tasks["clinic1"], "clinic0": tasks["clinic0"]}
     networks = fit_networks({name: graphs[name] for name in alone}, alone)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bnmtl.graphs import from_adjacency
-from bnmtl.held_out import HeldOut, by_learner, held_out_rows, parted
+from bnmtl.held_out import HeldOutTasks, by_learner, held_out_rows, parted
 from bnmtl.progress import Reporter
 from bnmtl.search.effort import in_parallel
 from bnmtl.search.path import greedy_path
@@ -97,19 +97,16 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
         problems = learner._problems(train, own, constraints)
         search = search_over(problems, own, Reporter(False))
         path = _path(learner, search, priors, given, own)
-        by_task = _by_number(tasks, by_learner(learner, train, test))
+        together = by_learner(learner, train, test)
+        apart = HeldOutTasks(train, test, learner.parameter_sample_size)
         empty = [np.zeros_like(problem.constraints.required) for problem in problems]
-        size = learner.parameter_sample_size
-        apart = {name: HeldOut(train[name], rows, size) for name, rows in test.items()}
-        apart = _by_number(tasks, apart) if learner.shares_tables(train) else by_task
-        alone = _rows(apart, search.single(own))
+        alone = _rows(apart, train, search.single(own))
         stopped.update(own.stopped)
         return Fold(
-            task=np.repeat(list(by_task), [test[tasks.names[s]].n_rows for s in by_task]),
-            row=np.concatenate([held_out[tasks.names[s]] for s in by_task]),
-            together=np.array([_rows(by_task, one.matrices, one.score) for one in path]),
+            **_which_rows(train, test, held_out),
+            together=np.array([_rows(together, train, one.matrices, one.score) for one in path]),
             alone=alone,
-            empty=_rows(by_task, empty),
+            empty=_rows(together, train, empty),
             log_posterior=None
             if posterior is None
             else np.array([posterior(search, *one) for one in zip(priors, path, strict=True)]),
@@ -124,30 +121,27 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
     return found
 
 
+def _which_rows(train, test, held_out):
+    """Where held-out rows come from: fields of a `Fold`."""
+    sizes = [test[name].n_rows for name in test]
+    return {
+        "task": np.repeat([train.names.index(name) for name in test], sizes),
+        "row": np.concatenate([held_out[name] for name in test]),
+    }
+
+
 def _without_arcs(learner, train, test, held_out, n_penalties, posterior):
     """A fold for which no time was left: of graphs without arcs, whatever the penalty."""
-    log_likelihoods = []
-    for name, own in by_learner(learner, train, test).items():
-        log_likelihoods.append(own.rows(from_adjacency(_no_arcs(test[name]), own.variables)))
-    empty = np.concatenate(log_likelihoods)
+    graphs = [np.zeros((task.n_variables, task.n_variables), bool) for task in train.values()]
+    empty = _rows(by_learner(learner, train, test), train, graphs)
     return Fold(
-        task=np.repeat([train.names.index(name) for name in test], list(map(len, log_likelihoods))),
-        row=np.concatenate([held_out[name] for name in test]),
+        **_which_rows(train, test, held_out),
         together=np.array([empty] * n_penalties),
         alone=empty,
         empty=empty,
         log_posterior=None if posterior is None else np.zeros(n_penalties),
         ended_by={"time_limit"},
     )
-
-
-def _by_number(tasks, held_out):
-    """What tasks hold out, by number and in order."""
-    return {s: held_out[name] for s, name in enumerate(tasks) if name in held_out}
-
-
-def _no_arcs(task):
-    return np.zeros((task.n_variables, task.n_variables), dtype=bool)
 
 
 def _path(learner, search, priors, given, effort):
@@ -170,11 +164,9 @@ def _starts(learner, search, priors):
     return starts
 
 
-def _rows(held_out, matrices, score=0.0):
-    """Log-likelihood of the held-out rows of all tasks that have some, one task after the other.
-
-    ``held_out`` is a mapping from the number of a task to its `HeldOut`.
-    """
-    graphs = {s: from_adjacency(matrices[s], own.variables) for s, own in held_out.items()}
-    rows = np.concatenate([own.rows(graphs[s]) for s, own in held_out.items()])
+def _rows(held_out, train, matrices, score=0.0):
+    """Log-likelihood of the held-out rows of all tasks that have some, one task after the other."""
+    pairs = zip(train.items(), matrices, strict=True)
+    graphs = {name: from_adjacency(matrix, task.variables) for (name, task), matrix in pairs}
+    rows = np.concatenate(list(held_out.rows(graphs).values()))
     return np.full_like(rows, -np.inf) if score == -np.inf else rows

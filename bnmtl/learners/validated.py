@@ -305,8 +305,8 @@ class MultitaskLearnerCV(MultitaskLearner):
 
     def _predicted(self, train, test, solutions):
         """Mean over tasks of the mean log-likelihood of their held-out rows, for each solution."""
-        own = list(by_learner(self, train, test).values())
-        return [self._held_out_score(own, one) for one in solutions]
+        held_out = by_learner(self, train, test)
+        return [_mean_over_tasks(held_out, train, one) for one in solutions]
 
     def posterior(self, search, prior, solution):
         """Log posterior of a penalty at its solution.
@@ -381,9 +381,11 @@ class MultitaskLearnerCV(MultitaskLearner):
                 possible[penalty] = prior
         return possible
 
-    def _held_out_score(self, held_out, solution):
-        """Mean over tasks of the mean log-likelihood of their held-out rows, in nats."""
-        if solution.score == -np.inf:
-            return -np.inf
-        pairs = zip(held_out, solution.matrices, strict=True)
-        return float(np.mean([own.mean(from_adjacency(m, own.variables)) for own, m in pairs]))
+
+def _mean_over_tasks(held_out, train, solution):
+    """Mean over tasks of the mean log-likelihood of their held-out rows, in nats."""
+    if solution.score == -np.inf:
+        return -np.inf
+    pairs = zip(train.items(), solution.matrices, strict=True)
+    graphs = {name: from_adjacency(matrix, task.variables) for (name, task), matrix in pairs}
+    return float(np.mean(list(held_out.means(graphs).values())))

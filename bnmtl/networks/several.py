@@ -14,10 +14,11 @@ def fit_networks(configuration, tasks, sharing="auto"):
     """Estimate the tables of several tasks' graphs, the tasks informing each other.
 
     Row by row of a table, tasks fall into groups that have the same probabilities, or a task's
-    probabilities scatter around those of all others; how far is learned from each family's counts,
-    by how well every task's counts are predicted from those of the others. So tasks that are alike
-    are nearly pooled, and tasks that have nothing in common keep their own tables. All tasks that
-    have the variables of a family are asked, whatever their graphs.
+    probabilities scatter around those of all others, or a task has its own; which of it is learned
+    from the counts, by how well every task's are predicted from those of the others, in each family
+    and in all families of the graphs. So tasks that are alike are nearly pooled, and tasks that
+    have nothing in common keep their own tables. All tasks that have the variables of a family are
+    asked, whatever their graphs.
 
     Parameters
     ----------
@@ -41,10 +42,12 @@ def fit_networks(configuration, tasks, sharing="auto"):
 
     Notes
     -----
-    Two kinds of priors are averaged, each counting by the probability of every task's counts given
-    those of the other tasks. Under the first, the tasks are partitioned into groups by a Chinese
-    restaurant process, all partitions being summed over (of more than nine tasks with rows the
-    most probable ones). Under the second, a row has the mean of the other tasks as its prior mean.
+    Three kinds of priors are averaged, each counting by the probability of every task's counts
+    given those of the other tasks, and by how much it counts in the other families (empirical
+    Bayes). Under the first, the tasks are partitioned into groups by a Chinese restaurant process,
+    all partitions being summed over (of more than nine tasks with rows the most probable ones).
+    Under the second, a row has the mean of the other tasks as its prior mean. Under the third,
+    tables are each task's own, as `BayesNet.fit` estimates them.
 
     Examples
     --------

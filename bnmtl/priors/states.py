@@ -22,6 +22,12 @@ class PairedCoupling:
         apart = (minus + plus) * (len(states) - minus - plus) + self.reversal * minus * plus
         return self.log_penalty * apart if apart else 0.0
 
+    def log_couplings(self, states):
+        """Log coupling of each row of an int8 array of states."""
+        minus, plus = (states == -1).sum(axis=1), (states == 1).sum(axis=1)
+        apart = (minus + plus) * (states.shape[1] - minus - plus) + self.reversal * minus * plus
+        return _priced(self.log_penalty, apart)
+
     def weights(self, k):
         """The log penalty of every pair of tasks, as a (k, k) array."""
         return np.full((k, k), self.log_penalty)
@@ -37,6 +43,10 @@ class WeightedPairedCoupling:
     def log_coupling(self, states):
         """Log coupling of an int8 array of states."""
         return kernels.weighted_log_coupling(states, self.log_penalties, self.reversal)
+
+    def log_couplings(self, states):
+        """Log coupling of each row of an int8 array of states."""
+        return np.array([self.log_coupling(row) for row in states])
 
     def weights(self, k):
         """The log penalty of every pair of tasks, as a (k, k) array."""
@@ -54,6 +64,11 @@ class EditCoupling:
         """Log coupling of an int8 array of states."""
         edits = float(self.costs[np.asarray(states, np.int64) + 1].sum(axis=0).min())
         return self.log_penalty * edits if edits else 0.0
+
+    def log_couplings(self, states):
+        """Log coupling of each row of an int8 array of states."""
+        edits = self.costs[np.asarray(states, np.int64) + 1].sum(axis=1).min(axis=1)
+        return _priced(self.log_penalty, edits)
 
 
 class CustomCoupling:
@@ -75,8 +90,17 @@ class CustomCoupling:
             )
         return value
 
+    def log_couplings(self, states):
+        """Log coupling of each row of an int8 array of states."""
+        return np.array([self.log_coupling(row) for row in states])
+
     def bound(self, states, n_tasks):
         """Upper bound of the coupling of any completion of the first tasks' states."""
         if hasattr(self._prior, "bound"):
             return float(self._prior.bound(states, n_tasks))
         return 0.0
+
+
+def _priced(log_penalty, amounts):
+    """log_penalty * amounts, where an amount of 0 costs nothing even at a penalty of -inf."""
+    return np.multiply(log_penalty, amounts, out=np.zeros(len(amounts)), where=amounts != 0)

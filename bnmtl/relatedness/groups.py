@@ -68,5 +68,5 @@ class Groups:
             In nats per row.
         """
         learner = self.fitted(names)
-        (own,) = by_learner(learner, learner.tasks_, Tasks([test])).values()
-        return own.mean(learner.configuration_[name])
+        held_out = by_learner(learner, learner.tasks_, Tasks([test]))
+        return held_out.means(learner.configuration_)[name]

@@ -1,7 +1,7 @@
 """Greedy search over configurations whose tasks may have tables in common."""
 
-import itertools
 import math
+from functools import cache
 
 import numpy as np
 
@@ -199,13 +199,19 @@ class SharedConfigurationSearch(ConfigurationSearch):
             return np.zeros(3 ** len(members))
         # Pairs that are alike have one coupling, and a user's own one each, which is not kept.
         if id(coupling) not in self._tables:
-            states = itertools.product((-1, 0, 1), repeat=len(members))
-            table = [coupling.log_coupling(np.array(one[::-1], np.int8)) for one in states]
+            table = coupling.log_couplings(_all_states(len(members)))
             if not self.couplings.builtin:
-                return np.array(table)
+                return table
             # The coupling is kept with it, so that its number stays its own.
-            self._tables[id(coupling)] = coupling, np.array(table)
+            self._tables[id(coupling)] = coupling, table
         return self._tables[id(coupling)][1]
+
+
+@cache
+def _all_states(k):
+    """All joint states of k tasks, by number to the base 3, as rows."""
+    numbers = np.arange(3**k)
+    return np.stack([numbers // 3**s % 3 - 1 for s in range(k)], axis=1).astype(np.int8)
 
 
 def _candidates(gains, allowed, now, is_first):

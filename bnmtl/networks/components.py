@@ -1,0 +1,221 @@
+"""The priors that a table shared by several tasks is averaged over, and how much each counts.
+
+Under the first kind tasks are in groups that have a row of the table in common, see
+``_kernels.groups``; under the second a task's row is centered on that of all others; under the last
+every task has a table of its own. Each counts by how probable it makes every task's counts given
+those of the others, and by how much it counts for the other families of the graphs.
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln, logsumexp, softmax
+
+from bnmtl._kernels import scoring
+from bnmtl._kernels import shared_tables as kernels
+from bnmtl.scores import CONCENTRATIONS
+from bnmtl.smoothing import log_evidences, posterior_mean
+
+__all__ = ["PARTITIONS", "STRENGTHS", "Components", "Shared", "learned_weights"]
+
+# Concentrations of partitions: from tasks that all have one table to each with its own.
+PARTITIONS = (0.02, 0.2, 1.0, 5.0, 50.0)
+# How many rows the mean of the other tasks counts as, where a table is centered on it.
+STRENGTHS = (0.5, 2.0, 8.0, 30.0, 120.0, 1000.0)
+# Of a centered prior in every cell, so that what no other task has seen stays possible.
+FLOOR = 1e-3
+# Value of one nat in the kernels' integers.
+_SCALE = 2.0**30
+# What all components together count before any family is seen, in families.
+_PRIOR_FAMILIES = 1.0
+_MOST_ROUNDS = 1000
+_LEAST_CHANGE = 1e-9
+# Components of less weight are left out of an average.
+_LEAST_WEIGHT = 1e-12
+
+
+class Shared(NamedTuple):
+    """What tasks have of one family.
+
+    Attributes
+    ----------
+    tables : float array of shape (k, q, r)
+        Sum to 1 along the last axis.
+    borrowed : float array of shape (k, k)
+        [s, u] is how many rows of task u count for the table of task s, as expected.
+    in_common : float array of shape (k, k)
+        [s, u] is the probability that the two have a row in common, times their counts in it,
+        summed over the rows; symmetric.
+    weights : float array of shape (k, k)
+        Sums of these counts.
+    """
+
+    tables: np.ndarray
+    borrowed: np.ndarray
+    in_common: np.ndarray
+    weights: np.ndarray
+
+
+class Components:
+    """What every component makes of the counts of one family.
+
+    Averages over partitions are in closed form; of more than nine tasks with counts in a row the
+    most probable partitions only.
+
+    Parameters
+    ----------
+    counts : int array of shape (k, q, r)
+        By task, configuration of the parents and state of the child; k is 2 or more.
+
+    Attributes
+    ----------
+    evidences : float array of shape (components,)
+        Log probability of every task's counts, given those of the others.
+    """
+
+    def __init__(self, counts):
+        self._counts = counts
+        rows = np.swapaxes(counts, 0, 1)
+        self._seen = np.flatnonzero(rows.any(axis=(1, 2)))
+        self._rows = np.ascontiguousarray(rows[self._seen], dtype=np.int64)
+        self._groups = _Groups(self._rows)
+        own = sum(logsumexp(log_evidences(task)) for task in counts)
+        own -= len(counts) * np.log(len(CONCENTRATIONS))
+        grouped, centered = self._groups.evidences, _centered_evidences(self._rows)
+        self.evidences = np.concatenate([grouped, centered, [own]])
+
+    def averaged(self, weights=None):
+        """What the tasks share on average.
+
+        Parameters
+        ----------
+        weights : float array of shape (components,), default=None
+            What each component counts before the counts are seen; all the same by default.
+
+        Returns
+        -------
+        Shared
+        """
+        n_groups, (_, k, r) = len(self._groups.evidences), self._rows.shape
+        known = self.evidences
+        if weights is not None:
+            with np.errstate(divide="ignore"):
+                known = known + np.log(weights)
+        posterior = softmax(known)
+        of_groups = posterior[:n_groups].sum()
+        grouped, borrowed, in_common = self._groups.tables(softmax(known[:n_groups]))
+        tables = of_groups * grouped
+        borrowed = of_groups * borrowed
+        others = self._rows.sum(axis=1, keepdims=True) - self._rows
+        of_centered = posterior[n_groups:-1]
+        for weight, (strength, c) in zip(of_centered, _centered(), strict=True):
+            if weight > _LEAST_WEIGHT:
+                centered = self._rows + _center(others, strength, c)
+                tables += weight * centered / centered.sum(axis=-1, keepdims=True)
+        strength = float(of_centered @ [strength for strength, _ in _centered()])
+        borrowed += strength * _shares_of_others(self._rows)
+        own = np.stack([posterior_mean(task, "auto")[self._seen] for task in self._counts], axis=1)
+        tables += posterior[-1] * own
+        # Centered components have no say in who is in one group.
+        in_common *= softmax([logsumexp(known[:n_groups]), known[-1]])[0]
+        whole = np.full((len(self._counts[0]), k, r), 1 / r)
+        whole[self._seen] = tables / tables.sum(axis=-1, keepdims=True)
+        sizes = self._rows.sum(axis=(0, 2)).astype(float)
+        return Shared(np.swapaxes(whole, 0, 1), borrowed, in_common, sizes[:, None] + sizes)
+
+
+def learned_weights(evidences):
+    """How much each component counts for families of which the evidences are given.
+
+    The most probable weights under a prior for which all count the same, together as much as one
+    family; empirical Bayes, by expectation maximization.
+
+    Parameters
+    ----------
+    evidences : float array of shape (families, components)
+
+    Returns
+    -------
+    float array of shape (components,)
+        Sums to 1.
+    """
+    n_families, n_components = evidences.shape
+    even = np.full(n_components, 1 / n_components)
+    weights = even
+    for _ in range(_MOST_ROUNDS):
+        responsible = softmax(evidences + np.log(weights), axis=1).sum(axis=0)
+        found = (responsible + _PRIOR_FAMILIES * even) / (n_families + _PRIOR_FAMILIES)
+        change = np.abs(found - weights).max()
+        weights = found
+        if change < _LEAST_CHANGE:
+            break
+    return weights
+
+
+class _Groups:
+    """The components under which tasks are in groups; arrays are by component, (t c,)."""
+
+    def __init__(self, rows):
+        self._rows = rows
+        values = np.zeros(len(PARTITIONS) * len(CONCENTRATIONS), np.int64)
+        self._call(kernels.leave_one_out, PARTITIONS, CONCENTRATIONS, values)
+        self.evidences = values / _SCALE
+
+    def tables(self, weights):
+        """Posterior means (q, k, r), rows borrowed (k, k) and rows in common (k, k), a component
+        counting by its weight."""
+        q, k, r = self._rows.shape
+        tables, together = np.zeros((q, k, r)), np.zeros((3, k, k))
+        weights = weights.reshape(len(PARTITIONS), len(CONCENTRATIONS))
+        # Most weigh nothing, and what weighs nothing is not summed over.
+        ts, cs = ((weights > _LEAST_WEIGHT).any(axis=axis) for axis in (1, 0))
+        weights = weights[np.ix_(ts, cs)].ravel()
+        chances, roles = np.zeros_like(weights), np.zeros(k, np.int64)
+        partitions, concentrations = np.array(PARTITIONS)[ts], np.array(CONCENTRATIONS)[cs]
+        outputs = weights, chances, roles, tables, *together
+        self._call(kernels.add_tables, partitions, concentrations, *outputs)
+        _, borrowed, in_common = together
+        return tables, borrowed, in_common
+
+    def _call(self, kernel, partitions, concentrations, *outputs):
+        """Call a kernel with the rows and with memory of its own."""
+        _, k, r = self._rows.shape
+        shared = k, 1, r, len(partitions)
+        own = scoring.new_scratch(1, 1, int(self._rows.sum()), len(concentrations), shared)
+        memory = own.terms, own.owners, own.bases, own.table, self._rows, np.zeros(k, np.int64)
+        kernel(*memory, np.array(concentrations), np.array(partitions), _SCALE, *outputs)
+
+
+@cache
+def _centered():
+    """Strength and concentration of the centered components."""
+    return [(strength, c) for strength in STRENGTHS for c in CONCENTRATIONS]
+
+
+def _center(others, strength, c):
+    """Pseudo-counts of a row: the mean of all other tasks, of so many rows."""
+    mean = others + c
+    return strength * mean / mean.sum(axis=-1, keepdims=True) + FLOOR
+
+
+def _centered_evidences(rows):
+    """Log probability of every task's counts, given the others', under the centered components."""
+    others = rows.sum(axis=1, keepdims=True) - rows
+    sizes, found = rows.sum(axis=-1), []
+    for strength, c in _centered():
+        prior = _center(others, strength, c)
+        total = prior.sum(axis=-1)
+        value = (gammaln(total) - gammaln(total + sizes)).sum()
+        found.append(value + (gammaln(prior + rows) - gammaln(prior)).sum())
+    return np.array(found)
+
+
+def _shares_of_others(rows):
+    """[s, u]: sum over rows of the share that task u has in the counts of all but task s."""
+    sizes = rows.sum(axis=-1).astype(float)
+    others = sizes.sum(axis=1, keepdims=True) - sizes
+    known = np.where(others > 0, others, 1.0)
+    shares = (sizes[:, None, :] / known[:, :, None]).sum(axis=0)
+    np.fill_diagonal(shares, 0.0)
+    return shares
