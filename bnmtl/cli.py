@@ -331,7 +331,9 @@ def _summary_lines(result):
         from bnmtl.tasks.wording import count
 
         counts = record["arcs"]
-        chosen = WAYS[record["chosen_by"]] if "validation_scores" in record else "as given"
+        chosen = "as given" if record["settings"]["penalty"] else "the default"
+        if "validation_scores" in record:
+            chosen = WAYS[record["chosen_by"]]
         if counts["arcs"]:
             yield (
                 f"{count(counts['arcs'], 'different arc')}: {counts['all']} in all tasks that "

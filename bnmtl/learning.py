@@ -10,6 +10,7 @@ from bnmtl.confidence import sure_words
 from bnmtl.file_sizes import check_file_sizes, check_required
 from bnmtl.gains import NOTHING, held_out_record, sentences
 from bnmtl.graphs import takes_part
+from bnmtl.held_out import most_folds
 from bnmtl.io.run import RUN_FILE
 from bnmtl.output import OutputFolder, file_names
 from bnmtl.runs import (
@@ -33,6 +34,8 @@ from bnmtl.time_limit import TimeLimit
 __all__ = ["Result", "run"]
 
 _PICTURES = ("dags.svg", "dags.png", "arcs.png")
+# Each fold is a fit.
+_FOLDS_TO_COMPARE = 5
 _FIXED_FILES = ("arcs.csv", *_PICTURES, "report.html", RUN_FILE)
 _CONFIDENCE_FILE = "confidence.csv"
 _BORROWED_FILES = ("borrowed.csv", "borrowing.png")
@@ -118,14 +121,15 @@ def run(options, progress=None):
         verdict = _verdict(options, learned, learner, held_out)
         pictures = _draw(learner, confidence, verdict)
         clock.lap(_DRAWING)
-        all_files = [*fixed, *files.values()]
+        left_out = _BORROWED_FILES if learner.borrowed_.empty else ()
+        all_files = [name for name in (*fixed, *files.values()) if name not in left_out]
         record = {
             **begin_record("learn", options, user_messages(caught), all_files),
             **origin,
             **_record(options, learner, single_task, files),
             "held_out": held_out,
         }
-        if options.table_sharing == "auto":
+        if not learner.borrowed_.empty:
             record["borrowed"] = borrowed_record(learner)
         record["verdict"] = verdict
         record["sure"] = _sure(options, learner, confidence)
@@ -146,13 +150,19 @@ def _parts(options):
 
 def _learner(options, tasks, common):
     from bnmtl.learners import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
+    from bnmtl.learners.multitask import PENALTY
 
     if len(tasks) == 1:
         return SingleTaskLearner(**common)
     prior, common = prior_class(options.prior), {**common, "table_sharing": table_sharing(options)}
-    if options.penalty == "auto":
+    penalty = options.penalty
+    if penalty is None and options.choose is None:
+        fixed = MultitaskLearner(prior=prior(penalty=PENALTY), **common)
+        if fixed.scores_together(tasks):
+            return fixed
+    if penalty is None or penalty == "auto":
         return MultitaskLearnerCV(prior=prior(), **_choosing(options), **common)
-    return MultitaskLearner(prior=prior(penalty=options.penalty), **common)
+    return MultitaskLearner(prior=prior(penalty=penalty), **common)
 
 
 def _choosing(options):
@@ -176,9 +186,16 @@ def _compared(options, learner, tasks, seconds):
     # Not a copy: what the fit has held out need not be held out again.
     learner.set_params(time_limit=seconds)
     try:
-        return held_out_record(compare(learner, tasks, options.folds))
+        return held_out_record(compare(learner, tasks, _n_folds(options, learner, tasks)))
     finally:
         learner.set_params(time_limit=of_learning)
+
+
+def _n_folds(options, learner, tasks):
+    """Return the number of folds; None is what the learner takes to choose."""
+    if options.folds is not None or getattr(learner, "chosen_by_", None) not in (None, "posterior"):
+        return options.folds
+    return min(_FOLDS_TO_COMPARE, most_folds(tasks))
 
 
 def _warn_of_few_rows(learner):
@@ -202,7 +219,7 @@ def _warn_of_few_rows(learner):
 
 
 def _check_choice(options):
-    if options.choose is not None and options.penalty != "auto":
+    if options.choose is not None and options.penalty not in (None, "auto"):
         raise ValueError(
             "`--choose` goes with `--penalty auto`, and a penalty is given; leave one of the two "
             "out."
@@ -307,7 +324,7 @@ def _record(options, learner, single_task, files):
         record["start_scores"] = {
             name: _finite(score) for name, score in learner.start_scores_.items()
         }
-        record["penalty"] = getattr(learner, "penalty_", options.penalty)
+        record["penalty"] = getattr(learner, "penalty_", learner.used_prior().penalty)
     if hasattr(learner, "validation_scores_"):
         record["chosen_by"] = learner.chosen_by_
         record["validation_scores"] = [

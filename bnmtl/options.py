@@ -127,11 +127,11 @@ class LearningOptions:
         *("paired", "edit"),
         default="paired",
     )
-    penalty: float | str = _option(
+    penalty: float | str | None = _option(
         "X|auto",
-        "How much to share: 0 not at all, 1 one graph for all, auto by held-out rows.",
+        "How alike arcs are to be: 0 not at all, 1 one graph for all, auto as --choose says; if "
+        "not given 0.99 where tables are shared, else auto.",
         _PENALTY,
-        default="auto",
     )
     score: str = _choice(
         "Score of a task's graph.",
@@ -142,7 +142,7 @@ class LearningOptions:
         "Whether tasks may have probability tables in common: auto, as far as their rows ask for "
         "it.",
         *("auto", "none"),
-        default="none",
+        default="auto",
     )
     arc_probability: float | str = _option(
         "auto|X|none",
@@ -202,8 +202,8 @@ class Options(LearningOptions):
     )
     folds: int | None = _option(
         "K",
-        "Folds in which rows are held out, to choose and to compare; 10 if not given; 0 compares "
-        "nothing.",
+        "Folds in which rows are held out; if not given 10 where they choose the penalty, 5 to "
+        "compare only; 0 compares nothing.",
         _whole(0),
     )
     bootstrap: int = _option(
@@ -233,6 +233,12 @@ class RelateOptions(LearningOptions):
         "Of direct and shared, above 0, below 1; 0.9 if not given. What counts is log(1 - X): 0.9 "
         "is small, 0.99 twice as much, 0.999 three times.",
         _SMALL_PENALTY,
+    )
+    table_sharing: str = _choice(
+        "Whether tasks may have probability tables in common while they are learned; shared always "
+        "shares them.",
+        *("auto", "none"),
+        default="none",
     )
     prior: str | None = _choice(
         "Of direct and shared, what ties the tasks: agreement in pairs, or few edits; paired if "

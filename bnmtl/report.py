@@ -217,9 +217,8 @@ def _penalty(learner):
         return learner.penalty_
     if not hasattr(learner, "start_"):
         return None
-    from bnmtl.priors import PairedPrior
 
-    prior = PairedPrior() if learner.prior is None else learner.prior
+    prior = learner.used_prior()
     return getattr(prior, "penalty", None)
 
 

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from bnmtl._kernels._jit import floats, floats2, ints, ints2, kernel, popcount
+from bnmtl._kernels._jit import flags, floats, floats2, ints, ints2, kernel, popcount
 from bnmtl._kernels.partition import PARTITION
 from bnmtl._kernels.terms import add_mixture_terms, log_gamma
 
@@ -26,6 +26,8 @@ LARGEST_WEIGHT = 100.0
 # Rows of at most this many counts and states are weighed by products in place of logarithms.
 FEW_COUNTS = 64
 FEW_STATES = 16
+# A group is left out where its tasks, each in a group of its own, weigh so many times more.
+NEGLIGIBLE = 1e-18
 
 GROUPS = (
     ("counts", np.int64, 2),  # (k, states): of the tasks that have counts in the row
@@ -35,6 +37,7 @@ GROUPS = (
     ("apart", np.int64, 2),  # (sets, c): log evidence of the tasks of a set, each by itself
     ("evidence", np.int64, 1),  # (c,): scratch, log evidence of some counts
     ("weights", np.float64, 2),  # (sets, t c): what a set weighs as a group
+    ("counts_for", np.bool_, 1),  # (sets,): whether a set matters as a group
     ("inverse_apart", np.float64, 2),  # (sets, c): scratch of `gain_by_factors`
     ("cell_factors", np.float64, 2),  # (counts, c): what a cell's count is worth
     ("total_factors", np.float64, 2),  # (states x counts, c): what the sum of a row is worth
@@ -54,13 +57,15 @@ GROUPS = (
     ("next_worth", np.float64, 1),  # (`BEAM` k,)
 )
 _FIRST = len(PARTITION)
-COUNTS, N_COUNTS, TOTALS, MERGED, APART, EVIDENCE, WEIGHTS_OF = range(_FIRST, _FIRST + 7)
-INVERSE_APART, CELL_FACTORS, TOTAL_FACTORS, KNOWN_FACTORS = range(_FIRST + 7, _FIRST + 11)
-SUMS, RISING, SHIFTS, RANKED_BY = range(_FIRST + 11, _FIRST + 15)
-BEAM_GROUPS, BEAM_PLACES, BEAM_SIZES, BEAM_COUNTS, BEAM_EVIDENCE, BEAM_WEIGHTS = range(
-    _FIRST + 15, _FIRST + 21
+COUNTS, N_COUNTS, TOTALS, MERGED, APART, EVIDENCE, WEIGHTS_OF, COUNTS_FOR = range(
+    _FIRST, _FIRST + 8
 )
-NEXT_EVIDENCE, NEXT_WEIGHTS, NEXT_WORTH = range(_FIRST + 21, _FIRST + len(GROUPS))
+INVERSE_APART, CELL_FACTORS, TOTAL_FACTORS, KNOWN_FACTORS = range(_FIRST + 8, _FIRST + 12)
+SUMS, RISING, SHIFTS, RANKED_BY = range(_FIRST + 12, _FIRST + 16)
+BEAM_GROUPS, BEAM_PLACES, BEAM_SIZES, BEAM_COUNTS, BEAM_EVIDENCE, BEAM_WEIGHTS = range(
+    _FIRST + 16, _FIRST + 22
+)
+NEXT_EVIDENCE, NEXT_WEIGHTS, NEXT_WORTH = range(_FIRST + 22, _FIRST + len(GROUPS))
 
 
 def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
@@ -80,6 +85,7 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
         "apart": (n_sets, c),
         "evidence": (c,),
         "weights": (n_sets, tc),
+        "counts_for": (n_sets,),
         "inverse_apart": (n_sets, c),
         "cell_factors": (FEW_COUNTS + 1, c),
         "total_factors": ((FEW_STATES + 1) * (FEW_COUNTS + 1), c),
@@ -159,10 +165,10 @@ def sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, sc
     one, by a ``step`` of 1 or 2."""
     weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
     weights, sums = floats2(scratch, WEIGHTS_OF), floats2(scratch, SUMS)
-    full = (np.int64(1) << m) - 1
+    counts_for, full = flags(scratch, COUNTS_FOR), (np.int64(1) << m) - 1
     for members in range(step, full, step):
-        add_partitions(weights, sums, members, sums.shape[1])
-    add_partitions(weights, sums, full, sums.shape[1])
+        add_partitions(weights, counts_for, sums, members, sums.shape[1])
+    add_partitions(weights, counts_for, sums, full, sums.shape[1])
 
 
 @kernel
@@ -186,7 +192,8 @@ def log_sum(scratch, members, size, t, c, n_c, scale):
 def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
     """Merged counts and weights of all sets of the tasks as a group; begins the sums.
 
-    A group weighs t (size - 1)! times what merging its tasks' counts gains.
+    A group weighs t (size - 1)! times what merging its tasks' counts gains. Where it weighs next to
+    nothing beside the same tasks in groups of their own, whatever t and c, it does not matter.
     """
     merged, apart, own = ints2(scratch, MERGED), ints2(scratch, APART), ints(scratch, EVIDENCE)
     counts, weights = ints2(scratch, COUNTS), floats2(scratch, WEIGHTS_OF)
@@ -217,13 +224,19 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
         gain_by_factors(scratch, full, r, concentrations)
     else:
         gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale)
+    counts_for, least_t = flags(scratch, COUNTS_FOR), 1.0
+    for t in range(partitions.size):
+        least_t = min(least_t, partitions[t])
     for group in range(1, full + 1):
-        orders = 1.0
-        for before in range(2, size_of(group)):
+        orders, least = 1.0, NEGLIGIBLE
+        for before in range(1, size_of(group)):
             orders *= before
-        own_weights = weights[group]
+            least *= least_t
+        own_weights, matters = weights[group], False
         for c in range(n_c):
             own_weights[c] *= orders
+            matters |= own_weights[c] > least or shifts[c] > 0.0
+        counts_for[group] = matters
         for t in range(partitions.size - 1, -1, -1):
             for c in range(n_c):
                 own_weights[t * n_c + c] = partitions[t] * own_weights[c]
@@ -307,7 +320,7 @@ def know_factors(scratch, r, concentrations):
 
 
 @kernel
-def add_partitions(weights, sums, members, n_tc):
+def add_partitions(weights, counts_for, sums, members, n_tc):
     """Sum over the partitions of a set, by the group of its first task."""
     total = sums[members]
     for at in range(n_tc):
@@ -316,9 +329,10 @@ def add_partitions(weights, sums, members, n_tc):
     rest = members ^ low
     others = rest
     while True:
-        own, of_rest = weights[others | low], sums[rest ^ others]
-        for at in range(n_tc):
-            total[at] += own[at] * of_rest[at]
+        if counts_for[others | low]:
+            own, of_rest = weights[others | low], sums[rest ^ others]
+            for at in range(n_tc):
+                total[at] += own[at] * of_rest[at]
         if others == 0:
             break
         others = (others - 1) & rest

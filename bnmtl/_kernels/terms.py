@@ -17,6 +17,8 @@ BDEU, BDS, K2, BIC, AIC, LOG_LIKELIHOOD, MIXTURE = range(7)
 
 # Terms are kept up to this count; larger ones are few and computed each time.
 LONGEST_TABLE = 2048
+# Under a mixture few tables are needed, and the rows of several tasks may be merged.
+LONGEST_MIXTURE = 16384
 N_TABLES = 256
 PROBES = 8
 

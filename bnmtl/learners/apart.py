@@ -101,7 +101,7 @@ class IdenticalLearner(Learner):
         self,
         score=None,
         structure_prior="auto",
-        table_sharing=None,
+        table_sharing="auto",
         required=(),
         forbidden=(),
         tiers=None,

@@ -92,7 +92,7 @@ def common_parameters(start):
         tuple."""
 
 
-TABLE_SHARING = """table_sharing : "auto" or None, default=None
+TABLE_SHARING = """table_sharing : "auto" or None, default="auto"
         Whether tasks may have probability tables in common, row by row, as much as their counts
         ask for: under `MixedDirichlet` tasks are then scored together, and under any score the
         tables of `networks_` borrow from other tasks unless ``parameter_sample_size`` is a number.

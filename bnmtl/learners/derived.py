@@ -12,7 +12,6 @@ from bnmtl.graphs import adjacency
 from bnmtl.learners.apart import SingleTaskLearner
 from bnmtl.learners.multitask import MultitaskLearner
 from bnmtl.learners.validated import MultitaskLearnerCV
-from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior
 from bnmtl.progress import Reporter
 from bnmtl.search.constraints import is_by_task
@@ -57,7 +56,7 @@ def at_penalty(learner, penalty):
             f"{type(learner).__name__}; tasks are compared when they are learned together."
         )
     parameters = _shared(learner, MultitaskLearner)
-    prior = PairedPrior() if parameters["prior"] is None else parameters["prior"]
+    prior = learner.used_prior()
     if not isinstance(prior, CouplingPrior):
         raise TypeError(
             f"`prior` of the learner must be a PairedPrior or an EditPrior, got {prior!r}; only "
@@ -143,10 +142,10 @@ def with_graphs(learner, configuration):
         adjacency(configuration.get(name, empty), task.variables) for name, task in tasks.items()
     ]
     if isinstance(learner, MultitaskLearner):
-        prior = as_chosen(learner).prior
+        prior = as_chosen(learner).used_prior()
         search = search_over(problems, other._effort(), Reporter(False))
         given = Solution(matrices, 0.0, [], "given", {})
-        scored = search.scored(PairedPrior() if prior is None else prior, given, problems)
+        scored = search.scored(prior, given, problems)
         other._publish(tasks, problems, matrices, scored.score, scored.task_scores)
         return other
     pairs = zip(problems, matrices, strict=True)

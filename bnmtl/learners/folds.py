@@ -153,14 +153,19 @@ def _path(learner, search, priors, given, effort):
 
 
 def _starts(learner, search, priors):
-    """Adjacency matrices that the greedy search of a fold starts from, by name."""
+    """Adjacency matrices that the greedy search of a fold starts from, by name.
+
+    They are found with tables of the tasks' own, whatever the tasks share.
+    """
     asked = learner._start_names() or ("single-task", "identical")
     starts = {}
+    if all(search.is_apart(prior) for prior in priors):
+        return starts
     for name in asked:
+        # A search over shared orders begins with the identical graph.
+        name = "identical" if name == "orders" else name
         with contextlib.suppress(NoCommonGraph):
-            # A search over shared orders begins with the identical graph.
-            name = "identical" if name == "orders" else name
-            starts.update(search.starts(priors, [name]))
+            starts[name] = search.own_tables.start(name)
     return starts
 
 

@@ -12,6 +12,9 @@ from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.search.multitask import STARTS
 from bnmtl.search.shared_multitask import search_over
 
+# Of the prior, where none is given.
+PENALTY = 0.99
+
 START = """"single-task", "identical", "empty", "orders", a graph for all tasks or a mapping
         task -> graph; None tries the first four and keeps the best score; where
         tasks are scored together it goes on from what these lead to with tables of their own and
@@ -31,7 +34,9 @@ class MultitaskLearner(Learner):
     Parameters
     ----------
     prior : PairedPrior, EditPrior or a coupling of your own, default=None
-        None is `PairedPrior()`. With penalty 0 the result is the single-task result. A coupling of
+        None is ``PairedPrior(penalty=0.99)``: where tables are shared, alike tables reward alike
+        arcs by themselves, and the penalty hardly matters; `MultitaskLearnerCV` chooses one. With
+        penalty 0 and ``table_sharing=None`` the result is the single-task result. A coupling of
         your own offers ``log_coupling(states, pair=None, tasks=None)``, never above 0, and
         optionally ``structure_weights(pair, tasks)``.
     {TABLE_SHARING}
@@ -88,7 +93,7 @@ class MultitaskLearner(Learner):
         prior=None,
         score=None,
         structure_prior="auto",
-        table_sharing=None,
+        table_sharing="auto",
         required=(),
         forbidden=(),
         tiers=None,
@@ -143,7 +148,7 @@ class MultitaskLearner(Learner):
             check_prior(self.prior)
 
     def _fit(self, tasks, effort, report):
-        prior = PairedPrior() if self.prior is None else self.prior
+        prior = self.used_prior()
         check_prior_names(prior, tasks)
         problems = self._problems(tasks, effort)
         search = search_over(problems, effort, report)
@@ -154,10 +159,14 @@ class MultitaskLearner(Learner):
         starts = given or search.starts([prior], names)
         self._publish_solution(tasks, problems, search.solve(prior, starts, report))
 
+    def used_prior(self):
+        """The prior, or the default one if none is given."""
+        return PairedPrior(penalty=PENALTY) if self.prior is None else self.prior
+
     def check_for(self, tasks):
         """Raise as `fit` would for parameters that do not suit these tasks; nothing is searched."""
         self.check_parameters()
-        check_prior_names(PairedPrior() if self.prior is None else self.prior, tasks)
+        check_prior_names(self.used_prior(), tasks)
         self._structure_priors(tasks)
         constraints = self._constraints(tasks)
         if self._is_given():
@@ -188,7 +197,7 @@ class MultitaskLearner(Learner):
 
     def possible_priors(self, problems, effort):
         """The prior by its penalty, nan for a coupling of a user's own that has none."""
-        prior = PairedPrior() if self.prior is None else self.prior
+        prior = self.used_prior()
         return {getattr(prior, "penalty", math.nan): prior}
 
     def _given_starts(self, tasks, problems):

@@ -13,7 +13,6 @@ from bnmtl.learners.base import TABLE_SHARING, common_parameters
 from bnmtl.learners.folds import penalty_scores, score_folds
 from bnmtl.learners.multitask import START, MultitaskLearner, check_prior_names
 from bnmtl.penalty import RULES, chosen_penalty, paired_errors, penalty_grid
-from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.priors.listed import read_penalties
 from bnmtl.progress import Reporter
@@ -107,7 +106,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         rule="best",
         score=None,
         structure_prior="auto",
-        table_sharing=None,
+        table_sharing="auto",
         required=(),
         forbidden=(),
         tiers=None,
@@ -192,7 +191,7 @@ class MultitaskLearnerCV(MultitaskLearner):
 
     def _priors(self):
         """The prior at each penalty of the grid, the largest penalty first."""
-        prior = PairedPrior() if self.prior is None else self.prior
+        prior = self.used_prior()
         if not hasattr(prior, "set_params") or "penalty" not in prior.get_params():
             raise TypeError(
                 f"`prior` must have a `penalty` to choose, got {prior!r}; learn with a coupling of "

@@ -65,6 +65,11 @@ class Effort:
         now = time.time()
         return replace(self, deadline=now + part * max(0.0, self.deadline - now))
 
+    @property
+    def is_light(self):
+        """Whether a search climbs once, as in replicates."""
+        return self.search == "hill-climbing" and self.restarts == 0
+
     def is_over(self):
         """Whether no time is left for what is still to do."""
         over = self.deadline is not None and time.time() >= self.deadline

@@ -64,6 +64,8 @@ class MultitaskSearch:
         self._effort = effort
         self._report = report
         self._single = None
+        # The search where no tables are shared.
+        self.own_tables = self
         empty = sum(p.log_posterior(np.zeros_like(p.constraints.required)) for p in problems)
         self._ties = Ties(self.joint.variables, effort.seed, tolerance(empty))
 
@@ -104,19 +106,21 @@ class MultitaskSearch:
         """
         if all(self.is_apart(prior) for prior in priors):
             return {}
-        make = {
-            "single-task": lambda: self.single(self._effort.share(0.5)),
-            "identical": lambda: self.identical,
-            "empty": lambda: [problem.constraints.required for problem in self.problems],
-            "orders": lambda: self.common,
-        }
         if names is not None:
-            return {name: make[name]() for name in names}
+            return {name: self.start(name) for name in names}
         made = {}
         for name in STARTS if self._effort.search == "orders" else STARTS[:-1]:
             with contextlib.suppress(NoCommonGraph):
-                made[name] = make[name]()
+                made[name] = self.start(name)
         return made
+
+    def start(self, name):
+        """Adjacency matrices of one of `STARTS`."""
+        if name == "single-task":
+            return self.single(self._effort.share(0.5))
+        if name == "empty":
+            return [problem.constraints.required for problem in self.problems]
+        return self.identical if name == "identical" else self.common
 
     def check_orders(self, prior):
         """Raise ValueError where a coupling is none that a search over shared orders can use."""

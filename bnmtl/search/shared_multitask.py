@@ -36,7 +36,8 @@ def search_over(problems, effort, report):
 class SharedMultitaskSearch(MultitaskSearch):
     """As `MultitaskSearch`, where tasks are scored together.
 
-    It begins with what is found when every task has tables of its own, and with one graph for all.
+    It begins with what is found when every task has tables of its own and, unless searches climb
+    once only, with one graph for all.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class SharedMultitaskSearch(MultitaskSearch):
 
     def __init__(self, problems, effort, report):
         super().__init__(problems, effort, report)
-        self._apart = MultitaskSearch(problems, effort, report)
+        self.own_tables = MultitaskSearch(problems, effort, report)
 
     def is_apart(self, prior):
         """Whether nothing couples the tasks: never, since tables do."""
@@ -56,13 +57,13 @@ class SharedMultitaskSearch(MultitaskSearch):
 
     def single(self, effort=None):
         """Adjacency matrices of the tasks learned apart, by the effort of the first call."""
-        return self._apart.single(effort)
+        return self.own_tables.single(effort)
 
     @cached_property
     def common(self):
         """The best single graph, on the index of the union of the variables."""
         effort = self._effort.share(0.5)
-        return search_common(self.joint, self._apart.common, effort, self._report, True)
+        return search_common(self.joint, self.own_tables.common, effort, self._report, True)
 
     def evidence(self, matrices):
         """Log evidence of all tasks' rows, given their graphs."""
@@ -70,20 +71,22 @@ class SharedMultitaskSearch(MultitaskSearch):
         return self._at(couplings, self.joint.spread(matrices)).evidence()
 
     def starts(self, priors, names=None):
-        """As `MultitaskSearch.starts`; by default that of its solution, and one graph for all."""
+        """As `MultitaskSearch.starts`; by default as the class says."""
         if names is not None:
             return super().starts(priors, names)
-        made = {OWN_TABLES: self._apart.starts(priors)}
+        made = {OWN_TABLES: self.own_tables.starts(priors)}
+        if self._effort.is_light:
+            return made
         with contextlib.suppress(NoCommonGraph):
             made["identical"] = self.identical
         return made
 
     def _from_start(self, couplings, name, matrices, is_only, report, effort):
         if name == OWN_TABLES:
-            matrices = self._apart.solve(
+            matrices = self.own_tables.solve(
                 couplings.prior, matrices, report, effort.share(0.5)
             ).matrices
         return super()._from_start(couplings, name, matrices, is_only, report, effort)
 
     def _by_orders(self, couplings, graph, report, effort):
-        return self._apart._by_orders(couplings, graph, report, effort)
+        return self.own_tables._by_orders(couplings, graph, report, effort)
