@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 
 from benchmarks.pool import held_out_of
-from benchmarks.variants import LEARNERS
+from benchmarks.variants import SEARCHES, THESIS
 from bnmtl import BIC, ArcPrior, SingleTaskLearner
 from bnmtl.held_out import held_out_rows, parted
 from bnmtl.penalty import best_penalty
@@ -20,7 +20,7 @@ def empty(tasks):
 
 def by_bic(tasks, seed):
     """Graphs of all tasks, each learned by itself by BIC."""
-    parameters = {**LEARNERS["J"], "score": BIC()}
+    parameters = {**THESIS, **SEARCHES["J"], "score": BIC()}
     return SingleTaskLearner(**parameters, random_state=seed).fit(tasks).configuration_
 
 
@@ -51,5 +51,5 @@ def sparse(tasks, seed, share):
 
 
 def _learned(tasks, probability, seed):
-    parameters = {**LEARNERS["J"], "structure_prior": ArcPrior(probability)}
+    parameters = {**THESIS, **SEARCHES["J"], "structure_prior": ArcPrior(probability)}
     return SingleTaskLearner(**parameters, random_state=seed).fit(tasks).configuration_

@@ -26,7 +26,7 @@ from benchmarks.bird_tasks import PROBLEMS, bird_tasks, data_file, fingerprint, 
 from benchmarks.groups import AT_LEAST, PENALTY, SHARE, Groupings, best_of
 from benchmarks.penalty_curves import EXPONENTS
 from benchmarks.pool import held_out_of
-from benchmarks.variants import LEARNERS, N_FOLDS, THESIS, Searches
+from benchmarks.variants import LEARNERS, N_FOLDS, THESIS, TOGETHER, Searches
 from bnmtl import (
     EditPrior,
     IdenticalLearner,
@@ -47,7 +47,7 @@ N_TRIALS = 10
 VALIDATION = 0.05
 LEARNED = {
     "single": lambda seed: SingleTaskLearner(**THESIS, random_state=seed),
-    "identical": lambda seed: IdenticalLearner(**THESIS, random_state=seed),
+    "identical": lambda seed: IdenticalLearner(**TOGETHER, random_state=seed),
     "multitask": lambda seed: MultitaskLearnerCV(
         **LEARNERS["S"], validation=VALIDATION, random_state=seed
     ),

@@ -50,7 +50,7 @@ def measure(problem, trial, wanted):
     for method in wanted:
         learner, penalty = SingleTaskLearner(**SETTLED), None
         if method == "together":
-            parameters = {**SETTLED, "start": "single-task"}
+            parameters = {**SETTLED, "table_sharing": None, "start": "single-task"}
             chosen = MultitaskLearnerCV(**parameters, cv=N_FOLDS, random_state=trial)
             penalty = chosen.fit(related.tasks).penalty_
             learner = MultitaskLearner(PairedPrior(penalty), **parameters)

@@ -71,7 +71,7 @@ def measure(problem, rows, trial, wanted):
     for way in set(wanted) & set(RIVALS):
         found[way] = line_of(related, _rival(way, trial).fit(related.tasks).configuration_)
     if set(wanted) - set(RIVALS):
-        learner = MultitaskLearnerCV(score=MixedDirichlet(), random_state=trial)
+        learner = MultitaskLearnerCV(score=MixedDirichlet(), table_sharing=None, random_state=trial)
         path = Path(learner, related.tasks)
         chosen = {way: path.chosen[way] for way in set(wanted) - set(RIVALS)}
         reached = {}
@@ -85,7 +85,7 @@ def measure(problem, rows, trial, wanted):
 
 def _rival(way, trial):
     if way == "one structure":
-        return IdenticalLearner(score=MixedDirichlet(), random_state=trial)
+        return IdenticalLearner(score=MixedDirichlet(), table_sharing=None, random_state=trial)
     score = BIC() if way == "BIC alone" else MixedDirichlet()
     return SingleTaskLearner(score=score, random_state=trial)
 

@@ -36,7 +36,11 @@ def chosen_parents(tasks, score, prior, random_state):
     for n_parents in GRID[1:]:
         sparsity = expecting(tasks, n_parents)
         learner = MultitaskLearner(
-            prior, score=score, structure_prior=sparsity, random_state=random_state
+            prior,
+            score=score,
+            structure_prior=sparsity,
+            table_sharing=None,
+            random_state=random_state,
         )
         rows = compare(learner, tasks)[["task", "empty", "alone", "together"]]
         by_sparsity.append(rows.groupby("task", observed=True).mean().mean())

@@ -71,6 +71,8 @@ JOINT = (
         for sparsity in ("uniform", "f = 1", "f = 0.1")
     ),
     f"{SMALLER}, f = 0.1: together",
+    # What learners do by default.
+    "MixedDirichlet, f = 0.1, tables shared: together",
 )
 __all__ = ["draw", "measure", "plan", "tables"]
 
@@ -126,16 +128,16 @@ def _learned(wanted, tasks, trial):
         chosen = chosen_parents(tasks, SCORES["MixedDirichlet"], PairedPrior(PENALTY), trial)
     for variant in wanted:
         head, _, how = variant.partition(": ")
-        score, _, sparsity = head.partition(", ")
+        score, sparsity, *sharing = head.split(", ")
         if sparsity == CORRECTED:
             found[variant] = climbed_graphs(tasks, SCORES[score], trial)
             continue
         n_parents = chosen[how] if variant in CHOSEN else SPARSITIES[sparsity]
-        found[variant] = _graphs(how, SCORES[score], n_parents, tasks, trial)
+        found[variant] = _graphs(how, SCORES[score], n_parents, tasks, trial, bool(sharing))
     return found
 
 
-def _graphs(how, score, n_parents, tasks, trial):
+def _graphs(how, score, n_parents, tasks, trial, shares_tables):
     """Graphs by task, of a variable expecting some parents; 0 is the graph without arcs."""
     if n_parents == 0:
         return {name: nx.empty_graph(task.variables, nx.DiGraph) for name, task in tasks.items()}
@@ -146,6 +148,7 @@ def _graphs(how, score, n_parents, tasks, trial):
     }
     if how == "alone":
         return SingleTaskLearner(**settings).fit(tasks).configuration_
+    settings["table_sharing"] = "auto" if shares_tables else None
     return MultitaskLearner(PairedPrior(PENALTY), **settings).fit(tasks).configuration_
 
 

@@ -5,7 +5,15 @@ import pandas as pd
 
 from benchmarks.summary import markdown, mean_and_error
 
-SPARSITIES = ("uniform", "corrected", "f = 1", "f = 0.3", "f = 0.1", "f = 0.03")
+SPARSITIES = (
+    "uniform",
+    "corrected",
+    "f = 1",
+    "f = 0.3",
+    "f = 0.1",
+    "f = 0.03",
+    "f = 0.1, tables shared",
+)
 SCORES = {
     "MixedDirichlet": "tab:blue",
     "concentrations up to 1": "tab:green",
@@ -43,8 +51,8 @@ def _single(lines):
 
 
 def _by_problem(lines, measure, how):
-    """A row a problem and number of rows, a column a variant."""
-    rows = []
+    """A row a problem and number of rows, a column a variant, with its trials if they are fewer."""
+    rows, titles_of_fewer = [], {}
     lines = lines[lines["variant"].str.endswith(how) | (lines["variant"] == BIC_ALONE)]
     if how == "together":
         lines = lines[~lines["problem"].isin(_single(lines)["problem"])]
@@ -53,10 +61,16 @@ def _by_problem(lines, measure, how):
         row["BIC alone"] = _mean(own, BIC_ALONE, measure)
         for score in SCORES:
             for sparsity in SPARSITIES:
-                row[f"{score}, {sparsity}"] = _mean(own, f"{score}, {sparsity}: {how}", measure)
+                variant = f"{score}, {sparsity}: {how}"
+                title, of = f"{score}, {sparsity}", own[own["variant"] == variant]
+                fewer = of["trial"].nunique()
+                if 0 < fewer < row["trials"]:
+                    titles_of_fewer.setdefault(title, fewer)
+                row[title] = _mean(own, variant, measure)
         rows.append(row)
     table = pd.DataFrame(rows)
-    return table.loc[:, (table != "").any()]
+    table = table.loc[:, (table != "").any()]
+    return table.rename(columns={t: f"{t} ({n} trials)" for t, n in titles_of_fewer.items()})
 
 
 def _chosen(lines):

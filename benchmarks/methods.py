@@ -18,7 +18,7 @@ from benchmarks.methods_tables import METHODS, PROBLEMS, draw, tables
 from benchmarks.peers import PyAgrum, require
 from benchmarks.pool import Pool, held_out_of
 from benchmarks.related import Related, networks_of
-from benchmarks.variants import LEARNERS, N_FOLDS, THESIS
+from benchmarks.variants import LEARNERS, N_FOLDS, THESIS, TOGETHER
 from bnmtl import (
     IdenticalLearner,
     MultitaskLearnerCV,
@@ -127,7 +127,8 @@ def learner_of(method, trial):
         "identical": IdenticalLearner,
         "pooled": PooledLearner,
     }
-    return learners[kind](**THESIS, search=LEARNERS[variant]["search"], random_state=trial)
+    settings = TOGETHER if kind == "identical" else THESIS
+    return learners[kind](**settings, search=LEARNERS[variant]["search"], random_state=trial)
 
 
 def _by_pyagrum(frame, method):

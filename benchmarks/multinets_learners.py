@@ -143,7 +143,7 @@ class NetsOfOneStructure(Nets):
     """The same graph for all classes."""
 
     def _learner(self, y, settings):
-        return IdenticalLearner(**settings)
+        return IdenticalLearner(**{**settings, "table_sharing": None})
 
 
 class NetsTogether(Nets):
@@ -152,7 +152,8 @@ class NetsTogether(Nets):
     def _learner(self, y, settings):
         # As many folds as the rarest class has rows.
         folds = int(min(N_FOLDS, *np.unique(y, return_counts=True)[1]))
-        return MultitaskLearnerCV(**settings, **({"cv": folds} if settings else {}))
+        parameters = {**settings, "table_sharing": None}
+        return MultitaskLearnerCV(**parameters, **({"cv": folds} if settings else {}))
 
 
 KINDS = {

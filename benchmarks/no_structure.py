@@ -2,8 +2,9 @@
 
 Run `python -m benchmarks.no_structure` (hours on two cores; `--trials 2` for a first look).
 Independent columns of several kinds, learned alone, two and five tasks together, with one
-structure, by the consensus of bootstrap replicates and by a classifier, all with default settings;
-the defaults of earlier versions ("BDeu, uniform") and BIC beside them. Two cases are harder:
+structure, by the consensus of bootstrap replicates and by a classifier; tasks with tables of their
+own and the penalty chosen by folds, or, as by default, with tables in common ("shared"); the
+defaults of earlier versions ("BDeu, uniform") and BIC beside them. Two cases are harder:
 every row twice, and columns of noise beside a real structure. "told" is whether `bnmtl learn`, and
 `bnmtl relate` for five tasks, would say of them that something was found.
 """
@@ -57,6 +58,9 @@ LEARNERS = (
     "two together",
     "five together",
     "one structure, five",
+    "shared: two together",
+    "shared: five together",
+    "shared: one structure, five",
     "consensus",
     "classifier",
     "BDeu, uniform: alone",
@@ -147,6 +151,7 @@ def line_of(learner, frames, trial):
     name, _, how = learner.rpartition(": ")
     settings = {
         "": {},
+        "shared": {},
         "BDeu, uniform": OLD,
         "BIC": {"score": BIC(), "structure_prior": None},
         "concentrations up to 1": SMALLER,
@@ -161,7 +166,8 @@ def line_of(learner, frames, trial):
         climb = SingleTaskLearner(search="hill-climbing", restarts=5, **settings)
         return counted(consensus(arc_confidence(tasks, climb, N_BOOTSTRAP), by="edge"))
     if how == "consensus, two together":
-        chosen = as_chosen(MultitaskLearnerCV(**settings).fit(tasks))
+        choosing = MultitaskLearnerCV(table_sharing=None, **settings)
+        chosen = as_chosen(choosing.fit(tasks))
         return counted(consensus(arc_confidence(tasks, chosen, N_BOOTSTRAP, light=True)))
     if how == EACH:
         settings["structure_prior"] = auto_prior(MixedDirichlet(), _n_varying(tasks))
@@ -173,8 +179,8 @@ def line_of(learner, frames, trial):
         return counted({"task1": model.network_.graph})
     fitted = _learner(name, how, settings).fit(tasks)
     line = counted(fitted.configuration_)
-    if not name and how not in ("one structure, five", EACH):
-        n_folds = FOLDS["direct"] if how == "relate, direct" else None
+    if name in ("", "shared") and how not in ("one structure, five", EACH):
+        n_folds = FOLDS["direct"] if how == "relate, direct" or name == "shared" else None
         is_found, _ = of_arcs(held_out_record(compare(fitted, tasks, n_folds)))
         line["told"] = int(is_found and line["false_arcs"] > 0)
     return line
@@ -188,10 +194,13 @@ def _n_varying(tasks):
 def _learner(name, how, settings):
     if how in ("alone", "relate, indirect"):
         return SingleTaskLearner(**settings)
+    settings = {**settings, "table_sharing": "auto" if name == "shared" else None}
     if how in ("one structure, five", EACH):
         return IdenticalLearner(**settings)
     if how == "relate, direct":
         return MultitaskLearner(PairedPrior(PENALTY), **settings)
+    if name == "shared":
+        return MultitaskLearner(**settings)
     if name == "BDeu, uniform":
         # The earlier default chose by ten folds, which takes too long here; the penalty is given.
         return MultitaskLearner(PairedPrior(0.99), **settings)

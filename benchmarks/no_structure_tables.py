@@ -5,7 +5,16 @@ import pandas as pd
 
 from benchmarks.summary import markdown, mean_and_error
 
-DEFAULTS = ("alone", "two together", "five together", "one structure, five", "consensus")
+DEFAULTS = (
+    "alone",
+    "shared: two together",
+    "shared: five together",
+    "shared: one structure, five",
+    "two together",
+    "five together",
+    "one structure, five",
+    "consensus",
+)
 OTHERS = (
     "classifier",
     "consensus, two together",
@@ -18,16 +27,18 @@ OTHERS = (
 )
 IN_SHORT = {
     "alone": "alone",
-    "two together": "two tasks together",
-    "five together": "five tasks together",
-    "one structure, five": "one structure for five",
+    "shared: two together": "two tasks together",
+    "shared: five together": "five tasks together",
+    "shared: one structure, five": "one structure for five",
     "BIC: alone": "alone, BIC",
     "BDeu, uniform: alone": "alone, BDeu and uniform prior",
 }
 TOLD = {
     "alone": "learn, one task",
-    "two together": "learn, two",
-    "five together": "learn, five",
+    "shared: two together": "learn, two",
+    "shared: five together": "learn, five",
+    "two together": "learn, two, own tables",
+    "five together": "learn, five, own tables",
     "relate, direct": "relate, five, direct",
     "relate, indirect": "relate, five, indirect",
 }
@@ -84,6 +95,8 @@ def _false_arcs(lines):
         for learner in (*DEFAULTS, *OTHERS):
             found = own[own["learner"] == learner]["false_arcs"]
             row[learner] = mean_and_error(found) if len(found) else ""
+            if 0 < len(found) < row["trials"]:
+                row[learner] += f" ({len(found)} trials)"
         rows.append(row)
     return pd.DataFrame(rows).sort_values(["kind", "columns", "rows"], kind="stable")
 

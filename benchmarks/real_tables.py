@@ -3,7 +3,8 @@
 Run `python -m benchmarks.real_tables --data FOLDER` (an hour on two cores). Every row is held out
 once, by ten folds, tasks of fewer rows one row at a time; structures, tables and penalties of a
 fold know nothing of its held-out rows. Each score and sparsity is taken alone and with every way
-of choosing the penalty.
+of choosing the penalty, all tables being the tasks' own; "tables shared" is what learners do by
+default.
 """
 
 import warnings
@@ -13,9 +14,16 @@ import numpy as np
 from benchmarks import study
 from benchmarks.chosen_sparsity import GRID, side_by_side
 from benchmarks.grouped import SHIPPED, TABLES, folder, grouped_tasks
-from benchmarks.real_tables_shown import DEFAULT, OWN_TABLES, draw, tables
+from benchmarks.real_tables_shown import DEFAULT, OWN_TABLES, SHARED, draw, tables
 from benchmarks.ways import WAYS, choices, expecting, folds_of
-from bnmtl import BIC, BDeu, MixedDirichlet, MultitaskLearnerCV, SingleTaskLearner
+from bnmtl import (
+    BIC,
+    BDeu,
+    MixedDirichlet,
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    SingleTaskLearner,
+)
 from bnmtl.learners import compare
 from bnmtl.learners.folds import penalty_scores
 from bnmtl.scores import CONCENTRATIONS
@@ -72,7 +80,7 @@ def _wanted(score, parents):
     if score == "BIC":
         return ["alone"]
     if (score, parents) == DEFAULT:
-        return ["alone", *WAYS, OWN_TABLES]
+        return ["alone", *WAYS, OWN_TABLES, SHARED]
     return ["alone", *(CHOSEN_WAYS if parents == CHOSEN else WAYS)]
 
 
@@ -89,8 +97,8 @@ def measure(table, score, parents, wanted):
     rival = compare(bic, tasks)
     if set(wanted) == {"alone"} and score == "BIC":
         return {"alone": _line(rival["alone"], rival, rival["alone"])}
-    if set(wanted) == {OWN_TABLES}:
-        return {OWN_TABLES: _with_tables_of_1(tasks, score, parents, rival)}
+    if set(wanted) <= {OWN_TABLES, SHARED}:
+        return {way: _OTHERWISE[way](tasks, score, parents, rival) for way in wanted}
     if parents == CHOSEN:
         # As above, uniform is left out where it takes hours.
         grid = [one for one in GRID if one != 0 and (one is not None or table != "pyrifos")]
@@ -109,8 +117,8 @@ def measure(table, score, parents, wanted):
         if way == "alone":
             found[way] = _line(alone, rival, alone)
             continue
-        if way == OWN_TABLES:
-            found[way] = _with_tables_of_1(tasks, score, parents, rival)
+        if way in _OTHERWISE:
+            found[way] = _OTHERWISE[way](tasks, score, parents, rival)
             continue
         rows = [fold.together[own[way]] for fold, own in zip(folds, chosen, strict=True)]
         taken = [penalties[own[way]] for own in chosen]
@@ -133,9 +141,28 @@ def _with_tables_of_1(tasks, score, parents, rival):
     return line
 
 
+def _with_tables_shared(tasks, score, parents, rival):
+    """Tasks that have tables in common, at the default penalty."""
+    learner = MultitaskLearner(
+        score=SCORES[score], structure_prior=expecting(tasks, parents), random_state=SEED
+    )
+    scored = compare(learner, tasks)
+    line = _line(scored["together"], rival, scored["alone"])
+    line["empty"] = round(float(scored["empty"].mean()), 6)
+    return line
+
+
+_OTHERWISE = {OWN_TABLES: _with_tables_of_1, SHARED: _with_tables_shared}
+
+
 def _folds(tasks, score, parents):
     """Penalties, the largest first, and folds that are scored at each of them."""
-    learner = _Choosing(score=score, structure_prior=expecting(tasks, parents), random_state=SEED)
+    learner = _Choosing(
+        score=score,
+        structure_prior=expecting(tasks, parents),
+        table_sharing=None,
+        random_state=SEED,
+    )
     learner._whole = tasks
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

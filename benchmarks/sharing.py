@@ -39,6 +39,7 @@ FIXED = {
     "penalty": PENALTY,
     "concentrations": list(CONCENTRATIONS),
     "partitions": list(PARTITIONS),
+    "tables_learn_from": "all families",
 }
 N_TRIALS = 20
 ROWS = (1000, 250, 4000)
@@ -50,8 +51,10 @@ APART = {
     "alone, BIC": lambda seed: SingleTaskLearner(score=BIC(), random_state=seed),
     "alone": lambda seed: SingleTaskLearner(random_state=seed),
     "pooled": lambda seed: PooledLearner(random_state=seed),
-    "one structure": lambda seed: IdenticalLearner(random_state=seed),
-    "together": lambda seed: MultitaskLearner(PairedPrior(PENALTY), random_state=seed),
+    "one structure": lambda seed: IdenticalLearner(table_sharing=None, random_state=seed),
+    "together": lambda seed: MultitaskLearner(
+        PairedPrior(PENALTY), table_sharing=None, random_state=seed
+    ),
 }
 SHARED = {
     "one structure, both": lambda seed: IdenticalLearner(table_sharing="auto", random_state=seed),

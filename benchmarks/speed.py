@@ -27,6 +27,7 @@ from bnmtl import (
     BDeu,
     MultitaskLearner,
     MultitaskLearnerCV,
+    PairedPrior,
     SingleTaskLearner,
     data,
     structures,
@@ -229,7 +230,8 @@ def measure_default(name, n_rows):
         times = []
         for settings in ({}, before):
             began = time.perf_counter()
-            _ = MultitaskLearnerCV(**settings, random_state=replicate).fit(frames).networks_
+            learner = MultitaskLearnerCV(table_sharing=None, **settings, random_state=replicate)
+            _ = learner.fit(frames).networks_
             times.append(time.perf_counter() - began)
         lines.append(times)
     default, earlier = np.transpose(lines)
@@ -273,7 +275,9 @@ def measure_threads(name, n_rows):
     for _ in range(3):
         for n_jobs, measured in times.items():
             began = time.perf_counter()
-            MultitaskLearner(**LEARNERS["J"], random_state=0, n_jobs=n_jobs).fit(tasks)
+            MultitaskLearner(PairedPrior(0.9), **LEARNERS["J"], random_state=0, n_jobs=n_jobs).fit(
+                tasks
+            )
             measured.append(time.perf_counter() - began)
     one, two = (min(measured) for measured in times.values())
     return {"threads": [1, 2], "one": median([one]), "two": median([two])}

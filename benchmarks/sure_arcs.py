@@ -47,7 +47,9 @@ def measure(problem, rows, trial, wanted):
     for method in wanted:
         learner = SingleTaskLearner(random_state=trial)
         if method == "together":
-            learner = as_chosen(MultitaskLearnerCV(random_state=trial).fit(related.tasks))
+            learner = as_chosen(
+                MultitaskLearnerCV(table_sharing=None, random_state=trial).fit(related.tasks)
+            )
         table = arc_confidence(related.tasks, learner, N_REPLICATES, light=True)
         penalty = learner.prior.penalty if method == "together" else None
         lines[method] = {"penalty": penalty, **counted(table, related, N_REPLICATES)}

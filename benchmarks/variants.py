@@ -24,15 +24,17 @@ THESIS = {
     "parameter_sample_size": SAMPLE_SIZE,
     "max_cells": MAX_CELLS,
 }
+# The same for learners of several tasks.
+TOGETHER = {**THESIS, "table_sharing": None}
 # Folds of the cross-validation that chooses the penalty, where no rows are held out once.
 N_FOLDS = 10
-# Parameters of the learners that do the same as each search.
+# Parameters of single-task searches that do the same as each search.
 SEARCHES = {
     "T": {"search": "hill-climbing", "start": "single-task"},
     "S": {"search": "orders", "start": "single-task"},
     "J": {"search": "orders", "start": None},
 }
-LEARNERS = {variant: {**THESIS, **search} for variant, search in SEARCHES.items()}
+LEARNERS = {variant: {**TOGETHER, **search} for variant, search in SEARCHES.items()}
 
 
 def problems_of(tasks, structure_priors=None):

@@ -189,7 +189,7 @@ def _show_warnings(result):
 
 def _show_messages(messages):
     for message in messages:
-        print(f"warning: {_one_line(in_options(message))}", file=sys.stderr)
+        print(f"warning: {_one_line(message)}", file=sys.stderr)
 
 
 def _progress():
@@ -331,7 +331,7 @@ def _summary_lines(result):
         from bnmtl.tasks.wording import count
 
         counts = record["arcs"]
-        chosen = "as given" if record["settings"]["penalty"] else "the default"
+        chosen = "the default" if record["settings"]["penalty"] is None else "as given"
         if "validation_scores" in record:
             chosen = WAYS[record["chosen_by"]]
         if counts["arcs"]:

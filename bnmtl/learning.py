@@ -45,7 +45,9 @@ _COMPARING = "comparing on held-out rows"
 _REPLICATES = "learning replicates"
 _APART = "learning each task alone, to compare"
 _DRAWING = "pictures"
-_PARTS = {_LEARNING: 5, _COMPARING: 2, _REPLICATES: 2, _APART: 1, _DRAWING: 1}
+_PARTS = {_LEARNING: 4, _COMPARING: 3, _REPLICATES: 3, _APART: 1, _DRAWING: 1}
+# Where folds have chosen the penalty, they are not made again.
+_PART_OF_KNOWN_FOLDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,11 @@ def _parts(options):
     """Return the stages that the options ask for, with their parts of a time limit."""
     left_out = [_COMPARING] if options.folds == 0 else []
     left_out += [] if options.bootstrap else [_REPLICATES]
-    return {stage: part for stage, part in _PARTS.items() if stage not in left_out}
+    parts = {stage: part for stage, part in _PARTS.items() if stage not in left_out}
+    if _COMPARING in parts and options.choose != "posterior":
+        if options.penalty == "auto" or options.choose is not None:
+            parts[_COMPARING] = _PART_OF_KNOWN_FOLDS
+    return parts
 
 
 def _learner(options, tasks, common):
@@ -328,8 +334,12 @@ def _record(options, learner, single_task, files):
     if hasattr(learner, "validation_scores_"):
         record["chosen_by"] = learner.chosen_by_
         record["validation_scores"] = [
-            {"penalty": penalty, "score": _finite(score)}
-            for penalty, score in learner.validation_scores_.items()
+            {
+                "penalty": row.Index,
+                "score": _finite(row.score),
+                "standard_error": _finite(row.standard_error),
+            }
+            for row in learner.validation_grid_.itertuples()
         ]
     return record
 

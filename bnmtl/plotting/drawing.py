@@ -167,7 +167,7 @@ def note_entries(note):
 
 def entry_width(draw, text):
     """Measure one entry of a legend."""
-    return (SAMPLE + 5 if draw else 0.0) + text_width(text, 8)
+    return SAMPLE + 5 + text_width(text, 8) if draw else 1.2 * text_width(text, 8)
 
 
 def flow(entries, width):
@@ -196,4 +196,4 @@ def draw_legend(figure, rows, corner, size):
                 draw(axes, x, y)
                 draw_text(axes, x + SAMPLE + 5, y, text)
             else:
-                draw_text(axes, x, y, text, color="#666666", style="italic")
+                draw_text(axes, x, y, text, fontweight="bold")

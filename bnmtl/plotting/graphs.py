@@ -90,7 +90,8 @@ def dags(
         whose variables rise together, a - where one falls as the other rises; none beside dotted
         arcs.
     note : str, optional
-        What the legend begins with, such as that nothing was found.
+        What the legend begins with, such as that nothing was found; how many arcs the tasks have in
+        common is then not said.
 
     Returns
     -------
@@ -132,7 +133,7 @@ def dags(
     # With one task nothing is shared, and its arcs are no exceptions either.
     kinds = {arc: n.kind if len(configuration) > 1 else "all" for arc, n in counts.items()}
     titles = {
-        task: _titles(task, graph, kinds, len(configuration))
+        task: _titles(task, graph, kinds, len(configuration) > 1 and note is None)
         for task, graph in configuration.items()
     }
     title_width = max(width_of_titles(*pair) for pair in titles.values())
@@ -199,11 +200,11 @@ def grid_columns(n_panels, width, height):
     return min(range(1, n_panels + 1), key=badness)
 
 
-def _titles(task, graph, kinds, n_tasks):
-    """Return a panel's title and subtitle."""
+def _titles(task, graph, kinds, is_compared):
+    """Return a panel's title and subtitle, which says how many arcs other tasks have."""
     n_arcs = graph.number_of_edges()
     subtitle = f"{n_arcs or 'no'} arc{'' if n_arcs == 1 else 's'}"
-    if n_tasks > 1 and n_arcs:
+    if is_compared and n_arcs:
         n_all = sum(kinds[arc] == "all" for arc in graph.edges)
         n_one = sum(kinds[arc] == "one" for arc in graph.edges)
         n_sole = sum(kinds[arc] == "sole" for arc in graph.edges)
