@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import bnmtl
-from bnmtl.mistakes import in_options, told
+from bnmtl.mistakes import told
 from bnmtl.options import CalibrateOptions, Options, PredictOptions, RelateOptions, taking
 
 __all__ = ["main"]

@@ -148,9 +148,9 @@ def _parts(options):
     left_out = [_COMPARING] if options.folds == 0 else []
     left_out += [] if options.bootstrap else [_REPLICATES]
     parts = {stage: part for stage, part in _PARTS.items() if stage not in left_out}
-    if _COMPARING in parts and options.choose != "posterior":
-        if options.penalty == "auto" or options.choose is not None:
-            parts[_COMPARING] = _PART_OF_KNOWN_FOLDS
+    by_folds = options.choose is not None or options.penalty == "auto"
+    if _COMPARING in parts and by_folds and options.choose != "posterior":
+        parts[_COMPARING] = _PART_OF_KNOWN_FOLDS
     return parts
 
 
