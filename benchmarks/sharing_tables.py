@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+from benchmarks.methods_tables import IN_WORDS
 from benchmarks.related import CONTROL, FIVE
 from benchmarks.summary import DIGITS, by_trial, difference_text, markdown, mean_and_error
 
@@ -25,11 +26,19 @@ ALIKENESS = {
 }
 LINES = ("alone", "together", "tables alone", "both")
 TITLES = {"edits": "edits", "kl": "divergence (nats)"}
+# For newcomers.
+IN_SHORT = {
+    "alone, BIC": "alone, BIC",
+    "alone": "alone",
+    "together": "together, own tables",
+    "both": "together",
+}
 
 
 def tables(lines):
     """Edits, SHD and divergence by method; what sharing gains trial by trial; what search loses."""
     return {
+        "sharing_in_short": markdown(_in_short(lines)),
         "sharing_edits": markdown(_by_problem(lines, "edits")),
         "sharing_shd": markdown(_by_problem(lines, "shd")),
         "sharing_kl": markdown(_by_problem(lines, "kl")),
@@ -60,6 +69,25 @@ def _by_problem(lines, measure):
             name: mean_and_error(wide[name], DIGITS[measure]) for name in SHOWN if name in wide
         }
         rows.append({**case, "trials": len(wide), **means})
+    return pd.DataFrame(rows)
+
+
+def _in_short(lines):
+    """Edits and divergence where tables are as in the problems."""
+    rows = []
+    for case, own in _cases(lines):
+        if case["tables"] != "as in the problem" or case["problem"] not in IN_WORDS:
+            continue
+        row = {"five tasks on": IN_WORDS[case["problem"]], "rows": case["rows"]}
+        row["trials"] = own["trial"].nunique()
+        for measure, title in (("edits", "edits"), ("kl", "divergence")):
+            wide = by_trial(own, "method", measure)
+            if set(IN_SHORT) <= set(wide):
+                row |= {
+                    f"{title}, {name}": mean_and_error(wide[method], DIGITS[measure])
+                    for method, name in IN_SHORT.items()
+                }
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
