@@ -34,7 +34,7 @@ from bnmtl.time_limit import TimeLimit
 __all__ = ["Result", "run"]
 
 _PICTURES = ("dags.svg", "dags.png", "arcs.png")
-# Each fold is a fit.
+# Where tasks are scored together, which takes longer.
 _FOLDS_TO_COMPARE = 5
 _FIXED_FILES = ("arcs.csv", *_PICTURES, "report.html", RUN_FILE)
 _CONFIDENCE_FILE = "confidence.csv"
@@ -199,7 +199,8 @@ def _compared(options, learner, tasks, seconds):
 
 def _n_folds(options, learner, tasks):
     """Return the number of folds; None is what the learner takes to choose."""
-    if options.folds is not None or getattr(learner, "chosen_by_", None) not in (None, "posterior"):
+    by_folds = getattr(learner, "chosen_by_", "posterior") != "posterior"
+    if options.folds is not None or by_folds or not learner.scores_together(tasks):
         return options.folds
     return min(_FOLDS_TO_COMPARE, most_folds(tasks))
 

@@ -202,8 +202,8 @@ class Options(LearningOptions):
     )
     folds: int | None = _option(
         "K",
-        "Folds in which rows are held out; if not given 10 where they choose the penalty, 5 to "
-        "compare only; 0 compares nothing.",
+        "Folds in which rows are held out, to choose and to compare; if not given 5 where tables "
+        "are shared and nothing is chosen, else 10; 0 compares nothing.",
         _whole(0),
     )
     bootstrap: int = _option(

@@ -33,7 +33,13 @@ QUICK = SingleTaskLearner(
     n_starts=1, iterations=5, parameter_sample_size=1, random_state=0, **PLAIN
 )
 TOGETHER = MultitaskLearner(
-    PairedPrior(0.9), n_starts=1, iterations=5, parameter_sample_size=1, random_state=0, **PLAIN
+    PairedPrior(0.9),
+    n_starts=1,
+    iterations=5,
+    parameter_sample_size=1,
+    random_state=0,
+    table_sharing=None,
+    **PLAIN,
 )
 
 

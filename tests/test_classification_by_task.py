@@ -19,7 +19,9 @@ ROWS["bronc"] = ROWS["bronc"].cat.reorder_categories(["no", "yes"])
 QUICK = SingleTaskLearner(
     n_starts=1, iterations=5, parameter_sample_size=1, random_state=0, **PLAIN
 )
-TOGETHER = MultitaskLearner(PairedPrior(0.9), n_starts=1, iterations=5, random_state=0)
+TOGETHER = MultitaskLearner(
+    PairedPrior(0.9), n_starts=1, iterations=5, random_state=0, table_sharing=None
+)
 CLINICS = {name: ROWS.sample(200, random_state=at) for at, name in enumerate("abc")}
 
 

@@ -29,6 +29,8 @@ pytestmark = pytest.mark.beside_kernels
 FIXED = [
     *("arcs.csv", "arcs.png", "confidence.csv", "dags.png", "dags.svg", "report.html", "run.json"),
 ]
+# Of several tasks that have tables in common.
+SHARED = ["borrowed.csv", "borrowing.png"]
 
 
 @pytest.fixture
@@ -50,14 +52,14 @@ def test_learn_writes_everything(call, files):
     code, out, err = call(*BOTH, "--out", "run")
     assert (code, err) == (0, "")
     run = files / "run"
-    assert listing(run) == sorted([*FIXED, "north.bif", "south.bif"])
+    assert listing(run) == sorted([*FIXED, *SHARED, "north.bif", "south.bif"])
     assert listing(files) == ["all.csv", "north.csv", "run", "south.csv"]
     assert record(run)["files"] == listing(run)
     assert (run / "dags.png").read_bytes()[1:4] == b"PNG"
     assert "<svg" in (run / "dags.svg").read_text(encoding="utf-8")
     assert "north" in out and "south" in out
-    assert "different arcs" in out and "chosen by held-out rows" in out
-    assert "9 files in run" in out
+    assert "different arcs" in out and "one graph for all), the default." in out
+    assert "11 files in run" in out
 
 
 def test_run_json(call, files):
@@ -72,9 +74,9 @@ def test_run_json(call, files):
         "missing": "error",
         "discretize": None,
         "prior": "paired",
-        "penalty": "auto",
+        "penalty": None,
         "score": "mixed-dirichlet",
-        "table_sharing": "none",
+        "table_sharing": "auto",
         "arc_probability": "auto",
         "equivalent_sample_size": None,
         "parameter_sample_size": "auto",
@@ -101,10 +103,9 @@ def test_run_json(call, files):
     assert found["tasks"][0]["file"] == "north.bif"
     assert found["tasks"][0]["rows"] == 80
     assert {"reading", "learning", "in all"} <= set(found["seconds"])
-    assert found["penalty"] in {one["penalty"] for one in found["validation_scores"]}
-    assert set(found["start_scores"]) == {"single-task", "identical", "empty"} or (
-        found["penalty"] == 0
-    )
+    assert found["penalty"] == 0.99 and "validation_scores" not in found
+    assert found["held_out"]["folds"] == 5 and found["held_out"]["shares_tables"]
+    assert set(found["start_scores"]) == {"own tables", "identical"}
     assert "cut_points" not in found
     scores = found["local_scores"]
     assert scores["hits"] > scores["counted"] > 0
@@ -129,7 +130,7 @@ def test_a_run_is_read_back(call, files):
     assert list(run.configuration) == ["north", "south"]
     assert run.settings["penalty"] == 0.9
     effort = {"search": "hill-climbing", "restarts": 2, "random_state": 0}
-    expected = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), **effort).fit(
+    expected = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), table_sharing=None, **effort).fit(
         {"north": frame(0), "south": frame(1)}
     )
     assert run.networks == expected.networks_
@@ -256,6 +257,7 @@ def test_equivalent_sample_size(call, files):
         search="hill-climbing",
         restarts=2,
         random_state=0,
+        table_sharing=None,
     ).fit({"north": frame(0), "south": frame(1)})
     assert record(files / "run")["score"] == pytest.approx(learner.score_, rel=1e-12)
 
@@ -608,14 +610,16 @@ def test_data(call, tmp_path):
         pd.testing.assert_frame_equal(tasks[region], table)
 
 
-def test_progress_of_a_real_run_ends_complete(files, monkeypatch):
+@pytest.mark.parametrize("penalty", [None, "auto"])
+def test_progress_of_a_real_run_ends_complete(files, monkeypatch, penalty):
     last = {}
 
     def listen(event):
         last[event.stage, event.task] = event
 
     monkeypatch.chdir(files)
-    learning.run(Options(paths=("north.csv", "south.csv"), restarts=3), listen)
+    learning.run(Options(paths=("north.csv", "south.csv"), restarts=3, penalty=penalty), listen)
     finished = {stage for (stage, _), event in last.items() if event.total}
-    assert {"single-task", "penalties", "single-task, to compare"} <= finished
+    own = "comparing on held-out rows" if penalty is None else "penalties"
+    assert {"single-task", own, "single-task, to compare"} <= finished
     assert all(event.done == event.total for event in last.values() if event.total)

@@ -26,8 +26,8 @@ from bnmtl.tasks import Tasks, encode
 
 pytestmark = pytest.mark.beside_kernels
 
-LEARNER = MultitaskLearner(PairedPrior(0.99), **CLIMB)
-CHOOSING = MultitaskLearnerCV(penalties=[0, 0.9, 1], validation=0.05, **CLIMB)
+LEARNER = MultitaskLearner(PairedPrior(0.99), table_sharing=None, **CLIMB)
+CHOOSING = MultitaskLearnerCV(penalties=[0, 0.9, 1], validation=0.05, table_sharing=None, **CLIMB)
 NAMES = ["task1", "task2", "task3", "task4"]
 every_learner = pytest.mark.parametrize(
     "learner", [LEARNER, CHOOSING], ids=lambda one: type(one).__name__
@@ -230,7 +230,9 @@ def test_clusters_that_lack_variables_meet_the_demands_on_others(demand):
 
 @pytest.mark.parametrize("n_clusters", ["validation", "cv"])
 def test_required_arcs_stay_where_the_rows_left_do_not_vary(n_clusters):
-    learner = MultitaskLearner(required=[("a", "b")], **{**CLIMB, "random_state": 6})
+    learner = MultitaskLearner(
+        required=[("a", "b")], table_sharing=None, **{**CLIMB, "random_state": 6}
+    )
     clusterer = TaskClusterer(learner, n_clusters).fit(rarely_varying())
     assert all(graph.has_edge("a", "b") for graph in clusterer.configuration_.values())
 
@@ -266,7 +268,7 @@ def test_jobs_do_not_matter_and_seeds_repeat(learner):
 
 
 def test_inputs_stay_as_they_are():
-    tasks, learner = related(), MultitaskLearner(PairedPrior(0.3), **CLIMB)
+    tasks, learner = related(), MultitaskLearner(PairedPrior(0.3), table_sharing=None, **CLIMB)
     before = learner.get_params()
     clusterer = TaskClusterer(learner, 2).fit(tasks)
     assert all(frame.equals(related()[name]) for name, frame in tasks.items())
@@ -281,7 +283,10 @@ def test_inputs_stay_as_they_are():
 
 def test_progress_tells_of_the_choice():
     events = []
-    clustered(learner=MultitaskLearner(**CLIMB, progress=events.append), n_clusters="validation")
+    clustered(
+        learner=MultitaskLearner(table_sharing=None, **CLIMB, progress=events.append),
+        n_clusters="validation",
+    )
     choice = [event.done for event in events if event.stage == "choice of n_clusters"]
     assert choice == [1, 2, 3, 4]
 

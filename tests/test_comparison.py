@@ -40,9 +40,9 @@ def categorical(tasks):
 def test_folds_of_a_fit_are_used_again_only_by_the_same_learner(changed, monkeypatch):
     tasks = encode(related())
     settings = {**AUTO, "penalties": [0.0, 0.9], "random_state": 0}
-    learner = MultitaskLearnerCV(**settings).fit(tasks)
+    learner = MultitaskLearnerCV(table_sharing=None, **settings).fit(tasks)
     learner.set_params(**changed, n_jobs=1)
-    expected = compare(MultitaskLearnerCV(**{**settings, **changed}), tasks)
+    expected = compare(MultitaskLearnerCV(table_sharing=None, **{**settings, **changed}), tasks)
     n_scored = []
     real = comparison.score_folds
     monkeypatch.setattr(comparison, "score_folds", lambda *a: n_scored.append(1) or real(*a))
@@ -89,13 +89,13 @@ def test_together_is_learned_without_the_fold():
     """One start and the greedy search alone: what folds do, and what may be asked of a learner."""
     tasks = categorical(related())
     settings = {**AUTO, "start": "single-task"}
-    learner = MultitaskLearner(PairedPrior(0.9), **settings)
+    learner = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **settings)
     scored = compare(learner, tasks, cv=3)
     assert (scored["penalty"] == 0.9).all()
     agreeing = []
     for fold in range(3):
         train, test = parts(tasks, scored, fold)
-        fitted = MultitaskLearner(PairedPrior(0.9), **settings).fit(train)
+        fitted = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **settings).fit(train)
         for name in tasks:
             own = scored[(scored["task"] == name) & (scored["fold"] == fold)]["together"]
             expected = np.asarray(fitted.networks_[name].log_likelihood(test[name]))
@@ -106,11 +106,13 @@ def test_together_is_learned_without_the_fold():
 
 def test_the_other_folds_choose_the_penalty():
     tasks = related()
-    learner = MultitaskLearnerCV(penalties=[0, 0.9, 0.9999], cv=4, **AUTO)
+    learner = MultitaskLearnerCV(penalties=[0, 0.9, 0.9999], cv=4, table_sharing=None, **AUTO)
     scored = compare(learner, tasks, cv=4)
     assert scored.groupby("fold")["penalty"].nunique().eq(1).all()
     at = {
-        penalty: compare(MultitaskLearnerCV(penalties=[penalty], cv=4, **AUTO), tasks, cv=4)
+        penalty: compare(
+            MultitaskLearnerCV(penalties=[penalty], cv=4, table_sharing=None, **AUTO), tasks, cv=4
+        )
         for penalty in (0, 0.9, 0.9999)
     }
     for fold in range(4):
@@ -127,7 +129,9 @@ def test_the_other_folds_choose_the_penalty():
 def test_one_standard_error_never_takes_a_smaller_penalty():
     penalties = {
         rule: compare(
-            MultitaskLearnerCV(penalties=[0, 0.5, 0.9, 0.999], cv=4, rule=rule, **AUTO),
+            MultitaskLearnerCV(
+                penalties=[0, 0.5, 0.9, 0.999], cv=4, rule=rule, table_sharing=None, **AUTO
+            ),
             related(),
             cv=4,
         )["penalty"]
@@ -150,15 +154,16 @@ def test_graphs_that_fit_noise_lose_on_rows_they_have_not_seen():
 
 
 def test_penalty_0_is_alone_and_one_task_has_nothing_to_share():
-    scored = compare(MultitaskLearner(PairedPrior(0), **AUTO), related(), cv=3)
+    learner = MultitaskLearner(PairedPrior(0), table_sharing=None, **AUTO)
+    scored = compare(learner, related(), cv=3)
     assert scored["together"].to_numpy() == pytest.approx(scored["alone"].to_numpy())
-    one = compare(MultitaskLearnerCV(**AUTO), {"one": related()["task1"]}, cv=3)
+    one = compare(MultitaskLearnerCV(table_sharing=None, **AUTO), {"one": related()["task1"]}, cv=3)
     assert one["together"].to_numpy() == pytest.approx(one["alone"].to_numpy())
 
 
 def test_the_order_of_what_is_given_does_not_matter():
     tasks = related()
-    learner = MultitaskLearner(PairedPrior(0.9), **AUTO)
+    learner = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **AUTO)
     plain = compare(learner, tasks, cv=3)
     turned = compare(
         learner, {name: tasks[name][tasks[name].columns[::-1]] for name in reversed(tasks)}, cv=3
@@ -167,7 +172,9 @@ def test_the_order_of_what_is_given_does_not_matter():
     assert len(both) == len(plain)
     for way in ("together", "alone", "empty"):
         assert both[way].to_numpy() == pytest.approx(both[f"{way}_too"].to_numpy())
-    parallel = compare(MultitaskLearner(PairedPrior(0.9), n_jobs=2, **AUTO), tasks, cv=3)
+    parallel = compare(
+        MultitaskLearner(PairedPrior(0.9), n_jobs=2, table_sharing=None, **AUTO), tasks, cv=3
+    )
     pd.testing.assert_frame_equal(plain, parallel)
 
 

@@ -30,7 +30,7 @@ from bnmtl.learners import folds
 from bnmtl.learners.base import Learner
 
 SINGLE = SingleTaskLearner(**CLIMB)
-LEARNERS = [SINGLE, MultitaskLearner(PairedPrior(0.9), **CLIMB)]
+LEARNERS = [SINGLE, MultitaskLearner(PairedPrior(0.9), table_sharing=None, **CLIMB)]
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)
 
 
@@ -167,7 +167,7 @@ def test_every_pair_of_variables_has_a_row(learner, make):
 def test_a_multitask_learner_makes_tasks_agree():
     spread = {}
     for penalty in (0, 1):
-        learner = MultitaskLearner(PairedPrior(penalty), **CLIMB)
+        learner = MultitaskLearner(PairedPrior(penalty), table_sharing=None, **CLIMB)
         table = arc_confidence(related(), learner, n_bootstrap=4, random_state=0)
         by_task = table.pivot(index=["parent", "child"], columns="task", values="arc")
         spread[penalty] = by_task.std(axis=1).sum()
@@ -182,7 +182,7 @@ def test_a_penalty_is_chosen_in_each_replicate(monkeypatch):
         return held_out_rows(tasks, *arguments, **named)
 
     monkeypatch.setattr(folds, "held_out_rows", recorded)
-    learner = MultitaskLearnerCV(penalties=[0, 0.9], cv=2, **CLIMB)
+    learner = MultitaskLearnerCV(penalties=[0, 0.9], cv=2, table_sharing=None, **CLIMB)
     assert len(arc_confidence(related(), learner, n_bootstrap=3)) == 4 * 30
     assert len({tasks["task1"].codes.tobytes() for tasks in split}) == 3
 
@@ -236,7 +236,7 @@ def test_the_hash_seed_does_not_matter():
 
 
 def test_inputs_stay_as_they_are():
-    tasks, learner = related(), MultitaskLearner(PairedPrior(0.3), **CLIMB)
+    tasks, learner = related(), MultitaskLearner(PairedPrior(0.3), table_sharing=None, **CLIMB)
     before = learner.get_params()
     table = arc_confidence(tasks, learner, n_bootstrap=1)
     assert all(frame.equals(related()[name]) for name, frame in tasks.items())

@@ -219,7 +219,7 @@ def test_tables_of_noise():
     both = no_structure_tables.tables(harder)["no_structure_claims"]
     assert f"| independent columns | {together}" in both
     assert f"| three equal, every row twice | {together}" in both
-    assert tables["no_structure_told"].endswith("| 20 | 1 of 2 |  | 1 of 2 |  |  |")
+    assert tables["no_structure_told"].endswith("| 20 | 1 of 2 |  |  |  | 1 of 2 |  |  |")
     assert no_structure_tables.draw(lines).axes
 
 
@@ -280,7 +280,7 @@ def test_tables_of_choices_and_real_tables():
     lines = pd.DataFrame(
         [
             {**line, **gains, **errors, "way": way, "n_rows": 20, "empty": -4.0}
-            for way in ("alone", "cv", real_tables_shown.OWN_TABLES)
+            for way in ("alone", "cv", real_tables_shown.OWN_TABLES, real_tables_shown.SHARED)
         ]
     )
     shown = real_tables_shown.tables(lines)

@@ -117,8 +117,7 @@ def test_the_smoothing_of_tables(call, files):
 
 
 def test_tables_in_common(call, files):
-    options = ("--penalty", "0.9", "--table-sharing", "auto", "--out", "run")
-    code, _, err = call(*BOTH, *options)
+    code, _, err = call(*BOTH, "--penalty", "0.9", "--out", "run")
     assert (code, err) == (0, "")
     learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), table_sharing="auto", **CLIMB)
     learner.fit(TASKS)
@@ -135,7 +134,9 @@ def test_tables_in_common(call, files):
         assert np.allclose(network.table(variable), expected, atol=1e-9)
     page = (files / "run" / "report.html").read_text()
     assert "Tables in common</h2>" in page and "the score of all tasks" in page
-    assert call(*BOTH, "--penalty", "0.9", "--out", "own")[0] == 0
+    options = ("--penalty", "0.9", "--table-sharing", "none", "--out", "own")
+    assert call(*BOTH, *options)[0] == 0
+    assert record(files / "own")["held_out"]["folds"] == 10
     assert "borrowed" not in record(files / "own")
     assert "Tables in common" not in (files / "own" / "report.html").read_text()
 
@@ -153,10 +154,10 @@ def test_folds_that_cannot_be(call, files):
     for folds in ("-1", "two"):
         assert "--folds" in mistake(call(*BOTH, "--folds", folds))
     for folds in ("0", "1"):
-        err = mistake(call(*BOTH, "--folds", folds))
+        err = mistake(call(*BOTH, "--penalty", "auto", "--folds", folds))
         assert "`--folds` must be 2 or more where folds choose the penalty" in err
         assert "--choose posterior, or --penalty X" in err
-    for choice in (("--penalty", "0.9"), ("--choose", "cv"), ("--choose", "posterior")):
+    for choice in ((), ("--penalty", "0.9"), ("--choose", "cv"), ("--choose", "posterior")):
         err = mistake(call(*BOTH, *choice, "--folds", "81"))
         assert "rows of the largest task, 80 (copies count once); 81 was given" in err
     assert not (files / "bnmtl-learn").exists()

@@ -13,6 +13,7 @@ from bnmtl import learning, report
 from bnmtl.confidence import MEANING, arc_confidence, consensus, sure_words
 from bnmtl.io import read_run
 from bnmtl.learners.derived import as_chosen, family_limits, with_graphs
+from bnmtl.networks import fit_networks
 from bnmtl.options import Options
 from bnmtl.tasks.wording import count
 
@@ -77,12 +78,10 @@ def test_a_threshold_makes_everything_the_consensus(monkeypatch, files):
     result = learning.run(Options(**options, threshold=1.0, out="sure"))
     graphs = consensus(learned.confidence, 1.0, by="edge")
     run = read_run(files / "sure")
+    fitted = fit_networks(graphs, learned.learner.tasks_)
     for name, graph in graphs.items():
         assert set(run.configuration[name].edges) == set(graph.edges)
-        fitted = bnmtl.BayesNet.fit(
-            graph, learned.learner.tasks_[name], learned.learner.parameter_sample_size
-        )
-        assert run.networks[name] == fitted
+        assert run.networks[name] == fitted[name]
     arcs = pd.read_csv(files / "sure" / "arcs.csv")
     assert (arcs["edge_confidence"] == 1).all()
     assert {(a, b, t) for t, g in graphs.items() for a, b in g.edges} == set(
@@ -284,6 +283,6 @@ def test_light_replicates_keep_to_a_time_limit():
 def test_replicates_of_noise_agree_on_nothing():
     rng = np.random.default_rng(0)
     tasks = [pd.DataFrame(rng.integers(0, 3, (60, 15))).rename(columns=str) for _ in range(2)]
-    learner = bnmtl.MultitaskLearner(random_state=0)
+    learner = bnmtl.MultitaskLearner(random_state=0, table_sharing=None)
     sure = consensus(arc_confidence(tasks, learner, 20, light=True), 0.5, by="edge")
     assert sum(graph.number_of_edges() for graph in sure.values()) <= 1

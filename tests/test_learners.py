@@ -42,14 +42,14 @@ QUICK = quick_search()
 CLIMBS = {**QUICK, "search": "hill-climbing", "restarts": 3}
 LEARNERS = [
     SingleTaskLearner(**QUICK),
-    IdenticalLearner(**QUICK),
+    IdenticalLearner(table_sharing=None, **QUICK),
     PooledLearner(**QUICK),
-    MultitaskLearner(PairedPrior(0.99), **QUICK),
-    MultitaskLearner(EditPrior(0.9), **QUICK),
-    MultitaskLearnerCV(penalties=[0, 0.9, 1], **QUICK),
+    MultitaskLearner(PairedPrior(0.99), table_sharing=None, **QUICK),
+    MultitaskLearner(EditPrior(0.9), table_sharing=None, **QUICK),
+    MultitaskLearnerCV(penalties=[0, 0.9, 1], table_sharing=None, **QUICK),
     SingleTaskLearner(**CLIMBS),
-    MultitaskLearner(PairedPrior(0.99), **CLIMBS),
-    MultitaskLearner(PairedPrior(0.99), **QUICK | {"search": "exact"}),
+    MultitaskLearner(PairedPrior(0.99), table_sharing=None, **CLIMBS),
+    MultitaskLearner(PairedPrior(0.99), table_sharing=None, **QUICK | {"search": "exact"}),
 ]
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: repr(one)[:45])
 
@@ -121,7 +121,7 @@ def test_arcs_tell_strength_and_sharing(learner, asia_tasks):
 
 def test_score_is_the_log_posterior_of_the_configuration(partial_tasks):
     prior = PairedPrior(0.9)
-    learner = quietly(MultitaskLearner(prior, **QUICK), partial_tasks)
+    learner = quietly(MultitaskLearner(prior, table_sharing=None, **QUICK), partial_tasks)
     own = sum(
         BDeu().score(graph, learner.tasks_[task].frame())
         for task, graph in learner.configuration_.items()
@@ -134,7 +134,7 @@ def test_score_is_the_log_posterior_of_the_configuration(partial_tasks):
 @pytest.mark.parametrize("prior", [PairedPrior(0), EditPrior(0)])
 def test_penalty_zero_is_single_task_learning(prior, partial_tasks):
     single = quietly(SingleTaskLearner(**QUICK), partial_tasks)
-    joint = quietly(MultitaskLearner(prior, **QUICK), partial_tasks)
+    joint = quietly(MultitaskLearner(prior, table_sharing=None, **QUICK), partial_tasks)
     assert arcs(joint) == arcs(single)
     assert joint.score_ == single.score_
     assert joint.networks_ == single.networks_
@@ -144,7 +144,9 @@ def test_penalty_zero_is_single_task_learning(prior, partial_tasks):
 def test_independent_tasks_are_searched_once(start, asia_tasks):
     """Only the single-task start is used at penalty 0, so no other is searched."""
     events = []
-    learner = MultitaskLearner(PairedPrior(0), start=start, progress=events.append, **QUICK)
+    learner = MultitaskLearner(
+        PairedPrior(0), start=start, progress=events.append, table_sharing=None, **QUICK
+    )
     learner.fit(asia_tasks)
     stages = {event.stage for event in events if event.done > 0}
     assert stages == {"single-task"}
@@ -164,7 +166,7 @@ def test_one_task_is_single_task_learning(asia_tasks):
     # The others restart from seeds of their own; without restarts they too walk the same way.
     plain = {"search": "hill-climbing", "restarts": 0, "random_state": 0}
     alone = SingleTaskLearner(**plain).fit(one)
-    assert arcs(IdenticalLearner(**plain).fit(one)) == arcs(alone)
+    assert arcs(IdenticalLearner(table_sharing=None, **plain).fit(one)) == arcs(alone)
 
 
 def test_a_task_does_not_depend_on_the_others_when_learned_alone(asia_tasks):
@@ -176,8 +178,8 @@ def test_a_task_does_not_depend_on_the_others_when_learned_alone(asia_tasks):
 @pytest.mark.parametrize("prior", [PairedPrior(1), PairedPrior(1, reversal=1), EditPrior(1)])
 def test_penalty_one_forces_identical_structures(prior, asia_tasks):
     """The same variables everywhere: the same objective as one graph for all, at least as good."""
-    identical = IdenticalLearner(**QUICK).fit(asia_tasks)
-    joint = MultitaskLearner(prior, **QUICK).fit(asia_tasks)
+    identical = IdenticalLearner(table_sharing=None, **QUICK).fit(asia_tasks)
+    joint = MultitaskLearner(prior, table_sharing=None, **QUICK).fit(asia_tasks)
     graphs = list(joint.configuration_.values())
     assert all(set(graph.edges) == set(graphs[0].edges) for graph in graphs)
     assert joint.score_ >= identical.score_ - 1e-9
@@ -185,8 +187,8 @@ def test_penalty_one_forces_identical_structures(prior, asia_tasks):
 
 
 def test_penalty_one_agrees_wherever_tasks_share_a_pair(partial_tasks):
-    joint = quietly(MultitaskLearner(PairedPrior(1), **QUICK), partial_tasks)
-    identical = quietly(IdenticalLearner(**QUICK), partial_tasks)
+    joint = quietly(MultitaskLearner(PairedPrior(1), table_sharing=None, **QUICK), partial_tasks)
+    identical = quietly(IdenticalLearner(table_sharing=None, **QUICK), partial_tasks)
     assert joint.score_ >= identical.score_ - 1e-9
     assert PairedPrior(1).log_prior(joint.configuration_) == 0
 
@@ -198,7 +200,7 @@ def test_identical_equals_the_stacked_data_with_the_task_as_everyones_parent(
     score, stacked, asia_tasks
 ):
     """K2, AIC and LL as they are, BDeu with k times the equivalent sample size (not BIC, BDs)."""
-    learner = IdenticalLearner(**QUICK | {"score": score}).fit(asia_tasks)
+    learner = IdenticalLearner(table_sharing=None, **QUICK | {"score": score}).fit(asia_tasks)
     rows = pd.concat([frame.assign(TASK=name) for name, frame in asia_tasks.items()])
     graph = nx.DiGraph(learner.graph_)
     graph.add_edges_from([("TASK", variable) for variable in learner.graph_])
@@ -211,7 +213,7 @@ def test_identical_equals_the_stacked_data_with_the_task_as_everyones_parent(
 
 
 def test_identical_covers_the_union_of_the_variables(partial_tasks):
-    learner = quietly(IdenticalLearner(**QUICK), partial_tasks)
+    learner = quietly(IdenticalLearner(table_sharing=None, **QUICK), partial_tasks)
     assert sorted(learner.graph_) == sorted(set().union(*partial_tasks.values()))
     for task, graph in learner.configuration_.items():
         usable = set(graph) - set(learner.tasks_[task].constant)
@@ -237,7 +239,9 @@ def test_a_constant_column_stays_a_node_without_arcs(partial_tasks):
     with pytest.warns(
         UserWarning, match="Task `south`: only one state is observed in column `tub`"
     ):
-        learner = MultitaskLearner(PairedPrior(0.99), **QUICK).fit(partial_tasks)
+        learner = MultitaskLearner(PairedPrior(0.99), table_sharing=None, **QUICK).fit(
+            partial_tasks
+        )
     graph = learner.configuration_["south"]
     assert "tub" in graph
     assert graph.degree("tub") == 0
@@ -265,7 +269,9 @@ def test_arcs_of_a_graph_are_demands(name, asia_tasks):
     for demands in (graph.edges, {"north": graph.edges}):
         listed = {"north": list(graph.edges)} if demands is not graph.edges else list(graph.edges)
         learned, expected = (
-            MultitaskLearner(PairedPrior(0.5), **{name: own}, **QUICK).fit(asia_tasks)
+            MultitaskLearner(PairedPrior(0.5), table_sharing=None, **{name: own}, **QUICK).fit(
+                asia_tasks
+            )
             for own in (demands, listed)
         )
         for task, own in expected.configuration_.items():
@@ -281,6 +287,7 @@ def test_demands_by_task(asia_tasks):
         required={"north": [("xray", "smoke")]},
         forbidden={"south": [("smoke", "bronc"), ("bronc", "smoke")]},
         tiers={"east": [["dysp"], ["bronc"]]},
+        table_sharing=None,
         **QUICK,
     ).fit(asia_tasks)
     assert learner.configuration_["north"].has_edge("xray", "smoke")
@@ -306,15 +313,19 @@ def test_max_parents_is_a_limit(learner, asia_tasks):
 
 @pytest.mark.parametrize("score", [BDeu(5.0), BDs(), K2(), BIC(), AIC()], ids=repr)
 def test_every_score_can_be_searched(score, asia_tasks):
-    learner = MultitaskLearner(PairedPrior(0.9), **QUICK | {"score": score}).fit(asia_tasks)
+    learner = MultitaskLearner(
+        PairedPrior(0.9), table_sharing=None, **QUICK | {"score": score}
+    ).fit(asia_tasks)
     own = sum(score.score(g, asia_tasks[t]) for t, g in learner.configuration_.items())
     assert learner.task_scores_.sum() == pytest.approx(own, rel=1e-12)
 
 
 def test_structure_priors_move_the_result(asia_tasks):
-    plain = MultitaskLearner(PairedPrior(0.9), **QUICK).fit(asia_tasks)
+    plain = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **QUICK).fit(asia_tasks)
     sparse = MultitaskLearner(
-        PairedPrior(0.9), **QUICK | {"structure_prior": ArcPrior(probability=1e-9)}
+        PairedPrior(0.9),
+        table_sharing=None,
+        **QUICK | {"structure_prior": ArcPrior(probability=1e-9)},
     ).fit(asia_tasks)
     count = {one: sum(len(own) for own in arcs(one).values()) for one in (plain, sparse)}
     assert count[sparse] < count[plain]
@@ -329,9 +340,9 @@ def test_structure_priors_move_the_result(asia_tasks):
 def test_structure_prior_enters_the_score(asia_tasks):
     structure_prior = ArcPrior(expected_arcs=3)
     prior = PairedPrior(0.5)
-    learner = MultitaskLearner(prior, **QUICK | {"structure_prior": structure_prior}).fit(
-        asia_tasks
-    )
+    learner = MultitaskLearner(
+        prior, table_sharing=None, **QUICK | {"structure_prior": structure_prior}
+    ).fit(asia_tasks)
     weight = 1 / (1 + 2 * 0.5)
     total = prior.log_prior(learner.configuration_)
     for task, graph in learner.configuration_.items():
@@ -345,8 +356,10 @@ def test_structure_prior_enters_the_score(asia_tasks):
 
 @pytest.mark.parametrize("start", ["single-task", "identical", "empty"])
 def test_named_starts(start, asia_tasks):
-    learner = MultitaskLearner(PairedPrior(0.9), start=start, **QUICK).fit(asia_tasks)
-    every = MultitaskLearner(PairedPrior(0.9), **QUICK).fit(asia_tasks)
+    learner = MultitaskLearner(PairedPrior(0.9), start=start, table_sharing=None, **QUICK).fit(
+        asia_tasks
+    )
+    every = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **QUICK).fit(asia_tasks)
     assert learner.start_ == start
     assert every.start_scores_[start] == learner.score_
     assert every.score_ >= learner.score_
@@ -354,8 +367,10 @@ def test_named_starts(start, asia_tasks):
 
 def test_given_starts(asia_tasks):
     """From its own result the search does not move."""
-    learner = MultitaskLearner(PairedPrior(0.9), **QUICK).fit(asia_tasks)
-    again = MultitaskLearner(PairedPrior(0.9), start=learner.configuration_, **QUICK)
+    learner = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **QUICK).fit(asia_tasks)
+    again = MultitaskLearner(
+        PairedPrior(0.9), start=learner.configuration_, table_sharing=None, **QUICK
+    )
     again.fit(asia_tasks)
     assert arcs(again) == arcs(learner)
     assert again.start_ == "given"
@@ -384,8 +399,8 @@ class Flat:
 
 
 def test_a_coupling_of_ones_own_works_in_a_learner(asia_tasks):
-    mine = MultitaskLearner(Flat(), **QUICK).fit(asia_tasks)
-    ours = MultitaskLearner(EditPrior(0.9), **QUICK).fit(asia_tasks)
+    mine = MultitaskLearner(Flat(), table_sharing=None, **QUICK).fit(asia_tasks)
+    ours = MultitaskLearner(EditPrior(0.9), table_sharing=None, **QUICK).fit(asia_tasks)
     assert mine.score_ == pytest.approx(ours.score_, rel=1e-12)
 
 
@@ -424,7 +439,7 @@ def test_parameters_have_a_sample_size_of_their_own(asia_tasks):
 
 def test_inputs_are_left_as_they_were(asia_tasks):
     before = {name: frame.copy(deep=True) for name, frame in asia_tasks.items()}
-    MultitaskLearner(PairedPrior(0.9), **QUICK).fit(asia_tasks)
+    MultitaskLearner(PairedPrior(0.9), table_sharing=None, **QUICK).fit(asia_tasks)
     for name, frame in asia_tasks.items():
         pd.testing.assert_frame_equal(frame, before[name])
 
@@ -523,7 +538,10 @@ def test_learners_follow_scikit_learns_conventions(learner):
     ids=without_address,
 )
 def test_parameters_out_of_range_are_refused_in_one_sentence(parameters, error, words, asia_tasks):
-    for learner in (SingleTaskLearner(restarts=0), MultitaskLearner(restarts=0)):
+    for learner in (
+        SingleTaskLearner(restarts=0),
+        MultitaskLearner(restarts=0, table_sharing=None),
+    ):
         with pytest.raises(error, match=words) as caught:
             learner.set_params(**parameters).fit(asia_tasks)
         assert "\n" not in str(caught.value)
@@ -566,11 +584,13 @@ def test_contradictory_demands_of_tasks_are_refused_where_they_must_agree(asia_t
         "forbidden": {"south": [("smoke", "xray")]},
     }
     with pytest.raises(ValueError, match="between smoke and xray"):
-        MultitaskLearner(PairedPrior(1), **demands, **QUICK).fit(asia_tasks)
+        MultitaskLearner(PairedPrior(1), table_sharing=None, **demands, **QUICK).fit(asia_tasks)
     with pytest.raises(ValueError, match="smoke -> xray"):
-        IdenticalLearner(**demands, **QUICK).fit(asia_tasks)
+        IdenticalLearner(table_sharing=None, **demands, **QUICK).fit(asia_tasks)
     with pytest.raises(ValueError, match="smoke -> xray"):
-        MultitaskLearner(PairedPrior(0.5), start="identical", **demands, **QUICK).fit(asia_tasks)
+        MultitaskLearner(
+            PairedPrior(0.5), start="identical", table_sharing=None, **demands, **QUICK
+        ).fit(asia_tasks)
 
 
 @pytest.mark.parametrize(
@@ -594,7 +614,9 @@ def test_contradictory_demands_of_tasks_are_refused_where_they_must_agree(asia_t
 )
 def test_tasks_may_demand_what_no_single_graph_has(required, more, asia_tasks):
     """Below penalty 1 each task keeps its own arcs; only the identical start is left out."""
-    learner = MultitaskLearner(PairedPrior(0.99), required=required, **more, **QUICK)
+    learner = MultitaskLearner(
+        PairedPrior(0.99), required=required, table_sharing=None, **more, **QUICK
+    )
     learner.fit(asia_tasks)
     assert set(learner.start_scores_) == {"single-task", "empty"}
     for task, wanted in required.items():
@@ -603,8 +625,10 @@ def test_tasks_may_demand_what_no_single_graph_has(required, more, asia_tasks):
         assert nx.is_directed_acyclic_graph(graph)
         assert max(d for _, d in graph.in_degree()) <= more.get("max_parents", 10)
     with pytest.raises(ValueError, match="no single graph serves all tasks|cycle"):
-        IdenticalLearner(required=required, **more, **QUICK).fit(asia_tasks)
-    agreeing = MultitaskLearner(PairedPrior(1.0), required=required, **more, **QUICK)
+        IdenticalLearner(required=required, table_sharing=None, **more, **QUICK).fit(asia_tasks)
+    agreeing = MultitaskLearner(
+        PairedPrior(1.0), required=required, table_sharing=None, **more, **QUICK
+    )
     with pytest.raises(ValueError, match="make them agree, start from|between smoke and xray"):
         agreeing.fit(asia_tasks)
     with pytest.raises(ValueError, match="no single graph serves|cycle|between smoke and xray"):
@@ -630,7 +654,12 @@ class Spread:
 
 
 def test_a_coupling_of_ones_own_is_asked_only_where_tasks_share_a_pair(partial_tasks):
-    quietly(MultitaskLearner(Spread(), **QUICK | {"structure_prior": ArcPrior(0.2)}), partial_tasks)
+    quietly(
+        MultitaskLearner(
+            Spread(), table_sharing=None, **QUICK | {"structure_prior": ArcPrior(0.2)}
+        ),
+        partial_tasks,
+    )
 
 
 @pytest.mark.parametrize("prior", [PairedPrior(1), EditPrior(1), PairedPrior(0.5)])
@@ -640,13 +669,18 @@ def test_structure_priors_where_no_task_has_some_pair(prior):
         name: pd.DataFrame(rng.integers(0, 2, (50, 2)), columns=list(columns))
         for name, columns in {"x": "ab", "y": "bc"}.items()
     }
-    learner = MultitaskLearner(prior, **QUICK | {"structure_prior": ArcPrior(0.2)}).fit(tasks)
+    learner = MultitaskLearner(
+        prior, table_sharing=None, **QUICK | {"structure_prior": ArcPrior(0.2)}
+    ).fit(tasks)
     assert np.isfinite(learner.score_)
 
 
 def test_shares_of_a_common_prior_add_up(partial_tasks):
     learner = quietly(
-        IdenticalLearner(**QUICK | {"structure_prior": ArcPrior(probability=0.1)}), partial_tasks
+        IdenticalLearner(
+            table_sharing=None, **QUICK | {"structure_prior": ArcPrior(probability=0.1)}
+        ),
+        partial_tasks,
     )
     assert learner.task_scores_.sum() == pytest.approx(learner.score_, rel=1e-12)
 
@@ -662,7 +696,7 @@ def test_pooling_is_asked_of_the_pooled_rows():
 
 
 def test_constant_variables_are_marked_and_do_not_count_as_possible(partial_tasks):
-    learner = quietly(MultitaskLearner(PairedPrior(1), **QUICK), partial_tasks)
+    learner = quietly(MultitaskLearner(PairedPrior(1), table_sharing=None, **QUICK), partial_tasks)
     assert learner.configuration_["south"].nodes["tub"] == {"constant": True}
     table = learner.arcs_.set_index(["from", "to", "task"])
     touching = table[[("tub" in row[:2]) for row in table.index]]
@@ -675,7 +709,9 @@ def test_constant_variables_are_marked_and_do_not_count_as_possible(partial_task
 @pytest.mark.parametrize(("effort", "steps"), [(QUICK, QUICK["n_starts"]), (CLIMBS, 4)])
 def test_progress_reports_real_totals(asia_tasks, effort, steps):
     events = []
-    learner = MultitaskLearner(PairedPrior(0.9), progress=events.append, **effort)
+    learner = MultitaskLearner(
+        PairedPrior(0.9), progress=events.append, table_sharing=None, **effort
+    )
     learner.fit(asia_tasks)
     single = [event for event in events if event.stage == "single-task"]
     assert {event.task for event in single} == set(asia_tasks)
@@ -734,11 +770,16 @@ def test_no_task_is_left_without_time(learner):
 
 
 def test_enough_time_and_families_change_nothing(asia_tasks):
-    plain = MultitaskLearner(PairedPrior(0.9), **QUICK).fit(asia_tasks)
+    plain = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **QUICK).fit(asia_tasks)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         limited = MultitaskLearner(
-            PairedPrior(0.9), max_families=10**9, time_limit=600, cache_size=0, **QUICK
+            PairedPrior(0.9),
+            max_families=10**9,
+            time_limit=600,
+            cache_size=0,
+            table_sharing=None,
+            **QUICK,
         ).fit(asia_tasks)
     assert arcs(limited) == arcs(plain)
     assert limited.score_ == plain.score_
@@ -786,22 +827,26 @@ def test_exact_search_is_at_least_as_good_and_refuses_many_variables(asia_tasks)
 
 
 def test_orders_that_the_tasks_share_are_a_start(partial_tasks):
-    learner = quietly(MultitaskLearner(EditPrior(0.9), start="orders", **QUICK), partial_tasks)
+    learner = quietly(
+        MultitaskLearner(EditPrior(0.9), start="orders", table_sharing=None, **QUICK), partial_tasks
+    )
     assert list(learner.start_scores_) == ["orders"]
-    everything = quietly(MultitaskLearner(EditPrior(0.9), **QUICK), partial_tasks)
+    everything = quietly(
+        MultitaskLearner(EditPrior(0.9), table_sharing=None, **QUICK), partial_tasks
+    )
     assert everything.start_scores_["orders"] == pytest.approx(learner.score_, rel=1e-12)
     assert everything.score_ == max(everything.start_scores_.values())
-    climbs = quietly(MultitaskLearner(EditPrior(0.9), **CLIMBS), partial_tasks)
+    climbs = quietly(MultitaskLearner(EditPrior(0.9), table_sharing=None, **CLIMBS), partial_tasks)
     assert "orders" not in climbs.start_scores_
 
 
 def test_orders_need_a_coupling_that_counts_tasks(asia_tasks):
     prior = PairedPrior(0.9, task_penalty={("north", "east"): 0.5})
-    learner = MultitaskLearner(prior, **QUICK).fit(asia_tasks)
+    learner = MultitaskLearner(prior, table_sharing=None, **QUICK).fit(asia_tasks)
     assert set(learner.start_scores_) == {"single-task", "identical", "empty"}
     for mine in (prior, Flat()):
         with pytest.raises(ValueError, match="`start` 'orders' needs a PairedPrior or EditPrior"):
-            MultitaskLearner(mine, start="orders", **QUICK).fit(asia_tasks)
+            MultitaskLearner(mine, start="orders", table_sharing=None, **QUICK).fit(asia_tasks)
 
 
 def test_reversible_arcs_point_the_same_way_in_all_tasks(asia_tasks):

@@ -104,13 +104,23 @@ def test_it_finds_what_changing_pairs_misses():
     groups, changed = problems.ALARM_COMPONENTS, [(), (0,), (1,), (2,), (0, 2)]
     networks = problems.components("alarm", groups, changed, random_state=1)
     rows = problems.sample(networks, 1000, random_state=1)
-    learner = MultitaskLearner(PairedPrior(0.999), start="single-task", random_state=1).fit(rows)
+    learner = MultitaskLearner(
+        PairedPrior(0.999), start="single-task", random_state=1, table_sharing=None
+    ).fit(rows)
     start = learner.configuration_
     climbing = {"search": "hill-climbing", "random_state": 1}
-    again = MultitaskLearner(PairedPrior(0.999), start=start, **climbing).fit(rows)
+    again = MultitaskLearner(PairedPrior(0.999), start=start, table_sharing=None, **climbing).fit(
+        rows
+    )
     assert again.score_ == pytest.approx(learner.score_)
-    single = MultitaskLearner(PairedPrior(0.0), random_state=1).fit(rows).configuration_
-    greedy = MultitaskLearner(PairedPrior(0.999), start=single, **climbing).fit(rows)
+    single = (
+        MultitaskLearner(PairedPrior(0.0), random_state=1, table_sharing=None)
+        .fit(rows)
+        .configuration_
+    )
+    greedy = MultitaskLearner(PairedPrior(0.999), start=single, table_sharing=None, **climbing).fit(
+        rows
+    )
     assert learner.score_ > greedy.score_ + 50
 
 
@@ -125,11 +135,11 @@ def test_of_many_variables_the_best_starts_alone_are_searched_on(monkeypatch):
         return one_by_one_from(self, couplings, start, *rest)
 
     monkeypatch.setattr(MultitaskSearch, "_one_by_one", noted)
-    whole = MultitaskLearner(PairedPrior(0.9), **effort).fit(rows)
+    whole = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **effort).fit(rows)
     assert sorted(searched) == sorted(whole.start_scores_)
     monkeypatch.setattr(orders, "VARIABLES_OF_STARTS", 10)
     searched.clear()
-    part = MultitaskLearner(PairedPrior(0.9), **effort).fit(rows)
+    part = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **effort).fit(rows)
     assert len(searched) == 2 and set(part.start_scores_) == set(whole.start_scores_)
     least = min(part.start_scores_[start] for start in searched)
     others = part.start_scores_.keys() - set(searched)

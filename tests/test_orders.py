@@ -369,6 +369,7 @@ def test_shared_orders_keep_to_what_each_task_demands(seed, prior):
         iterations=0,
         tabu=2,
         random_state=0,
+        table_sharing=None,
     )
     learner.fit_rows(rows, tasks, Reporter(False))
     for name, graph in learner.configuration_.items():

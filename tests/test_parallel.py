@@ -21,8 +21,8 @@ pytestmark = pytest.mark.beside_kernels
 QUICK = {"n_starts": 2, "iterations": 5, "random_state": 0}
 LEARNERS = [
     SingleTaskLearner(**QUICK),
-    MultitaskLearner(PairedPrior(0.9), **QUICK),
-    MultitaskLearnerCV(penalties=[0, 0.9, 1], **QUICK),
+    MultitaskLearner(PairedPrior(0.9), table_sharing=None, **QUICK),
+    MultitaskLearnerCV(penalties=[0, 0.9, 1], table_sharing=None, **QUICK),
 ]
 
 

@@ -53,7 +53,8 @@ def test_long_and_odd_names_are_readable():
 
 def test_what_shares_nothing_has_no_picture():
     tables = {name: task.frame() for name, task in fitted().tasks_.items()}
-    for learner in (MultitaskLearner(search="hill-climbing", restarts=0), SingleTaskLearner()):
+    own = MultitaskLearner(table_sharing=None, search="hill-climbing", restarts=0)
+    for learner in (own, SingleTaskLearner()):
         with pytest.raises(ValueError, match="`learner` must have tasks that share tables"):
             plotting.borrowing(learner.fit(tables))
     with pytest.raises(ValueError, match="`learner` must be a fitted IdenticalLearner"):

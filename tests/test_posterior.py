@@ -104,7 +104,7 @@ def found(prior, tasks, configuration, log_likelihood=0.0):
 
 def configurations(tasks):
     """The learned one, the empty one, and one in which every task has its own random arcs."""
-    yield MultitaskLearner(PairedPrior(0.9), **CLIMB).fit(tasks).configuration_
+    yield MultitaskLearner(PairedPrior(0.9), table_sharing=None, **CLIMB).fit(tasks).configuration_
     empty, random, rng = {}, {}, np.random.default_rng(0)
     for name, task in tasks.items():
         empty[name] = nx.empty_graph(task.variables, create_using=nx.DiGraph)
@@ -165,7 +165,10 @@ def test_the_learner_takes_the_penalty_with_the_largest_posterior(structure_prio
     monkeypatch.setattr(validated, "solve_path", recorded)
     monkeypatch.setattr(validated, "held_out_rows", None)
     learner = MultitaskLearnerCV(
-        penalties=grid, validation="posterior", **CLIMB | {"structure_prior": structure_prior}
+        penalties=grid,
+        validation="posterior",
+        table_sharing=None,
+        **CLIMB | {"structure_prior": structure_prior},
     ).fit(tasks)
     (solutions,) = solved
     encoded = learner.tasks_
@@ -192,7 +195,9 @@ def test_the_learner_takes_the_penalty_with_the_largest_posterior(structure_prio
 
 def test_one_task_has_nothing_to_choose():
     tasks = {"task1": related()["task1"]}
-    learner = MultitaskLearnerCV(validation="posterior", penalties=[0, 0.9, 0.5], **CLIMB)
+    learner = MultitaskLearnerCV(
+        validation="posterior", penalties=[0, 0.9, 0.5], table_sharing=None, **CLIMB
+    )
     learner.fit(tasks)
     assert learner.validation_scores_.nunique() == 1
     assert learner.penalty_ == 0.9
@@ -224,4 +229,6 @@ UNEQUAL = {
 def test_couplings_without_a_constant_are_refused_before_the_search(prior, monkeypatch):
     monkeypatch.setattr(validated, "solve_path", None)
     with pytest.raises(ValueError, match='`validation` "posterior" needs a PairedPrior or an Edit'):
-        MultitaskLearnerCV(prior, validation="posterior", **CLIMB).fit(related())
+        MultitaskLearnerCV(prior, validation="posterior", table_sharing=None, **CLIMB).fit(
+            related()
+        )

@@ -105,10 +105,10 @@ def test_the_table_is_that_of_the_package(call, towns, tmp_path, kind):
     code, out, _ = call(*THREE, "--relatedness", kind, "--out", "near")
     assert code == 0
     if kind == "direct":
-        expected = relatedness.direct(towns, bnmtl.MultitaskLearner(**EFFORT))
+        expected = relatedness.direct(towns, bnmtl.MultitaskLearner(table_sharing=None, **EFFORT))
         assert expected.loc["north", "south"] < expected.loc["north", "west"]
     elif kind == "shared":
-        learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), **EFFORT)
+        learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), table_sharing=None, **EFFORT)
         expected = 1 - relatedness.shared(towns, learner)
         assert expected.loc["north", "south"] < expected.loc["north", "west"]
     else:
@@ -286,7 +286,9 @@ def test_shares_where_the_tasks_differ_in_their_variables(call, towns, tmp_path,
     towns["west"].to_csv(tmp_path / "west.csv", index=False)
     assert call(*THREE)[0] == 0
     found = read_square(tmp_path / "bnmtl-relate" / "relatedness.csv")
-    expected = relatedness.direct(towns, bnmtl.MultitaskLearner(**EFFORT), normalize=True)
+    expected = relatedness.direct(
+        towns, bnmtl.MultitaskLearner(table_sharing=None, **EFFORT), normalize=True
+    )
     pd.testing.assert_frame_equal(found, expected, check_names=False)
     assert 0 < found.loc["north", "west"] <= 1
     kept = record(tmp_path / "bnmtl-relate")

@@ -36,7 +36,7 @@ from bnmtl.tasks import encode
 
 pytestmark = pytest.mark.beside_kernels
 
-LEARNER = MultitaskLearner(**CLIMB)
+LEARNER = MultitaskLearner(table_sharing=None, **CLIMB)
 DAGS = list(naive.all_dags(4))
 MEASURES = {"direct": direct, "indirect": indirect, "shared": shared}
 every_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
@@ -114,13 +114,13 @@ def test_true_takes_networks_and_leaves_constant_variables_out():
 def test_direct_compares_structures_learned_together_at_a_small_penalty(make, prior):
     tasks = make()
     small = clone(prior).set_params(penalty=0.9)
-    graphs = MultitaskLearner(small, **CLIMB).fit(tasks).configuration_
+    graphs = MultitaskLearner(small, table_sharing=None, **CLIMB).fit(tasks).configuration_
     expected = true(graphs)
     assert expected.to_numpy().any()
-    table = direct(tasks, MultitaskLearner(prior, **CLIMB))
+    table = direct(tasks, MultitaskLearner(prior, table_sharing=None, **CLIMB))
     assert table.equals(expected)
     assert table.attrs["n_arcs"] == sum(graph.number_of_edges() for graph in graphs.values())
-    assert direct(tasks, MultitaskLearnerCV(prior, **CLIMB)).equals(expected)
+    assert direct(tasks, MultitaskLearnerCV(prior, table_sharing=None, **CLIMB)).equals(expected)
     other = direct(tasks, LEARNER, penalty=0.999)
     assert other.to_numpy().sum() < expected.to_numpy().sum()
 
@@ -133,9 +133,9 @@ def test_pairs_count_as_much_as_they_are_shared(make):
     listed = {frozenset(pair): penalty for pair, penalty in pairs.items()}
     prior = PairedPrior(0.5, variable_penalty=pairs)
     small = PairedPrior(0.9, variable_penalty=pairs)
-    graphs = MultitaskLearner(small, **CLIMB).fit(tasks).configuration_
-    table = direct(tasks, MultitaskLearner(prior, **CLIMB))
-    shares = direct(tasks, MultitaskLearner(prior, **CLIMB), normalize=True)
+    graphs = MultitaskLearner(small, table_sharing=None, **CLIMB).fit(tasks).configuration_
+    table = direct(tasks, MultitaskLearner(prior, table_sharing=None, **CLIMB))
+    shares = direct(tasks, MultitaskLearner(prior, table_sharing=None, **CLIMB), normalize=True)
     for s, t in itertools.combinations(tasks, 2):
         edits, total = naive_distance(
             graphs[s], graphs[t], lambda a, b: listed.get(frozenset((a, b)), 0.9) / 0.9
@@ -150,7 +150,11 @@ def test_constant_columns_do_not_count():
     tasks["task1"]["x4"] = pd.Categorical.from_codes([0] * 150, tasks["task2"]["x4"].cat.categories)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        graphs = MultitaskLearner(PairedPrior(0.9), **CLIMB).fit(tasks).configuration_
+        graphs = (
+            MultitaskLearner(PairedPrior(0.9), table_sharing=None, **CLIMB)
+            .fit(tasks)
+            .configuration_
+        )
         table = direct(tasks, LEARNER)
     for t in ("task2", "task3", "task4"):
         kept = ["x1", "x2", "x3", "x5", "x6"]
@@ -210,8 +214,8 @@ def test_shared_is_how_probably_tables_are_the_same():
 
 
 def test_one_penalty_of_many_is_that_of_direct():
-    choosing = MultitaskLearnerCV(**CLIMB)
-    expected = shared(related(), MultitaskLearner(PairedPrior(0.9), **CLIMB))
+    choosing = MultitaskLearnerCV(table_sharing=None, **CLIMB)
+    expected = shared(related(), MultitaskLearner(PairedPrior(0.9), table_sharing=None, **CLIMB))
     assert shared(related(), choosing).equals(expected)
 
 
@@ -254,7 +258,7 @@ def tables():
     # Shares of 1 that no order of summing them leaves as they are.
     pairs = itertools.combinations([f"x{i}" for i in range(1, 7)], 2)
     listed = {pair: 0.1 + 0.0473 * i for i, pair in enumerate(pairs)}
-    learner = MultitaskLearner(PairedPrior(variable_penalty=listed), **CLIMB)
+    learner = MultitaskLearner(PairedPrior(variable_penalty=listed), table_sharing=None, **CLIMB)
     measured["listed"] = direct(related(), learner)
     return {name: table.to_numpy().tolist() for name, table in measured.items()}
 
@@ -272,7 +276,7 @@ def test_the_hash_seed_does_not_matter():
 
 @every_measure
 def test_inputs_stay_as_they_are(measure):
-    tasks, learner = related(), MultitaskLearner(PairedPrior(0.3), **CLIMB)
+    tasks, learner = related(), MultitaskLearner(PairedPrior(0.3), table_sharing=None, **CLIMB)
     before = learner.get_params()
     measure(tasks, learner)
     assert all(frame.equals(related()[name]) for name, frame in tasks.items())
@@ -293,7 +297,7 @@ class Recorder:
 @every_measure
 def test_progress_is_that_of_the_search(measure):
     recorder = Recorder()
-    measure(related(), MultitaskLearner(**CLIMB, progress=recorder))
+    measure(related(), MultitaskLearner(table_sharing=None, **CLIMB, progress=recorder))
     assert "single-task" in recorder.stages
 
 
@@ -335,7 +339,7 @@ class Mine:
             "`tasks` must hold at least two tasks to be compared, got one",
         ),
         (
-            lambda tasks: direct(tasks, MultitaskLearner(search="magic")),
+            lambda tasks: direct(tasks, MultitaskLearner(search="magic", table_sharing=None)),
             ValueError,
             "`search` must be one of",
         ),

@@ -45,7 +45,7 @@ def number(text):
 def learned():
     frames = tables(seed=7)  # for which sharing helps
     options = {"n_starts": 2, "iterations": 2, "random_state": 0, **PLAIN}
-    learner = MultitaskLearnerCV(penalties=[0, 0.9, 1], **options).fit(frames)
+    learner = MultitaskLearnerCV(penalties=[0, 0.9, 1], table_sharing=None, **options).fit(frames)
     return learner, SingleTaskLearner(**options).fit(frames)
 
 
@@ -127,7 +127,9 @@ def test_comparison_counts_the_arcs_of_both(text, learned):
 )
 def test_how_the_penalty_was_chosen(tmp_path, settings, words, band):
     climb = {"search": "hill-climbing", "restarts": 0, "random_state": 0}
-    learner = MultitaskLearnerCV(penalties=[0.5, 0.9], **settings, **climb).fit(tables())
+    learner = MultitaskLearnerCV(penalties=[0.5, 0.9], table_sharing=None, **settings, **climb).fit(
+        tables()
+    )
     text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
     assert words in text
     assert ("The band is one standard error" in text) == band
@@ -190,9 +192,9 @@ def test_arcs_have_their_confidence_and_sign(tmp_path, learned):
 
 
 def test_given_penalty_and_pictures(tmp_path):
-    learner = MultitaskLearner(PairedPrior(0.5), n_starts=1, iterations=2, random_state=0).fit(
-        tables()
-    )
+    learner = MultitaskLearner(
+        PairedPrior(0.5), n_starts=1, iterations=2, random_state=0, table_sharing=None
+    ).fit(tables())
     text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
     assert "at penalty 0.5." in text
     assert "How much to share" not in text
@@ -210,9 +212,9 @@ def test_constant_variables_are_counted_apart(tmp_path):
     frames = {task: frame[["x", "y<b>", "z"]] for task, frame in tables().items()}
     frames["still"] = frames["north"].assign(z=0)
     with pytest.warns(UserWarning, match="only one state is observed"):
-        learner = MultitaskLearner(PairedPrior(0.9), n_starts=1, iterations=2, random_state=0).fit(
-            frames
-        )
+        learner = MultitaskLearner(
+            PairedPrior(0.9), n_starts=1, iterations=2, random_state=0, table_sharing=None
+        ).fit(frames)
     text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
     page = Page(text)
     rows = {row[0]: row for row in page.table("task")}
@@ -227,7 +229,11 @@ def test_no_arcs(tmp_path):
     rng = np.random.default_rng(0)
     frames = [pd.DataFrame(rng.integers(0, 2, (50, 2)), columns=["a", "b"]) for _ in range(2)]
     learner = MultitaskLearner(
-        forbidden=[("a", "b"), ("b", "a")], n_starts=1, iterations=2, random_state=0
+        forbidden=[("a", "b"), ("b", "a")],
+        n_starts=1,
+        iterations=2,
+        random_state=0,
+        table_sharing=None,
     ).fit(frames)
     text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
     assert "No task has an arc." in text

@@ -24,11 +24,17 @@ from bnmtl import (
 SETTINGS = {**quick_search(), "random_state": 7}
 MAKERS = {
     "single": lambda **more: SingleTaskLearner(**SETTINGS, **more),
-    "identical": lambda **more: IdenticalLearner(**SETTINGS, **more),
+    "identical": lambda **more: IdenticalLearner(table_sharing=None, **SETTINGS, **more),
     "pooled": lambda **more: PooledLearner(**SETTINGS, **more),
-    "paired": lambda **more: MultitaskLearner(PairedPrior(0.9), **SETTINGS, **more),
-    "edit": lambda **more: MultitaskLearner(EditPrior(0.99), **SETTINGS, **more),
-    "validated": lambda **more: MultitaskLearnerCV(penalties=[0, 0.9, 1], **SETTINGS, **more),
+    "paired": lambda **more: MultitaskLearner(
+        PairedPrior(0.9), table_sharing=None, **SETTINGS, **more
+    ),
+    "edit": lambda **more: MultitaskLearner(
+        EditPrior(0.99), table_sharing=None, **SETTINGS, **more
+    ),
+    "validated": lambda **more: MultitaskLearnerCV(
+        penalties=[0, 0.9, 1], table_sharing=None, **SETTINGS, **more
+    ),
 }
 every_learner = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 

@@ -89,7 +89,9 @@ def test_searches_find_what_the_learners_find(asia, variant, penalty):
 
 
 def test_judged_is_what_the_metrics_give(asia):
-    learner = MultitaskLearner(**quick_search(), parameter_sample_size=1).fit(asia.tasks)
+    learner = MultitaskLearner(table_sharing=None, **quick_search(), parameter_sample_size=1).fit(
+        asia.tasks
+    )
     judged = asia.judged(learner.configuration_)
     true = {task: network.graph for task, network in asia.networks.items()}
     assert judged["edits"] == metrics.edit_distance(true, learner.configuration_).tolist()
