@@ -160,20 +160,26 @@ def draw_box(axes, box, label, font_size, kind="variable"):
         draw_text(axes, x, top + i * _LINE * font_size, line, **style)
 
 
+# In the place of what draws the mark of a legend's entry.
+NOTE = "note"
+
+
 def note_entries(note):
     """What a legend has of a note, None for none."""
-    return [] if note is None else [(None, str(note))]
+    return [] if note is None else [(NOTE, str(note))]
 
 
 def entry_width(draw, text):
     """Measure one entry of a legend."""
-    return SAMPLE + 5 + text_width(text, 8) if draw else 1.2 * text_width(text, 8)
+    if draw == NOTE:
+        return 1.2 * text_width(text, 8)
+    return (SAMPLE + 5 if draw else 0.0) + text_width(text, 8)
 
 
 def flow(entries, width):
-    """Break legend entries, pairs (draw(axes, x, y) or None, text), into rows of at most `width`.
+    """Break legend entries, pairs (draw(axes, x, y), NOTE or None, text), into rows.
 
-    Returns rows of (x, draw, text); a single entry wider than `width` has a row of its own.
+    Returns rows of (x, draw, text) of at most `width`; a wider entry has a row of its own.
     """
     rows, x = [[]], 0.0
     for draw, text in entries:
@@ -187,13 +193,15 @@ def flow(entries, width):
 
 
 def draw_legend(figure, rows, corner, size):
-    """Draw the rows of `flow` from the upper left corner on; a note has no mark."""
+    """Draw the rows of `flow` from the upper left corner on; a note stands out."""
     axes = panel_axes(figure, corner, size, "legend")
     for i, row in enumerate(rows):
         y = (i + 0.5) * LEGEND_ROW
         for x, draw, text in row:
-            if draw:
+            if draw == NOTE:
+                draw_text(axes, x, y, text, fontweight="bold")
+            elif draw:
                 draw(axes, x, y)
                 draw_text(axes, x + SAMPLE + 5, y, text)
             else:
-                draw_text(axes, x, y, text, fontweight="bold")
+                draw_text(axes, x, y, text, color="#666666", style="italic")
