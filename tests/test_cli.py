@@ -130,7 +130,7 @@ def test_a_run_is_read_back(call, files):
     assert list(run.configuration) == ["north", "south"]
     assert run.settings["penalty"] == 0.9
     effort = {"search": "hill-climbing", "restarts": 2, "random_state": 0}
-    expected = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), table_sharing=None, **effort).fit(
+    expected = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), **effort).fit(
         {"north": frame(0), "south": frame(1)}
     )
     assert run.networks == expected.networks_
