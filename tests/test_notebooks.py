@@ -166,7 +166,7 @@ def test_they_run_without_a_complaint(path, tmp_path, monkeypatch, compiled):
     folder.mkdir()
     notebook = read(path)
     resources = {"metadata": {"path": str(folder)}}
-    NotebookClient(notebook, timeout=60, kernel_name="python3", resources=resources).execute()
+    NotebookClient(notebook, timeout=180, kernel_name="python3", resources=resources).execute()
     for cell in code_cells(notebook):
         complaints = [out.text for out in cell.outputs if out.get("name") == "stderr"]
         assert not complaints, f"{cell.id}: {complaints[0]}"

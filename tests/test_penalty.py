@@ -78,7 +78,7 @@ def test_validation_keeps_the_structures_of_the_training_rows(tasks):
     assert learner.penalty_ == best
     for name, graph in learner.configuration_.items():
         assert set(graph.edges) == set(structures_by_penalty[best][name].edges)
-    assert learner.networks_ == fit_networks(learner.configuration_, encoded)
+    assert learner.networks_ == fit_networks(learner.configuration_, encoded, sharing=None)
 
 
 def test_the_score_is_that_of_the_chosen_configuration_on_all_rows(tasks):
