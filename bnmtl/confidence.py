@@ -22,7 +22,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from bnmtl.graphs import Configuration, from_adjacency
+from bnmtl.graphs import Configuration
 from bnmtl.learners.base import Learner
 from bnmtl.learners.derived import changed
 from bnmtl.progress import Reporter
@@ -143,11 +143,7 @@ def arc_confidence(
     counts = {name: np.zeros((task.n_variables,) * 2, int) for name, task in encoded.items()}
 
     # Of replicates for which no time is left.
-    constraints = learner._constraints(encoded) if time_limit is not None else {}
-    required = {
-        name: from_adjacency(own.required, encoded[name].variables)
-        for name, own in constraints.items()
-    }
+    required = learner.required_graphs(encoded) if time_limit is not None else {}
 
     def replicate(number, effort):
         drawn = {}

@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 
-from bnmtl.graphs import from_adjacency
-
 __all__ = ["MOST_BYTES", "check_file_sizes", "check_required", "file_bytes"]
 
 # Of the files of all networks of a run together.
@@ -51,12 +49,7 @@ def check_required(learner, tasks):
     learner : Learner
     tasks : Tasks
     """
-    constraints = learner._constraints(tasks)
-    graphs = {
-        name: from_adjacency(constraints[name].required, task.variables)
-        for name, task in tasks.items()
-    }
-    check_file_sizes(graphs, tasks, "require fewer arcs into it")
+    check_file_sizes(learner.required_graphs(tasks), tasks, "require fewer arcs into it")
 
 
 def file_bytes(graph, task):

@@ -274,11 +274,10 @@ def _sure(options, learner, confidence):
     """Return in a sentence how many arcs are well supported; "" where replicates tell nothing."""
     if confidence is None:
         return ""
-    constraints = learner._constraints(learner.tasks_)
     required = {
-        (name, task.variables[parent], task.variables[child])
-        for name, task in learner.tasks_.items()
-        for parent, child in zip(*constraints[name].required.nonzero(), strict=True)
+        (name, *arc)
+        for name, graph in learner.required_graphs(learner.tasks_).items()
+        for arc in graph.edges
     }
     is_consensus = options.threshold is not None
     return sure_words(learner.arcs_, confidence, options.bootstrap, required, is_consensus)

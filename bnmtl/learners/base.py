@@ -340,6 +340,13 @@ class Learner(BaseEstimator):
             tasks, self.required, self.forbidden, self.tiers, self.max_parents
         )
 
+    def required_graphs(self, tasks):
+        """The arcs that every task has to have, as graphs by name."""
+        return {
+            name: from_adjacency(own.required, tasks[name].variables)
+            for name, own in self._constraints(tasks).items()
+        }
+
     def _problems(self, tasks, effort, constraints=None):
         """One `TaskProblem` a task, under given constraints or those of these rows."""
         if constraints is None:
