@@ -61,7 +61,7 @@ DEFAULT_COLUMNS = {
     "alone, BIC, default tables": "alone, BIC",
     "alone, defaults": "alone",
     "pooled, defaults": "all rows pooled",
-    "one structure, defaults": "one structure for all",
+    "one structure, defaults": "one structure, own tables",
     "together, defaults": "together, own tables",
     "one structure, tables shared": "one structure, tables shared",
     "together, tables shared": "together, tables shared",
