@@ -60,7 +60,7 @@ def tables(lines):
 def _told(lines):
     """By rows, of how many cases a command says that something was found."""
 
-    def written(own):
+    def written(own, _):
         told = own["told"].dropna() if "told" in own else own.iloc[:0]
         return f"{told.sum():.0f} of {len(told)}" if len(told) else ""
 
@@ -69,9 +69,14 @@ def _told(lines):
 
 def _in_short(lines):
     """False arcs by rows and learner, over the kinds of independent columns."""
-    return _by_rows(
-        lines, IN_SHORT, lambda own: mean_and_error(own["false_arcs"]) if len(own) else ""
-    )
+
+    def written(own, n_samples):
+        if not len(own):
+            return ""
+        fewer = f" ({len(own)})" if len(own) < n_samples else ""
+        return mean_and_error(own["false_arcs"]) + fewer
+
+    return _by_rows(lines, IN_SHORT, written)
 
 
 def _by_rows(lines, titles, written):
@@ -83,7 +88,7 @@ def _by_rows(lines, titles, written):
         by_title = {title: found[found["learner"] == name] for name, title in titles.items()}
         n_samples = found.groupby(["kind", "trial"]).ngroups
         row = {"rows": n_rows, "samples": n_samples}
-        rows.append({**row, **{title: written(of) for title, of in by_title.items()}})
+        rows.append({**row, **{title: written(of, n_samples) for title, of in by_title.items()}})
     return pd.DataFrame(rows, columns=["rows", "samples", *titles.values()])
 
 

@@ -222,7 +222,7 @@ def measure_fit(name, n_rows):
 
 
 def measure_default(name, n_rows):
-    """Learning together with all defaults, and with those of before, from data frames."""
+    """Learning together with tables of their own by default, and as before, from data frames."""
     before = {"score": BDeu(), "structure_prior": None, "parameter_sample_size": 1}
     lines = []
     for replicate in range(3):

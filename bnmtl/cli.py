@@ -341,7 +341,7 @@ def _summary_lines(result):
                 + (f", {counts['sole']} possible in one task only." if counts["sole"] else ".")
             )
             yield (
-                f"Penalty {penalty_name(record['penalty'])} (0: tasks learned apart, 1: one graph "
+                f"Penalty {penalty_name(record['penalty'])} (0: arcs are not shared, 1: one graph "
                 f"for all), {chosen}."
             )
     if record["sure"]:

@@ -13,6 +13,7 @@ WAYS = {
 }
 # How many standard errors a difference has to be to be believed.
 _SURE = 2.0
+_ROUNDING = 1e-9
 NOTHING = "Nothing was found"
 _MORE = "More rows or fewer variables (--ignore) may show more."
 
@@ -121,7 +122,7 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None):
         return [first]
     difference, error = record["differences"]["together - alone"]
     size = f"{value(difference, error)} nats a row against each task alone"
-    if difference == error == 0:
+    if max(abs(difference), error) < _ROUNDING:
         return [first, "Learning the tasks together made no difference."]
     if difference > _SURE * error:
         return [first, f"Learning the tasks together helped: {size}."]

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bnmtl import report
+from bnmtl.asked_learner import check_choice, has_folds, learner_asked_for, n_folds
 from bnmtl.borrowing_report import borrowed_record
 from bnmtl.confidence import sure_words
 from bnmtl.file_sizes import check_file_sizes, check_required
 from bnmtl.gains import NOTHING, held_out_record, sentences
 from bnmtl.graphs import takes_part
-from bnmtl.held_out import most_folds
 from bnmtl.io.run import RUN_FILE
 from bnmtl.output import OutputFolder, file_names
 from bnmtl.runs import (
@@ -19,10 +19,8 @@ from bnmtl.runs import (
     begin_record,
     check_folds,
     common_parameters,
-    prior_class,
     read_tasks,
     score_named,
-    table_sharing,
     user_messages,
     warn_of_copies,
     warnings_kept,
@@ -34,8 +32,6 @@ from bnmtl.time_limit import TimeLimit
 __all__ = ["Result", "run"]
 
 _PICTURES = ("dags.svg", "dags.png", "arcs.png")
-# Where tasks are scored together, which takes longer.
-_FOLDS_TO_COMPARE = 5
 _FIXED_FILES = ("arcs.csv", *_PICTURES, "report.html", RUN_FILE)
 _CONFIDENCE_FILE = "confidence.csv"
 _BORROWED_FILES = ("borrowed.csv", "borrowing.png")
@@ -86,7 +82,7 @@ def run(options, progress=None):
     parts = _parts(options)
     limit = TimeLimit(options.time_limit, parts)
     _check_threshold(options)
-    _check_choice(options)
+    check_choice(options)
     folder = OutputFolder(options.out, options.force)
     fixed = (*_FIXED_FILES, _CONFIDENCE_FILE) if options.bootstrap else _FIXED_FILES
     fixed += _BORROWED_FILES if options.table_sharing == "auto" else ()
@@ -98,8 +94,10 @@ def run(options, progress=None):
         folder.reserve(files.values())
         common = common_parameters(options, tasks, score, progress)
         clock.lap("reading")
-        common["time_limit"] = limit.of(_LEARNING)
-        learner = _learner(options, tasks, common)
+        learner = learner_asked_for(options, tasks, common)
+        if _COMPARING in parts and has_folds(learner):
+            limit.change(_COMPARING, _PART_OF_KNOWN_FOLDS)
+        learner.set_params(time_limit=limit.of(_LEARNING))
         check_folds(options.folds, tasks)
         check_required(learner, tasks)
         learner.fit(tasks)
@@ -147,41 +145,7 @@ def _parts(options):
     """Return the stages that the options ask for, with their parts of a time limit."""
     left_out = [_COMPARING] if options.folds == 0 else []
     left_out += [] if options.bootstrap else [_REPLICATES]
-    parts = {stage: part for stage, part in _PARTS.items() if stage not in left_out}
-    by_folds = options.choose is not None or options.penalty == "auto"
-    if _COMPARING in parts and by_folds and options.choose != "posterior":
-        parts[_COMPARING] = _PART_OF_KNOWN_FOLDS
-    return parts
-
-
-def _learner(options, tasks, common):
-    from bnmtl.learners import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
-    from bnmtl.learners.multitask import PENALTY
-
-    if len(tasks) == 1:
-        return SingleTaskLearner(**common)
-    prior, common = prior_class(options.prior), {**common, "table_sharing": table_sharing(options)}
-    penalty = options.penalty
-    if penalty is None and options.choose is None:
-        fixed = MultitaskLearner(prior=prior(penalty=PENALTY), **common)
-        if fixed.scores_together(tasks):
-            return fixed
-    if penalty is None or penalty == "auto":
-        return MultitaskLearnerCV(prior=prior(), **_choosing(options), **common)
-    return MultitaskLearner(prior=prior(penalty=penalty), **common)
-
-
-def _choosing(options):
-    """Return the parameters of the way in which the penalty is chosen."""
-    if options.choose == "posterior":
-        return {"validation": "posterior"}
-    if options.folds is not None and options.folds < 2:
-        raise ValueError(
-            f"`--folds` must be 2 or more where folds choose the penalty; {options.folds} was "
-            "given: add --choose posterior, or --penalty X."
-        )
-    rule = "one-standard-error" if options.choose == "one-standard-error" else "best"
-    return {"cv": options.folds, "rule": rule}
+    return {stage: part for stage, part in _PARTS.items() if stage not in left_out}
 
 
 def _compared(options, learner, tasks, seconds):
@@ -192,17 +156,9 @@ def _compared(options, learner, tasks, seconds):
     # Not a copy: what the fit has held out need not be held out again.
     learner.set_params(time_limit=seconds)
     try:
-        return held_out_record(compare(learner, tasks, _n_folds(options, learner, tasks)))
+        return held_out_record(compare(learner, tasks, n_folds(options, learner, tasks)))
     finally:
         learner.set_params(time_limit=of_learning)
-
-
-def _n_folds(options, learner, tasks):
-    """Return the number of folds; None is what the learner takes to choose."""
-    by_folds = getattr(learner, "chosen_by_", "posterior") != "posterior"
-    if options.folds is not None or by_folds or not learner.scores_together(tasks):
-        return options.folds
-    return min(_FOLDS_TO_COMPARE, most_folds(tasks))
 
 
 def _warn_of_few_rows(learner):
@@ -222,14 +178,6 @@ def _warn_of_few_rows(learner):
             f"{count(len(rich), 'network')} of {len(tasks)} ({listed(rich)}) "
             f"{'has' if len(rich) == 1 else 'have'} more parameters than rows; leave variables out "
             "with --ignore, or gather more rows."
-        )
-
-
-def _check_choice(options):
-    if options.choose is not None and options.penalty not in (None, "auto"):
-        raise ValueError(
-            "`--choose` goes with `--penalty auto`, and a penalty is given; leave one of the two "
-            "out."
         )
 
 

@@ -130,7 +130,8 @@ class LearningOptions:
     penalty: float | str | None = _option(
         "X|auto",
         "How alike arcs are to be: 0 not at all, 1 one graph for all, auto as --choose says; if "
-        "not given 0.99 where tables are shared, else auto.",
+        "not given 0.99 where tasks are scored together (by mixed-dirichlet, --table-sharing auto) "
+        "and --choose is not given, else auto.",
         _PENALTY,
     )
     score: str = _choice(
@@ -202,8 +203,8 @@ class Options(LearningOptions):
     )
     folds: int | None = _option(
         "K",
-        "Folds in which rows are held out, to choose and to compare; if not given 5 where tables "
-        "are shared and nothing is chosen, else 10; 0 compares nothing.",
+        "Folds in which rows are held out, to choose and to compare; if not given 5 where no folds "
+        "choose and tasks are scored together, else 10; 0 compares nothing.",
         _whole(0),
     )
     bootstrap: int = _option(

@@ -217,9 +217,7 @@ def _penalty(learner):
         return learner.penalty_
     if not hasattr(learner, "start_"):
         return None
-
-    prior = learner.used_prior()
-    return getattr(prior, "penalty", None)
+    return getattr(learner.used_prior(), "penalty", None)
 
 
 def _penalty_name(penalty):

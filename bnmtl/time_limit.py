@@ -26,6 +26,10 @@ class TimeLimit:
         self._deadline = None if seconds is None else time.monotonic() + seconds
         self._parts = dict(parts)
 
+    def change(self, stage, part):
+        """Change how much a stage gets that has not begun."""
+        self._parts[stage] = part
+
     def of(self, stage):
         """Seconds for a stage that begins now, None without a limit; a stage is asked for once."""
         all_parts = sum(self._parts.values())

@@ -279,3 +279,16 @@ def test_what_was_not_looked_for_is_not_called_missing():
 )
 def test_differences_have_as_many_digits_as_their_errors_need(difference, error, text):
     assert gains.value(difference, error) == text
+
+
+def test_a_start_that_is_asked_for_has_to_be_there():
+    """No single graph has what the tasks demand, and nothing else was asked for."""
+    tasks = related()
+    first, second, *_ = tasks
+    demands = {first: [("x1", "x2")], second: [("x2", "x1")]}
+    for sharing in (None, "auto"):
+        learner = MultitaskLearner(
+            PairedPrior(0.9), start="identical", required=demands, table_sharing=sharing, **AUTO
+        )
+        with pytest.raises(ValueError, match="no single graph serves all tasks|make them agree"):
+            compare(learner, tasks, cv=3)

@@ -32,6 +32,9 @@ MAKERS = {
     "edit": lambda **more: MultitaskLearner(
         EditPrior(0.99), table_sharing=None, **SETTINGS, **more
     ),
+    "tables shared": lambda **more: MultitaskLearner(
+        **{**SETTINGS, "score": None, "parameter_sample_size": "auto"}, **more
+    ),
     "validated": lambda **more: MultitaskLearnerCV(
         penalties=[0, 0.9, 1], table_sharing=None, **SETTINGS, **more
     ),

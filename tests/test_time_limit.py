@@ -29,7 +29,7 @@ def test_no_limit():
 
 
 @pytest.mark.skipif(NO_JIT, reason="plain Python looks at its clock too rarely")
-@pytest.mark.parametrize("options", [(), ("--penalty", "0.9")])
+@pytest.mark.parametrize("options", [(), ("--penalty", "auto", "--table-sharing", "none")])
 def test_a_run_keeps_to_its_limit(call, tmp_path, options):
     """A search of many starts would take minutes at every stage."""
     rng = np.random.default_rng(0)

@@ -37,7 +37,7 @@ GROUPS = (
     ("apart", np.int64, 2),  # (sets, c): log evidence of the tasks of a set, each by itself
     ("evidence", np.int64, 1),  # (c,): scratch, log evidence of some counts
     ("weights", np.float64, 2),  # (sets, t c): what a set weighs as a group
-    ("counts_for", np.bool_, 1),  # (sets,): whether a set matters as a group
+    ("matters", np.bool_, 1),  # (sets,): whether a set matters as a group
     ("inverse_apart", np.float64, 2),  # (sets, c): scratch of `gain_by_factors`
     ("cell_factors", np.float64, 2),  # (counts, c): what a cell's count is worth
     ("total_factors", np.float64, 2),  # (states x counts, c): what the sum of a row is worth
@@ -57,9 +57,7 @@ GROUPS = (
     ("next_worth", np.float64, 1),  # (`BEAM` k,)
 )
 _FIRST = len(PARTITION)
-COUNTS, N_COUNTS, TOTALS, MERGED, APART, EVIDENCE, WEIGHTS_OF, COUNTS_FOR = range(
-    _FIRST, _FIRST + 8
-)
+COUNTS, N_COUNTS, TOTALS, MERGED, APART, EVIDENCE, WEIGHTS_OF, MATTERS = range(_FIRST, _FIRST + 8)
 INVERSE_APART, CELL_FACTORS, TOTAL_FACTORS, KNOWN_FACTORS = range(_FIRST + 8, _FIRST + 12)
 SUMS, RISING, SHIFTS, RANKED_BY = range(_FIRST + 12, _FIRST + 16)
 BEAM_GROUPS, BEAM_PLACES, BEAM_SIZES, BEAM_COUNTS, BEAM_EVIDENCE, BEAM_WEIGHTS = range(
@@ -85,7 +83,7 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
         "apart": (n_sets, c),
         "evidence": (c,),
         "weights": (n_sets, tc),
-        "counts_for": (n_sets,),
+        "matters": (n_sets,),
         "inverse_apart": (n_sets, c),
         "cell_factors": (FEW_COUNTS + 1, c),
         "total_factors": ((FEW_STATES + 1) * (FEW_COUNTS + 1), c),
@@ -165,10 +163,10 @@ def sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, sc
     one, by a ``step`` of 1 or 2."""
     weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
     weights, sums = floats2(scratch, WEIGHTS_OF), floats2(scratch, SUMS)
-    counts_for, full = flags(scratch, COUNTS_FOR), (np.int64(1) << m) - 1
+    matters, full = flags(scratch, MATTERS), (np.int64(1) << m) - 1
     for members in range(step, full, step):
-        add_partitions(weights, counts_for, sums, members, sums.shape[1])
-    add_partitions(weights, counts_for, sums, full, sums.shape[1])
+        add_partitions(weights, matters, sums, members, sums.shape[1])
+    add_partitions(weights, matters, sums, full, sums.shape[1])
 
 
 @kernel
@@ -224,7 +222,7 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
         gain_by_factors(scratch, full, r, concentrations)
     else:
         gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale)
-    counts_for, least_t = flags(scratch, COUNTS_FOR), 1.0
+    matters, least_t = flags(scratch, MATTERS), 1.0
     for t in range(partitions.size):
         least_t = min(least_t, partitions[t])
     for group in range(1, full + 1):
@@ -232,11 +230,11 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
         for before in range(1, size_of(group)):
             orders *= before
             least *= least_t
-        own_weights, matters = weights[group], False
+        own_weights, has_weight = weights[group], False
         for c in range(n_c):
             own_weights[c] *= orders
-            matters |= own_weights[c] > least or shifts[c] > 0.0
-        counts_for[group] = matters
+            has_weight |= own_weights[c] > least or shifts[c] > 0.0
+        matters[group] = has_weight
         for t in range(partitions.size - 1, -1, -1):
             for c in range(n_c):
                 own_weights[t * n_c + c] = partitions[t] * own_weights[c]
@@ -320,7 +318,7 @@ def know_factors(scratch, r, concentrations):
 
 
 @kernel
-def add_partitions(weights, counts_for, sums, members, n_tc):
+def add_partitions(weights, matters, sums, members, n_tc):
     """Sum over the partitions of a set, by the group of its first task."""
     total = sums[members]
     for at in range(n_tc):
@@ -329,7 +327,7 @@ def add_partitions(weights, counts_for, sums, members, n_tc):
     rest = members ^ low
     others = rest
     while True:
-        if counts_for[others | low]:
+        if matters[others | low]:
             own, of_rest = weights[others | low], sums[rest ^ others]
             for at in range(n_tc):
                 total[at] += own[at] * of_rest[at]

@@ -69,6 +69,7 @@ from bnmtl._kernels.terms import (
     LONGEST_MIXTURE,
     LONGEST_TABLE,
     MIXTURE,
+    N_MIXTURE_TABLES,
     N_TABLES,
     add_mixture_terms,
     log_mean,
@@ -138,7 +139,9 @@ def new_scratch(n_variables, n_rows, n_cases, n_concentrations=0, shared=None):
     tasks share tables; the cases are then those of all tasks.
     """
     n, n_together = n_variables, max(n_concentrations, 1)
-    longest = LONGEST_MIXTURE if n_concentrations else LONGEST_TABLE
+    longest, n_tables = LONGEST_TABLE, N_TABLES
+    if n_concentrations:
+        longest, n_tables = LONGEST_MIXTURE, N_MIXTURE_TABLES
     n_tasks, n_joint_rows, n_states, n_partitions = shared or (0, 0, 0, 0)
     partition = new_partition(n_rows)
     return Arrays(
@@ -146,9 +149,9 @@ def new_scratch(n_variables, n_rows, n_cases, n_concentrations=0, shared=None):
         **{name: getattr(partition, name) for name, _, _ in PARTITION},
         **new_groups(n_tasks, n_states, n_concentrations, n_partitions),
         **new_joint(n, n_tasks, n_joint_rows, n_states),
-        terms=np.empty((N_TABLES, min(n_cases + 1, longest) * n_together), np.int64),
-        owners=np.full(N_TABLES, -1, np.int64),
-        bases=np.zeros(N_TABLES),
+        terms=np.empty((n_tables, min(n_cases + 1, longest) * n_together), np.int64),
+        owners=np.full(n_tables, -1, np.int64),
+        bases=np.zeros(n_tables),
         mixture=np.zeros(n_concentrations, np.int64),
         counters=np.zeros(3, np.int64),
         excluded=np.zeros(n + 4, np.int64),

@@ -19,6 +19,8 @@ BDEU, BDS, K2, BIC, AIC, LOG_LIKELIHOOD, MIXTURE = range(7)
 LONGEST_TABLE = 2048
 # Under a mixture few tables are needed, and the rows of several tasks may be merged.
 LONGEST_MIXTURE = 16384
+# Powers of two.
+N_MIXTURE_TABLES = 32
 N_TABLES = 256
 PROBES = 8
 

@@ -16,7 +16,7 @@ from bnmtl.classification.rows import (
     used_rows,
 )
 from bnmtl.inference import check_possible, log_evidence
-from bnmtl.learners import MultitaskLearnerCV, PooledLearner
+from bnmtl.learners import MultitaskLearner, PooledLearner
 from bnmtl.smoothing import posterior_mean
 
 
@@ -32,8 +32,9 @@ class MultiNetClassifier(NetworkClassifier):
     target : str, default=None
         The column that is predicted, where ``fit`` gets one frame.
     learner : learner, default=None
-        Of `bnmtl.learners`, for tasks named as the classes; None is `MultitaskLearnerCV()`. With
-        penalty 0, or `SingleTaskLearner()`, the nets are learned apart. A grid search over
+        Of `bnmtl.learners`, for tasks named as the classes; None is `MultitaskLearner()`, by which
+        classes share arcs and tables. By `SingleTaskLearner()` the nets are learned apart. A grid
+        search over
         parameters such as ``learner__prior__penalty`` must be given a learner with a prior:
         ``MultitaskLearner(EditPrior(0.5))``. Its ``missing`` says what becomes of missing features
         in ``fit``.
@@ -100,7 +101,7 @@ class MultiNetClassifier(NetworkClassifier):
         where = "`y`" if y is not None else f"Column `{target}`"
         classes, labels, codes = target_classes(values, where)
         _check_sizes(codes, labels, where)
-        learner = MultitaskLearnerCV() if self.learner is None else clone(self.learner)
+        learner = MultitaskLearner() if self.learner is None else clone(self.learner)
         rows = used_rows(features, codes, labels, learner, smallest=2)
         names = tuple(str(label) for label in features)
         frame = features.set_axis(names, axis=1)

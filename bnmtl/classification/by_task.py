@@ -13,7 +13,7 @@ from bnmtl.classification.rows import (
     target_classes,
     target_column,
 )
-from bnmtl.learners import MultitaskLearnerCV
+from bnmtl.learners import MultitaskLearner
 from bnmtl.networks import BayesNet
 from bnmtl.parameters import code_frame, column_labels
 from bnmtl.tasks.encoding import named_frames
@@ -28,8 +28,8 @@ class MultitaskBayesNetClassifier(BaseEstimator):
     target : str
         The column that is predicted, in every task.
     learner : learner, default=None
-        Of `bnmtl.learners`; None is `MultitaskLearnerCV()`, which also chooses how much the tasks
-        share. Its ``missing`` says what becomes of missing features in ``fit``.
+        Of `bnmtl.learners`; None is `MultitaskLearner()`. Its ``missing`` says what becomes of
+        missing features in ``fit``.
     unseen : {"error", "ignore"}, default="error"
         What to do with values that no task has seen, where they are needed: an error that names
         them, or as good as missing.
@@ -99,7 +99,7 @@ class MultitaskBayesNetClassifier(BaseEstimator):
             name: frame.assign(**{target: pd.Categorical.from_codes(own, labels)})
             for (name, frame), own in zip(features.items(), np.split(codes, ends), strict=True)
         }
-        learner = MultitaskLearnerCV() if self.learner is None else clone(self.learner)
+        learner = MultitaskLearner() if self.learner is None else clone(self.learner)
         learner.fit(frames)
         classifiers = {}
         for name, network in learner.networks_.items():

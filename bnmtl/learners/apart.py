@@ -65,7 +65,7 @@ class SingleTaskLearner(Learner):
 
 
 class IdenticalLearner(Learner):
-    __doc__ = f"""Learn one graph for all tasks, each task with its own probabilities.
+    __doc__ = f"""Learn one graph for all tasks, each with probabilities of its own or shared ones.
 
     Maximizes log P(G) + log P(data of all tasks | G, restricted to each task's variables).
 

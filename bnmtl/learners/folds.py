@@ -134,10 +134,11 @@ def _without_arcs(learner, train, test, held_out, n_penalties, posterior):
     """A fold for which no time was left: of graphs without arcs, whatever the penalty."""
     graphs = [np.zeros((task.n_variables, task.n_variables), bool) for task in train.values()]
     empty = _rows(by_learner(learner, train, test), train, graphs)
+    apart = HeldOutTasks(train, test, learner.parameter_sample_size)
     return Fold(
         **_which_rows(train, test, held_out),
         together=np.array([empty] * n_penalties),
-        alone=empty,
+        alone=_rows(apart, train, graphs),
         empty=empty,
         log_posterior=None if posterior is None else np.zeros(n_penalties),
         ended_by={"time_limit"},
@@ -157,14 +158,14 @@ def _starts(learner, search, priors):
 
     They are found with tables of the tasks' own, whatever the tasks share.
     """
-    asked = learner._start_names() or ("single-task", "identical")
-    starts = {}
     if all(search.is_apart(prior) for prior in priors):
-        return starts
-    for name in asked:
+        return {}
+    asked, starts = learner._start_names(), {}
+    for name in asked or ("single-task", "identical"):
         # A search over shared orders begins with the identical graph.
         name = "identical" if name == "orders" else name
-        with contextlib.suppress(NoCommonGraph):
+        # What is asked for has to be there.
+        with contextlib.nullcontext() if asked else contextlib.suppress(NoCommonGraph):
             starts[name] = search.own_tables.start(name)
     return starts
 

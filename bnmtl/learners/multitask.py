@@ -17,8 +17,8 @@ PENALTY = 0.99
 
 START = """"single-task", "identical", "empty", "orders", a graph for all tasks or a mapping
         task -> graph; None tries the first four and keeps the best score; where
-        tasks are scored together it goes on from what these lead to with tables of their own and
-        from the identical start. "orders" is a search over
+        tasks are scored together it goes on from what these lead to with tables of their own and,
+        unless searches climb without restarts, from the identical start. "orders" is a search over
         orders that the tasks share; it is tried where ``search`` is "orders", and left out, as the
         identical start is, where the tasks' demands contradict one another."""
 
@@ -34,8 +34,7 @@ class MultitaskLearner(Learner):
     Parameters
     ----------
     prior : PairedPrior, EditPrior or a coupling of your own, default=None
-        None is ``PairedPrior(penalty=0.99)``: where tables are shared, alike tables reward alike
-        arcs by themselves, and the penalty hardly matters; `MultitaskLearnerCV` chooses one. With
+        None is ``PairedPrior(penalty=0.99)``; `MultitaskLearnerCV` chooses a penalty. With
         penalty 0 and ``table_sharing=None`` the result is the single-task result. A coupling of
         your own offers ``log_coupling(states, pair=None, tasks=None)``, never above 0, and
         optionally ``structure_weights(pair, tasks)``.

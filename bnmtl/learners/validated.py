@@ -1,4 +1,4 @@
-"""The learner that also chooses how much the tasks share."""
+"""The learner that also chooses how alike the tasks' arcs are to be."""
 
 import math
 import numbers

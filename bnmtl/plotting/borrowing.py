@@ -97,7 +97,7 @@ def borrowing(learner):
     if learner.borrowed_.empty:
         raise ValueError(
             "`learner` must have tasks that share tables; fit it to several tasks with "
-            'table_sharing="auto".'
+            'table_sharing="auto" and parameter_sample_size="auto".'
         )
     shares = borrowed_shares(learner)
     names = [shorten(variable) for variable in shares.index]

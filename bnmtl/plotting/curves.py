@@ -84,7 +84,7 @@ def penalties(validation_scores, penalty=None, errors=None):
     axes.tick_params(axis="y", labelsize=8)
     axes.ticklabel_format(axis="y", useOffset=False)
     axes.margins(x=0.04, y=0.18)
-    axes.set_xlabel("penalty (0: tasks learned apart, 1: one graph for all)", fontsize=8, color=INK)
+    axes.set_xlabel("penalty (0: arcs are not shared, 1: one graph for all)", fontsize=8, color=INK)
     axes.set_ylabel(_SCORES.get(scores.name, _HELD_OUT), fontsize=8, color=INK)
     axes.spines[["top", "right"]].set_visible(False)
     return figure

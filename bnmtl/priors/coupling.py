@@ -110,7 +110,7 @@ class CouplingPrior(BaseEstimator):
         return prior
 
     def is_independent(self):
-        """Whether every penalty is 0, so that the tasks are learned apart."""
+        """Whether every penalty is 0, so that no arcs are shared."""
         prior = self.resolved()
         listed = [prior.variable_penalty, getattr(prior, "task_penalty", None)]
         penalties = itertools.chain(*(one.values() for one in listed if one is not None))

@@ -57,7 +57,8 @@ def direct(tasks, learner, penalty=0.9, normalize=None):
     ----------
     tasks : mapping name -> DataFrame, list of DataFrame or Tasks
     learner : MultitaskLearner or MultitaskLearnerCV
-        Says how the structures are searched; it is not fitted itself.
+        Says how the structures are searched; it is not fitted itself. `bnmtl relate` compares
+        structures that are learned with ``table_sharing=None``.
     penalty : float, default=0.9
         Above 0, below 1.
     normalize : bool, default=None

@@ -67,7 +67,7 @@ class Effort:
 
     @property
     def is_light(self):
-        """Whether a search climbs once, as in replicates."""
+        """Whether a search climbs without restarts, as in light replicates."""
         return self.search == "hill-climbing" and self.restarts == 0
 
     def is_over(self):

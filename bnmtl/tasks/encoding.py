@@ -290,7 +290,7 @@ def _remarks(tasks):
     shared = any(len(a & b) > 1 for a, b in itertools.combinations(varying, 2))
     if len(tasks) > 1 and not shared:
         yield (
-            "No two tasks share a pair of variables that vary in both, so nothing can be learned "
+            "No two tasks share a pair of variables that vary in both, so no arc can be learned "
             "together; check that the same variable has the same name in all tasks."
         )
 
