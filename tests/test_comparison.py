@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from small import CLIMB, related
 
 from bnmtl import (
@@ -249,13 +250,21 @@ def test_sentences(held_out, n_arcs, words):
     assert ("Nothing was found" in " ".join(found)) == words.startswith("Nothing")
 
 
-@pytest.mark.parametrize("kind", [SingleTaskLearner, MultitaskLearner, MultitaskLearnerCV])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        SingleTaskLearner(**AUTO),
+        pytest.param(MultitaskLearner(**AUTO), marks=pytest.mark.slow_without_jit),
+        MultitaskLearnerCV(table_sharing=None, **AUTO),
+    ],
+    ids=lambda one: type(one).__name__,
+)
 @pytest.mark.filterwarnings("ignore:A search was ended")
-def test_folds_that_were_cut_short_tell_nothing(kind):
+def test_folds_that_were_cut_short_tell_nothing(learner):
     tasks = encode(related())
-    fitted = kind(**AUTO).fit(tasks)
+    fitted = clone(learner).fit(tasks)
     assert compare(fitted, tasks, cv=5).attrs["ended_by"] == ()
-    scored = compare(kind(**AUTO, time_limit=0).fit(tasks), tasks, cv=5)
+    scored = compare(clone(learner).set_params(time_limit=0).fit(tasks), tasks, cv=5)
     assert scored.attrs["ended_by"] == ("time_limit",)
     told = gains.sentences(gains.held_out_record(scored), 3)
     assert len(told) == 1 and "cut short" in told[0] and "Nothing was found" not in told[0]

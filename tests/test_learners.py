@@ -377,7 +377,13 @@ def test_given_starts(asia_tasks):
 
 
 @pytest.mark.parametrize(
-    "kind", [SingleTaskLearner, IdenticalLearner, PooledLearner, MultitaskLearner]
+    "kind",
+    [
+        SingleTaskLearner,
+        pytest.param(IdenticalLearner, marks=pytest.mark.slow_without_jit),
+        PooledLearner,
+        pytest.param(MultitaskLearner, marks=pytest.mark.slow_without_jit),
+    ],
 )
 def test_a_graph_to_start_from_is_where_the_search_starts(kind):
     """Climbing from ALARM's own graph ends far above climbing from nothing."""

@@ -39,7 +39,12 @@ MAKERS = {
         penalties=[0, 0.9, 1], table_sharing=None, **SETTINGS, **more
     ),
 }
-every_learner = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+# In plain Python it takes minutes.
+_SLOW = {"tables shared": pytest.mark.slow_without_jit}
+every_learner = pytest.mark.parametrize(
+    "make",
+    [pytest.param(make, marks=_SLOW.get(name, ()), id=name) for name, make in MAKERS.items()],
+)
 
 
 def sachs_tasks():
