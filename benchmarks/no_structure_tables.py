@@ -101,7 +101,7 @@ def _false_arcs(lines):
             found = own[own["learner"] == learner]["false_arcs"]
             row[learner] = mean_and_error(found) if len(found) else ""
             if 0 < len(found) < row["trials"]:
-                row[learner] += f" ({len(found)} trials)"
+                row[learner] += f" ({len(found)} of them)"
         rows.append(row)
     return pd.DataFrame(rows).sort_values(["kind", "columns", "rows"], kind="stable")
 
