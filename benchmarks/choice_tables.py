@@ -3,18 +3,11 @@
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from benchmarks.methods_tables import IN_WORDS
 from benchmarks.related import CONTROL, FIVE
 from benchmarks.summary import by_trial, difference_text, markdown, mean_and_error
 from benchmarks.ways import CHOSEN, WAYS
 
 SHOWN = ("BIC alone", "alone", "one structure", *WAYS)
-IN_SHORT = {
-    "BIC alone": "each task alone, BIC",
-    "alone": "each task alone",
-    "one structure": "one structure for all",
-    "cv": "together (multitask)",
-}
 BY_ROWS = ("ALARM-COMP", "INSURANCE")
 # With what the default way of choosing is compared, trial by trial.
 BEFORE = "defaults of before"
@@ -28,23 +21,7 @@ def tables(lines):
         "choice_kl": markdown(_by_problem(lines, "kl")),
         "choice_rows": markdown(_by_rows(lines)),
         "choice_paired": markdown(_paired(lines)),
-        "choice_in_short": markdown(_in_short(lines)),
     }
-
-
-def _in_short(lines):
-    """Edits with all defaults, for newcomers."""
-    rows = []
-    for problem, words in IN_WORDS.items():
-        for n_rows in (250, 1000):
-            own = lines[(lines["problem"] == problem) & (lines["rows"] == n_rows)]
-            wide = by_trial(own, "way", "edits")
-            if set(IN_SHORT) <= set(wide):
-                wide = wide[list(IN_SHORT)].dropna()
-                cells = {title: mean_and_error(wide[name]) for name, title in IN_SHORT.items()}
-                row = {"five tasks on": words, "rows": n_rows, "trials": len(wide)}
-                rows.append(row | cells)
-    return pd.DataFrame(rows, columns=["five tasks on", "rows", "trials", *IN_SHORT.values()])
 
 
 def _by_problem(lines, measure):

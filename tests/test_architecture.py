@@ -67,7 +67,7 @@ BORDER = (
     ),
     *("related_report", "calibration_report"),
     *("named_columns", "learned_networks", "scored_rows", "kept_calibrators", "applying"),
-    *("learning", "relating", "predicting", "calibrating", "cross_calibration"),
+    *("asked_learner", "learning", "relating", "predicting", "calibrating", "cross_calibration"),
 )
 for border in (*BORDER, "mistakes", "options", "cli"):
     ROOMS[border] = {*ROOMS, *BORDER, "mistakes", "options"}

@@ -225,9 +225,9 @@ def test_required_forbidden_and_tiers(call, files):
 @pytest.mark.parametrize(("prior", "kind"), [("paired", "PairedPrior"), ("edit", "EditPrior")])
 def test_scores_and_priors(call, files, monkeypatch, score, prior, kind):
     built = []
-    build = learning._learner
+    build = learning.learner_asked_for
     monkeypatch.setattr(
-        learning, "_learner", lambda *given: built.append(build(*given)) or built[0]
+        learning, "learner_asked_for", lambda *given: built.append(build(*given)) or built[0]
     )
     option = "mixed-dirichlet" if score == "MixedDirichlet" else score.lower()
     options = ("--score", option, "--prior", prior, "--penalty", "0.75")
@@ -397,7 +397,7 @@ def test_a_mistake_is_one_line(call, files, arguments, message):
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder that nobody can write to")
 def test_a_folder_that_cannot_be_written_is_refused_before_learning(call, files, monkeypatch):
-    monkeypatch.setattr(learning, "_learner", lambda *_: pytest.fail("learning began"))
+    monkeypatch.setattr(learning, "learner_asked_for", lambda *_: pytest.fail("learning began"))
     err = mistake(call(*BOTH, "--out", "/proc/x"))
     assert "`/proc/x` is not (" in err and "partial" not in err
 
@@ -453,7 +453,7 @@ def test_what_can_be_checked_is_checked_before_learning(call, files, monkeypatch
     def no_learning(*_):
         raise AssertionError("learning began")
 
-    monkeypatch.setattr(learning, "_learner", no_learning)
+    monkeypatch.setattr(learning, "learner_asked_for", no_learning)
     (files / "run").mkdir()
     (files / "run" / "NORTH.bif").write_text("mine")
     err = mistake(call(*BOTH, "--out", "run", "--force"))
@@ -474,7 +474,7 @@ def test_force_replaces_an_earlier_run_and_nothing_else(call, files):
     assert len(record(files / "run")["tasks"]) == 1
 
 
-@pytest.mark.parametrize("moment", ["bnmtl.learning._learner", "bnmtl.report.write"])
+@pytest.mark.parametrize("moment", ["bnmtl.learning.learner_asked_for", "bnmtl.report.write"])
 def test_an_interrupt_leaves_nothing_half_written(call, files, monkeypatch, moment):
     assert call("learn", "north.csv", *QUICK, "--out", "old")[0] == 0
     before = {file.name: file.read_bytes() for file in (files / "old").iterdir()}
@@ -520,7 +520,7 @@ def test_an_error_inside_is_not_taken_for_a_mistake(call, files, monkeypatch):
     def numpy_fails(*_):
         return np.zeros(3) + np.zeros(4)
 
-    monkeypatch.setattr(learning, "_learner", numpy_fails)
+    monkeypatch.setattr(learning, "learner_asked_for", numpy_fails)
     monkeypatch.chdir(files)
     with pytest.raises(ValueError, match="broadcast"):
         cli.main([*BOTH, "--out", "run"])
@@ -535,7 +535,7 @@ def test_an_error_inside_is_not_taken_for_a_mistake(call, files, monkeypatch):
 
 def test_an_error_inside_leaves_a_traceback(files):
     program = (
-        "from bnmtl import cli, learning; learning._learner = lambda *_: {}['x'];"
+        "from bnmtl import cli, learning; learning.learner_asked_for = lambda *_: {}['x'];"
         f"cli.main({[*BOTH, '--out', 'run']!r})"
     )
     done = subprocess.run(

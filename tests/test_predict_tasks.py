@@ -141,13 +141,13 @@ def test_infinite_numbers_are_cut_as_others_are(call, rows, tmp_path):
 
 def test_data_may_go_while_it_is_learned_from(call, learned, tmp_path, monkeypatch):
     shutil.copy(learned / "birds.csv", tmp_path / "birds.csv")
-    learner = learning._learner
+    learner = learning.learner_asked_for
 
     def gone(*arguments):
         (tmp_path / "birds.csv").unlink()
         return learner(*arguments)
 
-    monkeypatch.setattr(learning, "_learner", gone)
+    monkeypatch.setattr(learning, "learner_asked_for", gone)
     options = {"task_column": "region", "discretize": 2, "out": "again", **QUICK}
     learning.run(Options(paths=("birds.csv",), **options))
     kept = record(tmp_path / "again")
