@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import bnmtl
+from bnmtl.interrupts import interrupts_heard
 from bnmtl.mistakes import told
 from bnmtl.options import CalibrateOptions, Options, PredictOptions, RelateOptions, taking
 
@@ -177,7 +178,8 @@ def _running():
 @contextlib.contextmanager
 def _quietly_interrupted():
     try:
-        yield
+        with interrupts_heard():
+            yield
     except KeyboardInterrupt:
         # Caught here, because the option parser may add an empty line to the message.
         raise typer.Exit(_INTERRUPTED) from None

@@ -18,6 +18,7 @@ ROOMS = {
     "tasks": set(),
     "seeding": set(),
     "progress": set(),
+    "interrupts": set(),
     "graphs": {"_kernels"},
     "scores": {"_kernels", "tasks", "graphs"},
     "priors": {"_kernels", "graphs"},

@@ -1,0 +1,60 @@
+"""Interrupts that a callback from C swallows are raised all the same."""
+
+import ctypes
+import signal
+import sys
+import time
+
+import pytest
+
+from bnmtl.interrupts import interrupts_heard
+
+pytestmark = pytest.mark.beside_kernels
+
+
+def swallow(error):
+    """Raise an error where no exception passes: within a function that C calls."""
+
+    @ctypes.CFUNCTYPE(None)
+    def callback():
+        raise error
+
+    callback()
+
+
+@pytest.fixture(autouse=True)
+def _default_handler():
+    # Where the suite runs in the background, shells have its processes ignore the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_error_after_a_swallowed_interrupt_is_the_interrupt(capsys):
+    with pytest.raises(KeyboardInterrupt), interrupts_heard():
+        swallow(KeyboardInterrupt())
+        raise RuntimeError("no compiled object yet")
+    time.sleep(0.3)  # It is not sent once more when the block has ended.
+    assert capsys.readouterr().err == ""
+
+
+def test_a_swallowed_interrupt_is_sent_again(capsys):
+    with pytest.raises(KeyboardInterrupt), interrupts_heard():
+        swallow(KeyboardInterrupt())
+        for _ in range(1000):
+            time.sleep(0.01)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_other_errors_stay_what_they_are():
+    before, shown = sys.unraisablehook, []
+    sys.unraisablehook = shown.append
+    try:
+        with pytest.raises(RuntimeError), interrupts_heard():
+            swallow(ValueError("of a callback"))
+            raise RuntimeError
+        assert [unraisable.exc_type for unraisable in shown] == [ValueError]
+        assert sys.unraisablehook == shown.append
+    finally:
+        sys.unraisablehook = before
