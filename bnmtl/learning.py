@@ -34,6 +34,7 @@ __all__ = ["Result", "run"]
 _PICTURES = ("dags.svg", "dags.png", "arcs.png")
 _FIXED_FILES = ("arcs.csv", *_PICTURES, "report.html", RUN_FILE)
 _CONFIDENCE_FILE = "confidence.csv"
+_MOST_PAIRS = 1_000_000
 _BORROWED_FILES = ("borrowed.csv", "borrowing.png")
 # What is done, as run.json names it, and how much of a time limit each stage gets.
 _LEARNING = "learning"
@@ -366,7 +367,8 @@ def _write(folder, result, pictures, clock):
 
 
 def _write_confidence(path, confidence):
-    """Write all pairs that some replicate has."""
-    found = confidence[confidence["edge"] > 0]
+    """Write all pairs; of too many for a file to open, those that some replicate has."""
+    if len(confidence) > _MOST_PAIRS:
+        confidence = confidence[confidence["edge"] > 0]
     names = {"parent": "from", "child": "to", "arc": "confidence", "edge": "edge_confidence"}
-    found.rename(columns=names).to_csv(path, index=False)
+    confidence.rename(columns=names).to_csv(path, index=False)

@@ -43,7 +43,7 @@ def test_confidences_are_those_of_the_library(call, files, penalty):
     learner = bnmtl.MultitaskLearner(bnmtl.PairedPrior(run.record["penalty"]), **CLIMB)
     tasks = {"north": frame(0), "south": frame(1)}
     expected = arc_confidence(tasks, learner, 5, light=True)
-    expected = expected[expected["edge"] > 0].astype({"task": str, "parent": str, "child": str})
+    expected = expected.astype({"task": str, "parent": str, "child": str})
     written = pd.read_csv(files / "run" / "confidence.csv")
     assert list(written) == ["task", "from", "to", "confidence", "edge_confidence"]
     assert np.array_equal(written.to_numpy(), expected.to_numpy())
@@ -55,6 +55,14 @@ def test_confidences_are_those_of_the_library(call, files, penalty):
     assert (arcs["tau_b"] > 0).all()  # a, b and c go together
     page = (files / "run" / "report.html").read_text()
     assert "How sure an arc is" in page and "rise together" in page
+
+
+def test_of_too_many_pairs_those_that_a_replicate_joins(call, files, monkeypatch):
+    monkeypatch.setattr("bnmtl.learning._MOST_PAIRS", 1)
+    assert call("learn", "north.csv", *FAST, "--out", "run")[0] == 0
+    written = pd.read_csv(files / "run" / "confidence.csv")
+    assert 0 < len(written) < len(frame(0).columns) * (len(frame(0).columns) - 1)
+    assert (written["edge_confidence"] > 0).all()
 
 
 def test_one_task_and_no_replicates(call, files):
