@@ -9,6 +9,7 @@ every row twice, and columns of noise beside a real structure. "told" is whether
 `bnmtl relate` for five tasks, would say of them that something was found.
 """
 
+import itertools
 import warnings
 
 import numpy as np
@@ -27,7 +28,7 @@ from bnmtl import (
     SingleTaskLearner,
     structures,
 )
-from bnmtl.classification import BayesNetClassifier
+from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
 from bnmtl.confidence import arc_confidence, consensus
 from bnmtl.gains import held_out_record, of_arcs
 from bnmtl.graphs import compelled_arcs
@@ -43,7 +44,7 @@ SETTINGS = ("kind", "columns", "rows", "trial", "learner")
 DPI = 100
 __all__ = ["draw", "independent_columns", "measure", "plan", "tables"]
 # By the number of columns; of the two harder cases there are fewer.
-N_TRIALS = {30: 20, 100: 3}
+N_TRIALS = {30: 20, 100: 20}
 ROWS = (10, 20, 60, 500)
 N_BOOTSTRAP = 30
 FIXED = {"n_bootstrap": N_BOOTSTRAP, "concentrations": list(CONCENTRATIONS)}
@@ -69,12 +70,21 @@ LEARNERS = (
     "concentrations up to 1: alone",
     "concentrations up to 1: one structure, five",
 )
+# What users get who choose nothing; of 100 columns the other ways are learned in the first trials.
+BY_DEFAULT = (
+    "alone",
+    *(learner for learner in LEARNERS if learner.startswith("shared: ")),
+    *("consensus", "classifier"),
+)
 # In the first trials of 30 independent columns only: what `bnmtl relate` learns with, the consensus
-# of replicates that `bnmtl learn` makes of two tasks, and one structure that expects a tenth of a
-# parent for each task in the place of a tenth for all together.
+# of replicates that `bnmtl learn` makes of two tasks, a network for each state of a column, and one
+# structure that expects a tenth of a parent for each task in the place of a tenth for all together.
 EACH = "one structure, a tenth for each of five"
-MORE = ("relate, direct", "relate, indirect", "consensus, two together", EACH)
+MULTINET = "classifier of a network a class"
+MORE = ("relate, direct", "relate, indirect", "consensus, two together", MULTINET, EACH)
 N_MORE = 3
+# Whether the command would say of tables in common that something was found, in how many trials.
+N_TOLD = 3
 
 
 def independent_columns(kind, n_columns, n_rows, random_state):
@@ -109,21 +119,24 @@ def independent_columns(kind, n_columns, n_rows, random_state):
 
 
 def plan(quick, trials=None):
-    """All cases; the smaller ones first."""
+    """All cases, trial by trial."""
     if quick:
         case = {"kind": "rare", "columns": 30, "rows": 20, "trial": 0}
         return [{**case, "wanted": ["alone", "two together"]}]
     cases = []
-    for n_columns, n_trials in N_TRIALS.items():
-        for trial in range(min(trials or n_trials, n_trials)):
-            for kind in (*KINDS, *HARDER):
-                if kind in HARDER and (n_columns > 30 or trial >= HARDER[kind][0]):
-                    continue
-                for n_rows in HARDER[kind][1] if kind in HARDER else ROWS:
-                    case = {"kind": kind, "columns": n_columns, "rows": n_rows, "trial": trial}
-                    has_more = kind in KINDS and n_columns == 30 and trial < N_MORE
-                    wanted = (*LEARNERS, *MORE) if has_more else LEARNERS
-                    cases.append({**case, "wanted": list(wanted)})
+    last = max(N_TRIALS.values())
+    for trial, n_columns in itertools.product(range(min(trials or last, last)), N_TRIALS):
+        for kind in (*KINDS, *HARDER):
+            if trial >= N_TRIALS[n_columns]:
+                continue
+            if kind in HARDER and (n_columns > 30 or trial >= HARDER[kind][0]):
+                continue
+            wanted = LEARNERS if n_columns == 30 or trial < N_MORE else BY_DEFAULT
+            if kind in KINDS and n_columns == 30 and trial < N_MORE:
+                wanted = (*wanted, *MORE)
+            for n_rows in HARDER[kind][1] if kind in HARDER else ROWS:
+                case = {"kind": kind, "columns": n_columns, "rows": n_rows, "trial": trial}
+                cases.append({**case, "wanted": list(wanted)})
     return cases
 
 
@@ -157,7 +170,7 @@ def line_of(learner, frames, trial):
         "concentrations up to 1": SMALLER,
     }[name]
     settings = {**settings, "random_state": trial}
-    if how in ("alone", "consensus", "classifier"):
+    if how in ("alone", "consensus", "classifier", MULTINET):
         frames = dict(list(frames.items())[:1])
     elif how.endswith("two together"):
         frames = dict(list(frames.items())[:2])
@@ -173,17 +186,30 @@ def line_of(learner, frames, trial):
         settings["structure_prior"] = auto_prior(MixedDirichlet(), _n_varying(tasks))
     if how == "classifier":
         target = max(v for v in tasks.variables if v not in tasks[tasks.names[0]].constant)
-        model = BayesNetClassifier(target, SingleTaskLearner(**settings)).fit(
-            next(iter(frames.values()))
-        )
+        model = BayesNetClassifier(target, SingleTaskLearner(**settings)).fit(*frames.values())
         return counted({"task1": model.network_.graph})
+    if how == MULTINET:
+        return counted(networks_by_class(*frames.values(), settings))
     fitted = _learner(name, how, settings).fit(tasks)
     line = counted(fitted.configuration_)
-    if name in ("", "shared") and how not in ("one structure, five", EACH):
+    is_asked = name == "" or (name == "shared" and trial < N_TOLD)
+    if is_asked and how not in ("one structure, five", EACH):
         n_folds = FOLDS["direct"] if how == "relate, direct" or name == "shared" else None
         is_found, _ = of_arcs(held_out_record(compare(fitted, tasks, n_folds)))
         line["told"] = int(is_found and line["false_arcs"] > 0)
     return line
+
+
+def networks_by_class(frame, settings):
+    """Graphs by the state of the column of which the rarest state is the most frequent."""
+
+    def rarest(column):
+        counts = frame[column].value_counts()
+        return counts[counts > 0].min() * (np.count_nonzero(counts) > 1)
+
+    target = max(frame, key=rarest)
+    model = MultiNetClassifier(target, MultitaskLearner(**settings)).fit(frame)
+    return {label: network.graph for label, network in model.networks_.items()}
 
 
 def _n_varying(tasks):
