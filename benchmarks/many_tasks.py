@@ -56,7 +56,7 @@ def _on_the_way(search, prior, seed):
     pairs, rng = np.argwhere(couplings.pairs), np.random.default_rng(seed)
     gains, moves = [], []
     while True:
-        move = greedy._queue.best_move()
+        move = greedy.best_move()
         drawn = pairs[rng.permutation(len(pairs))[:N_PAIRS]].tolist()
         gains += [gain for i, j in drawn if (gain := _gains(greedy, i, j))[0] > ALIKE]
         if move is None:

@@ -99,7 +99,7 @@ def arc_confidence(
     pandas.DataFrame
         One row per task and ordered pair of its variables, sorted by them: task, parent, child
         (categorical), arc = share of the replicates with parent -> child, edge = share of those
-        with either direction.
+        with either direction. ``attrs["ended_by"]`` names the limits that cut replicates short.
 
     Raises
     ------
@@ -179,7 +179,9 @@ def arc_confidence(
             f"Replicates were ended by {limits} and may lack arcs, so that confidences are too "
             "low; raise it or draw fewer replicates."
         )
-    return _table(encoded, counts, n_bootstrap)
+    table = _table(encoded, counts, n_bootstrap)
+    table.attrs["ended_by"] = tuple(sorted(effort.stopped))
+    return table
 
 
 def _rows_to_draw(task):
@@ -294,6 +296,8 @@ def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=Fa
     shares = table["edge_confidence"][[key not in required for key in keys]]
     if not len(shares):
         return ""
+    if confidences.attrs.get("ended_by"):
+        return "Replicates were cut short, so how sure arcs are is not known; give more time."
     if n_bootstrap is not None and n_bootstrap < _FEWEST:
         return (
             f"{count(n_bootstrap, 'replicate')} cannot tell which arcs are well supported; learn "

@@ -31,8 +31,9 @@ def held_out_record(scored):
     dict
         "folds", the mean nats a row of each way under its name, "differences" with pairs of names
         "together - alone" and the like and values [difference, standard error], and "tasks", the
-        means by task; "ended_by" names the limits that cut searches short, and "shares_tables"
-        says whether tasks had tables in common, learned together and without arcs.
+        means by task; "ended_by" names the limits that cut searches short, "shares_tables" says
+        whether tasks had tables in common, learned together and without arcs, and "chooses"
+        whether the penalty was chosen anew for each fold.
     """
     from bnmtl.learners import gain
 
@@ -46,6 +47,7 @@ def held_out_record(scored):
         "tasks": {name: {way: float(row[way]) for way in ways} for name, row in by_task.iterrows()},
         "ended_by": list(scored.attrs.get("ended_by", ())),
         "shares_tables": bool(scored.attrs.get("shares_tables", False)),
+        "chooses": bool(scored.attrs.get("chooses", False)),
     }
 
 
@@ -111,9 +113,10 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None):
     if record is None:
         return ["No rows were held out, so what the arcs are worth is not known."]
     if record.get("ended_by"):
+        chosen = ", and the penalty chosen by it is unreliable" if record.get("chooses") else ""
         return [
-            "Cross-validation was cut short, so what the arcs are worth is not known, and a "
-            "penalty chosen by it is unreliable; give more time."
+            "Cross-validation was cut short, so what the arcs are worth is not known"
+            f"{chosen}; give more time."
         ]
     is_found, first = of_arcs(record)
     if not is_found:

@@ -268,6 +268,7 @@ def test_folds_that_were_cut_short_tell_nothing(learner):
     assert scored.attrs["ended_by"] == ("time_limit",)
     told = gains.sentences(gains.held_out_record(scored), 3)
     assert len(told) == 1 and "cut short" in told[0] and "Nothing was found" not in told[0]
+    assert ("penalty" in told[0]) == isinstance(learner, MultitaskLearnerCV)
 
 
 def test_what_was_not_looked_for_is_not_called_missing():

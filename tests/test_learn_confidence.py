@@ -149,6 +149,9 @@ def test_words_on_how_sure_arcs_are():
     assert told(1.0, 1.0, 1.0, n_bootstrap=19).startswith("19 replicates cannot tell")
     assert told(1.0, 1.0, 1.0, n_bootstrap=20).startswith("3 of 3 arcs")
     assert sure_words(arcs[:0], shares.assign(edge=1.0)) == ""
+    cut_short = shares.assign(edge=1.0)
+    cut_short.attrs["ended_by"] = ("time_limit",)
+    assert "how sure arcs are is not known" in sure_words(arcs, cut_short)
 
 
 def test_replicates_have_copied_rows_once():

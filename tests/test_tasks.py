@@ -616,6 +616,20 @@ def test_split_leaves_out_tasks_without_rows_and_allows_many():
     assert len(split(pd.DataFrame({"t": range(300), "x": 0}), "t")) == 300
 
 
+def test_split_leaves_out_what_a_task_has_not_measured():
+    frame = pd.DataFrame(
+        {"r": ["a", "b", "b"], "x": [1, None, None], "y": [1, 0, None], "z": [None] * 3}
+    )
+    with pytest.warns(UserWarning, match="as not measured: task `b` `x`\\."):
+        parts = split(frame, "r")
+    # What is empty in all tasks is left for the reader of the columns to name.
+    assert list(parts["a"].columns) == ["x", "y", "z"] and list(parts["b"].columns) == ["y", "z"]
+    assert parts["b"]["y"].isna().tolist() == [False, True]
+    whole = pd.DataFrame({"r": ["a", "a", "b"], "x": [0, 1, None], "y": [1, 0, 1]})
+    with pytest.warns(UserWarning, match="not measured"):
+        assert set(encode(split(whole.iloc[[0, 1, 2, 2]], "r"))["b"].variables) == {"y"}
+
+
 def test_split_refuses():
     frame = pd.DataFrame({"region": ["a", None, None], "x": [0, 1, 0]})
     with pytest.raises(ValueError, match="no `site` among `region`, `x`"):

@@ -42,7 +42,7 @@ def compare(learner, tasks, cv=None):
         multitask learners, under those learned together (``together``), with the ``penalty`` that
         was taken. Where tasks share tables they do so under ``together`` and ``empty``.
         ``attrs["ended_by"]`` names the limits that cut searches of folds short: the table tells
-        little then.
+        little then; ``attrs["chooses"]`` says whether folds choose among penalties.
 
     Raises
     ------
@@ -87,6 +87,7 @@ def compare(learner, tasks, cv=None):
     table = _table(tasks, folds, _chosen(learner, folds, penalties))
     table.attrs["ended_by"] = tuple(sorted(set().union(*(fold.ended_by for fold in folds))))
     table.attrs["shares_tables"] = learner.shares_tables(tasks)
+    table.attrs["chooses"] = len(penalties) > 1
     return table
 
 

@@ -8,8 +8,12 @@ import numpy as np
 from bnmtl._kernels.scoring import ASKED
 
 NO_LIMIT = np.iinfo(np.int64).max
-# Families after which a kernel returns, so that clocks are read and interrupts heard.
+# Families after which a kernel returns, so that clocks are read and interrupts heard: the first
+# time, and at most later on, when it is known how many take as many seconds as below. A family of
+# tasks that are scored together takes a thousand times as long as one that is in the cache.
+FAMILIES_BEFORE_A_LOOK = 500
 FAMILIES_BETWEEN_LOOKS = 50_000
+_SECONDS_BETWEEN_LOOKS = 0.2
 
 
 @dataclass
@@ -29,6 +33,8 @@ class Budget:
     max_families: int | None = None
     deadline: float | None = None
     stopped: set = field(default_factory=set)
+    _families: int = field(default=FAMILIES_BEFORE_A_LOOK, init=False, repr=False)
+    _looked: tuple = field(default=(0, 0.0), init=False, repr=False)
 
     @property
     def limit(self):
@@ -36,8 +42,14 @@ class Budget:
         return NO_LIMIT if self.max_families is None else self.max_families
 
     def pause(self, scratch):
-        """Count of families at which a kernel comes back to ask."""
-        return min(self.limit, int(scratch.counters[ASKED]) + FAMILIES_BETWEEN_LOOKS)
+        """Count of families at which a kernel comes back to ask; no result depends on it."""
+        asked, now = int(scratch.counters[ASKED]), time.perf_counter()
+        before, then = self._looked
+        if then and before < asked:
+            families = (asked - before) * _SECONDS_BETWEEN_LOOKS / max(now - then, 1e-9)
+            self._families = max(1, min(int(families), 4 * self._families))
+        self._looked = asked, now
+        return min(self.limit, asked + min(self._families, FAMILIES_BETWEEN_LOOKS))
 
     def spent(self, asked):
         """Whether the search has to end now, after that many families."""

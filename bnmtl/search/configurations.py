@@ -57,7 +57,8 @@ class ConfigurationSearch:
         self.violated = set()
         self._solved = {}
         self._read_couplings()
-        self._queue = PairQueue(self)
+        # Made for the first step, since not every configuration is searched from.
+        self._queue = None
 
     def reset(self, matrices):
         """Start anew from other matrices; what stays the same need not be scored again."""
@@ -67,7 +68,7 @@ class ConfigurationSearch:
         self.log_couplings[:] = 0.0
         self.violated.clear()
         self._read_couplings()
-        self._queue = PairQueue(self)
+        self._queue = None
 
     @property
     def adjacency(self):
@@ -102,11 +103,22 @@ class ConfigurationSearch:
 
     def step(self):
         """Move to the best neighbor; false if none is better."""
-        move = self._best_repair() or self._queue.best_move()
+        self.look_at_pairs()
+        move = self._best_repair() or self.best_move()
         if move is None:
             return False
         self.apply(*move)
         return True
+
+    def best_move(self):
+        """The move that improves the score most, None if none improves it."""
+        self.look_at_pairs()
+        return self._queue.best_move()
+
+    def look_at_pairs(self):
+        """Take stock of what all pairs could gain, unless that is known."""
+        if self._queue is None:
+            self._queue = PairQueue(self)
 
     def solve_pair(self, i, j):
         """Best states of one pair: (improvement, the finite part if violated; members; states)."""
@@ -151,7 +163,8 @@ class ConfigurationSearch:
         for s, state in zip(members.tolist(), states.tolist(), strict=True):
             self.states[s].set_pair(i, j, state)
         self._read_coupling(i, j)
-        self._queue.refresh(i, j)
+        if self._queue is not None:
+            self._queue.refresh(i, j)
 
     def _structure_weights(self):
         terms = self.problem.arc_terms

@@ -135,6 +135,8 @@ class SharedConfigurationSearch(ConfigurationSearch):
 
     def _solved_under(self, i, j, members, coupling):
         """As `solve_pair` under a coupling, None for one that is 0 everywhere."""
+        # What sets of takers are worth is written there.
+        self.look_at_pairs()
         gains = self._gains(i, j, members)
         key = (gains.tobytes(), self._versions[i], self._versions[j], coupling is None)
         if self._solved.get((i, j), (None,))[0] != key:

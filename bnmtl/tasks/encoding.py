@@ -110,7 +110,9 @@ def split(frame, column):
     Returns
     -------
     dict of str to pandas.DataFrame
-        The rows of each task, without the task column, in the order of the task names.
+        The rows of each task, without the task column, in the order of the task names. Columns
+        that are empty in all rows of a task and not in those of another are taken as ones that the
+        task lacks, and a warning names them.
 
     Raises
     ------
@@ -151,7 +153,24 @@ def split(frame, column):
         )
     rest = frame.iloc[:, [at for at in range(len(names)) if at != position]]
     present = sorted((own.labels[code], code) for code in np.unique(own.codes))
-    return {label: rest[own.codes == code] for label, code in present}
+    return _without_empty_columns({label: rest[own.codes == code] for label, code in present})
+
+
+def _without_empty_columns(frames):
+    """Leave out of tasks the columns that have values in other tasks only."""
+    empty = {name: frame.isna().to_numpy().all(axis=0) for name, frame in frames.items()}
+    nowhere = np.logical_and.reduce(list(empty.values()))
+    lacking = {name: own & ~nowhere for name, own in empty.items() if (own & ~nowhere).any()}
+    if lacking:
+        parts = (
+            f"task `{name}` {listed([str(c) for c in frames[name].columns[own]])}"
+            for name, own in lacking.items()
+        )
+        warn(f"Columns without a value are taken as not measured: {'; '.join(parts)}.")
+    return {
+        name: frame.loc[:, ~lacking[name]] if name in lacking else frame
+        for name, frame in frames.items()
+    }
 
 
 def named_frames(tasks):
