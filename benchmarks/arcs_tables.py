@@ -13,7 +13,7 @@ from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, reliability
 from bnmtl.metrics.prediction import brier_score, calibration_error, cross_entropy, roc_area
 
 KINDS = {"arc": "arcs", "edge": "edges"}
-METHODS = {"single": "alone", "together": "together"}
+METHODS = {"single": "alone", "together": "together", "shared": "together, tables shared"}
 # Of "0.8"; beyond the ends the bins of the table.
 BINS = ((0.05, 0.15), (0.25, 0.35), (0.45, 0.55), (0.65, 0.75), (0.75, 0.85), (0.85, 0.95), (1, 1))
 CALIBRATORS = {"Platt": PlattCalibrator(), "isotonic": IsotonicCalibrator()}
@@ -241,7 +241,7 @@ def _together(found, kind, stage, name, title, more):
     """Whether confidences learned together are better than those learned alone."""
     own = found[found["stage"] == stage]
     wide = own.pivot_table(index=["problem", "without"], columns="method", values=name)
-    if not set(METHODS) <= set(wide):
+    if not {"single", "together"} <= set(wide):
         return
     gain = (wide["together"] - wide["single"]).dropna() * (1 if more else -1)
     by_problem = {problem: own.droplevel(0) for problem, own in gain.groupby("problem")}

@@ -1,8 +1,9 @@
 """How often is an arc there to which `bnmtl learn` gives a confidence of 0.8?
 
-Run `python -m benchmarks.sure_arcs` (an hour on two cores). Five tasks of 1000 and of 250 rows,
-learned with all defaults of `bnmtl learn`, alone or together, each with its 30 replicates of half
-of the rows. `calibrated_arcs` asks the same of 100 bootstrap replicates by BDeu.
+Run `python -m benchmarks.sure_arcs` (two hours on two cores). Five tasks of 1000 and of 250 rows,
+learned alone, together with tables of each task's own, or with all defaults of `bnmtl learn`, which
+shares tables; each with the 30 replicates of half of the rows that it makes. `calibrated_arcs` asks
+the same of 100 bootstrap replicates by BDeu.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +14,7 @@ from benchmarks.arcs_tables import METHODS, cases, shares
 from benchmarks.calibrated_arcs import PROBLEMS, counted
 from benchmarks.related import Related, networks_of
 from benchmarks.summary import markdown
-from bnmtl import MultitaskLearnerCV, SingleTaskLearner
+from bnmtl import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
 from bnmtl.confidence import arc_confidence
 from bnmtl.learners.derived import as_chosen
 from bnmtl.scores import CONCENTRATIONS
@@ -45,13 +46,15 @@ def measure(problem, rows, trial, wanted):
     related = Related(networks_of(problem, trial), rows, trial)
     lines = {}
     for method in wanted:
-        learner = SingleTaskLearner(random_state=trial)
+        learner, penalty = SingleTaskLearner(random_state=trial), None
         if method == "together":
             learner = as_chosen(
                 MultitaskLearnerCV(table_sharing=None, random_state=trial).fit(related.tasks)
             )
+            penalty = learner.prior.penalty
+        elif method == "shared":
+            learner = MultitaskLearner(random_state=trial)
         table = arc_confidence(related.tasks, learner, N_REPLICATES, light=True)
-        penalty = learner.prior.penalty if method == "together" else None
         lines[method] = {"penalty": penalty, **counted(table, related, N_REPLICATES)}
     return lines
 
@@ -70,7 +73,7 @@ def draw(lines):
     figure, axes = plt.subplots(1, len(ROWS), figsize=(11, 4), squeeze=False)
     for axis, n_rows in zip(axes[0], ROWS, strict=True):
         for problem in PROBLEMS:
-            for method, style in (("single", ":"), ("together", "-")):
+            for method, style in (("single", ":"), ("together", "--"), ("shared", "-")):
                 chosen = (lines["rows"] == n_rows) & (lines["method"] == method)
                 own = lines[chosen & (lines["problem"] == problem)]
                 if len(own):

@@ -81,7 +81,7 @@ def _root(
 def learn(options):
     """Learn one network per task, the tasks together.
 
-    Writes a BIF file per task, arcs.csv, pictures, report.html and run.json to DIR.
+    Writes a BIF file per task, tables, pictures, report.html and run.json to DIR.
     """
     with _running() as progress:
         from bnmtl.learning import run
