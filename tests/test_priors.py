@@ -15,6 +15,12 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from bnmtl import ArcPrior, EditPrior, PairedPrior, ReferencePrior
+from bnmtl.priors.states import (
+    CustomCoupling,
+    EditCoupling,
+    PairedCoupling,
+    WeightedPairedCoupling,
+)
 from bnmtl.search.neighborhood import best_states
 
 STATES = st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=6)
@@ -455,3 +461,25 @@ def test_parameters_can_be_read_and_set():
     }
     assert prior.set_params(penalty=0.7).penalty == 0.7
     assert EditPrior().get_params()["reversal"] == 1
+
+
+@pytest.mark.parametrize("log_penalty", [-2.5, 0.0, -math.inf])
+def test_couplings_of_all_joint_states_are_those_of_each(log_penalty):
+    log_penalties = np.full((4, 4), log_penalty)
+    log_penalties[0, 1:] = log_penalties[1:, 0] = -1.0
+    costs = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
+
+    class Own(PairedPrior):
+        def log_coupling(self, states, pair, tasks):
+            return -float(np.count_nonzero(np.diff(states)))
+
+    joint_states = np.array(list(itertools.product((-1, 0, 1), repeat=4)), np.int8)
+    for coupling in (
+        PairedCoupling(log_penalty, 1.0),
+        EditCoupling(log_penalty, costs),
+        WeightedPairedCoupling(log_penalties, 1.0),
+        CustomCoupling(Own(0.5), ("a", "b"), ("s", "t", "u", "v")),
+    ):
+        each = [coupling.log_coupling(row) for row in joint_states]
+        assert np.array_equal(coupling.log_couplings(joint_states), each)
+        assert each[40] == 0.0 and (min(each) < 0 or log_penalty == 0.0)

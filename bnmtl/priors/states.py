@@ -8,6 +8,14 @@ import numpy as np
 from bnmtl._kernels import coupling as kernels
 
 
+class _RowByRow:
+    """Couplings whose values for several joint states are computed one at a time."""
+
+    def log_couplings(self, states):
+        """Log coupling of each row of an int8 array of states."""
+        return np.array([self.log_coupling(row) for row in states])
+
+
 class PairedCoupling:
     """Paired coupling of one pair of variables, one penalty for all pairs of tasks."""
 
@@ -33,7 +41,7 @@ class PairedCoupling:
         return np.full((k, k), self.log_penalty)
 
 
-class WeightedPairedCoupling:
+class WeightedPairedCoupling(_RowByRow):
     """Paired coupling of one pair of variables with a log penalty of its own per pair of tasks."""
 
     def __init__(self, log_penalties, reversal):
@@ -43,10 +51,6 @@ class WeightedPairedCoupling:
     def log_coupling(self, states):
         """Log coupling of an int8 array of states."""
         return kernels.weighted_log_coupling(states, self.log_penalties, self.reversal)
-
-    def log_couplings(self, states):
-        """Log coupling of each row of an int8 array of states."""
-        return np.array([self.log_coupling(row) for row in states])
 
     def weights(self, k):
         """The log penalty of every pair of tasks, as a (k, k) array."""
@@ -71,7 +75,7 @@ class EditCoupling:
         return _priced(self.log_penalty, edits)
 
 
-class CustomCoupling:
+class CustomCoupling(_RowByRow):
     """A user's own coupling of one pair of variables, held to its contract."""
 
     def __init__(self, prior, pair, tasks):
@@ -89,10 +93,6 @@ class CustomCoupling:
                 f"{given!r} for the states {[int(state) for state in states]}."
             )
         return value
-
-    def log_couplings(self, states):
-        """Log coupling of each row of an int8 array of states."""
-        return np.array([self.log_coupling(row) for row in states])
 
     def bound(self, states, n_tasks):
         """Upper bound of the coupling of any completion of the first tasks' states."""
