@@ -620,7 +620,7 @@ def test_split_leaves_out_what_a_task_has_not_measured():
     frame = pd.DataFrame(
         {"r": ["a", "b", "b"], "x": [1, None, None], "y": [1, 0, None], "z": [None] * 3}
     )
-    with pytest.warns(UserWarning, match="as not measured: task `b` `x`\\."):
+    with pytest.warns(UserWarning, match="as not measured there: `x` in task `b`\\."):
         parts = split(frame, "r")
     # What is empty in all tasks is left for the reader of the columns to name.
     assert list(parts["a"].columns) == ["x", "y", "z"] and list(parts["b"].columns) == ["y", "z"]

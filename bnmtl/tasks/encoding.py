@@ -163,10 +163,12 @@ def _without_empty_columns(frames):
     lacking = {name: own & ~nowhere for name, own in empty.items() if (own & ~nowhere).any()}
     if lacking:
         parts = (
-            f"task `{name}` {listed([str(c) for c in frames[name].columns[own]])}"
+            f"{listed([str(c) for c in frames[name].columns[own]])} in task `{name}`"
             for name, own in lacking.items()
         )
-        warn(f"Columns without a value are taken as not measured: {'; '.join(parts)}.")
+        warn(
+            f"Columns without any value in a task are treated as not measured there: {'; '.join(parts)}."
+        )
     return {
         name: frame.loc[:, ~lacking[name]] if name in lacking else frame
         for name, frame in frames.items()
