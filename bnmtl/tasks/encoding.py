@@ -167,7 +167,8 @@ def _without_empty_columns(frames):
             for name, own in lacking.items()
         )
         warn(
-            f"Columns without any value in a task are treated as not measured there: {'; '.join(parts)}."
+            "Columns without any value in a task are treated as not measured there: "
+            f"{'; '.join(parts)}."
         )
     return {
         name: frame.loc[:, ~lacking[name]] if name in lacking else frame
