@@ -157,7 +157,8 @@ def unless_few(holds, ours, other):
 
 def by_trial(lines, column, value):
     """A table of one measure, trials by the values of a column; nan where one is missing."""
-    return lines.pivot_table(index="trial", columns=column, values=value)
+    measured = lines.dropna(subset=value)
+    return measured.groupby(["trial", column])[value].mean().unstack()
 
 
 def exploded(lines, lists):

@@ -109,7 +109,7 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None):
             "had one; raise it."
         ]
     if not n_arcs:
-        return [f"{NOTHING}: no arc was learned. {_MORE}"]
+        return [f"{NOTHING}: no arc was learned. {_MORE}", *_gain_of_tables(record)]
     if record is None:
         return ["No rows were held out, so what the arcs are worth is not known."]
     if record.get("ended_by"):
@@ -136,6 +136,17 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None):
             "(`bnmtl relate` compares them).",
         ]
     return [first, f"It is unclear whether learning together helped: {size}. {_MORE}"]
+
+
+def _gain_of_tables(record):
+    """A sentence where tables in common are worth something without arcs, too; in a list."""
+    if record is None or record.get("ended_by") or not record.get("shares_tables"):
+        return []
+    difference, error = record["differences"].get("together - alone", (0.0, 0.0))
+    if difference <= max(_SURE * error, _ROUNDING):
+        return []
+    size = value(difference, error)
+    return [f"Tables in common helped all the same: {size} nats a row against each task alone."]
 
 
 def value(difference, error, signed=True):

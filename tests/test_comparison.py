@@ -105,6 +105,7 @@ def test_together_is_learned_without_the_fold():
     assert np.mean(agreeing) >= 0.5
 
 
+@pytest.mark.slow_without_jit
 def test_the_other_folds_choose_the_penalty():
     tasks = related()
     learner = MultitaskLearnerCV(penalties=[0, 0.9, 0.9999], cv=4, table_sharing=None, **AUTO)
@@ -248,6 +249,19 @@ def test_sentences(held_out, n_arcs, words):
     found = gains.sentences(held_out, n_arcs)
     assert words in " ".join(found)
     assert ("Nothing was found" in " ".join(found)) == words.startswith("Nothing")
+
+
+def test_tables_that_help_without_arcs_are_told_of():
+    shared = {**record([0.0, 0.0], [0.4, 0.1]), "shares_tables": True}
+    first, second = gains.sentences(shared, 0)
+    assert first.startswith("Nothing was found: no arc was learned.")
+    assert second == (
+        "Tables in common helped all the same: +0.40 ± 0.10 nats a row against each task alone."
+    )
+    too_little = record([0.0, 0.0], [0.15, 0.1])
+    for other in ({**shared, "shares_tables": False}, {**shared, **too_little}):
+        assert gains.sentences(other, 0) == [first]
+    assert gains.sentences({**shared, "ended_by": ["time_limit"]}, 0) == [first]
 
 
 @pytest.mark.parametrize(

@@ -257,6 +257,22 @@ def test_a_learner_with_its_own_graphs_is_as_it_was(several):
     assert not learner.arcs_.empty
 
 
+@pytest.mark.parametrize("table_sharing", [None, "auto"])
+def test_one_structure_pays_its_prior_once(table_sharing):
+    tasks = [frame(seed) for seed in range(3)]
+    settings = {**CLIMB, "score": None, "parameter_sample_size": "auto"}
+    learner = bnmtl.IdenticalLearner(**settings, table_sharing=table_sharing).fit(tasks)
+    assert learner.graph_.edges
+    same = with_graphs(learner, learner.configuration_)
+    assert same.score_ == pytest.approx(learner.score_)
+    assert same.task_scores_.equals(learner.task_scores_)
+    empty = with_graphs(learner, {})
+    assert not empty.graph_.edges and -np.inf < empty.score_ < learner.score_
+    # One structure that the first task has not.
+    others = dict(list(learner.configuration_.items())[1:])
+    assert with_graphs(learner, others).score_ == -np.inf
+
+
 @pytest.mark.filterwarnings("ignore:Families of more than")
 def test_consensus_makes_no_family_that_the_learner_would_not():
     learner = bnmtl.SingleTaskLearner(**CLIMB, max_parents=2).fit(frame(0))

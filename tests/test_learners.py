@@ -46,7 +46,7 @@ LEARNERS = [
     PooledLearner(**QUICK),
     MultitaskLearner(PairedPrior(0.99), table_sharing=None, **QUICK),
     MultitaskLearner(EditPrior(0.9), table_sharing=None, **QUICK),
-    MultitaskLearnerCV(penalties=[0, 0.9, 1], table_sharing=None, **QUICK),
+    MultitaskLearnerCV(penalties=[0, 0.9, 1], cv=3, table_sharing=None, **QUICK),
     SingleTaskLearner(**CLIMBS),
     MultitaskLearner(PairedPrior(0.99), table_sharing=None, **CLIMBS),
     MultitaskLearner(PairedPrior(0.99), table_sharing=None, **QUICK | {"search": "exact"}),

@@ -18,6 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 IMPORTS = {"bnmtl", "numpy", "pandas", "pathlib", "tempfile"}
 MOST_LINES, MOST_WORDS = 12, 40  # of a cell of code, of a sentence
+# What tests need not do as often: text of a first cell, and what stands there instead.
+LESS_OFTEN = {"04_a_simulation_study": ("200, 5)", "200, 2)")}
 # Words that promise, wave hands, or claim what no observation shows.
 EMPTY_WORDS = r"simply|obviously|clearly|powerful|seamless\w*|leverag\w*|utili[sz]\w*|proves"
 
@@ -165,6 +167,10 @@ def test_they_run_without_a_complaint(path, tmp_path, monkeypatch, compiled):
     folder = tmp_path / "work"
     folder.mkdir()
     notebook = read(path)
+    often, less_often = LESS_OFTEN.get(path.stem, ("", ""))
+    first = code_cells(notebook)[0]
+    assert often in first.source
+    first.source = first.source.replace(often, less_often)
     resources = {"metadata": {"path": str(folder)}}
     NotebookClient(notebook, timeout=180, kernel_name="python3", resources=resources).execute()
     for cell in code_cells(notebook):

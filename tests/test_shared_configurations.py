@@ -426,8 +426,7 @@ def test_the_graphs_that_were_found_score_what_they_did(kind):
     assert again.borrowed_.equals(learner.borrowed_)
     fewer = {name: graph for name, graph in learner.configuration_.items() if name != "task1"}
     assert with_graphs(learner, fewer).score_ < again.score_
-    if kind is MultitaskLearner:
-        assert again.score_ == pytest.approx(learner.score_, abs=1e-8)
+    assert again.score_ == pytest.approx(learner.score_, abs=1e-8)
 
 
 @pytest.mark.parametrize("kind", LEARNERS)

@@ -8,14 +8,16 @@ import networkx as nx
 import numpy as np
 from sklearn.base import clone
 
-from bnmtl.graphs import adjacency
-from bnmtl.learners.apart import SingleTaskLearner
+from bnmtl.graphs import adjacency, from_adjacency
+from bnmtl.learners.apart import IdenticalLearner, SingleTaskLearner
 from bnmtl.learners.multitask import MultitaskLearner
 from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.priors.coupling import CouplingPrior
 from bnmtl.progress import Reporter
 from bnmtl.search.constraints import is_by_task
 from bnmtl.search.multitask import Solution
+from bnmtl.search.one_graph import score_identical
+from bnmtl.search.problem import JointProblem
 from bnmtl.search.shared_multitask import search_over
 
 __all__ = [
@@ -122,7 +124,7 @@ def with_graphs(learner, configuration):
 
     Parameters
     ----------
-    learner : Learner
+    learner : SingleTaskLearner, IdenticalLearner or MultitaskLearner
         Fitted; it stays as it is.
     configuration : mapping task -> networkx.DiGraph
         DAGs over the variables of each task; a task that is left out has no arcs.
@@ -146,17 +148,20 @@ def with_graphs(learner, configuration):
         search = search_over(problems, other._effort(), Reporter(False))
         given = Solution(matrices, 0.0, [], "given", {})
         scored = search.scored(prior, given, problems)
-        other._publish(tasks, problems, matrices, scored.score, scored.task_scores)
-        return other
-    pairs = zip(problems, matrices, strict=True)
-    scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
-    total = sum(scores)
-    if learner.scores_together(tasks):
-        search = search_over(problems, other._effort(), Reporter(False))
+        score, task_scores = scored.score, scored.task_scores
+    elif isinstance(learner, IdenticalLearner):
+        joint = JointProblem(problems)
+        common = joint.spread(matrices).any(axis=0)
+        score, task_scores = score_identical(joint, common)
+        cut = (joint.restrict(s, common) for s in range(len(problems)))
+        if not all(map(np.array_equal, cut, matrices)):
+            score = -np.inf
+        other.graph_ = from_adjacency(common, joint.variables)
+    else:
         pairs = zip(problems, matrices, strict=True)
-        total -= sum(problem.scores.score(matrix) for problem, matrix in pairs)
-        total += search.evidence(matrices)
-    other._publish(tasks, problems, matrices, total, scores)
+        task_scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
+        score = sum(task_scores)
+    other._publish(tasks, problems, matrices, score, task_scores)
     return other
 
 

@@ -11,7 +11,14 @@ from bnmtl.search.settling import settle
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.seeding import generator
 
-__all__ = ["search_common", "search_graph", "search_identical", "search_task", "search_tasks"]
+__all__ = [
+    "score_identical",
+    "search_common",
+    "search_graph",
+    "search_identical",
+    "search_task",
+    "search_tasks",
+]
 
 
 def search_graph(state, effort, name, report):
@@ -107,13 +114,18 @@ def search_identical(joint, matrix, effort, report):
     best = search_common(joint, matrix, effort.share(0.5) if shares else effort, report, False)
     if shares:
         best = search_common(joint, best, effort, report, True)
+    return best, *score_identical(joint, best)
+
+
+def score_identical(joint, matrix):
+    """What a single graph scores: ``score`` and ``task_scores`` as in `search_identical`."""
     scores, _, terms = joint.identical()
-    own = [joint.restrict(s, best) for s in range(len(joint.tasks))]
-    priors = [float(np.where(best, *share).sum()) for share in terms]
+    own = [joint.restrict(s, matrix) for s in range(len(joint.tasks))]
+    priors = [float(np.where(matrix, *share).sum()) for share in terms]
     pairs = zip(joint.tasks, own, priors, strict=True)
-    task_scores = [task.scores.score(matrix) + prior for task, matrix, prior in pairs]
-    total = scores.score(best) + sum(priors) if shares else sum(task_scores)
-    return best, total, task_scores
+    task_scores = [task.scores.score(cut) + prior for task, cut, prior in pairs]
+    total = scores.score(matrix) + sum(priors) if joint.shares_tables else sum(task_scores)
+    return total, task_scores
 
 
 def search_common(joint, matrix, effort, report, shares_tables):
