@@ -121,6 +121,18 @@ def test_signs_meet_neither_boxes_nor_each_other(name):
     assert_readable(plotting.dags(network, signs=table))
 
 
+def test_a_note_stands_in_bold_in_the_place_of_what_is_shared():
+    tasks = {"1": graph("ab", "bc"), "2": graph("bc", nodes="abc")}
+    assert "2 arcs: 1 in all, 1 only here" in texts(plotting.dags(tasks))
+    figure = plotting.dags(tasks, note="Nothing was found.")
+    assert_readable(figure)
+    assert "2 arcs" in texts(figure) and not any("in all," in text for text in texts(figure))
+    weights = {
+        text.get_text(): text.get_fontweight() for axes in figure.axes for text in axes.texts
+    }
+    assert weights["Nothing was found."] == "bold" and weights["2 arcs"] != "bold"
+
+
 def test_arcs_that_only_one_task_could_have_are_neutral():
     tasks = {"1": graph("ab", "bc", "ac"), "2": graph("bc", nodes="bc"), "3": graph(nodes="abc")}
     tasks["3"].nodes["a"]["constant"] = True

@@ -419,6 +419,20 @@ def test_a_family_that_is_too_large_stays_where_it_is_required():
 
 
 @pytest.mark.slow_without_jit
+@pytest.mark.parametrize(
+    "settings, starts",
+    [
+        ({"search": "hill-climbing", "restarts": 0}, {"own tables"}),
+        ({"search": "hill-climbing", "restarts": 1}, {"own tables", "identical"}),
+        ({"search": "orders"}, {"own tables", "identical"}),
+        ({"search": "hill-climbing", "restarts": 0, "start": "identical"}, {"identical"}),
+    ],
+)
+def test_a_search_that_climbs_once_has_one_start(settings, starts):
+    assert set(learner_of(**settings).fit(ASIA).start_scores_) == starts
+
+
+@pytest.mark.slow_without_jit
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_the_graphs_that_were_found_score_what_they_did(kind):
     learner = learner_of(kind).fit(ASIA)
