@@ -14,6 +14,7 @@ from bnmtl.metrics.prediction import brier_score, calibration_error, cross_entro
 
 KINDS = {"arc": "arcs", "edge": "edges"}
 METHODS = {"single": "alone", "together": "together", "shared": "together, tables shared"}
+TOGETHER = ("together", "shared")
 # Of "0.8"; beyond the ends the bins of the table.
 BINS = ((0.05, 0.15), (0.25, 0.35), (0.45, 0.55), (0.65, 0.75), (0.75, 0.85), (0.85, 0.95), (1, 1))
 CALIBRATORS = {"Platt": PlattCalibrator(), "isotonic": IsotonicCalibrator()}
@@ -212,9 +213,13 @@ def _claims(lines):
             yield from _lowered(own, kind, stage)
     for kind in KINDS:
         own = found[found["kind"] == kind]
-        yield from _together(own, kind, "before", "calibration", "are calibrated better", False)
-        yield from _together(own, kind, "before", "area", "rank pairs better", True)
-        yield from _together(own, kind, "isotonic", "brier", "have a lower Brier score", False)
+        for method in TOGETHER:
+            for stage, name, title, more in (
+                ("before", "calibration", "are calibrated better", False),
+                ("before", "area", "rank pairs better", True),
+                ("isotonic", "brier", "have a lower Brier score", False),
+            ):
+                yield from _together(own, kind, method, stage, name, title, more)
 
 
 def _lowered(found, kind, stage):
@@ -237,20 +242,21 @@ def _lowered(found, kind, stage):
     )
 
 
-def _together(found, kind, stage, name, title, more):
+def _together(found, kind, method, stage, name, title, more):
     """Whether confidences learned together are better than those learned alone."""
     own = found[found["stage"] == stage]
     wide = own.pivot_table(index=["problem", "without"], columns="method", values=name)
-    if not {"single", "together"} <= set(wide):
+    if not {"single", method} <= set(wide):
         return
-    gain = (wide["together"] - wide["single"]).dropna() * (1 if more else -1)
+    wide = wide.dropna(subset=["single", method])
+    gain = (wide[method] - wide["single"]) * (1 if more else -1)
     by_problem = {problem: own.droplevel(0) for problem, own in gain.groupby("problem")}
     yield (
-        f"confidences of {KINDS[kind]} learned together {title} {WHEN[stage]}",
+        f"confidences of {KINDS[kind]} learned {METHODS[method]} {title} {WHEN[stage]}",
         "our own",
         ", ".join(
             f"{problem} {wide.loc[(problem, WHOLE), 'single']:.4f} alone, "
-            f"{wide.loc[(problem, WHOLE), 'together']:.4f} together, better by "
+            f"{wide.loc[(problem, WHOLE), method]:.4f} together, better by "
             f"{with_error(own, 1, 4)}"
             for problem, own in by_problem.items()
         ),
@@ -269,7 +275,7 @@ def _counted(gains, above, below):
 
 
 def draw(lines):
-    """Shares of true pairs by confidence, alone and together; below, calibrated by isotonic."""
+    """Shares of true pairs by confidence, by method; below, calibrated by isotonic."""
     from matplotlib.figure import Figure
 
     problems = sorted(set(lines["problem"]))
@@ -280,7 +286,7 @@ def draw(lines):
         above.set_title(f"{problem},\n{KINDS[kind]}", fontsize=8)
         for axes in (above, below):
             axes.plot([0, 1], [0, 1], "--", color="gray", linewidth=0.6)
-        for method, marker in (("single", "o"), ("together", "s")):
+        for method, marker in (("single", "o"), ("together", "s"), ("shared", "^")):
             own = lines[(lines["problem"] == problem) & (lines["method"] == method)]
             if not len(own):
                 continue

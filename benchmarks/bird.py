@@ -13,8 +13,9 @@ import os
 import numpy as np
 from sklearn.base import clone
 
-from benchmarks import alone, study
+from benchmarks import alone, by_default, study
 from benchmarks.bird_tables import (
+    BY_DEFAULT,
     GROUPED,
     INDIRECT,
     INDIRECT_ROWS,
@@ -34,6 +35,7 @@ from bnmtl import (
     PairedPrior,
     SingleTaskLearner,
 )
+from bnmtl.held_out import by_learner
 from bnmtl.search.effort import Effort
 from bnmtl.search.path import greedy_path
 from bnmtl.tasks import encode
@@ -82,6 +84,14 @@ def _sparse(tasks, seed):
     return graphs, {"probability": probability}
 
 
+def _by_default(method, tasks, seed):
+    """Graphs, and the learner that makes their tables, of users who choose nothing."""
+    if method == "empty, defaults":
+        return alone.empty(tasks), SingleTaskLearner()
+    learner = by_default.LEARNERS[method](seed).fit(tasks)
+    return learner.configuration_, learner
+
+
 def plan(quick, trials=None):
     """All cases, few rows first; the quick one learns 100 sites of every region alone."""
     if quick:
@@ -96,10 +106,11 @@ def plan(quick, trials=None):
 
 def _wanted(name, rows):
     if name in SAME_REGIONS:
-        return [*LEARNED, *ALONE]
+        return [*LEARNED, *ALONE, *BY_DEFAULT]
     wanted = [
         *LEARNED,
         *ALONE,
+        *BY_DEFAULT,
         *(itertools.chain(CURVES, GROUPED) if rows <= MOST_ROWS[name] else ()),
     ]
     return [*wanted, INDIRECT] if rows == INDIRECT_ROWS else wanted
@@ -122,11 +133,16 @@ class Birds:
 
     def __init__(self, problem, rows, trial):
         train, test = train_and_test(bird_tasks(problem), rows, trial)
-        self.train, test = encode(train), encode(test)
-        self._held_out = held_out_of(self.train, test)
+        self.train, self._test = encode(train), encode(test)
+        self._held_out = held_out_of(self.train, self._test)
 
-    def judged(self, graphs):
-        """Mean log-likelihood of a test site, one value a region, in nats."""
+    def judged(self, graphs, learner=None):
+        """Mean log-likelihood of a test site, one value a region, in nats.
+
+        Tables are those of the thesis, or those that a learner makes.
+        """
+        if learner is not None:
+            return by_learner(learner, self.train, self._test).means(graphs)
         return {name: self._held_out[name].mean(graph) for name, graph in graphs.items()}
 
 
@@ -144,6 +160,9 @@ def measure(problem, rows, trial, wanted):
         elif method in ALONE:
             graphs, told = ALONE[method](birds.train, trial)
             lines[method] = {**_line(birds.judged(graphs)), **told}
+        elif method in BY_DEFAULT:
+            graphs, learner = _by_default(method, birds.train, trial)
+            lines[method] = _line(birds.judged(graphs, learner))
         elif method in CURVES:
             lines[method] = _curve(birds, CURVES[method], trial)
     if set(wanted) & {*GROUPED, INDIRECT}:

@@ -18,6 +18,9 @@ from benchmarks.summary import by_trial, claims_table, markdown, mean_and_error
 LEARNED = ("single", "identical", "multitask", "multitask folds")
 # What shares nothing either, and is told beside learning alone by BDeu.
 ALONE = ("empty", "single, BIC", "single, sparse")
+# What users get who choose nothing, with the tables that they get.
+TOGETHER = "together, tables shared"
+BY_DEFAULT = ("empty, defaults", "alone, defaults", TOGETHER)
 CURVES = ("Paired/Double", "Paired/Single", "Edit")
 GROUPED = (
     "all tasks",
@@ -107,7 +110,7 @@ def _gained(lines):
         alone = own[own["method"] == "single"].groupby("rows")["nats"]
         row = {"problem": problem, "method": "single, nats a site"}
         found.append(row | {n: mean_and_error(values) for n, values in alone})
-        for method in (*ALONE, *LEARNED[1:], *GROUPED):
+        for method in (*ALONE, *LEARNED[1:], *BY_DEFAULT, *GROUPED):
             texts = {n: gain_text(gain) for n, gain in gains(lines, problem, method).items()}
             if texts:
                 found.append({"problem": problem, "method": method} | texts)
@@ -158,16 +161,17 @@ def _claims(lines):
 
 def _beside_alone(lines, problem):
     """Whether learning together is better than what shares nothing and has fewer arcs."""
-    for method in ("multitask", "multitask folds"):
-        for other in ALONE:
-            own = gains(lines, problem, method, other)
-            if own:
-                yield (
-                    f"{problem}: {method} above {other}",
-                    "our own",
-                    ", ".join(f"{n}: {gain_text(gain)}" for n, gain in own.items()),
-                    _at_sizes(own),
-                )
+    pairs = [*itertools.product(("multitask", "multitask folds"), ALONE)]
+    pairs += [(TOGETHER, other) for other in (*BY_DEFAULT[:-1], "single, sparse")]
+    for method, other in pairs:
+        own = gains(lines, problem, method, other)
+        if own:
+            yield (
+                f"{problem}: {method} above {other}",
+                "our own",
+                ", ".join(f"{n}: {gain_text(gain)}" for n, gain in own.items()),
+                _at_sizes(own),
+            )
 
 
 def _at_sizes(own):
@@ -293,7 +297,7 @@ def draw(lines):
     grid = figure.subplots(len(present), 5, squeeze=False)
     for row, problem in zip(grid, present, strict=True):
         _draw_curves(row[0], lines, problem)
-        _draw_gains(row[1], lines, present[problem], (*ALONE, *LEARNED[1:]), "single")
+        _draw_gains(row[1], lines, present[problem], (*ALONE, *LEARNED[1:], *BY_DEFAULT), "single")
         row[1].set_yscale("symlog", linthresh=0.1)
         n_regions = len(PROBLEMS[present[problem]].regions)
         row[1].set_title(f"learners, the same {n_regions} regions", fontsize=9)
