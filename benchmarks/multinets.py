@@ -1,17 +1,25 @@
 """Whether multi-nets whose classes are learned together predict better (thesis, section 2.5).
 
-Run `python -m benchmarks.multinets --data FOLDER` (two hours on two cores; it takes pyAgrum, which
+Run `python -m benchmarks.multinets --data FOLDER` (hours on two cores; it takes pyAgrum, which
 `pip install -e ".[bench]"` brings). The data are no part of the project: see `benchmarks/uci.py`.
 Rows to learn from are a share of every class, two of each at least; all others are predicted.
 Numbers are cut into five bins by the rows to learn from, and missing values are a state. Every
 method is measured with tables of one smoothing and with one of its own, which some of the rows to
-learn from choose: see `benchmarks/multinets_learners.py`.
+learn from choose, and those that are ours with their defaults: see
+`benchmarks/multinets_learners.py`.
 """
 
 import numpy as np
 
 from benchmarks import study, uci
-from benchmarks.multinets_learners import CHOSEN, FIXED_SIZE, cross_entropy, learned, methods
+from benchmarks.multinets_learners import (
+    CHOSEN,
+    DEFAULTS,
+    FIXED_SIZE,
+    cross_entropy,
+    learned,
+    methods,
+)
 from benchmarks.multinets_tables import draw, tables
 from benchmarks.peers import require
 from bnmtl.seeding import generator
@@ -27,8 +35,7 @@ N_TRIALS = 10
 TABLES = ("vowel", "segment", "soybean", "kr-vs-kp", "pendigits", "vote")
 SHARES = (0.2, 0.5)
 QUICK = "wine"
-# Add DEFAULTS to have the learners' defaults measured, too.
-ENDINGS = (FIXED_SIZE, CHOSEN)
+ENDINGS = (FIXED_SIZE, CHOSEN, DEFAULTS)
 
 
 def plan(quick, trials=None):

@@ -7,7 +7,13 @@ from scipy.special import logsumexp
 from sklearn.naive_bayes import CategoricalNB
 
 from benchmarks.variants import N_FOLDS, SAMPLE_SIZE, THESIS
-from bnmtl import BayesNet, IdenticalLearner, MultitaskLearnerCV, SingleTaskLearner
+from bnmtl import (
+    BayesNet,
+    IdenticalLearner,
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    SingleTaskLearner,
+)
 from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
 from bnmtl.seeding import generator
 
@@ -143,17 +149,18 @@ class NetsOfOneStructure(Nets):
     """The same graph for all classes."""
 
     def _learner(self, y, settings):
-        return IdenticalLearner(**{**settings, "table_sharing": None})
+        return IdenticalLearner(**settings, **({"table_sharing": None} if settings else {}))
 
 
 class NetsTogether(Nets):
-    """Graphs learned together at the penalty that cross-validation chooses."""
+    """Graphs learned together: at the penalty that cross-validation chooses, or by default."""
 
     def _learner(self, y, settings):
+        if not settings:
+            return MultitaskLearner()
         # As many folds as the rarest class has rows.
         folds = int(min(N_FOLDS, *np.unique(y, return_counts=True)[1]))
-        parameters = {**settings, "table_sharing": None}
-        return MultitaskLearnerCV(**parameters, **({"cv": folds} if settings else {}))
+        return MultitaskLearnerCV(**settings, table_sharing=None, cv=folds)
 
 
 KINDS = {
@@ -165,7 +172,8 @@ KINDS = {
     "nets together": NetsTogether,
 }
 # What is added to a kind's name: nothing where settings are those of the thesis and the smoothing
-# is 1; the same, the smoothing chosen on held-out rows; the learners' defaults, tables included.
+# is 1; the same, the smoothing chosen on held-out rows; the learners' defaults, with the tables that
+# they make.
 FIXED_SIZE, CHOSEN, DEFAULTS = "", ", smoothing chosen", ", defaults"
 HAVE_DEFAULTS = ("one network", "nets apart", "nets of one structure", "nets together")
 
