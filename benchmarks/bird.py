@@ -17,8 +17,8 @@ from benchmarks import alone, by_default, study
 from benchmarks.bird_tables import (
     BY_DEFAULT,
     GROUPED,
-    INDIRECT,
-    INDIRECT_ROWS,
+    OTHER_ORDER_ROWS,
+    OTHER_ORDERS,
     SAME_REGIONS,
     draw,
     tables,
@@ -113,7 +113,7 @@ def _wanted(name, rows):
         *BY_DEFAULT,
         *(itertools.chain(CURVES, GROUPED) if rows <= MOST_ROWS[name] else ()),
     ]
-    return [*wanted, INDIRECT] if rows == INDIRECT_ROWS else wanted
+    return [*wanted, *OTHER_ORDERS] if rows == OTHER_ORDER_ROWS else wanted
 
 
 def check_needs(cases, lines):
@@ -165,14 +165,16 @@ def measure(problem, rows, trial, wanted):
             lines[method] = _line(birds.judged(graphs, learner))
         elif method in CURVES:
             lines[method] = _curve(birds, CURVES[method], trial)
-    if set(wanted) & {*GROUPED, INDIRECT}:
+    if set(wanted) & {*GROUPED, *OTHER_ORDERS}:
         groupings = Groupings(birds.train, "S", trial)
         if set(wanted) & set(GROUPED):
             found = _grouped(birds, groupings)
             lines.update({method: found[method] for method in wanted if method in GROUPED})
-        if INDIRECT in wanted:
-            lines[INDIRECT], _ = _selected(birds, groupings, groupings.losses)
-    return {method: {**line, "data": fingerprint()} for method, line in lines.items()}
+        for method in filter(OTHER_ORDERS.__contains__, wanted):
+            is_indirect = OTHER_ORDERS[method] == "indirect"
+            table = groupings.losses if is_indirect else groupings.differing
+            lines[method], _ = _selected(birds, groupings, table)
+    return {method: {**lines[method], "data": fingerprint()} for method in wanted}
 
 
 def _line(by_region):

@@ -30,8 +30,9 @@ GROUPED = (
     "optimal clusters",
     "task penalties",
 )
-# Selection in the order of the indirect measure, at one number of rows.
-INDIRECT, INDIRECT_ROWS = "selection, indirect", 200
+# Selection in the order of other measures of relatedness, at one number of rows.
+OTHER_ORDERS = {"selection, indirect": "indirect", "selection, tables": "tables'"}
+OTHER_ORDER_ROWS = 200
 # Problems of the regions that another problem is left with where sites are many.
 SAME_REGIONS = {"BIRD-SITES-4": "BIRD-SITES", "BIRD-SPECIES-3": "BIRD-SPECIES"}
 # Share of the splits in which a difference must have the same sign to count.
@@ -226,16 +227,17 @@ def _numbers(lines, problem):
             gain_text(better),
             "by construction",
         )
-    for rows, curve in numbers(lines, problem, INDIRECT, "curves").items():
-        between = list(range(1, curve.shape[1] - 1))
-        apart = (curve[between].mean(axis=1) - direct[rows][between].mean(axis=1)).dropna()
-        yield (
-            f"{problem}, {rows} sites: the indirect order is as good as the direct one",
-            "similar",
-            f"{gain_text(apart)}, where the direct order gains "
-            f"{direct[rows][between].to_numpy().mean():.2f}",
-            not is_sure(apart) and not is_sure(-apart),
-        )
+    for method, name in OTHER_ORDERS.items():
+        for rows, curve in numbers(lines, problem, method, "curves").items():
+            between = list(range(1, curve.shape[1] - 1))
+            apart = (curve[between].mean(axis=1) - direct[rows][between].mean(axis=1)).dropna()
+            yield (
+                f"{problem}, {rows} sites: the {name} order is as good as the direct one",
+                "similar" if name == "indirect" else "our own",
+                f"{gain_text(apart)}, where the direct order gains "
+                f"{direct[rows][between].to_numpy().mean():.2f}",
+                not is_sure(apart) and not is_sure(-apart),
+            )
 
 
 def _shape(rises, falls, first):
@@ -346,12 +348,12 @@ def _draw_gains(axes, lines, problem, methods, other):
 
 
 def _draw_numbers(axes, lines, problem):
-    for method, style in (("selection", "-"), (INDIRECT, "--")):
+    orders = {"selection": "direct", **OTHER_ORDERS}
+    for (method, which), style in zip(orders.items(), ("-", "--", ":"), strict=True):
         for column, marker in (("curves", "o"), ("optimal_curves", "^")):
             found = numbers(lines, problem, method, column)
-            if INDIRECT_ROWS in found:
-                curve = found[INDIRECT_ROWS]
-                which = "direct" if method == "selection" else "indirect"
+            if OTHER_ORDER_ROWS in found:
+                curve = found[OTHER_ORDER_ROWS]
                 penalty = ", optimal penalty" if column == "optimal_curves" else ""
                 axes.errorbar(
                     curve.columns,
@@ -362,7 +364,7 @@ def _draw_numbers(axes, lines, problem):
                     elinewidth=0.6,
                     label=f"{which}{penalty}",
                 )
-    axes.set_title(f"the nearest regions, {INDIRECT_ROWS} sites each", fontsize=9)
+    axes.set_title(f"the nearest regions, {OTHER_ORDER_ROWS} sites each", fontsize=9)
     axes.set_xlabel("other regions, the nearest first")
 
 

@@ -19,7 +19,8 @@ from benchmarks.variants import LEARNERS, N_FOLDS
 from bnmtl import MultitaskLearner, PairedPrior
 from bnmtl.held_out import held_out_rows, parted
 from bnmtl.penalty import EQUALLY_GOOD
-from bnmtl.relatedness import indirect, true
+from bnmtl.relatedness import indirect, shared, true
+from bnmtl.relatedness.measures import as_distances
 
 SHARE, AT_LEAST = 0.05, 10
 # Of the direct measure of relatedness.
@@ -67,8 +68,15 @@ class Groupings:
     @cached_property
     def losses(self):
         """The indirect measure, on the same rows."""
-        learner = MultitaskLearner(**LEARNERS[self._variant], random_state=self._trial)
-        return indirect(self._train, learner, cv=N_FOLDS)
+        return indirect(self._train, self._learner(), cv=N_FOLDS)
+
+    @cached_property
+    def differing(self):
+        """How probably tables differ, on the same rows."""
+        return as_distances(shared(self._train, self._learner()))
+
+    def _learner(self):
+        return MultitaskLearner(**LEARNERS[self._variant], random_state=self._trial)
 
     def by_number(self, principal, table):
         """Groups of the principal task with its nearest ones, by the number of others.

@@ -172,8 +172,7 @@ KINDS = {
     "nets together": NetsTogether,
 }
 # What is added to a kind's name: nothing where settings are those of the thesis and the smoothing
-# is 1; the same, the smoothing chosen on held-out rows; the learners' defaults, with the tables that
-# they make.
+# is 1; the same, the smoothing chosen on held-out rows; the learners' defaults and their tables.
 FIXED_SIZE, CHOSEN, DEFAULTS = "", ", smoothing chosen", ", defaults"
 HAVE_DEFAULTS = ("one network", "nets apart", "nets of one structure", "nets together")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bnmtl import SingleTaskLearner, problems
+from bnmtl import MultitaskLearner, SingleTaskLearner, problems
 from bnmtl.data.feederwatch import ATTRIBUTES, REGIONS
 from bnmtl.tasks import encode
 
@@ -218,7 +218,8 @@ def test_a_trial_is_measured_as_the_learners_would(monkeypatch):
     tasks = problems.sample(networks, 160, random_state=0)
     monkeypatch.setattr(bird, "bird_tasks", lambda name: tasks)
     monkeypatch.setattr(bird, "fingerprint", lambda: "these")
-    wanted = ["single", "multitask", "Paired/Double", *bird_tables.GROUPED, bird_tables.INDIRECT]
+    wanted = ["single", "multitask", "Paired/Double", *bird_tables.GROUPED]
+    wanted += [*bird_tables.BY_DEFAULT, *bird_tables.OTHER_ORDERS]
     lines = bird.measure("BIRD-SITES", 100, 0, wanted)
     assert list(lines) == wanted and {line["data"] for line in lines.values()} == {"these"}
     train, test = train_and_test(tasks, 100, 0)
@@ -229,6 +230,10 @@ def test_a_trial_is_measured_as_the_learners_would(monkeypatch):
     assert lines["single"]["nats"] == pytest.approx(
         np.mean(list(lines["single"]["regions"].values())), abs=1e-6
     )
+    learner = MultitaskLearner(random_state=0).fit(train)
+    for name, network in learner.networks_.items():
+        mean = network.log_likelihood(test[name]).mean()
+        assert lines[bird_tables.TOGETHER]["regions"][name] == pytest.approx(mean, abs=1e-6)
     # Nothing shared is single-task learning; the order of the penalties is that of the study.
     curve = lines["Paired/Double"]["curve"]
     assert len(curve) == len(EXPONENTS) and curve[0] == pytest.approx(lines["single"]["nats"])

@@ -102,7 +102,7 @@ def of_study(module, rng, wanted, case):
                 "regions": None,
                 "curve": [-abs(at - 5) + rng.normal(0, 0.1) for at in range(n)],
             }
-        if wanted in ("selection", bird_tables.INDIRECT):
+        if wanted in ("selection", *bird_tables.OTHER_ORDERS):
             line["number"] = 2.0
             line["curves"] = {name: [0.0, 2.0 + rng.normal(0, 0.1), 1.0] for name in regions}
             line["optimal_curves"] = {name: [0.0, 2.5, 2.0] for name in regions}
