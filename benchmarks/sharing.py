@@ -4,7 +4,8 @@ Run `python -m benchmarks.sharing` (a day on two cores; `--trials 1` for a first
 of the five problems and of the control; 250, 1000 and 4000 rows a task. "tables" says how alike the
 tables are: as the problem has them, or each row of a task's drawn from a Dirichlet around the true
 one, of so many imaginary rows ("similar 50", "similar 10"). "tables alone" has the graphs that are
-learned together without sharing, "score alone" the tables of each task by itself.
+learned together without sharing, "score alone" the tables of each task by itself. Both are learned
+at a penalty of 0.99, in some trials at others and at the one that its posterior chooses, too.
 """
 
 import time
@@ -14,12 +15,13 @@ import numpy as np
 from benchmarks import study
 from benchmarks.methods import means
 from benchmarks.related import CONTROL, FIVE, N_TASKS, Related, networks_of
-from benchmarks.sharing_tables import draw, more_pictures, tables
+from benchmarks.sharing_tables import CHOSEN, draw, more_pictures, tables
 from bnmtl import (
     BIC,
     BayesNet,
     IdenticalLearner,
     MultitaskLearner,
+    MultitaskLearnerCV,
     PairedPrior,
     PooledLearner,
     SingleTaskLearner,
@@ -56,12 +58,22 @@ APART = {
         PairedPrior(PENALTY), table_sharing=None, random_state=seed
     ),
 }
+
+
+def _at(penalty):
+    return lambda seed: MultitaskLearner(PairedPrior(penalty), random_state=seed)
+
+
 SHARED = {
-    "one structure, both": lambda seed: IdenticalLearner(table_sharing="auto", random_state=seed),
-    "both": lambda seed: MultitaskLearner(
-        PairedPrior(PENALTY), table_sharing="auto", random_state=seed
-    ),
+    "one structure, both": lambda seed: IdenticalLearner(random_state=seed),
+    "both": _at(PENALTY),
 }
+# Both at other penalties and at one that is chosen, in the first trials of 1000 rows.
+BY_PENALTY = {
+    **{f"both, penalty {penalty:g}": _at(penalty) for penalty in (0, 0.5, 0.9, 0.9999)},
+    CHOSEN: lambda seed: MultitaskLearnerCV(validation="posterior", random_state=seed),
+}
+N_BY_PENALTY = 5
 # Graphs of one method with the other kind of tables.
 OTHER_TABLES = {"tables alone": "together", "score alone": "both"}
 METHODS = (*APART, *SHARED, *OTHER_TABLES)
@@ -76,13 +88,18 @@ def plan(quick, trials=None):
     return [
         {
             **{"problem": problem, "tables": kind, "rows": n_rows, "trial": trial},
-            "wanted": list(METHODS),
+            "wanted": _wanted(kind, n_rows, trial),
         }
         for n_rows in ROWS
         for kind, problems in kinds
         for trial in range(min(trials or N_TRIALS, N_TRIALS))
         for problem in problems
     ]
+
+
+def _wanted(kind, n_rows, trial):
+    is_first = kind == SAME and n_rows == ROWS[0] and trial < N_BY_PENALTY
+    return [*METHODS, *(BY_PENALTY if is_first else ())]
 
 
 def measure(problem, tables, rows, trial, wanted):
@@ -96,9 +113,10 @@ def measure(problem, tables, rows, trial, wanted):
         source = OTHER_TABLES.get(method, method)
         began = time.perf_counter()
         if source not in fitted:
-            fitted[source] = (APART | SHARED)[source](trial).fit(related.tasks)
+            fitted[source] = (APART | SHARED | BY_PENALTY)[source](trial).fit(related.tasks)
         learner = fitted[source]
         found[method] = line_of(related, learner, method)
+        found[method]["chosen"] = getattr(learner, "penalty_", None)
         found[method]["seconds"] = round(time.perf_counter() - began, 2)
     if "both" in found:
         found["both"]["loss"] = loss(fitted["both"], related)

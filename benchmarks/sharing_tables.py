@@ -19,6 +19,7 @@ SHOWN = (
     "one structure, both",
     "both",
 )
+CHOSEN = "both, posterior"
 # How alike the tables are, of a problem whose tables are the same and of its twin.
 ALIKENESS = {
     "ALARM": ("as in the problem", "similar 50", "similar 10", "ALARM-IND"),
@@ -44,6 +45,7 @@ def tables(lines):
         "sharing_kl": markdown(_by_problem(lines, "kl")),
         "sharing_paired": markdown(_paired(lines)),
         "sharing_search": markdown(_search(lines)),
+        "sharing_penalties": markdown(_by_penalty(lines)),
     }
 
 
@@ -103,6 +105,25 @@ def _paired(lines):
                     text = difference_text(wide["both"], wide[rival])
                     row[f"{TITLES[measure]}, both less {rival}"] = text
         rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _by_penalty(lines):
+    """Edits and divergence of both by the penalty, over the trials that have all of them."""
+    rows = []
+    for case, own in _cases(lines):
+        own = own[own["method"].str.startswith("both")]
+        for measure in TITLES:
+            wide = by_trial(own, "method", measure)
+            if CHOSEN not in wide:
+                continue
+            wide = wide.dropna().rename(columns={"both": "both, penalty 0.99"})
+            names = sorted(wide.columns.drop(CHOSEN), key=lambda name: float(name.split()[-1]))
+            row = {"problem": case["problem"], "of": TITLES[measure], "trials": len(wide)}
+            for name in (*names, CHOSEN):
+                title = name.removeprefix("both, ")
+                row[title] = mean_and_error(wide[name], DIGITS[measure])
+            rows.append(row)
     return pd.DataFrame(rows)
 
 
