@@ -105,7 +105,6 @@ def test_together_is_learned_without_the_fold():
     assert np.mean(agreeing) >= 0.5
 
 
-@pytest.mark.slow_without_jit
 def test_the_other_folds_choose_the_penalty():
     tasks = related()
     learner = MultitaskLearnerCV(penalties=[0, 0.9, 0.9999], cv=4, table_sharing=None, **AUTO)

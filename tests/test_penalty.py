@@ -344,7 +344,6 @@ def by_hand(train, grid):
     return best
 
 
-@pytest.mark.slow_without_jit
 def test_by_default_every_row_is_held_out_once_in_ten_folds(monkeypatch):
     """The structures of a fold come from its own training rows; the result from all rows."""
     grid, rows = [0.5, 0.9, 0.999, 1], related()
