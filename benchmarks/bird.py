@@ -87,7 +87,7 @@ def _sparse(tasks, seed):
 def _by_default(method, tasks, seed):
     """Graphs, and the learner that makes their tables, of users who choose nothing."""
     if method == "empty, defaults":
-        return alone.empty(tasks), SingleTaskLearner()
+        return alone.empty(tasks), by_default.LEARNERS["alone, defaults"](seed)
     learner = by_default.LEARNERS[method](seed).fit(tasks)
     return learner.configuration_, learner
 

@@ -38,15 +38,16 @@ IN_SHORT = {
 
 def tables(lines):
     """Edits, SHD and divergence by method; what sharing gains trial by trial; what search loses."""
-    return {
+    made = {
         "sharing_in_short": markdown(_in_short(lines)),
         "sharing_edits": markdown(_by_problem(lines, "edits")),
         "sharing_shd": markdown(_by_problem(lines, "shd")),
         "sharing_kl": markdown(_by_problem(lines, "kl")),
         "sharing_paired": markdown(_paired(lines)),
         "sharing_search": markdown(_search(lines)),
-        "sharing_penalties": markdown(_by_penalty(lines)),
     }
+    by_penalty = _by_penalty(lines)
+    return made | ({"sharing_penalties": markdown(by_penalty)} if len(by_penalty) else {})
 
 
 def _cases(lines):

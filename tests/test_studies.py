@@ -137,7 +137,7 @@ def test_the_studies_have_their_sizes():
         "multitask J": 25,
     }
     assert len(pd.DataFrame(priors.plan(False)).explode("wanted")) == 5 * 20 * 4
-    assert len(pd.DataFrame(selection.plan(False)).explode("wanted")) == 5 * 10 * 8
+    assert len(pd.DataFrame(selection.plan(False)).explode("wanted")) == 5 * 10 * 9
     assert len(pd.DataFrame(task_number.plan(False)).explode("wanted")) == 2 * 20 * 3
     assert len(good_probabilities.plan(False)) == 8 * 5 * (10 + 2)
     assert len(calibrated_arcs.plan(False)) == 4 * 10 * 2
