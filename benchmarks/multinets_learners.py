@@ -157,7 +157,7 @@ class NetsTogether(Nets):
 
     def _learner(self, y, settings):
         if not settings:
-            return MultitaskLearner()
+            return MultitaskLearner(**settings)
         # As many folds as the rarest class has rows.
         folds = int(min(N_FOLDS, *np.unique(y, return_counts=True)[1]))
         return MultitaskLearnerCV(**settings, table_sharing=None, cv=folds)
