@@ -138,7 +138,10 @@ def _learned(wanted, tasks, trial):
 
 
 def _graphs(how, score, n_parents, tasks, trial, shares_tables):
-    """Graphs by task, of a variable expecting some parents; 0 is the graph without arcs."""
+    """Graphs by task, of a variable expecting some parents; 0 is the graph without arcs.
+
+    Tasks that share tables expect these parents of all of them together, as by default.
+    """
     if n_parents == 0:
         return {name: nx.empty_graph(task.variables, nx.DiGraph) for name, task in tasks.items()}
     settings = {
@@ -148,6 +151,8 @@ def _graphs(how, score, n_parents, tasks, trial, shares_tables):
     }
     if how == "alone":
         return SingleTaskLearner(**settings).fit(tasks).configuration_
+    if shares_tables:
+        settings["structure_prior"] = expecting(tasks, n_parents / len(tasks))
     settings["table_sharing"] = "auto" if shares_tables else None
     return MultitaskLearner(PairedPrior(PENALTY), **settings).fit(tasks).configuration_
 

@@ -153,8 +153,8 @@ class IdenticalLearner(Learner):
         varying = {v for task in tasks.values() for v in set(task.variables) - set(task.constant)}
         return dict.fromkeys(tasks, len(varying))
 
-    def _n_bound(self, tasks):
-        return len(tasks)
+    def _adds_up(self, tasks):
+        return True
 
     def _fit(self, tasks, effort, report):
         problems = self._problems(tasks, effort)

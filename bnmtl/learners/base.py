@@ -35,8 +35,9 @@ def common_parameters(start):
         Prior over each task's own graph. "auto" expects few arcs, so that columns that have
         nothing to do with each other get none: with `MixedDirichlet` a tenth of a parent for each
         variable that is not constant, with `BDeu`, `BDs` and `K2` one, with `BIC`, `AIC` and
-        `LogLikelihood` it is uniform, as None is; `IdenticalLearner` expects these parents of all
-        its tasks together. Tasks that a mapping leaves out get None.
+        `LogLikelihood` it is uniform, as None is. Where tasks share a graph or their tables, chance
+        adds up over them, so these parents are expected of all tasks together. Tasks that a mapping
+        leaves out get None.
     required, forbidden : collection of (parent, child), or mapping by task, default=()
         Arcs that must be there and arcs that must not. One collection for all tasks holds in each
         task that has both variables, neither of them constant there.
@@ -322,7 +323,8 @@ class Learner(BaseEstimator):
     def _structure_priors(self, tasks):
         """The structure prior of every task, by name; sparsity is judged by all of its rows."""
         score, whole = self.used_score(), self._all_rows(tasks)
-        n_tasks, sizes = self._n_bound(whole), self._n_varying(whole)
+        n_tasks = len(whole) if self._adds_up(whole) else 1
+        sizes = self._n_varying(whole)
         automatic = {name: auto_prior(score, n, n_tasks) for name, n in sizes.items()}
         return structure_priors(tasks, self.structure_prior, automatic)
 
@@ -330,9 +332,9 @@ class Learner(BaseEstimator):
         """Number of variables that may have arcs, for each task."""
         return {name: len(task.variables) - len(task.constant) for name, task in tasks.items()}
 
-    def _n_bound(self, tasks):
-        """Number of tasks that are bound to have the graph of a task, it included."""
-        return 1
+    def _adds_up(self, tasks):
+        """Whether what speaks for an arc by chance adds up over the tasks."""
+        return self.scores_together(tasks)
 
     def _constraints(self, tasks):
         """Constraints of every task, by name."""

@@ -25,8 +25,8 @@ def auto_prior(score, n_variables, n_tasks=1):
     score : Score
     n_variables : int
     n_tasks : int, default=1
-        That are bound to have the same graph. What speaks for an arc by chance adds up over them,
-        so their graph is expected to have so many times fewer arcs.
+        That have the same graph, or may have tables in common. What speaks for an arc by chance
+        adds up over them, so arcs are expected to be so many times fewer.
 
     Returns
     -------
