@@ -419,6 +419,17 @@ def test_a_family_that_is_too_large_stays_where_it_is_required():
 
 
 @pytest.mark.slow_without_jit
+def test_at_a_penalty_of_1_one_graph_scores_what_it_does_by_itself():
+    """The sparsity that is expected by default is the same, too."""
+    sachs = structures.load("sachs")
+    tasks = [sachs.sample(60, random_state=seed) for seed in range(3)]
+    one = learner_of(IdenticalLearner).fit(tasks)
+    several = learner_of(prior=PairedPrior(1)).fit(tasks)
+    assert with_graphs(several, one.configuration_).score_ == pytest.approx(one.score_, abs=1e-8)
+    assert several.arc_probability_.equals(one.arc_probability_)
+
+
+@pytest.mark.slow_without_jit
 @pytest.mark.parametrize(
     "settings, starts",
     [
