@@ -73,6 +73,16 @@ def test_alone_and_empty_are_learned_without_the_fold(settings):
             assert own["empty"].to_numpy() == pytest.approx(np.asarray(empty))
 
 
+def test_alone_is_the_same_whatever_it_is_compared_with():
+    """Tasks that share tables expect fewer arcs together; each of them by itself does not."""
+    tasks = related()
+    expected = compare(SingleTaskLearner(**AUTO), tasks, cv=3)
+    for kind in (MultitaskLearner, MultitaskLearnerCV):
+        scored = compare(kind(**AUTO), tasks, cv=3)
+        pd.testing.assert_series_equal(scored["alone"], expected["alone"])
+    assert (expected["alone"] != expected["empty"]).any()
+
+
 def test_every_row_is_held_out_once_and_small_tasks_one_row_at_a_time():
     tasks = related()
     tasks["task2"] = tasks["task2"].iloc[:4]

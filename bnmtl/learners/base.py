@@ -320,10 +320,13 @@ class Learner(BaseEstimator):
         """Concentrations of partitions that the score is to take, none for tables of their own."""
         return PARTITIONS if self.scores_together(tasks) else ()
 
-    def _structure_priors(self, tasks):
-        """The structure prior of every task, by name; sparsity is judged by all of its rows."""
+    def _structure_priors(self, tasks, alone=False):
+        """The structure prior of every task, by name; sparsity is judged by all of its rows.
+
+        With ``alone`` it is the one that a task has when it is learned by itself.
+        """
         score, whole = self.used_score(), self._all_rows(tasks)
-        n_tasks = len(whole) if self._adds_up(whole) else 1
+        n_tasks = len(whole) if self._adds_up(whole) and not alone else 1
         sizes = self._n_varying(whole)
         automatic = {name: auto_prior(score, n, n_tasks) for name, n in sizes.items()}
         return structure_priors(tasks, self.structure_prior, automatic)
@@ -358,6 +361,7 @@ class Learner(BaseEstimator):
             self.used_score(),
             constraints,
             self._structure_priors(tasks),
+            self._structure_priors(tasks, alone=True),
             cache_size=self.cache_size,
             max_cells=self.max_cells,
             partitions=self._partitions(tasks),

@@ -1,7 +1,7 @@
 """What is searched: one task's score, prior and constraints, and several tasks on one index."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -33,6 +33,8 @@ class TaskProblem:
         Log structure prior of each ordered pair: arc present, arc absent.
     rows : bytes
         A hash of the task's rows.
+    own_terms : pair of float arrays of shape (n, n)
+        As ``arc_terms``, where the task is learned by itself.
     """
 
     name: str
@@ -42,26 +44,29 @@ class TaskProblem:
     constraints: Constraints
     arc_terms: tuple
     rows: bytes
+    own_terms: tuple
 
     @classmethod
-    def of(cls, task, scores, constraints, structure_prior=None):
-        """The problem of a task under a bound score and a structure prior (None is uniform).
+    def of(cls, task, scores, constraints, structure_prior, own_prior):
+        """The problem of a task under a bound score and structure priors (None is uniform).
 
         The constraints may be of more rows: arcs of what is constant in these are left out of the
         search, the required ones excepted.
         """
         active = active_variables(task)
-        constraints = constraints.among(active)
-        n = len(active)
-        present = absent = np.zeros((n, n))
-        if structure_prior is not None:
-            part = np.outer(active, active)
-            present, absent = (part * terms for terms in structure_prior.arc_terms(task.variables))
-        rows = hashlib.blake2b(task.codes.tobytes(), digest_size=16).digest()
-        return cls(task.name, task.variables, active, scores, constraints, (present, absent), rows)
+        return cls(
+            name=task.name,
+            variables=task.variables,
+            active=active,
+            scores=scores,
+            constraints=constraints.among(active),
+            arc_terms=_arc_terms(structure_prior, task, active),
+            rows=hashlib.blake2b(task.codes.tobytes(), digest_size=16).digest(),
+            own_terms=_arc_terms(own_prior, task, active),
+        )
 
     @classmethod
-    def of_all(cls, tasks, score, constraints, structure_priors=None, **limits):
+    def of_all(cls, tasks, score, constraints, structure_priors=None, own_priors=None, **limits):
         """The problems of several tasks, which share the rows and the cache of one bound score.
 
         Parameters
@@ -70,15 +75,22 @@ class TaskProblem:
         score : Score
         constraints : mapping name -> Constraints
         structure_priors : mapping name -> structure prior or None, default=None
+        own_priors : mapping name -> structure prior or None, default=None
+            Of the tasks learned by themselves; None takes ``structure_priors``.
         **limits
             As in `BoundTasks`.
         """
         bound = score.bind_all(list(tasks.values()), **limits)
         priors = {} if structure_priors is None else structure_priors
+        own = priors if own_priors is None else own_priors
         return [
-            cls.of(task, bound.of(s), constraints[name], priors.get(name))
+            cls.of(task, bound.of(s), constraints[name], priors.get(name), own.get(name))
             for s, (name, task) in enumerate(tasks.items())
         ]
+
+    def by_itself(self):
+        """The same task under the structure prior that it has when it is learned by itself."""
+        return replace(self, arc_terms=self.own_terms)
 
     @property
     def odds(self):
@@ -92,6 +104,16 @@ class TaskProblem:
     def log_posterior(self, matrix):
         """Score of a graph plus its log structure prior, without a constant."""
         return self.scores.score(matrix) + float(np.where(matrix, *self.arc_terms).sum())
+
+
+def _arc_terms(prior, task, active):
+    """Log structure prior of each ordered pair of a task, 0 where one of the two is constant."""
+    n = len(active)
+    if prior is None:
+        return np.zeros((n, n)), np.zeros((n, n))
+    part = np.outer(active, active)
+    present, absent = prior.arc_terms(task.variables)
+    return part * present, part * absent
 
 
 class NoCommonGraph(ValueError):

@@ -49,7 +49,8 @@ class SharedMultitaskSearch(MultitaskSearch):
 
     def __init__(self, problems, effort, report):
         super().__init__(problems, effort, report)
-        self.own_tables = MultitaskSearch(problems, effort, report)
+        apart = [problem.by_itself() for problem in problems]
+        self.own_tables = MultitaskSearch(apart, effort, report)
 
     def is_apart(self, prior):
         """Whether nothing couples the tasks: never, since tables do."""
