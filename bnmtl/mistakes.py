@@ -94,7 +94,10 @@ def _usage_mistake(error):
     if kind == "MissingParameter":
         return f"{_missing(error.param)}: {remedy}."
     if kind == "NoSuchOption":
-        closest = "".join(f"take `{one}`, or " for one in (error.possibilities or ())[:1])
+        # An option that begins with what was typed is likelier than one of similar letters.
+        begins = [one for one in error.possibilities or () if one.startswith(error.option_name)]
+        close = (begins or error.possibilities or ())[:1]
+        closest = "".join(f"take `{one}`, or " for one in close)
         return f"`{error.option_name}` is no option of `{command}`: {closest}{remedy}."
     first = error.message.split(". ")[0].rstrip(".").replace("'", "`")
     return f"{first}: {remedy}."

@@ -286,6 +286,10 @@ def test_task_names_that_no_file_can_have(call, files):
             ["learn", "north.csv", "--scroe", "k2"],
             "`--scroe` is no option of `bnmtl learn`: take `--score`, or see `bnmtl learn --help`",
         ),
+        (
+            ["learn", "north.csv", "--task", "a"],
+            "is no option of `bnmtl learn`: take `--task-column`",
+        ),
         (["--foo"], "`--foo` is no option of `bnmtl`: see `bnmtl --help`"),
         (["learn", "north.csv", "--seed"], "`--seed` requires an argument"),
         (["structures", "asia", "alarm"], "(alarm): see `bnmtl structures --help`"),
