@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 
 from bnmtl import AIC, ArcPrior, BDeu
 from bnmtl._kernels import changes, climbing
+from bnmtl.progress import Reporter
 from bnmtl.search.budget import Budget
 from bnmtl.search.constraints import constraints_by_task
+from bnmtl.search.effort import Effort
 from bnmtl.search.hill_climbing import search
+from bnmtl.search.one_graph import search_tasks
 from bnmtl.search.problem import TaskProblem
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.tasks import encode
@@ -370,3 +373,16 @@ def test_graph_state_copies_its_start():
     start = np.zeros((3, 3), dtype=bool)
     state_of(problem, matrix=start).set_pair(0, 1, 1)
     assert not start.any()
+
+
+def test_what_is_known_of_a_task_holds_under_one_prior():
+    """Groups of tasks share what they found of each; how many they are decides on the prior."""
+    frame = random_frame(0, 5)
+    found, known = {}, {}
+    for chance in (0.3, 1e-9, 0.3):
+        problem = problem_of(frame, structure_prior=ArcPrior(probability=chance))
+        matrices = [problem.constraints.required]
+        effort = Effort(seed=0, search="hill-climbing", restarts=0, tabu=0, known=known)
+        (found[chance],) = search_tasks([problem], matrices, effort, Reporter(False))
+    assert found[0.3].any() and not found[1e-9].any()
+    assert len(known) == 2

@@ -100,7 +100,7 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
         together = by_learner(learner, train, test)
         apart = HeldOutTasks(train, test, learner.parameter_sample_size)
         empty = [np.zeros_like(problem.constraints.required) for problem in problems]
-        alone = _rows(apart, train, search.single(own))
+        alone = _rows(apart, train, search.alone(own))
         stopped.update(own.stopped)
         return Fold(
             **_which_rows(train, test, held_out),

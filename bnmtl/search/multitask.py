@@ -77,6 +77,10 @@ class MultitaskSearch:
             self._single = search_tasks(self.problems, required, effort, self._report)
         return self._single
 
+    def alone(self, effort):
+        """Adjacency matrices of what each task would have if there were no others."""
+        return self.single(effort)
+
     @cached_property
     def common(self):
         """The best single graph, on the index of the union of the variables."""

@@ -77,7 +77,7 @@ def search_tasks(problems, matrices, effort, report):
     """`search_task` for every task, in parallel, but for what is known of the same rows."""
     # A search that was short of time may be worth repeating.
     known = {} if effort.known is None or effort.deadline is not None else effort.known
-    keys = [(p.name, p.rows, m.tobytes()) for p, m in zip(problems, matrices, strict=True)]
+    keys = [(p.name, p.identity, m.tobytes()) for p, m in zip(problems, matrices, strict=True)]
     new = [at for at, key in enumerate(keys) if key not in known]
     for at in new:
         n_steps = effort.n_steps(len(problems[at].variables))

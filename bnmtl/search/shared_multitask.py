@@ -49,8 +49,7 @@ class SharedMultitaskSearch(MultitaskSearch):
 
     def __init__(self, problems, effort, report):
         super().__init__(problems, effort, report)
-        apart = [problem.by_itself() for problem in problems]
-        self.own_tables = MultitaskSearch(apart, effort, report)
+        self.own_tables = MultitaskSearch(problems, effort, report)
 
     def is_apart(self, prior):
         """Whether nothing couples the tasks: never, since tables do."""
@@ -59,6 +58,13 @@ class SharedMultitaskSearch(MultitaskSearch):
     def single(self, effort=None):
         """Adjacency matrices of the tasks learned apart, by the effort of the first call."""
         return self.own_tables.single(effort)
+
+    def alone(self, effort):
+        """As `MultitaskSearch.alone`; a task by itself may have another prior than together."""
+        apart = [problem.by_itself() for problem in self.problems]
+        if all(own is problem for own, problem in zip(apart, self.problems, strict=True)):
+            return self.single(effort)
+        return MultitaskSearch(apart, effort, self._report).single(effort)
 
     @cached_property
     def common(self):
