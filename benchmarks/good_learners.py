@@ -21,8 +21,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks import variants
-from bnmtl import MultitaskLearnerCV, SingleTaskLearner
+from bnmtl import MultitaskLearner, SingleTaskLearner
 from bnmtl.calibration import AdaBoostM1
 from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
 
@@ -316,14 +315,14 @@ def _networks(views, y, train, calibration, make):
 
 
 def bayesian_networks(views, y, train, calibration, seed):
-    """One learned network."""
-    learner = SingleTaskLearner(**variants.THESIS, random_state=seed)
+    """One network, learned by default."""
+    learner = SingleTaskLearner(random_state=seed)
     return _networks(views, y, train, calibration, lambda: BayesNetClassifier(learner=learner))
 
 
 def multi_nets(views, y, train, calibration, seed):
-    """A network a class, learned together."""
-    learner = MultitaskLearnerCV(**variants.LEARNERS["J"], cv=variants.N_FOLDS, random_state=seed)
+    """A network a class, learned together by default: they share arcs and tables."""
+    learner = MultitaskLearner(random_state=seed)
     return _networks(views, y, train, calibration, lambda: MultiNetClassifier(learner=learner))
 
 
