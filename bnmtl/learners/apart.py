@@ -3,7 +3,8 @@
 import numpy as np
 
 from bnmtl.graphs import from_adjacency
-from bnmtl.learners.base import TABLE_SHARING, Learner, common_parameters
+from bnmtl.learners.base import Learner
+from bnmtl.learners.parameters import TABLE_SHARING, common_parameters
 from bnmtl.search.constraints import is_by_task
 from bnmtl.search.one_graph import search_identical, search_task, search_tasks
 from bnmtl.search.problem import JointProblem

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 
 import networkx as nx
 
-from bnmtl.learners.base import TABLE_SHARING, Learner, common_parameters
+from bnmtl.learners.base import Learner
 from bnmtl.learners.demands import check_names, start_matrices
+from bnmtl.learners.parameters import TABLE_SHARING, common_parameters
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.search.multitask import STARTS

@@ -9,9 +9,9 @@ from sklearn.base import clone
 
 from bnmtl.graphs import from_adjacency
 from bnmtl.held_out import by_learner, check_sample_size, default_folds, held_out_rows, parted
-from bnmtl.learners.base import TABLE_SHARING, common_parameters
 from bnmtl.learners.folds import penalty_scores, score_folds
 from bnmtl.learners.multitask import START, MultitaskLearner, check_prior_names
+from bnmtl.learners.parameters import TABLE_SHARING, common_parameters
 from bnmtl.penalty import RULES, chosen_penalty, paired_errors, penalty_grid
 from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.priors.listed import read_penalties
