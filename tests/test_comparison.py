@@ -73,6 +73,7 @@ def test_alone_and_empty_are_learned_without_the_fold(settings):
             assert own["empty"].to_numpy() == pytest.approx(np.asarray(empty))
 
 
+@pytest.mark.slow_without_jit
 def test_alone_is_the_same_whatever_it_is_compared_with():
     """Tasks that share tables expect fewer arcs together; each of them by itself does not."""
     tasks = related()
