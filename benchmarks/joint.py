@@ -12,8 +12,8 @@ from benchmarks.related import Related, networks_of
 from benchmarks.variants import Searches
 from bnmtl import PairedPrior
 from bnmtl.search.configurations import ConfigurationSearch
+from bnmtl.search.couplings import Couplings
 from bnmtl.search.multitask import Solution
-from bnmtl.search.problem import Couplings
 from bnmtl.search.ties import Ties
 
 PROBLEMS = ("ALARM", "INSURANCE", "ALARM-COMP")

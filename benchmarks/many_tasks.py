@@ -15,7 +15,7 @@ from benchmarks.summary import markdown
 from bnmtl import MultitaskLearner, PairedPrior
 from bnmtl.progress import Reporter
 from bnmtl.scores import CONCENTRATIONS, PARTITIONS
-from bnmtl.search.problem import Couplings
+from bnmtl.search.couplings import Couplings
 from bnmtl.search.shared_multitask import search_over
 
 NAME = "many_tasks"

@@ -33,10 +33,10 @@ from benchmarks.variants import Searches
 from bnmtl import ArcPrior, EditPrior, PairedPrior
 from bnmtl.graphs import from_adjacency
 from bnmtl.penalty import best_penalty, penalty_grid
+from bnmtl.search.couplings import Couplings
 from bnmtl.search.effort import Effort
 from bnmtl.search.path import greedy_path
 from bnmtl.search.posterior import log_posterior
-from bnmtl.search.problem import Couplings
 
 NAME = "posterior"
 SETTINGS = ("problem", "trial", "choice")

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from bnmtl import ArcPrior, BDeu, EditPrior, PairedPrior
 from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.constraints import constraints_by_task
-from bnmtl.search.problem import Couplings, JointProblem, TaskProblem
+from bnmtl.search.couplings import Couplings
+from bnmtl.search.problem import JointProblem, TaskProblem
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.tasks import encode
 

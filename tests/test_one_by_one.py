@@ -13,9 +13,9 @@ from bnmtl import ArcPrior, MultitaskLearner, PairedPrior, problems
 from bnmtl.search import one_by_one, orders
 from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
+from bnmtl.search.couplings import Couplings
 from bnmtl.search.hill_climbing import search as climb
 from bnmtl.search.multitask import MultitaskSearch
-from bnmtl.search.problem import Couplings
 from bnmtl.search.ties import Ties
 
 

@@ -22,7 +22,7 @@ from bnmtl.progress import Reporter
 from bnmtl.search import exact, hill_climbing, orders
 from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
-from bnmtl.search.problem import Couplings
+from bnmtl.search.couplings import Couplings
 from bnmtl.search.ties import Ties
 from bnmtl.tasks import encode
 

@@ -23,8 +23,9 @@ from bnmtl import (
 from bnmtl.graphs import adjacency
 from bnmtl.learners import validated
 from bnmtl.search.constraints import constraints_by_task
+from bnmtl.search.couplings import Couplings
 from bnmtl.search.posterior import log_posterior
-from bnmtl.search.problem import Couplings, JointProblem, TaskProblem
+from bnmtl.search.problem import JointProblem, TaskProblem
 from bnmtl.tasks import encode
 
 # Logs of the odds that rho may give an arc, fine enough for 1e-5 nats.

@@ -26,8 +26,9 @@ from bnmtl.graphs import adjacency
 from bnmtl.learners.derived import with_graphs
 from bnmtl.progress import Reporter
 from bnmtl.search.constraints import constraints_by_task
+from bnmtl.search.couplings import Couplings
 from bnmtl.search.one_by_one import given_the_others
-from bnmtl.search.problem import Couplings, JointProblem, NoCommonGraph, TaskProblem
+from bnmtl.search.problem import JointProblem, NoCommonGraph, TaskProblem
 from bnmtl.search.shared_configurations import SharedConfigurationSearch
 from bnmtl.search.shared_multitask import search_over
 from bnmtl.search.ties import Ties

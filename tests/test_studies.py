@@ -49,8 +49,8 @@ from bnmtl import (
 )
 from bnmtl.held_out import held_out_rows, parted
 from bnmtl.penalty import penalty_grid
+from bnmtl.search.couplings import Couplings
 from bnmtl.search.posterior import log_posterior
-from bnmtl.search.problem import Couplings
 
 pytestmark = pytest.mark.beside_kernels
 

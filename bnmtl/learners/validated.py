@@ -17,9 +17,10 @@ from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.priors.listed import read_penalties
 from bnmtl.progress import Reporter
 from bnmtl.search.constraints import is_by_task
+from bnmtl.search.couplings import Couplings
 from bnmtl.search.path import complete, solve_path
 from bnmtl.search.posterior import log_posterior
-from bnmtl.search.problem import Couplings, NoCommonGraph
+from bnmtl.search.problem import NoCommonGraph
 from bnmtl.search.shared_multitask import search_over
 
 # Parameters that change how long a fit takes and what is seen of it.

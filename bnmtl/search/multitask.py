@@ -10,9 +10,10 @@ import numpy as np
 from bnmtl.priors.coupling import CouplingPrior
 from bnmtl.search import one_by_one, orders
 from bnmtl.search.configurations import ConfigurationSearch
+from bnmtl.search.couplings import Couplings
 from bnmtl.search.effort import in_parallel
 from bnmtl.search.one_graph import search_common, search_graph, search_tasks
-from bnmtl.search.problem import Couplings, JointProblem, NoCommonGraph
+from bnmtl.search.problem import JointProblem, NoCommonGraph
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.seeding import generator
 

@@ -4,9 +4,10 @@ import contextlib
 from functools import cached_property
 
 from bnmtl.priors import PairedPrior
+from bnmtl.search.couplings import Couplings
 from bnmtl.search.multitask import MultitaskSearch
 from bnmtl.search.one_graph import search_common
-from bnmtl.search.problem import Couplings, NoCommonGraph
+from bnmtl.search.problem import NoCommonGraph
 from bnmtl.search.shared_configurations import SharedConfigurationSearch
 
 __all__ = ["SharedMultitaskSearch", "search_over"]
