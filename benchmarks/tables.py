@@ -305,6 +305,7 @@ STUDIES = (
     "no_structure",
     "sharing",
     "many_tasks",
+    "first_graph",
     "sure_arcs",
     "good_probabilities",
     "boosting_steps",

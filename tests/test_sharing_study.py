@@ -5,9 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import many_tasks, sharing, sharing_tables
-from benchmarks.related import CONTROL, FIVE
-from bnmtl import structures
+from benchmarks import first_graph, many_tasks, sharing, sharing_tables
+from benchmarks.related import CONTROL, FIVE, Related, networks_of
+from bnmtl import MultitaskLearner, structures
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -93,4 +93,31 @@ def test_joint_states_that_are_tried_are_counted():
     (table,) = many_tasks.tables(lines).values()
     assert f"{found['pairs_met']} of {found['pairs']} (" in table
     assert many_tasks.draw(lines).axes
+    plt.close("all")
+
+
+def test_fits_are_compared_with_those_of_all_iterations(monkeypatch):
+    made, real = [], first_graph.search_common
+    monkeypatch.setattr(
+        first_graph, "search_common", lambda *a: made.append(a[2].iterations) or real(*a)
+    )
+    found = first_graph.measure("INSURANCE", 0, ["all", "an eighth"], rows=50)
+    assert made == [40, 5]
+    learner = MultitaskLearner(random_state=0)
+    assert found["an eighth"]["score"] == pytest.approx(
+        learner.fit(Related(networks_of("INSURANCE", 0), 50, 0).tasks).score_, abs=1e-3
+    )
+    scores = {"all": 0.0, "a quarter": -2.0, "an eighth": 3.0, "none": 0.001}
+    lines = pd.DataFrame(
+        [
+            {"problem": "INSURANCE", "trial": 0, "iterations": part, "score": score}
+            | {"seconds": 10.0 - at, "seconds_of_graph": 4.0 - at}
+            for at, (part, score) in enumerate(scores.items())
+        ]
+    )
+    (table,) = first_graph.tables(lines).values()
+    assert "| a quarter | 1 | 0 | 1 | -2.0 | 0.75 | 0.90 |" in table
+    assert "| an eighth | 1 | 1 | 0 | 3.0 | 0.50 | 0.80 |" in table
+    assert "| none | 1 | 0 | 0 | 0.0 | 0.25 | 0.70 |" in table
+    assert first_graph.draw(lines).axes
     plt.close("all")

@@ -1,0 +1,126 @@
+"""How long to look for the one graph that a search with shared tables begins with.
+
+Run `python -m benchmarks.first_graph` (half an hour on two cores). A search over configurations
+that share tables goes on from the solution for tables of the tasks' own and from one graph for all
+of them, which is searched from the best one for tables of their own. Here that search makes all of
+the iterations that a search makes by default, a quarter of them, an eighth, or none, and the whole
+fit ends where it ends.
+"""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import study
+from benchmarks.grouped import SHIPPED, grouped_tasks
+from benchmarks.related import CONTROL, FIVE, Related, networks_of
+from benchmarks.summary import markdown
+from bnmtl import MultitaskLearner
+from bnmtl.progress import Reporter
+from bnmtl.scores import CONCENTRATIONS, PARTITIONS
+from bnmtl.search.one_graph import search_common
+from bnmtl.search.orders import iterations_of
+from bnmtl.search.shared_multitask import search_over
+
+NAME = "first_graph"
+SETTINGS = ("problem", "trial", "iterations")
+DPI = 100
+FIXED = {"concentrations": list(CONCENTRATIONS), "partitions": list(PARTITIONS)}
+N_TRIALS = 3
+N_ROWS = 1000
+# By how much the iterations are divided; none of them leaves one climb.
+PARTS = {"all": 1, "a quarter": 4, "an eighth": 8, "none": np.inf}
+# Scores that differ by less are the same.
+ALIKE = 0.01
+
+
+def plan(quick, trials=None):
+    """All cases; the quick one is of few rows."""
+    if quick:
+        return [{"problem": "INSURANCE", "trial": 0, "rows": 50, "wanted": ["all", "an eighth"]}]
+    return [
+        {"problem": problem, "trial": trial, "wanted": list(PARTS)}
+        for trial in range(trials or N_TRIALS)
+        for problem in (*FIVE, CONTROL, *SHIPPED)
+    ]
+
+
+def measure(problem, trial, wanted, rows=N_ROWS):
+    """A line a number of iterations: the score that a fit ends with, its start, and seconds."""
+    if problem in SHIPPED:
+        tasks = grouped_tasks(problem)
+    else:
+        tasks = Related(networks_of(problem, trial), rows, trial).tasks
+    return {part: _fitted(tasks, PARTS[part], trial) for part in wanted}
+
+
+def _fitted(tasks, part, seed):
+    learner = MultitaskLearner(random_state=seed)
+    effort, prior = learner._effort(), learner.used_prior()
+    began = time.perf_counter()
+    search = search_over(learner._problems(tasks, effort), effort, Reporter(False))
+    own = search.own_tables.common
+    iterations = int(iterations_of(len(search.joint.variables)) // part)
+    fewer, searched = replace(effort, iterations=iterations), time.perf_counter()
+    search.common = search_common(search.joint, own, fewer, Reporter(False), True)
+    searched = time.perf_counter() - searched
+    solution = search.solve(prior, search.starts([prior]))
+    return {
+        "score": round(solution.score, 4),
+        "start": solution.start,
+        "seconds": round(time.perf_counter() - began, 2),
+        "seconds_of_graph": round(searched, 2),
+    }
+
+
+def compared(lines):
+    """Each case's scores and times beside those of all iterations."""
+    lines = lines.copy()
+    whole = lines[lines["iterations"].eq("all")].set_index(["problem", "trial"])
+    at = pd.MultiIndex.from_frame(lines[["problem", "trial"]])
+    for name in ("score", "seconds", "seconds_of_graph"):
+        lines[f"{name}_of_all"] = whole[name].reindex(at).to_numpy()
+    return lines
+
+
+def tables(lines):
+    """By iterations: in how many fits the score is another, by how much, and how long they take."""
+    rows = []
+    lines = compared(lines)
+    for part in PARTS:
+        own = lines[lines["iterations"].eq(part)]
+        if own.empty:
+            continue
+        gains = own["score"] - own["score_of_all"]
+        rows.append(
+            {
+                "iterations": part,
+                "fits": len(own),
+                "better": int((gains > ALIKE).sum()),
+                "worse": int((gains < -ALIKE).sum()),
+                "worst, nats": f"{gains.min():.1f}",
+                "search for the graph, share of its time": _share(own, "seconds_of_graph"),
+                "whole fit, share of its time": _share(own, "seconds"),
+            }
+        )
+    return {"first_graph": markdown(pd.DataFrame(rows))}
+
+
+def _share(lines, name):
+    return f"{(lines[name] / lines[f'{name}_of_all']).median():.2f}"
+
+
+def draw(lines):
+    """How long the fits of every problem take, a bar a number of iterations."""
+    seconds = lines.groupby(["problem", "iterations"])["seconds"].mean().unstack("iterations")
+    parts = [part for part in PARTS if part in seconds]
+    axes = seconds[parts].plot.bar(figsize=(7, 3.5), rot=30)
+    axes.set_ylabel("seconds a fit")
+    axes.figure.tight_layout()
+    return axes.figure
+
+
+if __name__ == "__main__":
+    study.main("first_graph")
