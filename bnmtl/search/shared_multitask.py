@@ -17,8 +17,8 @@ __all__ = ["SharedMultitaskSearch", "search_over"]
 # The start of the solution for tables of their own.
 OWN_TABLES = "own tables"
 # The search for the one graph that another search begins with makes one of so many iterations: it
-# begins itself with the best graph for tables of their own, and fits end no better where it makes
-# all of them.
+# begins itself with the best graph for tables of their own. Nearly all fits end in the same place
+# as with all iterations, in two thirds of the time (benchmarks/first_graph.py).
 ITERATIONS_FOR_ONE = 8
 
 
