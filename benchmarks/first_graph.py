@@ -113,8 +113,8 @@ def _share(lines, name):
 
 
 def draw(lines):
-    """How long the fits of every problem take, a bar a number of iterations."""
-    seconds = lines.groupby(["problem", "iterations"])["seconds"].mean().unstack("iterations")
+    """How long fits of every problem take (median), a bar a number of iterations."""
+    seconds = lines.groupby(["problem", "iterations"])["seconds"].median().unstack("iterations")
     parts = [part for part in PARTS if part in seconds]
     axes = seconds[parts].plot.bar(figsize=(7, 3.5), rot=30)
     axes.set_ylabel("seconds a fit")
