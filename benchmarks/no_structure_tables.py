@@ -152,9 +152,9 @@ def draw(lines):
     figure, axes = plt.subplots(1, len(kinds), figsize=(2.6 * len(kinds), 3.4), squeeze=False)
     for axis, kind in zip(axes[0], kinds, strict=True):
         own = lines[(lines["kind"] == kind) & (lines["columns"] == lines["columns"].min())]
-        for learner in ("alone", "two together", "BIC: alone", "BDeu, uniform: alone"):
+        for learner, title in IN_SHORT.items():
             mean = own[own["learner"] == learner].groupby("rows")["false_arcs"].mean()
-            axis.plot(mean.index, mean + 0.05, marker="o", markersize=3, label=learner)
+            axis.plot(mean.index, mean + 0.05, marker="o", markersize=3, label=title)
         axis.set(xscale="log", yscale="log", xlabel="rows")
         axis.minorticks_off()
         sizes = sorted(own["rows"].unique())
@@ -162,5 +162,5 @@ def draw(lines):
         axis.set_title(kind, fontsize=9)
     axes[0, 0].set_ylabel("false arcs a network + 0.05")
     figure.tight_layout(rect=(0, 0.1, 1, 1))
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="lower center", ncols=4, fontsize=8)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="lower center", ncols=6, fontsize=8)
     return figure
