@@ -63,9 +63,10 @@ def _fitted(tasks, part, seed):
     search = search_over(learner._problems(tasks, effort), effort, Reporter(False))
     own = search.own_tables.common
     iterations = int(iterations_of(len(search.joint.variables)) // part)
-    fewer, searched = replace(effort, iterations=iterations), time.perf_counter()
+    fewer = replace(effort, iterations=iterations)
+    began_graph = time.perf_counter()
     search.common = search_common(search.joint, own, fewer, Reporter(False), True)
-    searched = time.perf_counter() - searched
+    searched = time.perf_counter() - began_graph
     solution = search.solve(prior, search.starts([prior]))
     return {
         "score": round(solution.score, 4),
@@ -75,7 +76,7 @@ def _fitted(tasks, part, seed):
     }
 
 
-def compared(lines):
+def _compared(lines):
     """Each case's scores and times beside those of all iterations."""
     lines = lines.copy()
     whole = lines[lines["iterations"].eq("all")].set_index(["problem", "trial"])
@@ -88,7 +89,7 @@ def compared(lines):
 def tables(lines):
     """By iterations: in how many fits the score is another, by how much, and how long they take."""
     rows = []
-    lines = compared(lines)
+    lines = _compared(lines)
     for part in PARTS:
         own = lines[lines["iterations"].eq(part)]
         if own.empty:

@@ -64,7 +64,9 @@ def _told(lines):
         told = own["told"].dropna() if "told" in own else own.iloc[:0]
         return f"{told.sum():.0f} of {len(told)}" if len(told) else ""
 
-    return _by_rows(lines, TOLD, written).drop(columns="samples")
+    parts = [_by_rows(lines, TOLD, written, n).assign(columns=n) for n in (30, 100)]
+    table = pd.concat(parts, ignore_index=True)
+    return table[["columns", "rows", *TOLD.values()]]
 
 
 def _in_short(lines):
@@ -79,10 +81,10 @@ def _in_short(lines):
     return _by_rows(lines, IN_SHORT, written)
 
 
-def _by_rows(lines, titles, written):
-    """A row for each number of rows and a column for each learner, of 30 independent columns."""
+def _by_rows(lines, titles, written, n_columns=30):
+    """A row for each number of rows and a column for each learner, of independent columns."""
     own = _independent(lines)
-    own = own[own["columns"] == 30]
+    own = own[own["columns"] == n_columns]
     rows = []
     for n_rows, found in own.groupby("rows"):
         by_title = {title: found[found["learner"] == name] for name, title in titles.items()}

@@ -247,12 +247,13 @@ class Learner(BaseEstimator):
         """One `TaskProblem` a task, under given constraints or those of these rows."""
         if constraints is None:
             constraints = self._constraints(self._all_rows(tasks))
+        own_priors = self._structure_priors(tasks, alone=True) if self._adds_up(tasks) else None
         problems = TaskProblem.of_all(
             tasks,
             self.used_score(),
             constraints,
             self._structure_priors(tasks),
-            self._structure_priors(tasks, alone=True),
+            own_priors,
             cache_size=self.cache_size,
             max_cells=self.max_cells,
             partitions=self._partitions(tasks),

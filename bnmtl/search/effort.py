@@ -37,7 +37,8 @@ class Effort:
     bounds : list of BoundTasks
         The scores that were used.
     known : dict or None
-        Where `search_tasks` keeps what it has found, for other searches on the same rows.
+        Where `search_tasks` keeps what it has found, for other searches on the same rows
+        under the same prior.
     """
 
     seed: int

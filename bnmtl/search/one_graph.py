@@ -74,7 +74,8 @@ def search_task(problem, matrix, report, effort):
 
 
 def search_tasks(problems, matrices, effort, report):
-    """`search_task` for every task, in parallel, but for what is known of the same rows."""
+    """`search_task` for every task, in parallel, but for what is known of the same rows
+    under the same prior."""
     # A search that was short of time may be worth repeating.
     known = {} if effort.known is None or effort.deadline is not None else effort.known
     keys = [(p.name, p.identity, m.tobytes()) for p, m in zip(problems, matrices, strict=True)]

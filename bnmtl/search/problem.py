@@ -49,15 +49,17 @@ class TaskProblem:
         search, the required ones excepted.
         """
         active = active_variables(task)
+        arc_terms = _arc_terms(structure_prior, task, active)
+        alike = own_prior is structure_prior
         return cls(
             name=task.name,
             variables=task.variables,
             active=active,
             scores=scores,
             constraints=constraints.among(active),
-            arc_terms=_arc_terms(structure_prior, task, active),
+            arc_terms=arc_terms,
             rows=hashlib.blake2b(task.codes.tobytes(), digest_size=16).digest(),
-            own_terms=_arc_terms(own_prior, task, active),
+            own_terms=arc_terms if alike else _arc_terms(own_prior, task, active),
         )
 
     @classmethod
@@ -85,8 +87,7 @@ class TaskProblem:
 
     def by_itself(self):
         """This task under the structure prior that it has when it is learned by itself."""
-        pairs = zip(self.arc_terms, self.own_terms, strict=True)
-        if all(np.array_equal(terms, own) for terms, own in pairs):
+        if self.own_terms is self.arc_terms:
             return self
         return replace(self, arc_terms=self.own_terms)
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from bnmtl.priors import PairedPrior
 from bnmtl.search.couplings import Couplings
 from bnmtl.search.multitask import MultitaskSearch
-from bnmtl.search.one_graph import search_common
+from bnmtl.search.one_graph import search_common, search_tasks
 from bnmtl.search.orders import iterations_of
 from bnmtl.search.problem import NoCommonGraph
 from bnmtl.search.shared_configurations import SharedConfigurationSearch
@@ -71,7 +71,8 @@ class SharedMultitaskSearch(MultitaskSearch):
         apart = [problem.by_itself() for problem in self.problems]
         if all(own is problem for own, problem in zip(apart, self.problems, strict=True)):
             return self.single(effort)
-        return MultitaskSearch(apart, effort, self._report).single(effort)
+        required = [problem.constraints.required for problem in apart]
+        return search_tasks(apart, required, effort, self._report)
 
     @cached_property
     def common(self):
