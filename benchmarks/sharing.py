@@ -3,7 +3,8 @@
 Run `python -m benchmarks.sharing` (a day on two cores; `--trials 1` for a first look). Five tasks
 of the five problems and of the control; 250, 1000 and 4000 rows a task. "tables" says how alike the
 tables are: as the problem has them, or each row of a task's drawn from a Dirichlet around the true
-one, of so many imaginary rows ("similar 50", "similar 10"). "tables alone" has the graphs that are
+one, of so many imaginary rows ("similar 50", "similar 10"), or, of the control, from any
+("independent"). "tables alone" has the graphs that are
 learned together without sharing, "score alone" the tables of each task by itself. Both are learned
 at a penalty of 0.99, in some trials at others and at the one that its posterior chooses, too.
 """
@@ -47,6 +48,8 @@ N_TRIALS = 20
 ROWS = (1000, 250, 4000)
 SAME = "as in the problem"
 SIMILAR = {"similar 50": 50.0, "similar 10": 10.0}
+# Tasks that share no arcs and whose tables have nothing in common, not even by chance.
+INDEPENDENT = "independent"
 # Problems whose tables are the same in all tasks.
 ALIKE = ("ALARM", "INSURANCE", "ALARM-COMP")
 APART = {
@@ -84,17 +87,22 @@ def plan(quick, trials=None):
     if quick:
         case = {"problem": "INSURANCE", "tables": "similar 50", "rows": 100, "trial": 0}
         return [{**case, "wanted": ["alone", *SHARED, *OTHER_TABLES]}]
-    kinds = [(SAME, (*FIVE, CONTROL)), *((kind, ALIKE) for kind in SIMILAR)]
     return [
         {
             **{"problem": problem, "tables": kind, "rows": n_rows, "trial": trial},
             "wanted": _wanted(kind, n_rows, trial),
         }
         for n_rows in ROWS
-        for kind, problems in kinds
+        for kind, problems in _kinds(n_rows).items()
         for trial in range(min(trials or N_TRIALS, N_TRIALS))
         for problem in problems
     ]
+
+
+def _kinds(n_rows):
+    """The problems of each kind of tables."""
+    kinds = {SAME: (*FIVE, CONTROL), **dict.fromkeys(SIMILAR, ALIKE)}
+    return kinds | ({INDEPENDENT: (CONTROL,)} if n_rows == ROWS[0] else {})
 
 
 def _wanted(kind, n_rows, trial):
@@ -106,7 +114,7 @@ def measure(problem, tables, rows, trial, wanted):
     """A line a method: means over the five tasks."""
     networks = networks_of(problem, trial)
     if tables != SAME:
-        networks = scattered(networks, SIMILAR[tables], trial)
+        networks = scattered(networks, SIMILAR.get(tables), trial)
     related = Related(networks, rows, trial)
     fitted, found = {}, {}
     for method in wanted:
@@ -124,14 +132,15 @@ def measure(problem, tables, rows, trial, wanted):
 
 
 def scattered(networks, strength, trial):
-    """The same networks with each row of a table drawn around the true one."""
+    """The same networks with each row of a table drawn around the true one; None: from any."""
     found = {}
     for name, network in networks.items():
         rng, drawn = generator(trial, name, "scattered tables"), {}
         for variable in network.variables:
             table = network.table(variable)
             # A probability of 0 stays as good as 0.
-            gammas = rng.standard_gamma(np.maximum(strength * table, 1e-6))
+            shape = np.ones_like(table) if strength is None else np.maximum(strength * table, 1e-6)
+            gammas = rng.standard_gamma(shape)
             drawn[variable] = gammas / gammas.sum(axis=-1, keepdims=True)
         found[name] = BayesNet(network.graph, network.states, drawn)
     return found

@@ -53,7 +53,7 @@ def tables(lines):
 def _cases(lines):
     """Lines of every problem, kind of tables and number of rows, in order."""
     for n_rows in sorted(lines["rows"].unique()):
-        for kind in ("as in the problem", "similar 50", "similar 10"):
+        for kind in ("as in the problem", "similar 50", "similar 10", "independent"):
             for problem in (*FIVE, CONTROL):
                 own = lines[
                     lines["problem"].eq(problem)

@@ -28,16 +28,21 @@ def test_scattered_tables_are_about_the_true_ones():
     again = sharing.scattered(networks, 50.0, 0)
     assert all(again[name] == network for name, network in drawn.items())
     assert sharing.scattered(networks, 50.0, 1)["task0"] != drawn["task0"]
+    anew = [network.table("smoke")[0] for network in sharing.scattered(networks, None, 0).values()]
+    # The moments of a uniform distribution.
+    assert np.mean(anew) == pytest.approx(0.5, abs=0.05)
+    assert np.var(anew) == pytest.approx(1 / 12, rel=0.3)
 
 
 def test_plan_has_the_cases_that_are_asked_for():
     cases = pd.DataFrame(sharing.plan(False))
     assert set(cases["problem"]) == {*FIVE, CONTROL}
     assert set(cases["rows"]) == {250, 1000, 4000}
-    assert set(cases["tables"]) == {sharing.SAME, "similar 50", "similar 10"}
+    assert set(cases["tables"]) == {sharing.SAME, "similar 50", "similar 10", "independent"}
+    assert set(cases.loc[cases["tables"].eq("independent"), "problem"]) == {CONTROL}
     assert cases.groupby(["problem", "tables", "rows"]).size().eq(20).all()
     assert (cases["rows"].iloc[:120] == 1000).all()
-    assert len(sharing.plan(False, 1)) == 3 * (6 + 2 * 3)
+    assert len(sharing.plan(False, 1)) == 3 * (6 + 2 * 3) + 1
 
 
 def lines_of():
