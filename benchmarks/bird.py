@@ -16,6 +16,7 @@ from sklearn.base import clone
 from benchmarks import alone, by_default, study
 from benchmarks.bird_tables import (
     BY_DEFAULT,
+    EMPTY_SHARED,
     GROUPED,
     OTHER_ORDER_ROWS,
     OTHER_ORDERS,
@@ -63,6 +64,8 @@ ALONE = {
     "single, BIC": lambda tasks, seed: (alone.by_bic(tasks, seed), {}),
     "single, sparse": lambda tasks, seed: _sparse(tasks, seed),
 }
+# No arcs, with the tables of a learner.
+EMPTY = {"empty, defaults": "alone, defaults", EMPTY_SHARED: "together, tables shared"}
 CURVES = {
     "Paired/Double": PairedPrior(),
     "Paired/Single": PairedPrior(reversal=1),
@@ -86,8 +89,8 @@ def _sparse(tasks, seed):
 
 def _by_default(method, tasks, seed):
     """Graphs, and the learner that makes their tables, of users who choose nothing."""
-    if method == "empty, defaults":
-        return alone.empty(tasks), by_default.LEARNERS["alone, defaults"](seed)
+    if method in EMPTY:
+        return alone.empty(tasks), by_default.LEARNERS[EMPTY[method]](seed)
     learner = by_default.LEARNERS[method](seed).fit(tasks)
     return learner.configuration_, learner
 
@@ -219,7 +222,7 @@ def _grouped(birds, groupings):
     """A line for each way to group the tasks."""
     found = {}
     found["selection"], found["optimal number"] = _selected(birds, groupings, groupings.distances)
-    clusters = groupings.by_clusters()
+    clusters = groupings.by_clusters(groupings.distances)
     judged = [birds.judged(graphs) for graphs, _ in clusters]
     best = best_of([score for _, score in clusters])
     found["clustering"] = {**_line(judged[best]), "number": best + 1}

@@ -18,9 +18,9 @@ from benchmarks.summary import by_trial, claims_table, markdown, mean_and_error
 LEARNED = ("single", "identical", "multitask", "multitask folds")
 # What shares nothing either, and is told beside learning alone by BDeu.
 ALONE = ("empty", "single, BIC", "single, sparse")
-# What users get who choose nothing, with the tables that they get.
-TOGETHER = "together, tables shared"
-BY_DEFAULT = ("empty, defaults", "alone, defaults", TOGETHER)
+# What users get who choose nothing, with the tables that they get, and no arcs with such tables.
+TOGETHER, EMPTY_SHARED = "together, tables shared", "empty, tables shared"
+BY_DEFAULT = ("empty, defaults", "alone, defaults", EMPTY_SHARED, TOGETHER)
 CURVES = ("Paired/Double", "Paired/Single", "Edit")
 GROUPED = (
     "all tasks",

@@ -100,15 +100,20 @@ class Groupings:
         held_out = {name: self._for_penalty_of_all[name] for name in names}
         return self._whole.learned(names).chosen(held_out)[principal]
 
-    def by_clusters(self):
+    def by_clusters(self, table):
         """All tasks' graphs and their mean held-out score by the number of clusters, 1 first.
+
+        Parameters
+        ----------
+        table : pandas.DataFrame
+            Distances of the tasks.
 
         Returns
         -------
         list of (dict task -> networkx.DiGraph, float)
         """
-        names = list(self.distances.index)
-        joined = linkage(squareform(self.distances.to_numpy()), "average")
+        names = list(table.index)
+        joined = linkage(squareform(table.to_numpy()), "average")
         found = []
         for n_clusters in range(1, len(names) + 1):
             labels = cut_tree(joined, n_clusters).ravel()

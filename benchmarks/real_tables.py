@@ -142,11 +142,13 @@ def _with_tables_of_1(tasks, score, parents, rival):
 
 
 def _with_tables_shared(tasks, _score, _parents, rival):
-    """Tasks that have tables in common, as by default."""
+    """Tasks that have tables in common, as by default; no arcs have the same kind of tables."""
     scored = compare(MultitaskLearner(random_state=SEED), tasks)
-    line = _line(scored["together"], rival, scored["alone"])
-    line["empty"] = round(float(scored["empty"].mean()), 6)
-    return line
+    own = compare(MultitaskLearner(table_sharing=None, random_state=SEED), tasks)
+    together, empty = scored["together"], scored["empty"]
+    line = _line(together, {**rival, "empty": empty}, scored["alone"])
+    line |= _gains(together, {"own": own["together"], "own_empty": own["empty"]})
+    return {**line, "empty": round(float(empty.mean()), 6)}
 
 
 _OTHERWISE = {OWN_TABLES: _with_tables_of_1, SHARED: _with_tables_shared}
@@ -171,14 +173,18 @@ def _folds(tasks, score, parents):
 def _line(rows, rival, alone):
     """Mean and gains of log-likelihoods by row, in the order of the data."""
     line = {"held_out": round(float(np.mean(rows)), 6), "n_rows": len(rows)}
-    others = {"empty": rival["empty"], "bic": rival["alone"], "alone": alone}
+    return line | _gains(rows, {"empty": rival["empty"], "bic": rival["alone"], "alone": alone})
+
+
+def _gains(rows, others):
+    """Mean differences to others' log-likelihoods of the same rows, and their standard errors."""
+    found = {}
     for name, other in others.items():
         difference = np.asarray(rows) - np.asarray(other)
-        line[f"over_{name}"] = round(float(difference.mean()), 6)
-        line[f"over_{name}_error"] = round(
-            float(difference.std(ddof=1) / np.sqrt(len(difference))), 6
-        )
-    return line
+        error = difference.std(ddof=1) / np.sqrt(len(difference))
+        found[f"over_{name}"] = round(float(difference.mean()), 6)
+        found[f"over_{name}_error"] = round(float(error), 6)
+    return found
 
 
 if __name__ == "__main__":

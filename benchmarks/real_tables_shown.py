@@ -30,6 +30,7 @@ def tables(lines):
         "real_tables": markdown(_all(lines)),
         "real_tables_in_short": markdown(_in_short(lines)),
         "real_tables_smoothing": markdown(_smoothing(lines)),
+        "real_tables_sharing": markdown(_sharing(lines)),
     }
 
 
@@ -72,6 +73,25 @@ def _smoothing(lines):
                 "gain": f"{gain:+.2f} ± {error:.2f}",
                 "no arcs, smoothing learned": f"{learned['held_out'] - learned['over_empty']:.2f}",
                 "no arcs, one imaginary row": f"{of_one['empty']:.2f}",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _sharing(lines):
+    """What shared tables add, with arcs and without any."""
+    rows = []
+    for _, line in _of_default(lines).query("way == @SHARED").iterrows():
+        held_out, empty = line["held_out"], line["empty"]
+        rows.append(
+            {
+                "table": line["table"],
+                "together": f"{held_out:.2f}",
+                "less together, own tables": _gain(line, "over_own"),
+                "no arcs": f"{empty:.2f}",
+                "together less no arcs": _gain(line, "over_empty"),
+                "no arcs, own tables": f"{held_out - line['over_own_empty']:.2f}",
+                "together less no arcs, own tables": _gain(line, "over_own_empty"),
             }
         )
     return pd.DataFrame(rows)

@@ -25,6 +25,7 @@ from bnmtl import (
     data,
 )
 from bnmtl.held_out import HeldOut
+from bnmtl.networks import fit_networks
 from bnmtl.tasks import discretize, encode
 
 SETTINGS = ("rows", "trial", "learner")
@@ -47,8 +48,13 @@ ALONE = {
     "alone, BIC": alone.by_bic,
     "alone, sparse": lambda tasks, seed: alone.sparse(tasks, seed, SHARE)[0],
 }
-# Their graphs with default tables.
-SMOOTHED = {"no arcs, default tables": "no arcs at all", "alone, BIC, default tables": "alone, BIC"}
+# Their graphs with default tables, of each condition's own or shared.
+SHARED_TABLES = "no arcs, tables shared"
+SMOOTHED = {
+    "no arcs, default tables": "no arcs at all",
+    "alone, BIC, default tables": "alone, BIC",
+    SHARED_TABLES: "no arcs at all",
+}
 # Columns of the tables; the others are told as differences to the first.
 THESIS_COLUMNS = {
     "no arcs at all": "no arcs at all",
@@ -58,6 +64,7 @@ THESIS_COLUMNS = {
 }
 DEFAULT_COLUMNS = {
     "no arcs, default tables": "no arcs at all",
+    SHARED_TABLES: SHARED_TABLES,
     "alone, BIC, default tables": "alone, BIC",
     "alone, defaults": "alone",
     "pooled, defaults": "all rows pooled",
@@ -89,6 +96,9 @@ def measure(tasks, n_rows, trial, kind):
         if kind in SMOOTHED:
             own = {name: HeldOut(train[name], test[name], "auto") for name in train}
         held_out = [own[name].mean(graph) for name, graph in graphs.items()]
+        if kind == SHARED_TABLES:
+            networks = fit_networks(graphs, train)
+            held_out = [networks[t].log_likelihood(task).mean() for t, task in test.items()]
     else:
         learner = (LEARNERS | DEFAULTS)[kind](trial).fit(train)
         seconds = time.perf_counter() - began

@@ -12,6 +12,7 @@ import pytest
 
 from bnmtl import MultitaskLearner, SingleTaskLearner, problems
 from bnmtl.data.feederwatch import ATTRIBUTES, REGIONS
+from bnmtl.networks import fit_networks
 from bnmtl.tasks import encode
 
 pytestmark = pytest.mark.beside_kernels
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.beside_kernels
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import bird, bird_tables  # noqa: E402
+from benchmarks import alone, bird, bird_tables  # noqa: E402
 from benchmarks import bird_tasks as bird_tasks_module  # noqa: E402
 from benchmarks.bird_tables import SAME_REGIONS  # noqa: E402
 from benchmarks.bird_tasks import (  # noqa: E402
@@ -234,6 +235,9 @@ def test_a_trial_is_measured_as_the_learners_would(monkeypatch):
     for name, network in learner.networks_.items():
         mean = network.log_likelihood(test[name]).mean()
         assert lines[bird_tables.TOGETHER]["regions"][name] == pytest.approx(mean, abs=1e-6)
+    for name, network in fit_networks(alone.empty(encode(train)), train).items():
+        mean = network.log_likelihood(test[name]).mean()
+        assert lines[bird_tables.EMPTY_SHARED]["regions"][name] == pytest.approx(mean, abs=1e-6)
     # Nothing shared is single-task learning; the order of the penalties is that of the study.
     curve = lines["Paired/Double"]["curve"]
     assert len(curve) == len(EXPONENTS) and curve[0] == pytest.approx(lines["single"]["nats"])

@@ -15,6 +15,7 @@ from benchmarks import (
     choice_tables,
     defaults_tables,
     no_structure_tables,
+    real_tables,
     real_tables_shown,
     study,
     sure_arcs,
@@ -27,8 +28,16 @@ from benchmarks.no_structure import KINDS, counted, independent_columns, line_of
 from benchmarks.sure_arcs import draw as draw_sure
 from benchmarks.sure_arcs import tables as sure_tables
 from benchmarks.ways import choices, expecting
-from bnmtl import BDeu, MixedDirichlet, PairedPrior
+from bnmtl import (
+    BDeu,
+    MixedDirichlet,
+    MultitaskLearner,
+    PairedPrior,
+    SingleTaskLearner,
+    problems,
+)
 from bnmtl.confidence import MEANING
+from bnmtl.learners import compare
 from bnmtl.learners.folds import Fold
 from bnmtl.tasks import encode
 
@@ -274,8 +283,9 @@ def test_tables_of_choices_and_real_tables():
     paired = "| INSURANCE | 250 | 2 |  | -4.00 ± 0.00 | -1.00 ± 0.00 |"
     assert tables["choice_paired"].splitlines()[2].startswith(paired)
     assert len(choice_tables.draw(lines).axes) == 2
-    gains = {f"over_{name}": 0.5 for name in ("empty", "bic", "alone")}
-    errors = {f"over_{name}_error": 0.1 for name in ("empty", "bic", "alone")}
+    others = ("empty", "bic", "alone", "own", "own_empty")
+    gains = {f"over_{name}": 0.5 for name in others}
+    errors = {f"over_{name}_error": 0.1 for name in others}
     line = {"table": "dune", "score": "MixedDirichlet", "parents": 0.1, "held_out": -3.0}
     lines = pd.DataFrame(
         [
@@ -288,10 +298,28 @@ def test_tables_of_choices_and_real_tables():
     assert "| dune | MixedDirichlet | 0.1 | +0.50 ± 0.10 |" in shown["real_tables"]
     smoothing = "| dune | -3.00 | -3.00 | -0.50 ± 0.10 | -3.50 | -4.00 |"
     assert smoothing in shown["real_tables_smoothing"]
+    sharing = "| dune | -3.00 | +0.50 ± 0.10 | -4.00 | +0.50 ± 0.10 | -3.50 | +0.50 ± 0.10 |"
+    assert sharing in shown["real_tables_sharing"]
     short = shown["real_tables_in_short"].splitlines()
     assert len(short) == 3 and short[2].startswith("| dune meadow plants under four kinds")
     assert "| 20 | +0.50 ± 0.10 | +0.50 ± 0.10 |" in short[2]
     assert real_tables_shown.draw(lines).axes
+
+
+def test_no_arcs_have_the_tables_of_what_they_are_held_against():
+    tasks = problems.sample(problems.deletion("asia", 3, 0.3, random_state=0), 40, random_state=0)
+    tasks = encode(tasks)
+    rival = compare(SingleTaskLearner(random_state=0), tasks)
+    line = real_tables._with_tables_shared(tasks, None, None, rival)
+    shared = compare(MultitaskLearner(random_state=0), tasks)
+    own = compare(MultitaskLearner(table_sharing=None, random_state=0), tasks)
+    gain = shared["together"] - shared["empty"]
+    assert line["over_empty"] == pytest.approx(gain.mean(), abs=1e-6)
+    assert line["over_empty_error"] == pytest.approx(gain.sem(), abs=1e-6)
+    for name, other in (("own", own["together"]), ("own_empty", own["empty"])):
+        gain = shared["together"] - other
+        assert line[f"over_{name}"] == pytest.approx(gain.mean(), abs=1e-6)
+    assert abs(line["over_own_empty"] - line["over_empty"]) > 0.001
 
 
 def test_tables_of_sure_arcs():

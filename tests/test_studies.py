@@ -539,7 +539,7 @@ def test_groups_are_those_of_the_relatedness_room():
     selected = own._pool.learned(["task3", *selector.order_[:2]]).graphs[at]
     assert set(selected["task3"].edges) == set(selector.configuration_["task3"].edges)
     clusterer = relatedness.TaskClusterer(learner, n_clusters=2).fit(frames)
-    scores = [score for _, score in own.by_clusters()]
+    scores = [score for _, score in own.by_clusters(own.distances)]
     assert len(scores) == 4 and max(scores) < 0
     for _, members in clusterer.labels_.groupby(clusterer.labels_):
         learned = own._pool.learned(members.index).graphs[at]
