@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import first_graph, many_tasks, sharing, sharing_tables
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
-from bnmtl import MultitaskLearner, structures
+from bnmtl import IdenticalLearner, MultitaskLearner, structures
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -101,6 +101,15 @@ def test_joint_states_that_are_tried_are_counted():
     plt.close("all")
 
 
+def test_one_graph_is_searched_from_two_starts():
+    found = first_graph.measure("INSURANCE", 0, [first_graph.POOLED], rows=50)
+    tasks = Related(networks_of("INSURANCE", 0), 50, 0).tasks
+    one = IdenticalLearner(random_state=0).fit(tasks)
+    # A column is constant in one task, which changes how many arcs each expects.
+    assert found[first_graph.POOLED]["own"] == pytest.approx(one.score_, abs=1)
+    assert found[first_graph.POOLED]["pooled"] == pytest.approx(one.score_, abs=10)
+
+
 def test_fits_are_compared_with_those_of_all_iterations(monkeypatch):
     made, real = [], first_graph.search_common
     monkeypatch.setattr(
@@ -120,7 +129,11 @@ def test_fits_are_compared_with_those_of_all_iterations(monkeypatch):
             for at, (part, score) in enumerate(scores.items())
         ]
     )
-    (table,) = first_graph.tables(lines).values()
+    pooled = {"problem": "INSURANCE", "iterations": first_graph.POOLED, "own": -10.0}
+    both = [pooled | {"trial": trial, "pooled": -9.0 - 3 * trial} for trial in range(2)]
+    tables = first_graph.tables(pd.concat([lines, pd.DataFrame(both)]))
+    assert "| 2 | 1 | 1 | 1.0 | -2.0 |" in tables["first_graph_pooled"]
+    table = tables["first_graph"]
     assert "| a quarter | 1 | 0 | 1 | -2.0 | 0.75 | 0.90 |" in table
     assert "| an eighth | 1 | 1 | 0 | 3.0 | 0.50 | 0.80 |" in table
     assert "| none | 1 | 0 | 0 | 0.0 | 0.25 | 0.70 |" in table
