@@ -59,7 +59,8 @@ def borrowing_section(learner, figure=None):
         "<details><summary>From which tasks, in rows</summary>\n"
         f"{body}\n"
         '<p class="note">Rows of other tasks that count for a table, as expected, the largest '
-        "sources first; more than a task has where its mean is relied on more than its rows. "
+        "sources first; more than a task has where tables are so close to each other that their "
+        "mean is trusted more than the rows. "
         "All are in borrowed.csv.</p></details>"
     )
 

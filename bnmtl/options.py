@@ -154,7 +154,8 @@ class LearningOptions:
     equivalent_sample_size: float | None = _option("A", "Of bdeu and bds (default 1).", _SIZE)
     parameter_sample_size: float | str = _option(
         "auto|A",
-        "Imaginary rows that smooth the probability tables: auto, as many as the data ask for.",
+        "Imaginary rows that smooth the probability tables, each task's own then; auto: as many as "
+        "the data ask for.",
         _SMOOTHING,
         default="auto",
     )

@@ -375,7 +375,7 @@ class Mine:
         (
             lambda tasks: shared([tasks["task1"], tasks["task1"].add_prefix("y")], LEARNER),
             ValueError,
-            "Tasks `task1` and `task2` have no variable in common",
+            "Tasks `task1` and `task2` have no probability table to compare: no variable is",
         ),
         (lambda _: true([nx.DiGraph()]), TypeError, "`configuration` must be a mapping from tasks"),
         (

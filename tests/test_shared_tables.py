@@ -254,3 +254,24 @@ def test_mistakes():
     circle = nx.DiGraph([("smoke", "bronc"), ("bronc", "smoke")])
     with pytest.raises(ValueError, match="configuration"):
         fit_networks({"clinic1": circle}, tasks)
+    for mistaken, name in ((GRAPH, "DiGraph"), ([GRAPH], "list"), (None, "None")):
+        with pytest.raises(TypeError, match=f"mapping from task names to graphs, got {name};"):
+            fit_networks(mistaken, tasks)
+    lacking = {name: frame.astype(object) for name, frame in tasks.items()}
+    lacking["clinic1"].iloc[3, 0] = None
+    with pytest.raises(ValueError, match="missing='drop'"):
+        fit_networks({"clinic1": GRAPH}, lacking)
+
+
+def test_missing_values_and_names_are_taken_as_learners_take_them():
+    tasks = frames(k=2)
+    graphs = {name: GRAPH for name in tasks}
+    lacking = {name: frame.astype(object) for name, frame in tasks.items()}
+    lacking["clinic1"].iloc[3, 0] = None
+    with pytest.warns(UserWarning, match="1 of 60 in task `clinic1`"):
+        dropped = fit_networks(graphs, lacking, missing="drop")
+    rest = {**tasks, "clinic1": tasks["clinic1"].drop(index=tasks["clinic1"].index[3])}
+    assert dropped == fit_networks(graphs, rest)
+    numbered = fit_networks({0: GRAPH, 1: GRAPH}, dict(enumerate(tasks.values())))
+    assert list(numbered) == ["0", "1"]
+    assert numbered["1"] == fit_networks(graphs, tasks)["clinic1"]

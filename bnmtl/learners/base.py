@@ -295,7 +295,9 @@ class Learner(BaseEstimator):
         """How many rows of other tasks count for each table, made when asked for first.
 
         A data frame with columns task, variable, source and rows; empty where tables are the tasks'
-        own.
+        own. Rows may be more than the source has: where the tasks' tables scatter closely about
+        each other, what the others have on average counts as up to 1000 rows, for each joint state
+        of the parents.
         """
         self._check_fitted("borrowed_")
         return self._fitted_tables.borrowed

@@ -67,7 +67,8 @@ def common_parameters(start):
         What to do with missing values: see `bnmtl.tasks.encode`.
     parameter_sample_size : float or "auto", default="auto"
         How strongly the probability tables are smoothed, whatever the score: "auto" learns it
-        from each table, a number is an equivalent sample size, see `bnmtl.BayesNet.fit`.
+        from each table, a number is an equivalent sample size of tables that are each task's own,
+        see `bnmtl.BayesNet.fit`.
     random_state : None, int or numpy.random.Generator, default=None
         With an int, results depend on nothing but data and parameters.
     n_jobs : int, default=None

@@ -1,16 +1,18 @@
 """Networks of several tasks, whose tables inform each other."""
 
+from collections.abc import Mapping
+
 from bnmtl import parameters
 from bnmtl.graphs import check_dag
 from bnmtl.networks.bayesnet import BayesNet
 from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.tasks import encode
-from bnmtl.tasks.wording import listed
+from bnmtl.tasks.wording import listed, type_of
 
 __all__ = ["fit_networks", "networks_of"]
 
 
-def fit_networks(configuration, tasks, sharing="auto"):
+def fit_networks(configuration, tasks, sharing="auto", missing="error"):
     """Estimate the tables of several tasks' graphs, the tasks informing each other.
 
     Row by row of a table, tasks fall into groups that have the same probabilities, or a task's
@@ -28,6 +30,8 @@ def fit_networks(configuration, tasks, sharing="auto"):
         As for the learners; it has every task of the configuration.
     sharing : {"auto", None}, default="auto"
         None estimates each task's tables from its own rows, as `BayesNet.fit` does.
+    missing : {"error", "drop", "state"}, default="error"
+        What becomes of missing values, as in `bnmtl.tasks.encode`.
 
     Returns
     -------
@@ -36,9 +40,11 @@ def fit_networks(configuration, tasks, sharing="auto"):
 
     Raises
     ------
+    TypeError
+        If the configuration is not a mapping of graphs.
     ValueError
-        If a task or a variable of a graph is not there, a graph has a cycle, or ``sharing`` is
-        neither "auto" nor None.
+        If a task or a variable of a graph is not there, a graph has a cycle, ``sharing`` is
+        neither "auto" nor None, or the data cannot be encoded.
 
     Notes
     -----
@@ -66,7 +72,13 @@ def fit_networks(configuration, tasks, sharing="auto"):
     """
     if not (sharing is None or (isinstance(sharing, str) and sharing == "auto")):
         raise ValueError(f'`sharing` must be "auto" or None, got {sharing!r}.')
-    encoded = encode(tasks)
+    if not isinstance(configuration, Mapping):
+        raise TypeError(
+            "`configuration` must be a mapping from task names to graphs, got "
+            f"{type_of(configuration)}; for example {{'task1': graph}}."
+        )
+    configuration = {str(name): graph for name, graph in configuration.items()}
+    encoded = encode(tasks, missing)
     for name, graph in configuration.items():
         check_dag(graph, f"configuration[{name!r}]")
         parameters.check_nodes(graph)

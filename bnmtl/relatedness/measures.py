@@ -240,8 +240,8 @@ def shared(tasks, learner):
     Raises
     ------
     TypeError, ValueError
-        For what is no learner, fewer than two tasks, two tasks that have no variable in common; and
-        as in ``fit``.
+        For what is no learner, fewer than two tasks, two tasks of which no variable is in both
+        with all its parents; and as in ``fit``.
 
     Examples
     --------
@@ -271,8 +271,8 @@ def shared_of(groups):
     if len(unknown):
         first, second = (table.index[at] for at in unknown[0])
         raise ValueError(
-            f"Tasks `{first}` and `{second}` have no variable in common, so whether they share "
-            "tables cannot be told; leave one of them out."
+            f"Tasks `{first}` and `{second}` have no probability table to compare: no variable is "
+            "in both of them with all its parents; leave one of them out."
         )
     return _with_arcs(table, learner)
 
