@@ -308,6 +308,7 @@ STUDIES = (
     "sharing",
     "many_tasks",
     "first_graph",
+    "table_weights",
     "sure_arcs",
     "good_probabilities",
     "boosting_steps",

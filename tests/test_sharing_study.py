@@ -5,9 +5,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import first_graph, many_tasks, sharing, sharing_tables
+from benchmarks import first_graph, many_tasks, sharing, sharing_tables, table_weights
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
 from bnmtl import IdenticalLearner, MultitaskLearner, structures
+from bnmtl.networks import fit_networks
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -138,4 +139,28 @@ def test_fits_are_compared_with_those_of_all_iterations(monkeypatch):
     assert "| an eighth | 1 | 1 | 0 | 3.0 | 0.50 | 0.80 |" in table
     assert "| none | 1 | 0 | 0 | 0.0 | 0.25 | 0.70 |" in table
     assert first_graph.draw(lines).axes
+    plt.close("all")
+
+
+def test_tables_are_weighed_as_their_names_say():
+    networks = networks_of("INSURANCE", 0)
+    tasks = Related(networks, 40, 0).tasks
+    graphs = {name: network.graph for name, network in networks.items()}
+    assert table_weights.fitted(graphs, tasks, "learned") == fit_networks(graphs, tasks)
+    own = fit_networks(graphs, tasks, sharing=None)
+    assert table_weights.fitted(graphs, tasks, "own") == own
+    assert table_weights._without_own(np.zeros((3, 4))).tolist() == [1 / 3, 1 / 3, 1 / 3, 0]
+    three = [table_weights.fitted(graphs, tasks, one) for one in table_weights.WEIGHTS[1:]]
+    assert len({network["task1"].table("Age").tobytes() for network in three}) == 3
+    found = table_weights.measure("INSURANCE", "similar 50", 40, 0, ["own", "learned"])
+    assert 0 < found["learned"]["nats"] < found["own"]["nats"]
+    case = {"problem": "ALARM", "tables": table_weights.SAME, "rows": 250}
+    lines = [
+        {**case, "trial": trial, "weights": one, "nats": 0.1 * (at + trial)}
+        for trial in range(2)
+        for at, one in enumerate(table_weights.WEIGHTS)
+    ]
+    (table,) = table_weights.tables(pd.DataFrame(lines)).values()
+    assert "| ALARM | as in the problem | 250 | divergence | 2 | 0.050 ± 0.050 |" in table
+    assert len(table_weights.draw(pd.DataFrame(lines)).axes) == 1
     plt.close("all")

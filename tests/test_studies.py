@@ -137,7 +137,7 @@ def test_the_studies_have_their_sizes():
         "multitask J": 25,
     }
     assert len(pd.DataFrame(priors.plan(False)).explode("wanted")) == 5 * 20 * 4
-    assert len(pd.DataFrame(selection.plan(False)).explode("wanted")) == 5 * 10 * 9
+    assert len(pd.DataFrame(selection.plan(False)).explode("wanted")) == 5 * 10 * 10
     assert len(pd.DataFrame(task_number.plan(False)).explode("wanted")) == 2 * 20 * 3
     assert len(good_probabilities.plan(False)) == 8 * 5 * (10 + 2)
     assert len(calibrated_arcs.plan(False)) == 4 * 10 * 3
@@ -370,7 +370,8 @@ def test_lines_name_the_versions_that_matter():
 # Studies of the defaults themselves.
 OF_DEFAULTS = (
     *("by_default", "choice", "chosen_sparsity", "corrected", "defaults", "first_graph"),
-    *("good_learners", "no_structure", "real_tables", "sharing", "many_tasks", "sure_arcs", "ways"),
+    *("good_learners", "no_structure", "real_tables", "sharing", "many_tasks", "sure_arcs"),
+    *("table_weights", "ways"),
 )
 
 

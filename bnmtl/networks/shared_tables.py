@@ -54,10 +54,12 @@ class SharedTables:
     ----------
     tasks : Tasks
         The rows.
+    weigh : callable, default=learned_weights
+        How much each component counts, from the evidences of all families, (families, components).
     """
 
-    def __init__(self, tasks):
-        self._tasks = tasks
+    def __init__(self, tasks, weigh=learned_weights):
+        self._tasks, self._weigh = tasks, weigh
         self._known = {}
 
     def fit(self, configuration):
@@ -94,7 +96,7 @@ class SharedTables:
         if not own:
             return {}
         # The order in which families come must not be seen in the last digits.
-        weights = learned_weights(np.array([own[family].evidences for family in sorted(own)]))
+        weights = self._weigh(np.array([own[family].evidences for family in sorted(own)]))
         return {family: components.averaged(weights) for family, components in own.items()}
 
     def _of(self, family):
