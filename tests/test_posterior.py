@@ -10,11 +10,13 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 from small import CLIMB, arcs, partial, related
+from test_sharing_search import counts_of
 
 from bnmtl import (
     ArcPrior,
     BDeu,
     EditPrior,
+    MixedDirichlet,
     MultitaskLearner,
     MultitaskLearnerCV,
     PairedPrior,
@@ -22,6 +24,7 @@ from bnmtl import (
 )
 from bnmtl.graphs import adjacency
 from bnmtl.learners import validated
+from bnmtl.scores import CONCENTRATIONS, PARTITIONS
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.couplings import Couplings
 from bnmtl.search.posterior import log_posterior
@@ -192,6 +195,43 @@ def test_the_learner_takes_the_penalty_with_the_largest_posterior(structure_prio
         assert learner.score_ == pytest.approx(own)
     best = solutions[sorted(grid, reverse=True).index(learner.penalty_)]
     assert learner.score_ >= best.score - 1e-9
+
+
+@pytest.mark.slow_without_jit
+def test_where_tables_are_shared_the_evidence_is_that_of_all_tasks_together(monkeypatch):
+    grid, solved, path = [0, 0.9, 1], [], validated.solve_path
+
+    def recorded(*arguments):
+        solved.append(path(*arguments))
+        return solved[-1]
+
+    monkeypatch.setattr(validated, "solve_path", recorded)
+    climb = {"search": "hill-climbing", "restarts": 0, "tabu": 0, "random_state": 0}
+    learner = MultitaskLearnerCV(penalties=grid, validation="posterior", **climb).fit(partial())
+    (solutions,) = solved
+    for penalty, solution in zip(sorted(grid, reverse=True), solutions, strict=True):
+        families, graphs = {}, {}
+        for task, matrix in zip(learner.tasks_.values(), solution.matrices, strict=True):
+            graphs[task.name] = nx.relabel_nodes(
+                nx.DiGraph(matrix), dict(enumerate(task.variables))
+            )
+            for child in task.variables:
+                parents = tuple(sorted(graphs[task.name].predecessors(child)))
+                families.setdefault((parents, child), []).append(task)
+        data = sum(
+            naive.shared_evidence(
+                counts_of(tasks, list(parents), child), CONCENTRATIONS, PARTITIONS
+            )
+            for (parents, child), tasks in families.items()
+        )
+        expected = brute_force(PairedPrior(penalty), learner.tasks_, graphs, data)
+        assert learner.validation_scores_[penalty] == pytest.approx(expected, abs=1e-3)
+        own = sum(
+            MixedDirichlet().score(graph, learner.tasks_[name].frame())
+            for name, graph in graphs.items()
+        )
+        # Tasks together are worth more than each with tables of its own.
+        assert data > own + 5
 
 
 def test_one_task_has_nothing_to_choose():

@@ -1,5 +1,6 @@
 """Configurations of tasks that may have tables in common: worth of arcs, moves, and searches."""
 
+import hashlib
 import itertools
 import warnings
 
@@ -14,12 +15,15 @@ from test_sharing_search import CONCENTRATIONS, SCORE, TS, counts_of, tasks_of
 
 from bnmtl import (
     ArcPrior,
+    BDeu,
     EditPrior,
     IdenticalLearner,
+    MixedDirichlet,
     MultitaskLearner,
     MultitaskLearnerCV,
     PairedPrior,
     SingleTaskLearner,
+    problems,
     structures,
 )
 from bnmtl.graphs import adjacency
@@ -311,6 +315,30 @@ def test_without_sharing_the_score_is_a_sum_over_tasks(kind):
     if kind is IdenticalLearner:
         assert learner.score_ == own
     assert learner.borrowed_.empty
+
+
+# Scores, numbers of arcs and a digest of all arcs, by the last commit before tables were shared.
+BEFORE_SHARING = [
+    (MultitaskLearner, BDeu(), -2236.7745690895313, 18, "8cf65d1445076624"),
+    (IdenticalLearner, BDeu(), -2242.263355855492, 21, "797146b66ab44ba5"),
+    (MultitaskLearner, MixedDirichlet(), -2245.500563158365, 19, "9e5c531416d63817"),
+    (IdenticalLearner, MixedDirichlet(), -2254.790161585179, 21, "797146b66ab44ba5"),
+]
+
+
+@pytest.mark.slow_without_jit
+@pytest.mark.parametrize(("kind", "score", "expected", "n_arcs", "digest"), BEFORE_SHARING)
+def test_without_sharing_nothing_has_changed(kind, score, expected, n_arcs, digest):
+    tasks = problems.deletion("asia", 3, 0.2, random_state=0)
+    tasks = problems.sample(tasks, 300, random_state=0)
+    prior = {"prior": PairedPrior(0.9)} if kind is MultitaskLearner else {}
+    parameters = {"n_starts": 1, "iterations": 5, "random_state": 0, "table_sharing": None}
+    learner = kind(**prior, score=score, **parameters).fit(tasks)
+    arcs = {task: sorted(graph.edges) for task, graph in learner.configuration_.items()}
+    assert learner.score_ == expected and sum(map(len, arcs.values())) == n_arcs
+    assert hashlib.blake2b(repr(arcs).encode(), digest_size=8).hexdigest() == digest
+    table = learner.networks_["task1"].table("dysp")
+    assert table.ravel()[0] == pytest.approx(0.689141645977532, rel=1e-14)
 
 
 @pytest.mark.slow_without_jit
