@@ -21,6 +21,8 @@ ALONE = ("empty", "single, BIC", "single, sparse")
 # What users get who choose nothing, with the tables that they get, and no arcs with such tables.
 TOGETHER, EMPTY_SHARED = "together, tables shared", "empty, tables shared"
 BY_DEFAULT = ("empty, defaults", "alone, defaults", EMPTY_SHARED, TOGETHER)
+# No arcs are drawn once; whatever their tables, they are in the same place.
+DRAWN = (*ALONE, *LEARNED[1:], "alone, defaults", TOGETHER)
 CURVES = ("Paired/Double", "Paired/Single", "Edit")
 GROUPED = (
     "all tasks",
@@ -299,7 +301,7 @@ def draw(lines):
     grid = figure.subplots(len(present), 5, squeeze=False)
     for row, problem in zip(grid, present, strict=True):
         _draw_curves(row[0], lines, problem)
-        _draw_gains(row[1], lines, present[problem], (*ALONE, *LEARNED[1:], *BY_DEFAULT), "single")
+        _draw_gains(row[1], lines, present[problem], DRAWN, "single")
         row[1].set_yscale("symlog", linthresh=0.1)
         n_regions = len(PROBLEMS[present[problem]].regions)
         row[1].set_title(f"learners, the same {n_regions} regions", fontsize=9)

@@ -50,7 +50,8 @@ def _in_short(lines):
         found = own[(own["table"] == table) & (own["way"] == SHARED)]
         if len(found):
             line = found.iloc[0]
-            gains = {f"gain over {title}": _gain(line, name) for name, title in GAINS.items()}
+            shown = GAINS | {"over_own": "sharing arcs alone"}
+            gains = {f"gain over {title}": _gain(line, name) for name, title in shown.items()}
             rows.append({"table": words, "rows": line["n_rows"], **gains})
     return pd.DataFrame(rows)
 
