@@ -72,18 +72,19 @@ def draw(lines):
     """Share of edges that are true by confidence, in sixths, a panel a number of rows."""
     figure, axes = plt.subplots(1, len(ROWS), figsize=(11, 4), squeeze=False)
     for axis, n_rows in zip(axes[0], ROWS, strict=True):
-        for problem in PROBLEMS:
+        for at, problem in enumerate(PROBLEMS):
             for method, style in (("single", ":"), ("together", "--"), ("shared", "-")):
                 chosen = (lines["rows"] == n_rows) & (lines["method"] == method)
                 own = lines[chosen & (lines["problem"] == problem)]
                 if len(own):
                     places, values = _curve(own)
                     label = f"{problem}, {METHODS[method]}"
-                    axis.plot(places, values, style, marker="o", markersize=3, label=label)
+                    drawn = {"color": f"C{at}", "marker": "o", "markersize": 3, "label": label}
+                    axis.plot(places, values, style, **drawn)
         axis.plot([0, 1], [0, 1], color="gray", linewidth=1)
         axis.set(title=f"{n_rows} rows", xlabel="confidence of an edge")
     axes[0, 0].set_ylabel("share that is there")
-    figure.tight_layout(rect=(0, 0, 0.82, 1))
+    figure.tight_layout(rect=(0, 0, 0.74, 1))
     figure.legend(*_handles(axes[0]), loc="center right", fontsize=8)
     return figure
 

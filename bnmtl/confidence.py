@@ -43,8 +43,8 @@ MEANING = (
     "Confidence is the share of replicates, networks learned from random halves of the rows by a "
     "quicker search, that have an arc. It is not a probability. On known networks, pairs of "
     "variables with a confidence of 1 were truly joined in 96 to 100 % of the cases and pairs with "
-    "0.8 in 51 to 100 %; directions with a confidence of 1 were right in 71 to 100 %, and with 0.8 "
-    "in 14 to 100 %. So confidence can be too high, above all that of directions; and many true "
+    "0.8 in 57 to 100 %; directions with a confidence of 1 were right in 71 to 100 %, and with 0.8 "
+    "in 49 to 100 %. So confidence can be too high, above all that of directions; and many true "
     "arcs had a low confidence, the more so with few rows."
 )
 # The search of light replicates: 30 of them take less time than the graphs that they are about, and
