@@ -1,9 +1,9 @@
 """How sure each arc is: confidence by task from rows drawn again, and what replicates agree on.
 
-A share of replicates is no probability. In the study `sure_arcs` (`benchmarks/README.md`), with
-tables of each task's own, an edge that all replicates had was there in 96 to 100 % of the cases;
-one with a confidence of 0.8 in 51 to 100 %, by the problem, the number of rows and whether tasks
-were learned together. With few rows, many edges that are there come up in few replicates of half of
+A share of replicates is not a probability. In the study `sure_arcs` (`benchmarks/README.md`), by
+default, an edge that all replicates had was there in 96 to 100 % of the cases; one with a
+confidence of 0.8 in 57 to 100 %, by the problem, the number of rows and whether tasks were learned
+together. With few rows, many edges that are there come up in few replicates of half of
 them. `calibrated_arcs` is about bootstrap replicates by BDeu, which have more arcs that are not
 there.
 
