@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import first_graph, many_tasks, sharing, sharing_tables, table_weights
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
-from bnmtl import IdenticalLearner, MultitaskLearner, structures
+from bnmtl import IdenticalLearner, MultitaskLearner, PooledLearner, structures
 from bnmtl.networks import fit_networks
 
 pytestmark = pytest.mark.beside_kernels
@@ -102,13 +102,22 @@ def test_joint_states_that_are_tried_are_counted():
     plt.close("all")
 
 
-def test_one_graph_is_searched_from_two_starts():
+def test_one_graph_is_searched_from_two_starts(monkeypatch):
+    starts, real = [], first_graph.search_common
+    monkeypatch.setattr(first_graph, "search_common", lambda *a: starts.append(a[1]) or real(*a))
     found = first_graph.measure("INSURANCE", 0, [first_graph.POOLED], rows=50)
     tasks = Related(networks_of("INSURANCE", 0), 50, 0).tasks
     one = IdenticalLearner(random_state=0).fit(tasks)
     # A column is constant in one task, which changes how many arcs each expects.
     assert found[first_graph.POOLED]["own"] == pytest.approx(one.score_, abs=1)
     assert found[first_graph.POOLED]["pooled"] == pytest.approx(one.score_, abs=10)
+    (pooled,) = {
+        frozenset(graph.edges)
+        for graph in PooledLearner(random_state=0).fit(tasks).configuration_.values()
+    }
+    names = sorted(tasks.states)
+    arcs = {(names[tail], names[head]) for tail, head in np.argwhere(starts[1])}
+    assert len(starts) == 2 and arcs == pooled and (starts[0] != starts[1]).any()
 
 
 def test_fits_are_compared_with_those_of_all_iterations(monkeypatch):
