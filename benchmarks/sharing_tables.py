@@ -99,12 +99,12 @@ def _paired(lines):
     rows = []
     for case, own in _cases(lines):
         row = dict(case)
-        for measure in ("edits", "kl"):
+        for measure, title in {"edits": "edits", "shd": "SHD", "kl": TITLES["kl"]}.items():
             wide = by_trial(own, "method", measure)
             for rival in ("together", "alone"):
                 if {"both", rival} <= set(wide):
                     text = difference_text(wide["both"], wide[rival])
-                    row[f"{TITLES[measure]}, both less {rival}"] = text
+                    row[f"{title}, both less {rival}"] = text
         rows.append(row)
     return pd.DataFrame(rows)
 
