@@ -335,10 +335,12 @@ def test_without_sharing_nothing_has_changed(kind, score, expected, n_arcs, dige
     parameters = {"n_starts": 1, "iterations": 5, "random_state": 0, "table_sharing": None}
     learner = kind(**prior, score=score, **parameters).fit(tasks)
     arcs = {task: sorted(graph.edges) for task, graph in learner.configuration_.items()}
-    assert learner.score_ == expected and sum(map(len, arcs.values())) == n_arcs
+    # The same to the last bit on the machine that the values are of; libraries differ in it.
+    assert learner.score_ == pytest.approx(expected, rel=1e-13)
+    assert sum(map(len, arcs.values())) == n_arcs
     assert hashlib.blake2b(repr(arcs).encode(), digest_size=8).hexdigest() == digest
     table = learner.networks_["task1"].table("dysp")
-    assert table.ravel()[0] == pytest.approx(0.689141645977532, rel=1e-14)
+    assert table.ravel()[0] == pytest.approx(0.689141645977532, rel=1e-12)
 
 
 @pytest.mark.slow_without_jit
