@@ -6,8 +6,8 @@ import numpy as np
 from benchmarks.pool import held_out_of
 from benchmarks.variants import SEARCHES, THESIS
 from bnmtl import BIC, ArcPrior, SingleTaskLearner
-from bnmtl.held_out import held_out_rows, parted
-from bnmtl.penalty import best_penalty
+from bnmtl.learners.held_out import held_out_rows, parted
+from bnmtl.learners.penalty import best_penalty
 
 # Of an arc, in the prior of sparse graphs; 0.5 is the uniform prior.
 PROBABILITIES = (0.5, 0.1, 0.03, 0.01, 0.003)

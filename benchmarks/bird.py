@@ -36,7 +36,7 @@ from bnmtl import (
     PairedPrior,
     SingleTaskLearner,
 )
-from bnmtl.held_out import by_learner
+from bnmtl.learners.held_out import by_learner
 from bnmtl.search.effort import Effort
 from bnmtl.search.path import greedy_path
 from bnmtl.tasks import encode

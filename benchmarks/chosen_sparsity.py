@@ -8,7 +8,7 @@ from benchmarks.ways import expecting
 from bnmtl import MultitaskLearner
 from bnmtl.learners import compare
 from bnmtl.learners.folds import penalty_scores
-from bnmtl.penalty import best_penalty
+from bnmtl.learners.penalty import best_penalty
 
 __all__ = ["GRID", "chosen_parents", "side_by_side"]
 

@@ -17,8 +17,8 @@ from scipy.spatial.distance import squareform
 from benchmarks.pool import Pool, held_out_of
 from benchmarks.variants import LEARNERS, N_FOLDS
 from bnmtl import MultitaskLearner, PairedPrior
-from bnmtl.held_out import held_out_rows, parted
-from bnmtl.penalty import EQUALLY_GOOD
+from bnmtl.learners.held_out import held_out_rows, parted
+from bnmtl.learners.penalty import EQUALLY_GOOD
 from bnmtl.relatedness import indirect, shared, true
 from bnmtl.relatedness.measures import as_distances
 

@@ -26,7 +26,7 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.confidence import arc_confidence, consensus
-from bnmtl.held_out import held_out_rows, parted
+from bnmtl.learners.held_out import held_out_rows, parted
 
 NAME = "methods"
 SETTINGS = ("problem", "trial", "method")

@@ -29,13 +29,13 @@ from bnmtl import (
     structures,
 )
 from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
+from bnmtl.cli.relate import FOLDS, PENALTY
 from bnmtl.confidence import arc_confidence, consensus
-from bnmtl.gains import held_out_record, of_arcs
 from bnmtl.graphs import compelled_arcs
 from bnmtl.learners import compare
 from bnmtl.learners.derived import as_chosen
 from bnmtl.learners.sparsity import auto_prior
-from bnmtl.relating import FOLDS, PENALTY
+from bnmtl.reports.gains import held_out_record, of_arcs
 from bnmtl.scores import CONCENTRATIONS
 from bnmtl.tasks import encode
 

@@ -26,8 +26,8 @@ from benchmarks.summary import (
 from benchmarks.variants import LEARNERS, N_FOLDS, SAMPLE_SIZE, THESIS, Searches
 from bnmtl import K2, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
 from bnmtl.graphs import from_adjacency
-from bnmtl.held_out import HeldOut, held_out_rows, parted
-from bnmtl.penalty import best_penalty, penalty_grid
+from bnmtl.learners.held_out import HeldOut, held_out_rows, parted
+from bnmtl.learners.penalty import best_penalty, penalty_grid
 from bnmtl.search.effort import Effort
 from bnmtl.search.path import solve_path
 

@@ -13,8 +13,8 @@ from benchmarks.related import Related
 from benchmarks.variants import LEARNERS, SAMPLE_SIZE, problems_of
 from bnmtl import PairedPrior, problems
 from bnmtl.graphs import from_adjacency
-from bnmtl.held_out import HeldOut
-from bnmtl.penalty import best_penalty, penalty_grid
+from bnmtl.learners.held_out import HeldOut
+from bnmtl.learners.penalty import best_penalty, penalty_grid
 from bnmtl.progress import Reporter
 from bnmtl.search.effort import Effort
 from bnmtl.search.multitask import MultitaskSearch

@@ -32,7 +32,7 @@ from benchmarks.summary import (
 from benchmarks.variants import Searches
 from bnmtl import ArcPrior, EditPrior, PairedPrior
 from bnmtl.graphs import from_adjacency
-from bnmtl.penalty import best_penalty, penalty_grid
+from bnmtl.learners.penalty import best_penalty, penalty_grid
 from bnmtl.search.couplings import Couplings
 from bnmtl.search.effort import Effort
 from bnmtl.search.path import greedy_path

@@ -24,7 +24,7 @@ from bnmtl import (
     SingleTaskLearner,
     data,
 )
-from bnmtl.held_out import HeldOut
+from bnmtl.learners.held_out import HeldOut
 from bnmtl.networks import fit_networks
 from bnmtl.tasks import discretize, encode
 

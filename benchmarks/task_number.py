@@ -30,7 +30,7 @@ from benchmarks.summary import (
 )
 from benchmarks.variants import LEARNERS, N_FOLDS, THESIS
 from bnmtl import MultitaskLearner, SingleTaskLearner
-from bnmtl.held_out import held_out_rows, parted
+from bnmtl.learners.held_out import held_out_rows, parted
 from bnmtl.relatedness import indirect, true
 
 NAME = "task_number"

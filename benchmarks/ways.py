@@ -5,9 +5,9 @@ import time
 import numpy as np
 
 from bnmtl import ArcPrior, MultitaskLearnerCV
-from bnmtl.held_out import default_folds
 from bnmtl.learners.folds import penalty_scores, score_folds
-from bnmtl.penalty import best_penalty, chosen_penalty, paired_errors
+from bnmtl.learners.held_out import default_folds
+from bnmtl.learners.penalty import best_penalty, chosen_penalty, paired_errors
 from bnmtl.progress import Reporter
 from bnmtl.search.multitask import MultitaskSearch
 from bnmtl.search.path import solve_path

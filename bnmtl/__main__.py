@@ -1,6 +1,6 @@
 """`python -m bnmtl`: the command `bnmtl` where scripts are not on the path."""
 
-from bnmtl.cli import main
+from bnmtl.cli.main import main
 
 if __name__ == "__main__":
     main()

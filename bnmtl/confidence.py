@@ -29,7 +29,7 @@ from bnmtl.progress import Reporter
 from bnmtl.search.effort import Effort, in_parallel
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks import encode
-from bnmtl.tasks.wording import count, warn
+from bnmtl.wording import count, warn
 
 __all__ = ["arc_confidence", "consensus", "sure_words", "with_confidence"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bnmtl.tasks.wording import listed, type_of
+from bnmtl.wording import listed, type_of
 
 _BLANK = ("", "NA", "NaN")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.data.columns import numbers_in, read_columns
-from bnmtl.tasks.wording import count, listed, type_of, warn
+from bnmtl.wording import count, listed, type_of, warn
 
 _STATES = {
     "california": "US-CA",

@@ -28,13 +28,13 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture
 def call(capsys, monkeypatch, tmp_path):
     """Run the command `bnmtl` in an empty folder; returns (exit code, stdout, stderr)."""
-    from bnmtl import cli
+    from bnmtl.cli.main import main
 
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
         with pytest.raises(SystemExit) as stop:
-            cli.main([str(argument) for argument in arguments])
+            main([str(argument) for argument in arguments])
         captured = capsys.readouterr()
         return stop.value.code, captured.out, captured.err
 

@@ -50,7 +50,7 @@ from bnmtl import (
     relatedness,
     structures,
 )
-from bnmtl.cli import main as command_line
+from bnmtl.cli.main import main as command_line
 from bnmtl.learners import compare
 from bnmtl.networks import fit_networks
 from bnmtl.tasks import discretize, encode, split

@@ -4,8 +4,8 @@ import pytest
 from command import frame
 
 from bnmtl import EditPrior, MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
-from bnmtl.asked_learner import check_choice, has_folds, learner_asked_for, n_folds
-from bnmtl.options import Options
+from bnmtl.cli.learner import check_choice, has_folds, learner_asked_for, n_folds
+from bnmtl.cli.options import Options
 from bnmtl.scores import BDeu
 from bnmtl.tasks import encode
 

@@ -13,9 +13,9 @@ from pages import Page
 from scipy.special import expit, logit
 
 from bnmtl import calibration, plotting
-from bnmtl.calibration_report import best, verdict
 from bnmtl.io.run import read_run
 from bnmtl.metrics import prediction
+from bnmtl.reports.calibrated import best, verdict
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -49,7 +49,7 @@ def cases(tmp_path):
 @pytest.fixture
 def no_picture(monkeypatch):
     """Let another picture be drawn, which takes less time."""
-    monkeypatch.setattr("bnmtl.calibrating._draw", lambda _: Figure(figsize=(1, 1)))
+    monkeypatch.setattr("bnmtl.cli.calibrate._draw", lambda _: Figure(figsize=(1, 1)))
 
 
 def written(tmp_path):
@@ -385,7 +385,7 @@ def test_force_replaces_its_own_files_alone(call, no_picture, cases, tmp_path, m
     assert COLUMNS[2] in written(tmp_path)
     (tmp_path / "new").mkdir()
     shutil.copy(tmp_path / "out" / "scores.csv", tmp_path / "new" / "scores.csv")
-    monkeypatch.setattr("bnmtl.calibrating.Calibrated", lambda *_: pytest.fail("too late"))
+    monkeypatch.setattr("bnmtl.cli.calibrate.Calibrated", lambda *_: pytest.fail("too late"))
     err = mistake(call(*CALIBRATE, "--out", "new", "--force"))
     assert "`new/scores.csv` is not from a run of bnmtl" in err
     with pytest.raises(ValueError, match="out` is from `bnmtl calibrate`, which keeps no networks"):
@@ -396,13 +396,13 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("moment", ["calibrating.Calibrated", "calibration_report.write"])
+@pytest.mark.parametrize("moment", ["Calibrated", "write_report"])
 def test_an_interrupt_leaves_nothing_half_written(
     call, no_picture, cases, tmp_path, monkeypatch, moment
 ):
     assert call(*CALIBRATE)[0] == 0
     before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
-    monkeypatch.setattr(f"bnmtl.{moment}", interrupt)
+    monkeypatch.setattr(f"bnmtl.cli.calibrate.{moment}", interrupt)
     for out in ("out", "new/run"):
         code, stdout, err = call(*BY_GROUP, "--force", "--out", out)
         assert (code, stdout) == (130, "")

@@ -16,9 +16,9 @@ COLUMNS = ["calibrated_platt", "calibrated_isotonic", "calibrated_platt_by_group
 @pytest.fixture
 def fitted(call, monkeypatch, tmp_path):
     """Run `calibrate` on cases with labels and others without; returns the latter calibrated."""
-    monkeypatch.setattr("bnmtl.calibrating._draw", lambda _: None)
+    monkeypatch.setattr("bnmtl.cli.calibrate._draw", lambda _: None)
     monkeypatch.setattr("bnmtl.plotting.png", lambda _: b"")
-    monkeypatch.setattr("bnmtl.calibration_report.write", lambda *_: None)
+    monkeypatch.setattr("bnmtl.cli.calibrate.write_report", lambda *_: None)
 
     def run(*options, spread=1.0):
         rng = np.random.default_rng(0)

@@ -103,6 +103,6 @@ def test_a_full_disk_is_told_with_the_folder_that_was_asked_for(call, files, tmp
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("bnmtl.calibration_report.write", full)
+    monkeypatch.setattr("bnmtl.cli.calibrate.write_report", full)
     assert mistake(call(*CALIBRATE)) == "bnmtl: `out`: No space left on device.\n"
     assert listing(tmp_path) == files

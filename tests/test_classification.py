@@ -19,9 +19,9 @@ from bnmtl.classification import (
     BayesNetClassifier,
     MultiNetClassifier,
 )
-from bnmtl.inference import markov_blanket
 from bnmtl.learners import PooledLearner
 from bnmtl.networks import BayesNet
+from bnmtl.networks.inference import markov_blanket
 
 pytestmark = pytest.mark.beside_kernels
 

@@ -18,10 +18,12 @@ import pytest
 from command import frame, listing, mistake, record
 
 import bnmtl
-from bnmtl import cli, learning, plotting, runs
+from bnmtl import plotting
+from bnmtl.cli import learn, runs
+from bnmtl.cli.main import main
+from bnmtl.cli.options import Options, PredictOptions, RelateOptions
 from bnmtl.graphs import takes_part
 from bnmtl.io.run import read_run
-from bnmtl.options import Options, PredictOptions, RelateOptions
 
 # Of the border: what it calls is tested in plain Python by itself.
 pytestmark = pytest.mark.beside_kernels
@@ -114,7 +116,7 @@ def test_run_json(call, files):
 
 def test_a_time_limit_is_told_and_starts_are_passed_on(monkeypatch, files):
     monkeypatch.chdir(files)
-    result = learning.run(Options(paths=("north.csv",), starts=3, out="few"))
+    result = learn.run(Options(paths=("north.csv",), starts=3, out="few"))
     assert (result.learner.search, result.learner.n_starts) == ("orders", 3)
     command = [sys.executable, "-m", "bnmtl", *BOTH, "--time-limit", "0", "--out", "run"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -225,9 +227,9 @@ def test_required_forbidden_and_tiers(call, files):
 @pytest.mark.parametrize(("prior", "kind"), [("paired", "PairedPrior"), ("edit", "EditPrior")])
 def test_scores_and_priors(call, files, monkeypatch, score, prior, kind):
     built = []
-    build = learning.learner_asked_for
+    build = learn.learner_asked_for
     monkeypatch.setattr(
-        learning, "learner_asked_for", lambda *given: built.append(build(*given)) or built[0]
+        learn, "learner_asked_for", lambda *given: built.append(build(*given)) or built[0]
     )
     option = "mixed-dirichlet" if score == "MixedDirichlet" else score.lower()
     options = ("--score", option, "--prior", prior, "--penalty", "0.75")
@@ -401,7 +403,7 @@ def test_a_mistake_is_one_line(call, files, arguments, message):
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder that nobody can write to")
 def test_a_folder_that_cannot_be_written_is_refused_before_learning(call, files, monkeypatch):
-    monkeypatch.setattr(learning, "learner_asked_for", lambda *_: pytest.fail("learning began"))
+    monkeypatch.setattr(learn, "learner_asked_for", lambda *_: pytest.fail("learning began"))
     err = mistake(call(*BOTH, "--out", "/proc/x"))
     assert "`/proc/x` is not (" in err and "partial" not in err
 
@@ -410,7 +412,7 @@ def test_a_full_disk_is_told_with_the_folder_that_was_asked_for(call, files, mon
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("bnmtl.report.write", full)
+    monkeypatch.setattr("bnmtl.cli.learn.write_report", full)
     assert mistake(call(*BOTH, "--out", "run")) == "bnmtl: `run`: No space left on device.\n"
     assert listing(files) == ["all.csv", "north.csv", "south.csv"]
 
@@ -457,7 +459,7 @@ def test_what_can_be_checked_is_checked_before_learning(call, files, monkeypatch
     def no_learning(*_):
         raise AssertionError("learning began")
 
-    monkeypatch.setattr(learning, "learner_asked_for", no_learning)
+    monkeypatch.setattr(learn, "learner_asked_for", no_learning)
     (files / "run").mkdir()
     (files / "run" / "NORTH.bif").write_text("mine")
     err = mistake(call(*BOTH, "--out", "run", "--force"))
@@ -478,7 +480,9 @@ def test_force_replaces_an_earlier_run_and_nothing_else(call, files):
     assert len(record(files / "run")["tasks"]) == 1
 
 
-@pytest.mark.parametrize("moment", ["bnmtl.learning.learner_asked_for", "bnmtl.report.write"])
+@pytest.mark.parametrize(
+    "moment", ["bnmtl.cli.learn.learner_asked_for", "bnmtl.cli.learn.write_report"]
+)
 def test_an_interrupt_leaves_nothing_half_written(call, files, monkeypatch, moment):
     assert call("learn", "north.csv", *QUICK, "--out", "old")[0] == 0
     before = {file.name: file.read_bytes() for file in (files / "old").iterdir()}
@@ -498,7 +502,7 @@ def test_an_interrupt_leaves_nothing_half_written(call, files, monkeypatch, mome
 def test_a_signal_while_learning(files):
     # Where the suite runs in the background, shells have its processes ignore the signal.
     program = (
-        "import signal; from bnmtl.cli import main;"
+        "import signal; from bnmtl.cli.main import main;"
         "signal.signal(signal.SIGINT, signal.default_int_handler); main()"
     )
     process = subprocess.Popen(
@@ -524,23 +528,24 @@ def test_an_error_inside_is_not_taken_for_a_mistake(call, files, monkeypatch):
     def numpy_fails(*_):
         return np.zeros(3) + np.zeros(4)
 
-    monkeypatch.setattr(learning, "learner_asked_for", numpy_fails)
+    monkeypatch.setattr(learn, "learner_asked_for", numpy_fails)
     monkeypatch.chdir(files)
     with pytest.raises(ValueError, match="broadcast"):
-        cli.main([*BOTH, "--out", "run"])
+        main([*BOTH, "--out", "run"])
     monkeypatch.undo()
     monkeypatch.chdir(files)
     # Fails outside Python, so that the last line on the stack is one of bnmtl.
     monkeypatch.setattr(runs, "json", SimpleNamespace(dumps=int))
     with pytest.raises(TypeError, match="int"):
-        cli.main([*BOTH, "--out", "run"])
+        main([*BOTH, "--out", "run"])
     assert not (files / "run").exists()
 
 
 def test_an_error_inside_leaves_a_traceback(files):
     program = (
-        "from bnmtl import cli, learning; learning.learner_asked_for = lambda *_: {}['x'];"
-        f"cli.main({[*BOTH, '--out', 'run']!r})"
+        "from bnmtl.cli import learn; from bnmtl.cli.main import main;"
+        "learn.learner_asked_for = lambda *_: {}['x'];"
+        f"main({[*BOTH, '--out', 'run']!r})"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=files, capture_output=True, text=True, check=False
@@ -578,7 +583,7 @@ def test_help_names_every_option_in_a_narrow_terminal(call, monkeypatch, command
 )
 def test_version_and_help_load_nothing_heavy(arguments):
     program = (
-        "import sys\nfrom bnmtl.cli import main\n"
+        "import sys\nfrom bnmtl.cli.main import main\n"
         f"try:\n    main({arguments!r})\nexcept SystemExit:\n    pass\n"
         "heavy = {'numpy', 'pandas', 'numba', 'matplotlib', 'sklearn', 'scipy', 'networkx'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
@@ -622,7 +627,7 @@ def test_progress_of_a_real_run_ends_complete(files, monkeypatch, penalty):
         last[event.stage, event.task] = event
 
     monkeypatch.chdir(files)
-    learning.run(Options(paths=("north.csv", "south.csv"), restarts=3, penalty=penalty), listen)
+    learn.run(Options(paths=("north.csv", "south.csv"), restarts=3, penalty=penalty), listen)
     finished = {stage for (stage, _), event in last.items() if event.total}
     own = "comparing on held-out rows" if penalty is None else "penalties"
     assert {"single-task", own, "single-task, to compare"} <= finished

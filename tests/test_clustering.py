@@ -17,8 +17,8 @@ from bnmtl import (
     PairedPrior,
     SingleTaskLearner,
 )
-from bnmtl.held_out import held_out_rows, parted
 from bnmtl.learners import validated
+from bnmtl.learners.held_out import held_out_rows, parted
 from bnmtl.relatedness import TaskClusterer, direct, shared
 from bnmtl.relatedness.measures import as_distances
 from bnmtl.search import multitask, one_graph

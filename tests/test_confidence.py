@@ -25,9 +25,9 @@ from bnmtl import (
 )
 from bnmtl.confidence import arc_confidence, consensus
 from bnmtl.graphs import Configuration
-from bnmtl.held_out import held_out_rows
 from bnmtl.learners import folds
 from bnmtl.learners.base import Learner
+from bnmtl.learners.held_out import held_out_rows
 
 SINGLE = SingleTaskLearner(**CLIMB)
 LEARNERS = [SINGLE, MultitaskLearner(PairedPrior(0.9), table_sharing=None, **CLIMB)]

@@ -7,7 +7,7 @@ import pytest
 from command import mistake
 
 import bnmtl
-from bnmtl import file_sizes
+from bnmtl.io import file_sizes
 from bnmtl.tasks import encode
 
 pytestmark = pytest.mark.beside_kernels

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from small import CLIMB, partial, related
 
-from bnmtl import BayesNet, MultitaskLearner, SingleTaskLearner, held_out, structures
+from bnmtl import BayesNet, MultitaskLearner, SingleTaskLearner, structures
 from bnmtl.graphs import from_adjacency
-from bnmtl.held_out import (
+from bnmtl.learners import compare, held_out
+from bnmtl.learners.held_out import (
     HeldOut,
     by_learner,
     default_folds,
@@ -21,7 +22,6 @@ from bnmtl.held_out import (
     most_folds,
     parted,
 )
-from bnmtl.learners import compare
 from bnmtl.tasks import encode
 from bnmtl.tasks.copies import _n_differing_in_one
 

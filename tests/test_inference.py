@@ -12,8 +12,8 @@ from hash_seeds import printed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmtl import contraction, inference, structures
-from bnmtl.networks import BayesNet
+from bnmtl import structures
+from bnmtl.networks import BayesNet, contraction, inference
 
 pytestmark = pytest.mark.beside_kernels
 

@@ -6,9 +6,9 @@ import pytest
 from command import frame, mistake, record
 
 import bnmtl
-from bnmtl.gains import held_out_record
 from bnmtl.io import read_run
 from bnmtl.learners import compare
+from bnmtl.reports.gains import held_out_record
 
 pytestmark = pytest.mark.beside_kernels
 

@@ -9,13 +9,14 @@ import pytest
 from command import frame, listing, mistake, record
 
 import bnmtl
-from bnmtl import learning, report
+from bnmtl.cli import learn
+from bnmtl.cli.options import Options
 from bnmtl.confidence import MEANING, arc_confidence, consensus, sure_words
 from bnmtl.io import read_run
 from bnmtl.learners.derived import as_chosen, family_limits, with_graphs
 from bnmtl.networks import fit_networks
-from bnmtl.options import Options
-from bnmtl.tasks.wording import count
+from bnmtl.reports.learned import sharing_counts
+from bnmtl.wording import count
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -58,7 +59,7 @@ def test_confidences_are_those_of_the_library(call, files, penalty):
 
 
 def test_of_too_many_pairs_those_that_a_replicate_joins(call, files, monkeypatch):
-    monkeypatch.setattr("bnmtl.learning._MOST_PAIRS", 1)
+    monkeypatch.setattr("bnmtl.cli.learn._MOST_PAIRS", 1)
     assert call("learn", "north.csv", *FAST, "--out", "run")[0] == 0
     written = pd.read_csv(files / "run" / "confidence.csv")
     assert 0 < len(written) < len(frame(0).columns) * (len(frame(0).columns) - 1)
@@ -82,8 +83,8 @@ def test_a_threshold_makes_everything_the_consensus(monkeypatch, files):
     monkeypatch.chdir(files)
     paths = ("north.csv", "south.csv")
     options = {"paths": paths, "restarts": 0, "bootstrap": 5, "penalty": 0.9}
-    learned = learning.run(Options(**options, out="all"))
-    result = learning.run(Options(**options, threshold=1.0, out="sure"))
+    learned = learn.run(Options(**options, out="all"))
+    result = learn.run(Options(**options, threshold=1.0, out="sure"))
     graphs = consensus(learned.confidence, 1.0, by="edge")
     run = read_run(files / "sure")
     fitted = fit_networks(graphs, learned.learner.tasks_)
@@ -95,7 +96,7 @@ def test_a_threshold_makes_everything_the_consensus(monkeypatch, files):
     assert {(a, b, t) for t, g in graphs.items() for a, b in g.edges} == set(
         zip(arcs["from"], arcs["to"], arcs["task"], strict=True)
     )
-    assert run.record["arcs"] == report.sharing_counts(arcs)
+    assert run.record["arcs"] == sharing_counts(arcs)
     assert [task["arcs"] for task in run.record["tasks"]] == [
         graph.number_of_edges() for graph in graphs.values()
     ]
@@ -176,7 +177,7 @@ def test_pictures_of_arcs_that_predict_nothing_say_so(tmp_path, call):
     assert code == 0 and len(pd.read_csv(tmp_path / "run" / "arcs.csv"))
     assert run.record["verdict"][0].startswith("Nothing was found: on held-out rows")
     note = "Nothing was found: these arcs predict no better than none."
-    figures = learning._draw(
+    figures = learn._draw(
         bnmtl.SingleTaskLearner(**CLIMB).fit(pd.concat([rows, rows])), None, run.record["verdict"]
     )
     for figure in figures.values():
@@ -196,7 +197,7 @@ def test_that_nothing_was_found_comes_before_the_consensus():
     options = Options(paths=("north.csv",), threshold=0.5)
     for gain, first in ((0.0, "Nothing was found"), (1.0, "Shown are consensus graphs")):
         record = {"differences": {"alone - empty": [gain, 0.1]}}
-        verdict = learning._verdict(options, learned, shown, record)
+        verdict = learn._verdict(options, learned, shown, record)
         assert verdict[0].startswith(first) and len(verdict) == 3
 
 

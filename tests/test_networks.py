@@ -9,8 +9,8 @@ from enumerated import all_rows, joint_table, networks
 from hash_seeds import printed
 from hypothesis import given, settings
 
-from bnmtl import parameters, structures
-from bnmtl.networks import BayesNet
+from bnmtl import structures
+from bnmtl.networks import BayesNet, tables
 from bnmtl.tasks import encode
 
 pytestmark = pytest.mark.beside_kernels
@@ -204,9 +204,9 @@ def test_variables_are_names(sprinkler):
 def test_fit_refuses_tables_beyond_memory(monkeypatch):
     graph = nx.DiGraph((parent, "child") for parent in "abcdef")
     frame = pd.DataFrame([[0] * 7, [1] * 7], columns=[*"abcdef", "child"])
-    monkeypatch.setattr(parameters, "LARGEST_TABLE", 2**7)
+    monkeypatch.setattr(tables, "LARGEST_TABLE", 2**7)
     assert BayesNet.fit(graph, frame).table("child").size == 2**7
-    monkeypatch.setattr(parameters, "LARGEST_TABLE", 100)
+    monkeypatch.setattr(tables, "LARGEST_TABLE", 100)
     with pytest.raises(ValueError, match="`child` with its 6 parents would have 128 entries"):
         BayesNet.fit(graph, frame)
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from bnmtl import BayesNet
 from bnmtl.graphs import takes_part
 from bnmtl.io.knowledge import read_arcs, read_tiers
-from bnmtl.io.run import read_record, read_run
-from bnmtl.output import OutputFolder, file_names
+from bnmtl.io.run import read_record, read_run, run_folder
 from bnmtl.tasks import encode
+from bnmtl.writing import OutputFolder, file_names
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -35,7 +35,7 @@ def listing(path):
 
 
 def test_a_new_folder_appears_whole(tmp_path):
-    folder = OutputFolder(tmp_path / "deep" / "run")
+    folder = run_folder(tmp_path / "deep" / "run")
     with folder.writing() as temporary:
         assert temporary.parent == tmp_path / "deep"
         assert not (tmp_path / "deep" / "run").exists()
@@ -49,10 +49,10 @@ def test_a_new_folder_appears_whole(tmp_path):
 def test_a_failure_changes_nothing(tmp_path, error, there):
     path = tmp_path / "deep" / "run"
     if there:
-        fill(OutputFolder(path), ["a.bif"])
+        fill(run_folder(path), ["a.bif"])
         (path / "mine.txt").write_text("mine")
     before = {file.name: file.read_text() for file in path.iterdir()} if there else None
-    folder = OutputFolder(path, force=True)
+    folder = run_folder(path, force=True)
     with pytest.raises(error), folder.writing() as temporary:
         (temporary / "a.bif").write_text("half")
         raise error
@@ -66,19 +66,19 @@ def test_a_failure_changes_nothing(tmp_path, error, there):
 def test_a_folder_that_is_not_empty_needs_force(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(ValueError, match=r"holds `mine\.txt`: choose another one, or add --f"):
-        OutputFolder(tmp_path)
-    fill(OutputFolder(tmp_path, force=True), ["a.bif"])
+        run_folder(tmp_path)
+    fill(run_folder(tmp_path, force=True), ["a.bif"])
     assert listing(tmp_path) == ["a.bif", "mine.txt", "run.json"]
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
 def test_force_removes_only_what_the_earlier_run_lists(tmp_path):
     path = tmp_path / "run"
-    fill(OutputFolder(path), ["old.bif", "both.bif"])
+    fill(run_folder(path), ["old.bif", "both.bif"])
     (path / "mine.bif").write_text("mine")
     (path / "folder").mkdir()
     (path / "folder" / "inside").write_text("mine")
-    fill(OutputFolder(path, force=True), ["new.bif", "both.bif"])
+    fill(run_folder(path, force=True), ["new.bif", "both.bif"])
     assert listing(path) == ["both.bif", "folder", "mine.bif", "new.bif", "run.json"]
     assert (path / "both.bif").read_text() == "new both.bif"
     assert (path / "mine.bif").read_text() == "mine"
@@ -93,7 +93,7 @@ def test_a_record_cannot_reach_outside_its_folder(tmp_path):
     files = ["../precious", str(tmp_path / "precious"), "folder", "run.json"]
     record = {"program": "bnmtl", "tasks": [], "settings": {}, "files": files}
     (path / "run.json").write_text(json.dumps(record))
-    fill(OutputFolder(path, force=True), ["a.bif"])
+    fill(run_folder(path, force=True), ["a.bif"])
     assert (tmp_path / "precious").read_text() == "mine"
     assert listing(path) == ["a.bif", "folder", "run.json"]
 
@@ -101,14 +101,14 @@ def test_a_record_cannot_reach_outside_its_folder(tmp_path):
 @pytest.mark.parametrize("name", ["arcs.csv", "ARCS.CSV"])
 def test_a_name_clash_with_a_foreign_file_is_refused(tmp_path, name):
     (tmp_path / name).write_text("mine")
-    folder = OutputFolder(tmp_path, force=True)
+    folder = run_folder(tmp_path, force=True)
     with pytest.raises(ValueError, match=f"{name}` is not from a run of bnmtl"):
         folder.reserve(["arcs.csv"])
     folder.reserve(["other.csv"])
 
 
 def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path):
-    folder = OutputFolder(tmp_path / "run")
+    folder = run_folder(tmp_path / "run")
     with pytest.raises(ValueError, match="is not from a run"), folder.writing() as temporary:
         (temporary / "a.bif").write_text("new")
         (tmp_path / "run").mkdir()
@@ -132,7 +132,7 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path):
 def test_the_run_json_of_another_program_owns_nothing(tmp_path, text):
     (tmp_path / "run.json").write_text(text)
     (tmp_path / "mine.txt").write_text("mine")
-    folder = OutputFolder(tmp_path, force=True)
+    folder = run_folder(tmp_path, force=True)
     with pytest.raises(ValueError, match=r"run\.json` is not from a run"):
         folder.reserve(["run.json"])
     with pytest.raises(ValueError, match=r"run\.json` must "):
@@ -142,35 +142,35 @@ def test_the_run_json_of_another_program_owns_nothing(tmp_path, text):
 def test_files_and_places_that_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="must name a folder; an empty name"):
-        OutputFolder("")
+        run_folder("")
     with pytest.raises(ValueError, match="file` is a file"):
-        OutputFolder(tmp_path / "file")
+        run_folder(tmp_path / "file")
     for n in (240, 255):
-        fill(OutputFolder(tmp_path / ("n" * n)), ["a.bif"])
+        fill(run_folder(tmp_path / ("n" * n)), ["a.bif"])
         shutil.rmtree(tmp_path / ("n" * n))
     for n in (256, 5000):
         with pytest.raises(ValueError, match="n` is not .File name too long"):
-            OutputFolder(tmp_path / ("n" * n))
+            run_folder(tmp_path / ("n" * n))
     with pytest.raises(ValueError, match="run` is not .File name too long"):
-        OutputFolder(tmp_path / ("n" * 256) / "run")
+        run_folder(tmp_path / ("n" * 256) / "run")
     with pytest.raises(ValueError, match="file/run` is not .Not a directory"):
-        OutputFolder(tmp_path / "file" / "run")
+        run_folder(tmp_path / "file" / "run")
     (tmp_path / "run").mkdir()
-    OutputFolder(tmp_path / "run")
+    run_folder(tmp_path / "run")
     assert listing(tmp_path) == ["file", "run"] and listing(tmp_path / "run") == []
     # As between two devices.
     monkeypatch.setattr("pathlib.Path.rename", lambda *_: os.rename(tmp_path / "a", "b"))
     with pytest.raises(ValueError, match="run` is not .No such file"):
-        OutputFolder(tmp_path / "run")
+        run_folder(tmp_path / "run")
     assert listing(tmp_path) == ["file", "run"]
-    OutputFolder(tmp_path / "new")
+    run_folder(tmp_path / "new")
     monkeypatch.setattr("tempfile.mkdtemp", lambda **_: os.mkdir(tmp_path / "run"))
     with pytest.raises(ValueError, match="new` is not .File exists"):
-        OutputFolder(tmp_path / "new")
+        run_folder(tmp_path / "new")
 
 
 def test_an_error_while_writing_names_the_folder_that_was_given(tmp_path):
-    folder = OutputFolder(tmp_path / "run")
+    folder = run_folder(tmp_path / "run")
     with pytest.raises(OSError, match="run'$") as caught, folder.writing() as temporary:
         (temporary / "missing" / "a.bif").write_text("a")
     assert caught.value.filename == str(tmp_path / "run")
@@ -180,7 +180,7 @@ def test_an_error_while_writing_names_the_folder_that_was_given(tmp_path):
 def test_the_interrupt_handler_is_restored(tmp_path):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        fill(OutputFolder(tmp_path / "run"), ["a.bif"])
+        fill(run_folder(tmp_path / "run"), ["a.bif"])
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
@@ -197,7 +197,7 @@ def test_an_interrupt_waits_for_the_files(tmp_path, monkeypatch):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            fill(OutputFolder(tmp_path / "run"), ["a.bif"])
+            fill(run_folder(tmp_path / "run"), ["a.bif"])
     finally:
         signal.signal(signal.SIGINT, before)
     assert listing(tmp_path / "run") == ["a.bif", "run.json"]

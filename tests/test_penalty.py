@@ -21,12 +21,12 @@ from bnmtl import (
     SingleTaskLearner,
     structures,
 )
-from bnmtl.held_out import held_out_rows, parted
 from bnmtl.learners import folds as scored_folds
 from bnmtl.learners import validated
+from bnmtl.learners.held_out import held_out_rows, parted
+from bnmtl.learners.penalty import DEFAULT_PENALTIES
 from bnmtl.metrics import edit_distance
 from bnmtl.networks import fit_networks
-from bnmtl.penalty import DEFAULT_PENALTIES
 from bnmtl.tasks import encode
 
 QUICK = quick_search()

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 from command import frame, listing, mistake, record
 
-from bnmtl import BayesNet, learning, structures
-from bnmtl.options import Options
+from bnmtl import BayesNet, structures
+from bnmtl.cli import learn
+from bnmtl.cli.options import Options
 from bnmtl.tasks import Edges, read
 
 pytestmark = pytest.mark.beside_kernels
@@ -44,7 +45,7 @@ def learned(tmp_path_factory):
     rows["k"] += rng.integers(0, 600, 300)
     rows.to_csv(folder / "raw.csv", index=False)
     quick = {"search": "hill-climbing", "restarts": 0, "discretize": 3}
-    learning.run(Options(paths=(str(folder / "raw.csv"),), out=str(folder / "run"), **quick))
+    learn.run(Options(paths=(str(folder / "raw.csv"),), out=str(folder / "run"), **quick))
     return folder / "run", rows
 
 
@@ -338,7 +339,7 @@ def test_warnings_of_the_network_are_told_in_one_line(call, asia, tmp_path):
     assert err.startswith("warning: `asia.bif`: 1 row of probabilities") and err.count("\n") == 1
 
 
-@pytest.mark.parametrize("moment", ["bnmtl.predicting.read_networks", "pathlib.Path.replace"])
+@pytest.mark.parametrize("moment", ["bnmtl.cli.predict.read_networks", "pathlib.Path.replace"])
 def test_an_interrupt_leaves_nothing_half_written(call, asia, tmp_path, monkeypatch, moment):
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -362,7 +363,7 @@ def test_a_full_disk_is_told_with_the_file_that_was_asked_for(call, asia, tmp_pa
 
 
 def test_an_error_inside_is_not_taken_for_a_mistake(call, asia, tmp_path, monkeypatch):
-    monkeypatch.setattr("bnmtl.predicting.without_points", lambda _: np.zeros(3) + np.zeros(4))
+    monkeypatch.setattr("bnmtl.cli.predict.without_points", lambda _: np.zeros(3) + np.zeros(4))
     with pytest.raises(ValueError, match="broadcast"):
         call(*PREDICT)
     assert listing(tmp_path) == ["asia.bif", "rows.csv"]

@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 from command import frame, listing, mistake, record
 
-from bnmtl import BayesNet, learning
+from bnmtl import BayesNet
+from bnmtl.cli import learn
+from bnmtl.cli.options import Options
 from bnmtl.io import read_run
-from bnmtl.options import Options
 from bnmtl.tasks import Edges
 
 pytestmark = pytest.mark.beside_kernels
@@ -31,7 +32,7 @@ def learned(tmp_path_factory):
     tasks[2]["b"] = 1 - tasks[2]["b"]  # so that networks differ
     pd.concat(tasks).to_csv(folder / "birds.csv", index=False)
     options = {"task_column": "region", "discretize": 2, "out": str(folder / "run"), **QUICK}
-    learning.run(Options(paths=(str(folder / "birds.csv"),), **options))
+    learn.run(Options(paths=(str(folder / "birds.csv"),), **options))
     return folder
 
 
@@ -97,7 +98,7 @@ def test_the_summary_tells_of_each_task(call, rows, tmp_path):
 
 def test_one_task_needs_no_column(call, tmp_path):
     frame(0, 200).to_csv(tmp_path / "birds.csv", index=False)
-    learning.run(Options(paths=("birds.csv",), out="run", search="hill-climbing", restarts=0))
+    learn.run(Options(paths=("birds.csv",), out="run", search="hill-climbing", restarts=0))
     frame(1).to_csv(tmp_path / "new.csv", index=False)
     code, out, err = call(*PREDICT)
     assert (code, err) == (0, "") and "task" not in out
@@ -141,15 +142,15 @@ def test_infinite_numbers_are_cut_as_others_are(call, rows, tmp_path):
 
 def test_data_may_go_while_it_is_learned_from(call, learned, tmp_path, monkeypatch):
     shutil.copy(learned / "birds.csv", tmp_path / "birds.csv")
-    learner = learning.learner_asked_for
+    learner = learn.learner_asked_for
 
     def gone(*arguments):
         (tmp_path / "birds.csv").unlink()
         return learner(*arguments)
 
-    monkeypatch.setattr(learning, "learner_asked_for", gone)
+    monkeypatch.setattr(learn, "learner_asked_for", gone)
     options = {"task_column": "region", "discretize": 2, "out": "again", **QUICK}
-    learning.run(Options(paths=("birds.csv",), **options))
+    learn.run(Options(paths=("birds.csv",), **options))
     kept = record(tmp_path / "again")
     assert kept["sha256"] == record(learned / "run")["sha256"]
     assert kept["cut_points"] == record(learned / "run")["cut_points"]
@@ -207,7 +208,7 @@ def test_names_of_tasks_are_text(call, tmp_path, names):
     """Also where a file holds one of them alone, which looks like a number."""
     parts = [frame(seed, 60).assign(site=name) for seed, name in enumerate(names)]
     pd.concat(parts).to_csv(tmp_path / "sites.csv", index=False)
-    learning.run(Options(paths=("sites.csv",), task_column="site", out="run", **QUICK))
+    learn.run(Options(paths=("sites.csv",), task_column="site", out="run", **QUICK))
     for name, part in zip(names, parts, strict=True):
         part[:50].to_csv(tmp_path / "new.csv", index=False)
         for network in ("run", f"run/{name}.bif"):
@@ -313,7 +314,7 @@ def test_a_folder_without_networks_is_one_line(call, rows, tmp_path):
 def test_a_task_without_the_target_is_named(call, tmp_path):
     frame(0, 200).to_csv(tmp_path / "east.csv", index=False)
     frame(1, 200).drop(columns="b").to_csv(tmp_path / "west.csv", index=False)
-    learning.run(Options(paths=("east.csv", "west.csv"), out="run", **QUICK))
+    learn.run(Options(paths=("east.csv", "west.csv"), out="run", **QUICK))
     assert len(read_run("run").networks) == len(record(tmp_path / "run")["tasks"]) == 2
     rows = frame(2).assign(where=["east", "west"] * 40)
     rows.to_csv(tmp_path / "new.csv", index=False)

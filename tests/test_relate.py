@@ -12,9 +12,10 @@ from pages import Page
 from pictures import texts
 
 import bnmtl
-from bnmtl import plotting, relatedness, relating
+from bnmtl import plotting, relatedness
+from bnmtl.cli import relate
+from bnmtl.cli.options import RelateOptions
 from bnmtl.io.run import read_record, read_run
-from bnmtl.options import RelateOptions
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -530,7 +531,7 @@ def test_reading_back_says_what_the_folder_is(call, towns, tmp_path):
     assert read_record(tmp_path / "near")["relatedness"] == "direct"
 
 
-@pytest.mark.parametrize("moment", ["bnmtl.relatedness.direct", "bnmtl.related_report.write"])
+@pytest.mark.parametrize("moment", ["bnmtl.relatedness.direct", "bnmtl.cli.relate.write_report"])
 def test_an_interrupt_leaves_nothing_half_written(call, towns, tmp_path, monkeypatch, moment):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
@@ -554,7 +555,7 @@ def test_progress_ends_complete(call, towns, tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)
     last = {}
     options = RelateOptions(paths=TOWNS, search="hill-climbing", restarts=0, relatedness=kind)
-    relating.run(options, lambda event: last.update({(event.stage, event.task): event}))
+    relate.run(options, lambda event: last.update({(event.stage, event.task): event}))
     assert "single-task" in {stage for stage, _ in last}
     assert all(event.done == event.total for event in last.values() if event.total)
 

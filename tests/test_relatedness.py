@@ -26,7 +26,7 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.graphs import from_adjacency
-from bnmtl.held_out import held_out_rows
+from bnmtl.learners.held_out import held_out_rows
 from bnmtl.metrics import edit_distance
 from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.priors.listed import read_distances

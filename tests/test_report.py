@@ -17,7 +17,7 @@ from bnmtl import (
     SingleTaskLearner,
     report,
 )
-from bnmtl.report import sharing_counts
+from bnmtl.reports.learned import sharing_counts
 
 pytestmark = pytest.mark.beside_kernels
 

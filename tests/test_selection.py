@@ -21,8 +21,8 @@ from bnmtl import (
     ReferencePrior,
     SingleTaskLearner,
 )
-from bnmtl.held_out import held_out_rows, parted
 from bnmtl.learners import validated
+from bnmtl.learners.held_out import held_out_rows, parted
 from bnmtl.progress import Reporter
 from bnmtl.relatedness import TaskSelector, direct, indirect, shared
 from bnmtl.relatedness.groups import Groups

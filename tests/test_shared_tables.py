@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_sharing import counted
 
-from bnmtl import BayesNet, smoothing, structures
+from bnmtl import BayesNet, structures
 from bnmtl._kernels.groups import MOST_EXACT
-from bnmtl.networks import components, fit_networks
+from bnmtl.networks import components, fit_networks, smoothing
 from bnmtl.networks.components import PARTITIONS, STRENGTHS, Components, learned_weights
 from bnmtl.networks.shared_tables import fit_tables
-from bnmtl.smoothing import posterior_mean
+from bnmtl.networks.smoothing import posterior_mean
 from bnmtl.tasks import encode
 
 CASES = [case for case in reference.sharing()["cases"] if len(case["counts"]) > 1]

@@ -12,8 +12,8 @@ from small import related
 
 from bnmtl import BayesNet, MixedDirichlet, SingleTaskLearner
 from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
+from bnmtl.networks.smoothing import check_size, posterior_mean
 from bnmtl.scores import CONCENTRATIONS
-from bnmtl.smoothing import check_size, posterior_mean
 
 pytestmark = pytest.mark.beside_kernels
 

@@ -47,8 +47,8 @@ from bnmtl import (
     problems,
     relatedness,
 )
-from bnmtl.held_out import held_out_rows, parted
-from bnmtl.penalty import penalty_grid
+from bnmtl.learners.held_out import held_out_rows, parted
+from bnmtl.learners.penalty import penalty_grid
 from bnmtl.search.couplings import Couplings
 from bnmtl.search.posterior import log_posterior
 

@@ -21,7 +21,7 @@ from benchmarks import (
     task_number,
     training_size,
 )
-from bnmtl.penalty import penalty_grid
+from bnmtl.learners.penalty import penalty_grid
 
 pytestmark = pytest.mark.beside_kernels
 STUDIES = (

@@ -15,9 +15,9 @@ from bnmtl.classification.rows import (
     target_classes,
     used_rows,
 )
-from bnmtl.inference import check_possible, log_evidence
 from bnmtl.learners import MultitaskLearner, PooledLearner
-from bnmtl.smoothing import posterior_mean
+from bnmtl.networks.inference import check_possible, log_evidence
+from bnmtl.networks.smoothing import posterior_mean
 
 
 class MultiNetClassifier(NetworkClassifier):

@@ -15,9 +15,9 @@ from bnmtl.classification.rows import (
 )
 from bnmtl.learners import MultitaskLearner
 from bnmtl.networks import BayesNet
-from bnmtl.parameters import code_frame, column_labels
+from bnmtl.networks.tables import code_frame, column_labels
 from bnmtl.tasks.encoding import named_frames
-from bnmtl.tasks.wording import listed, type_of
+from bnmtl.wording import listed, type_of
 
 
 class MultitaskBayesNetClassifier(BaseEstimator):

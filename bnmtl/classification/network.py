@@ -17,10 +17,10 @@ from bnmtl.classification.rows import (
     target_classes,
     used_rows,
 )
-from bnmtl.inference import check_possible, markov_blanket, posteriors
 from bnmtl.learners import SingleTaskLearner
 from bnmtl.networks import BayesNet
-from bnmtl.tasks.wording import listed, type_of
+from bnmtl.networks.inference import check_possible, markov_blanket, posteriors
+from bnmtl.wording import listed, type_of
 
 
 class BayesNetClassifier(NetworkClassifier):

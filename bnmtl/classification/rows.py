@@ -8,10 +8,10 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from bnmtl.learners.base import Learner
-from bnmtl.parameters import code_frame, column_labels
+from bnmtl.networks.tables import code_frame, column_labels
 from bnmtl.tasks.columns import read_column
 from bnmtl.tasks.encoding import encode_frames
-from bnmtl.tasks.wording import count, listed, type_of, warn
+from bnmtl.wording import count, listed, type_of, warn
 
 DEFAULT_TARGET = "target"
 

@@ -1,4 +1,4 @@
-"""Reads back what a run of the command line has written."""
+"""The folder of a run of the command line: where it may be written, and what is read back."""
 
 import json
 from pathlib import Path
@@ -8,8 +8,9 @@ import networkx as nx
 
 from bnmtl.graphs import Configuration
 from bnmtl.io.bif import read_bif
+from bnmtl.writing import OutputFolder
 
-__all__ = ["RUN_FILE", "Run", "read_record", "read_run"]
+__all__ = ["RUN_FILE", "Run", "read_record", "read_run", "run_folder"]
 
 RUN_FILE = "run.json"
 
@@ -109,6 +110,35 @@ def read_record(folder):
     if not _is_complete(record):
         raise ValueError(f"`{path}` must list tasks, settings and files; it is damaged.")
     return record
+
+
+def run_folder(path, force=False):
+    """Return the folder that a run will fill; with `force` it replaces an earlier run's files.
+
+    Parameters
+    ----------
+    path : str or path-like
+    force : bool, default=False
+
+    Returns
+    -------
+    OutputFolder
+
+    Raises
+    ------
+    ValueError
+        If the folder cannot be written to, or is not empty and `force` is False.
+    """
+    return OutputFolder(path, force, earlier=_files_of_run, last=RUN_FILE)
+
+
+def _files_of_run(path):
+    """Return the names of files that a folder's run.json lists; none if that is not ours."""
+    try:
+        record = read_record(path)
+    except ValueError:
+        return set()
+    return set() if record is None else {str(name) for name in record["files"]}
 
 
 def _is_complete(record):

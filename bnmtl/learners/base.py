@@ -24,7 +24,7 @@ from bnmtl.search.effort import Effort
 from bnmtl.search.problem import TaskProblem
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
-from bnmtl.tasks.wording import warn
+from bnmtl.wording import warn
 
 
 class Learner(BaseEstimator):

@@ -6,12 +6,12 @@ import numbers
 import numpy as np
 import pandas as pd
 
-from bnmtl.held_out import check_sample_size, default_folds, most_folds
 from bnmtl.learners.apart import SingleTaskLearner
 from bnmtl.learners.folds import penalty_scores, score_folds
+from bnmtl.learners.held_out import check_sample_size, default_folds, most_folds
 from bnmtl.learners.multitask import MultitaskLearner
+from bnmtl.learners.penalty import best_penalty, chosen_penalty
 from bnmtl.learners.validated import MultitaskLearnerCV
-from bnmtl.penalty import best_penalty, chosen_penalty
 from bnmtl.progress import Reporter
 from bnmtl.tasks import encode
 

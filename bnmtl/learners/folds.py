@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bnmtl.graphs import from_adjacency
-from bnmtl.held_out import HeldOutTasks, by_learner, held_out_rows, parted
+from bnmtl.learners.held_out import HeldOutTasks, by_learner, held_out_rows, parted
 from bnmtl.progress import Reporter
 from bnmtl.search.effort import in_parallel
 from bnmtl.search.path import greedy_path

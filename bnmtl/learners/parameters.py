@@ -4,9 +4,9 @@ import numbers
 
 import numpy as np
 
+from bnmtl.networks.smoothing import check_size
 from bnmtl.scores import LogLikelihood, Score
 from bnmtl.search.effort import SEARCHES
-from bnmtl.smoothing import check_size
 
 __all__ = ["TABLE_SHARING", "check_common", "common_parameters"]
 

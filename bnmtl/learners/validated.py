@@ -8,11 +8,17 @@ import pandas as pd
 from sklearn.base import clone
 
 from bnmtl.graphs import from_adjacency
-from bnmtl.held_out import by_learner, check_sample_size, default_folds, held_out_rows, parted
 from bnmtl.learners.folds import penalty_scores, score_folds
+from bnmtl.learners.held_out import (
+    by_learner,
+    check_sample_size,
+    default_folds,
+    held_out_rows,
+    parted,
+)
 from bnmtl.learners.multitask import START, MultitaskLearner, check_prior_names
 from bnmtl.learners.parameters import TABLE_SHARING, common_parameters
-from bnmtl.penalty import RULES, chosen_penalty, paired_errors, penalty_grid
+from bnmtl.learners.penalty import RULES, chosen_penalty, paired_errors, penalty_grid
 from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.priors.listed import read_penalties
 from bnmtl.progress import Reporter

@@ -4,7 +4,7 @@ from numbers import Real
 
 import numpy as np
 
-from bnmtl.tasks.wording import type_of
+from bnmtl.wording import type_of
 
 __all__ = [
     "Ranking",

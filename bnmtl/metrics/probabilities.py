@@ -13,7 +13,7 @@ from bnmtl.metrics.cases import (
     checked_table,
     checked_weights,
 )
-from bnmtl.tasks.wording import warn
+from bnmtl.wording import warn
 
 __all__ = [
     "brier_score",

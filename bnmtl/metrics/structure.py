@@ -12,7 +12,7 @@ import pandas as pd
 
 from bnmtl.graphs import check_dag, cpdag, skeleton
 from bnmtl.networks import BayesNet
-from bnmtl.tasks.wording import listed, type_of
+from bnmtl.wording import listed, type_of
 
 __all__ = [
     "SkeletonScores",

@@ -6,11 +6,21 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from bnmtl import inference, parameters
 from bnmtl.graphs import check_dag
-from bnmtl.parameters import SUM_TOLERANCE
+from bnmtl.networks import inference
+from bnmtl.networks.bif import read_parts, write_parts
+from bnmtl.networks.pgmpy import from_pgmpy, to_pgmpy
+from bnmtl.networks.tables import (
+    SUM_TOLERANCE,
+    check_nodes,
+    checked_states,
+    checked_tables,
+    code_frame,
+    column_labels,
+    estimate,
+)
 from bnmtl.seeding import generator, seed_of
-from bnmtl.tasks.wording import count, listed
+from bnmtl.wording import count, listed
 
 __all__ = ["SUM_TOLERANCE", "BayesNet"]
 
@@ -63,10 +73,10 @@ class BayesNet:
 
     def __init__(self, graph, states, tables):
         check_dag(graph, "graph")
-        parameters.check_nodes(graph)
+        check_nodes(graph)
         self._set_graph(graph)
-        self.states = parameters.checked_states(states, graph)
-        self.tables = parameters.checked_tables(tables, self._parents, self.states)
+        self.states = checked_states(states, graph)
+        self.tables = checked_tables(tables, self._parents, self.states)
 
     def _set_graph(self, graph):
         self.graph = nx.DiGraph()
@@ -126,8 +136,8 @@ class BayesNet:
         array([0.625, 0.375])
         """
         check_dag(graph, "graph")
-        parameters.check_nodes(graph)
-        return cls._estimated(graph, *parameters.estimate(graph, frame, equivalent_sample_size))
+        check_nodes(graph)
+        return cls._estimated(graph, *estimate(graph, frame, equivalent_sample_size))
 
     @classmethod
     def _estimated(cls, graph, states, tables):
@@ -161,9 +171,7 @@ class BayesNet:
         >>> BayesNet.from_bif(structures.path("asia"))
         BayesNet(8 variables, 8 arcs, 18 parameters)
         """
-        from bnmtl.io import read_bif
-
-        return read_bif(path)
+        return cls(*read_parts(path))
 
     def to_bif(self, path):
         """Write the network to a BIF file, from which `from_bif` restores it bit by bit.
@@ -184,9 +192,7 @@ class BayesNet:
         ...     BayesNet.from_bif(path) == structures.load("asia")
         True
         """
-        from bnmtl.io import write_bif
-
-        write_bif(self, path)
+        write_parts(self, path)
 
     @classmethod
     def from_pgmpy(cls, model):
@@ -215,7 +221,7 @@ class BayesNet:
         >>> BayesNet.from_pgmpy(asia.to_pgmpy()) == asia
         True
         """
-        return cls(*inference.from_pgmpy(model))
+        return cls(*from_pgmpy(model))
 
     def to_pgmpy(self):
         """Convert to a pgmpy model, for what pgmpy does beyond this package.
@@ -230,7 +236,7 @@ class BayesNet:
         >>> sorted(structures.load("asia").to_pgmpy().nodes)[:2]
         ['asia', 'bronc']
         """
-        return inference.to_pgmpy(self)
+        return to_pgmpy(self)
 
     def parents(self, variable):
         """Return the parents of a variable, sorted by name.
@@ -322,7 +328,7 @@ class BayesNet:
         >>> asia.log_likelihood(asia.sample(2, random_state=0)).round(3)
         array([-2.202, -1.237])
         """
-        codes = parameters.code_frame(frame, self.states, complete=True)
+        codes = code_frame(frame, self.states, complete=True)
         return inference.log_joint(self, codes, len(codes[self.variables[0]]))
 
     def sample(self, n, random_state=None):
@@ -409,9 +415,9 @@ class BayesNet:
         1  0.01  0.99
         """
         self._check_variable(variable)
-        columns = parameters.column_labels(frame)
+        columns = column_labels(frame)
         present = {v: self.states[v] for v in self.variables if v in columns and v != variable}
-        codes = parameters.code_frame(frame, present, complete=False)
+        codes = code_frame(frame, present, complete=False)
         probabilities = inference.posteriors(self, variable, codes, len(frame))
         inference.check_possible(probabilities, frame.index, "`frame`")
         return pd.DataFrame(probabilities, index=frame.index, columns=list(self.states[variable]))

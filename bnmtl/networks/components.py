@@ -14,8 +14,8 @@ from scipy.special import gammaln, logsumexp, softmax
 
 from bnmtl._kernels import scoring
 from bnmtl._kernels import shared_tables as kernels
+from bnmtl.networks.smoothing import log_evidences, posterior_mean
 from bnmtl.scores import CONCENTRATIONS
-from bnmtl.smoothing import log_evidences, posterior_mean
 
 __all__ = ["PARTITIONS", "STRENGTHS", "Components", "Shared", "learned_weights"]
 

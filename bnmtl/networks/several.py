@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from bnmtl import parameters
 from bnmtl.graphs import check_dag
 from bnmtl.networks.bayesnet import BayesNet
 from bnmtl.networks.shared_tables import fit_tables
+from bnmtl.networks.tables import check_nodes
 from bnmtl.tasks import encode
-from bnmtl.tasks.wording import listed, type_of
+from bnmtl.wording import listed, type_of
 
 __all__ = ["fit_networks", "networks_of"]
 
@@ -81,7 +81,7 @@ def fit_networks(configuration, tasks, sharing="auto", missing="error"):
     encoded = encode(tasks, missing)
     for name, graph in configuration.items():
         check_dag(graph, f"configuration[{name!r}]")
-        parameters.check_nodes(graph)
+        check_nodes(graph)
         if name not in encoded:
             raise ValueError(
                 f"`configuration` must have graphs of tasks that there are, got {name!r}; the "

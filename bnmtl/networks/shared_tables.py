@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.networks.components import Components, learned_weights
-from bnmtl.smoothing import posterior_mean
+from bnmtl.networks.smoothing import posterior_mean
 
 __all__ = ["Fitted", "SharedTables", "family_counts", "fit_tables"]
 

@@ -26,7 +26,7 @@ from bnmtl.plotting.fonts import families, warn_of_boxes
 from bnmtl.plotting.layout import text_width
 from bnmtl.plotting.predictions import check_calibrator, draw_curve, draw_histogram, draw_points
 from bnmtl.plotting.table import shorten
-from bnmtl.tasks.wording import type_of
+from bnmtl.wording import type_of
 
 __all__ = ["calibration_panel", "learning_curves"]
 

@@ -34,7 +34,7 @@ from bnmtl.plotting.layout import (
     check_places,
 )
 from bnmtl.plotting.table import shorten
-from bnmtl.tasks.wording import count, listed, type_of
+from bnmtl.wording import count, listed, type_of
 
 __all__ = ["clusters", "compare"]
 

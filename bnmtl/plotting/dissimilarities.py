@@ -5,7 +5,7 @@ import pandas as pd
 from scipy.cluster.hierarchy import is_valid_linkage
 
 from bnmtl.plotting.table import shorten
-from bnmtl.tasks.wording import listed, type_of
+from bnmtl.wording import listed, type_of
 
 __all__ = [
     "ROUNDING",

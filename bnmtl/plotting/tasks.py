@@ -33,7 +33,7 @@ from bnmtl.plotting.drawing import (
 from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import text_width
 from bnmtl.plotting.trees import Scale, average_linkage, cut_height, draw_cut, draw_tree, is_tied
-from bnmtl.tasks.wording import count, listed, type_of
+from bnmtl.wording import count, listed, type_of
 
 __all__ = ["dendrogram", "distances", "relatedness"]
 

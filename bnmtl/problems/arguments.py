@@ -8,8 +8,8 @@ import numpy as np
 
 from bnmtl import structures
 from bnmtl.networks import BayesNet
-from bnmtl.parameters import LARGEST_TABLE
-from bnmtl.tasks.wording import count, listed, type_of
+from bnmtl.networks.tables import LARGEST_TABLE
+from bnmtl.wording import count, listed, type_of
 
 # Limits of a random network: no table has more than 20**5 entries. Random edits keep the first.
 MAX_PARENTS = 4

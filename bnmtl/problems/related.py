@@ -5,12 +5,11 @@ import itertools
 import networkx as nx
 import numpy as np
 
-from bnmtl import inference
-from bnmtl.networks import BayesNet
+from bnmtl.networks import BayesNet, inference
 from bnmtl.problems import arguments
 from bnmtl.problems.draws import numbered, random_tables
 from bnmtl.seeding import generator, seed_of
-from bnmtl.tasks.wording import listed
+from bnmtl.wording import listed
 
 __all__ = ["ALARM_COMPONENTS", "components", "deletion", "perturb"]
 

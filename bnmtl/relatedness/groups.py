@@ -1,7 +1,7 @@
 """Groups of tasks learned together, each group once, and how well they predict held-out rows."""
 
-from bnmtl.held_out import by_learner
 from bnmtl.learners.derived import apart, changed, for_tasks
+from bnmtl.learners.held_out import by_learner
 from bnmtl.tasks import Tasks
 
 __all__ = ["Groups"]

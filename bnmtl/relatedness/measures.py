@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.graphs import both_take_part, check_dag, takes_part
-from bnmtl.held_out import HeldOut, check_sample_size, held_out_rows, parted
 from bnmtl.learners.base import Learner
 from bnmtl.learners.derived import apart, at_penalty, changed
+from bnmtl.learners.held_out import HeldOut, check_sample_size, held_out_rows, parted
 from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.networks import BayesNet
 from bnmtl.networks.shared_tables import fit_tables
@@ -24,7 +24,7 @@ from bnmtl.progress import Reporter
 from bnmtl.relatedness.groups import Groups
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
-from bnmtl.tasks.wording import warn
+from bnmtl.wording import warn
 
 __all__ = [
     "DISTANCES",

@@ -3,15 +3,15 @@
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from bnmtl.held_out import default_folds
 from bnmtl.learners.derived import at_penalty, changed
+from bnmtl.learners.held_out import default_folds
 from bnmtl.priors.listed import read_distances
 from bnmtl.progress import Reporter
 from bnmtl.relatedness.measures import MEASURES, distances_of, indirect_of
 from bnmtl.relatedness.sizes import SizeChoice, check_size
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
-from bnmtl.tasks.wording import listed
+from bnmtl.wording import listed
 
 __all__ = ["TaskSelector"]
 

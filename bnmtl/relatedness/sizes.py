@@ -5,11 +5,11 @@ import numbers
 import numpy as np
 import pandas as pd
 
-from bnmtl.held_out import check_sample_size, default_folds, held_out_rows, parted
+from bnmtl.learners.held_out import check_sample_size, default_folds, held_out_rows, parted
+from bnmtl.learners.penalty import EQUALLY_GOOD
 from bnmtl.networks import BayesNet
 from bnmtl.networks.several import networks_of
 from bnmtl.networks.shared_tables import fit_tables
-from bnmtl.penalty import EQUALLY_GOOD
 from bnmtl.relatedness.groups import Groups
 from bnmtl.tasks import Tasks
 

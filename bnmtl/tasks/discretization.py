@@ -12,7 +12,7 @@ import pandas as pd
 from bnmtl.tasks.columns import MAX_STATES, numeric_values
 from bnmtl.tasks.encoding import column_names, named_frames
 from bnmtl.tasks.task import Tasks
-from bnmtl.tasks.wording import count, listed, type_of, warn
+from bnmtl.wording import count, listed, type_of, warn
 
 _METHODS = ("quantile", "uniform", "kmeans")
 

@@ -9,7 +9,7 @@ import pandas as pd
 from bnmtl.tasks.columns import read_column
 from bnmtl.tasks.states import MISSING_STATE, ordered_variables, shared_states
 from bnmtl.tasks.task import Task, Tasks
-from bnmtl.tasks.wording import count, listed, type_of, warn
+from bnmtl.wording import count, listed, type_of, warn
 
 _MISSING_OPTIONS = ("error", "drop", "state")
 

@@ -13,7 +13,7 @@ import pandas as pd
 from pandas.api.types import union_categoricals
 
 from bnmtl.tasks.encoding import column_names, split
-from bnmtl.tasks.wording import listed, type_of
+from bnmtl.wording import listed, type_of
 
 _SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 _PARQUET = (".parquet", ".pq")

@@ -5,7 +5,7 @@ import itertools
 import re
 
 from bnmtl.tasks.columns import MAX_STATES
-from bnmtl.tasks.wording import listed
+from bnmtl.wording import listed
 
 MISSING_STATE = "missing"
 # Pairs of states of which the first is the low one; sorted, as they are looked up.

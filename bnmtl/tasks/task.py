@@ -9,7 +9,7 @@ import pandas as pd
 
 from bnmtl.tasks.copies import originals
 from bnmtl.tasks.states import state_ranks
-from bnmtl.tasks.wording import count, listed, type_of
+from bnmtl.wording import count, listed, type_of
 
 
 @dataclass(frozen=True, eq=False)

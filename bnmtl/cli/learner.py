@@ -1,7 +1,7 @@
 """The learner that the options of `bnmtl learn` ask for, and how many folds it is judged by."""
 
-from bnmtl.held_out import most_folds
-from bnmtl.runs import prior_class, table_sharing
+from bnmtl.cli.runs import prior_class, table_sharing
+from bnmtl.learners.held_out import most_folds
 
 __all__ = ["check_choice", "has_folds", "learner_asked_for", "n_folds"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bnmtl.calibration import IsotonicCalibrator, MultitaskPlattCalibrator, PlattCalibrator
-from bnmtl.kept_calibrators import calibrated
+from bnmtl.cli.calibrators import calibrated
 
 __all__ = ["METHODS", "Calibrated"]
 

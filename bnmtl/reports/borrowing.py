@@ -2,7 +2,7 @@
 
 from html import escape
 
-from bnmtl.page import image, number, table
+from bnmtl.reports.page import image, number, table
 
 __all__ = ["borrowed_record", "borrowing_section"]
 

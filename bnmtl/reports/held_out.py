@@ -2,8 +2,8 @@
 
 from html import escape
 
-from bnmtl.gains import value
-from bnmtl.page import number, table
+from bnmtl.reports.gains import value
+from bnmtl.reports.page import number, table
 
 __all__ = ["held_out_section"]
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from bnmtl.smoothing import check_size, posterior_mean
+from bnmtl.networks.smoothing import check_size, posterior_mean
 from bnmtl.tasks import Task
 from bnmtl.tasks.columns import Column, read_column
 from bnmtl.tasks.states import MISSING_STATE, shared_states
-from bnmtl.tasks.wording import listed, type_of
+from bnmtl.wording import listed, type_of
 
 # How far from 1 the sum of a row of probabilities may be; values are kept as they are given.
 SUM_TOLERANCE = 1e-6

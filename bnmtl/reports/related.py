@@ -2,9 +2,9 @@
 
 from html import escape
 
-from bnmtl.gains import NOTHING
-from bnmtl.page import count, image, messages_section, settings_section, table, write_page
-from bnmtl.report import versions
+from bnmtl.io.versions import versions
+from bnmtl.reports.gains import NOTHING
+from bnmtl.reports.page import count, image, messages_section, settings_section, table, write_page
 
 __all__ = ["write"]
 
@@ -19,7 +19,7 @@ def write(path, result, pictures, settings, times):
     ----------
     path : str or path-like
         File to write; an existing one is replaced.
-    result : bnmtl.relating.Result
+    result : bnmtl.cli.relate.Result
     pictures : mapping
         "relatedness" and "dendrogram" -> matplotlib figure, "distances" -> mapping of principal
         task to figure.

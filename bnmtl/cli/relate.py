@@ -7,13 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from bnmtl import related_report
-from bnmtl.file_sizes import check_required
-from bnmtl.gains import NOTHING, held_out_record, sentences
-from bnmtl.held_out import most_folds
-from bnmtl.io.run import RUN_FILE
-from bnmtl.output import OutputFolder, file_names
-from bnmtl.runs import (
+from bnmtl.cli.runs import (
     Clock,
     as_options,
     begin_record,
@@ -28,8 +22,14 @@ from bnmtl.runs import (
     warnings_kept,
     write_record,
 )
-from bnmtl.tasks.wording import listed
-from bnmtl.time_limit import TimeLimit
+from bnmtl.cli.time_limit import TimeLimit
+from bnmtl.io.file_sizes import check_required
+from bnmtl.io.run import RUN_FILE, run_folder
+from bnmtl.learners.held_out import most_folds
+from bnmtl.reports.gains import NOTHING, held_out_record, sentences
+from bnmtl.reports.related import write as write_report
+from bnmtl.wording import listed
+from bnmtl.writing import file_names
 
 __all__ = ["FOLDS", "PENALTY", "Result", "run"]
 
@@ -77,7 +77,7 @@ def run(options, progress=None):
     left_out = {_HELD_OUT} if options.folds == 0 else set()
     parts = {stage: part for stage, part in _PARTS.items() if stage not in left_out}
     limit = TimeLimit(options.time_limit, parts)
-    folder = OutputFolder(options.out, options.force)
+    folder = run_folder(options.out, options.force)
     folder.reserve(_FIXED_FILES)
     score = score_named(options)
     _check_together(options)
@@ -354,6 +354,6 @@ def _write(folder, result, pictures, clock):
     clock.lap("files")
     in_force = {name: record[name] for name in ("penalty", "prior") if name in record}
     settings = as_options({**record["settings"], **in_force})
-    related_report.write(folder / "report.html", result, pictures, settings, clock.laps)
+    write_report(folder / "report.html", result, pictures, settings, clock.laps)
     clock.lap("report")
     write_record(folder, record, clock)

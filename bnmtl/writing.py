@@ -12,8 +12,6 @@ import threading
 import unicodedata
 from pathlib import Path
 
-from bnmtl.io.run import RUN_FILE, read_record
-
 __all__ = ["OutputFile", "OutputFolder", "file_names"]
 
 _LONGEST_STEM = 150  # bytes of UTF-8
@@ -88,9 +86,13 @@ class OutputFolder:
     ----------
     path : str or path-like
         A folder that need not exist.
-    force : bool
-        Allow a folder that is not empty. Files that its own run.json lists are replaced or
-        removed; all others stay.
+    force : bool, default=False
+        Allow a folder that is not empty. Files of an earlier run are replaced or removed; all
+        others stay.
+    earlier : callable, default=None
+        Gives the names of an earlier run's files for a folder; None: there are none.
+    last : str, default=None
+        The file that is moved into place after all others.
 
     Raises
     ------
@@ -99,7 +101,7 @@ class OutputFolder:
         `force` is False.
     """
 
-    def __init__(self, path, force=False):
+    def __init__(self, path, force=False, earlier=None, last=None):
         if not os.fspath(path):
             raise ValueError("`--out` must name a folder; an empty name was given.")
         self.path = Path(path)
@@ -112,7 +114,9 @@ class OutputFolder:
                 f"`--out` must be a new or empty folder; `{path}` holds {_some(entries)}: choose "
                 "another one, or add --force to replace the files of an earlier run there."
             )
-        self._own = _own_files(self.path, entries)
+        files = earlier(self.path) if earlier is not None and entries else ()
+        self._own = {name for name in entries if name in files and not (self.path / name).is_dir()}
+        self._last = last
 
     def reserve(self, names):
         """Raise if a file that is not an earlier run's has a name that will be written."""
@@ -155,7 +159,7 @@ class OutputFolder:
         if not path.exists():
             temporary.rename(path)
             return
-        names = sorted(os.listdir(temporary), key=lambda name: name == RUN_FILE)
+        names = sorted(os.listdir(temporary), key=lambda name: name == self._last)
         for name in self._own - set(names):
             (path / name).unlink(missing_ok=True)
         for name in names:
@@ -233,16 +237,6 @@ def _stem(task):
 def _folded(name):
     """Return what is equal for names that some file system takes for one."""
     return unicodedata.normalize("NFC", name).casefold()
-
-
-def _own_files(path, entries):
-    """Return the files in a folder that its run.json lists; none if that is not ours."""
-    try:
-        record = read_record(path)
-    except ValueError:
-        return set()
-    listed = set() if record is None else {str(name) for name in record["files"]}
-    return {name for name in entries if name in listed and not (path / name).is_dir()}
 
 
 def _some(entries):

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from bnmtl.cli.columns import complete_names, without_points
+from bnmtl.cli.runs import digest
 from bnmtl.io.bif import read_bif
 from bnmtl.io.run import RUN_FILE, read_record, read_run
-from bnmtl.named_columns import complete_names, without_points
-from bnmtl.runs import digest
 from bnmtl.tasks.files import read_rows
-from bnmtl.tasks.wording import count, listed, warn
+from bnmtl.wording import count, listed, warn
 
 __all__ = ["LearnedNetworks", "read_networks"]
 

@@ -5,7 +5,7 @@ from html import escape
 
 from bnmtl.confidence import MEANING, with_confidence
 from bnmtl.graphs import could_have
-from bnmtl.page import number
+from bnmtl.reports.page import number
 
 __all__ = ["arcs_section", "meaning"]
 

@@ -4,16 +4,8 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from bnmtl import report
-from bnmtl.asked_learner import check_choice, has_folds, learner_asked_for, n_folds
-from bnmtl.borrowing_report import borrowed_record
-from bnmtl.confidence import sure_words
-from bnmtl.file_sizes import check_file_sizes, check_required
-from bnmtl.gains import NOTHING, held_out_record, sentences
-from bnmtl.graphs import takes_part
-from bnmtl.io.run import RUN_FILE
-from bnmtl.output import OutputFolder, file_names
-from bnmtl.runs import (
+from bnmtl.cli.learner import check_choice, has_folds, learner_asked_for, n_folds
+from bnmtl.cli.runs import (
     Clock,
     as_options,
     begin_record,
@@ -26,8 +18,17 @@ from bnmtl.runs import (
     warnings_kept,
     write_record,
 )
-from bnmtl.tasks.wording import count, listed, warn
-from bnmtl.time_limit import TimeLimit
+from bnmtl.cli.time_limit import TimeLimit
+from bnmtl.confidence import sure_words
+from bnmtl.graphs import takes_part
+from bnmtl.io.file_sizes import check_file_sizes, check_required
+from bnmtl.io.run import RUN_FILE, run_folder
+from bnmtl.reports.borrowing import borrowed_record
+from bnmtl.reports.gains import NOTHING, held_out_record, sentences
+from bnmtl.reports.learned import sharing_counts
+from bnmtl.reports.learned import write as write_report
+from bnmtl.wording import count, listed, warn
+from bnmtl.writing import file_names
 
 __all__ = ["Result", "run"]
 
@@ -84,7 +85,7 @@ def run(options, progress=None):
     limit = TimeLimit(options.time_limit, parts)
     _check_threshold(options)
     check_choice(options)
-    folder = OutputFolder(options.out, options.force)
+    folder = run_folder(options.out, options.force)
     fixed = (*_FIXED_FILES, _CONFIDENCE_FILE) if options.bootstrap else _FIXED_FILES
     fixed += _BORROWED_FILES if options.table_sharing == "auto" else ()
     folder.reserve(fixed)
@@ -274,7 +275,7 @@ def _record(options, learner, single_task, files):
         "local_scores": learner.families_,
     }
     if single_task is not None:
-        record["arcs"] = report.sharing_counts(learner.arcs_)
+        record["arcs"] = sharing_counts(learner.arcs_)
         record["start"] = learner.start_
         record["start_scores"] = {
             name: _finite(score) for name, score in learner.start_scores_.items()
@@ -349,7 +350,7 @@ def _write(folder, result, pictures, clock):
         (folder / "borrowing.png").write_bytes(plotting.png(pictures["borrowing"]))
     record["layout"] = pictures["dags"].get_label()
     clock.lap("files")
-    report.write(
+    write_report(
         folder / "report.html",
         learner,
         None if "learned_arcs" in record else result.single_task,

@@ -6,20 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bnmtl import calibration_report
 from bnmtl.calibration import reliability
-from bnmtl.cross_calibration import METHODS, Calibrated
-from bnmtl.io.run import RUN_FILE
-from bnmtl.kept_calibrators import as_record
-from bnmtl.metrics.prediction import (
-    calibration_error,
-    cross_entropy,
-    roc_area,
-    root_mean_squared_error,
-)
-from bnmtl.named_columns import check_new_columns, without_points
-from bnmtl.output import OutputFolder
-from bnmtl.runs import (
+from bnmtl.cli.calibrators import as_record
+from bnmtl.cli.columns import check_new_columns, without_points
+from bnmtl.cli.cross_calibration import METHODS, Calibrated
+from bnmtl.cli.runs import (
     Clock,
     as_options,
     begin_record,
@@ -27,7 +18,7 @@ from bnmtl.runs import (
     warnings_kept,
     write_record,
 )
-from bnmtl.scored_rows import (
+from bnmtl.cli.scores import (
     ALL,
     check_columns,
     checked_groups,
@@ -35,7 +26,16 @@ from bnmtl.scored_rows import (
     checked_scores,
     hashes,
 )
-from bnmtl.tasks.wording import count, warn
+from bnmtl.io.run import RUN_FILE, run_folder
+from bnmtl.metrics.prediction import (
+    calibration_error,
+    cross_entropy,
+    roc_area,
+    root_mean_squared_error,
+)
+from bnmtl.reports.calibrated import MOST_GROUPS, best
+from bnmtl.reports.calibrated import write as write_report
+from bnmtl.wording import count, warn
 
 __all__ = ["Result", "run"]
 
@@ -99,7 +99,7 @@ def run(options):
             "see `bnmtl calibrate --help`."
         )
     clock = Clock()
-    folder = OutputFolder(options.out, options.force)
+    folder = run_folder(options.out, options.force)
     folder.reserve(_FILES)
     with warnings_kept() as caught:
         (rows,) = read([options.scores]).values()
@@ -218,7 +218,7 @@ def _draw(calibrated):
 
     parts, stages = _parts(calibrated), calibrated.stages
     curves = {METHODS[name]: calibrated.fitted[name] for name in ("platt", "isotonic")}
-    if 1 < len(parts) <= calibration_report.MOST_GROUPS + 1:
+    if 1 < len(parts) <= MOST_GROUPS + 1:
         y = {name: calibrated.y[own] for name, own in parts.items()}
         predictions = {
             name: {method: p[own] for method, p in stages.items()} for name, own in parts.items()
@@ -245,7 +245,7 @@ def _record(options, calibrated, measures):
         "positive": int(np.nansum(calibrated.y)),
         "folds": calibrated.n_folds,
         "measures": measures.to_dict("index"),
-        "best": calibration_report.best(measures["cross-entropy (nats)"]),
+        "best": best(measures["cross-entropy (nats)"]),
         "gain": _gain(calibrated),
         "calibrators": as_record(calibrated.fitted),
         "kept_between": [calibrated.lowest, 1 - calibrated.lowest],
@@ -270,6 +270,6 @@ def _write(folder, rows, result, figure, clock):
     (folder / "reliability.png").write_bytes(plotting.png(figure))
     clock.lap("files")
     settings = as_options(result.record["settings"])
-    calibration_report.write(folder / "report.html", result, figure, settings, clock.laps)
+    write_report(folder / "report.html", result, figure, settings, clock.laps)
     clock.lap("report")
     write_record(folder, result.record, clock)

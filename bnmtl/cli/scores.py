@@ -5,8 +5,8 @@ from numbers import Number
 import numpy as np
 import pandas as pd
 
-from bnmtl.named_columns import complete_names, names_in
-from bnmtl.tasks.wording import listed
+from bnmtl.cli.columns import complete_names, names_in
+from bnmtl.wording import listed
 
 __all__ = [
     "ALL",

@@ -9,12 +9,12 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bnmtl import report
-from bnmtl.held_out import most_folds
+from bnmtl.cli.messages import in_options
 from bnmtl.io.knowledge import read_arcs, read_tiers
 from bnmtl.io.run import RUN_FILE
-from bnmtl.mistakes import in_options
-from bnmtl.tasks.wording import warn
+from bnmtl.io.versions import versions
+from bnmtl.learners.held_out import most_folds
+from bnmtl.wording import warn
 
 __all__ = [
     "Clock",
@@ -228,7 +228,7 @@ def begin_record(command, options, messages, files):
     return {
         "program": "bnmtl",
         "command": command,
-        "versions": report.versions(),
+        "versions": versions(),
         "settings": {
             name: list(value) if name in _ARGUMENTS and isinstance(value, tuple) else value
             for name, value in asdict(options).items()

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from pandas.api.types import is_float_dtype
 
-from bnmtl.tasks.wording import listed, type_of
+from bnmtl.wording import listed, type_of
 
 __all__ = ["check_new_columns", "complete_names", "names_in", "without_points"]
 

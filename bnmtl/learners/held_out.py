@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from bnmtl.networks.shared_tables import SharedTables
-from bnmtl.parameters import family_table
+from bnmtl.networks.tables import family_table
 from bnmtl.seeding import generator
 from bnmtl.tasks import Tasks
 

@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bnmtl.io.run import RUN_FILE, read_record
-from bnmtl.kept_calibrators import calibrated, from_record
-from bnmtl.named_columns import check_new_columns, without_points
-from bnmtl.output import OutputFolder
-from bnmtl.runs import Clock, begin_record, user_messages, warnings_kept, write_record
-from bnmtl.scored_rows import check_columns, checked_groups, checked_scores
-from bnmtl.tasks.wording import count, listed, warn
+from bnmtl.cli.calibrators import calibrated, from_record
+from bnmtl.cli.columns import check_new_columns, without_points
+from bnmtl.cli.runs import Clock, begin_record, user_messages, warnings_kept, write_record
+from bnmtl.cli.scores import check_columns, checked_groups, checked_scores
+from bnmtl.io.run import RUN_FILE, read_record, run_folder
+from bnmtl.wording import count, listed, warn
 
 __all__ = ["Result", "run"]
 
@@ -62,7 +61,7 @@ def run(options):
                 f"`{options.apply}`; leave one of the two out."
             )
     clock = Clock()
-    folder = OutputFolder(options.out, options.force)
+    folder = run_folder(options.out, options.force)
     folder.reserve(_FILES)
     with warnings_kept() as caught:
         fitted, earlier = _earlier(options.apply)

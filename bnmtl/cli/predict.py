@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from bnmtl.inference import markov_blanket
-from bnmtl.learned_networks import read_networks
-from bnmtl.named_columns import check_new_columns, without_points
-from bnmtl.output import OutputFile
-from bnmtl.parameters import code_frame
-from bnmtl.runs import user_messages, warnings_kept
-from bnmtl.tasks.wording import count, listed, warn
+from bnmtl.cli.columns import check_new_columns, without_points
+from bnmtl.cli.networks import read_networks
+from bnmtl.cli.runs import user_messages, warnings_kept
+from bnmtl.networks.inference import markov_blanket
+from bnmtl.networks.tables import code_frame
+from bnmtl.wording import count, listed, warn
+from bnmtl.writing import OutputFile
 
 __all__ = ["Judged", "Result", "run"]
 

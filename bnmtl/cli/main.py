@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 import bnmtl
-from bnmtl.interrupts import interrupts_heard
-from bnmtl.mistakes import told
-from bnmtl.options import CalibrateOptions, Options, PredictOptions, RelateOptions, taking
+from bnmtl.cli.interrupts import interrupts_heard
+from bnmtl.cli.messages import told
+from bnmtl.cli.options import CalibrateOptions, Options, PredictOptions, RelateOptions, taking
 
 __all__ = ["main"]
 
@@ -84,7 +84,7 @@ def learn(options):
     Writes a BIF file per task, tables, pictures, report.html and run.json to DIR.
     """
     with _running() as progress:
-        from bnmtl.learning import run
+        from bnmtl.cli.learn import run
 
         result = run(options, progress)
     _show_warnings(result)
@@ -100,7 +100,7 @@ def relate(options):
     Writes relatedness.csv, order.csv, pictures, report.html and run.json to DIR.
     """
     with _running() as progress:
-        from bnmtl.relating import run
+        from bnmtl.cli.relate import run
 
         result = run(options, progress)
     _show_warnings(result)
@@ -120,8 +120,8 @@ def predict(options):
     Numbers are cut as for learning where NETWORK is still in that run's folder.
     """
     with _quietly_interrupted():
-        from bnmtl.predicting import run
-        from bnmtl.tasks.wording import count
+        from bnmtl.cli.predict import run
+        from bnmtl.wording import count
 
         result = run(options)
     _show_messages(result.warnings)
@@ -143,8 +143,8 @@ def calibrate(options):
         _apply(options)
         return
     with _quietly_interrupted():
-        from bnmtl.calibrating import run
-        from bnmtl.calibration_report import verdict
+        from bnmtl.cli.calibrate import run
+        from bnmtl.reports.calibrated import verdict
 
         result = run(options)
     _show_warnings(result)
@@ -157,8 +157,8 @@ def calibrate(options):
 def _apply(options):
     """Calibrate scores by the calibrators of an earlier run."""
     with _quietly_interrupted():
-        from bnmtl.applying import run
-        from bnmtl.tasks.wording import count
+        from bnmtl.cli.apply import run
+        from bnmtl.wording import count
 
         result = run(options)
     _show_warnings(result)
@@ -206,7 +206,7 @@ def _progress():
 
 def _print_networks(result):
     """Show sizes, sharing and how well held-out rows are predicted."""
-    from bnmtl.report import sharing_kinds
+    from bnmtl.reports.learned import sharing_kinds
 
     record = result.record
     several = result.single_task is not None
@@ -235,7 +235,7 @@ def _print_networks(result):
 
 def _print_predictions(result):
     """Show how often each state is predicted and, where the truth is known, how well."""
-    from bnmtl.tasks.wording import count
+    from bnmtl.wording import count
 
     columns = ["state", "predicted", "mean probability", "known"]
     rows = [
@@ -328,9 +328,9 @@ def _summary_lines(result):
     if result.single_task is None:
         yield "One task: nothing is shared."
     else:
-        from bnmtl.gains import WAYS
         from bnmtl.plotting.curves import penalty_name
-        from bnmtl.tasks.wording import count
+        from bnmtl.reports.gains import WAYS
+        from bnmtl.wording import count
 
         counts = record["arcs"]
         chosen = "the default" if record["settings"]["penalty"] is None else "as given"
@@ -411,7 +411,7 @@ def data(
 
 
 def _export(out, content, suffixes):
-    from bnmtl.output import OutputFile
+    from bnmtl.writing import OutputFile
 
     OutputFile(out, suffixes).write(content)
     print(f"written to {out}")

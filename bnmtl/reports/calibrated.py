@@ -4,8 +4,16 @@ import math
 from html import escape
 
 from bnmtl.calibration.classifier import ENOUGH_FOR_ISOTONIC
-from bnmtl.page import count, image, messages_section, number, settings_section, table, write_page
-from bnmtl.report import versions
+from bnmtl.io.versions import versions
+from bnmtl.reports.page import (
+    count,
+    image,
+    messages_section,
+    number,
+    settings_section,
+    table,
+    write_page,
+)
 
 __all__ = ["DIGITS", "MOST_GROUPS", "best", "verdict", "write"]
 
@@ -29,7 +37,7 @@ def write(path, result, figure, settings, times):
     ----------
     path : str or path-like
         File to write; an existing one is replaced.
-    result : bnmtl.calibrating.Result
+    result : bnmtl.cli.calibrate.Result
     figure : matplotlib.figure.Figure
         The reliability of each method.
     settings : mapping

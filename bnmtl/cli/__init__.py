@@ -1,0 +1,1 @@
+"""The command `bnmtl`: a module a command, and what the commands share."""

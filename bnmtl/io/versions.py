@@ -1,0 +1,38 @@
+"""Which versions a result is from."""
+
+__all__ = ["versions"]
+
+_PACKAGES = (
+    "bnmtl",
+    "numpy",
+    "scipy",
+    "pandas",
+    "networkx",
+    "scikit-learn",
+    "numba",
+    "joblib",
+    "matplotlib",
+)
+
+
+def versions():
+    """Return the versions of Python, bnmtl and the packages it computes with.
+
+    Examples
+    --------
+    >>> from bnmtl.io.versions import versions
+    >>> sorted(versions())[:3]
+    ['bnmtl', 'joblib', 'matplotlib']
+    """
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    import bnmtl
+
+    found = {"python": platform.python_version(), "bnmtl": bnmtl.__version__}
+    for package in _PACKAGES[1:]:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "unknown"
+    return found

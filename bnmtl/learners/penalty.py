@@ -1,0 +1,131 @@
+"""What the choice of a penalty needs: the grid, and the winner among its scores."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+__all__ = [
+    "DEFAULT_PENALTIES",
+    "RULES",
+    "best_penalty",
+    "chosen_penalty",
+    "paired_errors",
+    "penalty_grid",
+]
+
+# Of what folds score.
+RULES = ("best", "one-standard-error")
+
+# 1 - delta = 1, 0.5, 1e-1 ... 1e-12, 0
+DEFAULT_PENALTIES = (0.0, 0.5, *(1 - 10.0**-e for e in range(1, 13)), 1.0)
+# Nats per row: what rounding may leave between two penalties that lead to the same networks.
+EQUALLY_GOOD = 1e-9
+
+
+def penalty_grid(penalties):
+    """The penalties to try, the largest first.
+
+    Parameters
+    ----------
+    penalties : sequence of float or None
+        None is 1 - penalty = 1, 0.5, 1e-1, ... 1e-12, 0.
+
+    Returns
+    -------
+    list of float
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no sequence of numbers from 0 to 1, or empty.
+
+    Examples
+    --------
+    >>> from bnmtl.learners.penalty import penalty_grid
+    >>> penalty_grid([0, 0.9, 0.5])
+    [0.9, 0.5, 0.0]
+    """
+    grid = DEFAULT_PENALTIES if penalties is None else penalties
+    rule = "`penalties` must be a sequence of numbers from 0 to 1 or None"
+    if isinstance(grid, str | Iterator):
+        raise TypeError(f"{rule}, got {penalties!r}.")
+    try:
+        values = [float(penalty) for penalty in grid]
+    except (TypeError, ValueError):
+        raise TypeError(f"{rule}, got {penalties!r}.") from None
+    wrong = [penalty for penalty in values if not 0 <= penalty <= 1]
+    if wrong:
+        raise ValueError(f"{rule}, got {wrong[0]:g}; 0 shares nothing, 1 everything.")
+    if not values:
+        raise ValueError("`penalties` must hold at least one penalty, got an empty grid.")
+    return sorted(set(values), reverse=True)
+
+
+def best_penalty(scores):
+    """Index of the best score; of equally good ones the first, which has the largest penalty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnmtl.learners.penalty import best_penalty
+    >>> best_penalty(np.array([-2.0, -1.0, -1.0 + 1e-12]))
+    1
+    """
+    return int(np.argmax(scores >= np.max(scores) - EQUALLY_GOOD))
+
+
+def chosen_penalty(scores, rule="best"):
+    """Index of the penalty to take.
+
+    Parameters
+    ----------
+    scores : float array of shape (p, n_folds)
+        The larger the better, the largest penalty first.
+    rule : {"best", "one-standard-error"}, default="best"
+        "best" takes the largest mean, of equally good ones the largest penalty;
+        "one-standard-error" the largest penalty that is at most one standard error worse, by the
+        differences between folds.
+
+    Returns
+    -------
+    int
+
+    References
+    ----------
+    Breiman, Friedman, Olshen & Stone (1984), Classification and regression trees, section 3.4.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnmtl.learners.penalty import chosen_penalty
+    >>> scores = np.array([[-2.0, -2.0], [-1.1, -0.9], [-0.8, -1.0]])
+    >>> chosen_penalty(scores), chosen_penalty(scores, "one-standard-error")
+    (2, 1)
+    """
+    means = scores.mean(axis=1)
+    best = best_penalty(means)
+    if rule == "best":
+        return best
+    return int(np.argmax(means >= means[best] - paired_errors(scores, best)))
+
+
+def paired_errors(scores, best):
+    """Standard errors of the differences to one penalty, over folds; nan where there is one fold.
+
+    Parameters
+    ----------
+    scores : float array of shape (p, n_folds)
+    best : int
+
+    Returns
+    -------
+    float array of shape (p,)
+        Infinite differences have an error of 0.
+    """
+    n_folds = scores.shape[1]
+    if n_folds == 1:
+        return np.full(len(scores), np.nan)
+    with np.errstate(invalid="ignore"):
+        differences = scores - scores[best]
+    finite = np.where(np.isfinite(differences), differences, 0.0)
+    return finite.std(axis=1, ddof=1) / np.sqrt(n_folds)

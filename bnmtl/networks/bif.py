@@ -1,0 +1,277 @@
+"""Networks as BIF files (`.bif`, `.bif.gz`): a strict reader that names lines, and a writer.
+
+The dialect is that of the Interchange Format for Bayesian Networks 0.15 as bnlearn, pgmpy and
+pyAgrum write it.
+"""
+
+import gzip
+import itertools
+import os
+import re
+import zlib
+from pathlib import Path
+from urllib.parse import quote
+
+import networkx as nx
+import numpy as np
+
+from bnmtl.networks.bif_syntax import NAME_PROPERTY, STATES_PROPERTY, Syntax
+from bnmtl.networks.tables import SUM_TOLERANCE
+from bnmtl.wording import count, type_of, warn
+
+__all__ = ["read_parts", "write_parts"]
+
+RESCALED_TOLERANCE = 1e-3
+
+
+def read_parts(path):
+    """Return graph, states and tables of a file, see `bnmtl.io.read_bif`."""
+    path = _bif_path(path)
+    syntax = Syntax(_text(path), str(path))
+    syntax.parse()
+    graph = _graph(syntax)
+    states = {declared.name: declared.states for declared in syntax.variables.values()}
+    tables = {}
+    n_rescaled = 0
+    for family in syntax.families.values():
+        rows, n_off = _checked(syntax, family, _rows(syntax, family))
+        n_rescaled += n_off
+        child = syntax.variables[family.child].name
+        parents = [syntax.variables[parent].name for parent in family.parents]
+        table = rows.reshape([len(states[name]) for name in (*parents, child)])
+        axes = sorted(range(len(parents)), key=parents.__getitem__)
+        tables[child] = table.transpose(*axes, len(parents))
+    if n_rescaled:
+        warn(
+            f"`{path}`: {count(n_rescaled, 'row')} of probabilities did not sum to 1 within "
+            f"{SUM_TOLERANCE:g} and {'was' if n_rescaled == 1 else 'were'} rescaled."
+        )
+    return graph, states, tables
+
+
+def _text(path):
+    """Return the text of a file, or say on which line it stops being text."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise _unusable(path, "read", error) from None
+    if path.suffix == ".gz":
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ValueError(
+                f"`{path}` must be compressed by gzip; it is damaged or not: {error}."
+            ) from None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"`{path}`, line {line}: not text in UTF-8.") from None
+
+
+def _bif_path(path):
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"`path` must be a path, got {type_of(path)}; for example 'asia.bif'.")
+    path = Path(path)
+    if not path.name.endswith((".bif", ".bif.gz")):
+        raise ValueError(f"`path` must end in .bif or .bif.gz, got `{path}`.")
+    return path
+
+
+def _unusable(path, verb, error):
+    """Return an error of the same type that names the file of the user, and no temporary one."""
+    reason = (error.strerror or str(error)).lower()
+    return type(error)(f"`path` must be a file that can be {verb}, got `{path}`: {reason}.")
+
+
+def _graph(syntax):
+    """Return the graph that the headers of the probability blocks describe."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from(declared.name for declared in syntax.variables.values())
+    for key, family in syntax.families.items():
+        child = syntax.variables[key].name
+        graph.add_edges_from((syntax.variables[parent].name, child) for parent in family.parents)
+    if not nx.is_directed_acyclic_graph(graph):
+        cycle = [tail for tail, _ in nx.find_cycle(graph)]
+        keys = {declared.name: key for key, declared in syntax.variables.items()}
+        last = max(syntax.families[keys[name]].offset for name in cycle)
+        syntax.fail(f"the parents form the cycle {' -> '.join([*cycle, cycle[0]])}", last)
+    return graph
+
+
+def _rows(syntax, family):
+    """Return the probabilities of a block, shape (q, r), the last parent running fastest."""
+    parent_states = [syntax.variables[parent].states_as_written for parent in family.parents]
+    n_states = len(syntax.variables[family.child].states)
+    shape = [len(states) for states in parent_states]
+    n_rows = int(np.prod(shape))
+    if family.table is not None:
+        _check_count(syntax, family.table, n_rows * n_states)
+        # The standard lets the child run slowest and the last parent fastest.
+        return np.array(family.table.values).reshape(n_states, n_rows).T
+    positions = [{state: i for i, state in enumerate(states)} for states in parent_states]
+    rows = np.zeros((n_rows, n_states))
+    filled = np.zeros(n_rows, dtype=bool)
+    for row in family.rows:
+        at = _position(syntax, family, row, positions)
+        if filled[at]:
+            labels = ", ".join(row.labels)
+            syntax.fail(f"row ({labels}) of `{family.child}` is repeated", row.offset)
+        _check_count(syntax, row, n_states)
+        rows[at] = row.values
+        filled[at] = True
+    if family.default is not None:
+        _check_count(syntax, family.default, n_states)
+        rows[~filled] = family.default.values
+    elif not filled.all():
+        first = np.unravel_index(np.flatnonzero(~filled)[0], shape)
+        labels = ", ".join(states[i] for states, i in zip(parent_states, first, strict=True))
+        syntax.fail(
+            f"`{family.child}` has no row ({labels}) and no default; {n_rows - filled.sum()} of "
+            f"{n_rows} rows are missing",
+            family.offset,
+        )
+    return rows
+
+
+def _position(syntax, family, row, positions):
+    """Return the number of the row that a tuple of parent states belongs to."""
+    if len(row.labels) != len(positions):
+        syntax.fail(
+            f"a row of `{family.child}` must name {len(positions)} parent states; it names "
+            f"{len(row.labels)}",
+            row.offset,
+        )
+    at = 0
+    for label, parent, position in zip(row.labels, family.parents, positions, strict=True):
+        if label not in position:
+            syntax.fail(
+                f"`{label}` is no state of `{parent}`, which has {', '.join(position)}", row.offset
+            )
+        at = at * len(position) + position[label]
+    return at
+
+
+def _check_count(syntax, row, n_values):
+    if len(row.values) != n_values:
+        syntax.fail(f"{n_values} probabilities are needed; {len(row.values)} are given", row.offset)
+
+
+def _checked(syntax, family, rows):
+    """Return the rows, rescaled where a little off, and how many were; raise if further off."""
+    sums = rows.sum(axis=1)
+    deviations = np.abs(sums - 1)
+    wrong = np.flatnonzero(~(deviations <= RESCALED_TOLERANCE))
+    if wrong.size:
+        statements = [family.table or family.default, *family.rows]
+        offset = next(
+            (
+                row.offset
+                for row in statements
+                if row is not None and not abs(sum(row.values) - 1) <= RESCALED_TOLERANCE
+            ),
+            family.offset,
+        )
+        syntax.fail(
+            f"the probabilities of `{family.child}` must sum to 1 in each row; here they sum to "
+            f"{sums[wrong[0]]:.6g}",
+            offset,
+        )
+    off = deviations > SUM_TOLERANCE
+    if off.any():
+        rows = np.where(off[:, None], rows / sums[:, None], rows)
+    return rows, int(off.sum())
+
+
+def write_parts(network, path):
+    """Write graph, states and tables of a network to a file, see `bnmtl.io.write_bif`."""
+    path = _bif_path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"`path` must lie in an existing folder, got `{path}`; the folder `{path.parent}` does "
+            "not exist, so make it first."
+        )
+    content = _bif_text(network).encode("ascii")
+    if path.suffix == ".gz":
+        content = gzip.compress(content, mtime=0)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    except OSError as error:
+        raise _unusable(path, "written", error) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _bif_text(network):
+    """Return the whole file."""
+    states = network.states
+    variables = list(network.graph)
+    # pgmpy takes names that differ only in case for one variable.
+    names = _written(variables, _variable_name, str.lower)
+    written_states = {variable: _written(states[variable], _name, str) for variable in variables}
+    lines = ["network unknown {", "}"]
+    for variable in variables:
+        labels = written_states[variable]
+        lines.append(f"variable {names[variable]} {{")
+        lines.append(f"  type discrete [ {len(labels)} ] {{ {', '.join(labels.values())} }};")
+        if names[variable] != variable:
+            lines.append(f"  property {NAME_PROPERTY} = {_escaped(variable)};")
+        if list(labels.values()) != list(labels):
+            originals = ", ".join(_escaped(state) for state in labels)
+            lines.append(f"  property {STATES_PROPERTY} = {originals};")
+        lines.append("}")
+    for variable in variables:
+        parents = network.parents(variable)
+        rows = network.table(variable).reshape(-1, len(states[variable])).tolist()
+        if parents:
+            given = ", ".join(names[parent] for parent in parents)
+            lines.append(f"probability ( {names[variable]} | {given} ) {{")
+            labels = itertools.product(*(written_states[parent].values() for parent in parents))
+            lines.extend(
+                f"  ({', '.join(label)}) {', '.join(map(repr, row))};"
+                for label, row in zip(labels, rows, strict=True)
+            )
+        else:
+            lines.append(f"probability ( {names[variable]} ) {{")
+            lines.append(f"  table {', '.join(map(repr, rows[0]))};")
+        lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
+def _written(originals, clean, key):
+    """Map names to distinct names that a BIF file can hold; those that need no change keep theirs.
+
+    Two written names are the same when their `key` is.
+    """
+    written = {}
+    taken = set()
+    for original in originals:
+        if clean(original) == original and key(original) not in taken:
+            written[original] = original
+            taken.add(key(original))
+    for original in originals:
+        if original in written:
+            continue
+        candidate = base = clean(original)
+        number = itertools.count(2)
+        while key(candidate) in taken:
+            candidate = f"{base}_{next(number)}"
+        written[original] = candidate
+        taken.add(key(candidate))
+    return {original: written[original] for original in originals}
+
+
+def _name(original):
+    """Return a name with what BIF cannot hold replaced; two slashes would begin a comment."""
+    return re.sub(r"[^A-Za-z0-9_.+\-<>=/]|/(?=/)", "_", original) or "_"
+
+
+def _variable_name(original):
+    """Return a name for a header line, where pgmpy reads a keyword and a number out of `table1`."""
+    return re.sub(r"(table|default)(?=[0-9eE.+-])", r"\1_", _name(original))
+
+
+def _escaped(original):
+    return quote(original, safe="", errors="surrogatepass")

@@ -1,0 +1,329 @@
+"""Exact posteriors in a network, and probabilities of rows under it."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+import numpy as np
+
+from bnmtl.graphs import check_dag
+from bnmtl.networks.contraction import ROWS, contract, plan
+from bnmtl.wording import listed, type_of
+
+__all__ = ["markov_blanket", "posterior"]
+
+
+def markov_blanket(graph, variable):
+    """Return the variables that separate one from all others: parents, children, their parents.
+
+    Parameters
+    ----------
+    graph : networkx.DiGraph
+        A DAG.
+    variable : str
+
+    Returns
+    -------
+    set of str
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the graph is no DAG, or the variable is none of its nodes.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> sorted(markov_blanket(nx.DiGraph([("a", "b"), ("c", "b"), ("b", "d")]), "a"))
+    ['b', 'c']
+    """
+    check_dag(graph, "graph")
+    if not isinstance(variable, str) or variable not in graph:
+        raise ValueError(
+            f"`variable` must be one of {listed(sorted(graph, key=str), 'node')}, got {variable!r}."
+        )
+    return _blanket(graph, variable)
+
+
+def _blanket(graph, variable):
+    children = set(graph.successors(variable))
+    spouses = {parent for child in children for parent in graph.predecessors(child)}
+    return (children | spouses | set(graph.predecessors(variable))) - {variable}
+
+
+def posterior(network, variables, evidence=None):
+    """Return the exact joint distribution of some variables, given the states of others.
+
+    Parameters
+    ----------
+    network : BayesNet
+    variables : str or sequence of str
+        One or more, different, not in the evidence.
+    evidence : mapping of str to str, default=None
+        The observed states.
+
+    Returns
+    -------
+    numpy.ndarray of float
+        One axis per variable, in the given order; sums to 1.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another type.
+    ValueError
+        If a variable or a state is not known, a variable is given twice, or the evidence that the
+        variables depend on is impossible under the network.
+
+    Examples
+    --------
+    >>> from bnmtl import structures
+    >>> posterior(structures.load("asia"), "lung", {"smoke": "yes", "xray": "yes"}).round(3)
+    array([0.646, 0.354])
+    """
+    targets, evidence = _checked_query(network, variables, evidence)
+    codes = {name: np.array([network.states[name].index(evidence[name])]) for name in evidence}
+    (distribution,) = _joint_posteriors(network, targets, codes, 1)
+    if np.isnan(distribution).any():
+        raise ValueError("`evidence` must be possible under the network; its probability is 0.")
+    return distribution
+
+
+def _checked_query(network, variables, evidence):
+    """Return variables as a list and evidence as a mapping, or raise."""
+    if not hasattr(network, "tables"):
+        raise TypeError(f"`network` must be a BayesNet, got {type_of(network)}.")
+    if not isinstance(variables, str | list | tuple):
+        raise TypeError(f"`variables` must be a name or a list of names, got {variables!r}.")
+    if evidence is not None and not isinstance(evidence, Mapping):
+        raise TypeError(
+            f"`evidence` must be a mapping of variables to states, got {evidence!r}; for example "
+            "{'smoke': 'yes'}."
+        )
+    targets = [variables] if isinstance(variables, str) else list(variables)
+    evidence = evidence or {}
+    for name in (*targets, *evidence):
+        if not isinstance(name, str) or name not in network.states:
+            raise ValueError(
+                "`variables` and `evidence` must be among "
+                f"{listed(network.variables, 'variable')}, got {name!r}."
+            )
+    if not targets or len({*targets, *evidence}) < len(targets) + len(evidence):
+        raise ValueError("`variables` must be given, once each and not as `evidence` too.")
+    for name, state in evidence.items():
+        if state not in network.states[name]:
+            raise ValueError(
+                f"`evidence`: the state of `{name}` must be one of "
+                f"{listed(network.states[name], limit=None)}, got {state!r}."
+            )
+    return targets, evidence
+
+
+def posteriors(network, variable, codes, n_rows):
+    """Return the exact distribution of one variable in each of many rows.
+
+    Parameters
+    ----------
+    network : BayesNet
+    variable : str
+    codes : mapping of str to numpy.ndarray of int, shape (n_rows,)
+        Positions of the observed states, -1 = not observed.
+    n_rows : int
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (n_rows, n_states)
+        A row is nan where the evidence around the variable is impossible.
+    """
+    blanket = _blanket(network.graph, variable)
+    complete = np.full(n_rows, blanket <= codes.keys())
+    for member in blanket & codes.keys():
+        complete &= codes[member] >= 0
+    result = np.empty((n_rows, len(network.states[variable])))
+    if complete.any():
+        known = {member: codes[member][complete] for member in blanket}
+        result[complete] = _blanket_posteriors(network, variable, known, complete.sum())
+    if not complete.all():
+        partial = {member: column[~complete] for member, column in codes.items()}
+        result[~complete] = _joint_posteriors(network, [variable], partial, (~complete).sum())
+    return result
+
+
+def log_joint(network, codes, n_rows, families=None):
+    """Return the log probability of complete rows, or the part of some families in it.
+
+    Parameters
+    ----------
+    network : BayesNet
+    codes : mapping of str to numpy.ndarray of int, shape (n_rows,)
+        Positions of the states of all variables, or those of the families.
+    n_rows : int
+    families : sequence of str, default=None
+        The families' children; None is all variables.
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (n_rows,)
+        In nats, -inf for impossible rows.
+    """
+    total = np.zeros(n_rows)
+    for variable in network.variables if families is None else families:
+        with np.errstate(divide="ignore"):
+            log_table = np.log(network.table(variable))
+        total += log_table[tuple(codes[v] for v in (*network.parents(variable), variable))]
+    return total
+
+
+def log_evidence(network, codes, n_rows):
+    """Return the log probability of what is observed in each row.
+
+    Parameters
+    ----------
+    network : BayesNet
+    codes : mapping of str to numpy.ndarray of int, shape (n_rows,)
+        Positions of the states of all variables, -1 = not observed.
+    n_rows : int
+
+    Returns
+    -------
+    numpy.ndarray of float, shape (n_rows,)
+        In nats, -inf for impossible evidence.
+    """
+    total = np.zeros(n_rows)
+    for rows, observed in _alike(codes, n_rows):
+        families = _ancestral(network.graph, observed)
+        known = {name: codes[name][rows] for name in observed}
+        complete = {v for v in families if observed.issuperset((v, *network.parents(v)))}
+        total[rows] = log_joint(network, known, len(rows), sorted(complete))
+        total[rows] += _contracted(network, families - complete, known, (), len(rows))
+    return total
+
+
+def check_possible(probabilities, index, where):
+    """Raise where posteriors are nan because the evidence around the variable is impossible."""
+    impossible = np.flatnonzero(np.isnan(probabilities).any(axis=1))
+    if impossible.size:
+        raise ValueError(
+            f"{where} must hold evidence that is possible under the network; it is not in "
+            f"{impossible.size} of the rows, the first of them {index[impossible[0]]!r}: correct "
+            "or remove such rows."
+        )
+
+
+def _blanket_posteriors(network, variable, codes, n_rows):
+    """P(variable | blanket), proportional to its own family's term times its children's."""
+    total = np.zeros((n_rows, len(network.states[variable])))
+    for child in (variable, *network.graph.successors(variable)):
+        family = (*network.parents(child), child)
+        others = tuple(codes[member] for member in family if member != variable)
+        with np.errstate(divide="ignore"):
+            log_table = np.log(np.moveaxis(network.table(child), family.index(variable), -1))
+        total += log_table[others]
+    with np.errstate(invalid="ignore"):
+        total -= total.max(axis=1, keepdims=True)
+    result = np.exp(total)
+    return result / result.sum(axis=1, keepdims=True)
+
+
+def _joint_posteriors(network, targets, codes, n_rows):
+    """P(targets | what is observed) in each row, shape (n_rows, *states); nan where impossible.
+
+    Rows count by what the targets depend on, and each pattern of that is looked at once.
+    """
+    result = np.empty((n_rows, *(len(network.states[target]) for target in targets)))
+    depending = defaultdict(list)
+    for rows, observed in _alike(codes, n_rows):
+        depending[_connected(network.graph, targets, observed)].append(rows)
+    for (inner, border), parts in depending.items():
+        rows = np.concatenate(parts)
+        families = {
+            name
+            for name in inner | border
+            if name in inner or not inner.isdisjoint(network.parents(name))
+        }
+        names = sorted(border)
+        cells = np.array([codes[name][rows] for name in names]).reshape(len(names), len(rows))
+        patterns, of_pattern = np.unique(cells, axis=1, return_inverse=True)
+        known = dict(zip(names, patterns, strict=True))
+        result[rows] = _contracted(network, families, known, targets, patterns.shape[1])[of_pattern]
+    axes = tuple(range(1, result.ndim))
+    with np.errstate(invalid="ignore"):
+        result = np.exp(result - result.max(axis=axes, keepdims=True))
+    return result / result.sum(axis=axes, keepdims=True)
+
+
+def _alike(codes, n_rows):
+    """Pairs of the rows that have the same observed variables, and these, as a set."""
+    if not n_rows:
+        return
+    names = sorted(codes)
+    observed = np.array([codes[name] >= 0 for name in names]).reshape(len(names), n_rows)
+    masks, of_row = np.unique(observed, axis=1, return_inverse=True)
+    order = np.argsort(of_row, kind="stable")
+    ends = np.cumsum(np.bincount(of_row, minlength=masks.shape[1]))[:-1]
+    for rows, mask in zip(np.split(order, ends), masks.T, strict=True):
+        yield rows, {name for name, there in zip(names, mask, strict=True) if there}
+
+
+def _contracted(network, families, codes, targets, n_rows):
+    """Multiply the tables of families, at what rows hold, and sum out what is no target; the log.
+
+    Shape (n_rows, *states of the targets).
+    """
+    number = {name: at for at, name in enumerate(sorted(network.variables))}
+    n_states = [len(network.states[name]) for name in number]
+    keep = tuple(number[target] for target in targets)
+    result = np.zeros((n_rows, *(n_states[target] for target in keep)))
+    scopes, tables = [], []
+    for name in sorted(families):
+        family = (*network.parents(name), name)
+        given = [member for member in family if member in codes]
+        hidden = [
+            member
+            for member in family
+            if member not in codes and (member in targets or n_states[number[member]] > 1)
+        ]
+        # An axis of one state is none, and arrays have no more than 64.
+        rest = [member for member in family if member not in (*given, *hidden)]
+        table = network.table(name).transpose(list(map(family.index, (*given, *hidden, *rest))))
+        with np.errstate(divide="ignore"):
+            table = np.log(table.reshape(table.shape[: len(given) + len(hidden)]))
+        scopes.append((*([ROWS] if given else []), *(number[member] for member in hidden)))
+        tables.append((table, [codes[member] for member in given]))
+    if not scopes:
+        return result
+    order = plan(scopes, keep, n_states)
+    for rows in order.chunks(n_rows):
+        arrays = [table[tuple(own[rows] for own in given)] for table, given in tables]
+        result[rows] = contract(order, arrays, keep, len(result[rows]))
+    return result
+
+
+def _ancestral(graph, names):
+    """Variables and all that they descend from."""
+    found, front = set(names), list(names)
+    while front:
+        parents = [name for name in graph.predecessors(front.pop()) if name not in found]
+        found.update(parents)
+        front += parents
+    return found
+
+
+def _connected(graph, targets, observed):
+    """Return the unobserved variables that the targets depend on, and the observed next to them.
+
+    Next to each other are variables of one family, among those that the others descend from.
+    """
+    ancestral = _ancestral(graph, {*targets, *observed})
+    inner, border = set(), set()
+    front = list(targets)
+    while front:
+        name = front.pop()
+        if name in observed:
+            border.add(name)
+        elif name not in inner:
+            inner.add(name)
+            front += graph.predecessors(name)
+            for child in graph.successors(name):
+                if child in ancestral:
+                    front += (child, *graph.predecessors(child))
+    return frozenset(inner), frozenset(border)

@@ -1,0 +1,1 @@
+"""HTML pages about what was found, a module a page."""
