@@ -30,6 +30,7 @@ _ROOMS = (
     "classification",
     "confidence",
     "data",
+    "errors",
     "graphs",
     "inference",
     "io",

@@ -6,25 +6,38 @@ import warnings
 _PACKAGE = __name__.partition(".")[0]
 
 
+class Bare(str):
+    """A text that messages show as it is, without quotation marks or backticks."""
+
+    __repr__ = str.__str__
+
+
+def either(texts):
+    """Write that something is one of several: a, b or c."""
+    *first, last = texts
+    return f"{', '.join(first)} or {last}" if first else last
+
+
 def listed(names, noun="", limit=10):
     """Write names for a message: columns `a`, `b` and 3 more (`limit=None`: all of them)."""
     names = list(names)
     noun = f"{noun}s " if noun and len(names) != 1 else f"{noun} " if noun else ""
     shown = ", ".join(f"`{name}`" for name in names[:limit])
     more = f" and {len(names) - limit} more" if limit and len(names) > limit else ""
-    return noun + shown + more
+    return Bare(noun + shown + more)
 
 
 def count(n, noun):
     """Write a number and its noun: 1 row, 2 rows."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+    return Bare(f"{n} {noun}" if n == 1 else f"{n} {noun}s")
 
 
 def type_of(value):
     """Write what was given where another type is meant: str, None, the class DataFrame."""
     if value is None:
-        return "None"
-    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+        return Bare("None")
+    is_class = isinstance(value, type)
+    return Bare(f"the class {value.__name__}" if is_class else type(value).__name__)
 
 
 def warn(message):

@@ -1,0 +1,333 @@
+"""What users do wrong, as data: errors and warnings that hold their parts, and shared checks.
+
+A mistake names its place (file, line, task, column), the argument, the rule, what was given and
+the remedies. Python and the command line render the same parts, each with its own `Words`. The
+texts are templates: `{name}` stands for the detail of that name or, where there is none, for the
+parameter, and `{name=value}` for a parameter that is set. Texts are shown in backticks (`{name!s}`:
+without), lists as lists of them (`{names:task}`: with a noun), `{n:row}` is a number of rows, and
+`{names:or}` the words that a parameter may be.
+"""
+
+import contextlib
+import inspect
+import math
+import numbers
+import string
+import warnings
+
+from bnmtl.wording import Bare, count, either, listed
+
+__all__ = [
+    "InputError",
+    "InputTypeError",
+    "InputWarning",
+    "MissingExtra",
+    "Mistake",
+    "Words",
+    "check_choice",
+    "check_number",
+    "check_whole",
+    "located",
+    "warn",
+]
+
+_NOT_GIVEN = Bare("")
+_PACKAGE = __name__.partition(".")[0]
+
+
+class Words:
+    """How parameters, their values and remedies are written for users of Python."""
+
+    def parameter(self, name):
+        """Write the name of a parameter."""
+        return f"`{name}`"
+
+    def setting(self, name, value):
+        """Write a parameter with its value."""
+        return f"`{name}={value!r}`"
+
+    def value(self, value):
+        """Write one of the values that a parameter may have."""
+        return repr(value)
+
+    def remedy(self, text):
+        """Return the template of a remedy, in these words."""
+        return text
+
+
+class _Template(string.Formatter):
+    """Fills the template of one mistake."""
+
+    def __init__(self, words, details):
+        self._words, self._details = words, details
+
+    def get_field(self, name, args, kwargs):
+        if name in self._details:
+            return self._details[name], name
+        parameter, is_set, value = name.partition("=")
+        if is_set:
+            return Bare(self._words.setting(parameter, _literal(value))), name
+        return Bare(self._words.parameter(parameter)), name
+
+    def format_field(self, value, spec):
+        if spec == "or":
+            return either([self._words.value(one) for one in value])
+        is_noun = len(spec) > 2 and spec.replace(" ", "").isalpha()
+        if isinstance(value, list | tuple):
+            return listed(value, spec if is_noun else "")
+        if isinstance(value, str) and not isinstance(value, Bare):
+            return f"`{value}`"
+        return count(value, spec) if is_noun else format(value, spec)
+
+    def convert_field(self, value, conversion):
+        return Bare(super().convert_field(value, conversion)) if conversion else value
+
+
+def _literal(text):
+    return {"None": None, "True": True, "False": False}.get(text, text)
+
+
+class Mistake:
+    """What is wrong with an input, in parts.
+
+    Parameters
+    ----------
+    argument : str, default=None
+        The parameter that is wrong.
+    rule : str
+        What it must be: a template.
+    given : object, default=nothing
+        What was given, shown by its `repr`.
+    found : str, default=None
+        In place of `given`, what was found: a template.
+    remedies : str or sequence of str, default=()
+        What to do about it, one of them: templates.
+    file, line, task, column : default=None
+        Where it is.
+    **details
+        What the templates name.
+    """
+
+    def __init__(
+        self,
+        argument=None,
+        rule="",
+        given=_NOT_GIVEN,
+        found=None,
+        remedies=(),
+        *,
+        file=None,
+        line=None,
+        task=None,
+        column=None,
+        **details,
+    ):
+        super().__init__()
+        self.argument, self.rule, self.given, self.found = argument, rule, given, found
+        self.remedies = (remedies,) if isinstance(remedies, str) else tuple(remedies)
+        self.file, self.line, self.task, self.column = file, line, task, column
+        self.details = details
+
+    def __str__(self):
+        return self.told(Words())
+
+    def __reduce__(self):
+        return _restored, (type(self), self.__dict__)
+
+    def told(self, words):
+        """Return the one sentence that a user reads, in the words of Python or of a command."""
+
+        def filled(template):
+            return _Template(words, self.details).format(template)
+
+        subject = self._subject(words)
+        text = f"{subject} {filled(self.rule)}" if subject else filled(self.rule)
+        if self.given is not _NOT_GIVEN:
+            text += f", got {self.given!r}"
+        if self.found is not None:
+            text += f"; {filled(self.found)}"
+        if self.remedies:
+            remedies = ", or ".join(filled(words.remedy(remedy)) for remedy in self.remedies)
+            text += f"{'; ' if self.found is None else ': '}{remedies}"
+        return f"{text}."
+
+    def _subject(self, words):
+        """Write the place and the argument."""
+        parts = []
+        if self.file is not None:
+            line = "" if self.line is None else f", line {self.line}"
+            parts.append(f"file `{self.file}`{line}")
+        if self.task is not None:
+            parts.append(f"task `{self.task}`")
+        if self.argument is not None:
+            parts.append(words.parameter(self.argument))
+        if self.column is not None:
+            parts.append(f"column `{self.column}`")
+        text = ": ".join(parts)
+        return text[:1].upper() + text[1:]
+
+
+def _restored(kind, parts):
+    mistake = kind()
+    mistake.__dict__.update(parts)
+    return mistake
+
+
+class InputError(Mistake, ValueError):
+    """An input has a value that it must not have."""
+
+
+class InputTypeError(Mistake, TypeError):
+    """An input is of a type that it must not be of."""
+
+
+class MissingExtra(Mistake, ImportError):
+    """An input needs a package that is not installed."""
+
+
+class InputWarning(Mistake, UserWarning):
+    """An input can be used, with a reservation."""
+
+
+def warn(*parts, **details):
+    """Warn of an input at the user's own line, the first one up the stack outside this package.
+
+    Takes what `InputWarning` takes.
+    """
+    frame, level = inspect.currentframe().f_back, 2
+    while frame is not None and _is_ours(frame):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(InputWarning(*parts, **details), stacklevel=level)
+
+
+def _is_ours(frame):
+    return frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
+
+
+@contextlib.contextmanager
+def located(**parts):
+    """Give mistakes within the block a place or an argument, where they have none of that kind.
+
+    Parameters
+    ----------
+    **parts
+        Of `file`, `line`, `task`, `column` and `argument`.
+    """
+    try:
+        yield
+    except (InputError, InputTypeError, MissingExtra) as mistake:
+        for name, value in parts.items():
+            if getattr(mistake, name) is None:
+                setattr(mistake, name, value)
+        raise
+
+
+def check_whole(argument, value, least=None, most=None, optional=False, remedies=()):
+    """Raise unless a value is a whole number from `least` to `most`, both included.
+
+    Parameters
+    ----------
+    argument : str
+    value : object
+    least, most : int, default=None
+        None: no limit.
+    optional : bool, default=False
+        Whether it may be None.
+    remedies : str or sequence of str, default=()
+        What to do about it.
+
+    Raises
+    ------
+    InputTypeError
+        If it is not a number.
+    InputError
+        If it is another number.
+    """
+    if optional and value is None:
+        return
+    rule = f"must be {'None or ' if optional else ''}a whole number"
+    if least is not None and most is not None:
+        rule += " from {least} to {most}"
+    elif least is not None:
+        rule += " of at least {least}"
+    elif most is not None:
+        rule += " of at most {most}"
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if is_whole and (least is None or value >= least) and (most is None or value <= most):
+        return
+    raise _of_kind(value)(argument, rule, value, remedies=remedies, least=least, most=most)
+
+
+def check_number(
+    argument, value, least=None, above=None, most=None, below=None, optional=False, remedies=()
+):
+    """Raise unless a value is a finite number between limits.
+
+    Parameters
+    ----------
+    argument : str
+    value : object
+    least, most : float, default=None
+        Limits that are included; None: no limit.
+    above, below : float, default=None
+        Limits that are not.
+    optional : bool, default=False
+        Whether it may be None.
+    remedies : str or sequence of str, default=()
+        What to do about it.
+
+    Raises
+    ------
+    InputTypeError
+        If it is not a number.
+    InputError
+        If it is another number.
+    """
+    if optional and value is None:
+        return
+    limits = {"least": least, "above": above, "most": most, "below": below}
+    words = {
+        "least": "of at least {least}",
+        "above": "above {above}",
+        "most": "at most {most}",
+        "below": "below {below}",
+    }
+    said = [words[name] for name, limit in limits.items() if limit is not None]
+    if least is not None and most is not None:
+        said = ["from {least} to {most}"]
+    rule = f"must be {'None or ' if optional else ''}a number {' and '.join(said)}".rstrip()
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if (
+        is_number
+        and math.isfinite(value)
+        and (least is None or value >= least)
+        and (above is None or value > above)
+        and (most is None or value <= most)
+        and (below is None or value < below)
+    ):
+        return
+    raise _of_kind(value)(argument, rule, value, remedies=remedies, **limits)
+
+
+def _of_kind(value):
+    """Return the error for a value that is not the number it must be."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    return InputError if is_number else InputTypeError
+
+
+def check_choice(argument, value, choices, remedies=()):
+    """Raise InputError unless a value is one of a few words (or None, where it is among them).
+
+    Parameters
+    ----------
+    argument : str
+    value : object
+    choices : sequence
+    remedies : str or sequence of str, default=()
+        What to do about it.
+    """
+    is_simple = value is None or isinstance(value, str | bool | int | float)
+    if not is_simple or value not in choices:
+        raise InputError(
+            argument, "must be {choices:or}", value, remedies=remedies, choices=choices
+        )

@@ -1,0 +1,177 @@
+"""Mistakes hold parts, say one sentence in the words of Python or of a command, and pickle."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+from bnmtl.errors import (
+    InputError,
+    InputTypeError,
+    InputWarning,
+    MissingExtra,
+    Words,
+    check_choice,
+    check_number,
+    check_whole,
+    located,
+    warn,
+)
+from bnmtl.wording import type_of
+
+pytestmark = pytest.mark.beside_kernels
+
+
+class Options(Words):
+    """Words of a command, for the tests."""
+
+    def parameter(self, name):
+        return f"`--{name.replace('_', '-')}`"
+
+    def setting(self, name, value):
+        return f"`--{name.replace('_', '-')} {value}`"
+
+    def value(self, value):
+        return str(value)
+
+    def remedy(self, text):
+        return {"leave it out": "leave it out with `--ignore C`"}.get(text, text)
+
+
+MISTAKE = InputError(
+    "max_parents",
+    "must be {least} or more where {search=exact} is asked for with {penalties}",
+    0,
+    remedies=("leave it out", "group the states of {names:variable}"),
+    task="north",
+    least=2,
+    names=["a", "b"],
+)
+
+
+def test_one_sentence_in_two_kinds_of_words():
+    assert str(MISTAKE) == (
+        "Task `north`: `max_parents` must be 2 or more where `search='exact'` is asked for with "
+        "`penalties`, got 0; leave it out, or group the states of variables `a`, `b`."
+    )
+    assert MISTAKE.told(Options()) == (
+        "Task `north`: `--max-parents` must be 2 or more where `--search exact` is asked for with "
+        "`--penalties`, got 0; leave it out with `--ignore C`, or group the states of variables "
+        "`a`, `b`."
+    )
+
+
+@pytest.mark.parametrize("kind", [InputError, InputTypeError, InputWarning, MissingExtra])
+def test_mistakes_pickle(kind):
+    mistake = kind("x", "must be {n:row}", 3, file="a.csv", line=4, n=2)
+    again = pickle.loads(pickle.dumps(mistake))
+    assert type(again) is kind and str(again) == str(mistake)
+    assert vars(again) == vars(mistake)
+
+
+def test_what_users_wrote_is_never_a_template():
+    mistake = InputError("{x}", "must hold {name}", "{name}", task="{y}", column="{0}", name="{z}")
+    assert str(mistake) == "Task `{y}`: `{x}`: column `{0}` must hold `{z}`, got '{name}'."
+
+
+def test_details():
+    def told(rule, **details):
+        return str(InputError(None, rule, **details))
+
+    assert told("{n:row} {m:complete row}", n=1, m=np.int64(2)) == "1 row 2 complete rows."
+    assert told("{x:.3g} {x:g} {n:,} {n}", x=0.12345, n=1000) == "0.123 0.12345 1,000 1000."
+    assert told("{name} {name!s} {kind}", name="a", kind=type_of([])) == "`a` a list."
+    assert (
+        told("{names} {names:or}", names=("a", "b", None)) == "`a`, `b`, `None` 'a', 'b' or None."
+    )
+    assert told("{search=None} {missing=drop}") == "`search=None` `missing='drop'`."
+
+
+def test_places():
+    def told(**parts):
+        return str(InputError(**parts))
+
+    assert told(rule="must be", file="f", line=2) == "File `f`, line 2 must be."
+    assert told(argument="a", rule="must be", column="c") == "`a`: column `c` must be."
+    assert told(rule="is", task="t", found="it is", remedies="go") == "Task `t` is; it is: go."
+
+
+def test_places_are_added_on_the_way_up():
+    with (
+        pytest.raises(InputError, match=r"^File `f`: task `t`: column `c` must be\.$"),
+        located(file="f", column="other"),
+        located(task="t"),
+    ):
+        raise InputError(None, "must be", column="c")
+
+
+def test_warnings_point_to_the_line_of_the_user():
+    with pytest.warns(InputWarning, match=r"^`x` is 3 rows\.$") as caught:
+        exec(compile("warn('x', 'is {n:row}', n=3)", "user.py", "exec"), {"warn": warn})
+    assert caught[0].filename == "user.py"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning):
+            warn("x", "is")
+
+
+@pytest.mark.parametrize(
+    ("value", "limits", "message"),
+    [
+        (0, {"least": 1}, "a whole number of at least 1, got 0"),
+        (7, {"least": 1, "most": 5}, "a whole number from 1 to 5, got 7"),
+        (7, {"most": 5}, "a whole number of at most 5, got 7"),
+        (1.5, {}, "a whole number, got 1.5"),
+        ("1", {"least": 1, "optional": True}, "None or a whole number of at least 1, got '1'"),
+        (True, {"least": 0}, "a whole number of at least 0, got True"),
+        (None, {"least": 0}, "a whole number of at least 0, got None"),
+    ],
+)
+def test_whole_numbers(value, limits, message):
+    with pytest.raises((InputError, InputTypeError)) as error:
+        check_whole("n", value, **limits)
+    assert str(error.value) == f"`n` must be {message}."
+    is_number = isinstance(value, int | float) and value is not True
+    assert type(error.value) is (InputError if is_number else InputTypeError)
+
+
+@pytest.mark.parametrize(
+    ("value", "limits"),
+    [(1, {"least": 1}), (np.int64(5), {"least": 1, "most": 5}), (None, {"optional": True})],
+)
+def test_right_whole_numbers(value, limits):
+    check_whole("n", value, **limits)
+
+
+@pytest.mark.parametrize(
+    ("value", "limits", "message"),
+    [
+        (0, {"above": 0}, "a number above 0, got 0"),
+        (1, {"above": 0, "below": 1}, "a number above 0 and below 1, got 1"),
+        (1.5, {"least": 0, "most": 1}, "a number from 0 to 1, got 1.5"),
+        (1.5, {"above": 0, "most": 1}, "a number above 0 and at most 1, got 1.5"),
+        (float("nan"), {"optional": True}, "None or a number, got nan"),
+        ("1", {"least": 0}, "a number of at least 0, got '1'"),
+    ],
+)
+def test_numbers(value, limits, message):
+    with pytest.raises((InputError, InputTypeError)) as error:
+        check_number("x", value, **limits)
+    assert str(error.value) == f"`x` must be {message}."
+    assert type(error.value) is (InputTypeError if value == "1" else InputError)
+
+
+@pytest.mark.parametrize(
+    ("value", "limits"),
+    [(0, {"least": 0}), (np.float32(0.5), {"above": 0, "below": 1}), (None, {"optional": True})],
+)
+def test_right_numbers(value, limits):
+    check_number("x", value, **limits)
+
+
+def test_choices():
+    check_choice("way", None, ("a", None))
+    for wrong in ("c", ["a"], np.array([1, 2])):
+        with pytest.raises(InputError, match=r"^`way` must be 'a' or None, got .*; be kind\.$"):
+            check_choice("way", wrong, ("a", None), remedies="be kind")
