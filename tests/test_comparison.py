@@ -14,9 +14,9 @@ from bnmtl import (
     MultitaskLearnerCV,
     PairedPrior,
     SingleTaskLearner,
-    gains,
 )
 from bnmtl.learners import compare, comparison, gain
+from bnmtl.reports import gains
 from bnmtl.tasks import encode
 
 AUTO = {**CLIMB, "score": None, "structure_prior": "auto"}
