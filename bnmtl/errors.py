@@ -12,6 +12,7 @@ import contextlib
 import inspect
 import math
 import numbers
+import os
 import string
 import warnings
 
@@ -75,7 +76,7 @@ class _Template(string.Formatter):
         is_noun = len(spec) > 2 and spec.replace(" ", "").isalpha()
         if isinstance(value, list | tuple):
             return listed(value, spec if is_noun else "")
-        if isinstance(value, str) and not isinstance(value, Bare):
+        if isinstance(value, str | os.PathLike) and not isinstance(value, Bare):
             return f"`{value}`"
         return count(value, spec) if is_noun else format(value, spec)
 

@@ -103,14 +103,14 @@ def test_groups_that_the_run_does_not_know_are_told(call, fitted, tmp_path):
         (["--label", "town"], "`--label` is for fitting calibrators, and `--apply` takes those of"),
         (["--positive", "1"], "`--positive` is for fitting calibrators, and `--apply` takes"),
         (["--group", "town"], "`--group` must be left out, as calibrators of `fitted` have no gro"),
-        (["--score", "q"], "`--score` must be a column of SCORES, `town`, `p`; q was given."),
+        (["--score", "q"], "`--score` must be a column of SCORES, `town`, `p`, got q."),
         (["--score", "town"], "`--score` must be a column of numbers; `town` holds"),
         (
             ["--apply", "nowhere"],
             "folder written by `bnmtl calibrate`; `nowhere` holds no run.json",
         ),
         (["--apply", "learned"], "written by `bnmtl calibrate`; `learned` is from another command"),
-        (["--apply", ""], "`--apply` must name a file; nothing was given"),
+        (["--apply", ""], "`--apply` must name a file, got nothing"),
         (["--out", "fitted"], "`fitted`"),
     ],
 )

@@ -21,16 +21,16 @@ cases.csv cases.csv => unexpected extra argument(s) (cases.csv)
 --label z => `--label` must be a column of SCORES, `town`, `y`, `p`,
 --score z => `--score` must be a column of SCORES, `town`, `y`, `p`,
 --group z => `--group` must be a column of SCORES, `town`, `y`, `p`,
---label= => `--label` must be a name; nothing was given.
---positive= => `--positive` must be a name; nothing was given.
---score y => `--label` and `--score` must be different columns; y was given for b
---group p => `--score` and `--group` must be different columns; p was given for b
+--label= => `--label` must be a name, got nothing.
+--positive= => `--positive` must be a name, got nothing.
+--score y => `--label` and `--score` must be different columns, got y for b
+--group p => `--score` and `--group` must be different columns, got p for b
 --label p --score y1 => names or whole numbers; `p` holds 0.05: choose another one.
 --label endless => whole numbers; `endless` holds inf: choose another one.
 --label town => `--positive` must say which label is predicted, unless labels are 0
 --label town => or False and True; `town` holds `east`, `north`, `south`.
 --label word => `word` holds `calm`, `storm`.
---label town --positive West => the labels, `east`, `north`, `south`; West was given
+--label town --positive West => the labels, `east`, `north`, `south`, got West
 --label none => column `none` must hold labels; it is empty: choose another one.
 --label none --positive 1 => column `none` must hold labels; it is empty: cho
 --label ones => positive and negative cases; it holds `1` alone: choose another
@@ -47,7 +47,7 @@ cases.csv cases.csv => unexpected extra argument(s) (cases.csv)
 --group margin => names or whole numbers; `margin` holds -1.25: choose another one.
 --group endless => whole numbers; `endless` holds inf: choose another one.
 --group together => must not hold `all rows`, as all groups together are called
---out= => `--out` must name a folder; an empty name was given.
+--out= => `--out` must name a folder, got an empty name.
 --out cases.csv => must be a folder; `cases.csv` is a file: choose another name
 --out cases.csv/x => `cases.csv/x` is not (Not a directory): choose another pl
 --out . => must be a new or empty folder; `.` holds `cases.csv`, `done.csv` and 3 m
@@ -96,7 +96,7 @@ def test_what_must_be_given(call, files):
     )
     assert mistake(call(*CALIBRATE[:4])) == f"bnmtl: `--score P` {see}"
     err = mistake(call("calibrate", "", *CALIBRATE[2:]))
-    assert err == "bnmtl: SCORES must name a file; nothing was given.\n"
+    assert err == "bnmtl: SCORES must name a file, got nothing.\n"
 
 
 def test_a_full_disk_is_told_with_the_folder_that_was_asked_for(call, files, tmp_path, monkeypatch):

@@ -282,7 +282,7 @@ def test_task_names_that_no_file_can_have(call, files):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["learn"], "PATH must name at least one CSV or Parquet file; none was given"),
+        (["learn"], "PATH must name at least one CSV or Parquet file, got none"),
         (["lern"], "No such command `lern`: see `bnmtl --help`"),
         (
             ["learn", "north.csv", "--scroe", "k2"],
@@ -304,20 +304,20 @@ def test_task_names_that_no_file_can_have(call, files):
         (["learn", "north.csv", "--missing", "skip"], "`--missing` must be error, drop or state"),
         (
             ["learn", "north.csv", "--score", "bde"],
-            "k2, bic or aic; bde was given",
+            "k2, bic or aic, got bde",
         ),
-        (["learn", "north.csv", "--prior", "none"], "must be paired or edit; none was given"),
-        (["learn", "north.csv", "--discretize", "1"], "a whole number of at least 2; 1 was given"),
-        (["learn", "north.csv", "--discretize", "x"], "a whole number of at least 2; x was given"),
+        (["learn", "north.csv", "--prior", "none"], "must be paired or edit, got none"),
+        (["learn", "north.csv", "--discretize", "1"], "a whole number of at least 2, got 1"),
+        (["learn", "north.csv", "--discretize", "x"], "a whole number of at least 2, got x"),
         (["learn", "real.csv", "--discretize", "300"], "`--discretize` must be between 2 and 256"),
         (["learn", "north.csv", "--penalty", "much"], "auto or a number from 0 to 1; much was"),
         (["learn", "north.csv", "--penalty", "nan"], "auto or a number from 0 to 1; nan was"),
         (["learn", "north.csv", "--penalty", "1.1"], "auto or a number from 0 to 1; 1.1 was"),
-        (["learn", "north.csv", "--restarts", "-1"], "of at least 0; -1 was given"),
-        (["learn", "north.csv", "--restarts", "x"], "of at least 0; x was given"),
-        (["learn", "north.csv", "--starts", "0"], "of at least 1; 0 was given"),
-        (["learn", "north.csv", "--search", "x"], "must be orders, hill-climbing or exact; x was"),
-        (["learn", "north.csv", "--time-limit", "-1"], "must be a number of 0 or more; -1 was"),
+        (["learn", "north.csv", "--restarts", "-1"], "of at least 0, got -1"),
+        (["learn", "north.csv", "--restarts", "x"], "of at least 0, got x"),
+        (["learn", "north.csv", "--starts", "0"], "of at least 1, got 0"),
+        (["learn", "north.csv", "--search", "x"], "must be orders, hill-climbing or exact, got x"),
+        (["learn", "north.csv", "--time-limit", "-1"], "must be a number of 0 or more, got -1"),
         (
             ["learn", "north.csv", "--restarts", "3", "--search", "orders"],
             "`--restarts` belongs to `--search hill-climbing`, and the search is orders",
@@ -327,14 +327,14 @@ def test_task_names_that_no_file_can_have(call, files):
             "`--starts` belongs to `--search orders`, and the search is hill-climbing",
         ),
         (["learn", "north.csv", "--seed", "1.5"], "`--seed` must be a whole number of at least 0"),
-        (["learn", "north.csv", "--seed", ""], "nothing was given"),
-        (["learn", "north.csv", "--jobs", "0"], "of at least 1; 0 was given"),
+        (["learn", "north.csv", "--seed", ""], "got nothing"),
+        (["learn", "north.csv", "--jobs", "0"], "of at least 1, got 0"),
         (
             ["learn", "north.csv", "--max-parents", "0"],
-            "`--max-parents` must be a whole number of at least 1; 0 was given.\n",
+            "`--max-parents` must be a whole number of at least 1, got 0.\n",
         ),
         (["learn", "north.csv", "--equivalent-sample-size", "0"], "above 0 and at most 1e9; 0 was"),
-        (["learn", "north.csv", "--equivalent-sample-size", "inf"], "at most 1e9; inf was given"),
+        (["learn", "north.csv", "--equivalent-sample-size", "inf"], "at most 1e9, got inf"),
         (
             ["learn", "north.csv", "--score", "k2", "--equivalent-sample-size", "2"],
             "k2 has none: leave it out.\n",
@@ -362,7 +362,7 @@ def test_task_names_that_no_file_can_have(call, files):
         *(
             (
                 ["learn", "north.csv", f"--{name}", text],
-                f"`--{name}` must name a file; nothing was given.\n",
+                f"`--{name}` must name a file, got nothing.\n",
             )
             for name in ("required", "forbidden", "tiers")
             for text in ("", " ")

@@ -10,9 +10,9 @@ import pandas as pd
 from bnmtl.cli.columns import check_new_columns, without_points
 from bnmtl.cli.networks import read_networks
 from bnmtl.cli.runs import user_messages, warnings_kept
+from bnmtl.errors import warn
 from bnmtl.networks.inference import markov_blanket
 from bnmtl.networks.tables import code_frame
-from bnmtl.wording import count, listed, warn
 from bnmtl.writing import OutputFile
 
 __all__ = ["Judged", "Result", "run"]
@@ -94,7 +94,7 @@ def run(options):
         if target in cut_columns:
             observed[f"observed_{target}"] = cut[target].where(cut[target].isin(states))
         names = [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
-        check_new_columns(rows, [*observed, *names], "ROWS")
+        check_new_columns(rows, [*observed, *names], "rows")
         # Classes are sorted; the states have an order of their own, such as low, middle, high.
         order = np.searchsorted(classifier.classes_, states)
         evidence = (cut,) if tasks is None else (cut, tasks)
@@ -159,18 +159,23 @@ def _warn_of_strangers(rows, parts, target):
         codes = code_frame(own, needed, complete=False, unseen="ignore")
         strange = {name: (codes[name] < 0) & own[name].notna().to_numpy() for name in needed}
         lost = [name for name in needed if (codes[name] < 0).all() and strange[name].any()]
-        where = "ROWS" if part.task is None else f"ROWS of task `{part.task}`"
         if lost:
             warn(
-                f"{where}: no value of {listed(lost, 'column')} is known to NETWORK, so all are "
-                "taken as missing; numbers are cut only where NETWORK is in the folder of its run."
+                "rows",
+                "has no value of {lost:column} that {network} knows, so all are taken as missing",
+                found="numbers are cut only where {network} is in the folder of its run",
+                task=part.task,
+                lost=lost,
             )
         counts = {name: int(found.sum()) for name, found in strange.items() if name not in lost}
         some = [f"{n} in `{name}`" for name, n in counts.items() if n]
         if some:
             warn(
-                f"{where}: values that NETWORK does not know are taken as missing: "
-                f"{', '.join(some)}."
+                "rows",
+                "has values that {network} does not know, which are taken as missing",
+                found="{some!s}",
+                task=part.task,
+                some=", ".join(some),
             )
 
 
@@ -183,8 +188,12 @@ def _known(rows, target, states):
     strange = texts[(known < 0) & texts.notna().to_numpy()]
     if len(strange):
         warn(
-            f"ROWS: column `{target}` holds {listed(sorted(set(strange)))}, which NETWORK does not "
-            f"know; the share that is predicted right leaves out {count(len(strange), 'row')}."
+            "rows",
+            "holds {strange}, which {network} does not know",
+            found="the share that is predicted right leaves out {n:row}",
+            column=target,
+            strange=sorted(set(strange)),
+            n=len(strange),
         )
     return known
 
