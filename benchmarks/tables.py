@@ -1,6 +1,7 @@
-"""The tables of benchmarks/README.md, made from the lines in benchmarks/results.
+"""The tables of the READMEs and docs, made from the lines in benchmarks/results.
 
-`python -m benchmarks.tables` writes them into the README, each between the comments that name it.
+`python -m benchmarks.tables` writes them into README.md, docs/results.md and benchmarks/README.md,
+each between the comments that name it.
 """
 
 import argparse
@@ -347,9 +348,10 @@ def with_tables(text):
 
 
 def main():
-    """Write the tables into the READMEs."""
-    argparse.ArgumentParser(description="Write the tables into the READMEs.").parse_args()
-    for path in (FOLDER / "README.md", FOLDER.parent / "README.md"):
+    """Write the tables into the READMEs and docs."""
+    argparse.ArgumentParser(description="Write the tables into the READMEs and docs.").parse_args()
+    root = FOLDER.parent
+    for path in (root / "README.md", root / "docs" / "results.md", FOLDER / "README.md"):
         path.write_text(with_tables(path.read_text()))
 
 

@@ -1,4 +1,4 @@
-"""The README: its example runs, its table is that of the committed results."""
+"""README and docs: the example runs, tables are those of the results, links lead somewhere."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,7 @@ def test_the_example_runs(tmp_path, monkeypatch):
     assert "<svg" in (tmp_path / "dags.svg").read_text()
 
 
-@pytest.mark.parametrize("path", ["README.md", "benchmarks/README.md"])
+@pytest.mark.parametrize("path", ["README.md", "docs/results.md", "benchmarks/README.md"])
 def test_the_tables_are_those_of_the_results(path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT))
     from benchmarks import tables
@@ -36,6 +36,10 @@ def test_both_commands_make_an_environment_of_their_own(name):
     assert "\n" not in command
 
 
-def test_files_it_names_are_there():
-    for path in re.findall(r"\]\(([^)#:]+)\)", README):
-        assert (ROOT / path).exists(), path
+PAGES = ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_files_it_names_are_there(page):
+    for path in re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text()):
+        assert (ROOT / page).parent.joinpath(path).exists(), path
