@@ -26,12 +26,7 @@ from bnmtl.plotting.graphs import (
     sharing,
     width_of_titles,
 )
-from bnmtl.plotting.layout import (
-    Layout,
-    arrange,
-    check_configuration,
-    check_places,
-)
+from bnmtl.plotting.layout import Layout, arrange, check_configuration, check_places
 from bnmtl.plotting.table import shorten
 from bnmtl.wording import count, type_of
 
@@ -93,9 +88,11 @@ def compare(true, learned, layout="auto", columns=None, font_size=8.0):
 
     Raises
     ------
-    TypeError, ValueError
-        If the graphs are no DAGs, their variables or tasks differ, there is none, or an argument
+    InputTypeError, InputError
+        If the graphs are not DAGs, their variables or tasks differ, there is none, or an argument
         is not as described.
+    MissingExtra
+        If the engine of `layout` is not installed.
 
     Examples
     --------
@@ -166,9 +163,11 @@ def clusters(configuration, labels, first, second, layout="auto", font_size=8.0)
 
     Raises
     ------
-    TypeError, ValueError
+    InputTypeError, InputError
         If a graph is not a DAG, the labels are not those of the configuration's tasks, a cluster
-        is unknown, or the font size is no number above 0.
+        is unknown, or the font size is not a number above 0.
+    MissingExtra
+        If the engine of `layout` is not installed.
 
     Examples
     --------

@@ -19,13 +19,7 @@ from bnmtl.plotting.drawing import (
     panel_axes,
 )
 from bnmtl.plotting.fonts import warn_of_boxes
-from bnmtl.plotting.layout import (
-    Layout,
-    arrange,
-    check_configuration,
-    check_places,
-    text_width,
-)
+from bnmtl.plotting.layout import Layout, arrange, check_configuration, check_places, text_width
 from bnmtl.plotting.signs import draw_sign, read_signs, sign_places
 from bnmtl.plotting.widths import EQUAL, widths_of
 
@@ -100,8 +94,10 @@ def dags(
 
     Raises
     ------
-    TypeError, ValueError
+    InputTypeError, InputError
         If a graph is not a DAG, there is none, or an argument is not as described.
+    MissingExtra
+        If the engine of `layout` is not installed.
 
     Examples
     --------
