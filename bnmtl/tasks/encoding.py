@@ -232,12 +232,8 @@ def column_names(frame, where=None):
     names = [str(column) for column in frame.columns]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(
-            where and where.strip("`"),
-            "must have different column names",
-            found="it has {twice} twice",
-            twice=twice,
-        )
+        given = Bare(f"{listed(twice)} twice")
+        raise InputError(where and where.strip("`"), "must have different column names", given)
     return names
 
 
@@ -334,10 +330,10 @@ def _remark(tasks):
     for name, task in tasks.items():
         if task.constant:
             warn(
-                rule="has only one observed state in {columns}",
+                rule="has columns in which only one state is observed ({columns})",
                 found="there are no arcs to or from such variables in that task",
                 task=name,
-                columns=listed(task.constant, "column", limit=None),
+                columns=listed(task.constant, limit=None),
             )
     _remark_foreign_states(tasks)
     varying = [set(task.variables) - set(task.constant) for task in tasks.values()]

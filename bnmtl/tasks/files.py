@@ -14,7 +14,7 @@ from pandas.api.types import union_categoricals
 
 from bnmtl.errors import InputError, InputTypeError, MissingExtra, located
 from bnmtl.tasks.encoding import column_names, split
-from bnmtl.wording import type_of
+from bnmtl.wording import Bare, type_of
 
 _SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -119,7 +119,8 @@ def _checked_paths(paths):
         )
     for path in paths:
         if not isinstance(path, str | os.PathLike):
-            raise InputTypeError("paths", "must hold nothing but paths", path, remedies="remove it")
+            given = Bare(f"a list with {path!r}")
+            raise InputTypeError("paths", "must be a path or a list of paths", given)
     if not paths:
         raise InputError("paths", "must name at least one file", found="it is empty")
     paths = [Path(path) for path in paths]

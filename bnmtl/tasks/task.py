@@ -80,8 +80,9 @@ class Task:
             )
         if codes.ndim != 2 or not len(self.states) == len(codes) == n_variables:
             raise InputError(
-                rule="must have one row of {states} and {codes} for each of {n:variable}",
-                found="it has {n_states:row} of states and codes of shape {shape!s}",
+                "states",
+                "and {codes} must have one row for each of {n:variable}",
+                found="they have {n_states:row} of states and codes of shape {shape!s}",
                 n=n_variables,
                 n_states=len(self.states),
                 shape=codes.shape,
