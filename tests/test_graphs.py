@@ -103,7 +103,7 @@ def test_adjacency_takes_the_given_order():
 
 def test_adjacency_refuses_what_does_not_fit():
     graph = nx.DiGraph([("a", "b")])
-    with pytest.raises(ValueError, match="'b' is not"):
+    with pytest.raises(ValueError, match="`b` is not listed"):
         graphs.adjacency(graph, ["a", "c"])
     with pytest.raises(ValueError, match="'a' is repeated"):
         graphs.adjacency(graph, ["a", "b", "a"])

@@ -137,7 +137,9 @@ def test_at_most_256_states():
     message = refused([*range(256), None], missing="state")
     assert "at most 256 states over all tasks; it has 257" in message
     halves = {name: pd.DataFrame({"x": range(a, a + 200)}) for name, a in (("a", 0), ("b", 150))}
-    with pytest.raises(ValueError, match="`x` has 350 states over all tasks"):
+    with pytest.raises(
+        ValueError, match="`x` must have at most 256 states over all tasks; it has 350"
+    ):
         encode(halves)
 
 
