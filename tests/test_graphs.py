@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmtl import graphs, structures
+from bnmtl.wording import type_of
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -122,7 +123,7 @@ def test_check_dag_names_a_cycle():
 
 @pytest.mark.parametrize("given", [nx.Graph(), nx.MultiDiGraph(), {"a": ["b"]}, None])
 def test_check_dag_names_the_type(given):
-    with pytest.raises(TypeError, match=f"a {type(given).__name__} was given"):
+    with pytest.raises(TypeError, match=f"DiGraph, got {type_of(given)}"):
         graphs.check_dag(given, "graph")
     with pytest.raises(TypeError):
         graphs.cpdag(given)

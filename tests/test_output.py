@@ -65,7 +65,9 @@ def test_a_failure_changes_nothing(tmp_path, error, there):
 
 def test_a_folder_that_is_not_empty_needs_force(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(ValueError, match=r"holds `mine\.txt`: choose another one, or add --f"):
+    with pytest.raises(
+        ValueError, match=r"holds `mine\.txt`: choose another one, or set `force=True`"
+    ):
         run_folder(tmp_path)
     fill(run_folder(tmp_path, force=True), ["a.bif"])
     assert listing(tmp_path) == ["a.bif", "mine.txt", "run.json"]
@@ -141,7 +143,7 @@ def test_the_run_json_of_another_program_owns_nothing(tmp_path, text):
 
 def test_files_and_places_that_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    with pytest.raises(ValueError, match="must name a folder; an empty name"):
+    with pytest.raises(ValueError, match="must name a folder, got ''"):
         run_folder("")
     with pytest.raises(ValueError, match="file` is a file"):
         run_folder(tmp_path / "file")
