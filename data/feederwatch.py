@@ -274,7 +274,8 @@ def _read_records(path, season):
         "FeederWatch's file of records",
     )
     with located(file=path):
-        valid = _stated(_numbers(table, "valid"), _TICKED)
+        with located(column="valid"):
+            valid = _stated(numbers_in(table["valid"]), _TICKED)
         records = table[(valid == "1") & _is_of(table, season)].reset_index(drop=True)
         if records.empty:
             raise InputError(
