@@ -18,6 +18,7 @@ import pandas as pd
 
 from bnmtl.data.columns import header, numbers_in, read_columns
 from bnmtl.data.feederwatch import ATTRIBUTES, REGIONS, by_region, described, observed
+from bnmtl.errors import located
 from bnmtl.seeding import generator
 
 FILE = Path("multitask", "pfw2021_sites_multitask.csv.gz")
@@ -139,7 +140,8 @@ def _prepared(path):
     table = read_columns(path, ("region", "loc_id", *_MEASURED, *ATTRIBUTES, *species))
     table = table.set_axis(pd.Index(table["loc_id"].astype(object)))
     for column in (*_MEASURED, *species):
-        table[column] = numbers_in(table[column], f"File `{path}`, column `{column}`")
+        with located(file=path, column=column):
+            table[column] = numbers_in(table[column])
     return table, species
 
 

@@ -12,6 +12,9 @@ import threading
 import unicodedata
 from pathlib import Path
 
+from bnmtl.errors import InputError
+from bnmtl.wording import listed
+
 __all__ = ["OutputFile", "OutputFolder", "file_names"]
 
 _LONGEST_STEM = 150  # bytes of UTF-8
@@ -30,35 +33,47 @@ class OutputFile:
 
     Raises
     ------
-    ValueError
+    InputError
         If the name has another ending, the file is there and `force` is not True, or it cannot be
         written.
     """
 
     def __init__(self, path, suffixes, force=None):
         if not path.endswith(suffixes):
-            raise ValueError(f"`--out` must end in {' or '.join(suffixes)}; `{path}` was given.")
+            suffixes = " or ".join(suffixes)
+            raise InputError("out", "must end in {suffixes!s}", path, suffixes=suffixes)
         self._path, self._force = Path(path), force
         self._check_new()
         self._check_writable()
 
     def _check_new(self):
         if self._path.is_dir():
-            raise ValueError(
-                f"`--out` must be a file; `{self._path}` is a folder: choose another name."
+            raise InputError(
+                "out",
+                "must be a file",
+                found="{path} is a folder",
+                remedies="choose another name",
+                path=str(self._path),
             )
         if self._force or not self._path.exists():
             return
-        remedy = "remove it first" if self._force is None else "remove it first, or add --force"
-        raise ValueError(f"`--out` must be a new file; `{self._path}` exists: {remedy}.")
+        remedies = ("remove it first", "set {force=True}")[: 1 if self._force is None else 2]
+        found = "{path} exists"
+        raise InputError(
+            "out", "must be a new file", found=found, remedies=remedies, path=str(self._path)
+        )
 
     def _check_writable(self):
         try:
             handle, trial = tempfile.mkstemp(dir=self._path.parent, prefix=".bnmtl-")
         except OSError as error:
-            raise ValueError(
-                "`--out` must be a file that can be written, and not "
-                f"`{self._path}`: {error.strerror}; choose another place."
+            raise InputError(
+                "out",
+                "must be a file that can be written",
+                found="{path} cannot be written ({reason!s})",
+                remedies="choose another place",
+                path=str(self._path),
+                reason=error.strerror,
             ) from None
         os.close(handle)
         os.unlink(trial)
@@ -96,23 +111,36 @@ class OutputFolder:
 
     Raises
     ------
-    ValueError
-        If the path is empty or no folder, cannot be written to, or the folder is not empty and
+    InputError
+        If the path is empty or not a folder, cannot be written to, or the folder is not empty and
         `force` is False.
     """
 
     def __init__(self, path, force=False, earlier=None, last=None):
         if not os.fspath(path):
-            raise ValueError("`--out` must name a folder; an empty name was given.")
+            raise InputError("out", "must name a folder", path)
         self.path = Path(path)
         if os.path.isfile(self.path):
-            raise ValueError(f"`--out` must be a folder; `{path}` is a file: choose another name.")
+            raise InputError(
+                "out",
+                "must be a folder",
+                found="{path} is a file",
+                remedies="choose another name",
+                path=str(path),
+            )
         _check_writable(self.path)
         entries = sorted(os.listdir(self.path)) if self.path.exists() else []
         if entries and not force:
-            raise ValueError(
-                f"`--out` must be a new or empty folder; `{path}` holds {_some(entries)}: choose "
-                "another one, or add --force to replace the files of an earlier run there."
+            raise InputError(
+                "out",
+                "must be a new or empty folder",
+                found="{path} holds {entries}",
+                remedies=(
+                    "choose another one",
+                    "set {force=True} to replace the files of an earlier run there",
+                ),
+                path=str(path),
+                entries=listed(entries, limit=2),
             )
         files = earlier(self.path) if earlier is not None and entries else ()
         self._own = {name for name in entries if name in files and not (self.path / name).is_dir()}
@@ -124,10 +152,12 @@ class OutputFolder:
         foreign = {_folded(name): name for name in entries if name not in self._own}
         for name in names:
             if _folded(name) in foreign:
-                raise ValueError(
-                    "`--out` must not hold other files of the same name; "
-                    f"`{self.path / foreign[_folded(name)]}` is not from a run of bnmtl: "
-                    "move it or choose another folder."
+                raise InputError(
+                    "out",
+                    "must not hold other files of the same name",
+                    found="{path} is not from a run of bnmtl",
+                    remedies=("move it", "choose another folder"),
+                    path=str(self.path / foreign[_folded(name)]),
                 )
 
     @contextlib.contextmanager
@@ -184,9 +214,13 @@ def _check_writable(path):
         finally:
             trial.rmdir()
     except OSError as error:
-        raise ValueError(
-            f"`--out` must be a folder that can be written to, and so must the folder it is in; "
-            f"`{path}` is not ({error.strerror}): choose another place."
+        raise InputError(
+            "out",
+            "must be a folder that can be written to, and so must the folder it is in",
+            found="{path} is not ({reason!s})",
+            remedies="choose another place",
+            path=str(path),
+            reason=error.strerror,
         ) from None
 
 
@@ -237,11 +271,6 @@ def _stem(task):
 def _folded(name):
     """Return what is equal for names that some file system takes for one."""
     return unicodedata.normalize("NFC", name).casefold()
-
-
-def _some(entries):
-    shown = ", ".join(f"`{name}`" for name in entries[:2])
-    return shown + (f" and {len(entries) - 2} more" if len(entries) > 2 else "")
 
 
 @contextlib.contextmanager

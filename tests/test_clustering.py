@@ -237,7 +237,7 @@ def test_required_arcs_stay_where_the_rows_left_do_not_vary(n_clusters):
     assert all(graph.has_edge("a", "b") for graph in clusterer.configuration_.values())
 
 
-@pytest.mark.filterwarnings("ignore:Task `task1`. only one state")
+@pytest.mark.filterwarnings("ignore:Task `task1` has columns in which only")
 def test_few_rows_make_fewer_folds():
     tasks = related()
     tasks["task1"] = tasks["task1"][1:9]
@@ -346,5 +346,5 @@ def test_clusters_share_tables_within():
 
 
 def test_distances_that_cannot_be_are_refused():
-    with pytest.raises(ValueError, match='`relatedness` must be "direct" or "shared", got'):
+    with pytest.raises(ValueError, match="`relatedness` must be 'direct' or 'shared', got"):
         clustered(relatedness="indirect")

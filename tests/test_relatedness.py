@@ -375,18 +375,18 @@ class Mine:
         (
             lambda tasks: shared([tasks["task1"], tasks["task1"].add_prefix("y")], LEARNER),
             ValueError,
-            "Tasks `task1` and `task2` have no probability table to compare: no variable is",
+            "Tasks `task1` and `task2` have no probability table to compare; no variable is",
         ),
         (lambda _: true([nx.DiGraph()]), TypeError, "`configuration` must be a mapping from tasks"),
         (
             lambda _: true({"a": nx.Graph()}),
             TypeError,
-            r"`configuration\['a'\]` must be a netw",
+            "Task `a`: `configuration` must be a netw",
         ),
         (
             lambda _: true({"a": nx.DiGraph([("x", "y"), ("y", "x")])}),
             ValueError,
-            r"`configuration\['a'\]` must be acyclic",
+            "Task `a`: `configuration` must be acyclic",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

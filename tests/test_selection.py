@@ -335,7 +335,7 @@ def test_required_arcs_stay_where_the_rows_left_do_not_vary(n_tasks, required):
     assert selector.configuration_["north"].has_edge("a", "b")
 
 
-@pytest.mark.filterwarnings("ignore:Task `task1`. only one state")
+@pytest.mark.filterwarnings("ignore:Task `task1` has columns in which only")
 def test_other_tasks_may_have_few_rows():
     """Fewer than ten rows of the principal task make fewer folds, those of other tasks do not."""
     tasks = related()
