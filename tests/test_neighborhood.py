@@ -146,7 +146,7 @@ def test_a_positive_coupling_is_refused():
         def log_coupling(self, states, pair=None, tasks=None):
             return 1.0
 
-    with pytest.raises(ValueError, match=r"`log_coupling` of Rewarding must return at most 0"):
+    with pytest.raises(ValueError, match="at most 0 from `log_coupling`; Rewarding returns 1.0"):
         best_states(np.zeros((2, 3)), Rewarding())
 
 
