@@ -122,9 +122,7 @@ def test_folds_part_the_rows_evenly(n_rows, cv):
     rows = np.arange(n_rows)
     tasks = encode({"t": pd.DataFrame({"a": rows % 2, "b": rows % 3})})
     if cv > n_rows:
-        with pytest.raises(
-            ValueError, match=f"Task `t`: `cv` must not be more than the {n_rows} rows"
-        ):
+        with pytest.raises(ValueError, match=f"Task `t`: `cv` must not be .* the {n_rows} rows"):
             held_out_rows(tasks, None, cv, 0)
         return
     folds = [fold["t"] for fold in held_out_rows(tasks, None, cv, 0)]
@@ -152,9 +150,7 @@ def test_a_share_is_rounded_up_and_has_a_least(n_rows, share, at_least, n_held_o
 def test_holding_everything_out_is_refused():
     tasks = encode({"t": pd.DataFrame({"a": np.arange(10) % 2})})
     assert len(held_out_rows(tasks, 0.05, None, 0, at_least=9)[0]["t"]) == 9
-    with pytest.raises(
-        ValueError, match="has 10 rows, and holding out 10 leaves none .*; hold out"
-    ):
+    with pytest.raises(ValueError, match="10 rows, and holding out 10 leaves none .*; hold out"):
         held_out_rows(tasks, 0.05, None, 0, at_least=10)
 
 

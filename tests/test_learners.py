@@ -484,7 +484,7 @@ def test_learners_follow_scikit_learns_conventions(learner):
         (
             {"forbidden": {"1": iter(())}},
             TypeError,
-            "`forbidden` must be given .* got tuple_iterator",
+            "`forbidden` must be .* got tuple_iterator",
         ),
         ({"tiers": iter([["smoke"]])}, TypeError, "`tiers` must be given .* got list_iterator"),
         ({"tiers": [iter(["smoke"])]}, TypeError, "`tiers` must be a list of lists"),
@@ -515,7 +515,7 @@ def test_learners_follow_scikit_learns_conventions(learner):
         (
             {"required": {"north": [("smoke", "lugn")]}},
             ValueError,
-            "Task `north`: `required` names the variable `lugn`, which is not there; the",
+            "`north`: `required` names the variable `lugn`",
         ),
         ({"required": [("smoke", "xray"), ("xray", "smoke")]}, ValueError, "both"),
         (
@@ -804,7 +804,7 @@ def test_enough_time_and_families_change_nothing(asia_tasks):
 
 def test_families_that_are_too_large_are_left_out_and_named(asia_tasks):
     with pytest.warns(
-        UserWarning, match=r"`max_cells` .* of more than 4 cells; .* given `\w+`, `\w+`:"
+        UserWarning, match=r"`max_cells` .* more than 4 cells; .* given `\w+`, `\w+`:"
     ):
         learner = SingleTaskLearner(max_cells=4, **QUICK).fit(asia_tasks)
     for graph in learner.configuration_.values():
@@ -822,7 +822,7 @@ def test_families_that_are_too_large_are_left_out_and_named(asia_tasks):
         ({"max_cells": 0}, "`max_cells` must be None or a whole number of at least 1, got 0"),
         (
             {"max_families": 1.5},
-            "`max_families` must be None or a whole number of at least 1, got 1.5",
+            "`max_families` must be None or a whole number .* 1, got 1.5",
         ),
         ({"time_limit": -1}, "`time_limit` must be None or a number of at least 0, got -1"),
         ({"cache_size": None}, "`cache_size` must be a number of at least 0, got None"),

@@ -337,9 +337,7 @@ class MultitaskLearnerCV(MultitaskLearner):
             rule = "gives every pair a penalty of its own, so there is none to choose"
             raise InputError(fixed, rule, remedies="use MultitaskLearner")
         if self.validation == "posterior" and not self._has_posterior():
-            rule = (
-                "'posterior' needs a PairedPrior or EditPrior with the same penalty for all tasks"
-            )
+            rule = "'posterior' needs a PairedPrior or EditPrior with one penalty for all tasks"
             remedy = "leave it out to choose by held-out rows"
             raise InputError("validation", rule, remedies=remedy)
 
