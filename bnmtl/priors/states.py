@@ -6,6 +6,7 @@ import numbers
 import numpy as np
 
 from bnmtl._kernels import coupling as kernels
+from bnmtl.errors import InputError
 
 
 class _RowByRow:
@@ -88,9 +89,13 @@ class CustomCoupling(_RowByRow):
         given = self._prior.log_coupling(states, pair=self._pair, tasks=self._tasks)
         value = float(given) if isinstance(given, numbers.Real) else math.nan
         if not value <= 0:
-            raise ValueError(
-                f"`log_coupling` of {type(self._prior).__name__} must return at most 0, got "
-                f"{given!r} for the states {[int(state) for state in states]}."
+            raise InputError(
+                "prior",
+                "must return at most 0 from `log_coupling`",
+                found="{kind!s} returns {value!r} for the states {states!s}",
+                kind=type(self._prior).__name__,
+                value=given,
+                states=[int(state) for state in states],
             )
         return value
 

@@ -1,6 +1,7 @@
 """Decomposable network scores: what they are and how a family or a graph is scored by them."""
 
 import math
+import numbers
 import warnings
 
 import numpy as np
@@ -9,13 +10,15 @@ from scipy.special import gammaln, logsumexp, xlogy
 from sklearn.base import BaseEstimator
 
 from bnmtl._kernels import terms
+from bnmtl.errors import InputError, InputTypeError, check_number
 from bnmtl.graphs import check_dag
 from bnmtl.scores.bound import BoundTasks
 from bnmtl.tasks import encode
 from bnmtl.tasks.encoding import column_names
+from bnmtl.wording import Bare
 
 # Of larger equivalent sample sizes, differences of log-gammas are lost in rounding.
-_LARGEST_SIZE = 1e9
+_LARGEST_SIZE = 10**9
 _SMALLEST_SIZE = 1e-9
 # Of a mixture: from tables that are nearly deterministic to even ones. Without the largest ones a
 # table of many parents, in which nearly every row is alone, codes equal states better than a table
@@ -61,7 +64,7 @@ class Score(BaseEstimator):
 
         Raises
         ------
-        ValueError
+        InputError
             If a variable is not a column, a parent occurs twice or is the child, or a weight is
             negative.
 
@@ -76,9 +79,12 @@ class Score(BaseEstimator):
         2.002
         """
         if isinstance(parents, str):
-            raise TypeError(
-                f"`parents` must be an iterable of variables, got the string {parents!r}; write "
-                f"[{parents!r}]."
+            raise InputTypeError(
+                "parents",
+                "must be an iterable of variables",
+                parents,
+                remedies="write [{parents!r}]",
+                parents=parents,
             )
         child, parents = str(child), [str(parent) for parent in parents]
         task = _encoded(frame, [child, *parents])
@@ -147,7 +153,7 @@ class Score(BaseEstimator):
         return _weighted_score(self._kind, self._sample_size, self._concentrations, *family)
 
     def _check(self):
-        """Raise ValueError for a parameter out of range."""
+        """Raise InputError or InputTypeError for a parameter out of range."""
 
     @property
     def _sample_size(self):
@@ -163,12 +169,13 @@ class _EquivalentSampleSize(Score):
         self.equivalent_sample_size = equivalent_sample_size
 
     def _check(self):
-        value = self.equivalent_sample_size
-        if not (isinstance(value, (int, float, np.number)) and 0 < value <= _LARGEST_SIZE):
-            raise ValueError(
-                f"`equivalent_sample_size` must be above 0 and at most {_LARGEST_SIZE:g}, got "
-                f"{value!r}; 1 is a good default."
-            )
+        check_number(
+            "equivalent_sample_size",
+            self.equivalent_sample_size,
+            above=0,
+            most=_LARGEST_SIZE,
+            remedies="1 is a good default",
+        )
 
 
 class BDeu(_EquivalentSampleSize):
@@ -281,24 +288,24 @@ class MixedDirichlet(Score):
         self.concentrations = concentrations
 
     def _check(self):
-        rule = (
-            f"`concentrations` must be one or more numbers above {_SMALLEST_SIZE:g} and at most "
-            f"{_LARGEST_SIZE:g}"
-        )
-        if isinstance(self.concentrations, str) or not np.iterable(self.concentrations):
-            raise TypeError(
-                f"{rule}, got {self.concentrations!r}; {CONCENTRATIONS} is the default."
-            )
-        values = list(self.concentrations)
-        wrong = [
-            value
-            for value in values
-            if not isinstance(value, (int, float, np.number))
-            or not _SMALLEST_SIZE < value <= _LARGEST_SIZE
-        ]
+        values = self.concentrations
+        are_several = np.iterable(values) and not isinstance(values, str)
+        values = list(values) if are_several else [values]
+        wrong = [value for value in values if not (are_several and _is_concentration(value))]
         if wrong or not values:
-            given = repr(wrong[0]) if wrong else "none"
-            raise ValueError(f"{rule}, got {given}; {CONCENTRATIONS} is the default.")
+            raise (InputError if are_several else InputTypeError)(
+                "concentrations",
+                "must be one or more numbers above {smallest:g} and at most {largest:g}",
+                wrong[0] if wrong else Bare("none"),
+                remedies="{default!s} is the default",
+                smallest=_SMALLEST_SIZE,
+                largest=_LARGEST_SIZE,
+                default=CONCENTRATIONS,
+            )
+
+
+def _is_concentration(value):
+    return isinstance(value, numbers.Real) and _SMALLEST_SIZE < value <= _LARGEST_SIZE
 
 
 class BIC(Score):
@@ -394,17 +401,20 @@ def _encoded(frame, variables):
         names, wanted = column_names(frame, "`frame`"), set(variables)
         lacking = sorted(wanted - set(names))
         if lacking:
-            raise ValueError(
-                f"`frame` must have a column for every variable of the family, {lacking[0]!r} is "
-                f"missing; the columns are {', '.join(sorted(names))}."
+            raise InputError(
+                "frame",
+                "must have a column for every variable of the family",
+                found="{name} is missing",
+                remedies="the columns are {names}",
+                name=lacking[0],
+                names=sorted(names),
             )
         frame = frame.iloc[:, [at for at, name in enumerate(names) if name in wanted]]
         gaps = frame.columns[frame.isna().to_numpy().any(axis=0)]
         if len(gaps):
-            raise ValueError(
-                f"`frame` must have no missing values; column `{gaps[0]}` has some: fill them or "
-                "drop their rows."
-            )
+            remedies = "fill them", "drop their rows"
+            rule = "must have no missing values"
+            raise InputError("frame", rule, remedies=remedies, column=gaps[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return encode({"frame": frame})["frame"]
@@ -413,10 +423,8 @@ def _encoded(frame, variables):
 def _family(child, parents, index):
     """The family as indices, the child first and the parents sorted."""
     if child in parents or len(set(parents)) < len(parents):
-        raise ValueError(
-            f"`parents` must be distinct and without the child {child!r}, got {parents}; "
-            "name every parent once."
-        )
+        rule = "must be distinct and without the child {child}"
+        raise InputError("parents", rule, parents, remedies="name every parent once", child=child)
     return [index[child], *sorted(index[parent] for parent in parents)]
 
 
@@ -424,22 +432,17 @@ def _checked_weights(weights, n_rows):
     """Weights as a float array; None stays None."""
     if weights is None:
         return None
+    rule = "must be {n_rows} numbers, one for each row"
     try:
         array = np.asarray(weights, dtype=float)
     except (TypeError, ValueError):
-        raise TypeError(
-            f"`weights` must be {n_rows} numbers, one a row, got {weights!r}."
-        ) from None
+        raise InputTypeError("weights", rule, weights, n_rows=n_rows) from None
     if array.shape != (n_rows,):
-        raise ValueError(
-            f"`weights` must be {n_rows} numbers, one a row of `frame`, got an array of shape "
-            f"{array.shape}."
-        )
-    wrong = np.flatnonzero(~np.isfinite(array) | (array < 0))
-    if len(wrong):
-        raise ValueError(
-            f"`weights` must be finite and at least 0, got {array[wrong[0]]} for row {wrong[0]}."
-        )
+        found = "the shape is {shape!s}"
+        raise InputError("weights", rule, found=found, n_rows=n_rows, shape=array.shape)
+    for row in np.flatnonzero(~np.isfinite(array) | (array < 0)):
+        rule, found = "must be finite and at least 0", "row {row} has {weight}"
+        raise InputError("weights", rule, found=found, row=row, weight=array[row])
     if not array.any():
-        raise ValueError("`weights` must not all be 0; give at least one row a weight.")
+        raise InputError("weights", "must not all be 0", remedies="give at least one row a weight")
     return array
