@@ -19,6 +19,8 @@ import warnings
 from bnmtl.wording import Bare, count, either, listed
 
 __all__ = [
+    "NOTHING",
+    "NOTHING",
     "InputError",
     "InputTypeError",
     "InputWarning",
@@ -32,7 +34,15 @@ __all__ = [
     "warn",
 ]
 
-_NOT_GIVEN = Bare("")
+
+class _Nothing:
+    """In the place of what was given, where a message shows none."""
+
+    def __reduce__(self):
+        return "NOTHING"
+
+
+NOTHING = _Nothing()
 _PACKAGE = __name__.partition(".")[0]
 
 
@@ -113,7 +123,7 @@ class Mistake:
         self,
         argument=None,
         rule="",
-        given=_NOT_GIVEN,
+        given=NOTHING,
         found=None,
         remedies=(),
         *,
@@ -143,7 +153,7 @@ class Mistake:
 
         subject = self._subject(words)
         text = f"{subject} {filled(self.rule)}" if subject else filled(self.rule)
-        if self.given is not _NOT_GIVEN:
+        if self.given is not NOTHING:
             text += f", got {self.given!r}"
         if self.found is not None:
             text += f"; {filled(self.found)}"

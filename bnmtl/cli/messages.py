@@ -1,6 +1,6 @@
 """What the command line says to users of their mistakes: one sentence that names options."""
 
-from bnmtl.errors import InputError, InputTypeError, MissingExtra, Mistake, Words
+from bnmtl.errors import NOTHING, InputError, InputTypeError, Mistake, MissingExtra, Words
 
 __all__ = ["in_one_sentence", "in_options"]
 
@@ -17,7 +17,17 @@ _PLACES = {
     "rows": "ROWS",
 }
 _OPTIONS = {"bins": "discretize", "penalties": "penalty", "cv": "folds", "n_starts": "starts"}
-_REMEDIES = {}
+# What users of a command do in the place of users of Python.
+_REMEDIES = {
+    "discretize it first, for example with `bnmtl.tasks.discretize`": "discretize it first with "
+    "`--discretize N`",
+    "group its values (`bnmtl.tasks.discretize` does for numbers)": "group its values "
+    "(`--discretize N` does for numbers)",
+    "leave the column out": "leave the column out with `--ignore C`",
+    "leave it None for a full search": "leave it out for a full search",
+    "leave such columns out of that task (a task may lack variables)": "leave such columns out "
+    "with `--ignore C`",
+}
 
 
 class _OptionWords(Words):
@@ -53,7 +63,12 @@ def in_one_sentence(error):
 
 def in_options(message):
     """Return the sentence of an error or a warning, which names options instead of parameters."""
-    return message.told(_OptionWords()) if isinstance(message, Mistake) else str(message)
+    if not isinstance(message, Mistake):
+        return str(message)
+    if message.argument == "time_limit":
+        # A stage has only a part of the time that was asked for.
+        message.given, message.found = NOTHING, None
+    return message.told(_OptionWords())
 
 
 def _missing(parameter):
