@@ -19,8 +19,6 @@ import warnings
 from bnmtl.wording import Bare, count, either, listed
 
 __all__ = [
-    "NOTHING",
-    "NOTHING",
     "InputError",
     "InputTypeError",
     "InputWarning",
