@@ -19,6 +19,7 @@ import warnings
 from bnmtl.wording import Bare, count, either, listed
 
 __all__ = [
+    "NOTHING",
     "InputError",
     "InputTypeError",
     "InputWarning",
