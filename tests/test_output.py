@@ -273,7 +273,7 @@ def test_arcs_for_all_tasks_and_for_one(tmp_path):
         ),
         (
             "from,to,task\na,b,east\n",
-            "line 2 must name one of tasks `lone`, `north`, `south`, got 'east'",
+            "line 2 must name one of the tasks `lone`, `north`, `south`, got 'east'",
         ),
         ("from,to\na\n", "line 2 must have a value for each of from,to; it has 1"),
         ("from,to\na,b,c\n", "line 2 must have a value for each of from,to; it has 3"),

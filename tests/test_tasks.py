@@ -646,7 +646,7 @@ def test_split_leaves_out_what_a_task_has_not_measured():
 
 def test_split_refuses():
     frame = pd.DataFrame({"region": ["a", None, None], "x": [0, 1, 0]})
-    with pytest.raises(ValueError, match="must be one of columns `region`, `x`, got 'site'"):
+    with pytest.raises(ValueError, match="must be one of the columns `region`, `x`, got 'site'"):
         split(frame, "site")
     with pytest.raises(ValueError, match="it is missing in 2 rows"):
         split(frame, "region")

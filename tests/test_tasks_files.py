@@ -201,7 +201,7 @@ def test_joined_rows_must_have_the_same_columns(tmp_path):
 def test_task_column_missing_or_incomplete(tmp_path):
     paths = write(tmp_path, one_csv="t,x\na,1\n", two_csv="u,x\na,1\n")
     message = refused(paths, task_column="t")
-    assert f"`{paths[1]}`: `task_column` must be one of columns `u`, `x`, got 't'" in message
+    assert f"`{paths[1]}`: `task_column` must be one of the columns `u`, `x`, got 't'" in message
     (path,) = write(tmp_path, na_csv="t,x\na,1\nNA,1\n,2\n")
     assert "missing in 2 rows" in refused(path, task_column="t")
 

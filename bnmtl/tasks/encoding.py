@@ -137,7 +137,7 @@ def split(frame, column):
     with located(argument="frame"):
         names = column_names(frame)
     if str(column) not in names:
-        raise InputError("column", "must be one of {names:column}", column, names=names)
+        raise InputError("column", "must be one of the columns {names}", column, names=names)
     if not len(frame):
         raise InputError("frame", "must have rows", found="it is empty")
     position = names.index(str(column))

@@ -351,7 +351,7 @@ def _join(tables, column):
         if column not in list(table.columns):
             raise InputError(
                 "task_column",
-                "must be one of {columns:column}",
+                "must be one of the columns {columns}",
                 column,
                 file=path,
                 columns=list(table.columns),
