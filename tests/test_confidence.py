@@ -395,7 +395,7 @@ def test_shares_that_differ_by_rounding_are_equal():
         (
             lambda: consensus(TABLE.drop(columns="edge")),
             ValueError,
-            "`confidences` must have the columns `task`, `parent`, `child`, `arc`, `edge`; `edge` is",
+            "`confidences` must have the columns `task`, `parent`, `child`, `arc`, `edge`; `edge`",
         ),
         (
             lambda: consensus(TABLE.assign(arc=1.5)),

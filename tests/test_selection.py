@@ -437,7 +437,7 @@ def test_progress_tells_of_the_searches_and_of_the_choice():
         ({"n_tasks": 4}, ValueError, "`n_tasks` must be .* from 0 to 3, got 4"),
         ({"n_tasks": -1}, ValueError, "`n_tasks` must be .* from 0 to 3, got -1"),
         ({"n_tasks": "all"}, ValueError, "`n_tasks` must be .*, got 'all'"),
-        ({"n_tasks": 1.0}, TypeError, "`n_tasks` must be .*, got 1.0"),
+        ({"n_tasks": 1.0}, ValueError, "`n_tasks` must be .*, got 1.0"),
         ({"n_tasks": True}, TypeError, "`n_tasks` must be .*, got True"),
         (
             {"relatedness": "near"},
