@@ -225,15 +225,15 @@ def test_paths_that_are_no_tables(tmp_path):
     assert "is a directory" in refused(tmp_path)
     assert "b.csv` does not exist; check the path." in refused(tmp_path / "b.csv")
     assert ".parquet" in refused(other)
-    assert "occurs twice" in refused([path, path])
+    assert "a.csv` twice" in refused([path, path])
 
 
 def test_equal_task_names(tmp_path):
     (tmp_path / "sub").mkdir()
     paths = write(tmp_path, a_csv="x,y\n1,2\n", a_csv_gz="x,y\n1,2\n")
-    assert "would both be task `a`" in refused(paths)
+    assert "both of task `a`" in refused(paths)
     paths[1:] = write(tmp_path / "sub", a_csv="x,y\n1,2\n")
-    assert "would both be task `a`" in refused(paths)
+    assert "both of task `a`" in refused(paths)
 
 
 @pytest.mark.parametrize(
@@ -244,8 +244,8 @@ def test_equal_task_names(tmp_path):
         ("x,y\n", "must have rows"),
         ("x,y,x,y,z\n1,2,3,4,5\n", "got `x`, `y` twice"),
         ("x,,y\n1,2,3\n", "column 2 has no name"),
-        ("x,y\n1,2\n1\n", "line 3 must have as many fields as the header, 2; it has 1"),
-        ("x,y\n1,2\n1,2,3\n", "line 3 must have as many fields as the header, 2; it has 3"),
+        ("x,y\n1,2\n1\n", "line 3 must have as many fields as the header (2), got 1"),
+        ("x,y\n1,2\n1,2,3\n", "line 3 must have as many fields as the header (2), got 3"),
         ("x,y\n1,2\n\n1,2\n", "line 3 must have as many fields"),
         ('x,y\n1,"2\n3\n', "cannot be read as CSV"),
         ('x,y\n1,"2"3\n', "line 2 cannot be read as CSV"),

@@ -184,12 +184,7 @@ def named_frames(tasks):
         named = {}
         for name in sorted(tasks, key=str):
             if str(name) in named:
-                raise InputError(
-                    "tasks",
-                    "must have different names",
-                    found="{name} occurs twice",
-                    name=str(name),
-                )
+                raise InputError("tasks", "must have different names", Bare(f"`{name}` twice"))
             named[str(name)] = tasks[name]
     elif isinstance(tasks, list | tuple):
         named = {f"task{i}": value for i, value in enumerate(tasks, start=1)}
@@ -230,8 +225,8 @@ def _remedy(value):
 def column_names(frame, where=None):
     """Return the names of a table's columns as strings; twice the same is an error."""
     names = [str(column) for column in frame.columns]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
         given = Bare(f"{listed(twice)} twice")
         raise InputError(where and where.strip("`"), "must have different column names", given)
     return names
@@ -241,9 +236,7 @@ def _check_size(name, frame):
     if not frame.shape[1]:
         raise InputError(rule="must have at least one column", found="it has none", task=name)
     if len(frame) < 2:
-        raise InputError(
-            rule="must have at least 2 rows", found="it has {n}", task=name, n=len(frame)
-        )
+        raise InputError(rule="must have at least 2 rows", given=len(frame), task=name)
 
 
 def _drop_rows(frames):

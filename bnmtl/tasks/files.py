@@ -14,7 +14,7 @@ from pandas.api.types import union_categoricals
 
 from bnmtl.errors import InputError, InputTypeError, MissingExtra, located
 from bnmtl.tasks.encoding import column_names, split
-from bnmtl.wording import Bare, type_of
+from bnmtl.wording import Bare, listed, type_of
 
 _SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -127,9 +127,7 @@ def _checked_paths(paths):
     places = [path.resolve() for path in paths]
     for i, path in enumerate(paths):
         if places[i] in places[:i]:
-            raise InputError(
-                "paths", "must name every file once", found="{path} occurs twice", path=str(path)
-            )
+            raise InputError("paths", "must name every file once", Bare(f"`{path}` twice"))
     return paths
 
 
@@ -163,13 +161,8 @@ def _one_format(paths):
             )
     parquet = [_extension(path) in _PARQUET for path in paths]
     if any(parquet) and not all(parquet):
-        raise InputError(
-            "paths",
-            "must be all CSV or all Parquet",
-            found="{one} is Parquet, {other} is not",
-            one=str(paths[parquet.index(True)]),
-            other=str(paths[parquet.index(False)]),
-        )
+        given = listed([paths[parquet.index(True)], paths[parquet.index(False)]])
+        raise InputError("paths", "must be all CSV or all Parquet", given)
     return parquet[0]
 
 
@@ -274,13 +267,8 @@ def _scan(text, separator):
         for fields in lines:
             n_rows += 1
             if len(fields) != len(header) and (fields or len(header) > 1):
-                raise InputError(
-                    rule="must have as many fields as the header, {wanted}",
-                    found="it has {n}",
-                    line=lines.line_num,
-                    wanted=len(header),
-                    n=len(fields),
-                )
+                rule = "must have as many fields as the header ({n})"
+                raise InputError(rule=rule, given=len(fields), line=lines.line_num, n=len(header))
     except csv.Error as error:
         raise _unreadable(error, "CSV", line=lines.line_num) from None
     if not n_rows:
@@ -331,15 +319,9 @@ def _one_task_each(tables):
                 file=ascii(str(path))[1:-1],
             )
         if name in parts:
-            raise InputError(
-                "paths",
-                "must give different task names",
-                found="{first} and {second} would both be task {name}",
-                remedies="rename one",
-                first=str(origin[name]),
-                second=str(path),
-                name=name,
-            )
+            given = Bare(f"`{origin[name]}` and `{path}`, both of task `{name}`")
+            rule = "must give different task names"
+            raise InputError("paths", rule, given, remedies="rename one")
         parts[name], origin[name] = table, path
     return {name: parts[name] for name in sorted(parts)}
 

@@ -89,15 +89,11 @@ class Task:
             )
         for variable, states, own in zip(self.variables, self.states, codes, strict=True):
             if own.size and not 0 <= own.min() <= own.max() < len(states):
-                raise InputError(
-                    "codes",
+                rule, given = (
                     "must be from 0 to {most}, one for each state",
-                    found="they are from {low} to {high}",
-                    column=variable,
-                    most=len(states) - 1,
-                    low=own.min(),
-                    high=own.max(),
+                    f"{own.min()} to {own.max()}",
                 )
+                raise InputError("codes", rule, Bare(given), column=variable, most=len(states) - 1)
         unknown = sorted(set(self.ordered) - set(self.variables))
         if unknown:
             raise InputError(
