@@ -155,7 +155,7 @@ def test_files_and_places_that_cannot_be_written(tmp_path, monkeypatch):
             run_folder(tmp_path / ("n" * n))
     with pytest.raises(ValueError, match="run` .File name too long"):
         run_folder(tmp_path / ("n" * 256) / "run")
-    with pytest.raises(ValueError, match="file/run` is not .Not a directory"):
+    with pytest.raises(ValueError, match="file/run` .Not a directory"):
         run_folder(tmp_path / "file" / "run")
     (tmp_path / "run").mkdir()
     run_folder(tmp_path / "run")

@@ -251,7 +251,7 @@ def test_equal_task_names(tmp_path):
         ('x,y\n1,"2"3\n', "line 2 cannot be read as CSV"),
         ("x;y\n1;2\n", "looks separated by ';'"),
         ("x\ty\n1\t2\n", "looks separated by '\\t'"),
-        (b"x,y\n1,2\n1,caf\xe9\n", "line 3 must be UTF-8 text; it holds the byte 0xe9"),
+        (b"x,y\n1,2\n1,caf\xe9\n", "line 3 must be UTF-8 text, got the byte 0xe9"),
         ("x,y\n1,2\n".encode("utf-16"), "binary, or text in UTF-16"),
         (b"\x7fELF\x00\x01", "binary"),
         (gzip.compress(b"x,y\n1,2\n", mtime=0), "must be UTF-8 text"),
