@@ -27,6 +27,7 @@ from bnmtl.errors import (
     check_choice,
     check_number,
     check_whole,
+    located,
     warn,
 )
 from bnmtl.graphs import Configuration
@@ -389,7 +390,8 @@ def _check_table(confidences):
         values = confidences[column]
         if not pd.api.types.is_numeric_dtype(values) or not values.between(0, 1).all():
             raise InputError("confidences", "must hold shares from 0 to 1", column=column)
-    _check_rows(confidences)
+    with located(argument="confidences"):
+        _check_rows(confidences)
 
 
 def _check_rows(confidences):
@@ -397,20 +399,14 @@ def _check_rows(confidences):
     for column in ("task", "parent", "child"):
         row = _first(confidences, confidences[column].isna())
         if row is not None:
-            raise InputError(
-                "confidences",
-                "must have a name in every row",
-                found="row {row!r} has none",
-                remedies=("fill it", "leave the row out"),
-                column=column,
-                row=row.name,
-            )
+            rule, found = "must have a name in every row", "row {row!r} has none"
+            remedies = "fill it", "leave the row out"
+            raise InputError(rule=rule, found=found, remedies=remedies, column=column, row=row.name)
     parents, children = (confidences[column].astype(str) for column in ("parent", "child"))
     row = _first(confidences, parents == children)
     if row is not None:
         raise InputError(
-            "confidences",
-            "must join different variables",
+            rule="must join different variables",
             found="row {row!r} has {variable} as parent and as child",
             remedies="leave it out",
             row=row.name,
@@ -419,8 +415,7 @@ def _check_rows(confidences):
     row = _first(confidences, confidences["edge"] < confidences["arc"] - _ROUNDING)
     if row is not None:
         raise InputError(
-            "confidences",
-            "must have an edge at least as sure as its arc",
+            rule="must have an edge at least as sure as its arc",
             found="row {row!r} has the arc {arc:g} and the edge {edge:g}",
             remedies="an edge is the share of replicates with either direction",
             row=row.name,

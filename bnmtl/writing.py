@@ -13,7 +13,7 @@ import unicodedata
 from pathlib import Path
 
 from bnmtl.errors import InputError
-from bnmtl.wording import listed
+from bnmtl.wording import Bare, listed
 
 __all__ = ["OutputFile", "OutputFolder", "file_names"]
 
@@ -48,33 +48,21 @@ class OutputFile:
 
     def _check_new(self):
         if self._path.is_dir():
-            raise InputError(
-                "out",
-                "must be a file",
-                found="{path} is a folder",
-                remedies="choose another name",
-                path=str(self._path),
-            )
+            given = Bare(f"the folder `{self._path}`")
+            raise InputError("out", "must be a file", given, remedies="choose another name")
         if self._force or not self._path.exists():
             return
         remedies = ("remove it first", "set {force=True}")[: 1 if self._force is None else 2]
-        found = "{path} exists"
-        raise InputError(
-            "out", "must be a new file", found=found, remedies=remedies, path=str(self._path)
-        )
+        given = Bare(f"`{self._path}`, which exists")
+        raise InputError("out", "must be a new file", given, remedies=remedies)
 
     def _check_writable(self):
         try:
             handle, trial = tempfile.mkstemp(dir=self._path.parent, prefix=".bnmtl-")
         except OSError as error:
-            raise InputError(
-                "out",
-                "must be a file that can be written",
-                found="{path} cannot be written ({reason!s})",
-                remedies="choose another place",
-                path=str(self._path),
-                reason=error.strerror,
-            ) from None
+            given = Bare(f"`{self._path}` ({error.strerror})")
+            rule, remedy = "must be a file that can be written", "choose another place"
+            raise InputError("out", rule, given, remedies=remedy) from None
         os.close(handle)
         os.unlink(trial)
 
@@ -121,26 +109,17 @@ class OutputFolder:
             raise InputError("out", "must name a folder", path)
         self.path = Path(path)
         if os.path.isfile(self.path):
-            raise InputError(
-                "out",
-                "must be a folder",
-                found="{path} is a file",
-                remedies="choose another name",
-                path=str(path),
-            )
+            given = Bare(f"the file `{path}`")
+            raise InputError("out", "must be a folder", given, remedies="choose another name")
         _check_writable(self.path)
         entries = sorted(os.listdir(self.path)) if self.path.exists() else []
         if entries and not force:
+            remedy = "set {force=True} to replace the files of an earlier run there"
             raise InputError(
                 "out",
                 "must be a new or empty folder",
-                found="{path} holds {entries}",
-                remedies=(
-                    "choose another one",
-                    "set {force=True} to replace the files of an earlier run there",
-                ),
-                path=str(path),
-                entries=listed(entries, limit=2),
+                Bare(f"`{path}`, which holds {listed(entries, limit=2)}"),
+                remedies=("choose another one", remedy),
             )
         files = earlier(self.path) if earlier is not None and entries else ()
         self._own = {name for name in entries if name in files and not (self.path / name).is_dir()}
@@ -152,13 +131,10 @@ class OutputFolder:
         foreign = {_folded(name): name for name in entries if name not in self._own}
         for name in names:
             if _folded(name) in foreign:
-                raise InputError(
-                    "out",
-                    "must not hold other files of the same name",
-                    found="{path} is not from a run of bnmtl",
-                    remedies=("move it", "choose another folder"),
-                    path=str(self.path / foreign[_folded(name)]),
-                )
+                given = Bare(f"`{self.path / foreign[_folded(name)]}`, which is not from bnmtl")
+                rule = "must not hold other files of the same name"
+                remedies = "move it", "choose another folder"
+                raise InputError("out", rule, given, remedies=remedies)
 
     @contextlib.contextmanager
     def writing(self):
@@ -214,14 +190,9 @@ def _check_writable(path):
         finally:
             trial.rmdir()
     except OSError as error:
-        raise InputError(
-            "out",
-            "must be a folder that can be written to, and so must the folder it is in",
-            found="{path} is not ({reason!s})",
-            remedies="choose another place",
-            path=str(path),
-            reason=error.strerror,
-        ) from None
+        rule = "must be a folder that can be written to, and so must the folder it is in"
+        given = Bare(f"`{path}` ({error.strerror})")
+        raise InputError("out", rule, given, remedies="choose another place") from None
 
 
 def file_names(tasks, suffix, reserved=()):

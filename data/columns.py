@@ -27,15 +27,10 @@ def read_columns(path, columns, optional=(), argument="path", meaning="a CSV fil
             positions[name] = at
     lacking = [name for name in columns if name not in positions]
     if lacking:
-        raise InputError(
-            argument,
-            "must be {meaning!s}",
-            found="it has no {lacking:column}",
-            remedies="check which file it is",
-            file=path,
-            meaning=meaning,
-            lacking=lacking,
-        )
+        rule, found = "must be {meaning!s}", "it has no {lacking:column}"
+        details = {"file": path, "meaning": meaning, "lacking": lacking}
+        remedy = "check which file it is"
+        raise InputError(argument, rule, found=found, remedies=remedy, **details)
     table = _parsed(
         path, skiprows=1, usecols=sorted(positions.values()), dtype="category", na_values=_BLANK
     )

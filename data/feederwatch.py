@@ -278,13 +278,10 @@ def _read_records(path, season):
             valid = _stated(numbers_in(table["valid"]), _TICKED)
         records = table[(valid == "1") & _is_of(table, season)].reset_index(drop=True)
         if records.empty:
-            raise InputError(
-                "observations",
-                "must hold records of {season} {wanted!s} whose `valid` is 1",
-                found="it has none",
-                remedies="give the season that it is of",
-                wanted=season,
-            )
+            rule = "must hold records of {season} {wanted!s} whose `valid` is 1"
+            remedy = "give the season that it is of"
+            found = "it has none"
+            raise InputError("observations", rule, found=found, remedies=remedy, wanted=season)
         for column in _MEASURED:
             records[column] = _numbers(records, column)
         _check_records(records)
@@ -299,28 +296,23 @@ def _numbers(table, column):
 def _check_records(records):
     for column in ("loc_id", "species_code"):
         if records[column].isna().any():
-            raise InputError(
-                rule="must be filled in every valid record",
-                found="it is blank in some",
-                remedies="remove them",
-                column=column,
-            )
+            rule, found = "must be filled in every valid record", "it is blank in some"
+            raise InputError(rule=rule, found=found, remedies="remove them", column=column)
     for column in ("effort_hrs_atleast", "snow_dep_atleast"):
         if (records[column] < 0).any():
+            given = Bare(f"{records[column].min():g} in a valid record")
+            remedies = "correct it", "make it blank"
             raise InputError(
-                rule="must not be below 0",
-                given=Bare(f"{records[column].min():g} in a valid record"),
-                remedies=("correct it", "make it blank"),
-                column=column,
+                rule="must not be below 0", given=given, remedies=remedies, column=column
             )
     places = records.groupby("loc_id", observed=True)["subnational1_code"].nunique()
     if (places > 1).any():
+        site = min(map(str, places.index[places > 1]))
         raise InputError(
             rule="must be the same in all records of a site",
-            found="{site} has several",
+            given=Bare(f"several for `{site}`"),
             remedies="correct them",
             column="subnational1_code",
-            site=min(map(str, places.index[places > 1])),
         )
 
 
@@ -329,10 +321,8 @@ def _is_of(table, season):
     if "proj_period_id" in table:
         return (table["proj_period_id"] == season).to_numpy()
     if "year" not in table or "month" not in table:
-        raise InputError(
-            rule="must have the season of its records",
-            found="it has neither the column `proj_period_id` nor both `year` and `month`",
-        )
+        found = "it has neither the column `proj_period_id` nor both `year` and `month`"
+        raise InputError(rule="must have the season of its records", found=found)
     year, month = _numbers(table, "year"), _numbers(table, "month")
     return year + (month >= 7) == int(season.removeprefix("PFW_"))
 
@@ -364,13 +354,9 @@ def _read_attributes(path, season):
     )
     table = table[(table["proj_period_id"] == season).to_numpy()]
     if table.empty:
-        raise InputError(
-            "sites",
-            "must describe sites of {season} {wanted!s}",
-            found="it has no row with that `proj_period_id`",
-            file=path,
-            wanted=season,
-        )
+        rule = "must describe sites of {season} {wanted!s}"
+        found = "it has no row with that `proj_period_id`"
+        raise InputError("sites", rule, found=found, file=path, wanted=season)
     table = table.set_axis(pd.Index(table["loc_id"].astype(object)))
     twice = table.index[table.index.duplicated() | table.index.isna()]
     if len(twice):
@@ -425,13 +411,11 @@ def _usable(tasks, required):
     useless = [name for name, frame in tasks.items() if frame.empty]
     if useless and (required or len(useless) == len(tasks)):
         name = max(useless, key=lambda name: len(tasks[name]))
+        rule = "must have complete sites and variables that differ among them"
+        found = "{name} has {n:complete site} and no such variable"
+        remedies = "leave it out", "lower {min_records}"
         raise InputError(
-            "regions",
-            "must have complete sites and variables that differ among them",
-            found="{name} has {n:complete site} and no such variable",
-            remedies=("leave it out", "lower {min_records}"),
-            name=name,
-            n=len(tasks[name]),
+            "regions", rule, found=found, remedies=remedies, name=name, n=len(tasks[name])
         )
     if useless:
         rule = "Regions without sites or variables to learn from are left out: {names}"

@@ -295,10 +295,10 @@ def test_progress_tells_of_the_choice():
     ("parameters", "error", "words"),
     [
         ({"learner": SingleTaskLearner()}, TypeError, "`learner` must be a MultitaskLearner or"),
-        ({"n_clusters": 0}, ValueError, "`n_clusters` must be .* from 1 to 4 here, got 0"),
-        ({"n_clusters": 5}, ValueError, "`n_clusters` must be .* from 1 to 4 here, got 5"),
-        ({"n_clusters": "many"}, ValueError, "`n_clusters` must be .* here, got 'many'"),
-        ({"n_clusters": None}, TypeError, "`n_clusters` must be .* here, got None"),
+        ({"n_clusters": 0}, ValueError, "`n_clusters` must be .* from 1 to 4, got 0"),
+        ({"n_clusters": 5}, ValueError, "`n_clusters` must be .* from 1 to 4, got 5"),
+        ({"n_clusters": "many"}, ValueError, "`n_clusters` must be .*, got 'many'"),
+        ({"n_clusters": None}, TypeError, "`n_clusters` must be .*, got None"),
         (
             {"learner": clone(LEARNER).set_params(forbidden=[("x1", "far")])},
             ValueError,

@@ -369,7 +369,7 @@ def test_wrong_arguments_are_one_sentence(tmp_path, options, error, message):
         ),
         ("records", 3, "loc_id", "", "records.csv`: column `loc_id` must be filled"),
         ("records", 3, "species_code", "", "records.csv`: column `species_code` must be filled"),
-        ("records", 3, "subnational1_code", "US-MA", "`subnational1_code`.*`L000` has several"),
+        ("records", 3, "subnational1_code", "US-MA", "`subnational1_code`.*got several for `L000`"),
         (
             "sites",
             3,

@@ -322,9 +322,21 @@ class Mine:
             TypeError,
             "`prior` of the learner must be a PairedPrior or an EditPrior",
         ),
-        (lambda tasks: direct(tasks, LEARNER, 1), ValueError, "`penalty` must be above 0 and"),
-        (lambda tasks: direct(tasks, LEARNER, 0.0), ValueError, "`penalty` must be above 0 and"),
-        (lambda tasks: direct(tasks, LEARNER, "0.9"), ValueError, "`penalty` must be above 0 and"),
+        (
+            lambda tasks: direct(tasks, LEARNER, 1),
+            ValueError,
+            "`penalty` must be a number above 0 and",
+        ),
+        (
+            lambda tasks: direct(tasks, LEARNER, 0.0),
+            ValueError,
+            "`penalty` must be a number above 0 and",
+        ),
+        (
+            lambda tasks: direct(tasks, LEARNER, "0.9"),
+            ValueError,
+            "`penalty` must be a number above 0 and",
+        ),
         (
             lambda tasks: direct(tasks, LEARNER, normalize="no"),
             TypeError,
@@ -336,7 +348,7 @@ class Mine:
         (
             lambda tasks: direct(tasks["task1"], LEARNER),
             ValueError,
-            "`tasks` must hold at least two tasks to be compared, got one",
+            "`tasks` must hold at least two tasks; it holds one",
         ),
         (
             lambda tasks: direct(tasks, MultitaskLearner(search="magic", table_sharing=None)),

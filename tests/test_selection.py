@@ -433,16 +433,16 @@ def test_progress_tells_of_the_searches_and_of_the_choice():
     ("parameters", "error", "words"),
     [
         ({"learner": SingleTaskLearner()}, TypeError, "`learner` must be a MultitaskLearner or"),
-        ({"principal": "task9"}, ValueError, "`principal` must be one of the tasks, `task1`,"),
-        ({"n_tasks": 4}, ValueError, "`n_tasks` must be .* from 0 to 3 here, got 4"),
-        ({"n_tasks": -1}, ValueError, "`n_tasks` must be .* from 0 to 3 here, got -1"),
-        ({"n_tasks": "all"}, ValueError, "`n_tasks` must be .* here, got 'all'"),
-        ({"n_tasks": 1.0}, TypeError, "`n_tasks` must be .* here, got 1.0"),
-        ({"n_tasks": True}, TypeError, "`n_tasks` must be .* here, got True"),
+        ({"principal": "task9"}, ValueError, "`principal` must be one of the tasks `task1`,"),
+        ({"n_tasks": 4}, ValueError, "`n_tasks` must be .* from 0 to 3, got 4"),
+        ({"n_tasks": -1}, ValueError, "`n_tasks` must be .* from 0 to 3, got -1"),
+        ({"n_tasks": "all"}, ValueError, "`n_tasks` must be .*, got 'all'"),
+        ({"n_tasks": 1.0}, ValueError, "`n_tasks` must be .*, got 1.0"),
+        ({"n_tasks": True}, TypeError, "`n_tasks` must be .*, got True"),
         (
             {"relatedness": "near"},
             ValueError,
-            '`relatedness` must be "direct", "indirect", "shared" or a D',
+            "`relatedness` must be 'direct', 'indirect' or 'shared', got .*; or give a D",
         ),
         ({"relatedness": TABLE.drop(index="task3")}, ValueError, "must have one row and one colu"),
         (

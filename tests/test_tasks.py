@@ -131,14 +131,14 @@ def test_at_most_256_states():
     assert one(list(range(256))).states["x"][-1] == "255"
     assert one(list(range(256)))["task1"].codes[0].tolist() == list(range(256))
     for values in (list(range(257)), [float(i) for i in range(257)], [f"s{i}" for i in range(257)]):
-        assert refused(values).startswith(f"{WHERE} must have at most 256 states; it has 257 (`")
+        assert refused(values).startswith(f"{WHERE} must have at most 256 states, got 257 (`")
     declared = pd.Categorical(["a", "b"], categories=["a", "b", *map(str, range(255))])
-    assert "at most 256 states; it has 257" in refused(pd.Series(declared))
+    assert "at most 256 states, got 257" in refused(pd.Series(declared))
     message = refused([*range(256), None], missing="state")
-    assert "at most 256 states over all tasks; it has 257" in message
+    assert "at most 256 states over all tasks, got 257" in message
     halves = {name: pd.DataFrame({"x": range(a, a + 200)}) for name, a in (("a", 0), ("b", 150))}
     with pytest.raises(
-        ValueError, match="`x` must have at most 256 states over all tasks; it has 350"
+        ValueError, match="`x` must have at most 256 states over all tasks, got 350"
     ):
         encode(halves)
 
@@ -361,9 +361,9 @@ def test_what_cannot_be_learned_from_is_refused():
             encode(nothing)
     with pytest.raises(ValueError, match="Task `task1` must have at least one column"):
         encode(FRAME[[]])
-    with pytest.raises(ValueError, match="Task `task2` must have at least 2 rows; it has 0"):
+    with pytest.raises(ValueError, match="Task `task2` must have at least 2 rows, got 0"):
         encode([FRAME, FRAME[:0]])
-    with pytest.raises(ValueError, match="Task `b` must have at least 2 rows; it has 1"):
+    with pytest.raises(ValueError, match="Task `b` must have at least 2 rows, got 1"):
         encode({"a": FRAME, "b": FRAME[:1]})
     with pytest.raises(
         ValueError, match="Task `task1` must have different column names, got `y` twice"
@@ -371,7 +371,7 @@ def test_what_cannot_be_learned_from_is_refused():
         encode(FRAME[["x", "y", "y"]])
     with pytest.raises(ValueError, match="got `1` twice"):
         encode(pd.DataFrame([[0, 1], [1, 0]], columns=[1, "1"]))
-    with pytest.raises(ValueError, match="different names; `1` occurs twice"):
+    with pytest.raises(ValueError, match="different names, got `1` twice"):
         encode({1: FRAME, "1": FRAME})
 
 
@@ -484,12 +484,12 @@ def test_tasks_are_made_of_tasks():
         ((("a", "b"),), np.array([[0.0, 1.0]]), TypeError, "array of integers, got float64"),
         ((("a", "b"),), np.array([0, 1]), ValueError, r"codes of shape \(2,\)"),
         ((), np.array([[0, 1]]), ValueError, "each of 1 variable; they have 0 rows of states"),
-        ((("a", "b"),), np.array([[0, 2]]), ValueError, "`x` must be from 0 to 1, .* from 0 to 2"),
+        ((("a", "b"),), np.array([[0, 2]]), ValueError, "`x` must be from 0 to 1, .* got 0 to 2"),
         (
             (("a", "b"),),
             np.array([[0, -1]]),
             ValueError,
-            "`x` must be from 0 to 1, .* from -1 to 0",
+            "`x` must be from 0 to 1, .* got -1 to 0",
         ),
     ],
 )
@@ -646,7 +646,7 @@ def test_split_leaves_out_what_a_task_has_not_measured():
 
 def test_split_refuses():
     frame = pd.DataFrame({"region": ["a", None, None], "x": [0, 1, 0]})
-    with pytest.raises(ValueError, match="must be one of columns `region`, `x`, got 'site'"):
+    with pytest.raises(ValueError, match="must be one of the columns `region`, `x`, got 'site'"):
         split(frame, "site")
     with pytest.raises(ValueError, match="it is missing in 2 rows"):
         split(frame, "region")

@@ -71,7 +71,7 @@ def read_arcs(path, tasks):
 
 def _check_arc(parent, child, task, tasks):
     if task and task not in tasks:
-        raise InputError(rule="must name one of {names:task}", given=task, names=tasks.names)
+        raise InputError(rule="must name one of the tasks {names}", given=task, names=tasks.names)
     with located(task=task or None):
         for variable in (parent, child):
             _check_variable(variable, tasks[task] if task else tasks)

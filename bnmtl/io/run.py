@@ -84,13 +84,8 @@ def read_run(folder):
     for task in record["tasks"]:
         path = folder / task["file"]
         if not path.is_file():
-            raise InputError(
-                "folder",
-                "must hold the network of every task",
-                found="{path}, that of {task_name}, is missing",
-                path=str(path),
-                task_name=task["name"],
-            )
+            rule, found = "must hold the network of every task", "{path}, that of {of}, is missing"
+            raise InputError("folder", rule, found=found, path=str(path), of=task["name"])
         network = networks[task["name"]] = read_bif(path)
         configuration[task["name"]] = graph = nx.DiGraph(network.graph)
         graph.add_nodes_from(task.get("constant", ()), constant=True)
@@ -111,12 +106,8 @@ def read_record(folder):
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise InputError(
-            rule="must be a JSON file",
-            found="it is damaged ({reason!s})",
-            file=path,
-            reason=str(error).rstrip("."),
-        ) from None
+        rule, found = "must be a JSON file", "it is damaged ({reason!s})"
+        raise InputError(rule=rule, found=found, file=path, reason=error) from None
     if not isinstance(record, dict) or record.get("program") != "bnmtl":
         found = "it is of another program"
         raise InputError(rule="must be written by bnmtl", found=found, file=path)

@@ -265,13 +265,10 @@ def shared_of(groups):
     unknown = np.argwhere(table.isna().to_numpy())
     if len(unknown):
         first, second = (table.index[at] for at in unknown[0])
-        raise InputError(
-            rule="Tasks {first} and {second} have no probability table to compare",
-            found="no variable is in both of them with all its parents",
-            remedies="leave one of them out",
-            first=first,
-            second=second,
-        )
+        rule = "Tasks {first} and {second} have no probability table to compare"
+        found = "no variable is in both of them with all its parents"
+        remedy = "leave one of them out"
+        raise InputError(rule=rule, found=found, remedies=remedy, first=first, second=second)
     return _with_arcs(table, learner)
 
 
@@ -346,13 +343,9 @@ def _distances(graphs, normalize, weights):
         if normalize:
             total = _total(parts[s] & parts[t], weights)
             if total <= 0:
-                raise InputError(
-                    rule="Tasks {first} and {second} have no pair of variables in common that "
-                    "counts, so their distance is not defined",
-                    remedies="leave one of them out",
-                    first=first,
-                    second=second,
-                )
+                rule = "Tasks {first} and {second} have no pair of variables in common that counts"
+                remedy = "leave one of them out"
+                raise InputError(rule=rule, remedies=remedy, first=first, second=second)
             distance /= total
         table.iloc[s, t] = table.iloc[t, s] = distance
     return table

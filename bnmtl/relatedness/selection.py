@@ -102,7 +102,7 @@ class TaskSelector(BaseEstimator):
         self.learner.check_for(tasks)
         principal = str(self.principal)
         if principal not in tasks.names:
-            rule = "must be one of {names:task}"
+            rule = "must be one of the tasks {names}"
             raise InputError("principal", rule, self.principal, names=tasks.names)
         check_size("n_tasks", self.n_tasks, 0, len(tasks) - 1)
         given = self._given_table(tasks)
@@ -131,7 +131,7 @@ class TaskSelector(BaseEstimator):
     def _given_table(self, tasks):
         """The dissimilarities that were given, checked; None if they are to be measured."""
         if not isinstance(self.relatedness, pd.DataFrame):
-            remedy = "it may also be a DataFrame"
+            remedy = "or give a DataFrame"
             check_choice("relatedness", self.relatedness, MEASURES, remedies=remedy)
             return None
         table = read_distances(self.relatedness, "relatedness")

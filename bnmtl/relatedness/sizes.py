@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import check_whole
+from bnmtl.errors import check_choice, check_whole
 from bnmtl.learners.held_out import check_sample_size, default_folds, held_out_rows, parted
 from bnmtl.learners.penalty import EQUALLY_GOOD
 from bnmtl.networks import BayesNet
@@ -20,9 +20,10 @@ SHARE, AT_LEAST = 0.05, 10
 
 def check_size(argument, value, least, most):
     """Raise unless a size is "validation", "cv" or a whole number in a range."""
-    remedies = "it may also be 'validation' or 'cv'"
-    if not isinstance(value, str) or value not in ("validation", "cv"):
-        check_whole(argument, value, least, most, remedies=remedies)
+    if isinstance(value, str):
+        check_choice(argument, value, ("validation", "cv"), remedies="or give a whole number")
+    else:
+        check_whole(argument, value, least, most, remedies="or give 'validation' or 'cv'")
 
 
 class SizeChoice:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError, located
-from bnmtl.wording import listed
+from bnmtl.wording import Bare, listed
 
 MAX_STATES = 256
 
@@ -182,17 +182,11 @@ def _category_labels(categories):
 
 def _check_n_states(values, limit):
     if limit is not None and len(values) > limit:
-        raise InputError(
-            rule="must have at most {limit} states",
-            found="it has {n} ({examples} ...)",
-            remedies=(
-                "group its values (`bnmtl.tasks.discretize` does for numbers)",
-                "leave the column out",
-            ),
-            limit=limit,
-            n=len(values),
-            examples=listed(sorted(map(str, values))[:3]),
-        )
+        group = "group its values (`bnmtl.tasks.discretize` does for numbers)"
+        remedies = group, "leave the column out"
+        given = Bare(f"{len(values)} ({listed(sorted(map(str, values))[:3])} ...)")
+        rule = "must have at most {limit} states"
+        raise InputError(rule=rule, given=given, remedies=remedies, limit=limit)
 
 
 def _continuous(n_distinct):

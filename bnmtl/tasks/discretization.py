@@ -48,12 +48,9 @@ class Edges(Mapping):
 
     def __init__(self, cut_points):
         if not isinstance(cut_points, Mapping):
-            raise InputTypeError(
-                "cut_points",
-                "must be a mapping of column names to lists of numbers",
-                type_of(cut_points),
-                remedies="for example {{'altitude': [300, 1200]}}",
-            )
+            rule = "must be a mapping of column names to lists of numbers"
+            remedy = "for example {{'altitude': [300, 1200]}}"
+            raise InputTypeError("cut_points", rule, type_of(cut_points), remedies=remedy)
         self._cuts = {str(column): _increasing(column, cuts) for column, cuts in cut_points.items()}
 
     def __getitem__(self, column):
@@ -163,11 +160,9 @@ class Edges(Mapping):
     def _binned(self, series, column):
         values = numeric_values(series)
         if values is None:
-            raise InputError(
-                rule="must be numeric to be cut into bins, as it is in other tasks or was before",
-                remedies="give it one type in all tasks",
-                column=column,
-            )
+            rule = "must be numeric to be cut into bins, as it is in other tasks or was before"
+            remedy = "give it one type in all tasks"
+            raise InputError(rule=rule, remedies=remedy, column=column)
         codes = np.searchsorted(self[column], values, side="right")
         codes[np.isnan(values)] = -1
         return pd.Categorical.from_codes(codes, categories=self.names(column), ordered=True)
@@ -180,13 +175,8 @@ def _increasing(column, cuts):
     except (TypeError, ValueError):
         points = np.array(np.nan)
     if points.ndim != 1 or not np.isfinite(points).all() or not (np.diff(points) > 0).all():
-        raise InputError(
-            "cut_points",
-            "must have increasing finite numbers",
-            cuts,
-            remedies="give a sorted list such as [0.5, 2]",
-            column=column,
-        )
+        rule, remedy = "must have increasing finite numbers", "give a sorted list such as [0.5, 2]"
+        raise InputError("cut_points", rule, cuts, remedies=remedy, column=column)
     points.flags.writeable = False
     return points
 

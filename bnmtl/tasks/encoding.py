@@ -128,16 +128,12 @@ def split(frame, column):
     {'Co': [0], 'Pr': [1, 0]}
     """
     if not isinstance(frame, pd.DataFrame):
-        raise InputTypeError(
-            "frame",
-            "must be a pandas DataFrame",
-            type_of(frame),
-            remedies="tables that are apart already need no split",
-        )
+        remedy = "tables that are apart already need no split"
+        raise InputTypeError("frame", "must be a pandas DataFrame", type_of(frame), remedies=remedy)
     with located(argument="frame"):
         names = column_names(frame)
     if str(column) not in names:
-        raise InputError("column", "must be one of {names:column}", column, names=names)
+        raise InputError("column", "must be one of the columns {names}", column, names=names)
     if not len(frame):
         raise InputError("frame", "must have rows", found="it is empty")
     position = names.index(str(column))
@@ -145,12 +141,8 @@ def split(frame, column):
         own = read_column(frame.iloc[:, position], limit=None)
     n_missing = int(np.count_nonzero(own.codes < 0))
     if n_missing:
-        raise InputError(
-            rule="must name the task of every row",
-            found="it is missing in {n:row}",
-            column=column,
-            n=n_missing,
-        )
+        rule, found = "must name the task of every row", "it is missing in {n:row}"
+        raise InputError(rule=rule, found=found, column=column, n=n_missing)
     rest = frame.iloc[:, [at for at in range(len(names)) if at != position]]
     present = sorted((own.labels[code], code) for code in np.unique(own.codes))
     return _without_empty_columns({label: rest[own.codes == code] for label, code in present})
@@ -184,34 +176,21 @@ def named_frames(tasks):
         named = {}
         for name in sorted(tasks, key=str):
             if str(name) in named:
-                raise InputError(
-                    "tasks",
-                    "must have different names",
-                    found="{name} occurs twice",
-                    name=str(name),
-                )
+                raise InputError("tasks", "must have different names", Bare(f"`{name}` twice"))
             named[str(name)] = tasks[name]
     elif isinstance(tasks, list | tuple):
         named = {f"task{i}": value for i, value in enumerate(tasks, start=1)}
     else:
-        raise InputTypeError(
-            "tasks",
-            "must be a mapping of names to pandas DataFrames, a list of them or one of them",
-            _kind(tasks),
-            remedies=_remedy(tasks),
-        )
+        rule = "must be a mapping of names to pandas DataFrames, a list of them or one of them"
+        raise InputTypeError("tasks", rule, _kind(tasks), remedies=_remedy(tasks))
     if not named:
         raise InputError("tasks", "must hold at least one task", found="it is empty")
     for name, value in named.items():
         if isinstance(value, Task):
             named[name] = value.frame()
         elif not isinstance(value, pd.DataFrame):
-            raise InputTypeError(
-                rule="must be a pandas DataFrame",
-                given=_kind(value),
-                remedies=_remedy(value),
-                task=name,
-            )
+            rule, remedy = "must be a pandas DataFrame", _remedy(value)
+            raise InputTypeError(rule=rule, given=_kind(value), remedies=remedy, task=name)
     return named
 
 
@@ -230,8 +209,8 @@ def _remedy(value):
 def column_names(frame, where=None):
     """Return the names of a table's columns as strings; twice the same is an error."""
     names = [str(column) for column in frame.columns]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
         given = Bare(f"{listed(twice)} twice")
         raise InputError(where and where.strip("`"), "must have different column names", given)
     return names
@@ -241,9 +220,7 @@ def _check_size(name, frame):
     if not frame.shape[1]:
         raise InputError(rule="must have at least one column", found="it has none", task=name)
     if len(frame) < 2:
-        raise InputError(
-            rule="must have at least 2 rows", found="it has {n}", task=name, n=len(frame)
-        )
+        raise InputError(rule="must have at least 2 rows", given=len(frame), task=name)
 
 
 def _drop_rows(frames):
@@ -276,10 +253,9 @@ def _check_not_empty(columns, missing):
     """Refuse columns without any value: with them every row of the task would be dropped."""
     empty = [c for c, none in zip(columns, missing.all(axis=0), strict=True) if none]
     if empty:
+        remedy = "leave such columns out of that task (a task may lack variables)"
         raise InputError(
-            rule="has no value at all in {empty:column}",
-            remedies="leave such columns out of that task (a task may lack variables)",
-            empty=sorted(empty),
+            rule="has no value at all in {empty:column}", remedies=remedy, empty=sorted(empty)
         )
 
 

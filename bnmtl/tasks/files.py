@@ -14,7 +14,7 @@ from pandas.api.types import union_categoricals
 
 from bnmtl.errors import InputError, InputTypeError, MissingExtra, located
 from bnmtl.tasks.encoding import column_names, split
-from bnmtl.wording import Bare, type_of
+from bnmtl.wording import Bare, listed, type_of
 
 _SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -127,9 +127,7 @@ def _checked_paths(paths):
     places = [path.resolve() for path in paths]
     for i, path in enumerate(paths):
         if places[i] in places[:i]:
-            raise InputError(
-                "paths", "must name every file once", found="{path} occurs twice", path=str(path)
-            )
+            raise InputError("paths", "must name every file once", Bare(f"`{path}` twice"))
     return paths
 
 
@@ -163,13 +161,8 @@ def _one_format(paths):
             )
     parquet = [_extension(path) in _PARQUET for path in paths]
     if any(parquet) and not all(parquet):
-        raise InputError(
-            "paths",
-            "must be all CSV or all Parquet",
-            found="{one} is Parquet, {other} is not",
-            one=str(paths[parquet.index(True)]),
-            other=str(paths[parquet.index(False)]),
-        )
+        given = listed([paths[parquet.index(True)], paths[parquet.index(False)]])
+        raise InputError("paths", "must be all CSV or all Parquet", given)
     return parquet[0]
 
 
@@ -178,11 +171,8 @@ def _read_parquet(path):
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
     except ImportError:
-        raise MissingExtra(
-            rule="is Parquet, which needs pyarrow",
-            remedies="`pip install 'bnmtl[parquet]'`",
-            file=path,
-        ) from None
+        rule, remedy = "is Parquet, which needs pyarrow", "`pip install 'bnmtl[parquet]'`"
+        raise MissingExtra(rule=rule, remedies=remedy, file=path) from None
     try:
         with ParquetFile(path) as file:
             table = file.read().to_pandas()
@@ -217,13 +207,9 @@ def _read_text(path, na_values):
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise _unreadable(error, "CSV", file=path) from None
     if len(table) != n_rows:
-        raise InputError(
-            rule="cannot be read as CSV ({n:row} by one count, {other} by another)",
-            remedies="check its quotation marks",
-            file=path,
-            n=n_rows,
-            other=len(table),
-        )
+        rule = "cannot be read as CSV ({n:row} by one count, {other} by another)"
+        remedy = "check its quotation marks"
+        raise InputError(rule=rule, remedies=remedy, file=path, n=n_rows, other=len(table))
     return pd.DataFrame({column: _categories(table[column], na_values) for column in header})
 
 
@@ -244,20 +230,15 @@ def _decoded(path):
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(error, path.suffix, file=path) from None
     if b"\0" in content:
-        raise InputError(
-            rule="must be UTF-8 text", found="it is binary, or text in UTF-16", file=path
-        )
+        found = "it is binary, or text in UTF-16"
+        raise InputError(rule="must be UTF-8 text", found=found, file=path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
+        given, remedy = Bare(f"the byte 0x{content[error.start]:02x}"), "save the file as UTF-8"
         raise InputError(
-            rule="must be UTF-8 text",
-            found="it holds the byte 0x{byte:02x}",
-            remedies="save the file as UTF-8",
-            file=path,
-            line=line,
-            byte=content[error.start],
+            rule="must be UTF-8 text", given=given, remedies=remedy, file=path, line=line
         ) from None
     if not text.strip():
         raise InputError(rule="must have a header line and rows", found="it is empty", file=path)
@@ -274,13 +255,8 @@ def _scan(text, separator):
         for fields in lines:
             n_rows += 1
             if len(fields) != len(header) and (fields or len(header) > 1):
-                raise InputError(
-                    rule="must have as many fields as the header, {wanted}",
-                    found="it has {n}",
-                    line=lines.line_num,
-                    wanted=len(header),
-                    n=len(fields),
-                )
+                rule = "must have as many fields as the header ({n})"
+                raise InputError(rule=rule, given=len(fields), line=lines.line_num, n=len(header))
     except csv.Error as error:
         raise _unreadable(error, "CSV", line=lines.line_num) from None
     if not n_rows:
@@ -300,13 +276,10 @@ def _check_header(header, separator):
         )
     nameless = [i for i, name in enumerate(header, start=1) if not name.strip()]
     if nameless:
-        raise InputError(
-            rule="must name all its columns",
-            found="column {at} has no name",
-            remedies="row names are left out by `row.names = FALSE` in R and `index=False` in "
-            "pandas",
-            at=nameless[0],
-        )
+        found = "column {at} has no name"
+        remedy = "row names are left out by `row.names = FALSE` in R and `index=False` in pandas"
+        rule = "must name all its columns"
+        raise InputError(rule=rule, found=found, remedies=remedy, at=nameless[0])
     column_names(pd.DataFrame(columns=header))
 
 
@@ -325,21 +298,12 @@ def _one_task_each(tables):
     for path, table in tables.items():
         name = path.name[: len(path.name) - len(_extension(path))]
         if not name.isprintable():
-            raise InputError(
-                rule="names its task with characters that cannot be printed",
-                remedies="rename the file",
-                file=ascii(str(path))[1:-1],
-            )
+            rule = "names its task with characters that cannot be printed"
+            raise InputError(rule=rule, remedies="rename the file", file=ascii(str(path))[1:-1])
         if name in parts:
-            raise InputError(
-                "paths",
-                "must give different task names",
-                found="{first} and {second} would both be task {name}",
-                remedies="rename one",
-                first=str(origin[name]),
-                second=str(path),
-                name=name,
-            )
+            given = Bare(f"`{origin[name]}` and `{path}`, both of task `{name}`")
+            rule = "must give different task names"
+            raise InputError("paths", rule, given, remedies="rename one")
         parts[name], origin[name] = table, path
     return {name: parts[name] for name in sorted(parts)}
 
@@ -349,13 +313,9 @@ def _join(tables, column):
     parts = {}
     for path, table in tables.items():
         if column not in list(table.columns):
-            raise InputError(
-                "task_column",
-                "must be one of {columns:column}",
-                column,
-                file=path,
-                columns=list(table.columns),
-            )
+            columns = list(table.columns)
+            rule = "must be one of the columns {columns}"
+            raise InputError("task_column", rule, column, file=path, columns=columns)
         with located(file=path):
             own = split(table, column)
         for name, part in own.items():

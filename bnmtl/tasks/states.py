@@ -75,13 +75,10 @@ def _states(variable, columns):
             )
         states = [*states, MISSING_STATE]
     if len(states) > MAX_STATES:
+        rule = "must have at most {limit} states over all tasks"
+        remedies = "group its values", "leave the column out"
         raise InputError(
-            rule="must have at most {limit} states over all tasks",
-            found="it has {n}",
-            remedies=("group its values", "leave the column out"),
-            column=variable,
-            limit=MAX_STATES,
-            n=len(states),
+            rule=rule, given=len(states), remedies=remedies, column=variable, limit=MAX_STATES
         )
     return tuple(states)
 

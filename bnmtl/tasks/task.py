@@ -72,12 +72,9 @@ class Task:
         """Raise unless every code stands for a state: compiled loops read by them, unchecked."""
         codes, n_variables = self.codes, len(self.variables)
         if not isinstance(codes, np.ndarray) or codes.dtype.kind not in "iu":
-            raise InputTypeError(
-                "codes",
-                "must be an array of integers",
-                Bare(getattr(codes, "dtype", type_of(codes))),
-                remedies="`bnmtl.tasks.encode` makes tasks",
-            )
+            given = Bare(getattr(codes, "dtype", type_of(codes)))
+            remedy = "`bnmtl.tasks.encode` makes tasks"
+            raise InputTypeError("codes", "must be an array of integers", given, remedies=remedy)
         if codes.ndim != 2 or not len(self.states) == len(codes) == n_variables:
             raise InputError(
                 "states",
@@ -89,23 +86,15 @@ class Task:
             )
         for variable, states, own in zip(self.variables, self.states, codes, strict=True):
             if own.size and not 0 <= own.min() <= own.max() < len(states):
-                raise InputError(
-                    "codes",
+                rule, given = (
                     "must be from 0 to {most}, one for each state",
-                    found="they are from {low} to {high}",
-                    column=variable,
-                    most=len(states) - 1,
-                    low=own.min(),
-                    high=own.max(),
+                    f"{own.min()} to {own.max()}",
                 )
+                raise InputError("codes", rule, Bare(given), column=variable, most=len(states) - 1)
         unknown = sorted(set(self.ordered) - set(self.variables))
         if unknown:
-            raise InputError(
-                "ordered",
-                "must name variables of the task",
-                listed(unknown),
-                remedies="leave that out",
-            )
+            rule, remedy = "must name variables of the task", "leave that out"
+            raise InputError("ordered", rule, listed(unknown), remedies=remedy)
 
     def __repr__(self):
         sizes = f"{count(self.n_variables, 'variable')}, {count(self.n_rows, 'row')}"
@@ -236,17 +225,13 @@ class Task:
     def _row_indices(self, rows):
         indices = np.asarray(rows)
         if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "iu"):
-            raise InputTypeError(
-                "rows",
-                "must be a list of integers",
-                Bare(indices.dtype) if indices.ndim == 1 else type_of(rows),
-                remedies="`numpy.flatnonzero` makes one of a mask",
-            )
+            given = Bare(indices.dtype) if indices.ndim == 1 else type_of(rows)
+            remedy = "`numpy.flatnonzero` makes one of a mask"
+            raise InputTypeError("rows", "must be a list of integers", given, remedies=remedy)
         beyond = indices[(indices < -self.n_rows) | (indices >= self.n_rows)]
         if beyond.size:
-            raise InputError(
-                "rows", "must be below the number of rows, {n}", beyond[0].item(), n=self.n_rows
-            )
+            rule = "must be below the number of rows, {n}"
+            raise InputError("rows", rule, beyond[0].item(), n=self.n_rows)
         return indices.astype(np.intp)
 
 
@@ -306,14 +291,9 @@ class Tasks(Mapping):
         for task in tasks:
             for variable, own in zip(task.variables, task.states, strict=True):
                 if states.setdefault(variable, own) != own:
-                    raise InputError(
-                        rule="must have the same states in all tasks",
-                        found="it has {own} here, and {states} in another task",
-                        task=task.name,
-                        column=variable,
-                        own=own,
-                        states=states[variable],
-                    )
+                    given = Bare(f"{listed(own)}, and {listed(states[variable])} elsewhere")
+                    rule = "must have the same states in all tasks"
+                    raise InputError(rule=rule, given=given, task=task.name, column=variable)
         self.names = tuple(self._tasks)
         self.variables = tuple(sorted(states))
         self.states = {variable: states[variable] for variable in self.variables}
@@ -372,12 +352,8 @@ class Tasks(Mapping):
                 example={self.names[0]: [0, 1]},
             )
         if set(rows) != set(self.names):
-            raise InputError(
-                "rows",
-                "must have one entry for every task ({names})",
-                listed(rows) or Bare("none"),
-                names=self.names,
-            )
+            rule, given = "must have one entry for every task ({names})", listed(rows)
+            raise InputError("rows", rule, given or Bare("none"), names=self.names)
         return Tasks(task.take(rows[name]) for name, task in self.items())
 
     def frames(self):
@@ -400,9 +376,5 @@ class Tasks(Mapping):
 
 
 def _not_tasks(value):
-    return InputTypeError(
-        "tasks",
-        "must be a list of Task",
-        type_of(value),
-        remedies="`bnmtl.tasks.encode` makes them of DataFrames",
-    )
+    remedy = "`bnmtl.tasks.encode` makes them of DataFrames"
+    return InputTypeError("tasks", "must be a list of Task", type_of(value), remedies=remedy)
