@@ -33,7 +33,7 @@ def structure_priors(tasks, value, automatic):
         if isinstance(prior, str) and prior == AUTO:
             priors[name] = prior = automatic[name]
         if prior is not None and (isinstance(prior, type) or not hasattr(prior, "arc_terms")):
-            rule = "must be 'auto', None, an ArcPrior, a ReferencePrior or a mapping to these"
+            rule = "must be 'auto', None, an ArcPrior, a ReferencePrior or a mapping by task"
             raise InputTypeError("structure_prior", rule, prior)
         if prior is not None:
             check_names("structure_prior", prior.names(), tasks.variables, "variable")
