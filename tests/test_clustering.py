@@ -242,7 +242,7 @@ def test_few_rows_make_fewer_folds():
     tasks = related()
     tasks["task1"] = tasks["task1"][1:9]
     assert len(clustered(tasks, n_clusters="cv").scores_) == 4
-    message = 'Task `task1`: holding out 10 of 8 rows leaves none .*; take `n_clusters="cv"` or a n'
+    message = '`task1` has 8 rows, and holding out 10 leaves none .*; take `n_clusters="cv"` or a n'
     with pytest.raises(ValueError, match=message):
         clustered(tasks, n_clusters="validation")
 
@@ -307,7 +307,7 @@ def test_progress_tells_of_the_choice():
         (
             {"learner": MultitaskLearnerCV(validation=2)},
             ValueError,
-            "`validation` must be above 0",
+            "`validation` must be None or a number above 0",
         ),
         ({"tasks": {"task1": pd.DataFrame()}}, ValueError, "Task `task1` must have at least one"),
     ],

@@ -284,7 +284,7 @@ def test_tables_that_help_without_arcs_are_told_of():
     ],
     ids=lambda one: type(one).__name__,
 )
-@pytest.mark.filterwarnings("ignore:A search was ended")
+@pytest.mark.filterwarnings("ignore:.time_limit. ended a search")
 def test_folds_that_were_cut_short_tell_nothing(learner):
     tasks = encode(related())
     fitted = clone(learner).fit(tasks)

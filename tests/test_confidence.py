@@ -374,8 +374,8 @@ def test_shares_that_differ_by_rounding_are_equal():
         (lambda: arc_confidence(FRAME, SINGLE, subsample="x"), TypeError, "`subsample` must be"),
         (
             lambda: arc_confidence(FRAME, SingleTaskLearner(time_limit="x")),
-            ValueError,
-            "`time_limit` must be a number",
+            TypeError,
+            "`time_limit` must be None or a number",
         ),
         (lambda: arc_confidence(FRAME, SingleTaskLearner(n_jobs=0)), ValueError, "`n_jobs` must"),
         (lambda: arc_confidence(FRAME, SINGLE, random_state="x"), TypeError, "`random_state` must"),

@@ -274,7 +274,7 @@ def test_one_structure_pays_its_prior_once(table_sharing):
     assert with_graphs(learner, others).score_ == -np.inf
 
 
-@pytest.mark.filterwarnings("ignore:Families of more than")
+@pytest.mark.filterwarnings("ignore:.max_cells. left out families")
 def test_consensus_makes_no_family_that_the_learner_would_not():
     learner = bnmtl.SingleTaskLearner(**CLIMB, max_parents=2).fit(frame(0))
     rows = [("task1", parent, "d", 1.0, 1.0) for parent in "abc"]

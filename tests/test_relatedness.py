@@ -316,7 +316,7 @@ class Mine:
             TypeError,
             "`learner` must be a MultitaskLearner or a MultitaskLearnerCV, got SingleTaskLearner",
         ),
-        (lambda tasks: direct(tasks, None), TypeError, "`learner` must be .* got NoneType"),
+        (lambda tasks: direct(tasks, None), TypeError, "`learner` must be .* got None"),
         (
             lambda tasks: direct(tasks, MultitaskLearner(Mine())),
             TypeError,
@@ -353,7 +353,7 @@ class Mine:
         (
             lambda tasks: direct(tasks, MultitaskLearner(search="magic", table_sharing=None)),
             ValueError,
-            "`search` must be one of",
+            "`search` must be 'orders', 'hill-climbing' or",
         ),
         (
             lambda tasks: direct(tasks, MultitaskLearner(required=[("x1", "far")])),
@@ -366,7 +366,7 @@ class Mine:
         (
             lambda tasks: indirect(tasks, LEARNER, cv=151),
             ValueError,
-            "Task `task1`: 150 rows cannot be parted into `cv`=151 folds",
+            "Task `task1`: `cv` must not be more than the 150 rows of the task, got 151",
         ),
         (
             lambda tasks: indirect([tasks["task1"]], LEARNER),

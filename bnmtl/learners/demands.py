@@ -33,7 +33,7 @@ def structure_priors(tasks, value, automatic):
         if isinstance(prior, str) and prior == AUTO:
             priors[name] = prior = automatic[name]
         if prior is not None and (isinstance(prior, type) or not hasattr(prior, "arc_terms")):
-            rule = "must be 'auto', None, an ArcPrior, a ReferencePrior or a mapping to these"
+            rule = "must be 'auto', None, an ArcPrior, a ReferencePrior or a mapping by task"
             raise InputTypeError("structure_prior", rule, prior)
         if prior is not None:
             check_names("structure_prior", prior.names(), tasks.variables, "variable")
@@ -86,15 +86,10 @@ def _start_matrix(task, limits, graph, own):
     wrong = np.argwhere((matrix & ~limits.permitted) | (limits.required & ~matrix))
     if len(wrong):
         parent, child = (task.variables[at] for at in wrong[0])
-        raise InputError(
-            "start",
-            "must hold the required arcs and no forbidden one",
-            found="it does not for {parent!s} -> {child!s}",
-            remedies="mend the start graph",
-            task=task.name,
-            parent=parent,
-            child=child,
-        )
+        rule = "must hold the required arcs and no forbidden one"
+        found, remedy = "it does not for {parent!s} -> {child!s}", "mend the start graph"
+        parts = {"task": task.name, "parent": parent, "child": child}
+        raise InputError("start", rule, found=found, remedies=remedy, **parts)
     crowded = np.flatnonzero(matrix.sum(axis=0) > limits.max_parents)
     if len(crowded):
         rule = "gives {child} more parents than {max_parents} allows, {most}"

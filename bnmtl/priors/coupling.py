@@ -261,14 +261,9 @@ class PairedPrior(CouplingPrior):
             elif both in closeness:
                 table[s, t] = closeness[both] * common
             else:
-                raise InputError(
-                    "task_distance",
-                    "must hold all tasks",
-                    found="it lacks {s} or {t}",
-                    remedies="compute it for these tasks",
-                    s=tasks[s],
-                    t=tasks[t],
-                )
+                rule, found = "must hold all tasks", "it lacks {s} or {t}"
+                parts = {"s": tasks[s], "t": tasks[t], "remedies": "compute it for these tasks"}
+                raise InputError("task_distance", rule, found=found, **parts)
         return table
 
 
@@ -326,21 +321,13 @@ class EditPrior(CouplingPrior):
         if self.costs is None:
             return
         if self.reversal != 1:
-            raise InputError(
-                "costs",
-                "and {reversal} say the same thing twice",
-                found="they are {costs!r} and {turn!r}",
-                remedies="leave {reversal} out",
-                costs=self.costs,
-                turn=self.reversal,
-            )
+            rule, found = "and {reversal} say the same thing twice", "they are {own!r} and {turn!r}"
+            parts = {"own": self.costs, "turn": self.reversal, "remedies": "leave {reversal} out"}
+            raise InputError("costs", rule, found=found, **parts)
         if set(self.costs) != {"add", "delete", "reverse"}:
-            raise InputError(
-                "costs",
-                "must have exactly the keys 'add', 'delete' and 'reverse'",
-                sorted(map(str, self.costs)),
-                remedies="name all three",
-            )
+            rule = "must have exactly the keys 'add', 'delete' and 'reverse'"
+            given = sorted(map(str, self.costs))
+            raise InputError("costs", rule, given, remedies="name all three")
         for edit, cost in self.costs.items():
             check_number(f"costs[{edit!r}]", cost, least=0)
 

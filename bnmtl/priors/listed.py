@@ -38,14 +38,9 @@ def read_penalties(listed, name):
         key = frozenset(map(str, pair))
         check_penalty(f"{name}[{pair!r}]", penalty)
         if penalties.setdefault(key, penalty) != penalty:
-            raise InputError(
-                name,
-                "must give every pair one value",
-                found="{pair!s} has {first} and {second}",
-                pair=pair,
-                first=penalties[key],
-                second=penalty,
-            )
+            rule, found = "must give every pair one value", "{pair!s} has {first} and {second}"
+            parts = {"pair": pair, "first": penalties[key], "second": penalty}
+            raise InputError(name, rule, found=found, **parts)
     return penalties
 
 
@@ -85,45 +80,28 @@ def read_closeness(table):
 def read_distances(table, name):
     """A table of dissimilarities of tasks, checked: strings as labels, rows ordered as columns."""
     if not isinstance(table, pd.DataFrame):
-        raise InputTypeError(
-            name,
-            "must be a square DataFrame with a row and a column for each task",
-            type_of(table),
-            remedies="`bnmtl.relatedness.direct` makes one",
-        )
+        rule = "must be a square DataFrame with a row and a column for each task"
+        remedy = "`bnmtl.relatedness.direct` makes one"
+        raise InputTypeError(name, rule, type_of(table), remedies=remedy)
     rows, columns = ([str(label) for label in labels] for labels in (table.index, table.columns))
     if len(set(rows)) < len(rows) or sorted(rows) != sorted(columns):
-        raise InputError(
-            name,
-            "must have one row and one column for each task",
-            found="the rows are {rows}, the columns {columns}",
-            rows=rows,
-            columns=columns,
-        )
+        rule = "must have one row and one column for each task"
+        found = "the rows are {rows}, the columns {columns}"
+        raise InputError(name, rule, found=found, rows=rows, columns=columns)
     cells = table.to_numpy(dtype=object)
     values = np.array([_number(cell) for cell in cells.flat], dtype=float).reshape(cells.shape)
     if not np.isfinite(values).all():
         i, j = np.argwhere(~np.isfinite(values))[0]
-        raise InputError(
-            name,
-            "must hold finite numbers",
-            found="row {row}, column {other} is {cell!r}",
-            remedies=("fill it", "leave out tasks that were not compared"),
-            row=rows[i],
-            other=columns[j],
-            cell=cells[i, j],
-        )
+        rule, found = "must hold finite numbers", "row {row}, column {other} is {cell!r}"
+        remedies = "fill it", "leave out tasks that were not compared"
+        parts = {"row": rows[i], "other": columns[j], "cell": cells[i, j]}
+        raise InputError(name, rule, found=found, remedies=remedies, **parts)
     table = pd.DataFrame(values, index=rows, columns=columns)[rows]
     for task, own in zip(rows, np.diagonal(table), strict=True):
         if abs(own) > _ROUNDING:
-            raise InputError(
-                name,
-                "must be 0 on the diagonal",
-                found="it is {own:g} for task {label}",
-                remedies="turn similarities into dissimilarities first",
-                own=own,
-                label=task,
-            )
+            rule, found = "must be 0 on the diagonal", "it is {own:g} for task {label}"
+            remedy = "turn similarities into dissimilarities first"
+            raise InputError(name, rule, found=found, remedies=remedy, own=own, label=task)
     return table
 
 
@@ -140,13 +118,9 @@ def _cells(table, name):
     values = table.to_numpy()
     labels = [str(label) for label in table.index]
     if labels != [str(label) for label in table.columns] or not np.array_equal(values, values.T):
-        raise InputError(
-            name,
-            "must be a symmetric table with the same names as rows and columns",
-            found="its shape is {shape!s}",
-            remedies="a missing value is not symmetric either",
-            shape=table.shape,
-        )
+        rule = "must be a symmetric table with the same names as rows and columns"
+        found, remedy = "its shape is {shape!s}", "a missing value is not symmetric either"
+        raise InputError(name, rule, found=found, remedies=remedy, shape=table.shape)
     for i, j in itertools.combinations(range(len(labels)), 2):
         yield (labels[i], labels[j]), values[i, j].item()
 

@@ -62,13 +62,9 @@ class ArcPrior(BaseEstimator):
         n = len(variables)
         chances = np.full((n, n), 0.5)
         if (self.probability is None) == (self.expected_arcs is None):
-            raise InputError(
-                "probability",
-                "or {expected_arcs} must be given, exactly one of the two",
-                found="they are {chance!r} and {arcs!r}",
-                chance=self.probability,
-                arcs=self.expected_arcs,
-            )
+            rule = "or {expected_arcs} must be given, exactly one of the two"
+            parts = {"chance": self.probability, "arcs": self.expected_arcs}
+            raise InputError("probability", rule, found="they are {chance!r} and {arcs!r}", **parts)
         if self.expected_arcs is not None:
             chances[:] = self._expected_chance(n)
         elif isinstance(self.probability, Mapping):

@@ -1,7 +1,6 @@
 """Decomposable network scores: what they are and how a family or a graph is scored by them."""
 
 import math
-import numbers
 import warnings
 
 import numpy as np
@@ -15,7 +14,6 @@ from bnmtl.graphs import check_dag
 from bnmtl.scores.bound import BoundTasks
 from bnmtl.tasks import encode
 from bnmtl.tasks.encoding import column_names
-from bnmtl.wording import Bare
 
 # Of larger equivalent sample sizes, differences of log-gammas are lost in rounding.
 _LARGEST_SIZE = 10**9
@@ -79,13 +77,8 @@ class Score(BaseEstimator):
         2.002
         """
         if isinstance(parents, str):
-            raise InputTypeError(
-                "parents",
-                "must be an iterable of variables",
-                parents,
-                remedies="write [{parents!r}]",
-                parents=parents,
-            )
+            rule, remedy = "must be an iterable of variables", "write [{parents!r}]"
+            raise InputTypeError("parents", rule, parents, remedies=remedy, parents=parents)
         child, parents = str(child), [str(parent) for parent in parents]
         task = _encoded(frame, [child, *parents])
         index = {variable: at for at, variable in enumerate(task.variables)}
@@ -169,13 +162,8 @@ class _EquivalentSampleSize(Score):
         self.equivalent_sample_size = equivalent_sample_size
 
     def _check(self):
-        check_number(
-            "equivalent_sample_size",
-            self.equivalent_sample_size,
-            above=0,
-            most=_LARGEST_SIZE,
-            remedies="1 is a good default",
-        )
+        value, remedy = self.equivalent_sample_size, "1 is a good default"
+        check_number("equivalent_sample_size", value, above=0, most=_LARGEST_SIZE, remedies=remedy)
 
 
 class BDeu(_EquivalentSampleSize):
@@ -288,24 +276,16 @@ class MixedDirichlet(Score):
         self.concentrations = concentrations
 
     def _check(self):
-        values = self.concentrations
-        are_several = np.iterable(values) and not isinstance(values, str)
-        values = list(values) if are_several else [values]
-        wrong = [value for value in values if not (are_several and _is_concentration(value))]
-        if wrong or not values:
-            raise (InputError if are_several else InputTypeError)(
-                "concentrations",
-                "must be one or more numbers above {smallest:g} and at most {largest:g}",
-                wrong[0] if wrong else Bare("none"),
-                remedies="{default!s} is the default",
-                smallest=_SMALLEST_SIZE,
-                largest=_LARGEST_SIZE,
-                default=CONCENTRATIONS,
-            )
-
-
-def _is_concentration(value):
-    return isinstance(value, numbers.Real) and _SMALLEST_SIZE < value <= _LARGEST_SIZE
+        values, remedy = self.concentrations, "leave them out for the default"
+        if isinstance(values, str) or not np.iterable(values):
+            rule = "must be a sequence of numbers"
+            raise InputTypeError("concentrations", rule, values, remedies=remedy)
+        if not len(list(values)):
+            rule = "must hold at least one number"
+            raise InputError("concentrations", rule, values, remedies=remedy)
+        for at, value in enumerate(values):
+            name = f"concentrations[{at}]"
+            check_number(name, value, above=_SMALLEST_SIZE, most=_LARGEST_SIZE)
 
 
 class BIC(Score):
@@ -401,14 +381,10 @@ def _encoded(frame, variables):
         names, wanted = column_names(frame, "`frame`"), set(variables)
         lacking = sorted(wanted - set(names))
         if lacking:
-            raise InputError(
-                "frame",
-                "must have a column for every variable of the family",
-                found="{name} is missing",
-                remedies="the columns are {names}",
-                name=lacking[0],
-                names=sorted(names),
-            )
+            rule = "must have a column for every variable of the family"
+            found, remedy = "{name} is missing", "the columns are {names}"
+            parts = {"name": lacking[0], "names": sorted(names)}
+            raise InputError("frame", rule, found=found, remedies=remedy, **parts)
         frame = frame.iloc[:, [at for at, name in enumerate(names) if name in wanted]]
         gaps = frame.columns[frame.isna().to_numpy().any(axis=0)]
         if len(gaps):

@@ -118,14 +118,9 @@ def _check_required(task, required, max_parents):
         check_dag(from_adjacency(required, task.variables), "required")
     crowded = np.flatnonzero(required.sum(axis=0) > (max_parents or len(required)))
     if len(crowded):
-        raise InputError(
-            "required",
-            "gives {child} more parents than {max_parents} allows, {most}",
-            remedies=("raise it", "require fewer arcs"),
-            task=task.name,
-            child=task.variables[crowded[0]],
-            most=max_parents,
-        )
+        rule = "gives {child} more parents than {max_parents} allows, {most}"
+        parts = {"task": task.name, "child": task.variables[crowded[0]], "most": max_parents}
+        raise InputError("required", rule, remedies=("raise it", "require fewer arcs"), **parts)
 
 
 def is_by_task(value):
@@ -175,14 +170,12 @@ def _arcs_by_task(tasks, arcs, name):
     used = set().union(*kept.values())
     for arc in next(iter(checked.values()), ()):
         if arc not in used:
-            raise InputError(
-                name,
-                "holds the arc {parent!s} -> {child!s}, but no task has both variables with "
-                "more than one observed state",
-                remedies=("leave the arc out", "check the spelling"),
-                parent=arc[0],
-                child=arc[1],
+            rule = (
+                "holds the arc {parent!s} -> {child!s}, but no task has both variables with more "
+                "than one observed state"
             )
+            remedies = "leave the arc out", "check the spelling"
+            raise InputError(name, rule, remedies=remedies, parent=arc[0], child=arc[1])
     return kept
 
 

@@ -140,14 +140,12 @@ class Couplings:
                 gains[at, np.array(allowed)] = 0.0
             if solve(gains, coupling)[1] == -np.inf:
                 a, b = self._problem.variables[i], self._problem.variables[j]
-                raise NoCommonGraph(
-                    "required",
+                rule = (
                     "and {forbidden} give tasks different arcs between {a!s} and {b!s}, where a "
-                    "penalty of 1 demands that they agree",
-                    remedies="take one of the demands back",
-                    a=a,
-                    b=b,
+                    "penalty of 1 demands that they agree"
                 )
+                remedy = "take one of the demands back"
+                raise NoCommonGraph("required", rule, remedies=remedy, a=a, b=b)
 
     @cached_property
     def weights(self):

@@ -44,13 +44,8 @@ def search(state, budget, report=None):
     arcs = state.constraints.permitted | state.constraints.required
     variables = np.flatnonzero(arcs.any(axis=0) | arcs.any(axis=1))
     if len(variables) > MOST_VARIABLES:
-        raise InputError(
-            "search",
-            "'exact' takes up to {most} variables that vary",
-            len(variables),
-            remedies="use {search=orders}",
-            most=MOST_VARIABLES,
-        )
+        rule, n = "'exact' takes up to {most} variables that vary", len(variables)
+        raise InputError("search", rule, n, remedies="use {search=orders}", most=MOST_VARIABLES)
     if len(variables) == 0:
         return state.score
     work = _Work(state, variables)

@@ -68,13 +68,9 @@ def best_states(gains, prior, method="auto", pair=None, tasks=None):
     """
     gains = np.ascontiguousarray(gains, dtype=float)
     if gains.ndim != 2 or gains.shape[1] != 3 or np.isnan(gains).any() or (gains == np.inf).any():
-        raise InputError(
-            "gains",
-            "must have shape (k, 3) and be finite or -inf",
-            found="the shape is {shape!s}",
-            remedies="the columns are the states -1, 0 and +1",
-            shape=gains.shape,
-        )
+        rule, found = "must have shape (k, 3) and be finite or -inf", "the shape is {shape!s}"
+        remedy = "the columns are the states -1, 0 and +1"
+        raise InputError("gains", rule, found=found, remedies=remedy, shape=gains.shape)
     return solve(gains, coupling_of(prior, len(gains), pair, tasks), method)
 
 
