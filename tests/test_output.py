@@ -167,7 +167,7 @@ def test_files_and_places_that_cannot_be_written(tmp_path, monkeypatch):
     assert listing(tmp_path) == ["file", "run"]
     run_folder(tmp_path / "new")
     monkeypatch.setattr("tempfile.mkdtemp", lambda **_: os.mkdir(tmp_path / "run"))
-    with pytest.raises(ValueError, match="new` is not .File exists"):
+    with pytest.raises(ValueError, match="new` .File exists"):
         run_folder(tmp_path / "new")
 
 
