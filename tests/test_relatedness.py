@@ -334,7 +334,7 @@ class Mine:
         ),
         (
             lambda tasks: direct(tasks, LEARNER, "0.9"),
-            ValueError,
+            TypeError,
             "`penalty` must be a number above 0 and",
         ),
         (
