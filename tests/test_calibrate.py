@@ -212,7 +212,7 @@ def test_parquet_may_hold_lists_and_decimals(call, no_picture, cases, tmp_path):
     # Folds are others, because tied cases stand by all that is in their rows.
     assert record(tmp_path / "two")["calibrators"] == record(tmp_path / "out")["calibrators"]
     err = mistake(call(*options, "--label", "list", "--force"))
-    assert "`--label` must be a column of names or whole numbers; `list` holds ndarrays such" in err
+    assert "`--label` column `list` must hold names or whole numbers; it holds ndarrays such" in err
 
 
 def test_parquet_gives_the_same(call, no_picture, cases, tmp_path):
@@ -227,7 +227,7 @@ def test_parquet_gives_the_same(call, no_picture, cases, tmp_path):
         assert one == two
     table.assign(p=table["p"] > 0.5).to_parquet(tmp_path / "cases.parquet")
     err = mistake(call("calibrate", "cases.parquet", *CALIBRATE[2:], "--force"))
-    assert "must be a column of numbers; `p` holds `False`" in err
+    assert "must hold numbers; it holds `p` holds `False`" in err
 
 
 def test_the_report(call, cases, tmp_path):

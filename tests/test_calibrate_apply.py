@@ -100,11 +100,11 @@ def test_groups_that_the_run_does_not_know_are_told(call, fitted, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--label", "town"], "`--label` is for fitting calibrators, and `--apply` takes those of"),
-        (["--positive", "1"], "`--positive` is for fitting calibrators, and `--apply` takes"),
+        (["--label", "town"], "`--label` is for fitting calibrators; `--apply` takes those of"),
+        (["--positive", "1"], "`--positive` is for fitting calibrators; `--apply` takes"),
         (["--group", "town"], "`--group` must be left out, as calibrators of `fitted` have no gro"),
         (["--score", "q"], "`--score` must be a column of SCORES, `town`, `p`, got q."),
-        (["--score", "town"], "`--score` must be a column of numbers; `town` holds"),
+        (["--score", "town"], "`--score` must hold numbers; it holds `town` holds"),
         (
             ["--apply", "nowhere"],
             "folder written by `bnmtl calibrate`; `nowhere` holds no run.json",
@@ -150,7 +150,7 @@ def test_a_damaged_run_is_one_line(call, fitted, tmp_path, damage):
     path = tmp_path / "fitted" / "run.json"
     path.write_text(json.dumps({**record(tmp_path / "fitted"), **damage}))
     assert mistake(call(*APPLY)) == (
-        "bnmtl: `fitted/run.json` must hold fitted calibrators; it is damaged.\n"
+        "bnmtl: File `fitted/run.json` must hold fitted calibrators; it is damaged.\n"
     )
 
 

@@ -165,7 +165,7 @@ def test_folds_that_cannot_be(call, files):
 
 def test_a_way_of_choosing_needs_something_to_choose(call, files):
     err = mistake(call(*BOTH, "--penalty", "0.9", "--choose", "cv"))
-    assert "`--choose` goes with `--penalty auto`" in err
+    assert "`--choose` must go with `--penalty auto`" in err
     assert "posterior" in mistake(call(*BOTH, "--choose", "aic"))
 
 

@@ -186,9 +186,9 @@ def test_pictures_of_arcs_that_predict_nothing_say_so(tmp_path, call):
 
 def test_that_a_limit_kept_all_families_out_is_told(call, files):
     code, out, err = call("learn", "north.csv", "--max-cells", "2", *FAST, "--out", "run")
-    assert code == 0 and "`--max-cells 2`" in err
+    assert code == 0 and "`--max-cells` left out families of more than 2 cells" in err
     assert "Nothing was found" not in out
-    assert "No arc was learned, and `--max-cells 2` kept out families" in out
+    assert "No arc was learned, and `--max-cells` left out families of more than 2 cells kept out families" in out
 
 
 def test_that_nothing_was_found_comes_before_the_consensus():
@@ -203,7 +203,7 @@ def test_that_nothing_was_found_comes_before_the_consensus():
 
 def test_options_that_contradict_each_other_or_are_out_of_range(call, files):
     err = mistake(call("learn", "north.csv", "--bootstrap", "0", "--threshold", "0.5"))
-    assert "`--threshold` must go with replicates, and `--bootstrap 0` makes none" in err
+    assert "`--threshold` must go with replicates; `--bootstrap 0` makes none" in err
     for threshold in ("0", "1.1", "half"):
         err = mistake(call("learn", "north.csv", "--threshold", threshold))
         assert "`--threshold` must be a number above 0 and at most 1" in err

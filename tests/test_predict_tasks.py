@@ -261,7 +261,7 @@ def test_strange_values_are_told_by_task(call, rows, tmp_path):
         (
             {},
             ["--task-column", "x"],
-            "must be a column of ROWS, `region`, `a`, `b`, `c`, `d`, `h`;",
+            "must be a column of ROWS, `region`, `a`, `b`, `c`, `d`, `h`, got x",
         ),
         (
             {},
@@ -271,9 +271,9 @@ def test_strange_values_are_told_by_task(call, rows, tmp_path):
         (
             {},
             ["--task-column", "a"],
-            "must hold tasks of `run`, `1`, `east`, `west`, and holds `0`",
+            "must hold tasks of `run`, `1`, `east`, `west`; it holds `0`",
         ),
-        ({"region": "south"}, [], "`1`, `east`, `west`, and holds `south` in 60 rows; correct or"),
+        ({"region": "south"}, [], "`1`, `east`, `west`; it holds `south` in 60 rows; correct or"),
         ({"region": None}, [], "column `region` must be complete; it is not in row 1: fill it"),
         (
             {},
@@ -285,7 +285,7 @@ def test_strange_values_are_told_by_task(call, rows, tmp_path):
             ["--target", "region"],
             "`--target` must be one of variables `a`, `b`, `c`, `d`, `h`,",
         ),
-        ({"p_b_0": 1}, [], "ROWS must not hold columns that are written, and has `p_b_0`"),
+        ({"p_b_0": 1}, [], "ROWS must not have columns that will be written; it has `p_b_0`"),
     ],
 )
 def test_a_mistake_is_one_line(call, rows, tmp_path, change, options, message):
@@ -301,7 +301,7 @@ def test_a_folder_without_networks_is_one_line(call, rows, tmp_path):
     )
     err = mistake(call("predict", "run/1.bif", *others, "--task-column", "region"))
     assert (
-        "`--task-column` must go with the folder of a run, and NETWORK is one file, `run/1.b" in err
+        "`--task-column` must go with the folder of a run; NETWORK is one file, `run/1.b" in err
     )
     (tmp_path / "run" / "east.bif").unlink()
     err = mistake(call(*PREDICT))

@@ -314,7 +314,7 @@ def test_run_json(call, towns, tmp_path):
     assert found["cut_points"] == {}
     assert (found["settings"]["penalty"], found["settings"]["prior"]) == (None, None)
     (warning,) = found["warnings"]
-    assert "only one state is observed in column `d`" in warning
+    assert "only one state is observed (`d`)" in warning
     assert err == f"warning: {warning}\n"
     page = (tmp_path / "near" / "report.html").read_text(encoding="utf-8")
     assert html.escape(warning) in page
@@ -398,9 +398,9 @@ def test_neither_order_of_files_nor_jobs_nor_a_repetition_matters(call, towns, t
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "PATH must name at least one CSV or Parquet file, got none"),
+        ([], "PATH must name at least one CSV or Parquet file; none was given"),
         (["north.csv"], "at least two tasks to compare; `north` is the only one: add files, or"),
-        (["north.csv"], "with `--task-column C`.\n"),
+        (["north.csv"], "of tasks with `--task-column`.\n"),
         (
             [*TOWNS, "--principal", "north", "--principal", "East"],
             "`--principal` must be one of the tasks, `north`, `south`, `west`, got 'East'.\n",
@@ -455,14 +455,14 @@ def test_neither_order_of_files_nor_jobs_nor_a_repetition_matters(call, towns, t
         ),
         (
             [*TOWNS, "--relatedness", "indirect", "--table-sharing", "auto"],
-            "`--table-sharing auto` belongs to `--relatedness direct` or `shared`, and",
+            "`--table-sharing` goes with `--relatedness direct` or `--relatedness shared` only, got 'auto', and",
         ),
-        ([*TOWNS, "--principle", "north"], "no option of `bnmtl relate`: take `--principal`, or"),
+        ([*TOWNS, "--principle", "north"], "not an option of `bnmtl relate`: take `--principal`, or"),
         ([*TOWNS, "--restarts", "3", "--starts", "3"], "`--starts` belongs to `--search orders`"),
         (["north.csv", "nowhere.csv"], "`nowhere.csv` does not exist"),
         (["north.csv", "real.csv"], "with `--discretize N`"),
         ([*TOWNS, "--ignore", "z"], "there is no `z`"),
-        ([*TOWNS, "--required", "bad.csv"], "`--required`: `bad.csv`, line 2"),
+        ([*TOWNS, "--required", "bad.csv"], "File `bad.csv`, line 2: `--required`"),
         ([*TOWNS, "--tiers", ""], "`--tiers` must name a file, got nothing.\n"),
         ([*TOWNS, "--out", "north.csv"], "`north.csv` is a file"),
         ([*TOWNS, "--out", "."], "must be a new or empty folder"),
@@ -488,7 +488,7 @@ def test_a_mistake_is_one_line_before_anything_is_learned(
 
 def test_learn_knows_no_option_of_relate(call, towns):
     for option in ("--principal", "--relatedness"):
-        assert f"`{option}` is no option of" in mistake(call("learn", *TOWNS, option, "north"))
+        assert f"`{option}` is not an option of" in mistake(call("learn", *TOWNS, option, "north"))
 
 
 def test_relate_has_all_options_of_learn(call, monkeypatch):
@@ -631,7 +631,7 @@ def test_folds_0_holds_out_nothing(call, towns, tmp_path):
     told = "No rows were held out, so what the arcs are worth is not known."
     assert kept["verdict"] == told and told in out
     err = mistake(call(*THREE, "--folds", "0", "--relatedness", "indirect", "--force"))
-    assert "`--folds 0` belongs to `--relatedness direct` or `shared`" in err
+    assert "`--folds` goes with `--relatedness direct` or `--relatedness shared` only, got 0" in err
     for measure in ("direct", "indirect"):
         err = mistake(call(*THREE, "--folds", "5000", "--relatedness", measure, "--force"))
         assert "`--folds` must be 0 or from 2 to the rows of the largest task" in err

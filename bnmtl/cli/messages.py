@@ -37,7 +37,7 @@ class _OptionWords(Words):
         return _PLACES.get(name, f"`{_option(name)}`")
 
     def setting(self, name, value):
-        return f"`{_option(name)} {value}`"
+        return f"`{_option(name)}`" if value is True else f"`{_option(name)} {value}`"
 
     def value(self, value):
         return str(value)
