@@ -38,10 +38,8 @@ def check_deletion(p_delete, parameters, concentration):
     limits = {"above": 0, "most": LARGEST_CONCENTRATION}
     check_number("concentration", concentration, **limits, remedies="1 is usual")
     if parameters == "shared" and concentration != 1:
-        rule, remedies = (
-            "must be 1 with {parameters=shared}",
-            ("leave it out", "give {parameters=independent}"),
-        )
+        rule = "must be 1 with {parameters=shared}"
+        remedies = ("leave it out", "give {parameters=independent}")
         raise InputError("concentration", rule, concentration, remedies=remedies)
 
 
@@ -162,10 +160,8 @@ def check_edits(n_edits, graph):
 def check_problem(problem):
     """Raise unless there is a network for each task."""
     if not isinstance(problem, Mapping):
-        rule, remedies = (
-            "must be a mapping of task names to networks",
-            "for example {{'task1': network}}",
-        )
+        rule = "must be a mapping of task names to networks"
+        remedies = "for example {{'task1': network}}"
         raise InputTypeError("problem", rule, type_of(problem), remedies=remedies)
     if not problem:
         raise InputError("problem", "must have at least one task", found="it is empty")
