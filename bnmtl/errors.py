@@ -141,6 +141,9 @@ class Mistake:
     def __str__(self):
         return self.told(Words())
 
+    def __repr__(self):
+        return f"{type(self).__name__}({str(self)!r})"
+
     def __reduce__(self):
         return _restored, (type(self), self.__dict__)
 

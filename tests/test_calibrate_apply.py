@@ -80,8 +80,8 @@ def test_groups_that_the_run_does_not_know_are_told(call, fitted, tmp_path):
     code, _, err = call(*APPLY, "--group", "place")
     assert (code, err) == (
         0,
-        f"warning: SCORES: `fitted` knows no group `north`; {n_north} rows are calibrated as all "
-        "groups together are.\n",
+        f"warning: SCORES has group `north`, which `fitted` does not know; {n_north} rows are "
+        "calibrated as all groups together are.\n",
     )
     found = applied(tmp_path)
     known = rows["place"] != "north"
@@ -104,7 +104,7 @@ def test_groups_that_the_run_does_not_know_are_told(call, fitted, tmp_path):
         (["--positive", "1"], "`--positive` is for fitting calibrators; `--apply` takes"),
         (["--group", "town"], "`--group` must be left out, as calibrators of `fitted` have no gro"),
         (["--score", "q"], "`--score` must be a column of SCORES, `town`, `p`, got q."),
-        (["--score", "town"], "`--score` must hold numbers; it holds `town` holds"),
+        (["--score", "town"], "`--score` must hold numbers; it holds"),
         (
             ["--apply", "nowhere"],
             "folder written by `bnmtl calibrate`; `nowhere` holds no run.json",

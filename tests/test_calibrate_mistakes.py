@@ -15,7 +15,7 @@ nowhere.csv => File `nowhere.csv` does not exist; check the path.
 empty.csv => `empty.csv` must have a header line and rows; it is empty
 header.csv => `header.csv` must have rows below its header; it has none
 notes.txt => `notes.txt` must have one of the extensions .csv,
-done.csv => SCORES must not have columns that will be written; it has `calibrated_platt`; ren
+done.csv => SCORES must not have columns that will be written; it has `calibrated_platt`: ren
 cases.csv cases.csv => unexpected extra argument(s) (cases.csv)
 --scroe p => not an option of `bnmtl calibrate`: take `--score`, or see
 --label z => `--label` must be a column of SCORES, `town`, `y`, `p`,
@@ -36,9 +36,9 @@ cases.csv cases.csv => unexpected extra argument(s) (cases.csv)
 --label ones => positive and negative cases; it holds `1` alone: choose another
 --label single => two cases of each class or more; one is positive: add cases.
 --label code --positive 007 => `code` must hold two cases of each class or more; on
---score town => must hold numbers; it holds `town` holds `
---score mixed => must hold numbers; it holds `mixed` holds `many`: choose
---score code => must hold numbers; it holds `code` holds `000` as a text: choose
+--score town => must hold numbers; it holds `
+--score mixed => must hold numbers; it holds `many`: choose
+--score code => must hold numbers; it holds `000` as a text: choose
 --score gap => `gap` must be complete and finite; it is not in row 4: fill
 --score whole => `whole` must be complete and finite; it is not in row 3: fill
 --score endless => `endless` must be complete and finite; it is not in row 5: f
@@ -48,9 +48,9 @@ cases.csv cases.csv => unexpected extra argument(s) (cases.csv)
 --group endless => whole numbers; it holds inf: choose another one.
 --group together => must not hold `all rows`, which is what all groups together are called
 --out= => `--out` must name a folder, got ''.
---out cases.csv => must be a folder; `cases.csv` is a file: choose another name
---out cases.csv/x => `cases.csv/x` is not (Not a directory): choose another pl
---out . => must be a new or empty folder; `.` holds `cases.csv`, `done.csv` and 3 m
+--out cases.csv => must be a folder, got the file `cases.csv`; choose another name
+--out cases.csv/x => `cases.csv/x` (Not a directory); choose another pl
+--out . => must be a new or empty folder, got `.`, which holds `cases.csv`, `done.csv` and 3 m
 --out /proc/x => must be a folder that can be written to, and so must the fold
 """
 
@@ -91,9 +91,7 @@ def test_what_must_be_given(call, files):
     see = "must be given: see `bnmtl calibrate --help`.\n"
     assert mistake(call("calibrate")) == f"bnmtl: SCORES {see}"
     err = mistake(call("calibrate", "cases.csv", "--score", "p"))
-    assert err.startswith(
-        "bnmtl: `--label Y` must be given, or `--apply RUN` for the calibrators of"
-    )
+    assert err.startswith("bnmtl: `--label` must be given, or `--apply` for the calibrators of")
     assert mistake(call(*CALIBRATE[:4])) == f"bnmtl: `--score P` {see}"
     err = mistake(call("calibrate", "", *CALIBRATE[2:]))
     assert err == "bnmtl: SCORES must name a file, got nothing.\n"

@@ -182,7 +182,7 @@ def test_few_rows_are_warned_of(call, files):
         "learn", "few.csv", "north.csv", "--restarts", "0", "--bootstrap", "0", "--out", "run"
     )
     assert code == 0
-    assert "(`few`) has fewer rows than variables" in err
+    assert "fewer rows than variables in task `few`" in err
     assert "(`few`) has more parameters than rows" in err
     assert any("fewer rows" in warning for warning in record(files / "run")["warnings"])
 

@@ -105,7 +105,7 @@ def run(options, progress=None):
         check_required(learner, tasks)
         learner.fit(tasks)
         clock.lap(_LEARNING)
-        check_file_sizes(learner.configuration_, tasks, "give a lower --max-cells or --max-parents")
+        check_file_sizes(learner.configuration_, tasks, "give a lower {max_cells} or {max_parents}")
         _warn_of_few_rows(learner)
         warn_of_copies(tasks)
         held_out = None

@@ -1,6 +1,6 @@
 """What the command line says to users of their mistakes: one sentence that names options."""
 
-from bnmtl.errors import NOTHING, InputError, InputTypeError, MissingExtra, Mistake, Words
+from bnmtl.errors import InputError, InputTypeError, InputWarning, Mistake, MissingExtra, Words
 
 __all__ = ["in_one_sentence", "in_options"]
 
@@ -65,9 +65,9 @@ def in_options(message):
     """Return the sentence of an error or a warning, which names options instead of parameters."""
     if not isinstance(message, Mistake):
         return str(message)
-    if message.argument == "time_limit":
+    if isinstance(message, InputWarning) and message.argument == "time_limit":
         # A stage has only a part of the time that was asked for.
-        message.given, message.found = NOTHING, None
+        message.found = None
     return message.told(_OptionWords())
 
 
