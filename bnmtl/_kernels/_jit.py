@@ -157,7 +157,9 @@ class _TableInPython(dict):
 
     def __missing__(self, field):
         names = ", ".join(own.name for own in self)
-        raise TypeError(f"This table has another layout than {field.name}: {names}")
+        raise TypeError(
+            f"{field.name}, {field.place} of its layout, is not a field of this table: {names}"
+        )
 
 
 def _in_python():
