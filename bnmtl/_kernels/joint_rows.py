@@ -91,11 +91,7 @@ def gather(engine, scratch, n_members, child, parents, n_parents):
             row_member[n_rows] = i
             row_number[n_rows] = row
             n_rows += 1
-    keys, order, swap = (
-        ROW_KEYS(scratch),
-        ROW_ORDER(scratch),
-        ROW_SWAP(scratch),
-    )
+    keys, order, swap = ROW_KEYS(scratch), ROW_ORDER(scratch), ROW_SWAP(scratch)
     n_keys = number_jointly(engine, scratch, n_rows, parents, n_parents)
     in_order(n_rows, swap)
     sort_rows(keys, n_keys, n_rows, ROW_SLOTS(scratch), swap, order)

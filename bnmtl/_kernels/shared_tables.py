@@ -204,11 +204,7 @@ def add_sets(
     together,
 ):
     """`add_tables` for one row, by all sets of tasks that may be a group."""
-    weights, sums, merged = (
-        WEIGHTS_OF(scratch),
-        SUMS(scratch),
-        MERGED(scratch),
-    )
+    weights, sums, merged = WEIGHTS_OF(scratch), SUMS(scratch), MERGED(scratch)
     full = (np.int64(1) << m) - 1
     for group in range(1, full + 1):
         size = np.int64(0)
