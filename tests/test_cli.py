@@ -364,7 +364,7 @@ def test_task_names_that_no_file_can_have(call, files):
         (["learn", "required.csv"], "column `required` is continuous"),
         (
             ["learn", "north.csv", "--required", "nowhere.csv"],
-            "File `nowhere.csv`: `--required` cannot be read (No such file or directory); check the path",
+            "File `nowhere.csv`: `--required` cannot be read (No such file or directory)",
         ),
         (["learn", "north.csv", "--forbidden", "bad.csv"], "File `bad.csv`, line 2: `--forbidden`"),
         (["learn", "north.csv", "--tiers", "bad.csv"], "File `bad.csv`, line 1: `--tiers`"),

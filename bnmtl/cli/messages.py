@@ -1,6 +1,6 @@
 """What the command line says to users of their mistakes: one sentence that names options."""
 
-from bnmtl.errors import InputError, InputTypeError, InputWarning, Mistake, MissingExtra, Words
+from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra, Mistake, Words
 
 __all__ = ["in_one_sentence", "in_options"]
 
