@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks import growth, joint, overview, sachs, study
+from benchmarks import overview, study
+from benchmarks.defaults import sachs
 from benchmarks.record import Results
+from benchmarks.search import joint
+from benchmarks.speed import growth
 from benchmarks.summary import markdown
 
 FOLDER = Path(__file__).parent
@@ -291,29 +294,29 @@ TABLES = {
 }
 # Modules of the studies of related tasks, each with tables of its own.
 STUDIES = (
-    "penalty_curves",
-    "methods",
-    "priors",
-    "one_trial",
-    "training_size",
-    "penalty_choice",
-    "posterior",
-    "task_number",
-    "selection",
-    "bird",
-    "defaults",
-    "choice",
-    "real_tables",
-    "no_structure",
-    "sharing",
-    "many_tasks",
-    "first_graph",
-    "table_weights",
-    "sure_arcs",
-    "good_probabilities",
-    "boosting_steps",
-    "multinets",
-    "calibrated_arcs",
+    "thesis.penalty_curves",
+    "thesis.methods",
+    "thesis.priors",
+    "thesis.one_trial",
+    "thesis.training_size",
+    "thesis.penalty_choice",
+    "thesis.posterior",
+    "thesis.task_number",
+    "thesis.selection",
+    "birds.bird",
+    "defaults.defaults",
+    "defaults.choice",
+    "defaults.real_tables",
+    "defaults.no_structure",
+    "sharing.sharing",
+    "search.many_tasks",
+    "search.first_graph",
+    "sharing.table_weights",
+    "defaults.sure_arcs",
+    "predictions.good_probabilities",
+    "predictions.boosting_steps",
+    "predictions.multinets",
+    "predictions.calibrated_arcs",
 )
 
 
@@ -333,7 +336,7 @@ def made(name):
     """The table of that name."""
     if name in TABLES:
         return TABLES[name]()
-    if name not in studies() and name.startswith(STUDIES):
+    if name not in studies() and name.startswith(tuple(one.split(".")[1] for one in STUDIES)):
         return "Not measured yet."
     return studies()[name]
 

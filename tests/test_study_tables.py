@@ -4,20 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import (
-    bird,
-    bird_tables,
+from benchmarks import overview, summary, tables
+from benchmarks.birds import bird, bird_tables
+from benchmarks.thesis import (
     methods,
     methods_tables,
     one_trial,
-    overview,
     penalty_choice,
     penalty_curves,
     posterior,
     priors,
     selection,
-    summary,
-    tables,
     task_number,
     training_size,
 )
