@@ -1,6 +1,6 @@
-"""The tables of benchmarks/README.md, made from the lines in benchmarks/results.
+"""The tables of all READMEs, made from the lines in benchmarks/results.
 
-`python -m benchmarks.tables` writes them into the README, each between the comments that name it.
+`python -m benchmarks.tables` writes them into the READMEs, each between the comments that name it.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from benchmarks.speed import growth
 from benchmarks.summary import markdown
 
 FOLDER = Path(__file__).parent
+READMES = (FOLDER.parent / "README.md", *sorted(FOLDER.glob("*/README.md")))
 # Tried once a sample, for the best known score only.
 ONCE = ("from the truth", "30 orders")
 SEEDS_PER_SAMPLE = 4
@@ -352,7 +353,7 @@ def with_tables(text):
 def main():
     """Write the tables into the READMEs."""
     argparse.ArgumentParser(description="Write the tables into the READMEs.").parse_args()
-    for path in (FOLDER / "README.md", FOLDER.parent / "README.md"):
+    for path in READMES:
         path.write_text(with_tables(path.read_text()))
 
 

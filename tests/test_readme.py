@@ -8,6 +8,8 @@ import pytest
 pytestmark = pytest.mark.beside_kernels
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
+FOLDERS = sorted(path.parent for path in (ROOT / "benchmarks").glob("*/__init__.py"))
+WITH_TABLES = [ROOT / "README.md", *(folder / "README.md" for folder in FOLDERS)]
 
 
 def test_the_example_runs(tmp_path, monkeypatch):
@@ -18,12 +20,13 @@ def test_the_example_runs(tmp_path, monkeypatch):
     assert "<svg" in (tmp_path / "dags.svg").read_text()
 
 
-@pytest.mark.parametrize("path", ["README.md", "benchmarks/README.md"])
+@pytest.mark.parametrize("path", WITH_TABLES, ids=lambda path: path.parent.name)
 def test_the_tables_are_those_of_the_results(path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT))
     from benchmarks import tables
 
-    text = (ROOT / path).read_text()
+    assert path in tables.READMES
+    text = path.read_text()
     assert "<!-- table: " in text
     assert tables.with_tables(text) == text
 
@@ -36,6 +39,15 @@ def test_both_commands_make_an_environment_of_their_own(name):
     assert "\n" not in command
 
 
-def test_files_it_names_are_there():
-    for path in re.findall(r"\]\(([^)#:]+)\)", README):
-        assert (ROOT / path).exists(), path
+@pytest.mark.parametrize(
+    "path", [*WITH_TABLES, ROOT / "benchmarks" / "README.md"], ids=lambda path: path.parent.name
+)
+def test_files_that_are_named_are_there(path):
+    for name in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
+        assert (path.parent / name).exists(), name
+
+
+def test_commands_that_are_named_are_there():
+    for path in (*WITH_TABLES, ROOT / "benchmarks" / "README.md"):
+        for name in re.findall(r"python -m (benchmarks[.\w]+)", path.read_text()):
+            assert (ROOT / f"{name.replace('.', '/')}.py").exists(), f"{path}: {name}"

@@ -3,7 +3,7 @@
 Run `python -m benchmarks.search.search` in an environment with `pip install -e ".[bench]"` (about
 an hour on two cores). One JSON line per case is appended to benchmarks/results/search.jsonl and
 benchmarks/results/joint.jsonl; a second run goes on where the first stopped.
-`python -m benchmarks.tables` makes the tables of benchmarks/README.md of them.
+`python -m benchmarks.tables` makes the README's tables of them.
 
 Twenty seeds are five samples by four: columns are shuffled and the search is seeded anew for each.
 The best known score of a sample is the best of everything that was tried on it, climbing from the

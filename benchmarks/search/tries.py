@@ -3,7 +3,7 @@
 Run `python -m benchmarks.search.tries` in an environment with bnmtl (about ten minutes on two
 cores). Each idea goes on from the best configuration that the default search finds; one JSON line
 per problem, trial, penalty and idea is appended to benchmarks/results/tries.jsonl.
-`python -m benchmarks.tables` makes the table of benchmarks/README.md of them.
+`python -m benchmarks.tables` makes the README's table of them.
 
 * tabu: ten changes of pairs, each the best of those not changed in this walk even if it loses, all
   tasks alike or one task; then the greedy from the best configuration seen.
