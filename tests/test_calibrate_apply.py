@@ -104,7 +104,7 @@ def test_groups_that_the_run_does_not_know_are_told(call, fitted, tmp_path):
         (["--positive", "1"], "`--positive` is for fitting calibrators; `--apply` takes"),
         (["--group", "town"], "`--group` must be left out, as calibrators of `fitted` have no gro"),
         (["--score", "q"], "`--score` must be a column of SCORES, `town`, `p`, got q."),
-        (["--score", "town"], "`--score` must hold numbers; it holds"),
+        (["--score", "town"], "`--score`: column `town` must hold numbers; it holds"),
         (
             ["--apply", "nowhere"],
             "folder written by `bnmtl calibrate`; `nowhere` holds no run.json",

@@ -236,9 +236,7 @@ def test_pooled_learns_from_all_rows_at_once(asia_tasks):
 
 
 def test_a_constant_column_stays_a_node_without_arcs(partial_tasks):
-    with pytest.warns(
-        UserWarning, match="Task `south`: only one state is observed in column `tub`"
-    ):
+    with pytest.warns(UserWarning, match="Task `south`: only one state is observed (`tub`)"):
         learner = MultitaskLearner(PairedPrior(0.99), table_sharing=None, **QUICK).fit(
             partial_tasks
         )
@@ -546,7 +544,7 @@ def test_learners_follow_scikit_learns_conventions(learner):
         ({"missing": "guess"}, ValueError, "`missing`"),
         ({"parameter_sample_size": -1}, ValueError, "`parameter_sample_size`"),
         ({"random_state": "0"}, TypeError, "`random_state` must be None, an int"),
-        ({"random_state": -1}, ValueError, "`random_state` must be 0 or more"),
+        ({"random_state": -1}, ValueError, "`random_state` must be a whole number of at least 0"),
         ({"progress": 3}, TypeError, "`progress` must be True, False or a callable"),
     ],
     ids=without_address,

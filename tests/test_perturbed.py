@@ -279,7 +279,11 @@ def test_rows_of_unrelated_tasks_declare_the_same_states():
             "`n_edits` must be at most 22, for which 8 variables with 8 arcs always have room, got "
             "23; give fewer.",
         ),
-        ({"random_state": -1}, ValueError, "`random_state` must be 0 or more, got -1"),
+        (
+            {"random_state": -1},
+            ValueError,
+            "`random_state` must be a whole number of at least 0, got -1",
+        ),
     ],
 )
 def test_mistakes_in_perturb_are_named(arguments, error, message):

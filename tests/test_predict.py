@@ -290,7 +290,7 @@ def test_an_existing_file_is_replaced_by_force_alone(call, asia, tmp_path):
         ),
         ([*PREDICT[1:], "--out", "rows.csv/x.csv"], "`rows.csv/x.csv` (Not a directory)"),
         ([*PREDICT[1:], "--out", "/proc/x.csv"], "`/proc/x.csv` ("),
-        ([*PREDICT[1:], "--out", f"{'x' * 300}.csv"], "x.csv` (File name too long"),
+        ([*PREDICT[1:], "--out", f"{'x' * 300}.csv"], "x.csv`: File name too long"),
     ],
 )
 def test_a_mistake_in_the_options_is_one_line(call, asia, tmp_path, arguments, message):
@@ -314,7 +314,11 @@ def test_a_mistake_in_the_options_is_one_line(call, asia, tmp_path, arguments, m
         ("asia.bif", "asia.bif", "File `asia.bif` must have one of the extensions .csv,"),
         ("asia.bif", "empty.csv", "`empty.csv` must have a header line and rows; it is empty"),
         ("asia.bif", "header.csv", "`header.csv` must have rows below its header; it has none"),
-        ("asia.bif", "other.csv", "among the variables of NETWORK, `asia`, `dysp`, `either`,"),
+        (
+            "asia.bif",
+            "other.csv",
+            "must have at least one of the columns `asia`, `dysp`, `either`,",
+        ),
         (
             "asia.bif",
             "done.csv",

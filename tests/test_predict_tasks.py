@@ -272,7 +272,7 @@ def test_strange_values_are_told_by_task(call, rows, tmp_path):
             ["--task-column", "a"],
             "must hold tasks of `run`, `1`, `east`, `west`; it holds `0`",
         ),
-        ({"region": "south"}, [], "`1`, `east`, `west`; it holds `south` in 60 rows; correct or"),
+        ({"region": "south"}, [], "`1`, `east`, `west`; it holds `south` in 60 rows: correct or"),
         ({"region": None}, [], "column `region` must be complete; it is not in row 1: fill it"),
         (
             {},
@@ -316,6 +316,6 @@ def test_a_task_without_the_target_is_named(call, tmp_path):
     rows = frame(2).assign(where=["east", "west"] * 40)
     rows.to_csv(tmp_path / "new.csv", index=False)
     err = mistake(call(*PREDICT, "--task-column", "where"))
-    assert "`--target` must be a variable of every task, and task `west` has no `b`; leave" in err
+    assert "`--target` must be a variable of every task; task `west` has no `b`: leave" in err
     rows[::2].to_csv(tmp_path / "new.csv", index=False)
     assert call(*PREDICT, "--task-column", "where")[0] == 0

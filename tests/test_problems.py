@@ -483,7 +483,11 @@ def test_nothing_depends_on_the_hash_seed():
             r"at most 1e\+100, got 1e\+300",
         ),
         ({"concentration": None}, TypeError, "`concentration` must be a number.* got None"),
-        ({"random_state": -1}, ValueError, "`random_state` must be 0 or more, got -1"),
+        (
+            {"random_state": -1},
+            ValueError,
+            "`random_state` must be a whole number of at least 0, got -1",
+        ),
     ],
 )
 def test_mistakes_in_deletion_are_named(arguments, error, message):

@@ -184,7 +184,7 @@ def target_classes(values):
     classes, codes = np.unique(values, return_inverse=True)
     # Categories, such as intervals, may be what no other column holds.
     column = pd.Series(pd.Categorical(classes, classes) if is_categorical else classes)
-    return classes, read_column(column, "the target").labels, codes
+    return classes, read_column(column).labels, codes
 
 
 def _family(kind):
@@ -206,7 +206,7 @@ def features_of(classifier, X, needed, **place):
         return frame.set_axis(names, axis=1)
     labels = column_labels(X)
     if not any(name in labels for name in names):
-        rule, found = "must have columns among the features of the fit, {names}", "it has none"
+        rule, found = "must have at least one of the columns {names}", "it has none"
         raise InputError(None, rule, found=found, names=names)
     lacking = [name for name in needed if name not in labels]
     if lacking:

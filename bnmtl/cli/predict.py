@@ -1,5 +1,6 @@
 """One run of `bnmtl predict`: rows in, the same rows with probabilities of a variable out."""
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -10,12 +11,19 @@ import pandas as pd
 from bnmtl.cli.columns import check_new_columns, without_points
 from bnmtl.cli.networks import read_networks
 from bnmtl.cli.runs import user_messages, warnings_kept
-from bnmtl.errors import warn
+from bnmtl.errors import InputError, InputTypeError, warn
 from bnmtl.networks.inference import markov_blanket
 from bnmtl.networks.tables import code_frame
 from bnmtl.writing import OutputFile
 
 __all__ = ["Judged", "Result", "run"]
+
+# What to do about rows, in the place of what learning would do.
+_CUT = "cut it, or give {network} in the folder of its run, whose run.json has the cut points"
+_INSTEAD = {
+    "discretize it first, for example with `bnmtl.tasks.discretize`": _CUT,
+    "leave the column out": "remove the column",
+}
 
 
 class Judged(NamedTuple):
@@ -98,7 +106,8 @@ def run(options):
         # Classes are sorted; the states have an order of their own, such as low, middle, high.
         order = np.searchsorted(classifier.classes_, states)
         evidence = (cut,) if tasks is None else (cut, tasks)
-        probabilities = classifier.predict_proba(*evidence)[:, order]
+        with _remedies_for_rows():
+            probabilities = classifier.predict_proba(*evidence)[:, order]
         if options.unseen == "ignore":
             _warn_of_strangers(cut, parts, target)
         known = _known(cut, target, states)
@@ -142,6 +151,19 @@ def _classifier(parts, tasks, options):
         return BayesNetClassifier.from_network(parts[0].network, target, unseen)
     by_task = {part.task: part.network for part in parts}
     return MultitaskBayesNetClassifier.from_networks(by_task, target, unseen)
+
+
+@contextlib.contextmanager
+def _remedies_for_rows():
+    """Give mistakes in the rows the remedies of this command, which neither cuts nor leaves out."""
+    try:
+        yield
+    except (InputError, InputTypeError) as mistake:
+        mistake.remedies = tuple(_INSTEAD.get(remedy, remedy) for remedy in mistake.remedies)
+        # States that discretization names, as `bnmtl.tasks.Edges` does.
+        if str(mistake.details.get("known", [""])[0]).startswith("below_"):
+            mistake.remedies = (_CUT,)
+        raise
 
 
 def _states(parts, target):

@@ -172,7 +172,7 @@ def _columns(frame, variables):
 def named_column(series, name, *limit):
     """Read a column of a frame."""
     with located(column=name):
-        return read_column(series, f"column `{name}`", *limit)
+        return read_column(series, *limit)
 
 
 def _check_complete(columns):

@@ -9,7 +9,7 @@ from scipy.special import gammaln, logsumexp, xlogy
 from sklearn.base import BaseEstimator
 
 from bnmtl._kernels import terms
-from bnmtl.errors import InputError, InputTypeError, check_number
+from bnmtl.errors import InputError, InputTypeError, check_number, located
 from bnmtl.graphs import check_dag
 from bnmtl.scores.bound import BoundTasks
 from bnmtl.tasks import encode
@@ -378,7 +378,8 @@ def _dirichlet_evidence(n_jk, n_j, a_jk, a_j):
 def _encoded(frame, variables):
     """Some columns as a task; what a search would warn of does not concern a score."""
     if isinstance(frame, pd.DataFrame):
-        names, wanted = column_names(frame, "`frame`"), set(variables)
+        with located(argument="frame"):
+            names, wanted = column_names(frame), set(variables)
         lacking = sorted(wanted - set(names))
         if lacking:
             rule = "must have a column for every variable of the family"

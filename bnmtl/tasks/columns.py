@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputError, InputTypeError, located
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.wording import Bare, listed
 
 MAX_STATES = 256
@@ -39,7 +39,7 @@ class Column(NamedTuple):
     ordered: bool = False
 
 
-def read_column(series, where=None, limit=MAX_STATES):
+def read_column(series, limit=MAX_STATES):
     """Return the states and codes of a discrete column.
 
     Parameters
@@ -47,8 +47,6 @@ def read_column(series, where=None, limit=MAX_STATES):
     series : pandas.Series
         Categorical (its categories are the declared states), or strings, booleans, integers or
         whole-number floats in any dtype (the states are the values that occur).
-    where : str, default=None
-        Place for messages, such as "`X`: column `altitude`"; None: callers say it by `located`.
     limit : int or None, default=256
         Largest number of states; None = any.
 
@@ -64,11 +62,6 @@ def read_column(series, where=None, limit=MAX_STATES):
     InputTypeError
         For dates, lists and whatever else is no state.
     """
-    with located(argument=where and where.strip("`")):
-        return _read(series, limit)
-
-
-def _read(series, limit):
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         _check_n_states(dtype.categories, limit)

@@ -206,13 +206,13 @@ def _remedy(value):
     return "files are read by `bnmtl.tasks.read`" if isinstance(value, str) else "convert it"
 
 
-def column_names(frame, where=None):
+def column_names(frame):
     """Return the names of a table's columns as strings; twice the same is an error."""
     names = [str(column) for column in frame.columns]
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         given = Bare(f"{listed(twice)} twice")
-        raise InputError(where and where.strip("`"), "must have different column names", given)
+        raise InputError(None, "must have different column names", given)
     return names
 
 
