@@ -12,14 +12,12 @@ import contextlib
 import inspect
 import math
 import numbers
-import os
 import string
 import warnings
 
 from bnmtl.wording import Bare, count, either, listed
 
 __all__ = [
-    "NOTHING",
     "InputError",
     "InputTypeError",
     "InputWarning",
@@ -33,15 +31,7 @@ __all__ = [
     "warn",
 ]
 
-
-class _Nothing:
-    """In the place of what was given, where a message shows none."""
-
-    def __reduce__(self):
-        return "NOTHING"
-
-
-NOTHING = _Nothing()
+_NOT_GIVEN = Bare("")
 _PACKAGE = __name__.partition(".")[0]
 
 
@@ -85,7 +75,7 @@ class _Template(string.Formatter):
         is_noun = len(spec) > 2 and spec.replace(" ", "").isalpha()
         if isinstance(value, list | tuple):
             return listed(value, spec if is_noun else "")
-        if isinstance(value, str | os.PathLike) and not isinstance(value, Bare):
+        if isinstance(value, str) and not isinstance(value, Bare):
             return f"`{value}`"
         return count(value, spec) if is_noun else format(value, spec)
 
@@ -122,7 +112,7 @@ class Mistake:
         self,
         argument=None,
         rule="",
-        given=NOTHING,
+        given=_NOT_GIVEN,
         found=None,
         remedies=(),
         *,
@@ -141,9 +131,6 @@ class Mistake:
     def __str__(self):
         return self.told(Words())
 
-    def __repr__(self):
-        return f"{type(self).__name__}({str(self)!r})"
-
     def __reduce__(self):
         return _restored, (type(self), self.__dict__)
 
@@ -155,7 +142,7 @@ class Mistake:
 
         subject = self._subject(words)
         text = f"{subject} {filled(self.rule)}" if subject else filled(self.rule)
-        if self.given is not NOTHING:
+        if self.given is not _NOT_GIVEN:
             text += f", got {self.given!r}"
         if self.found is not None:
             text += f"; {filled(self.found)}"

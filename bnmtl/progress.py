@@ -3,8 +3,6 @@
 import threading
 from collections import namedtuple
 
-from bnmtl.errors import InputTypeError
-
 ProgressEvent = namedtuple("ProgressEvent", ["stage", "task", "done", "total", "score"])
 ProgressEvent.__doc__ = """One step of a learner.
 
@@ -36,14 +34,16 @@ class Reporter:
 
     Raises
     ------
-    InputTypeError
+    TypeError
         If ``progress`` is something else.
     """
 
     def __init__(self, progress):
         if not isinstance(progress, bool) and not callable(progress):
-            rule = "must be True, False or a callable that takes an event"
-            raise InputTypeError("progress", rule, progress)
+            raise TypeError(
+                "`progress` must be True, False or a callable that takes an event, got "
+                f"{progress!r}."
+            )
         self._progress = progress
         self._listener = progress if callable(progress) else None
         self._bar = None

@@ -5,9 +5,6 @@ import numbers
 
 import numpy as np
 
-from bnmtl.errors import InputTypeError, check_whole
-from bnmtl.wording import type_of
-
 
 def seed_of(random_state):
     """One integer from None, an int or a numpy Generator.
@@ -23,10 +20,8 @@ def seed_of(random_state):
 
     Raises
     ------
-    InputTypeError
+    TypeError
         For anything else.
-    InputError
-        For a number below 0.
 
     Examples
     --------
@@ -39,10 +34,13 @@ def seed_of(random_state):
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
-        check_whole("random_state", random_state, 0)
+        if random_state < 0:
+            raise ValueError(f"`random_state` must be 0 or more, got {random_state}.")
         return int(random_state)
-    rule = "must be None, an int or a numpy.random.Generator"
-    raise InputTypeError("random_state", rule, type_of(random_state))
+    raise TypeError(
+        "`random_state` must be None, an int or a numpy.random.Generator, got "
+        f"{type(random_state).__name__}."
+    )
 
 
 def name_hash(*parts):

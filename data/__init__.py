@@ -6,7 +6,6 @@
 from pathlib import Path
 
 from bnmtl.data.feederwatch import read_feederwatch
-from bnmtl.errors import check_choice
 from bnmtl.tasks import read
 
 __all__ = ["load", "names", "path", "read_feederwatch", "task_column"]
@@ -50,7 +49,7 @@ def load(name):
 
     Raises
     ------
-    InputError
+    ValueError
         When there is no such data set.
 
     Examples
@@ -77,7 +76,7 @@ def path(name):
 
     Raises
     ------
-    InputError
+    ValueError
         When there is no such data set.
 
     Examples
@@ -103,7 +102,7 @@ def task_column(name):
 
     Raises
     ------
-    InputError
+    ValueError
         When there is no such data set.
 
     Examples
@@ -120,5 +119,6 @@ def __dir__():
 
 
 def _entry(name):
-    check_choice("name", name, names())
+    if name not in names():
+        raise ValueError(f"`name` must be one of {', '.join(names())}, got {name!r}.")
     return _FILES[name]

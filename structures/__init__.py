@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from bnmtl.errors import check_choice
 from bnmtl.networks import BayesNet
 
 __all__ = ["load", "names", "path"]
@@ -40,7 +39,7 @@ def path(name):
 
     Raises
     ------
-    InputError
+    ValueError
         If there is no such network.
 
     Examples
@@ -49,7 +48,8 @@ def path(name):
     >>> structures.path("alarm").name
     'alarm.bif'
     """
-    check_choice("name", name, names())
+    if name not in names():
+        raise ValueError(f"`name` must be one of {', '.join(names())}, got {name!r}.")
     return _FOLDER / f"{name}.bif"
 
 
@@ -67,7 +67,7 @@ def load(name):
 
     Raises
     ------
-    InputError
+    ValueError
         If there is no such network.
 
     Examples

@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks import summary
-from benchmarks.predictions import (
+from benchmarks import (
     arcs_tables,
     boosting_steps,
     calibrated_arcs,
@@ -21,6 +20,7 @@ from benchmarks.predictions import (
     multinets,
     multinets_learners,
     multinets_tables,
+    summary,
     uci,
 )
 from benchmarks.related import Related

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-from bnmtl.errors import check_whole
-from bnmtl.metrics.cases import checked_cases
+from bnmtl.metrics.cases import check_number, checked_cases
 
 __all__ = ["reliability"]
 
@@ -47,7 +46,7 @@ def reliability(y, p, bins=10):
     2   0.8    0.9                1.0      1
     3   0.9    1.0                1.0      1
     """
-    check_whole("bins", bins, 1)
+    check_number("bins", bins)
     y, p, _ = checked_cases(y, p, None)
     edges = np.arange(bins + 1) / bins
     place = np.maximum(np.searchsorted(edges, p) - 1, 0)

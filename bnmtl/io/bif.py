@@ -1,6 +1,5 @@
 """Networks as BIF files, beside the methods of `BayesNet`."""
 
-from bnmtl.errors import InputTypeError
 from bnmtl.networks import BayesNet
 from bnmtl.wording import type_of
 
@@ -80,5 +79,5 @@ def write_bif(network, path):
     True
     """
     if not isinstance(network, BayesNet):
-        raise InputTypeError("network", "must be a BayesNet", type_of(network))
+        raise TypeError(f"`network` must be a BayesNet, got {type_of(network)}.")
     network.to_bif(path)

@@ -3,7 +3,6 @@
 from html import escape
 
 from bnmtl.confidence import sure_words
-from bnmtl.errors import InputTypeError
 from bnmtl.graphs import Sharing, compelled_arcs, takes_part
 from bnmtl.io.versions import versions
 from bnmtl.reports.arcs import arcs_section, meaning
@@ -19,7 +18,6 @@ from bnmtl.reports.page import (
     table,
     write_page,
 )
-from bnmtl.wording import type_of
 
 __all__ = ["versions", "write"]
 
@@ -107,11 +105,8 @@ def write(
     'report.html'
     """
     if not hasattr(learner, "configuration_"):
-        raise InputTypeError(
-            "learner",
-            "must have been fitted",
-            remedies="call `fit` of the {kind!s} first",
-            kind=type_of(learner),
+        raise TypeError(
+            f"`learner` must have been fitted; call `fit` of the {type(learner).__name__} first."
         )
     sections = [
         _graphs_section(learner, pictures or {}, confidence),

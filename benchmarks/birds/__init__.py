@@ -1,1 +1,0 @@
-"""Regions of FeederWatch as tasks (thesis, section 2.5)."""

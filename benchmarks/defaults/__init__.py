@@ -1,1 +1,0 @@
-"""What decides the defaults, on known networks and on real data."""

@@ -1,1 +1,0 @@
-"""Chapter 3 of the thesis, multi-nets, and how sure arcs are."""

@@ -1,1 +1,0 @@
-"""How near searches come to the best score, for one task and for several."""

@@ -1,1 +1,0 @@
-"""What tasks gain by sharing probability tables."""

@@ -1,1 +1,0 @@
-"""Chapter 2 of the thesis, a module a figure."""
