@@ -9,12 +9,11 @@ without), lists as lists of them (`{names:task}`: with a noun), `{n:row}` is a n
 """
 
 import contextlib
-import inspect
 import math
 import numbers
 import string
-import warnings
 
+from bnmtl import wording
 from bnmtl.wording import Bare, count, either, listed
 
 __all__ = [
@@ -31,8 +30,15 @@ __all__ = [
     "warn",
 ]
 
-_NOT_GIVEN = Bare("")
-_PACKAGE = __name__.partition(".")[0]
+
+class _Nothing:
+    """In the place of what was given, where a message shows none."""
+
+    def __reduce__(self):
+        return "_NOT_GIVEN"
+
+
+_NOT_GIVEN = _Nothing()
 
 
 class Words:
@@ -194,14 +200,7 @@ def warn(*parts, **details):
 
     Takes what `InputWarning` takes.
     """
-    frame, level = inspect.currentframe().f_back, 2
-    while frame is not None and _is_ours(frame):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(InputWarning(*parts, **details), stacklevel=level)
-
-
-def _is_ours(frame):
-    return frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
+    wording.warn(InputWarning(*parts, **details))
 
 
 @contextlib.contextmanager
@@ -326,7 +325,7 @@ def check_choice(argument, value, choices, remedies=()):
     remedies : str or sequence of str, default=()
         What to do about it.
     """
-    is_simple = value is None or isinstance(value, str | bool | int | float)
+    is_simple = value is None or isinstance(value, str | numbers.Real)
     if not is_simple or value not in choices:
         raise InputError(
             argument, "must be {choices:or}", value, remedies=remedies, choices=choices

@@ -41,7 +41,10 @@ def type_of(value):
 
 
 def warn(message):
-    """Warn the user at their own line, the first one up the stack outside this package."""
+    """Warn the user at their own line, the first one up the stack outside this package.
+
+    The message is a text or a UserWarning.
+    """
     frame, level = inspect.currentframe().f_back, 2
     while frame is not None and _is_ours(frame):
         frame, level = frame.f_back, level + 1

@@ -63,8 +63,9 @@ def test_one_sentence_in_two_kinds_of_words():
 
 
 @pytest.mark.parametrize("kind", [InputError, InputTypeError, InputWarning, MissingExtra])
-def test_mistakes_pickle(kind):
-    mistake = kind("x", "must be {n:row}", 3, file="a.csv", line=4, n=2)
+@pytest.mark.parametrize("given", [[3], []])
+def test_mistakes_pickle(kind, given):
+    mistake = kind("x", "must be {n:row}", *given, file="a.csv", line=4, n=2)
     again = pickle.loads(pickle.dumps(mistake))
     assert type(again) is kind and str(again) == str(mistake)
     assert vars(again) == vars(mistake)
@@ -172,6 +173,7 @@ def test_right_numbers(value, limits):
 
 def test_choices():
     check_choice("way", None, ("a", None))
+    check_choice("way", np.int64(2), (1, 2))
     for wrong in ("c", ["a"], np.array([1, 2])):
         with pytest.raises(InputError, match=r"^`way` must be 'a' or None, got .*; be kind\.$"):
             check_choice("way", wrong, ("a", None), remedies="be kind")
