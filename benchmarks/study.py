@@ -108,8 +108,8 @@ def _at_least_1(text):
 
 
 def main(name):
-    """The command line of the study in the module of that name."""
-    study = importlib.import_module(f"benchmarks.{name}")
+    """The command line of the study in the module of that full name."""
+    study = importlib.import_module(name)
     parser = argparse.ArgumentParser(description=study.__doc__.split("\n")[0])
     parser.add_argument("--jobs", type=_at_least_1, default=-1, help="cases at a time; all cores")
     parser.add_argument("--out", type=Path, help="folder of results and picture")

@@ -1,7 +1,6 @@
-"""The tables of the READMEs and docs, made from the lines in benchmarks/results.
+"""The tables of all READMEs and docs, made from the lines in benchmarks/results.
 
-`python -m benchmarks.tables` writes them into README.md, docs/results.md and benchmarks/README.md,
-each between the comments that name it.
+`python -m benchmarks.tables` writes them in, each between the comments that name it.
 """
 
 import argparse
@@ -12,11 +11,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks import growth, joint, overview, sachs, study
+from benchmarks import overview, study
+from benchmarks.defaults import sachs
 from benchmarks.record import Results
+from benchmarks.search import joint
+from benchmarks.speed import growth
 from benchmarks.summary import markdown
 
 FOLDER = Path(__file__).parent
+ROOT = FOLDER.parent
+PAGES = (ROOT / "README.md", ROOT / "docs" / "results.md", *sorted(FOLDER.glob("*/README.md")))
 # Tried once a sample, for the best known score only.
 ONCE = ("from the truth", "30 orders")
 SEEDS_PER_SAMPLE = 4
@@ -292,29 +296,29 @@ TABLES = {
 }
 # Modules of the studies of related tasks, each with tables of its own.
 STUDIES = (
-    "penalty_curves",
-    "methods",
-    "priors",
-    "one_trial",
-    "training_size",
-    "penalty_choice",
-    "posterior",
-    "task_number",
-    "selection",
-    "bird",
-    "defaults",
-    "choice",
-    "real_tables",
-    "no_structure",
-    "sharing",
-    "many_tasks",
-    "first_graph",
-    "table_weights",
-    "sure_arcs",
-    "good_probabilities",
-    "boosting_steps",
-    "multinets",
-    "calibrated_arcs",
+    "thesis.penalty_curves",
+    "thesis.methods",
+    "thesis.priors",
+    "thesis.one_trial",
+    "thesis.training_size",
+    "thesis.penalty_choice",
+    "thesis.posterior",
+    "thesis.task_number",
+    "thesis.selection",
+    "birds.bird",
+    "defaults.defaults",
+    "defaults.choice",
+    "defaults.real_tables",
+    "defaults.no_structure",
+    "sharing.sharing",
+    "search.many_tasks",
+    "search.first_graph",
+    "sharing.table_weights",
+    "defaults.sure_arcs",
+    "predictions.good_probabilities",
+    "predictions.boosting_steps",
+    "predictions.multinets",
+    "predictions.calibrated_arcs",
 )
 
 
@@ -334,7 +338,7 @@ def made(name):
     """The table of that name."""
     if name in TABLES:
         return TABLES[name]()
-    if name not in studies() and name.startswith(STUDIES):
+    if name not in studies() and name.startswith(tuple(one.split(".")[1] for one in STUDIES)):
         return "Not measured yet."
     return studies()[name]
 
@@ -348,10 +352,9 @@ def with_tables(text):
 
 
 def main():
-    """Write the tables into the READMEs and docs."""
-    argparse.ArgumentParser(description="Write the tables into the READMEs and docs.").parse_args()
-    root = FOLDER.parent
-    for path in (root / "README.md", root / "docs" / "results.md", FOLDER / "README.md"):
+    """Write the tables into the READMEs."""
+    argparse.ArgumentParser(description="Write the tables into the READMEs.").parse_args()
+    for path in PAGES:
         path.write_text(with_tables(path.read_text()))
 
 

@@ -15,13 +15,21 @@ preference is no evidence of a direction.
 """
 
 import functools
-import numbers
 import time
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 
+from bnmtl.errors import (
+    InputError,
+    InputTypeError,
+    check_choice,
+    check_number,
+    check_whole,
+    located,
+    warn,
+)
 from bnmtl.graphs import Configuration
 from bnmtl.learners.base import Learner
 from bnmtl.learners.derived import changed
@@ -29,7 +37,7 @@ from bnmtl.progress import Reporter
 from bnmtl.search.effort import Effort, in_parallel
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks import encode
-from bnmtl.wording import count, warn
+from bnmtl.wording import count, type_of
 
 __all__ = ["arc_confidence", "consensus", "sure_words", "with_confidence"]
 
@@ -103,7 +111,7 @@ def arc_confidence(
 
     Raises
     ------
-    TypeError, ValueError
+    InputTypeError, InputError
         If it is no learner, `n_bootstrap` is not a whole number of at least 1, `subsample` is no
         share, `time_limit` is no number of 0 or more, and as in ``fit``.
 
@@ -124,14 +132,10 @@ def arc_confidence(
     True
     """
     if not isinstance(learner, Learner):
-        raise TypeError(f"`learner` must be a learner, got {type(learner).__name__}.")
+        raise InputTypeError("learner", "must be a learner", type_of(learner))
     learner.check_parameters()
-    if not isinstance(n_bootstrap, numbers.Integral) or isinstance(n_bootstrap, bool):
-        raise TypeError(f"`n_bootstrap` must be a whole number, got {n_bootstrap!r}.")
-    if n_bootstrap < 1:
-        raise ValueError(f"`n_bootstrap` must be at least 1, got {n_bootstrap}; 100 is usual.")
-    if subsample is not None and not (isinstance(subsample, numbers.Real) and 0 < subsample < 1):
-        raise ValueError(f"`subsample` must be above 0 and below 1 or None, got {subsample!r}.")
+    check_whole("n_bootstrap", n_bootstrap, 1, remedies="100 is usual")
+    check_number("subsample", subsample, above=0, below=1, optional=True)
     if time_limit is not None:
         learner = changed(learner, time_limit=time_limit)
         learner.check_parameters()
@@ -174,10 +178,12 @@ def arc_confidence(
                     counts[name][at[parent], at[child]] += 1
             report("bootstrap", None, done, n_bootstrap)
     if effort.stopped:
-        limits = " and ".join(f"`{name}`" for name in sorted(effort.stopped))
+        # A template of names of our own parameters.
+        limits = " and ".join(f"{{{name}}}" for name in sorted(effort.stopped))
         warn(
-            f"Replicates were ended by {limits} and may lack arcs, so that confidences are too "
-            "low; raise it or draw fewer replicates."
+            rule=f"Replicates were ended by {limits} and may lack arcs, so that confidences are "
+            "too low",
+            remedies=("raise it", "draw fewer replicates"),
         )
     table = _table(encoded, counts, n_bootstrap)
     table.attrs["ended_by"] = tuple(sorted(effort.stopped))
@@ -346,7 +352,7 @@ def consensus(confidences, threshold=0.5, by="arc", may_have=None):
 
     Raises
     ------
-    TypeError, ValueError
+    InputTypeError, InputError
         If the table lacks a column or holds no shares, a row lacks its task, parent or child, joins
         a variable to itself or has an arc that is surer than its edge, or an argument is out of its
         range.
@@ -361,12 +367,8 @@ def consensus(confidences, threshold=0.5, by="arc", may_have=None):
     >>> consensus(table)["t"].edges
     OutEdgeView([('a', 'b')])
     """
-    if by not in ("arc", "edge"):
-        raise ValueError(f'`by` must be "arc" or "edge", got {by!r}.')
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.number):
-        raise TypeError(f"`threshold` must be a number, got {threshold!r}.")
-    if not 0 < threshold <= 1:
-        raise ValueError(f"`threshold` must be above 0 and at most 1, got {threshold!r}.")
+    check_choice("by", by, ("arc", "edge"))
+    check_number("threshold", threshold, above=0, most=1)
     _check_table(confidences)
     configuration = Configuration()
     for task, own in confidences.groupby("task", sort=False, observed=True):
@@ -378,20 +380,18 @@ def consensus(confidences, threshold=0.5, by="arc", may_have=None):
 
 def _check_table(confidences):
     if not isinstance(confidences, pd.DataFrame):
-        raise TypeError(
-            "`confidences` must be the DataFrame of `arc_confidence`, got "
-            f"{type(confidences).__name__}."
-        )
+        rule = "must be the DataFrame of `arc_confidence`"
+        raise InputTypeError("confidences", rule, type_of(confidences))
     lacking = [column for column in COLUMNS if column not in confidences.columns]
     if lacking:
-        raise ValueError(
-            f"`confidences` must have the columns {', '.join(COLUMNS)}; {lacking[0]} is missing."
-        )
+        rule, found = "must have the {columns:column}", "{lacking} is missing"
+        raise InputError("confidences", rule, found=found, columns=COLUMNS, lacking=lacking[0])
     for column in ("arc", "edge"):
         values = confidences[column]
         if not pd.api.types.is_numeric_dtype(values) or not values.between(0, 1).all():
-            raise ValueError(f"`confidences` must hold shares from 0 to 1 in the column {column}.")
-    _check_rows(confidences)
+            raise InputError("confidences", "must hold shares from 0 to 1", column=column)
+    with located(argument="confidences"):
+        _check_rows(confidences)
 
 
 def _check_rows(confidences):
@@ -399,23 +399,28 @@ def _check_rows(confidences):
     for column in ("task", "parent", "child"):
         row = _first(confidences, confidences[column].isna())
         if row is not None:
-            raise ValueError(
-                f"`confidences` must name a {column} in every row; row {row.name!r} names none: "
-                "fill it or leave the row out."
-            )
+            rule, found = "must have a name in every row", "row {row!r} has none"
+            remedies = "fill it", "leave the row out"
+            raise InputError(rule=rule, found=found, remedies=remedies, column=column, row=row.name)
     parents, children = (confidences[column].astype(str) for column in ("parent", "child"))
     row = _first(confidences, parents == children)
     if row is not None:
-        raise ValueError(
-            f"`confidences` must join different variables; row {row.name!r} has `{row['parent']}` "
-            "as parent and as child: leave it out."
+        raise InputError(
+            rule="must join different variables",
+            found="row {row!r} has {variable} as parent and as child",
+            remedies="leave it out",
+            row=row.name,
+            variable=str(row["parent"]),
         )
     row = _first(confidences, confidences["edge"] < confidences["arc"] - _ROUNDING)
     if row is not None:
-        raise ValueError(
-            "`confidences` must have an edge at least as sure as its arc; row "
-            f"{row.name!r} has the arc {row['arc']:g} and the edge {row['edge']:g}: an edge is the "
-            "share of replicates with either direction."
+        raise InputError(
+            rule="must have an edge at least as sure as its arc",
+            found="row {row!r} has the arc {arc:g} and the edge {edge:g}",
+            remedies="an edge is the share of replicates with either direction",
+            row=row.name,
+            arc=row["arc"],
+            edge=row["edge"],
         )
 
 

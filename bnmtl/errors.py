@@ -9,14 +9,17 @@ without), lists as lists of them (`{names:task}`: with a noun), `{n:row}` is a n
 """
 
 import contextlib
+import inspect
 import math
 import numbers
+import os
 import string
+import warnings
 
-from bnmtl import wording
 from bnmtl.wording import Bare, count, either, listed
 
 __all__ = [
+    "NOTHING",
     "InputError",
     "InputTypeError",
     "InputWarning",
@@ -35,10 +38,11 @@ class _Nothing:
     """In the place of what was given, where a message shows none."""
 
     def __reduce__(self):
-        return "_NOT_GIVEN"
+        return "NOTHING"
 
 
-_NOT_GIVEN = _Nothing()
+NOTHING = _Nothing()
+_PACKAGE = __name__.partition(".")[0]
 
 
 class Words:
@@ -81,7 +85,7 @@ class _Template(string.Formatter):
         is_noun = len(spec) > 2 and spec.replace(" ", "").isalpha()
         if isinstance(value, list | tuple):
             return listed(value, spec if is_noun else "")
-        if isinstance(value, str) and not isinstance(value, Bare):
+        if isinstance(value, str | os.PathLike) and not isinstance(value, Bare):
             return f"`{value}`"
         return count(value, spec) if is_noun else format(value, spec)
 
@@ -118,7 +122,7 @@ class Mistake:
         self,
         argument=None,
         rule="",
-        given=_NOT_GIVEN,
+        given=NOTHING,
         found=None,
         remedies=(),
         *,
@@ -137,6 +141,9 @@ class Mistake:
     def __str__(self):
         return self.told(Words())
 
+    def __repr__(self):
+        return f"{type(self).__name__}({str(self)!r})"
+
     def __reduce__(self):
         return _restored, (type(self), self.__dict__)
 
@@ -148,7 +155,7 @@ class Mistake:
 
         subject = self._subject(words)
         text = f"{subject} {filled(self.rule)}" if subject else filled(self.rule)
-        if self.given is not _NOT_GIVEN:
+        if self.given is not NOTHING:
             text += f", got {self.given!r}"
         if self.found is not None:
             text += f"; {filled(self.found)}"
@@ -200,7 +207,14 @@ def warn(*parts, **details):
 
     Takes what `InputWarning` takes.
     """
-    wording.warn(InputWarning(*parts, **details))
+    frame, level = inspect.currentframe().f_back, 2
+    while frame is not None and _is_ours(frame):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(InputWarning(*parts, **details), stacklevel=level)
+
+
+def _is_ours(frame):
+    return frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
 
 
 @contextlib.contextmanager
@@ -325,7 +339,7 @@ def check_choice(argument, value, choices, remedies=()):
     remedies : str or sequence of str, default=()
         What to do about it.
     """
-    is_simple = value is None or isinstance(value, str | numbers.Real)
+    is_simple = value is None or isinstance(value, str | bool | int | float)
     if not is_simple or value not in choices:
         raise InputError(
             argument, "must be {choices:or}", value, remedies=remedies, choices=choices

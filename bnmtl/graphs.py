@@ -10,6 +10,9 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.wording import type_of
+
 __all__ = [
     "Configuration",
     "Sharing",
@@ -179,7 +182,7 @@ def adjacency(graph, variables):
 
     Raises
     ------
-    ValueError
+    InputError
         If a variable is listed twice or a node of the graph is not listed.
 
     Examples
@@ -191,12 +194,13 @@ def adjacency(graph, variables):
     """
     position = {variable: i for i, variable in enumerate(variables)}
     if len(position) != len(variables):
-        raise ValueError(
-            f"`variables` must differ from each other; {_first_repeated(variables)!r} is repeated."
-        )
+        repeated = next(v for i, v in enumerate(variables) if position[v] != i)
+        found = "{repeated!r} is repeated"
+        raise InputError("variables", "must be different", found=found, repeated=repeated)
     unknown = [node for node in graph if node not in position]
     if unknown:
-        raise ValueError(f"`graph` must hold only listed variables; {_listing(unknown)} is not.")
+        found = "{unknown} is not listed"
+        raise InputError("graph", "must hold only listed variables", found=found, unknown=unknown)
     matrix = np.zeros((len(position), len(position)), dtype=bool)
     for tail, head in graph.edges:
         matrix[position[tail], position[head]] = True
@@ -220,7 +224,7 @@ def from_adjacency(matrix, variables):
 
     Raises
     ------
-    ValueError
+    InputError
         If the matrix does not have one row and one column per variable.
 
     Examples
@@ -231,9 +235,12 @@ def from_adjacency(matrix, variables):
     matrix = np.asarray(matrix, dtype=bool)
     n_variables = len(variables)
     if matrix.shape != (n_variables, n_variables):
-        raise ValueError(
-            f"`matrix` must have one row and one column per variable, {n_variables} x "
-            f"{n_variables}; its shape is {matrix.shape}."
+        raise InputError(
+            "matrix",
+            "must have one row and one column per variable, {n} x {n}",
+            found="its shape is {shape!s}",
+            n=n_variables,
+            shape=matrix.shape,
         )
     graph = nx.DiGraph()
     graph.add_nodes_from(variables)
@@ -253,9 +260,9 @@ def check_dag(graph, name):
 
     Raises
     ------
-    TypeError
+    InputTypeError
         If it is not a `networkx.DiGraph`, or one with parallel arcs.
-    ValueError
+    InputError
         If it has a cycle, which the message names.
 
     Examples
@@ -263,14 +270,14 @@ def check_dag(graph, name):
     >>> import networkx as nx
     >>> check_dag(nx.DiGraph([("a", "b"), ("b", "a")]), "graph")
     Traceback (most recent call last):
-    ValueError: `graph` must be acyclic; it holds the cycle a -> b -> a.
+    bnmtl.errors.InputError: `graph` must be acyclic; it holds the cycle a -> b -> a.
     """
     if not isinstance(graph, nx.DiGraph) or graph.is_multigraph():
-        raise TypeError(f"`{name}` must be a networkx.DiGraph; a {type(graph).__name__} was given.")
+        raise InputTypeError(name, "must be a networkx.DiGraph", type_of(graph))
     if not nx.is_directed_acyclic_graph(graph):
         cycle = [tail for tail, _ in nx.find_cycle(graph)]
         path = " -> ".join(str(node) for node in [*cycle, cycle[0]])
-        raise ValueError(f"`{name}` must be acyclic; it holds the cycle {path}.")
+        raise InputError(name, "must be acyclic", found="it holds the cycle {path!s}", path=path)
 
 
 def skeleton(graph):
@@ -391,12 +398,3 @@ def cpdag(graph):
         if (tail, head) not in compelled:
             pattern.add_edge(head, tail)
     return pattern
-
-
-def _first_repeated(names):
-    seen = set()
-    return next(name for name in names if name in seen or seen.add(name))
-
-
-def _listing(names):
-    return ", ".join(repr(name) for name in names)

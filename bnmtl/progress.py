@@ -3,6 +3,8 @@
 import threading
 from collections import namedtuple
 
+from bnmtl.errors import InputTypeError
+
 ProgressEvent = namedtuple("ProgressEvent", ["stage", "task", "done", "total", "score"])
 ProgressEvent.__doc__ = """One step of a learner.
 
@@ -34,16 +36,14 @@ class Reporter:
 
     Raises
     ------
-    TypeError
+    InputTypeError
         If ``progress`` is something else.
     """
 
     def __init__(self, progress):
         if not isinstance(progress, bool) and not callable(progress):
-            raise TypeError(
-                "`progress` must be True, False or a callable that takes an event, got "
-                f"{progress!r}."
-            )
+            rule = "must be True, False or a callable that takes an event"
+            raise InputTypeError("progress", rule, progress)
         self._progress = progress
         self._listener = progress if callable(progress) else None
         self._bar = None

@@ -5,6 +5,9 @@ import numbers
 
 import numpy as np
 
+from bnmtl.errors import InputTypeError, check_whole
+from bnmtl.wording import type_of
+
 
 def seed_of(random_state):
     """One integer from None, an int or a numpy Generator.
@@ -20,8 +23,10 @@ def seed_of(random_state):
 
     Raises
     ------
-    TypeError
+    InputTypeError
         For anything else.
+    InputError
+        For a number below 0.
 
     Examples
     --------
@@ -34,13 +39,10 @@ def seed_of(random_state):
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
-        if random_state < 0:
-            raise ValueError(f"`random_state` must be 0 or more, got {random_state}.")
+        check_whole("random_state", random_state, 0)
         return int(random_state)
-    raise TypeError(
-        "`random_state` must be None, an int or a numpy.random.Generator, got "
-        f"{type(random_state).__name__}."
-    )
+    rule = "must be None, an int or a numpy.random.Generator"
+    raise InputTypeError("random_state", rule, type_of(random_state))
 
 
 def name_hash(*parts):

@@ -1,9 +1,4 @@
-"""How the messages of this package write lists, counts and types, and whose line they point to."""
-
-import inspect
-import warnings
-
-_PACKAGE = __name__.partition(".")[0]
+"""How messages write lists, counts, types and alternatives."""
 
 
 class Bare(str):
@@ -38,18 +33,3 @@ def type_of(value):
         return Bare("None")
     is_class = isinstance(value, type)
     return Bare(f"the class {value.__name__}" if is_class else type(value).__name__)
-
-
-def warn(message):
-    """Warn the user at their own line, the first one up the stack outside this package.
-
-    The message is a text or a UserWarning.
-    """
-    frame, level = inspect.currentframe().f_back, 2
-    while frame is not None and _is_ours(frame):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, UserWarning, stacklevel=level)
-
-
-def _is_ours(frame):
-    return frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE

@@ -12,6 +12,9 @@ import threading
 import unicodedata
 from pathlib import Path
 
+from bnmtl.errors import InputError
+from bnmtl.wording import Bare, listed
+
 __all__ = ["OutputFile", "OutputFolder", "file_names"]
 
 _LONGEST_STEM = 150  # bytes of UTF-8
@@ -30,36 +33,36 @@ class OutputFile:
 
     Raises
     ------
-    ValueError
+    InputError
         If the name has another ending, the file is there and `force` is not True, or it cannot be
         written.
     """
 
     def __init__(self, path, suffixes, force=None):
         if not path.endswith(suffixes):
-            raise ValueError(f"`--out` must end in {' or '.join(suffixes)}; `{path}` was given.")
+            suffixes = " or ".join(suffixes)
+            raise InputError("out", "must end in {suffixes!s}", path, suffixes=suffixes)
         self._path, self._force = Path(path), force
         self._check_new()
         self._check_writable()
 
     def _check_new(self):
         if self._path.is_dir():
-            raise ValueError(
-                f"`--out` must be a file; `{self._path}` is a folder: choose another name."
-            )
+            given = Bare(f"the folder `{self._path}`")
+            raise InputError("out", "must be a file", given, remedies="choose another name")
         if self._force or not self._path.exists():
             return
-        remedy = "remove it first" if self._force is None else "remove it first, or add --force"
-        raise ValueError(f"`--out` must be a new file; `{self._path}` exists: {remedy}.")
+        remedies = ("remove it first", "set {force=True}")[: 1 if self._force is None else 2]
+        given = Bare(f"`{self._path}`, which exists")
+        raise InputError("out", "must be a new file", given, remedies=remedies)
 
     def _check_writable(self):
         try:
             handle, trial = tempfile.mkstemp(dir=self._path.parent, prefix=".bnmtl-")
         except OSError as error:
-            raise ValueError(
-                "`--out` must be a file that can be written, and not "
-                f"`{self._path}`: {error.strerror}; choose another place."
-            ) from None
+            given = Bare(f"`{self._path}` ({error.strerror})")
+            rule, remedy = "must be a file that can be written", "choose another place"
+            raise InputError("out", rule, given, remedies=remedy) from None
         os.close(handle)
         os.unlink(trial)
 
@@ -96,23 +99,27 @@ class OutputFolder:
 
     Raises
     ------
-    ValueError
-        If the path is empty or no folder, cannot be written to, or the folder is not empty and
+    InputError
+        If the path is empty or not a folder, cannot be written to, or the folder is not empty and
         `force` is False.
     """
 
     def __init__(self, path, force=False, earlier=None, last=None):
         if not os.fspath(path):
-            raise ValueError("`--out` must name a folder; an empty name was given.")
+            raise InputError("out", "must name a folder", path)
         self.path = Path(path)
         if os.path.isfile(self.path):
-            raise ValueError(f"`--out` must be a folder; `{path}` is a file: choose another name.")
+            given = Bare(f"the file `{path}`")
+            raise InputError("out", "must be a folder", given, remedies="choose another name")
         _check_writable(self.path)
         entries = sorted(os.listdir(self.path)) if self.path.exists() else []
         if entries and not force:
-            raise ValueError(
-                f"`--out` must be a new or empty folder; `{path}` holds {_some(entries)}: choose "
-                "another one, or add --force to replace the files of an earlier run there."
+            remedy = "set {force=True} to replace the files of an earlier run there"
+            raise InputError(
+                "out",
+                "must be a new or empty folder",
+                Bare(f"`{path}`, which holds {listed(entries, limit=2)}"),
+                remedies=("choose another one", remedy),
             )
         files = earlier(self.path) if earlier is not None and entries else ()
         self._own = {name for name in entries if name in files and not (self.path / name).is_dir()}
@@ -124,11 +131,10 @@ class OutputFolder:
         foreign = {_folded(name): name for name in entries if name not in self._own}
         for name in names:
             if _folded(name) in foreign:
-                raise ValueError(
-                    "`--out` must not hold other files of the same name; "
-                    f"`{self.path / foreign[_folded(name)]}` is not from a run of bnmtl: "
-                    "move it or choose another folder."
-                )
+                given = Bare(f"`{self.path / foreign[_folded(name)]}`, which is not from bnmtl")
+                rule = "must not hold other files of the same name"
+                remedies = "move it", "choose another folder"
+                raise InputError("out", rule, given, remedies=remedies)
 
     @contextlib.contextmanager
     def writing(self):
@@ -184,10 +190,9 @@ def _check_writable(path):
         finally:
             trial.rmdir()
     except OSError as error:
-        raise ValueError(
-            f"`--out` must be a folder that can be written to, and so must the folder it is in; "
-            f"`{path}` is not ({error.strerror}): choose another place."
-        ) from None
+        rule = "must be a folder that can be written to, and so must the folder it is in"
+        given = Bare(f"`{path}` ({error.strerror})")
+        raise InputError("out", rule, given, remedies="choose another place") from None
 
 
 def file_names(tasks, suffix, reserved=()):
@@ -237,11 +242,6 @@ def _stem(task):
 def _folded(name):
     """Return what is equal for names that some file system takes for one."""
     return unicodedata.normalize("NFC", name).casefold()
-
-
-def _some(entries):
-    shown = ", ".join(f"`{name}`" for name in entries[:2])
-    return shown + (f" and {len(entries) - 2} more" if len(entries) > 2 else "")
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@
 from pathlib import Path
 
 from bnmtl.data.feederwatch import read_feederwatch
+from bnmtl.errors import check_choice
 from bnmtl.tasks import read
 
 __all__ = ["load", "names", "path", "read_feederwatch", "task_column"]
@@ -49,7 +50,7 @@ def load(name):
 
     Raises
     ------
-    ValueError
+    InputError
         When there is no such data set.
 
     Examples
@@ -76,7 +77,7 @@ def path(name):
 
     Raises
     ------
-    ValueError
+    InputError
         When there is no such data set.
 
     Examples
@@ -102,7 +103,7 @@ def task_column(name):
 
     Raises
     ------
-    ValueError
+    InputError
         When there is no such data set.
 
     Examples
@@ -119,6 +120,5 @@ def __dir__():
 
 
 def _entry(name):
-    if name not in names():
-        raise ValueError(f"`name` must be one of {', '.join(names())}, got {name!r}.")
+    check_choice("name", name, names())
     return _FILES[name]

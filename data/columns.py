@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bnmtl.wording import listed, type_of
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.wording import Bare, listed, type_of
 
 _BLANK = ("", "NA", "NaN")
 
@@ -15,19 +16,21 @@ _BLANK = ("", "NA", "NaN")
 def read_columns(path, columns, optional=(), argument="path", meaning="a CSV file"):
     """Return some columns of a CSV file as categories of text, by their names in lower case."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"`{argument}` must be the path of {meaning}, got {type_of(path)}.")
+        rule = "must be the path of {meaning!s}"
+        raise InputTypeError(argument, rule, type_of(path), meaning=meaning)
     positions = {}
     for at, name in enumerate(header(path)):
         if name in columns or name in optional:
             if name in positions:
-                raise ValueError(f"File `{path}` must have different columns, got `{name}` twice.")
+                given = Bare(f"`{name}` twice")
+                raise InputError(rule="must have different columns", given=given, file=path)
             positions[name] = at
     lacking = [name for name in columns if name not in positions]
     if lacking:
-        raise ValueError(
-            f"`{argument}` must be {meaning}; file `{path}` has no {listed(lacking, 'column')}, so "
-            "check which file it is."
-        )
+        rule, found = "must be {meaning!s}", "it has no {lacking:column}"
+        details = {"file": path, "meaning": meaning, "lacking": lacking}
+        remedy = "check which file it is"
+        raise InputError(argument, rule, found=found, remedies=remedy, **details)
     table = _parsed(
         path, skiprows=1, usecols=sorted(positions.values()), dtype="category", na_values=_BLANK
     )
@@ -42,25 +45,25 @@ def header(path):
 
 def _parsed(path, **options):
     if not Path(path).is_file():
-        raise ValueError(f"There is no file `{path}`; correct the path.")
+        raise InputError(rule="does not exist", remedies="correct the path", file=path)
     try:
         return pd.read_csv(
             path, header=None, keep_default_na=False, encoding="utf-8-sig", **options
         )
     except (ValueError, OSError, EOFError, zlib.error) as error:
         reason = " ".join(str(error).split()).rstrip(".")
-        raise ValueError(
-            f"File `{path}` cannot be read as CSV with a header line and rows ({reason})."
-        ) from None
+        rule = "cannot be read as CSV with a header line and rows ({reason!s})"
+        raise InputError(rule=rule, file=path, reason=reason) from None
 
 
-def numbers_in(texts, where):
+def numbers_in(texts):
     """Return a column of `read_columns` as floats, nan where it is blank."""
-    # Of rows that were left out before, nothing is asked.
+    # Rows that were left out before may hold anything.
     texts = texts.cat.remove_unused_categories()
     categories = texts.cat.categories
     values = pd.to_numeric(categories, errors="coerce").to_numpy(dtype=float)
     wrong = sorted(categories[~np.isfinite(values)])
     if wrong:
-        raise ValueError(f"{where} must hold numbers, got {listed(wrong, limit=3)}; correct it.")
+        given = listed(wrong, limit=3)
+        raise InputError(rule="must hold numbers", given=given, remedies="correct it")
     return np.append(values, np.nan)[texts.cat.codes]

@@ -1,13 +1,13 @@
 """The public files of Project FeederWatch to one table of states per region of North America."""
 
-import numbers
 import re
 
 import numpy as np
 import pandas as pd
 
 from bnmtl.data.columns import numbers_in, read_columns
-from bnmtl.wording import count, listed, type_of, warn
+from bnmtl.errors import InputError, InputTypeError, check_whole, located, warn
+from bnmtl.wording import Bare, listed, type_of
 
 _STATES = {
     "california": "US-CA",
@@ -94,16 +94,16 @@ def read_feederwatch(
 
     Raises
     ------
-    TypeError
+    InputTypeError
         When an argument is of another type.
-    ValueError
+    InputError
         For files that are missing, unreadable, exchanged, lack a column or hold other values than
         those of FeederWatch, for a season, a region or a number that is impossible, and when a
         region has no complete site or no variable left.
 
     Warns
     -----
-    UserWarning
+    InputWarning
         For sites without a description, rows with missing values and regions left out.
 
     Notes
@@ -141,8 +141,8 @@ def read_feederwatch(
     """
     _check_season(season)
     names = _checked_regions(regions)
-    _check_whole("min_records", min_records, 1, "8 is usual")
-    _check_whole("n_species", n_species, 0, "40 is usual")
+    check_whole("min_records", min_records, 1, remedies="8 is usual")
+    check_whole("n_species", n_species, 0, remedies="40 is usual")
     records = _read_records(observations, season)
     summaries = _summaries(records)
     species = _commonest(records, n_species)
@@ -163,21 +163,23 @@ def described(table, path):
     columns = {}
     empty = table[list(_TICK_BOXES)].isna().all(axis=1)
     for variable, states in ATTRIBUTES.items():
-        where = f"File `{path}`, column `{variable}`"
-        values = numbers_in(table[variable], where)
-        if variable in _TICK_BOXES:
-            values = np.where(np.isnan(values) & ~empty, 0, values)
-        columns[variable] = _stated(values, states, where)
+        with located(file=path, column=variable):
+            values = numbers_in(table[variable])
+            if variable in _TICK_BOXES:
+                values = np.where(np.isnan(values) & ~empty, 0, values)
+            columns[variable] = _stated(values, states)
     return pd.DataFrame(columns, index=table.index)
 
 
-def _stated(values, states, where):
+def _stated(values, states):
     """Return the states of numbers, nan being missing."""
     wrong = sorted(set(values[~np.isnan(values)]) - set(states))
     if wrong:
-        raise ValueError(
-            f"{where} must be blank or one of {', '.join(map(str, states))}, got "
-            f"{listed((f'{value:g}' for value in wrong), limit=3)}; correct it."
+        raise InputError(
+            rule="must be blank or {states:or}",
+            given=listed((f"{value:g}" for value in wrong), limit=3),
+            remedies="correct it",
+            states=list(states),
         )
     declared = list(dict.fromkeys(states.values()))
     codes = np.full(len(values), -1)
@@ -195,7 +197,7 @@ def observed(rows, species=(), min_records=1):
     hours = rows["median_effort"].to_numpy(dtype=float)
     codes = np.where(np.isnan(hours), -1, (hours >= 0.6) + 1 * (hours > 3))
     columns = {
-        "snow_seen": _stated(rows["snow_seen"].to_numpy(dtype=float), _TICKED, "`snow_seen`"),
+        "snow_seen": _stated(rows["snow_seen"].to_numpy(dtype=float), _TICKED),
         "effort": pd.Categorical.from_codes(codes, _EFFORT),
     }
     if len(species):
@@ -203,7 +205,8 @@ def observed(rows, species=(), min_records=1):
         codes = np.searchsorted(_RECORDS_FROM, rows["n_obs"], side="right") - first
         columns["records"] = pd.Categorical.from_codes(codes, _RECORDS[first:])
     for code in species:
-        columns[code] = _stated(rows[code].to_numpy(dtype=float), _TICKED, f"Species `{code}`")
+        with located(column=code):
+            columns[code] = _stated(rows[code].to_numpy(dtype=float), _TICKED)
     return pd.DataFrame(columns, index=rows.index)
 
 
@@ -227,7 +230,8 @@ def by_region(frame, region, names):
             dropped.append(f"{len(rows) - len(complete)} of {len(rows)} in region `{name}`")
         tasks[name] = complete[[c for c in complete if not is_absent(complete[c])]]
     if dropped:
-        warn(f"Rows with missing values are dropped: {', '.join(dropped)}.")
+        rule = "Rows with missing values are dropped: {counts!s}"
+        warn(rule=rule, counts=", ".join(dropped))
     return tasks
 
 
@@ -239,34 +243,25 @@ def is_absent(column):
 
 def _check_season(season):
     if not isinstance(season, str):
-        raise TypeError(f"`season` must be a text such as 'PFW_2021', got {type_of(season)}.")
+        raise InputTypeError("season", "must be a text such as 'PFW_2021'", type_of(season))
     if not re.fullmatch("PFW_[0-9]{4}", season):
-        raise ValueError(
-            f"`season` must be PFW_ and a year, such as 'PFW_2021' for 2020-21, got {season!r}."
-        )
+        rule = "must be PFW_ and a year, such as 'PFW_2021' for 2020-21"
+        raise InputError("season", rule, season)
 
 
 def _checked_regions(regions):
     if regions is None:
         return list(REGIONS)
     if not isinstance(regions, list | tuple | set | frozenset):
-        raise TypeError(
-            f"`regions` must be a list of names or None, got {type_of(regions)}; for example "
-            "['midwest', 'plains']."
-        )
+        remedy = "for example ['midwest', 'plains']"
+        rule = "must be a list of names or None"
+        raise InputTypeError("regions", rule, type_of(regions), remedies=remedy)
     if not regions:
-        raise ValueError("`regions` must name at least one region; it is empty.")
+        raise InputError("regions", "must name at least one region", found="it is empty")
     for name in sorted(regions, key=str):
         if not isinstance(name, str) or name not in REGIONS:
-            raise ValueError(f"`regions` must be among {listed(REGIONS)}, got {name!r}.")
+            raise InputError("regions", "must be among {names}", name, names=list(REGIONS))
     return sorted(set(regions))
-
-
-def _check_whole(name, value, smallest, remedy):
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
-        raise TypeError(f"`{name}` must be a whole number, got {value!r}; {remedy}.")
-    if value < smallest:
-        raise ValueError(f"`{name}` must be {smallest} or more, got {value}; {remedy}.")
 
 
 def _read_records(path, season):
@@ -278,52 +273,57 @@ def _read_records(path, season):
         "observations",
         "FeederWatch's file of records",
     )
-    where = f"File `{path}`, column `valid`"
-    valid = _stated(numbers_in(table["valid"], where), _TICKED, where)
-    records = table[(valid == "1") & _is_of(table, season, path)].reset_index(drop=True)
-    if records.empty:
-        raise ValueError(
-            f"`observations` must hold records of `season` {season} whose `valid` is 1; file "
-            f"`{path}` has none, so give the season that it is of."
-        )
-    for column in _MEASURED:
-        records[column] = numbers_in(records[column], f"File `{path}`, column `{column}`")
-    _check_records(records, path)
+    with located(file=path):
+        with located(column="valid"):
+            valid = _stated(numbers_in(table["valid"]), _TICKED)
+        records = table[(valid == "1") & _is_of(table, season)].reset_index(drop=True)
+        if records.empty:
+            rule = "must hold records of {season} {wanted!s} whose `valid` is 1"
+            remedy = "give the season that it is of"
+            found = "it has none"
+            raise InputError("observations", rule, found=found, remedies=remedy, wanted=season)
+        for column in _MEASURED:
+            records[column] = _numbers(records, column)
+        _check_records(records)
     return records
 
 
-def _check_records(records, path):
+def _numbers(table, column):
+    with located(column=column):
+        return numbers_in(table[column])
+
+
+def _check_records(records):
     for column in ("loc_id", "species_code"):
         if records[column].isna().any():
-            raise ValueError(
-                f"File `{path}`, column `{column}` must be filled in every valid record; it is "
-                "blank in some, so remove them."
-            )
+            rule, found = "must be filled in every valid record", "it is blank in some"
+            raise InputError(rule=rule, found=found, remedies="remove them", column=column)
     for column in ("effort_hrs_atleast", "snow_dep_atleast"):
         if (records[column] < 0).any():
-            raise ValueError(
-                f"File `{path}`, column `{column}` must not be below 0, got "
-                f"{records[column].min():g} in a valid record; correct it or make it blank."
+            given = Bare(f"{records[column].min():g} in a valid record")
+            remedies = "correct it", "make it blank"
+            raise InputError(
+                rule="must not be below 0", given=given, remedies=remedies, column=column
             )
     places = records.groupby("loc_id", observed=True)["subnational1_code"].nunique()
     if (places > 1).any():
-        raise ValueError(
-            f"File `{path}`, column `subnational1_code` must be the same in all records of a site; "
-            f"`{min(map(str, places.index[places > 1]))}` has several, so correct them."
+        site = min(map(str, places.index[places > 1]))
+        raise InputError(
+            rule="must be the same in all records of a site",
+            given=Bare(f"several for `{site}`"),
+            remedies="correct them",
+            column="subnational1_code",
         )
 
 
-def _is_of(table, season, path):
+def _is_of(table, season):
     """Say of every record whether it is of a season; July begins the next one."""
     if "proj_period_id" in table:
         return (table["proj_period_id"] == season).to_numpy()
     if "year" not in table or "month" not in table:
-        raise ValueError(
-            f"File `{path}` must tell the season of its records; it has neither the column "
-            "`proj_period_id` nor both `year` and `month`."
-        )
-    year = numbers_in(table["year"], f"File `{path}`, column `year`")
-    month = numbers_in(table["month"], f"File `{path}`, column `month`")
+        found = "it has neither the column `proj_period_id` nor both `year` and `month`"
+        raise InputError(rule="must have the season of its records", found=found)
+    year, month = _numbers(table, "year"), _numbers(table, "month")
     return year + (month >= 7) == int(season.removeprefix("PFW_"))
 
 
@@ -354,16 +354,20 @@ def _read_attributes(path, season):
     )
     table = table[(table["proj_period_id"] == season).to_numpy()]
     if table.empty:
-        raise ValueError(
-            f"`sites` must describe sites of `season` {season}; file `{path}` has no row with that "
-            "`proj_period_id`."
-        )
+        rule = "must describe sites of {season} {wanted!s}"
+        found = "it has no row with that `proj_period_id`"
+        raise InputError("sites", rule, found=found, file=path, wanted=season)
     table = table.set_axis(pd.Index(table["loc_id"].astype(object)))
     twice = table.index[table.index.duplicated() | table.index.isna()]
     if len(twice):
-        raise ValueError(
-            f"File `{path}`, column `loc_id` must name a site once in season {season}, got "
-            f"{listed(sorted(map(str, set(twice))), limit=3)} blank or again; remove such rows."
+        names = listed(sorted(map(str, set(twice))), limit=3)
+        raise InputError(
+            rule="must name a site once in season {season!s}",
+            given=Bare(f"{names} blank or again"),
+            remedies="remove such rows",
+            file=path,
+            column="loc_id",
+            season=season,
         )
     return described(table, path)
 
@@ -372,21 +376,32 @@ def _joined(summaries, known, min_records, season, observations, sites):
     """Return the summaries of the sites with enough records and a description."""
     enough = summaries[summaries["n_obs"] >= min_records]
     if enough.empty:
-        raise ValueError(
-            "`min_records` must leave sites; in season "
-            f"{season} none of file `{observations}` has more than "
-            f"{count(int(summaries['n_obs'].max()), 'valid record')}, got {min_records}."
+        raise InputError(
+            "min_records",
+            "must leave sites, and no site has more than {n:valid record} in season {season!s}",
+            min_records,
+            file=observations,
+            n=int(summaries["n_obs"].max()),
+            season=season,
         )
     rows = enough[enough.index.isin(known)].copy()
     if rows.empty:
-        raise ValueError(
-            f"`sites` must describe the sites of `observations`; none of the {len(enough)} sites "
-            f"of file `{observations}` is in column `loc_id` of file `{sites}` in season {season}."
+        raise InputError(
+            "sites",
+            "must describe the sites of {observations}",
+            found="none of the {n} sites of file {records} is in column `loc_id` in season "
+            "{season!s}",
+            file=sites,
+            n=len(enough),
+            records=str(observations),
+            season=season,
         )
     if len(rows) < len(enough):
         warn(
-            f"Sites without a description in season {season} are left out: "
-            f"{len(enough) - len(rows)} of {len(enough)}."
+            rule="Sites without a description in season {season!s} are left out: {n_left} of {n}",
+            season=season,
+            n_left=len(enough) - len(rows),
+            n=len(enough),
         )
     return rows
 
@@ -396,11 +411,13 @@ def _usable(tasks, required):
     useless = [name for name, frame in tasks.items() if frame.empty]
     if useless and (required or len(useless) == len(tasks)):
         name = max(useless, key=lambda name: len(tasks[name]))
-        raise ValueError(
-            f"`regions` must have complete sites and variables that differ among them; `{name}` "
-            f"has {count(len(tasks[name]), 'complete site')} and no such variable, so leave it "
-            "out or lower `min_records`."
+        rule = "must have complete sites and variables that differ among them"
+        found = "{name} has {n:complete site} and no such variable"
+        remedies = "leave it out", "lower {min_records}"
+        raise InputError(
+            "regions", rule, found=found, remedies=remedies, name=name, n=len(tasks[name])
         )
     if useless:
-        warn(f"Regions without sites or variables to learn from are left out: {listed(useless)}.")
+        rule = "Regions without sites or variables to learn from are left out: {names}"
+        warn(rule=rule, names=useless)
     return {name: frame for name, frame in tasks.items() if not frame.empty}

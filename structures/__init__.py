@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from bnmtl.errors import check_choice
 from bnmtl.networks import BayesNet
 
 __all__ = ["load", "names", "path"]
@@ -39,7 +40,7 @@ def path(name):
 
     Raises
     ------
-    ValueError
+    InputError
         If there is no such network.
 
     Examples
@@ -48,8 +49,7 @@ def path(name):
     >>> structures.path("alarm").name
     'alarm.bif'
     """
-    if name not in names():
-        raise ValueError(f"`name` must be one of {', '.join(names())}, got {name!r}.")
+    check_choice("name", name, names())
     return _FOLDER / f"{name}.bif"
 
 
@@ -67,7 +67,7 @@ def load(name):
 
     Raises
     ------
-    ValueError
+    InputError
         If there is no such network.
 
     Examples

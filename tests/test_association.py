@@ -133,7 +133,7 @@ def test_tasks_made_by_hand_have_the_orders_that_names_tell():
     states = (("no", "yes"), ("4", "5"))
     assert Task("a", ("x", "y"), states, codes).ranks == {"x": (0, 1)}
     assert Task("a", ("x", "y"), states, codes, ("y",)).ranks == {"x": (0, 1), "y": (0, 1)}
-    with pytest.raises(ValueError, match="`ordered` must name its variables, got `z`"):
+    with pytest.raises(ValueError, match="`ordered` must name variables of the task, got `z`"):
         Task("a", ("x", "y"), states, codes, ("z",))
 
 

@@ -20,10 +20,10 @@ pytestmark = pytest.mark.beside_kernels
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import alone, bird, bird_tables  # noqa: E402
-from benchmarks import bird_tasks as bird_tasks_module  # noqa: E402
-from benchmarks.bird_tables import SAME_REGIONS  # noqa: E402
-from benchmarks.bird_tasks import (  # noqa: E402
+from benchmarks.birds import bird, bird_tables  # noqa: E402
+from benchmarks.birds import bird_tasks as bird_tasks_module  # noqa: E402
+from benchmarks.birds.bird_tables import SAME_REGIONS  # noqa: E402
+from benchmarks.birds.bird_tasks import (  # noqa: E402
     FILE,
     PROBLEMS,
     bird_tasks,
@@ -31,7 +31,8 @@ from benchmarks.bird_tasks import (  # noqa: E402
     fingerprint,
     train_and_test,
 )
-from benchmarks.penalty_curves import EXPONENTS  # noqa: E402
+from benchmarks.thesis import alone  # noqa: E402
+from benchmarks.thesis.penalty_curves import EXPONENTS  # noqa: E402
 from benchmarks.variants import THESIS  # noqa: E402
 
 EIGHT = set(REGIONS) - {"canada_prairie"}
@@ -123,13 +124,13 @@ def test_where_the_file_is(folder, monkeypatch, tmp_path):
 
 
 def test_the_scripts_show_sizes_or_one_line(tmp_path):
-    def run(*arguments, script="bird_tasks"):
+    def run(*arguments, script="birds.bird_tasks"):
         command = [sys.executable, "-m", f"benchmarks.{script}", *arguments]
         return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
 
     shown = run("--data", written(tmp_path, prepared(1300)))
     assert shown.returncode == 0 and "  northeast         1300    36" in shown.stdout
-    for refused in (run("--data", "nowhere"), run("--data", "nowhere", script="bird")):
+    for refused in (run("--data", "nowhere"), run("--data", "nowhere", script="birds.bird")):
         assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
         assert "there is no such file in `nowhere`" in refused.stderr
 

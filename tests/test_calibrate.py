@@ -212,7 +212,7 @@ def test_parquet_may_hold_lists_and_decimals(call, no_picture, cases, tmp_path):
     # Folds are others, because tied cases stand by all that is in their rows.
     assert record(tmp_path / "two")["calibrators"] == record(tmp_path / "out")["calibrators"]
     err = mistake(call(*options, "--label", "list", "--force"))
-    assert "`--label` must be a column of names or whole numbers; `list` holds ndarrays such" in err
+    assert "column `list` must hold names or whole numbers; it holds ndarrays such" in err
 
 
 def test_parquet_gives_the_same(call, no_picture, cases, tmp_path):
@@ -227,7 +227,7 @@ def test_parquet_gives_the_same(call, no_picture, cases, tmp_path):
         assert one == two
     table.assign(p=table["p"] > 0.5).to_parquet(tmp_path / "cases.parquet")
     err = mistake(call("calibrate", "cases.parquet", *CALIBRATE[2:], "--force"))
-    assert "must be a column of numbers; `p` holds `False`" in err
+    assert "must hold numbers; it holds `False`" in err
 
 
 def test_the_report(call, cases, tmp_path):
@@ -325,7 +325,7 @@ def test_scores_of_the_other_label_are_told(call, no_picture, cases, tmp_path):
     code, _, err = call(*CALIBRATE)
     assert code == 0
     assert err.startswith(
-        "warning: SCORES: positive cases have lower scores than others (ROC area 0"
+        "warning: SCORES has lower scores for positive cases than for others (ROC area 0"
     )
 
 
@@ -369,8 +369,8 @@ def test_few_cases_and_equal_scores(call, no_picture, tmp_path):
     (tmp_path / "cases.csv").write_text("p,y\n0,1\n1,1\n0.5,0\n0.2,0\n")
     err = call(*CALIBRATE, "--force")[2]
     assert err == (
-        "warning: SCORES: 2 labelled scores of 4 counted as 2.2e-16 instead of 0, or 1 less that "
-        "instead of 1, in the cross-entropy before calibration.\n"
+        "warning: SCORES has scores of 0 or 1; 2 labelled scores of 4 counted as 2.2e-16 instead "
+        "of 0, or 1 less that instead of 1, in the cross-entropy before calibration.\n"
     )
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert html.escape(err.removeprefix("warning: ").strip()) in page
@@ -379,7 +379,7 @@ def test_few_cases_and_equal_scores(call, no_picture, tmp_path):
 def test_force_replaces_its_own_files_alone(call, no_picture, cases, tmp_path, monkeypatch):
     assert call(*CALIBRATE)[0] == 0
     (tmp_path / "out" / "notes.txt").write_text("mine")
-    assert "or add --force to replace" in mistake(call(*CALIBRATE))
+    assert "or set `--force` to replace" in mistake(call(*CALIBRATE))
     assert call(*BY_GROUP, "--force")[0] == 0
     assert listing(tmp_path / "out") == sorted([*FILES, "notes.txt"])
     assert COLUMNS[2] in written(tmp_path)
@@ -387,7 +387,7 @@ def test_force_replaces_its_own_files_alone(call, no_picture, cases, tmp_path, m
     shutil.copy(tmp_path / "out" / "scores.csv", tmp_path / "new" / "scores.csv")
     monkeypatch.setattr("bnmtl.cli.calibrate.Calibrated", lambda *_: pytest.fail("too late"))
     err = mistake(call(*CALIBRATE, "--out", "new", "--force"))
-    assert "`new/scores.csv` is not from a run of bnmtl" in err
+    assert "`new/scores.csv`, which is not from bnmtl" in err
     with pytest.raises(ValueError, match="out` is from `bnmtl calibrate`, which keeps no networks"):
         read_run(tmp_path / "out")
 

@@ -80,8 +80,8 @@ def test_groups_that_the_run_does_not_know_are_told(call, fitted, tmp_path):
     code, _, err = call(*APPLY, "--group", "place")
     assert (code, err) == (
         0,
-        f"warning: SCORES: `fitted` knows no group `north`; {n_north} rows are calibrated as all "
-        "groups together are.\n",
+        f"warning: SCORES has group `north`, which `fitted` does not know; {n_north} rows are "
+        "calibrated as all groups together are.\n",
     )
     found = applied(tmp_path)
     known = rows["place"] != "north"
@@ -100,17 +100,17 @@ def test_groups_that_the_run_does_not_know_are_told(call, fitted, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--label", "town"], "`--label` is for fitting calibrators, and `--apply` takes those of"),
-        (["--positive", "1"], "`--positive` is for fitting calibrators, and `--apply` takes"),
+        (["--label", "town"], "`--label` is for fitting calibrators; `--apply` takes those of"),
+        (["--positive", "1"], "`--positive` is for fitting calibrators; `--apply` takes"),
         (["--group", "town"], "`--group` must be left out, as calibrators of `fitted` have no gro"),
-        (["--score", "q"], "`--score` must be a column of SCORES, `town`, `p`; q was given."),
-        (["--score", "town"], "`--score` must be a column of numbers; `town` holds"),
+        (["--score", "q"], "`--score` must be a column of SCORES, `town`, `p`, got q."),
+        (["--score", "town"], "`--score`: column `town` must hold numbers; it holds"),
         (
             ["--apply", "nowhere"],
             "folder written by `bnmtl calibrate`; `nowhere` holds no run.json",
         ),
         (["--apply", "learned"], "written by `bnmtl calibrate`; `learned` is from another command"),
-        (["--apply", ""], "`--apply` must name a file; nothing was given"),
+        (["--apply", ""], "`--apply` must name a file, got nothing"),
         (["--out", "fitted"], "`fitted`"),
     ],
 )
@@ -150,7 +150,7 @@ def test_a_damaged_run_is_one_line(call, fitted, tmp_path, damage):
     path = tmp_path / "fitted" / "run.json"
     path.write_text(json.dumps({**record(tmp_path / "fitted"), **damage}))
     assert mistake(call(*APPLY)) == (
-        "bnmtl: `fitted/run.json` must hold fitted calibrators; it is damaged.\n"
+        "bnmtl: File `fitted/run.json` must hold fitted calibrators; it is damaged.\n"
     )
 
 

@@ -15,42 +15,42 @@ nowhere.csv => File `nowhere.csv` does not exist; check the path.
 empty.csv => `empty.csv` must have a header line and rows; it is empty
 header.csv => `header.csv` must have rows below its header; it has none
 notes.txt => `notes.txt` must have one of the extensions .csv,
-done.csv => SCORES must not hold columns that are written, and has `calibrated_platt`; ren
+done.csv => SCORES must not have columns that will be written; it has `calibrated_platt`: ren
 cases.csv cases.csv => unexpected extra argument(s) (cases.csv)
---scroe p => no option of `bnmtl calibrate`: take `--score`, or see
+--scroe p => not an option of `bnmtl calibrate`: take `--score`, or see
 --label z => `--label` must be a column of SCORES, `town`, `y`, `p`,
 --score z => `--score` must be a column of SCORES, `town`, `y`, `p`,
 --group z => `--group` must be a column of SCORES, `town`, `y`, `p`,
---label= => `--label` must be a name; nothing was given.
---positive= => `--positive` must be a name; nothing was given.
---score y => `--label` and `--score` must be different columns; y was given for b
---group p => `--score` and `--group` must be different columns; p was given for b
---label p --score y1 => names or whole numbers; `p` holds 0.05: choose another one.
---label endless => whole numbers; `endless` holds inf: choose another one.
+--label= => `--label` must be a name, got nothing.
+--positive= => `--positive` must be a name, got nothing.
+--score y => `--label` must be another column than `--score`, got y.
+--group p => `--score` must be another column than `--group`, got p.
+--label p --score y1 => names or whole numbers; it holds 0.05: choose another one.
+--label endless => whole numbers; it holds inf: choose another one.
 --label town => `--positive` must say which label is predicted, unless labels are 0
 --label town => or False and True; `town` holds `east`, `north`, `south`.
 --label word => `word` holds `calm`, `storm`.
---label town --positive West => the labels, `east`, `north`, `south`; West was given
+--label town --positive West => the labels, `east`, `north`, `south`, got West
 --label none => column `none` must hold labels; it is empty: choose another one.
 --label none --positive 1 => column `none` must hold labels; it is empty: cho
 --label ones => positive and negative cases; it holds `1` alone: choose another
 --label single => two cases of each class or more; one is positive: add cases.
 --label code --positive 007 => `code` must hold two cases of each class or more; on
---score town => must be a column of numbers; `town` holds `
---score mixed => must be a column of numbers; `mixed` holds `many`: choose
---score code => must be a column of numbers; `code` holds `000` as a text: choose
+--score town => must hold numbers; it holds `
+--score mixed => must hold numbers; it holds `many`: choose
+--score code => must hold numbers; it holds `000` as a text: choose
 --score gap => `gap` must be complete and finite; it is not in row 4: fill
 --score whole => `whole` must be complete and finite; it is not in row 3: fill
 --score endless => `endless` must be complete and finite; it is not in row 5: f
 --score none => `none` must be complete and finite; it is not in row 1: fill
 --group gap => `--group`: column `gap` must be complete; it is not in row 4: fill it
---group margin => names or whole numbers; `margin` holds -1.25: choose another one.
---group endless => whole numbers; `endless` holds inf: choose another one.
---group together => must not hold `all rows`, as all groups together are called
---out= => `--out` must name a folder; an empty name was given.
---out cases.csv => must be a folder; `cases.csv` is a file: choose another name
---out cases.csv/x => `cases.csv/x` is not (Not a directory): choose another pl
---out . => must be a new or empty folder; `.` holds `cases.csv`, `done.csv` and 3 m
+--group margin => names or whole numbers; it holds -1.25: choose another one.
+--group endless => whole numbers; it holds inf: choose another one.
+--group together => must not hold `all rows`, which is what all groups together are called
+--out= => `--out` must name a folder, got ''.
+--out cases.csv => must be a folder, got the file `cases.csv`; choose another name
+--out cases.csv/x => `cases.csv/x` (Not a directory); choose another pl
+--out . => must be a new or empty folder, got `.`, which holds `cases.csv`, `done.csv` and 3 m
 --out /proc/x => must be a folder that can be written to, and so must the fold
 """
 
@@ -91,12 +91,10 @@ def test_what_must_be_given(call, files):
     see = "must be given: see `bnmtl calibrate --help`.\n"
     assert mistake(call("calibrate")) == f"bnmtl: SCORES {see}"
     err = mistake(call("calibrate", "cases.csv", "--score", "p"))
-    assert err.startswith(
-        "bnmtl: `--label Y` must be given, or `--apply RUN` for the calibrators of"
-    )
+    assert err.startswith("bnmtl: `--label` must be given, or `--apply` for the calibrators of")
     assert mistake(call(*CALIBRATE[:4])) == f"bnmtl: `--score P` {see}"
     err = mistake(call("calibrate", "", *CALIBRATE[2:]))
-    assert err == "bnmtl: SCORES must name a file; nothing was given.\n"
+    assert err == "bnmtl: SCORES must name a file, got nothing.\n"
 
 
 def test_a_full_disk_is_told_with_the_folder_that_was_asked_for(call, files, tmp_path, monkeypatch):

@@ -326,8 +326,8 @@ Y, F = [0, 1, 1], [0.1, 0.5, 0.9]
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: PlattCalibrator("log").fit(F, Y), ValueError, '`scale` must be "raw" or "logit"'),
-        (lambda: PlattCalibrator().fit(F, [1, 1, 1]), ValueError, "cases of both classes, 0 and 1"),
+        (lambda: PlattCalibrator("log").fit(F, Y), ValueError, "`scale` must be 'raw' or 'logit'"),
+        (lambda: PlattCalibrator().fit(F, [1, 1, 1]), ValueError, "classes, 0 and 1, got only one"),
         (
             lambda: PlattCalibrator().fit(F, Y, [0, 1, 1]),
             ValueError,
@@ -352,14 +352,14 @@ Y, F = [0, 1, 1], [0.1, 0.5, 0.9]
         (
             lambda: MultitaskPlattCalibrator("odds").fit(F, Y, list("aab")),
             ValueError,
-            '`scale` must be "raw" or "logit", got \'odds\'',
+            "`scale` must be 'raw' or 'logit', got 'odds'",
         ),
         (
             lambda: MultitaskPlattCalibrator("logit").fit([0, 1, 2], Y, list("aab")),
             ValueError,
             "`scores` must be probabilities from 0 to 1, got 2",
         ),
-        (lambda: IsotonicCalibrator("spline").fit(F, Y), ValueError, '`kind` must be "step" or'),
+        (lambda: IsotonicCalibrator("spline").fit(F, Y), ValueError, "`kind` must be 'step' or"),
         (lambda: IsotonicCalibrator().fit(["a"] * 3, Y), TypeError, "`scores` must be numbers"),
         (
             lambda: MultitaskPlattCalibrator().fit(F, Y, ["a", None, "b"]),
@@ -369,12 +369,12 @@ Y, F = [0, 1, 1], [0.1, 0.5, 0.9]
         (
             lambda: MultitaskPlattCalibrator().fit(F, Y, ["a"]),
             ValueError,
-            "`task` must be one name a score, 3; got 1",
+            "`task` must be one name a score, 3, got 1",
         ),
         (
             lambda: MultitaskPlattCalibrator().fit(F, Y, list("aab")).predict([1, 2], ["a", "z"]),
             ValueError,
-            "`task` must name tasks of the fit, a, b; got z: calibrate new tasks by `pooled_`",
+            "`task` must name tasks of the fit, `a`, `b`, got 'z'; calibrate new tasks by",
         ),
         (lambda: MultitaskPlattCalibrator().predict(F, "a"), NotFittedError, "not fitted yet"),
         (lambda: reliability(Y, F, bins=0), ValueError, "`bins` must be a whole number of at le"),

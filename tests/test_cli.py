@@ -121,7 +121,7 @@ def test_a_time_limit_is_told_and_starts_are_passed_on(monkeypatch, files):
     command = [sys.executable, "-m", "bnmtl", *BOTH, "--time-limit", "0", "--out", "run"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0
-    assert "ended by `--time-limit`; the result is the best it had found. Raise it or leave" in (
+    assert "`--time-limit` ended a search with the best that it had found; raise it, or leave" in (
         done.stderr
     )
 
@@ -286,99 +286,108 @@ def test_task_names_that_no_file_can_have(call, files):
         (["lern"], "No such command `lern`: see `bnmtl --help`"),
         (
             ["learn", "north.csv", "--scroe", "k2"],
-            "`--scroe` is no option of `bnmtl learn`: take `--score`, or see `bnmtl learn --help`",
+            "`--scroe` is not an option of `bnmtl learn`: take `--score`, or see",
         ),
         (
             ["learn", "north.csv", "--task", "a"],
-            "is no option of `bnmtl learn`: take `--task-column`",
+            "is not an option of `bnmtl learn`: take `--task-column`",
         ),
-        (["--foo"], "`--foo` is no option of `bnmtl`: see `bnmtl --help`"),
+        (["--foo"], "`--foo` is not an option of `bnmtl`: see `bnmtl --help`"),
         (["learn", "north.csv", "--seed"], "`--seed` requires an argument"),
         (["structures", "asia", "alarm"], "(alarm): see `bnmtl structures --help`"),
         (["learn", "nowhere.csv"], "`nowhere.csv` does not exist; check the path.\n"),
         (["learn", "."], "`.` is a directory"),
         (["learn", "north.csv", "north.csv"], "PATH must name every file once"),
-        (["learn", "north.csv", "--task-column", "t"], "task column `t`"),
+        (
+            ["learn", "north.csv", "--task-column", "t"],
+            "`--task-column` must be one of the columns",
+        ),
         (["learn", "north.csv", "--ignore", "z"], "there is no `z`"),
-        (["learn", "all.csv", "--task-column", "region", "--ignore", "region"], "`region`"),
+        (["learn", "all.csv", "--task-column", "region", "--ignore", "region"], "got region"),
         (["learn", "north.csv", "--missing", "skip"], "`--missing` must be error, drop or state"),
         (
             ["learn", "north.csv", "--score", "bde"],
-            "k2, bic or aic; bde was given",
+            "k2, bic or aic, got bde",
         ),
-        (["learn", "north.csv", "--prior", "none"], "must be paired or edit; none was given"),
-        (["learn", "north.csv", "--discretize", "1"], "a whole number of at least 2; 1 was given"),
-        (["learn", "north.csv", "--discretize", "x"], "a whole number of at least 2; x was given"),
-        (["learn", "real.csv", "--discretize", "300"], "`--discretize` must be between 2 and 256"),
-        (["learn", "north.csv", "--penalty", "much"], "auto or a number from 0 to 1; much was"),
-        (["learn", "north.csv", "--penalty", "nan"], "auto or a number from 0 to 1; nan was"),
-        (["learn", "north.csv", "--penalty", "1.1"], "auto or a number from 0 to 1; 1.1 was"),
-        (["learn", "north.csv", "--restarts", "-1"], "of at least 0; -1 was given"),
-        (["learn", "north.csv", "--restarts", "x"], "of at least 0; x was given"),
-        (["learn", "north.csv", "--starts", "0"], "of at least 1; 0 was given"),
-        (["learn", "north.csv", "--search", "x"], "must be orders, hill-climbing or exact; x was"),
-        (["learn", "north.csv", "--time-limit", "-1"], "must be a number of 0 or more; -1 was"),
+        (["learn", "north.csv", "--prior", "none"], "must be paired or edit, got none"),
+        (["learn", "north.csv", "--discretize", "1"], "a whole number of at least 2, got 1"),
+        (["learn", "north.csv", "--discretize", "x"], "a whole number of at least 2, got x"),
+        (
+            ["learn", "real.csv", "--discretize", "300"],
+            "`--discretize` must be a whole number from 2 to 256",
+        ),
+        (["learn", "north.csv", "--penalty", "much"], "auto or a number from 0 to 1, got much"),
+        (["learn", "north.csv", "--penalty", "nan"], "auto or a number from 0 to 1, got nan"),
+        (["learn", "north.csv", "--penalty", "1.1"], "auto or a number from 0 to 1, got 1.1"),
+        (["learn", "north.csv", "--restarts", "-1"], "of at least 0, got -1"),
+        (["learn", "north.csv", "--restarts", "x"], "of at least 0, got x"),
+        (["learn", "north.csv", "--starts", "0"], "of at least 1, got 0"),
+        (["learn", "north.csv", "--search", "x"], "must be orders, hill-climbing or exact, got x"),
+        (["learn", "north.csv", "--time-limit", "-1"], "must be a number of 0 or more, got -1"),
         (
             ["learn", "north.csv", "--restarts", "3", "--search", "orders"],
-            "`--restarts` belongs to `--search hill-climbing`, and the search is orders",
+            "`--restarts` belongs to `--search hill-climbing`; the search is orders",
         ),
         (
             ["learn", "north.csv", "--restarts", "3", "--starts", "3"],
-            "`--starts` belongs to `--search orders`, and the search is hill-climbing",
+            "`--starts` belongs to `--search orders`; the search is hill-climbing",
         ),
         (["learn", "north.csv", "--seed", "1.5"], "`--seed` must be a whole number of at least 0"),
-        (["learn", "north.csv", "--seed", ""], "nothing was given"),
-        (["learn", "north.csv", "--jobs", "0"], "of at least 1; 0 was given"),
+        (["learn", "north.csv", "--seed", ""], "got nothing"),
+        (["learn", "north.csv", "--jobs", "0"], "of at least 1, got 0"),
         (
             ["learn", "north.csv", "--max-parents", "0"],
-            "`--max-parents` must be a whole number of at least 1; 0 was given.\n",
+            "`--max-parents` must be a whole number of at least 1, got 0.\n",
         ),
-        (["learn", "north.csv", "--equivalent-sample-size", "0"], "above 0 and at most 1e9; 0 was"),
-        (["learn", "north.csv", "--equivalent-sample-size", "inf"], "at most 1e9; inf was given"),
+        (["learn", "north.csv", "--equivalent-sample-size", "0"], "above 0 and at most 1e9, got 0"),
+        (["learn", "north.csv", "--equivalent-sample-size", "inf"], "at most 1e9, got inf"),
         (
             ["learn", "north.csv", "--score", "k2", "--equivalent-sample-size", "2"],
             "k2 has none: leave it out.\n",
         ),
         (["learn", "real.csv"], "with `--discretize N`"),
         (["learn", "infinite.csv"], "or leave the column out with `--ignore C`.\n"),
-        (["learn", "gap.csv"], "drop such rows with `--missing drop` or make them a state with"),
+        (["learn", "gap.csv"], "drop such rows with `--missing drop`, or make them a state with"),
         (["learn", "gap.csv"], "`--missing state`."),
-        (["learn", "hollow.csv", "--missing", "drop"], "; leave it out with `--ignore C`.\n"),
+        (
+            ["learn", "hollow.csv", "--missing", "drop"],
+            "; leave such columns out with `--ignore C`.\n",
+        ),
         (
             ["learn", "north.csv", "--required", "three.csv", "--max-parents", "2"],
-            "`--required` gives d more parents than `--max-parents 2`",
+            "`--required` gives `d` more parents than `--max-parents` allows, 2",
         ),
         (
             ["learn", "north.csv", "--required", "three.csv", "--forbidden", "three.csv"],
-            "the `--required` arc a -> d is forbidden",
+            "`--required` holds the arc a -> d, which is forbidden",
         ),
         (["learn", "required.csv"], "column `required` is continuous"),
         (
             ["learn", "north.csv", "--required", "nowhere.csv"],
-            "`--required`: `nowhere.csv` cannot be read: No such file or directory; check the path",
+            "File `nowhere.csv`: `--required` cannot be read (No such file or directory)",
         ),
-        (["learn", "north.csv", "--forbidden", "bad.csv"], "`--forbidden`: `bad.csv`, line 2"),
-        (["learn", "north.csv", "--tiers", "bad.csv"], "`--tiers`: `bad.csv`, line 1"),
+        (["learn", "north.csv", "--forbidden", "bad.csv"], "File `bad.csv`, line 2: `--forbidden`"),
+        (["learn", "north.csv", "--tiers", "bad.csv"], "File `bad.csv`, line 1: `--tiers`"),
         *(
             (
                 ["learn", "north.csv", f"--{name}", text],
-                f"`--{name}` must name a file; nothing was given.\n",
+                f"`--{name}` must name a file, got nothing.\n",
             )
             for name in ("required", "forbidden", "tiers")
             for text in ("", " ")
         ),
         (["learn", "north.csv", "--required", "loop.csv"], "`--required` holds both a -> b"),
-        (["learn", "north.csv", "--out", ""], "`--out` must name a folder; an empty name"),
-        (["learn", "north.csv", "--out", "all.csv"], "`all.csv` is a file"),
-        (["learn", "north.csv", "--out", "all.csv/run"], "`all.csv/run` is not (Not a"),
+        (["learn", "north.csv", "--out", ""], "`--out` must name a folder, got ''"),
+        (["learn", "north.csv", "--out", "all.csv"], "got the file `all.csv`"),
+        (["learn", "north.csv", "--out", "all.csv/run"], "got `all.csv/run` (Not a"),
         (["learn", "north.csv", "--out", "."], "must be a new or empty folder"),
         (["structures", "alram"], "'alram'"),
         (["structures", "--out", "x.bif"], "with the NAME of what to write; `x.bif` came alone"),
         (["structures", "asia", "--out", "asia.txt"], "must end in .bif"),
-        (["structures", "asia", "--out", "nowhere/asia.bif"], "`nowhere/asia.bif`: No such file"),
+        (["structures", "asia", "--out", "nowhere/asia.bif"], "`nowhere/asia.bif` (No such file"),
         (["data", "sax"], "'sax'"),
         (["data", "--out", "x.csv"], "with the NAME of what to write; `x.csv` came alone"),
-        (["data", "sachs", "--out", "north.csv"], "`north.csv` exists"),
+        (["data", "sachs", "--out", "north.csv"], "`north.csv`, which exists"),
     ],
 )
 def test_a_mistake_is_one_line(call, files, arguments, message):
@@ -405,7 +414,7 @@ def test_a_mistake_is_one_line(call, files, arguments, message):
 def test_a_folder_that_cannot_be_written_is_refused_before_learning(call, files, monkeypatch):
     monkeypatch.setattr(learn, "learner_asked_for", lambda *_: pytest.fail("learning began"))
     err = mistake(call(*BOTH, "--out", "/proc/x"))
-    assert "`/proc/x` is not (" in err and "partial" not in err
+    assert "`/proc/x` (" in err and "partial" not in err
 
 
 def test_a_full_disk_is_told_with_the_folder_that_was_asked_for(call, files, monkeypatch):
@@ -424,7 +433,7 @@ def test_constant_variables(call, files):
     paths = ("north.csv", "south.csv", "west.csv")
     code, out, err = call("learn", *paths, *QUICK, "--penalty", "0.9", "--out", "run")
     assert code == 0
-    assert "only one state is observed in column `b`" in err
+    assert "only one state is observed (`b`)" in err
     assert "2 in all tasks that could have them, 0 in some" in out
     found = record(files / "run")
     assert [task["constant"] for task in found["tasks"]] == [[], ["b"], []]
@@ -463,10 +472,10 @@ def test_what_can_be_checked_is_checked_before_learning(call, files, monkeypatch
     (files / "run").mkdir()
     (files / "run" / "NORTH.bif").write_text("mine")
     err = mistake(call(*BOTH, "--out", "run", "--force"))
-    assert "`run/NORTH.bif` is not from a run" in err
+    assert "`run/NORTH.bif`, which is not from bnmtl" in err
     (files / "run" / "NORTH.bif").rename(files / "run" / "Report.html")
     err = mistake(call("learn", "nowhere.csv", "--out", "run", "--force"))
-    assert "`run/Report.html` is not from a run" in err
+    assert "`run/Report.html`, which is not from bnmtl" in err
     (files / "required.csv").write_text("from,to\na,z\n")
     assert "line 2" in mistake(call(*BOTH, "--required", "required.csv"))
 

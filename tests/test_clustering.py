@@ -237,12 +237,12 @@ def test_required_arcs_stay_where_the_rows_left_do_not_vary(n_clusters):
     assert all(graph.has_edge("a", "b") for graph in clusterer.configuration_.values())
 
 
-@pytest.mark.filterwarnings("ignore:Task `task1`. only one state")
+@pytest.mark.filterwarnings("ignore:Task `task1` has columns in which only")
 def test_few_rows_make_fewer_folds():
     tasks = related()
     tasks["task1"] = tasks["task1"][1:9]
     assert len(clustered(tasks, n_clusters="cv").scores_) == 4
-    message = 'Task `task1`: holding out 10 of 8 rows leaves none .*; take `n_clusters="cv"` or a n'
+    message = '`task1` has 8 rows, and holding out 10 leaves none .*; take `n_clusters="cv"` or a n'
     with pytest.raises(ValueError, match=message):
         clustered(tasks, n_clusters="validation")
 
@@ -295,10 +295,10 @@ def test_progress_tells_of_the_choice():
     ("parameters", "error", "words"),
     [
         ({"learner": SingleTaskLearner()}, TypeError, "`learner` must be a MultitaskLearner or"),
-        ({"n_clusters": 0}, ValueError, "`n_clusters` must be .* from 1 to 4 here, got 0"),
-        ({"n_clusters": 5}, ValueError, "`n_clusters` must be .* from 1 to 4 here, got 5"),
-        ({"n_clusters": "many"}, ValueError, "`n_clusters` must be .* here, got 'many'"),
-        ({"n_clusters": None}, TypeError, "`n_clusters` must be .* here, got None"),
+        ({"n_clusters": 0}, ValueError, "`n_clusters` must be .* from 1 to 4, got 0"),
+        ({"n_clusters": 5}, ValueError, "`n_clusters` must be .* from 1 to 4, got 5"),
+        ({"n_clusters": "many"}, ValueError, "`n_clusters` must be .*, got 'many'"),
+        ({"n_clusters": None}, TypeError, "`n_clusters` must be .*, got None"),
         (
             {"learner": clone(LEARNER).set_params(forbidden=[("x1", "far")])},
             ValueError,
@@ -307,7 +307,7 @@ def test_progress_tells_of_the_choice():
         (
             {"learner": MultitaskLearnerCV(validation=2)},
             ValueError,
-            "`validation` must be above 0",
+            "`validation` must be None or a number above 0",
         ),
         ({"tasks": {"task1": pd.DataFrame()}}, ValueError, "Task `task1` must have at least one"),
     ],
@@ -346,5 +346,5 @@ def test_clusters_share_tables_within():
 
 
 def test_distances_that_cannot_be_are_refused():
-    with pytest.raises(ValueError, match='`relatedness` must be "direct" or "shared", got'):
+    with pytest.raises(ValueError, match="`relatedness` must be 'direct' or 'shared', got"):
         clustered(relatedness="indirect")

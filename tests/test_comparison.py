@@ -192,7 +192,8 @@ def test_the_order_of_what_is_given_does_not_matter():
 
 @pytest.mark.parametrize("cv", [1, 0, 2.5, True, "five", 151])
 def test_folds_out_of_range(cv):
-    with pytest.raises(ValueError, match="`cv` must be None or a whole number from 2 to .* 150"):
+    error = TypeError if cv is True or cv == "five" else ValueError
+    with pytest.raises(error, match="`cv` must be None or a whole number from 2 to 150"):
         compare(SingleTaskLearner(**AUTO), related(), cv=cv)
 
 
@@ -283,7 +284,7 @@ def test_tables_that_help_without_arcs_are_told_of():
     ],
     ids=lambda one: type(one).__name__,
 )
-@pytest.mark.filterwarnings("ignore:A search was ended")
+@pytest.mark.filterwarnings("ignore:.time_limit. ended a search")
 def test_folds_that_were_cut_short_tell_nothing(learner):
     tasks = encode(related())
     fitted = clone(learner).fit(tasks)
@@ -324,5 +325,5 @@ def test_a_start_that_is_asked_for_has_to_be_there():
         learner = MultitaskLearner(
             PairedPrior(0.9), start="identical", required=demands, table_sharing=sharing, **AUTO
         )
-        with pytest.raises(ValueError, match="no single graph serves all tasks|make them agree"):
+        with pytest.raises(ValueError, match="a single graph for all tasks|make them agree"):
             compare(learner, tasks, cv=3)

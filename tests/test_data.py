@@ -32,7 +32,7 @@ def test_names():
 
 def test_unknown_names_are_refused():
     for function in (data.load, data.path, data.task_column):
-        with pytest.raises(ValueError, match="must be one of avimedi, sachs, got 'iris'"):
+        with pytest.raises(ValueError, match="must be 'avimedi' or 'sachs', got 'iris'"):
             function("iris")
 
 

@@ -11,23 +11,23 @@ import pandas as pd
 import pytest
 from small import related
 
-from benchmarks import (
+from benchmarks import study
+from benchmarks.defaults import (
     choice_tables,
     defaults_tables,
     no_structure_tables,
     real_tables,
     real_tables_shown,
-    study,
     sure_arcs,
 )
-from benchmarks.arcs_tables import cases
-from benchmarks.chosen_sparsity import GRID, chosen_parents, side_by_side
-from benchmarks.corrected import climbed_graphs
-from benchmarks.grouped import grouped_tasks
-from benchmarks.no_structure import KINDS, counted, independent_columns, line_of
-from benchmarks.sure_arcs import draw as draw_sure
-from benchmarks.sure_arcs import tables as sure_tables
-from benchmarks.ways import choices, expecting
+from benchmarks.defaults.chosen_sparsity import GRID, chosen_parents, side_by_side
+from benchmarks.defaults.corrected import climbed_graphs
+from benchmarks.defaults.grouped import grouped_tasks
+from benchmarks.defaults.no_structure import KINDS, counted, independent_columns, line_of
+from benchmarks.defaults.sure_arcs import draw as draw_sure
+from benchmarks.defaults.sure_arcs import tables as sure_tables
+from benchmarks.defaults.ways import choices, expecting
+from benchmarks.predictions.arcs_tables import cases
 from bnmtl import (
     BDeu,
     MixedDirichlet,

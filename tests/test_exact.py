@@ -323,7 +323,7 @@ def test_the_start_does_not_matter():
 
 def test_too_many_variables_are_refused():
     state = state_of(problem_of(random_frame(0, 23, 30)))
-    with pytest.raises(ValueError, match="up to 20 variables that vary, got 23; use search='ord"):
+    with pytest.raises(ValueError, match="up to 20 variables that vary, got 23; use `search='ord"):
         found_by(state)
 
 

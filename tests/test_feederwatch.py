@@ -318,18 +318,26 @@ def test_order_of_rows_and_columns_case_and_gzip_do_not_matter(tmp_path):
     [
         ({"season": "2021"}, ValueError, "`season` must be PFW_ and a year.*got '2021'"),
         ({"season": 2021}, TypeError, "`season` must be a text such as 'PFW_2021', got int"),
-        ({"season": "PFW_2019"}, ValueError, "records of `season` PFW_2019.*`.*records.csv` has"),
+        (
+            {"season": "PFW_2019"},
+            ValueError,
+            "records.csv`: `observations` must .* of `season` PFW_2019",
+        ),
         ({"regions": ["alaska"]}, ValueError, "`regions` must be among `calif.*got 'alaska'"),
         ({"regions": [["plains"]]}, ValueError, "`regions` must be among"),
         ({"regions": []}, ValueError, "`regions` must name at least one region"),
         ({"regions": "plains"}, TypeError, "`regions` must be a list of names or None, got str"),
         ({"regions": ["plains"]}, ValueError, "`plains` has 0 complete sites"),
-        ({"min_records": 0}, ValueError, "`min_records` must be 1 or more, got 0; 8 is"),
-        ({"min_records": 8.0}, TypeError, "`min_records` must be a whole number, got 8.0"),
-        ({"min_records": 15}, ValueError, "`min_records`.*has more than 14 valid records, got 15"),
+        ({"min_records": 0}, ValueError, "`min_records` must be .* of at least 1, got 0; 8 is"),
+        ({"min_records": 8.0}, ValueError, "`min_records` must be a whole number .*, got 8.0"),
+        (
+            {"min_records": 15},
+            ValueError,
+            "records.csv`: `min_records`.*has more than 14 valid records .*, got 15",
+        ),
         ({"min_records": 14}, ValueError, "`northeast` has 10 complete sites and no such variable"),
-        ({"n_species": -1}, ValueError, "`n_species` must be 0 or more, got -1; 40 is"),
-        ({"n_species": True}, TypeError, "`n_species` must be a whole number, got True"),
+        ({"n_species": -1}, ValueError, "`n_species` must be .* of at least 0, got -1; 40 is"),
+        ({"n_species": True}, TypeError, "`n_species` must be a whole number .*, got True"),
     ],
 )
 def test_wrong_arguments_are_one_sentence(tmp_path, options, error, message):
@@ -341,9 +349,9 @@ def test_wrong_arguments_are_one_sentence(tmp_path, options, error, message):
 @pytest.mark.parametrize(
     ("table", "rows", "column", "value", "message"),
     [
-        ("records", 3, "valid", 2, "records.csv`, column `valid` must be blank or one of 0, 1,"),
-        ("records", 3, "valid", "yes", "records.csv`, column `valid` must hold numbers, got `yes`"),
-        ("records", slice(None), "valid", 0, "records.csv` has none"),
+        ("records", 3, "valid", 2, "records.csv`: column `valid` must be blank or 0 or 1, got `2`"),
+        ("records", 3, "valid", "yes", "records.csv`: column `valid` must hold numbers, got `yes`"),
+        ("records", slice(None), "valid", 0, "records.csv`: `observations` must .*; it has none"),
         ("records", 3, "effort_hrs_atleast", "x", "column `effort_hrs_atleast` must hold numbers"),
         (
             "records",
@@ -359,16 +367,28 @@ def test_wrong_arguments_are_one_sentence(tmp_path, options, error, message):
             -0.5,
             "`snow_dep_atleast` must not be .*, got -0.5 in",
         ),
-        ("records", 3, "loc_id", "", "records.csv`, column `loc_id` must be filled"),
-        ("records", 3, "species_code", "", "records.csv`, column `species_code` must be filled"),
-        ("records", 3, "subnational1_code", "US-MA", "`subnational1_code`.*`L000` has several"),
-        ("sites", 3, "hab_park", 7, "sites.csv`, column `hab_park` must be blank or one of 0, 1,"),
+        ("records", 3, "loc_id", "", "records.csv`: column `loc_id` must be filled"),
+        ("records", 3, "species_code", "", "records.csv`: column `species_code` must be filled"),
+        ("records", 3, "subnational1_code", "US-MA", "`subnational1_code`.*got several for `L000`"),
+        (
+            "sites",
+            3,
+            "hab_park",
+            7,
+            "sites.csv`: column `hab_park` must be blank or 0 or 1, got `7`",
+        ),
         ("sites", 3, "squirrels", "inf", "column `squirrels` must hold numbers, got `inf`"),
-        ("sites", 3, "evgr_trees_atleast", 2, "one of 0, 1, 3, 4, 11, got `2`"),
-        ("sites", 3, "loc_id", "L001", "sites.csv`, column `loc_id`.*once.*got `L001` blank or"),
-        ("sites", 3, "loc_id", "", "sites.csv`, column `loc_id` must name"),
+        ("sites", 3, "evgr_trees_atleast", 2, "blank or 0, 1, 3, 4 or 11, got `2`"),
+        ("sites", 3, "loc_id", "L001", "sites.csv`: column `loc_id`.*once.*got `L001` blank or"),
+        ("sites", 3, "loc_id", "", "sites.csv`: column `loc_id` must name"),
         ("sites", slice(None), "loc_id", [f"S{k}" for k in range(30)], "none of the 30 sites"),
-        ("sites", slice(None), "proj_period_id", "PFW_2020", "`season` PFW_2021; file.*sites.csv"),
+        (
+            "sites",
+            slice(None),
+            "proj_period_id",
+            "PFW_2020",
+            "sites.csv`: `sites` must .* `season` PFW_2021; it has no",
+        ),
         ("sites", slice(None), "cacti_atleast", "", "`northeast` has 0 complete sites"),
     ],
 )
@@ -389,10 +409,16 @@ def test_wrong_files_are_named(tmp_path):
     (tmp_path / "broken.csv.gz").write_bytes(gzip.compress(right[0].read_bytes())[:-20])
     (tmp_path / "twice.csv").write_text("loc_id,LOC_ID\n1,2\n")
     for files, message in [
-        (right[::-1], "`observations` must be.*sites.csv` has no columns `subnational1_code`, "),
-        ((right[0], right[0]), "`sites` must be FeederWatch's site description file; file"),
-        ((tmp_path / "none.csv", right[1]), "There is no file `.*none.csv`"),
-        ((tmp_path, right[1]), "There is no file"),
+        (
+            right[::-1],
+            "sites.csv`: `observations` must be.* it has no columns `subnational1_code`, ",
+        ),
+        (
+            (right[0], right[0]),
+            "records.csv`: `sites` must be FeederWatch's site description file; it",
+        ),
+        ((tmp_path / "none.csv", right[1]), "File `.*none.csv` does not exist"),
+        ((tmp_path, right[1]), "does not exist"),
         ((tmp_path / "empty.csv", right[1]), "`.*empty.csv` cannot be read as CSV"),
         ((tmp_path / "broken.csv.gz", right[1]), "`.*broken.csv.gz` cannot be read as CSV"),
         ((tmp_path / "twice.csv", right[1]), "`.*twice.csv` must have different columns, got `loc"),
@@ -405,7 +431,9 @@ def test_wrong_files_are_named(tmp_path):
     for column in ("snow_dep_atleast", "Year"):
         with pytest.raises(ValueError, match="no column|neither the column"):
             read(tmp_path, records.drop(columns=column), sites)
-    with pytest.raises(ValueError, match=r"sites.csv` has no column `hab_marsh`, so check"):
+    with pytest.raises(
+        ValueError, match=r"sites.csv`: `sites` must .* no column `hab_marsh`: check"
+    ):
         read(tmp_path, records, sites.drop(columns="hab_marsh"))
 
 

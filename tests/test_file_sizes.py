@@ -71,7 +71,7 @@ def test_a_raised_limit(call, files, monkeypatch):
     frame.to_csv(files / "same.csv", index=False)
     options = ("--max-cells", "100000", "--restarts", "0", "--bootstrap", "0")
     err = mistake(call("learn", "same.csv", *options, "--out", "run"))
-    assert "must stay below 0 MB" in err and "give a lower --max-cells or --max-parents" in err
+    assert "must stay below 0 MB" in err and "give a lower `--max-cells` or `--max-parents`" in err
     assert not (files / "run").exists()
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmtl import graphs, structures
+from bnmtl.wording import type_of
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -103,7 +104,7 @@ def test_adjacency_takes_the_given_order():
 
 def test_adjacency_refuses_what_does_not_fit():
     graph = nx.DiGraph([("a", "b")])
-    with pytest.raises(ValueError, match="'b' is not"):
+    with pytest.raises(ValueError, match="`b` is not listed"):
         graphs.adjacency(graph, ["a", "c"])
     with pytest.raises(ValueError, match="'a' is repeated"):
         graphs.adjacency(graph, ["a", "b", "a"])
@@ -122,7 +123,7 @@ def test_check_dag_names_a_cycle():
 
 @pytest.mark.parametrize("given", [nx.Graph(), nx.MultiDiGraph(), {"a": ["b"]}, None])
 def test_check_dag_names_the_type(given):
-    with pytest.raises(TypeError, match=f"a {type(given).__name__} was given"):
+    with pytest.raises(TypeError, match=f"DiGraph, got {type_of(given)}"):
         graphs.check_dag(given, "graph")
     with pytest.raises(TypeError):
         graphs.cpdag(given)

@@ -122,7 +122,7 @@ def test_folds_part_the_rows_evenly(n_rows, cv):
     rows = np.arange(n_rows)
     tasks = encode({"t": pd.DataFrame({"a": rows % 2, "b": rows % 3})})
     if cv > n_rows:
-        with pytest.raises(ValueError, match=f"Task `t`: {n_rows} rows cannot be parted into"):
+        with pytest.raises(ValueError, match=f"Task `t`: `cv` must not be .* the {n_rows} rows"):
             held_out_rows(tasks, None, cv, 0)
         return
     folds = [fold["t"] for fold in held_out_rows(tasks, None, cv, 0)]
@@ -150,7 +150,7 @@ def test_a_share_is_rounded_up_and_has_a_least(n_rows, share, at_least, n_held_o
 def test_holding_everything_out_is_refused():
     tasks = encode({"t": pd.DataFrame({"a": np.arange(10) % 2})})
     assert len(held_out_rows(tasks, 0.05, None, 0, at_least=9)[0]["t"]) == 9
-    with pytest.raises(ValueError, match="holding out 10 of 10 rows leaves none .*; hold out les"):
+    with pytest.raises(ValueError, match="10 rows, and holding out 10 leaves none .*; hold out"):
         held_out_rows(tasks, 0.05, None, 0, at_least=10)
 
 
@@ -197,9 +197,9 @@ def test_copies_of_a_row_are_held_out_together(times, how):
 def test_copies_count_once_where_folds_are_counted():
     tasks, _ = copied(7, 2)
     assert default_folds(tasks) == most_folds(tasks) == 7
-    with pytest.raises(ValueError, match=r"rows of the largest task, 7 \(copies count once\)"):
+    with pytest.raises(ValueError, match=r"from 2 to 7, .* rows of the largest task"):
         compare(SingleTaskLearner(), tasks, cv=8)
-    with pytest.raises(ValueError, match=r"7 rows \(without 7 copies\) cannot be parted into"):
+    with pytest.raises(ValueError, match=r"not be more than the 7 rows \(without 7 copies\)"):
         held_out_rows(tasks, None, 8, 0)
 
 

@@ -210,7 +210,7 @@ def test_tables_over_too_many_hidden_variables_are_refused():
     shapes = {v: (3,) * (1 + graph.in_degree(v)) for v in graph}
     network = BayesNet(graph, states, {v: np.full(shape, 1 / 3) for v, shape in shapes.items()})
     evidence = {v: "0" for v in graph if v not in names}
-    with pytest.raises(ValueError, match=r"must not tie .*: a table of \d.\de\+\d\d numbers"):
+    with pytest.raises(ValueError, match=r"must not tie .*; a table of \d.\de\+\d\d numbers"):
         inference.posterior(network, "x0", evidence)
 
 
@@ -258,7 +258,7 @@ def test_posterior_names_mistakes():
     with pytest.raises(ValueError, match=r"must be among variables `asia`, .*, got 'x'"):
         inference.posterior(asia, "x")
     with pytest.raises(
-        ValueError, match="state of `smoke` must be one of `yes`, `no`, got 'maybe'"
+        ValueError, match="give `smoke` one of its states, `yes`, `no`, got 'maybe'"
     ):
         inference.posterior(asia, "lung", {"smoke": "maybe"})
     with pytest.raises(ValueError, match="once each"):

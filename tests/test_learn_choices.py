@@ -165,7 +165,7 @@ def test_folds_that_cannot_be(call, files):
 
 def test_a_way_of_choosing_needs_something_to_choose(call, files):
     err = mistake(call(*BOTH, "--penalty", "0.9", "--choose", "cv"))
-    assert "`--choose` goes with `--penalty auto`" in err
+    assert "`--choose` must go with `--penalty auto`" in err
     assert "posterior" in mistake(call(*BOTH, "--choose", "aic"))
 
 
@@ -182,7 +182,7 @@ def test_few_rows_are_warned_of(call, files):
         "learn", "few.csv", "north.csv", "--restarts", "0", "--bootstrap", "0", "--out", "run"
     )
     assert code == 0
-    assert "(`few`) has fewer rows than variables" in err
+    assert "fewer rows than variables in task `few`" in err
     assert "(`few`) has more parameters than rows" in err
     assert any("fewer rows" in warning for warning in record(files / "run")["warnings"])
 

@@ -9,6 +9,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, learning_curve
+from bnmtl.errors import InputWarning
 from bnmtl.metrics.prediction import brier_score, cross_entropy, root_mean_squared_error
 
 pytestmark = pytest.mark.beside_kernels
@@ -171,8 +172,8 @@ def test_other_warnings_are_passed_on():
         warnings.simplefilter("always")
         curve(metric=old, sizes=[32], n_draws=3)
     kinds = [one.category for one in caught]
-    assert kinds == [DeprecationWarning] * 7 + [UserWarning]
-    assert str(caught[-1].message) == "`metric` warned once: odd"
+    assert kinds == [DeprecationWarning] * 7 + [InputWarning]
+    assert str(caught[-1].message) == "`metric` warned 1 time, first of all: odd."
 
 
 def test_few_cases_are_for_platt_and_many_for_isotonic():
@@ -201,16 +202,16 @@ def test_few_cases_are_for_platt_and_many_for_isotonic():
         (
             lambda: curve(SCORES[:9], np.ones(9), sizes=[4]),
             ValueError,
-            "`y` must hold cases of both classes, 0 and 1; it has only one",
+            "`y` must hold cases of both classes, 0 and 1, got only one class, 1.0",
         ),
         (
             lambda: curve(sizes=[32, 501]),
             ValueError,
-            "`sizes` must be from 2 to 500, the number of calibration cases; got 32, 501",
+            "`sizes` must be a whole number from 2 to 500, got 501; use no more than",
         ),
-        (lambda: curve(sizes=[1, 32]), ValueError, "`sizes` must be from 2 to 500"),
-        (lambda: curve(sizes=[]), ValueError, "`sizes` must be from 2 to 500, .* got none"),
-        (lambda: curve(sizes=[32.0]), ValueError, "`sizes` must be a whole number of at least 1"),
+        (lambda: curve(sizes=[1, 32]), ValueError, "`sizes` must be .* from 2 to 500, got 1"),
+        (lambda: curve(sizes=[]), ValueError, r"`sizes` must hold at least one number, got \[\]"),
+        (lambda: curve(sizes=[32.0]), ValueError, "`sizes` must be a whole number .* got 32.0"),
         (
             lambda: curve(*(own[:31] for own in CASES), sizes=None),
             ValueError,
@@ -220,7 +221,7 @@ def test_few_cases_are_for_platt_and_many_for_isotonic():
         (
             lambda: curve(calibrators={"uncalibrated": PlattCalibrator()}),
             ValueError,
-            "`calibrators` must have names other than 'uncalibrated', which is",
+            "`calibrators` must have other names .* got 'uncalibrated'; choose",
         ),
         (lambda: curve(calibrators={3: PlattCalibrator()}), TypeError, "must have str.* got 3"),
         (lambda: curve(calibrators={}), TypeError, "`calibrators` must map names to calibrators"),
@@ -232,7 +233,7 @@ def test_few_cases_are_for_platt_and_many_for_isotonic():
         (
             lambda: curve(calibrators={"Platt": PlattCalibrator}),
             TypeError,
-            "`calibrators` must be objects with fit and predict; that of 'Platt' is <class",
+            "`calibrators` must be objects with fit and predict; 'Platt' is <class",
         ),
         (lambda: curve(metric="auc"), TypeError, "`metric` must be a function .* got 'auc'"),
         (

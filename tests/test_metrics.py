@@ -116,11 +116,11 @@ def test_mappings_give_one_value_per_task():
 
 def test_mistakes_are_named():
     ab, ac = nx.DiGraph([("a", "b")]), nx.DiGraph([("a", "c")])
-    with pytest.raises(ValueError, match="only `true` has 'b' and only `learned` has 'c'"):
+    with pytest.raises(ValueError, match="only `true` has `b` and only `learned` has `c`"):
         metrics.shd(ab, ac)
-    with pytest.raises(ValueError, match=r"^Task `x`: `true` and `learned` must have .* variables"):
+    with pytest.raises(ValueError, match=r"^Task `x`: `true` must have .* variables as `learned`"):
         metrics.edit_distance({"x": ab}, {"x": ac})
-    with pytest.raises(ValueError, match="same tasks; only one of them has `y`"):
+    with pytest.raises(ValueError, match="same tasks as `learned`; only one of them has `y`"):
         metrics.shd({"x": ab, "y": ab}, {"x": ab})
     with pytest.raises(TypeError, match="`learned` must be a mapping"):
         metrics.shd({"x": ab}, ab)

@@ -83,7 +83,7 @@ def test_equality(sprinkler):
         ({"graph": nx.DiGraph([(1, 2)])}, TypeError, "strings for nodes, got 1"),
         ({"graph": nx.DiGraph()}, ValueError, "at least one node"),
         ({"states": {"rain": ("no", "yes")}}, ValueError, "`states` .* 'wet' is missing"),
-        ({"states": STATES | {"sun": ("no",)}}, ValueError, "`states` .* 'sun' is no node"),
+        ({"states": STATES | {"sun": ("no",)}}, ValueError, "`states` .* 'sun' is not a node"),
         ({"states": STATES | {"rain": ("no", "no")}}, ValueError, "`rain` must be one or more"),
         ({"states": STATES | {"rain": ()}}, ValueError, "`rain` must be one or more"),
         ({"states": STATES | {"rain": (0, 1)}}, TypeError, "must be strings, got 0"),
@@ -92,14 +92,14 @@ def test_equality(sprinkler):
         ({"states": STATES | {"rain": {"no"}}}, TypeError, "must be a list of strings, got {'no'}"),
         ({"states": None}, TypeError, "`states` must be a mapping .* got None"),
         ({"tables": [[0.8, 0.2]]}, TypeError, "`tables` must be a mapping .* got list"),
-        ({"tables": TABLES | {"rain": "xy"}}, TypeError, "`rain` must be an array of numbers, got"),
+        ({"tables": TABLES | {"rain": "xy"}}, TypeError, "`rain` an array of numbers, got"),
         ({"tables": TABLES | {"wet": [[1], [1, 0]]}}, TypeError, "array of numbers, got"),
         ({"tables": TABLES | {"wet": {"no": [1, 0]}}}, TypeError, "array of numbers, got {'no'"),
-        ({"tables": STATES | {"sun": [1]}}, ValueError, "`tables` .* 'sun' is no node"),
+        ({"tables": STATES | {"sun": [1]}}, ValueError, "`tables` .* 'sun' is not a node"),
         ({"tables": TABLES | {"rain": [1.0]}}, ValueError, r"`rain` .* shape \(2,\), .* \(1,\)"),
-        ({"tables": TABLES | {"rain": [0.8, 0.3]}}, ValueError, "sum to 1, got .0.8 0.3"),
-        ({"tables": TABLES | {"rain": [1.2, -0.2]}}, ValueError, "must be 0 or more"),
-        ({"tables": TABLES | {"rain": [np.nan, 1]}}, ValueError, "must be 0 or more"),
+        ({"tables": TABLES | {"rain": [0.8, 0.3]}}, ValueError, "`rain` .* sum to 1, got .0.8 0.3"),
+        ({"tables": TABLES | {"rain": [1.2, -0.2]}}, ValueError, "are 0 or more"),
+        ({"tables": TABLES | {"rain": [np.nan, 1]}}, ValueError, "are 0 or more"),
         (
             {"tables": TABLES | {"wet": [[[1, 0], [1, 0]], [[1, 0], [1, 1]], [[1, 0], [1, 0]]]}},
             ValueError,
@@ -176,7 +176,7 @@ def test_fit_names_mistakes():
     with pytest.raises(TypeError, match="a pandas DataFrame, got dict"):
         BayesNet.fit(graph, {"a": [0, 1]})
     none = frame[["a"]].assign(b=0)[:0]
-    with pytest.raises(ValueError, match="`frame` must have rows, or categories .* column `[ab]`"):
+    with pytest.raises(ValueError, match="`frame`: column `[ab]` must have rows, or categories"):
         BayesNet.fit(graph, none)
     declared = none.astype(pd.CategoricalDtype(["x", "y"]))
     assert (BayesNet.fit(graph, declared).table("b") == 0.5).all()
@@ -207,7 +207,9 @@ def test_fit_refuses_tables_beyond_memory(monkeypatch):
     monkeypatch.setattr(tables, "LARGEST_TABLE", 2**7)
     assert BayesNet.fit(graph, frame).table("child").size == 2**7
     monkeypatch.setattr(tables, "LARGEST_TABLE", 100)
-    with pytest.raises(ValueError, match="`child` with its 6 parents would have 128 entries"):
+    with pytest.raises(
+        ValueError, match="at most 100 .* `child` with its 6 parents would have 128"
+    ):
         BayesNet.fit(graph, frame)
 
 
@@ -325,11 +327,12 @@ def test_sample_leaves_rounding_to_no_impossible_state(monkeypatch):
 
 
 def test_sample_names_mistakes(sprinkler):
-    for n in (2.5, True, "3", None):
-        with pytest.raises(TypeError, match="`n` must be a whole number of rows, got"):
+    for n in (True, "3", None):
+        with pytest.raises(TypeError, match="`n` must be a whole number of at least 0, got"):
             sprinkler.sample(n)
-    with pytest.raises(ValueError, match="`n` must be 0 or more, got -1"):
-        sprinkler.sample(-1)
+    for n in (2.5, -1):
+        with pytest.raises(ValueError, match=f"`n` must be a whole number of at least 0, got {n}"):
+            sprinkler.sample(n)
     with pytest.raises(TypeError, match="`random_state` must be None, an int"):
         sprinkler.sample(1, random_state="x")
 

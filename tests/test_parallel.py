@@ -86,7 +86,7 @@ def test_processes_count_the_replicates_that_threads_count():
 def test_limits_that_end_a_search_elsewhere_are_told():
     with (
         joblib.parallel_config(backend="loky", n_jobs=2),
-        pytest.warns(UserWarning, match="ended by `max_families`=20"),
+        pytest.warns(UserWarning, match="`max_families` ended a search .* it was 20"),
     ):
         SingleTaskLearner(**QUICK, max_families=20).fit(tasks())
 

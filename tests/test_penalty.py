@@ -203,13 +203,25 @@ def test_progress_counts_the_grid(tasks):
 @pytest.mark.parametrize(
     ("parameters", "error", "words"),
     [
-        ({"validation": 0.1, "cv": 5}, ValueError, "Give at most one of `validation` and `cv`"),
-        ({"validation": "anterior"}, ValueError, '`validation` must be above 0 and below 1, "post'),
-        ({"validation": 0}, ValueError, "`validation` must be above 0"),
-        ({"validation": 1.0}, ValueError, "`validation` must be above 0"),
-        ({"cv": 1}, ValueError, "`cv` must be a whole number"),
-        ({"cv": 3000}, ValueError, "rows cannot be parted into `cv`=3000 folds"),
-        ({"validation": 0.999}, ValueError, "Task `north`: holding out 210 of 210 rows leaves"),
+        (
+            {"validation": 0.1, "cv": 5},
+            ValueError,
+            "`validation` and `cv` must not both .* are 0.1",
+        ),
+        (
+            {"validation": "anterior"},
+            TypeError,
+            "below 1, got 'anterior'; `validation='post",
+        ),
+        ({"validation": 0}, ValueError, "`validation` must be None or a number above 0"),
+        ({"validation": 1.0}, ValueError, "`validation` must be None or a number above 0"),
+        ({"cv": 1}, ValueError, "`cv` must be None or a whole number of at least 2, got 1"),
+        ({"cv": 3000}, ValueError, "`cv` must not be more than the .* rows of the task, got 3000"),
+        (
+            {"validation": 0.999},
+            ValueError,
+            "`north` has 210 rows, and holding out 210 leaves",
+        ),
         ({"penalties": []}, ValueError, "at least one penalty"),
         ({"penalties": 0.5}, TypeError, "`penalties` must be a sequence of numbers"),
         ({"penalties": "abc"}, TypeError, "`penalties` must be a sequence of numbers"),

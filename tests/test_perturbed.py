@@ -265,17 +265,25 @@ def test_rows_of_unrelated_tasks_declare_the_same_states():
             ValueError,
             "`network` must be a BayesNet or one of `alarm`, .* got",
         ),
-        ({"n_tasks": 0}, ValueError, "`n_tasks` must be 1 or more, got 0; for example 5"),
-        ({"n_edits": -1}, ValueError, "`n_edits` must be 0 or more, got -1; for example 5"),
-        ({"n_edits": 2.0}, TypeError, r"`n_edits` must be a whole number, got 2\.0; for example 5"),
-        ({"n_edits": None}, TypeError, "`n_edits` must be a whole number, got None"),
+        ({"n_tasks": 0}, ValueError, "`n_tasks` must be .* at least 1, got 0; for example 5"),
+        ({"n_edits": -1}, ValueError, "`n_edits` must be .* at least 0, got -1; for example 5"),
+        (
+            {"n_edits": 2.0},
+            ValueError,
+            r"`n_edits` must be a whole number.* got 2\.0; for example 5",
+        ),
+        ({"n_edits": None}, TypeError, "`n_edits` must be a whole number.* got None"),
         (
             {"n_edits": 23},
             ValueError,
             "`n_edits` must be at most 22, for which 8 variables with 8 arcs always have room, got "
             "23; give fewer.",
         ),
-        ({"random_state": -1}, ValueError, "`random_state` must be 0 or more, got -1"),
+        (
+            {"random_state": -1},
+            ValueError,
+            "`random_state` must be a whole number of at least 0, got -1",
+        ),
     ],
 )
 def test_mistakes_in_perturb_are_named(arguments, error, message):
@@ -285,7 +293,9 @@ def test_mistakes_in_perturb_are_named(arguments, error, message):
 
 def test_perturb_refuses_tables_beyond_memory(monkeypatch):
     monkeypatch.setattr(problems.arguments, "LARGEST_TABLE", 4)
-    message = r"`n_edits`: with [2-4] parents the table of `\w+` would have \d+ .* 4; give fewer or"
+    message = (
+        r"`n_edits` .* 4 entries; with [2-4] parents the table of `\w+` would have \d+: give fewer"
+    )
     with pytest.raises(ValueError, match=message):
         perturb(random_network(9, 2, 2, random_state=0), n_edits=9, random_state=0)
 
@@ -299,7 +309,7 @@ def test_perturb_refuses_tables_beyond_memory(monkeypatch):
             ValueError,
             "`network` must have variables with equally many states, .* give another one",
         ),
-        ({"n_tasks": "5"}, TypeError, "`n_tasks` must be a whole number, got '5'; for example 5"),
+        ({"n_tasks": "5"}, TypeError, "`n_tasks` must be a whole number.* got '5'; for example 5"),
         ({"random_state": 0.5}, TypeError, "`random_state` must be None, an int or a numpy"),
     ],
 )

@@ -287,13 +287,13 @@ def test_graphs_that_cannot_be_compared_are_refused():
 def test_unknown_clusters_and_other_tasks_are_refused():
     tasks, labels = north_and_south()
     for first, second, name in ((5, 7, "first"), (3, "7", "second")):
-        with pytest.raises(ValueError, match=f"`{name}` must be one of the clusters .*`7`, `3`;"):
+        with pytest.raises(ValueError, match=f"`{name}` must be one of the clu.*`7`, `3`, got"):
             plotting.clusters(tasks, labels, first, second)
-    with pytest.raises(ValueError, match="must be two clusters; both are 3"):
+    with pytest.raises(ValueError, match="`second` must be another cluster than `first`, got 3"):
         plotting.clusters(tasks, labels, 3, 3)
-    with pytest.raises(TypeError, match="`labels` must be a pandas.Series .*; dict was given"):
+    with pytest.raises(TypeError, match="`labels` must be a pandas.Series .*, got dict"):
         plotting.clusters(tasks, dict(labels), 3, 7)
-    with pytest.raises(ValueError, match="must have the same tasks; only one of them has `s2`"):
+    with pytest.raises(ValueError, match="must have the tasks of .*; only one of them has `s2`"):
         plotting.clusters(tasks, labels.drop("s2"), 3, 7)
     with pytest.raises(ValueError, match="each task once; `s1` is repeated"):
         plotting.clusters(tasks, pd.concat([labels, labels[:1]]), 3, 7)

@@ -65,10 +65,10 @@ def test_tables_of_confidence_that_do_not_fit_are_refused():
         plotting.dags(tasks, confidence=sure(ab=1.0).drop(columns="edge"))
     with pytest.raises(ValueError, match="`confidence` must have a row for every arc; a -> b"):
         plotting.dags(tasks, confidence=sure(ba=1.0))
-    with pytest.raises(ValueError, match="shares from 0 to 1 in the column edge; 1.5 was given"):
+    with pytest.raises(ValueError, match="column `edge` must hold shares from 0 to 1, got 1.5"):
         plotting.dags(tasks, confidence=sure(ab=1.5))
     strength = pd.DataFrame({"from": ["a"], "to": ["b"], "task": ["1"], "strength": [1.0]})
-    with pytest.raises(ValueError, match="`strength` and `confidence` must not both be given"):
+    with pytest.raises(ValueError, match="`strength` must not be given together with `conf"):
         plotting.dags(tasks, confidence=sure(ab=1.0), strength=strength)
 
 

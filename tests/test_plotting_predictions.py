@@ -254,7 +254,7 @@ TABLE = curves_table()
 
 
 def test_mistakes_are_named():
-    with pytest.raises(TypeError, match="`calibrator` must have a method predict, .*; got list"):
+    with pytest.raises(TypeError, match="`calibrator` must have a method predict, .*, got list"):
         plotting.reliability(Y, P, calibrator=[])
     with pytest.raises(ValueError, match="`bins` must be a whole number"):
         plotting.reliability(Y, P, bins=0)
@@ -271,7 +271,7 @@ def panel(y=Y, predictions=PREDICTIONS, **options):
         (
             lambda: panel(predictions={"SVM": P}),
             TypeError,
-            r"`predictions\['SVM'\]` must be a mapping, as in .*; got ndarray",
+            r"`predictions\['SVM'\]` must be a mapping, as in .*, got ndarray",
         ),
         (lambda: panel(predictions={}), ValueError, "`predictions` must hold a model with a stage"),
         (
@@ -302,14 +302,14 @@ def panel(y=Y, predictions=PREDICTIONS, **options):
         (
             lambda: panel(calibrators={"naive Bayes": {"Platt": "sigmoid"}}),
             TypeError,
-            r"`calibrators\['naive Bayes'\]\['Platt'\]` must have a method predict, .*; got str",
+            r"`calibrators\['naive Bayes'\]\['Platt'\]` must have a method predict, .*, got str",
         ),
         (lambda: panel(calibrators=[]), TypeError, "`calibrators` must map models to mappings"),
         (lambda: panel(bins=0), ValueError, "`bins` must be a whole number"),
         (
             lambda: plotting.learning_curves([1]),
             TypeError,
-            "`table` must be a DataFrame of bnmtl.calibration.learning_curve, got list",
+            "`table` must be a DataFrame of `bnmtl.calibration.learning_curve`, got list",
         ),
         (
             lambda: plotting.learning_curves(TABLE[:0]),
@@ -319,17 +319,17 @@ def panel(y=Y, predictions=PREDICTIONS, **options):
         (
             lambda: plotting.learning_curves(TABLE.drop(columns="size")),
             ValueError,
-            "`table` must have the columns method, size, value, got none named size",
+            "`table` must be a DataFrame with columns `method`, `size`, .*; 'size' is missing",
         ),
         (
             lambda: plotting.learning_curves(TABLE, ylabel=None),
             TypeError,
-            "`ylabel` must be a text, got None",
+            "`ylabel` must be text .*, got None",
         ),
         (
             lambda: plotting.learning_curves(TABLE, by="problem"),
             ValueError,
-            "`by` must be a column of `table`, one of model, method, .*; got 'problem'",
+            "`by` must be a column of `table`, one of `model`, `method`, .*, got 'problem'",
         ),
     ],
 )
@@ -344,9 +344,9 @@ def test_learning_curves_of_an_unknown_panel_are_drawn_and_what_is_no_number_is_
     panels = plotting.learning_curves(table.assign(of=[None, None, "a", "a"]), by="of").axes
     assert len([axes for axes in panels if axes.get_label().startswith("learning")]) == 2
     for wrong, by, words in (
-        ({"value": "much"}, None, "numbers in its column value"),
-        ({"size": [32, None, 64, 64]}, None, "numbers in its column size"),
-        ({"size": 0}, None, "sizes of at least 1, got 0"),
+        ({"value": "much"}, None, "column `value` must hold a number in every row"),
+        ({"size": [32, None, 64, 64]}, None, "column `size` must hold a number in every row"),
+        ({"size": 0}, None, "column `size` must be 1 or more, got 0"),
         ({"of": "a"}, ["of"], "`by` must be a column of `table`"),
     ):
         with pytest.raises(ValueError, match=words):

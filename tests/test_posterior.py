@@ -151,7 +151,7 @@ def test_at_penalty_one_what_disagrees_is_impossible(prior):
 def test_a_coupling_that_tells_tasks_apart_has_no_such_sum():
     tasks = encode(related())
     prior = PairedPrior(task_penalty={("task1", "task2"): 0.5})
-    with pytest.raises(ValueError, match="on how many tasks have an arc and not on which, got a W"):
+    with pytest.raises(ValueError, match="on how many tasks have an arc and not on which, got W"):
         found(prior, tasks, next(configurations(tasks)))
 
 
@@ -269,7 +269,7 @@ UNEQUAL = {
 @pytest.mark.parametrize("prior", UNEQUAL.values(), ids=UNEQUAL)
 def test_couplings_without_a_constant_are_refused_before_the_search(prior, monkeypatch):
     monkeypatch.setattr(validated, "solve_path", None)
-    with pytest.raises(ValueError, match='`validation` "posterior" needs a PairedPrior or an Edit'):
+    with pytest.raises(ValueError, match="`validation` 'posterior' needs a PairedPrior or Edit"):
         MultitaskLearnerCV(prior, validation="posterior", table_sharing=None, **CLIMB).fit(
             related()
         )

@@ -158,7 +158,9 @@ def test_numbers_are_cut_as_for_learning(call, learned, tmp_path, gaps):
     assert call("calibrate", "h.csv", *options)[0] == 0
     table.to_csv(tmp_path / "again.csv", index=False)
     err = mistake(call("predict", folder / "raw.bif", "again.csv", *command[3:], "--out", "x.csv"))
-    assert "ROWS must not hold columns that are written, and has `observed_h`, `predicted_h`" in err
+    assert (
+        "ROWS must not have columns that will be written; it has `observed_h`, `predicted_h`" in err
+    )
     before = (tmp_path / "raw.csv").read_text().splitlines()
     after = (tmp_path / "a.csv").read_text().splitlines()
     assert [line.rsplit(",", 3)[0] for line in after] == before
@@ -248,7 +250,9 @@ def test_parquet_gives_the_same(call, learned, tmp_path):
 def test_an_existing_file_is_replaced_by_force_alone(call, asia, tmp_path):
     (tmp_path / "out.csv").write_text("mine")
     err = mistake(call(*PREDICT))
-    assert err.endswith("must be a new file; `out.csv` exists: remove it first, or add --force.\n")
+    assert err.endswith(
+        "must be a new file, got `out.csv`, which exists; remove it first, or set `--force`.\n"
+    )
     for wrong in (("--unseen", "x"), ("--target", "x")):
         mistake(call(*PREDICT, "--force", *wrong))
     assert (tmp_path / "out.csv").read_text() == "mine"
@@ -266,20 +270,26 @@ def test_an_existing_file_is_replaced_by_force_alone(call, asia, tmp_path):
         (["asia.bif", "rows.csv", "--target", "bronc"], "`--out F` must be given: see"),
         ([*PREDICT[1:], "rows.csv"], "unexpected extra argument(s) (rows.csv)"),
         ([*PREDICT[1:], "--target", "x"], "`--target` must be one of variables `asia`,"),
-        ([*PREDICT[1:], "--target", ""], "`--target` must be a name; nothing was given"),
-        ([*PREDICT[1:], "--traget", "x"], "no option of `bnmtl predict`: take `--target`, or see"),
-        ([*PREDICT[1:], "--unseen", "drop"], "`--unseen` must be error or ignore; drop was given"),
-        ([*PREDICT[1:], "--out", ""], "`--out` must name a file; nothing was given.\n"),
-        ([*PREDICT[1:], "--out", "x.txt"], "must end in .csv or .csv.gz; `x.txt` was given.\n"),
-        ([*PREDICT[1:], "--out", "folder.csv"], "`folder.csv` is a folder: choose another name.\n"),
-        ([*PREDICT[1:], "--out", "rows.csv"], "`rows.csv` exists: remove it first, or add --force"),
+        ([*PREDICT[1:], "--target", ""], "`--target` must be a name, got nothing"),
+        (
+            [*PREDICT[1:], "--traget", "x"],
+            "not an option of `bnmtl predict`: take `--target`, or see",
+        ),
+        ([*PREDICT[1:], "--unseen", "drop"], "`--unseen` must be error or ignore, got drop"),
+        ([*PREDICT[1:], "--out", ""], "`--out` must name a file, got nothing.\n"),
+        ([*PREDICT[1:], "--out", "x.txt"], "must end in .csv or .csv.gz, got 'x.txt'.\n"),
+        ([*PREDICT[1:], "--out", "folder.csv"], "`folder.csv`; choose another name.\n"),
+        (
+            [*PREDICT[1:], "--out", "rows.csv"],
+            "`rows.csv`, which exists; remove it first, or set `--force`",
+        ),
         (
             [*PREDICT[1:], "--out", "nowhere/out.csv"],
             "`--out` must be a file that can be written, and not `nowhere/out.csv`: No such file "
             "or directory; choose another place.\n",
         ),
-        ([*PREDICT[1:], "--out", "rows.csv/x.csv"], "and not `rows.csv/x.csv`: Not a directory;"),
-        ([*PREDICT[1:], "--out", "/proc/x.csv"], "and not `/proc/x.csv`: "),
+        ([*PREDICT[1:], "--out", "rows.csv/x.csv"], "`rows.csv/x.csv` (Not a directory)"),
+        ([*PREDICT[1:], "--out", "/proc/x.csv"], "`/proc/x.csv` ("),
         ([*PREDICT[1:], "--out", f"{'x' * 300}.csv"], "x.csv`: File name too long"),
     ],
 )
@@ -294,8 +304,8 @@ def test_a_mistake_in_the_options_is_one_line(call, asia, tmp_path, arguments, m
     ("network", "rows", "message"),
     [
         ("rows.csv", "asia.bif", "NETWORK must end in .bif or .bif.gz, got `rows.csv`"),
-        ("", "rows.csv", "NETWORK must name a file; nothing was given.\n"),
-        ("asia.bif", " ", "ROWS must name a file; nothing was given.\n"),
+        ("", "rows.csv", "NETWORK must name a file, got nothing.\n"),
+        ("asia.bif", " ", "ROWS must name a file, got nothing.\n"),
         ("nowhere.bif", "rows.csv", "of `bnmtl learn`; `nowhere.bif` does not exist: check the"),
         ("torn.bif", "rows.csv", "`torn.bif`, line 3"),
         ("lone.bif", "rows.csv", "NETWORK must have variables besides the target; it has none."),
@@ -304,9 +314,21 @@ def test_a_mistake_in_the_options_is_one_line(call, asia, tmp_path, arguments, m
         ("asia.bif", "asia.bif", "File `asia.bif` must have one of the extensions .csv,"),
         ("asia.bif", "empty.csv", "`empty.csv` must have a header line and rows; it is empty"),
         ("asia.bif", "header.csv", "`header.csv` must have rows below its header; it has none"),
-        ("asia.bif", "other.csv", "among the variables of NETWORK, `asia`, `dysp`, `either`,"),
-        ("asia.bif", "done.csv", "ROWS must not hold columns that are written, and has `p_bronc_n"),
-        ("asia.bif", "endless.csv", "`smoke` holds infinite values; replace them or remove the co"),
+        (
+            "asia.bif",
+            "other.csv",
+            "must have at least one of the columns `asia`, `dysp`, `either`,",
+        ),
+        (
+            "asia.bif",
+            "done.csv",
+            "ROWS must not have columns that will be written; it has `p_bronc_n",
+        ),
+        (
+            "asia.bif",
+            "endless.csv",
+            "`smoke` holds infinite values; replace them, or remove the co",
+        ),
     ],
 )
 def test_a_mistake_in_the_files_is_one_line(call, asia, tmp_path, network, rows, message):

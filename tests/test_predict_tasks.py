@@ -124,9 +124,8 @@ def test_one_network_for_rows_of_other_tasks_is_told(call, rows, tmp_path):
     code, out, err = call("predict", "run/1.bif", *PREDICT[2:])
     assert code == 0 and "Of 60 rows" in out
     assert err == (
-        f"warning: ROWS: {n_other} rows of 60 have another `region` than `1`, whose network "
-        "predicts all; with the folder `run` as NETWORK each row is predicted by the network of "
-        "its own.\n"
+        f"warning: ROWS has {n_other} rows of 60 with another `region` than `1`, whose network "
+        "predicts all; give the folder `run` as NETWORK to predict each by its own network.\n"
     )
     rows[rows["region"] == "1"].to_csv(tmp_path / "new.csv", index=False)
     assert call("predict", "run/1.bif", *PREDICT[2:], "--force")[2] == ""
@@ -160,7 +159,7 @@ def test_a_network_that_is_not_of_the_run_is_not_cut_by_it(call, rows, tmp_path)
     shutil.copy(tmp_path / "run" / "1.bif", tmp_path / "run" / "mine.bif")
     for name, is_cut in (("1", True), ("mine", False)):
         out, err = call("predict", f"run/{name}.bif", *PREDICT[2:], "--force")[1:]
-        assert ("Numbers were cut as in" in out) == is_cut == ("have another `region`" in err)
+        assert ("Numbers were cut as in" in out) == is_cut == ("with another `region`" in err)
 
 
 def test_a_word_among_numbers_that_are_cut_is_what_is_told(call, rows, learned, tmp_path):
@@ -261,7 +260,7 @@ def test_strange_values_are_told_by_task(call, rows, tmp_path):
         (
             {},
             ["--task-column", "x"],
-            "must be a column of ROWS, `region`, `a`, `b`, `c`, `d`, `h`;",
+            "must be a column of ROWS, `region`, `a`, `b`, `c`, `d`, `h`, got x",
         ),
         (
             {},
@@ -271,9 +270,9 @@ def test_strange_values_are_told_by_task(call, rows, tmp_path):
         (
             {},
             ["--task-column", "a"],
-            "must hold tasks of `run`, `1`, `east`, `west`, and holds `0`",
+            "must hold tasks of `run`, `1`, `east`, `west`; it holds `0`",
         ),
-        ({"region": "south"}, [], "`1`, `east`, `west`, and holds `south` in 60 rows; correct or"),
+        ({"region": "south"}, [], "`1`, `east`, `west`; it holds `south` in 60 rows: correct or"),
         ({"region": None}, [], "column `region` must be complete; it is not in row 1: fill it"),
         (
             {},
@@ -285,7 +284,7 @@ def test_strange_values_are_told_by_task(call, rows, tmp_path):
             ["--target", "region"],
             "`--target` must be one of variables `a`, `b`, `c`, `d`, `h`,",
         ),
-        ({"p_b_0": 1}, [], "ROWS must not hold columns that are written, and has `p_b_0`"),
+        ({"p_b_0": 1}, [], "ROWS must not have columns that will be written; it has `p_b_0`"),
     ],
 )
 def test_a_mistake_is_one_line(call, rows, tmp_path, change, options, message):
@@ -300,9 +299,7 @@ def test_a_folder_without_networks_is_one_line(call, rows, tmp_path):
         "bnmtl: NETWORK must be a folder written by `bnmtl learn`; `.` holds no run.json.\n"
     )
     err = mistake(call("predict", "run/1.bif", *others, "--task-column", "region"))
-    assert (
-        "`--task-column` must go with the folder of a run, and NETWORK is one file, `run/1.b" in err
-    )
+    assert "`--task-column` must go with the folder of a run; NETWORK is one file, `run/1.b" in err
     (tmp_path / "run" / "east.bif").unlink()
     err = mistake(call(*PREDICT))
     assert (
@@ -319,6 +316,6 @@ def test_a_task_without_the_target_is_named(call, tmp_path):
     rows = frame(2).assign(where=["east", "west"] * 40)
     rows.to_csv(tmp_path / "new.csv", index=False)
     err = mistake(call(*PREDICT, "--task-column", "where"))
-    assert "`--target` must be a variable of every task, and task `west` has no `b`; leave" in err
+    assert "`--target` must be a variable of every task; task `west` has no `b`: leave" in err
     rows[::2].to_csv(tmp_path / "new.csv", index=False)
     assert call(*PREDICT, "--task-column", "where")[0] == 0

@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from scipy import stats
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks import (
+from benchmarks import summary
+from benchmarks.predictions import (
     arcs_tables,
     boosting_steps,
     calibrated_arcs,
@@ -20,7 +21,6 @@ from benchmarks import (
     multinets,
     multinets_learners,
     multinets_tables,
-    summary,
     uci,
 )
 from benchmarks.related import Related

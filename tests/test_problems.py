@@ -336,7 +336,7 @@ def test_tables_of_the_same_seed_are_not_drawn_again(seed):
 
 def test_components_refuse_tables_beyond_memory(monkeypatch):
     monkeypatch.setattr(problems.arguments, "LARGEST_TABLE", 4)
-    with pytest.raises(ValueError, match=r"`groups`: with \d parents? the table of `\w+`"):
+    with pytest.raises(ValueError, match=r"`groups` .* with \d parents? the table of `\w+`"):
         components("alarm", ALARM_COMPONENTS, [(3,)], random_state=0)
 
 
@@ -464,26 +464,30 @@ def test_nothing_depends_on_the_hash_seed():
             "`network` must be a BayesNet or one of `alarm`, .* got",
         ),
         ({"network": nx.DiGraph()}, TypeError, "`network` must be a BayesNet or a name, got DiG"),
-        ({"n_tasks": 0}, ValueError, "`n_tasks` must be 1 or more, got 0; for example 5"),
-        ({"n_tasks": 2.0}, TypeError, r"`n_tasks` must be a whole number, got 2\.0"),
-        ({"p_delete": 1.5}, ValueError, r"`p_delete` must be from 0 to 1, got 1\.5"),
-        ({"p_delete": float("nan")}, ValueError, "`p_delete` must be from 0 to 1, got nan"),
-        ({"p_delete": "0.1"}, TypeError, "`p_delete` must be a number, got '0.1'; for example"),
+        ({"n_tasks": 0}, ValueError, "`n_tasks` must be .* at least 1, got 0; for example 5"),
+        ({"n_tasks": 2.0}, ValueError, r"`n_tasks` must be a whole number.* got 2\.0"),
+        ({"p_delete": 1.5}, ValueError, r"`p_delete` must be .* from 0 to 1, got 1\.5"),
+        ({"p_delete": float("nan")}, ValueError, "`p_delete` must be .* from 0 to 1, got nan"),
+        ({"p_delete": "0.1"}, TypeError, "`p_delete` must be a number.* got '0.1'; for example"),
         ({"parameters": "own"}, ValueError, "`parameters` must be 'shared' or 'independent', got"),
         ({"parameters": None}, ValueError, "`parameters` must be 'shared' or 'independent', got"),
-        ({"concentration": 2}, ValueError, "`concentration` must stay 1 .* got 2; leave it out"),
+        ({"concentration": 2}, ValueError, "`concentration` must be 1 .* got 2; leave it out"),
         (
             {"parameters": "independent", "concentration": 0},
             ValueError,
-            r"`concentration` must be above 0 and at most 1e\+100, got 0",
+            r"`concentration` must be a number above 0 and at most 1e\+100, got 0",
         ),
         (
             {"parameters": "independent", "concentration": 1e300},
             ValueError,
             r"at most 1e\+100, got 1e\+300",
         ),
-        ({"concentration": None}, TypeError, "`concentration` must be a number, got None"),
-        ({"random_state": -1}, ValueError, "`random_state` must be 0 or more, got -1"),
+        ({"concentration": None}, TypeError, "`concentration` must be a number.* got None"),
+        (
+            {"random_state": -1},
+            ValueError,
+            "`random_state` must be a whole number of at least 0, got -1",
+        ),
     ],
 )
 def test_mistakes_in_deletion_are_named(arguments, error, message):
@@ -505,9 +509,9 @@ def test_mistakes_in_deletion_are_named(arguments, error, message):
         ([("lung", "tub")], 0, TypeError, "`changed` must be a list with one tuple of group"),
         ([("lung", "tub")], [], ValueError, "`changed` must hold a tuple for at least one task"),
         ([("lung", "tub")], [(1,)], ValueError, "indices below 1, the number of groups, got 1"),
-        ([("lung", "tub")], [(-1,)], ValueError, "`changed` must be 0 or more, got -1"),
-        ([("lung", "tub")], [("0",)], TypeError, "`changed` must be a whole number, got '0'"),
-        ([("lung", "tub")], [(0, 0)], ValueError, r"a group once per task, got \(0, 0\)"),
+        ([("lung", "tub")], [(-1,)], ValueError, "`changed` must be .* at least 0, got -1"),
+        ([("lung", "tub")], [("0",)], TypeError, "`changed` must be a whole number.* got '0'"),
+        ([("lung", "tub")], [(0, 0)], ValueError, r"a group once for each task, got \(0, 0\)"),
     ],
 )
 def test_mistakes_in_components_are_named(groups, changed, error, message):
@@ -518,17 +522,17 @@ def test_mistakes_in_components_are_named(groups, changed, error, message):
 @pytest.mark.parametrize(
     "arguments, error, message",
     [
-        ({"n_variables": 0}, ValueError, "`n_variables` must be 1 or more, got 0"),
-        ({"n_variables": "9"}, TypeError, "`n_variables` must be a whole number, got '9'"),
-        ({"mean_degree": -1}, ValueError, "`mean_degree` must be 0 or more and finite, got -1"),
-        ({"mean_degree": float("inf")}, ValueError, "0 or more and finite, got inf"),
-        ({"mean_degree": None}, TypeError, "`mean_degree` must be a number, got None"),
-        ({"mean_degree": 7.5}, ValueError, r"at most 30 arcs, .* 10 variables .* got 7\.5, .* 38"),
-        ({"states": 1}, ValueError, "`states` must be 2 or more, got 1"),
-        ({"states": 21}, ValueError, "`states` must be at most 20, .* got 21"),
+        ({"n_variables": 0}, ValueError, "`n_variables` must be .* at least 1, got 0"),
+        ({"n_variables": "9"}, TypeError, "`n_variables` must be a whole number.* got '9'"),
+        ({"mean_degree": -1}, ValueError, "`mean_degree` must be .* at least 0, got -1"),
+        ({"mean_degree": float("inf")}, ValueError, "at least 0, got inf"),
+        ({"mean_degree": None}, TypeError, "`mean_degree` must be a number.* got None"),
+        ({"mean_degree": 7.5}, ValueError, r"at most 30 arcs, .* 10 variables .* got 7\.5; .* 38"),
+        ({"states": 1}, ValueError, "`states` must be .* from 2 to 20, got 1"),
+        ({"states": 21}, ValueError, "`states` must be .* from 2 to 20, got 21"),
         ({"states": (4, 2)}, ValueError, r"the smaller number first, got \(4, 2\)"),
-        ({"states": (2, 3, 4)}, TypeError, r"`states` must be a whole number, got \(2, 3, 4\)"),
-        ({"states": 2.5}, TypeError, r"`states` must be a whole number, got 2\.5"),
+        ({"states": (2, 3, 4)}, TypeError, r"`states` must be a whole number.* got \(2, 3, 4\)"),
+        ({"states": 2.5}, ValueError, r"`states` must be a whole number.* got 2\.5"),
     ],
 )
 def test_mistakes_in_random_network_are_named(arguments, error, message):
@@ -544,9 +548,9 @@ def test_mistakes_in_sample_are_named():
         sample({}, 10)
     with pytest.raises(TypeError, match="strings for task names, got 1"):
         sample({1: asia}, 10)
-    with pytest.raises(TypeError, match="a BayesNet for each task, got DiGraph for `north`"):
+    with pytest.raises(TypeError, match="^Task `north`: .* a BayesNet for each task, got DiGraph"):
         sample({"north": asia.graph}, 10)
-    with pytest.raises(TypeError, match=r"`n_rows` must be a whole number, got 1\.5"):
+    with pytest.raises(ValueError, match=r"`n_rows` must be a whole number.* got 1\.5"):
         sample({"north": asia}, 1.5)
-    with pytest.raises(ValueError, match="`n_rows` must be 0 or more, got -1"):
+    with pytest.raises(ValueError, match="`n_rows` must be .* at least 0, got -1"):
         sample({"north": asia}, -1)

@@ -1,4 +1,4 @@
-"""README and docs: the example runs, tables are those of the results, links lead somewhere."""
+"""READMEs and docs: the example runs, tables are those of the results, links lead somewhere."""
 
 import re
 from pathlib import Path
@@ -8,6 +8,13 @@ import pytest
 pytestmark = pytest.mark.beside_kernels
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
+FOLDERS = sorted(path.parent for path in (ROOT / "benchmarks").glob("*/__init__.py"))
+WITH_TABLES = [
+    ROOT / "README.md",
+    ROOT / "docs" / "results.md",
+    *(folder / "README.md" for folder in FOLDERS),
+]
+PAGES = [*WITH_TABLES, ROOT / "benchmarks" / "README.md", *(ROOT / "docs").glob("*.md")]
 
 
 def test_the_example_runs(tmp_path, monkeypatch):
@@ -18,12 +25,13 @@ def test_the_example_runs(tmp_path, monkeypatch):
     assert "<svg" in (tmp_path / "dags.svg").read_text()
 
 
-@pytest.mark.parametrize("path", ["README.md", "docs/results.md", "benchmarks/README.md"])
+@pytest.mark.parametrize("path", WITH_TABLES, ids=lambda path: path.parent.name)
 def test_the_tables_are_those_of_the_results(path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT))
     from benchmarks import tables
 
-    text = (ROOT / path).read_text()
+    assert path in tables.PAGES
+    text = path.read_text()
     assert "<!-- table: " in text
     assert tables.with_tables(text) == text
 
@@ -36,10 +44,13 @@ def test_both_commands_make_an_environment_of_their_own(name):
     assert "\n" not in command
 
 
-PAGES = ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.parent.name)
+def test_files_that_are_named_are_there(path):
+    for name in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
+        assert (path.parent / name).exists(), name
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_files_it_names_are_there(page):
-    for path in re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text()):
-        assert (ROOT / page).parent.joinpath(path).exists(), path
+def test_commands_that_are_named_are_there():
+    for path in PAGES:
+        for name in re.findall(r"python -m (benchmarks[.\w]+)", path.read_text()):
+            assert (ROOT / f"{name.replace('.', '/')}.py").exists(), f"{path}: {name}"

@@ -314,7 +314,7 @@ def test_run_json(call, towns, tmp_path):
     assert found["cut_points"] == {}
     assert (found["settings"]["penalty"], found["settings"]["prior"]) == (None, None)
     (warning,) = found["warnings"]
-    assert "only one state is observed in column `d`" in warning
+    assert "only one state is observed (`d`)" in warning
     assert err == f"warning: {warning}\n"
     page = (tmp_path / "near" / "report.html").read_text(encoding="utf-8")
     assert html.escape(warning) in page
@@ -400,34 +400,32 @@ def test_neither_order_of_files_nor_jobs_nor_a_repetition_matters(call, towns, t
     [
         ([], "PATH must name at least one CSV or Parquet file; none was given"),
         (["north.csv"], "at least two tasks to compare; `north` is the only one: add files, or"),
-        (["north.csv"], "with `--task-column C`.\n"),
+        (["north.csv"], "of tasks with `--task-column`.\n"),
         (
             [*TOWNS, "--principal", "north", "--principal", "East"],
-            "`--principal` must be one of the tasks, `north`, `south`, `west`; 'East' was given.\n",
+            "`--principal` must be one of the tasks, `north`, `south`, `west`, got 'East'.\n",
         ),
-        ([*TOWNS, "--principal", ""], "`south`, `west`; '' was given.\n"),
-        ([*TOWNS, "--principal", "  west "], "`south`, `west`; '  west ' was given.\n"),
-        ([*TOWNS, "--penalty", "auto"], "a number above 0 and below 1; auto was given.\n"),
-        ([*TOWNS, "--penalty", "0"], "a number above 0 and below 1; 0 was given.\n"),
-        ([*TOWNS, "--penalty", "1"], "a number above 0 and below 1; 1 was given.\n"),
-        ([*TOWNS, "--penalty", "nan"], "a number above 0 and below 1; nan was given.\n"),
+        ([*TOWNS, "--principal", ""], "`south`, `west`, got ''.\n"),
+        ([*TOWNS, "--principal", "  west "], "`south`, `west`, got '  west '.\n"),
+        ([*TOWNS, "--penalty", "auto"], "a number above 0 and below 1, got auto.\n"),
+        ([*TOWNS, "--penalty", "0"], "a number above 0 and below 1, got 0.\n"),
+        ([*TOWNS, "--penalty", "1"], "a number above 0 and below 1, got 1.\n"),
+        ([*TOWNS, "--penalty", "nan"], "a number above 0 and below 1, got nan.\n"),
         (
             [*TOWNS, "--relatedness", "near"],
-            "must be direct, indirect or shared; near was given.\n",
+            "must be direct, indirect or shared, got near.\n",
         ),
         (
             [*TOWNS, "--relatedness", "indirect", "--penalty", "0.9"],
-            "`--penalty` belongs to `--relatedness direct` or `shared`, and the relatedness is "
-            "indirect;",
+            "`--penalty` goes with `--relatedness direct` or `--relatedness shared` only, got 0.9",
         ),
         (
             [*TOWNS, "--relatedness", "indirect", "--prior", "paired"],
-            "`--prior` belongs to `--relatedness direct` or `shared`, and the relatedness is "
-            "indirect;",
+            "`--prior` goes with `--relatedness direct` or `--relatedness shared` only, got",
         ),
         (
             ["north.csv", "apart.csv"],
-            "Tasks `apart` and `north` must share at least two variables that vary in both, or no "
+            "Task `apart` must share at least two variables that vary in both with `north`, or no "
             "arc can be compared; they share `a`: compare other tasks.\n",
         ),
         (
@@ -450,21 +448,23 @@ def test_neither_order_of_files_nor_jobs_nor_a_repetition_matters(call, towns, t
         (["north.csv", "other.csv"], "they share none: compare other tasks.\n"),
         (
             ["north.csv", "few.csv", "--relatedness", "indirect"],
-            "Task `few`: 9 rows are too few for the 10 folds of `--relatedness indirect`; ask for "
-            "fewer with `--folds`, take direct",
+            "Task `few`: `--folds` must not be more than the 9 rows of the task, got 10; ask for",
         ),
         (
             [*TOWNS, "--relatedness", "indirect", "--table-sharing", "auto"],
-            "`--table-sharing auto` belongs to `--relatedness direct` or `shared`, and",
+            "`--table-sharing` goes with `--relatedness direct` or `--relatedness shared` only",
         ),
-        ([*TOWNS, "--principle", "north"], "no option of `bnmtl relate`: take `--principal`, or"),
+        (
+            [*TOWNS, "--principle", "north"],
+            "not an option of `bnmtl relate`: take `--principal`, or",
+        ),
         ([*TOWNS, "--restarts", "3", "--starts", "3"], "`--starts` belongs to `--search orders`"),
         (["north.csv", "nowhere.csv"], "`nowhere.csv` does not exist"),
         (["north.csv", "real.csv"], "with `--discretize N`"),
         ([*TOWNS, "--ignore", "z"], "there is no `z`"),
-        ([*TOWNS, "--required", "bad.csv"], "`--required`: `bad.csv`, line 2"),
-        ([*TOWNS, "--tiers", ""], "`--tiers` must name a file; nothing was given.\n"),
-        ([*TOWNS, "--out", "north.csv"], "`north.csv` is a file"),
+        ([*TOWNS, "--required", "bad.csv"], "File `bad.csv`, line 2: `--required`"),
+        ([*TOWNS, "--tiers", ""], "`--tiers` must name a file, got nothing.\n"),
+        ([*TOWNS, "--out", "north.csv"], "got the file `north.csv`"),
         ([*TOWNS, "--out", "."], "must be a new or empty folder"),
     ],
 )
@@ -488,7 +488,7 @@ def test_a_mistake_is_one_line_before_anything_is_learned(
 
 def test_learn_knows_no_option_of_relate(call, towns):
     for option in ("--principal", "--relatedness"):
-        assert f"`{option}` is no option of" in mistake(call("learn", *TOWNS, option, "north"))
+        assert f"`{option}` is not an option of" in mistake(call("learn", *TOWNS, option, "north"))
 
 
 def test_relate_has_all_options_of_learn(call, monkeypatch):
@@ -515,7 +515,7 @@ def test_force_replaces_what_either_command_has_left(call, towns, tmp_path, monk
     options = ("--principal", "west", "--out", "run", "--force")
     with monkeypatch.context() as patched:
         patched.setattr(relatedness, "direct", lambda *_: pytest.fail("learning began"))
-        assert "west.png` is not from a run of bnmtl" in mistake(call(*THREE, *options))
+        assert "west.png`, which is not from bnmtl" in mistake(call(*THREE, *options))
     (tmp_path / "run" / "distances-west.png").unlink()
     assert call("learn", "north.csv", *QUICK, "--out", "run", "--force")[0] == 0
     assert {"north.bif", "notes.txt"} <= set(listing(tmp_path / "run"))
@@ -631,7 +631,7 @@ def test_folds_0_holds_out_nothing(call, towns, tmp_path):
     told = "No rows were held out, so what the arcs are worth is not known."
     assert kept["verdict"] == told and told in out
     err = mistake(call(*THREE, "--folds", "0", "--relatedness", "indirect", "--force"))
-    assert "`--folds 0` belongs to `--relatedness direct` or `shared`" in err
+    assert "`--folds` goes with `--relatedness direct` or `--relatedness shared` only, got 0" in err
     for measure in ("direct", "indirect"):
         err = mistake(call(*THREE, "--folds", "5000", "--relatedness", measure, "--force"))
         assert "`--folds` must be 0 or from 2 to the rows of the largest task" in err

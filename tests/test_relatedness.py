@@ -316,15 +316,27 @@ class Mine:
             TypeError,
             "`learner` must be a MultitaskLearner or a MultitaskLearnerCV, got SingleTaskLearner",
         ),
-        (lambda tasks: direct(tasks, None), TypeError, "`learner` must be .* got NoneType"),
+        (lambda tasks: direct(tasks, None), TypeError, "`learner` must be .* got None"),
         (
             lambda tasks: direct(tasks, MultitaskLearner(Mine())),
             TypeError,
             "`prior` of the learner must be a PairedPrior or an EditPrior",
         ),
-        (lambda tasks: direct(tasks, LEARNER, 1), ValueError, "`penalty` must be above 0 and"),
-        (lambda tasks: direct(tasks, LEARNER, 0.0), ValueError, "`penalty` must be above 0 and"),
-        (lambda tasks: direct(tasks, LEARNER, "0.9"), ValueError, "`penalty` must be above 0 and"),
+        (
+            lambda tasks: direct(tasks, LEARNER, 1),
+            ValueError,
+            "`penalty` must be a number above 0 and",
+        ),
+        (
+            lambda tasks: direct(tasks, LEARNER, 0.0),
+            ValueError,
+            "`penalty` must be a number above 0 and",
+        ),
+        (
+            lambda tasks: direct(tasks, LEARNER, "0.9"),
+            TypeError,
+            "`penalty` must be a number above 0 and",
+        ),
         (
             lambda tasks: direct(tasks, LEARNER, normalize="no"),
             TypeError,
@@ -336,12 +348,12 @@ class Mine:
         (
             lambda tasks: direct(tasks["task1"], LEARNER),
             ValueError,
-            "`tasks` must hold at least two tasks to be compared, got one",
+            "`tasks` must hold at least two tasks; it holds one",
         ),
         (
             lambda tasks: direct(tasks, MultitaskLearner(search="magic", table_sharing=None)),
             ValueError,
-            "`search` must be one of",
+            "`search` must be 'orders', 'hill-climbing' or",
         ),
         (
             lambda tasks: direct(tasks, MultitaskLearner(required=[("x1", "far")])),
@@ -354,7 +366,7 @@ class Mine:
         (
             lambda tasks: indirect(tasks, LEARNER, cv=151),
             ValueError,
-            "Task `task1`: 150 rows cannot be parted into `cv`=151 folds",
+            "Task `task1`: `cv` must not be more than the 150 rows of the task, got 151",
         ),
         (
             lambda tasks: indirect([tasks["task1"]], LEARNER),
@@ -375,18 +387,18 @@ class Mine:
         (
             lambda tasks: shared([tasks["task1"], tasks["task1"].add_prefix("y")], LEARNER),
             ValueError,
-            "Tasks `task1` and `task2` have no probability table to compare: no variable is",
+            "Tasks `task1` and `task2` have no probability table to compare; no variable is",
         ),
         (lambda _: true([nx.DiGraph()]), TypeError, "`configuration` must be a mapping from tasks"),
         (
             lambda _: true({"a": nx.Graph()}),
             TypeError,
-            r"`configuration\['a'\]` must be a netw",
+            "Task `a`: `configuration` must be a netw",
         ),
         (
             lambda _: true({"a": nx.DiGraph([("x", "y"), ("y", "x")])}),
             ValueError,
-            r"`configuration\['a'\]` must be acyclic",
+            "Task `a`: `configuration` must be acyclic",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

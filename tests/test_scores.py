@@ -330,7 +330,8 @@ def test_scores_equal_those_of_bnlearn(network):
 def test_an_equivalent_sample_size_out_of_range_is_refused(size):
     frame = pd.DataFrame({"a": list("xxy")})
     for score in [BDeu(size), BDs(size)]:
-        with pytest.raises(ValueError, match="`equivalent_sample_size` must be above 0 and at"):
+        error = TypeError if size in ("1", None) else ValueError
+        with pytest.raises(error, match="`equivalent_sample_size` must be a number above 0 and at"):
             score.local_score("a", [], frame)
 
 
@@ -354,11 +355,11 @@ def test_the_largest_sample_size_is_scored_right():
 
 def test_families_that_do_not_fit_the_frame_are_refused():
     frame = pd.DataFrame({"a": list("xxy"), "b": list("uvv")})
-    with pytest.raises(ValueError, match="'c' is missing"):
+    with pytest.raises(ValueError, match="`c` is missing"):
         BDeu().local_score("a", ["c"], frame)
-    with pytest.raises(ValueError, match="'c' is missing"):
+    with pytest.raises(ValueError, match="`c` is missing"):
         BDeu().score(nx.DiGraph([("a", "c")]), frame)
-    with pytest.raises(ValueError, match="must have no missing values; column `b` has some"):
+    with pytest.raises(ValueError, match="`frame`: column `b` must have no missing values; fill"):
         BDeu().local_score("a", ["b"], frame.replace("u", None))
     with pytest.raises(ValueError, match="`parents` must be distinct"):
         BDeu().local_score("a", ["b", "b"], frame)
@@ -373,7 +374,7 @@ def test_families_that_do_not_fit_the_frame_are_refused():
     with pytest.raises(ValueError, match="`weights` must be 3 numbers"):
         BDeu().local_score("a", [], frame, weights=[1, 1])
     for weights in [[1, 1, -1], [1, 1, np.nan]]:
-        with pytest.raises(ValueError, match=r"finite and at least 0, got (-1.0|nan) for row 2"):
+        with pytest.raises(ValueError, match=r"finite and at least 0; row 2 has (-1.0|nan)"):
             BDeu().local_score("a", [], frame, weights=weights)
     with pytest.raises(ValueError, match="must not all be 0"):
         BDeu().local_score("a", [], frame, weights=[0, 0, 0])

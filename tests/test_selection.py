@@ -335,7 +335,7 @@ def test_required_arcs_stay_where_the_rows_left_do_not_vary(n_tasks, required):
     assert selector.configuration_["north"].has_edge("a", "b")
 
 
-@pytest.mark.filterwarnings("ignore:Task `task1`. only one state")
+@pytest.mark.filterwarnings("ignore:Task `task1` has columns in which only")
 def test_other_tasks_may_have_few_rows():
     """Fewer than ten rows of the principal task make fewer folds, those of other tasks do not."""
     tasks = related()
@@ -347,7 +347,7 @@ def test_other_tasks_may_have_few_rows():
         selected(tasks, learner, principal, n_tasks, "indirect")
         (total,) = {event.total for event in events if event.stage == "choice of n_tasks"}
         assert total == n_folds * 4
-    message = 'Task `task1`: holding out 10 of 8 rows leaves none .*; take `n_tasks="cv"` or a num'
+    message = '`task1` has 8 rows, and holding out 10 leaves none .*; take `n_tasks="cv"` or a num'
     with pytest.raises(ValueError, match=message):
         selected(tasks, principal="task1", n_tasks="validation")
 
@@ -433,16 +433,16 @@ def test_progress_tells_of_the_searches_and_of_the_choice():
     ("parameters", "error", "words"),
     [
         ({"learner": SingleTaskLearner()}, TypeError, "`learner` must be a MultitaskLearner or"),
-        ({"principal": "task9"}, ValueError, "`principal` must be one of the tasks, `task1`,"),
-        ({"n_tasks": 4}, ValueError, "`n_tasks` must be .* from 0 to 3 here, got 4"),
-        ({"n_tasks": -1}, ValueError, "`n_tasks` must be .* from 0 to 3 here, got -1"),
-        ({"n_tasks": "all"}, ValueError, "`n_tasks` must be .* here, got 'all'"),
-        ({"n_tasks": 1.0}, TypeError, "`n_tasks` must be .* here, got 1.0"),
-        ({"n_tasks": True}, TypeError, "`n_tasks` must be .* here, got True"),
+        ({"principal": "task9"}, ValueError, "`principal` must be one of the tasks `task1`,"),
+        ({"n_tasks": 4}, ValueError, "`n_tasks` must be .* from 0 to 3, got 4"),
+        ({"n_tasks": -1}, ValueError, "`n_tasks` must be .* from 0 to 3, got -1"),
+        ({"n_tasks": "all"}, ValueError, "`n_tasks` must be .*, got 'all'"),
+        ({"n_tasks": 1.0}, ValueError, "`n_tasks` must be .*, got 1.0"),
+        ({"n_tasks": True}, TypeError, "`n_tasks` must be .*, got True"),
         (
             {"relatedness": "near"},
             ValueError,
-            '`relatedness` must be "direct", "indirect", "shared" or a D',
+            "`relatedness` must be 'direct', 'indirect' or 'shared', got .*; or give a D",
         ),
         ({"relatedness": TABLE.drop(index="task3")}, ValueError, "must have one row and one colu"),
         (
@@ -459,9 +459,9 @@ def test_progress_tells_of_the_searches_and_of_the_choice():
         ({"relatedness": TABLE / TABLE}, ValueError, "must hold finite numbers; row `task1`, c"),
         ({"relatedness": 1 - TABLE}, ValueError, "`relatedness` must be 0 on the diagonal; it is"),
         ({"required": [("x1", "far")]}, ValueError, "`required` holds the arc x1 -> far, but"),
-        ({"tiers": [["far"]]}, ValueError, "`tiers` names the variable 'far'"),
-        ({"start": nx.DiGraph([("x1", "far")])}, ValueError, "`start` names the variable 'far'"),
-        ({"start": "random"}, ValueError, "`start` must be one of"),
+        ({"tiers": [["far"]]}, ValueError, "`tiers` names the variable `far`"),
+        ({"start": nx.DiGraph([("x1", "far")])}, ValueError, "`start` names the variable `far`"),
+        ({"start": "random"}, ValueError, "`start` must be 'single-task', 'identical'"),
         (
             {"structure_prior": ArcPrior({("x1", "far"): 0.5})},
             ValueError,
@@ -472,9 +472,9 @@ def test_progress_tells_of_the_searches_and_of_the_choice():
             ValueError,
             "`parameter_sample_size` must be above 0 where held-out rows",
         ),
-        ({"prior": PairedPrior(2)}, ValueError, "`penalty` must be between"),
+        ({"prior": PairedPrior(2)}, ValueError, "`penalty` must be a number from 0 to 1, got 2"),
         ({"prior": PairedPrior(variable_penalty={("x1", "far"): 1})}, ValueError, "names the vari"),
-        ({"search": "magic"}, ValueError, "`search` must be one of"),
+        ({"search": "magic"}, ValueError, "`search` must be 'orders', 'hill-climbing' or"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -420,7 +420,7 @@ def test_demands_that_contradict_leave_the_other_start():
 
 @pytest.mark.slow_without_jit
 def test_what_cannot_be_shared_is_refused():
-    with pytest.raises(ValueError, match='`table_sharing` must be "auto" or None, got True'):
+    with pytest.raises(ValueError, match="`table_sharing` must be 'auto' or None, got True"):
         MultitaskLearner(table_sharing=True).fit(ASIA)
 
 

@@ -244,9 +244,9 @@ def test_variables_that_only_some_tasks_have():
 
 def test_mistakes():
     tasks = frames(k=2)
-    with pytest.raises(ValueError, match='`sharing` must be "auto" or None, got True'):
+    with pytest.raises(ValueError, match="`sharing` must be 'auto' or None, got True"):
         fit_networks({"clinic0": GRAPH}, tasks, sharing=True)
-    with pytest.raises(ValueError, match="graphs of tasks that there are, got 'clinic9'"):
+    with pytest.raises(ValueError, match="graphs of tasks `clinic0`, `clinic1`, got 'clinic9'"):
         fit_networks({"clinic9": GRAPH}, tasks)
     graph = nx.DiGraph([("smoke", "fever")])
     with pytest.raises(ValueError, match="Task `clinic1` must have a column .* `fever` is missing"):

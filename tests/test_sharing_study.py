@@ -5,8 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import first_graph, many_tasks, sharing, sharing_tables, table_weights
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
+from benchmarks.search import first_graph, many_tasks
+from benchmarks.sharing import sharing, sharing_tables, table_weights
 from bnmtl import IdenticalLearner, MultitaskLearner, PooledLearner, structures
 from bnmtl.networks import fit_networks
 

@@ -52,7 +52,7 @@ def test_the_order_of_the_file_is_kept():
 
 def test_unknown_names_are_refused():
     for function in (structures.load, structures.path):
-        with pytest.raises(ValueError, match=r"one of alarm, andes, .*, got 'alrm'\.$"):
+        with pytest.raises(ValueError, match=r"must be 'alarm', 'andes', .*, got 'alrm'\.$"):
             function("alrm")
         with pytest.raises(ValueError, match=r"got '../structures/alarm'"):
             function("../structures/alarm")

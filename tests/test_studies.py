@@ -14,27 +14,21 @@ import scipy
 from budget import quick_search
 from scipy import stats
 
-from benchmarks import (
-    boosting_steps,
-    calibrated_arcs,
-    good_probabilities,
+from benchmarks import record, related, study, summary
+from benchmarks.predictions import boosting_steps, calibrated_arcs, good_probabilities, multinets
+from benchmarks.record import Results, key_of
+from benchmarks.thesis import (
     groups,
     methods,
-    multinets,
     penalty_choice,
     penalty_curves,
     pool,
     posterior,
     priors,
-    record,
-    related,
     selection,
-    study,
-    summary,
     task_number,
     training_size,
 )
-from benchmarks.record import Results, key_of
 from benchmarks.variants import LEARNERS, SEARCHES, THESIS, Searches
 from bnmtl import (
     BayesNet,
@@ -258,7 +252,7 @@ def test_lines_of_another_study_come_from_the_same_folder(tmp_path):
 def test_arguments_that_cannot_be_end_in_one_sentence(arguments, sentence, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["methods", *arguments])
     with pytest.raises(SystemExit) as end:
-        study.main("methods")
+        study.main("benchmarks.thesis.methods")
     assert end.value.code == 2
     assert sentence in capsys.readouterr().err.splitlines()[-1]
 
@@ -269,7 +263,7 @@ def test_a_missing_package_is_told_before_anything_runs(monkeypatch, capsys, tmp
     monkeypatch.setattr(study, "exit_if_changed", lambda: None)
     monkeypatch.setattr("sys.argv", ["methods", "--out", str(tmp_path), "--trials", "1"])
     with pytest.raises(SystemExit) as end:
-        study.main("methods")
+        study.main("benchmarks.thesis.methods")
     assert end.value.code == 2
     assert "`pyagrum` is needed" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
@@ -284,7 +278,7 @@ def test_a_quick_run_leaves_other_results_alone(monkeypatch, tmp_path):
     monkeypatch.setattr(selection, "draw", lambda lines: drawn)
     monkeypatch.setattr(selection, "tables", lambda lines: {})
     monkeypatch.setattr("sys.argv", ["selection", "--quick", "--out", str(tmp_path)])
-    study.main("selection")
+    study.main("benchmarks.thesis.selection")
     cases, picture = seen
     assert [case["n_tasks"] for case in cases] == [4]
     assert picture == tmp_path / "quick" / "selection" / "selection.png"
@@ -314,7 +308,7 @@ def test_new_code_marks_a_commit_as_changed(repository):
     (place / "new.py").write_text("")
     assert record.commit() == f"{clean}+"
     (place / "new.py").unlink()
-    for folder in ("bnmtl", "bnmtl/search", "data", "structures"):
+    for folder in ("bnmtl", "bnmtl/search", "data", "structures", "benchmarks/thesis"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "new.py").write_text("")
         assert record.commit() == f"{clean}+"
@@ -322,12 +316,18 @@ def test_new_code_marks_a_commit_as_changed(repository):
     assert record.commit() == clean
 
 
-@pytest.mark.parametrize("script", ["methods", "sachs", "search", "growth", "speed", "tries"])
+@pytest.mark.parametrize(
+    "script",
+    [
+        *("thesis.methods", "defaults.sachs", "search.search"),
+        *("speed.growth", "speed.speed", "search.tries"),
+    ],
+)
 def test_nothing_is_measured_by_code_that_is_in_no_commit(
     script, repository, monkeypatch, capsys, tmp_path
 ):
     module = importlib.import_module(f"benchmarks.{script}")
-    arguments = ["--out", str(tmp_path), "--trials", "1"] if script == "methods" else []
+    arguments = ["--out", str(tmp_path), "--trials", "1"] if script == "thesis.methods" else []
     monkeypatch.setattr("sys.argv", [script, *arguments])
     # Should anything be measured after all, then not for hours.
     monkeypatch.setattr(study, "run", lambda *arguments: pytest.fail("measured"))
@@ -336,7 +336,7 @@ def test_nothing_is_measured_by_code_that_is_in_no_commit(
     record.exit_if_changed()
     (repository / "benchmarks" / "old.py").write_text("changed = True")
     with pytest.raises(SystemExit) as end:
-        study.main(script) if script == "methods" else module.main()
+        study.main(module.__name__) if script == "thesis.methods" else module.main()
     assert end.value.code == 2
     (sentence,) = capsys.readouterr().err.splitlines()
     assert sentence.startswith("`benchmarks/old.py` has changes that are in no commit")
@@ -381,7 +381,7 @@ def test_studies_of_the_thesis_do_not_depend_on_defaults():
         *("MultitaskLearner", "MultitaskLearnerCV"),
     }
     found = 0
-    for path in sorted(Path(record.__file__).parent.glob("*.py")):
+    for path in sorted(Path(record.__file__).parent.rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text())):
             if not isinstance(call, ast.Call) or path.stem in ("speed", *OF_DEFAULTS):
                 continue

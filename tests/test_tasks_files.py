@@ -153,7 +153,7 @@ def test_names_of_files_that_cannot_be_printed_are_refused(tmp_path):
     path = tmp_path / "m\udce9d.csv"
     path.write_text("a,b\n1,2\n")
     with pytest.raises(
-        ValueError, match="udce9d.csv' names its task .*; rename the file"
+        ValueError, match="udce9d.csv` names its task .*; rename the file"
     ) as caught:
         read(path)
     assert str(caught.value).isprintable()
@@ -201,7 +201,7 @@ def test_joined_rows_must_have_the_same_columns(tmp_path):
 def test_task_column_missing_or_incomplete(tmp_path):
     paths = write(tmp_path, one_csv="t,x\na,1\n", two_csv="u,x\na,1\n")
     message = refused(paths, task_column="t")
-    assert f"`{paths[1]}` must have the task column `t`; its columns are `u`, `x`" in message
+    assert f"`{paths[1]}`: `task_column` must be one of the columns `u`, `x`, got 't'" in message
     (path,) = write(tmp_path, na_csv="t,x\na,1\nNA,1\n,2\n")
     assert "missing in 2 rows" in refused(path, task_column="t")
 
@@ -225,15 +225,15 @@ def test_paths_that_are_no_tables(tmp_path):
     assert "is a directory" in refused(tmp_path)
     assert "b.csv` does not exist; check the path." in refused(tmp_path / "b.csv")
     assert ".parquet" in refused(other)
-    assert "occurs twice" in refused([path, path])
+    assert "a.csv` twice" in refused([path, path])
 
 
 def test_equal_task_names(tmp_path):
     (tmp_path / "sub").mkdir()
     paths = write(tmp_path, a_csv="x,y\n1,2\n", a_csv_gz="x,y\n1,2\n")
-    assert "would both be task `a`" in refused(paths)
+    assert "both of task `a`" in refused(paths)
     paths[1:] = write(tmp_path / "sub", a_csv="x,y\n1,2\n")
-    assert "would both be task `a`" in refused(paths)
+    assert "both of task `a`" in refused(paths)
 
 
 @pytest.mark.parametrize(
@@ -244,14 +244,14 @@ def test_equal_task_names(tmp_path):
         ("x,y\n", "must have rows"),
         ("x,y,x,y,z\n1,2,3,4,5\n", "got `x`, `y` twice"),
         ("x,,y\n1,2,3\n", "column 2 has no name"),
-        ("x,y\n1,2\n1\n", "line 3 must have as many fields as the header, 2; it has 1"),
-        ("x,y\n1,2\n1,2,3\n", "line 3 must have as many fields as the header, 2; it has 3"),
+        ("x,y\n1,2\n1\n", "line 3 must have as many fields as the header (2), got 1"),
+        ("x,y\n1,2\n1,2,3\n", "line 3 must have as many fields as the header (2), got 3"),
         ("x,y\n1,2\n\n1,2\n", "line 3 must have as many fields"),
-        ('x,y\n1,"2\n3\n', "is no readable CSV"),
-        ('x,y\n1,"2"3\n', "line 2 is no readable CSV"),
+        ('x,y\n1,"2\n3\n', "cannot be read as CSV"),
+        ('x,y\n1,"2"3\n', "line 2 cannot be read as CSV"),
         ("x;y\n1;2\n", "looks separated by ';'"),
         ("x\ty\n1\t2\n", "looks separated by '\\t'"),
-        (b"x,y\n1,2\n1,caf\xe9\n", "line 3 holds the byte 0xe9"),
+        (b"x,y\n1,2\n1,caf\xe9\n", "line 3 must be UTF-8 text, got the byte 0xe9"),
         ("x,y\n1,2\n".encode("utf-16"), "binary, or text in UTF-16"),
         (b"\x7fELF\x00\x01", "binary"),
         (gzip.compress(b"x,y\n1,2\n", mtime=0), "must be UTF-8 text"),
@@ -327,9 +327,9 @@ def test_folders_named_like_partitions_add_no_column(tmp_path):
 def test_broken_parquet(tmp_path):
     pytest.importorskip("pyarrow")
     (path,) = write(tmp_path, a_parquet="x,y\n1,2\n")
-    assert "is no readable Parquet file" in refused(path)
+    assert "cannot be read as Parquet" in refused(path)
     path.write_bytes(b"")
-    assert "is no readable Parquet file" in refused(path)
+    assert "cannot be read as Parquet" in refused(path)
 
 
 def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):

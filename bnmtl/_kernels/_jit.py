@@ -79,35 +79,36 @@ class Arrays:
 
     Numba passes an array as seven values and more, and its compiler needs seconds for functions
     that hand hundreds of them on. The table holds the address and the shape of each array; a kernel
-    takes out what it needs by `ints`, `floats` and the like. In plain Python the table is the list
-    of the arrays.
+    takes out what it needs by the fields of the table's `layout`: ``METHOD(engine)``. In plain
+    Python the table maps fields to arrays, and a field that it does not have raises TypeError.
 
     Parameters
     ----------
-    fields : sequence of (name, dtype, number of dimensions)
-        In the order of the constants by which the kernels take them out.
+    fields : tuple
+        What `layout` returns.
     **arrays
         C-contiguous, one for each field.
     """
 
     def __init__(self, fields, **arrays):
         self.fields = fields
-        for name, dtype, n_dimensions in fields:
-            array = arrays[name]
-            if array.dtype != dtype or array.ndim != n_dimensions or not array.flags.c_contiguous:
+        for field in fields:
+            array = arrays[field.name]
+            kind = array.dtype, array.ndim
+            if kind != (field.dtype, field.n_dimensions) or not array.flags.c_contiguous:
                 raise TypeError(
-                    f"{name}: {array.dtype} of {array.ndim} dimensions, not {dtype} of "
-                    f"{n_dimensions}"
+                    f"{field.name}: {array.dtype} of {array.ndim} dimensions, not {field.dtype} of "
+                    f"{field.n_dimensions}"
                 )
-            setattr(self, name, array)
-        self._arrays = [arrays[name] for name, _, _ in fields]
-        self.table = self._arrays
+            setattr(self, field.name, array)
+        own = [arrays[field.name] for field in fields]
+        self.table = _TableInPython(zip(fields, own, strict=True))
         if not numba.config.DISABLE_JIT:
-            self.table = np.array([_entry(array) for array in self._arrays], np.int64)
+            self.table = np.array([_entry(array) for array in own], np.int64)
 
     def replaced(self, **arrays):
         """The same with other arrays in some places."""
-        own = {name: getattr(self, name) for name, _, _ in self.fields}
+        own = {field.name: getattr(self, field.name) for field in self.fields}
         return Arrays(self.fields, **{**own, **arrays})
 
     def __reduce__(self):
@@ -121,6 +122,53 @@ def stacked(many):
     return tables if numba.config.DISABLE_JIT else np.stack(tables)
 
 
+def layout(*fields):
+    """Give each field of a table its place; what `ints` and the like return is a field.
+
+    A table that begins with all fields of another layout also serves the kernels of that one.
+    """
+    if len({field.name for field in fields}) < len(fields):
+        raise ValueError("Two fields of a table have the same name.")
+    for place, field in enumerate(fields):
+        if field.place not in (None, place):
+            raise ValueError(f"{field.name} already has place {field.place}, not {place}.")
+        field.place = place
+    return fields
+
+
+def _fields_of(dtype):
+    """A function (name, n_dimensions=1) that returns a field: in kernels a function (table)."""
+
+    def make_field(name, n_dimensions=1):
+        field = _in_python() if numba.config.DISABLE_JIT else _in_machine(dtype, n_dimensions)
+        field.name, field.dtype, field.n_dimensions = name, np.dtype(dtype), n_dimensions
+        field.place = None
+        return field
+
+    return make_field
+
+
+ints, floats, flags = map(_fields_of, (np.int64, np.float64, np.bool_))
+uint8s, uint32s, words = map(_fields_of, (np.uint8, np.uint32, np.uint64))
+
+
+class _TableInPython(dict):
+    """Arrays by field."""
+
+    def __missing__(self, field):
+        names = ", ".join(own.name for own in self)
+        raise TypeError(
+            f"{field.name}, {field.place} of its layout, is not a field of this table: {names}"
+        )
+
+
+def _in_python():
+    def field(table):
+        return table[field]
+
+    return field
+
+
 # A row of a table: an address and up to three extents.
 _WIDTH = 4
 
@@ -130,21 +178,19 @@ def _entry(array):
     return (address, *array.shape, *(0 for _ in range(_WIDTH - 1 - array.ndim)))
 
 
-def _view(dtype, n_dimensions):
-    """A function (table, index) that returns one array of a table, to be used in kernels."""
-    if numba.config.DISABLE_JIT:
-        return lambda table, index: table[index]
+def _in_machine(dtype, n_dimensions):
+    dtype = numba.from_dtype(np.dtype(dtype))
     array_type = numba.types.Array(dtype, n_dimensions, "C")
 
     @intrinsic
-    def view(_, table, index):
+    def field(_, table):
         def generate(context, builder, signature, arguments):
             entries = make_array(signature.args[0])(context, builder, arguments[0]).data
             word = context.get_value_type(numba.types.int64)
-            first = builder.mul(arguments[1], word(_WIDTH))
 
             def read(column):
-                return builder.load(builder.gep(entries, [builder.add(first, word(column))]))
+                at = word(_WIDTH * field.place + column)
+                return builder.load(builder.gep(entries, [at]))
 
             item = context.get_data_type(dtype)
             size = word(context.get_abi_sizeof(item))
@@ -164,18 +210,9 @@ def _view(dtype, n_dimensions):
             )
             return array._getvalue()
 
-        return array_type(table, numba.types.int64), generate
+        return array_type(table), generate
 
-    return view
-
-
-ints, ints2, ints3 = (_view(numba.types.int64, n) for n in (1, 2, 3))
-floats, floats2, floats3 = (_view(numba.types.float64, n) for n in (1, 2, 3))
-flags, flags2, flags3 = (_view(numba.types.bool_, n) for n in (1, 2, 3))
-codes_of, rows_of, words = (
-    _view(dtype, 1) for dtype in (numba.types.uint8, numba.types.uint32, numba.types.uint64)
-)
-words2 = _view(numba.types.uint64, 2)
+    return field
 
 
 class Callback:

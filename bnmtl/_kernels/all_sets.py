@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from bnmtl._kernels._jit import call, floats, floats2, ints, ints2, kernel
+from bnmtl._kernels._jit import call, floats, ints, kernel, layout
 from bnmtl._kernels.cache import MISSING, keep, recall
 from bnmtl._kernels.groups import APART, SHIFTS, SUMS, size_of
 from bnmtl._kernels.joint_rows import MEMBERS_OF, PLACES_OF
@@ -37,14 +37,13 @@ _MOST_NATS = 600.0
 _LEAST_NATS = 40.0
 _LEAST_PRODUCT = 1e-300
 
-SETS = (
-    ("totals", np.int64, 2),  # (sets, t c): log evidence of a family so far
-    ("products", np.float64, 2),  # (sets, t c): what more it is multiplied by
-    ("own", np.int64, 2),  # (k, c): log evidence of each member by itself
-    ("norms", np.float64, 2),  # (k + 1, t c): what the sums of a set of that size are divided by
-    ("range", np.float64, 1),  # (1,): nats that the products may span by now
+SETS = layout(
+    TOTALS_OF := ints("totals", 2),  # (sets, t c): log evidence of a family so far
+    PRODUCTS := floats("products", 2),  # (sets, t c): what more it is multiplied by
+    OWN_EVIDENCE := ints("own", 2),  # (k, c): log evidence of each member by itself
+    NORMS := floats("norms", 2),  # (k + 1, t c): what the sums of a set of that size are divided by
+    RANGE := floats("range"),  # (1,): nats that the products may span by now
 )
-TOTALS_OF, PRODUCTS, OWN_EVIDENCE, NORMS, RANGE = range(len(SETS))
 
 
 def new_sets(k, n_sets, concentrations, partitions):
@@ -68,9 +67,9 @@ def value_sets(engine, scratch, memory, n_members, child, parents, n_parents, v,
 
     ``v`` is one more parent, -1 if there is none; the empty set has 0.
     """
-    members, cache = ints(scratch, MEMBERS_OF), ints(engine, CACHE)
-    variable_keys, counters = ints(engine, VARIABLE_KEYS), ints(scratch, COUNTERS)
-    rows_key = ints(engine, CHILD_KEYS)[child]
+    members, cache = MEMBERS_OF(scratch), CACHE(engine)
+    variable_keys, counters = VARIABLE_KEYS(engine), COUNTERS(scratch)
+    rows_key = CHILD_KEYS(engine)[child]
     for at in range(n_parents):
         rows_key ^= variable_keys[parents[at]]
     key = rows_key if v < 0 else rows_key ^ variable_keys[v]
@@ -90,13 +89,13 @@ def value_sets(engine, scratch, memory, n_members, child, parents, n_parents, v,
     rows_key ^= key_of(engine, scratch, n_members, (np.int64(1) << n_members) - 1)
     n_blocks = gather_once(engine, scratch, rows_key, n_members, child, parents, n_parents)
     begin_sets(memory, n_members)
-    arity = np.int64(1) if v < 0 else ints(engine, ARITIES)[v]
+    arity = np.int64(1) if v < 0 else ARITIES(engine)[v]
     for block in range(n_blocks):
         count_block(engine, scratch, n_members, child, v, block)
         for state in range(arity):
-            multiply_by_row(engine, scratch, memory, n_members, ints(engine, ARITIES)[child], state)
+            multiply_by_row(engine, scratch, memory, n_members, ARITIES(engine)[child], state)
     end_sets(engine, memory, n_members)
-    totals, scale = ints2(memory, TOTALS_OF), floats(engine, METHOD)[SCALE]
+    totals, scale = TOTALS_OF(memory), METHOD(engine)[SCALE]
     for group in range(1, np.int64(1) << n_members):
         if values[group] == MISSING:
             counters[COMPUTED] += 1
@@ -110,15 +109,15 @@ def key_of(engine, scratch, n_members, group):
     key = OF_A_SET
     for i in range(n_members):
         if (group >> i) & 1:
-            key ^= ints(engine, TASK_KEYS)[ints(scratch, MEMBERS_OF)[i]]
+            key ^= TASK_KEYS(engine)[MEMBERS_OF(scratch)[i]]
     return key
 
 
 @kernel
 def begin_sets(memory, n_members):
     """Begin a family."""
-    totals, products = ints2(memory, TOTALS_OF), floats2(memory, PRODUCTS)
-    own = ints2(memory, OWN_EVIDENCE)
+    totals, products = TOTALS_OF(memory), PRODUCTS(memory)
+    own = OWN_EVIDENCE(memory)
     for group in range(np.int64(1) << n_members):
         for at in range(totals.shape[1]):
             totals[group, at] = 0
@@ -126,7 +125,7 @@ def begin_sets(memory, n_members):
     for i in range(n_members):
         for c in range(own.shape[1]):
             own[i, c] = 0
-    floats(memory, RANGE)[0] = 0.0
+    RANGE(memory)[0] = 0.0
 
 
 @kernel
@@ -135,17 +134,17 @@ def multiply_by_row(engine, scratch, memory, n_members, r, state):
     m = take_block(scratch, n_members, r, state)
     if m == 0:
         return
-    call(ints(engine, CALLS)[2], engine, scratch, m, r, np.int64(1))
-    places, scale = ints(scratch, PLACES_OF), floats(engine, METHOD)[SCALE]
-    apart, own = ints2(scratch, APART), ints2(memory, OWN_EVIDENCE)
+    call(CALLS(engine)[2], engine, scratch, m, r, np.int64(1))
+    places, scale = PLACES_OF(scratch), METHOD(engine)[SCALE]
+    apart, own = APART(scratch), OWN_EVIDENCE(memory)
     for i in range(m):
         for c in range(own.shape[1]):
             own[places[i], c] += apart[np.int64(1) << i, c]
     # No set of tasks gains more by a common row than its counts cost apart.
     full, most = (np.int64(1) << m) - 1, 0.0
     for c in range(own.shape[1]):
-        most = max(most, -apart[full, c] / scale + m * floats(scratch, SHIFTS)[c])
-    nats = floats(memory, RANGE)
+        most = max(most, -apart[full, c] / scale + m * SHIFTS(scratch)[c])
+    nats = RANGE(memory)
     if nats[0] + most + _LEAST_NATS > _MOST_NATS:
         take_logs(memory, n_members, scale)
     nats[0] += most + _LEAST_NATS
@@ -158,9 +157,9 @@ def multiply_by_row(engine, scratch, memory, n_members, r, state):
 def multiply(scratch, memory, n_members, m, scale):
     """Multiply the product of each set by the sum over partitions of those of the m tasks with
     counts that are in it."""
-    sums, shifts, places = floats2(scratch, SUMS), floats(scratch, SHIFTS), ints(scratch, PLACES_OF)
-    products, totals = floats2(memory, PRODUCTS), ints2(memory, TOTALS_OF)
-    norms, n_c = floats2(memory, NORMS), shifts.size
+    sums, shifts, places = SUMS(scratch), SHIFTS(scratch), PLACES_OF(scratch)
+    products, totals = PRODUCTS(memory), TOTALS_OF(memory)
+    norms, n_c = NORMS(memory), shifts.size
     has_shift = False
     for c in range(n_c):
         has_shift = has_shift or shifts[c] != 0.0
@@ -182,7 +181,7 @@ def multiply(scratch, memory, n_members, m, scale):
 @kernel
 def take_logs(memory, n_members, scale):
     """Put the logarithms of the products into the totals."""
-    products, totals = floats2(memory, PRODUCTS), ints2(memory, TOTALS_OF)
+    products, totals = PRODUCTS(memory), TOTALS_OF(memory)
     for members in range(1, np.int64(1) << n_members):
         if members & (members - 1) == 0:
             continue
@@ -191,14 +190,14 @@ def take_logs(memory, n_members, scale):
             product = max(products[members, at], _LEAST_PRODUCT)
             totals[members, at] += np.int64(np.rint(math.log(product) * scale))
             products[members, at] = 1.0
-    floats(memory, RANGE)[0] = 0.0
+    RANGE(memory)[0] = 0.0
 
 
 @kernel
 def end_sets(engine, memory, n_members):
     """Finish a family: what its tasks' counts are worth apart is added."""
-    take_logs(memory, n_members, floats(engine, METHOD)[SCALE])
-    totals, own = ints2(memory, TOTALS_OF), ints2(memory, OWN_EVIDENCE)
+    take_logs(memory, n_members, METHOD(engine)[SCALE])
+    totals, own = TOTALS_OF(memory), OWN_EVIDENCE(memory)
     n_c = own.shape[1]
     for members in range(1, np.int64(1) << n_members):
         for i in range(n_members):

@@ -7,7 +7,7 @@ numbers come from ``random``, uint64 (1,).
 
 import numpy as np
 
-from bnmtl._kernels._jit import flags, flags2, flags3, floats, ints, ints2, kernel
+from bnmtl._kernels._jit import kernel
 from bnmtl._kernels.dags import (
     HELD,
     MAY_REMOVE,
@@ -31,7 +31,7 @@ def change_arcs(dag, task, scratch, a, b, state):
     if state == REMOVE:
         clear_arc(dag, task, a, b, scratch)
         return
-    if flags2(dag, HELD)[a, b]:
+    if HELD(dag)[a, b]:
         clear_arc(dag, task, b, a, scratch)
     set_arc(dag, task, a, b)
 
@@ -59,7 +59,7 @@ def draw_near(dag, variables, random, near):
     int
         How many they are.
     """
-    held = flags2(dag, HELD)
+    held = HELD(dag)
     wanted = min(near.size, variables.size)
     done, end = np.int64(0), np.int64(0)
     while end < wanted:
@@ -88,16 +88,16 @@ def add_new(members, n_members, v):
 @kernel
 def is_small_enough(engine, task, dag, b, a):
     """Whether the family of b has no more cells with a in it than are scored in any task."""
-    arities, parents = ints(engine, ARITIES), ints2(dag, PARENTS)
-    members, usable = ints(task, MEMBERS), flags3(task, USABLE)
+    arities, parents = ARITIES(engine), PARENTS(dag)
+    members, usable = MEMBERS(task), USABLE(task)
     for at in range(members.size):
         if not usable[at, b, a]:
             continue
         cells = float(arities[b]) * arities[a]
-        for i in range(ints(dag, N_PARENTS)[b]):
+        for i in range(N_PARENTS(dag)[b]):
             if usable[at, b, parents[b, i]]:
                 cells *= arities[parents[b, i]]
-        if cells > floats(engine, MOST_CELLS)[members[at]]:
+        if cells > MOST_CELLS(engine)[members[at]]:
             return False
     return True
 
@@ -109,8 +109,8 @@ def disturb(engine, scratch, task, dag, variables, random, n_changes):
     The arcs are among ``variables``; ``scratch.touched`` marks the children whose
     gains have to be refreshed.
     """
-    touched, held = flags(scratch, TOUCHED), flags2(dag, HELD)
-    for v in range(ints(dag, N_PARENTS).size):
+    touched, held = TOUCHED(scratch), HELD(dag)
+    for v in range(N_PARENTS(dag).size):
         touched[v] = False
     m = variables.size
     done, tried = 0, 0
@@ -120,7 +120,7 @@ def disturb(engine, scratch, task, dag, variables, random, n_changes):
         if a == b:
             continue
         if held[b, a]:
-            if not flags2(task, MAY_REMOVE)[b, a]:
+            if not MAY_REMOVE(task)[b, a]:
                 continue
             state = REMOVE
         elif may_set(dag, task, a, b) and is_small_enough(engine, task, dag, b, a):

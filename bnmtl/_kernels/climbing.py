@@ -6,7 +6,7 @@ there may be none.
 
 import numpy as np
 
-from bnmtl._kernels._jit import flags, flags2, floats, floats2, ints, ints2, kernel
+from bnmtl._kernels._jit import kernel
 from bnmtl._kernels.changes import NONE, REMOVE, SET, change_arcs, disturb
 from bnmtl._kernels.dags import (
     ARC_KEYS,
@@ -36,9 +36,9 @@ def visited(dag, task, marks, a, b, state):
     """Whether the change leads to one of the graphs whose marks are given."""
     if marks.size == 0:
         return False
-    arc_keys = ints2(task, ARC_KEYS)
-    mark = ints(dag, MARK)[0] ^ arc_keys[b, a]
-    if state == SET and flags2(dag, HELD)[a, b]:
+    arc_keys = ARC_KEYS(task)
+    mark = MARK(dag)[0] ^ arc_keys[b, a]
+    if state == SET and HELD(dag)[a, b]:
         mark ^= arc_keys[a, b]
     found = False
     for at in range(marks.size):
@@ -49,9 +49,9 @@ def visited(dag, task, marks, a, b, state):
 @kernel
 def best_gain(dag, task, marks):
     """Largest gain of any allowed change that leads to no marked graph; -inf if there is none."""
-    gains, held, bounds = floats2(dag, GAINS), flags2(dag, HELD), floats(dag, BOUNDS)
-    parents, n_parents = ints2(dag, PARENTS), ints(dag, N_PARENTS)
-    may_remove = flags2(task, MAY_REMOVE)
+    gains, held, bounds = GAINS(dag), HELD(dag), BOUNDS(dag)
+    parents, n_parents = PARENTS(dag), N_PARENTS(dag)
+    may_remove = MAY_REMOVE(task)
     best = -np.inf
     for b in range(bounds.size):
         for at in range(n_parents[b]):
@@ -91,22 +91,22 @@ def wins(task, a, b, state, other_a, other_b, other_state):
     if other_state == NONE:
         return True
     if (a == other_a and b == other_b) or (a == other_b and b == other_a):
-        return state == REMOVE or (other_state == SET and flags2(task, COINS)[b, a])
-    keys = ints2(task, ORDER_KEYS)
+        return state == REMOVE or (other_state == SET and COINS(task)[b, a])
+    keys = ORDER_KEYS(task)
     return keys[b, a] < keys[other_b, other_a]
 
 
 @kernel
 def best_change(dag, task, marks):
     """The winning change and its gain, as (a, b, state, gain); state NONE if nothing is allowed."""
-    gains, held, bounds = floats2(dag, GAINS), flags2(dag, HELD), floats(dag, BOUNDS)
-    parents, n_parents = ints2(dag, PARENTS), ints(dag, N_PARENTS)
-    may_remove = flags2(task, MAY_REMOVE)
+    gains, held, bounds = GAINS(dag), HELD(dag), BOUNDS(dag)
+    parents, n_parents = PARENTS(dag), N_PARENTS(dag)
+    may_remove = MAY_REMOVE(task)
     best = best_gain(dag, task, marks)
     win_a, win_b, win_state, win_gain = NONE, NONE, NONE, best
     if best == -np.inf:
         return win_a, win_b, win_state, win_gain
-    least = best - floats(task, TOLERANCE)[0]
+    least = best - TOLERANCE(task)[0]
     for b in range(bounds.size):
         for at in range(n_parents[b]):
             a = parents[b, at]
@@ -144,7 +144,7 @@ def best_change(dag, task, marks):
 @kernel
 def make(engine, scratch, task, dag, a, b, state):
     """Make a change and refresh the families that it touches."""
-    turned = state == SET and flags2(dag, HELD)[a, b]
+    turned = state == SET and HELD(dag)[a, b]
     change_arcs(dag, task, scratch, a, b, state)
     refresh(engine, scratch, task, dag, b)
     if turned:
@@ -161,7 +161,7 @@ def left_to_gain(dag, task, a, b):
         Summed over pairs of variables: the square of the better direction's gain, so that the
         strong ones decide, and the gains of both directions.
     """
-    gains, held = floats2(dag, GAINS), flags2(dag, HELD)
+    gains, held = GAINS(dag), HELD(dag)
     best, both = 0.0, 0.0
     for v in (a, b):
         for u in range(held.shape[0]):
@@ -187,7 +187,7 @@ def set_either(engine, scratch, task, dag, a, b):
     make(engine, scratch, task, dag, a, b, SET)
     own_best, own_both = left_to_gain(dag, task, a, b)
     # Of sums, so that the tolerance is a fraction: another order of columns must not matter.
-    tolerance = floats(task, TOLERANCE)[0] * (1.0 + own_best)
+    tolerance = TOLERANCE(task)[0] * (1.0 + own_best)
     if best < own_best - tolerance:
         return
     if best > own_best + tolerance or both > own_both + tolerance:
@@ -201,9 +201,9 @@ def start_at(dag, task, scratch, adjacency):
 
     ``scratch.touched`` marks the children whose parents are others than before.
     """
-    touched = flags(scratch, TOUCHED)
-    held, parents, n_parents = flags2(dag, HELD), ints2(dag, PARENTS), ints(dag, N_PARENTS)
-    waiting, queue = ints(scratch, WAITING), ints(scratch, QUEUE)
+    touched = TOUCHED(scratch)
+    held, parents, n_parents = HELD(dag), PARENTS(dag), N_PARENTS(dag)
+    waiting, queue = WAITING(scratch), QUEUE(scratch)
     n = n_parents.size
     mark = np.int64(0)
     done, end = 0, 0
@@ -214,15 +214,15 @@ def start_at(dag, task, scratch, adjacency):
             touched[b] = touched[b] or held[b, a] != adjacency[b, a]
             held[b, a] = adjacency[b, a]
             if adjacency[b, a]:
-                mark ^= ints2(task, ARC_KEYS)[b, a]
+                mark ^= ARC_KEYS(task)[b, a]
                 parents[b, n_parents[b]] = a
                 n_parents[b] += 1
-        floats(dag, BOUNDS)[b] = np.inf
+        BOUNDS(dag)[b] = np.inf
         waiting[b] = n_parents[b]
         if waiting[b] == 0:
             queue[end] = b
             end += 1
-    ints(dag, MARK)[0] = mark
+    MARK(dag)[0] = mark
     while done < end:
         a = queue[done]
         done += 1
@@ -244,11 +244,11 @@ def refresh_from(engine, scratch, task, dag, first, most_asked):
     int
         The first that there was no budget for.
     """
-    touched, stamps = flags(scratch, TOUCHED), ints(dag, STAMPS)
+    touched, stamps = TOUCHED(scratch), STAMPS(dag)
     for b in range(first, stamps.size):
         if not touched[b] and stamps[b] > 0:
             continue
-        if ints(scratch, COUNTERS)[ASKED] >= most_asked:
+        if COUNTERS(scratch)[ASKED] >= most_asked:
             return b
         refresh(engine, scratch, task, dag, b)
     return stamps.size
@@ -257,8 +257,8 @@ def refresh_from(engine, scratch, task, dag, first, most_asked):
 @kernel
 def refresh_touched(engine, scratch, task, dag):
     """Refresh the families of the children that are marked."""
-    touched = flags(scratch, TOUCHED)
-    for b in range(ints(dag, N_PARENTS).size):
+    touched = TOUCHED(scratch)
+    for b in range(N_PARENTS(dag).size):
         if touched[b]:
             refresh(engine, scratch, task, dag, b)
 
@@ -275,10 +275,10 @@ def climb(engine, scratch, task, dag, most_asked):
     bool
         False if ``most_asked`` families were asked for before that.
     """
-    gains, held = floats2(dag, GAINS), flags2(dag, HELD)
-    tolerance = floats(task, TOLERANCE)[0]
-    while ints(scratch, COUNTERS)[ASKED] < most_asked:
-        a, b, state, gain = best_change(dag, task, ints(scratch, NOTHING))
+    gains, held = GAINS(dag), HELD(dag)
+    tolerance = TOLERANCE(task)[0]
+    while COUNTERS(scratch)[ASKED] < most_asked:
+        a, b, state, gain = best_change(dag, task, NOTHING(scratch))
         if state == NONE or gain <= tolerance:
             return True
         is_new = state == SET and not held[a, b]
@@ -292,9 +292,9 @@ def climb(engine, scratch, task, dag, most_asked):
 @kernel
 def settle(engine, scratch, task, dag):
     """Turn round what may be turned without a change of the score and whose coin asks for it."""
-    gains, coins = floats2(dag, GAINS), flags2(task, COINS)
-    parents, n_parents = ints2(dag, PARENTS), ints(dag, N_PARENTS)
-    tolerance = floats(task, TOLERANCE)[0]
+    gains, coins = GAINS(dag), COINS(task)
+    parents, n_parents = PARENTS(dag), N_PARENTS(dag)
+    tolerance = TOLERANCE(task)[0]
     turned = True
     while turned:
         turned = False
@@ -328,18 +328,18 @@ def tabu_walk(engine, scratch, task, dag, best_dag, marks, most_asked):
     copy_dag(dag, best_dag)
     best = total_score(task, dag)
     for at in range(marks.size):
-        marks[at] = ints(dag, MARK)[0]
+        marks[at] = MARK(dag)[0]
     waited, at = 0, 0
-    while waited < marks.size and ints(scratch, COUNTERS)[ASKED] < most_asked:
+    while waited < marks.size and COUNTERS(scratch)[ASKED] < most_asked:
         a, b, state, _ = best_change(dag, task, marks)
         if state == NONE:
             break
         make(engine, scratch, task, dag, a, b, state)
         at = (at + 1) % marks.size
-        marks[at] = ints(dag, MARK)[0]
+        marks[at] = MARK(dag)[0]
         waited += 1
         score = total_score(task, dag)
-        if score > best + floats(task, TOLERANCE)[0]:
+        if score > best + TOLERANCE(task)[0]:
             copy_dag(dag, best_dag)
             best, waited = score, 0
     copy_dag(best_dag, dag)
@@ -356,8 +356,8 @@ def climb_changed(engine, scratch, task, dag, variables, random, n_changes, most
 @kernel
 def look_at_touched(scratch, task, narrow):
     """Let ``narrow`` have all arcs of the task into the children that are marked."""
-    touched = flags(scratch, TOUCHED)
-    permitted, looked_at = flags2(task, PERMITTED), flags2(narrow, PERMITTED)
+    touched = TOUCHED(scratch)
+    permitted, looked_at = PERMITTED(task), PERMITTED(narrow)
     for b in range(permitted.shape[0]):
         if touched[b]:
             for a in range(permitted.shape[0]):
@@ -367,7 +367,7 @@ def look_at_touched(scratch, task, narrow):
 @kernel
 def widen(engine, scratch, task, dag, other):
     """Refresh the families that are no copies of those of ``other``, for all arcs of the task."""
-    bounds, stamps, others = floats(dag, BOUNDS), ints(dag, STAMPS), ints(other, STAMPS)
+    bounds, stamps, others = BOUNDS(dag), STAMPS(dag), STAMPS(other)
     for b in range(bounds.size):
         bounds[b] = np.inf
         if stamps[b] != others[b]:
@@ -406,7 +406,7 @@ def restart(
     climb(engine, scratch, narrow, dag, most_asked)
     tabu_walk(engine, scratch, narrow, dag, spare, marks, most_asked)
     climb(engine, scratch, narrow, dag, most_asked)
-    if total_score(task, dag) <= total_score(task, best_dag) + floats(task, TOLERANCE)[0]:
+    if total_score(task, dag) <= total_score(task, best_dag) + TOLERANCE(task)[0]:
         return False
     widen(engine, scratch, task, dag, best_dag)
     climb(engine, scratch, task, dag, most_asked)

@@ -5,7 +5,7 @@ Data contract: arrays as in ``partition``. Nothing here knows of scores.
 
 import numpy as np
 
-from bnmtl._kernels._jit import flags, ints, kernel, popcount, rows_of
+from bnmtl._kernels._jit import kernel, popcount
 from bnmtl._kernels.partition import (
     CELL_SIZES,
     CELLS,
@@ -129,10 +129,10 @@ def count_weights_with(
 @kernel
 def count_alone(rows, s, partition, n_cells):
     """As `count_with` for the partition as it is."""
-    sizes, opens = ints(partition, CELL_SIZES), flags(partition, OPENS)
-    cells, configurations = ints(partition, CELLS), ints(partition, CONFIGURATIONS)
-    rows_at, order = ints(partition, ROWS_AT), rows_of(partition, ORDER)
-    weights, weight_at = ints(rows, WEIGHTS), ints(rows, WEIGHT_AT)[s]
+    sizes, opens = CELL_SIZES(partition), OPENS(partition)
+    cells, configurations = CELLS(partition), CONFIGURATIONS(partition)
+    rows_at, order = ROWS_AT(partition), ORDER(partition)
+    weights, weight_at = WEIGHTS(rows), WEIGHT_AT(rows)[s]
     met = 0
     margin = np.int64(0)
     for cell in range(n_cells):

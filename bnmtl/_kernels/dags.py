@@ -7,18 +7,7 @@ variable v.
 
 import numpy as np
 
-from bnmtl._kernels._jit import (
-    call,
-    flags,
-    flags2,
-    flags3,
-    floats,
-    floats2,
-    ints,
-    ints2,
-    kernel,
-    words2,
-)
+from bnmtl._kernels._jit import call, flags, floats, ints, kernel, layout, words
 from bnmtl._kernels.joint_rows import SEARCHED, USABLE_OF
 from bnmtl._kernels.partition import CODE_AT
 from bnmtl._kernels.scoring import (
@@ -32,49 +21,46 @@ from bnmtl._kernels.scoring import (
     WANTED,
 )
 
-DAG = (
-    ("held", np.bool_, 2),  # (n, n): [b, a] for an arc a -> b
-    ("parents", np.int64, 2),  # (n, n): the parents of b in ascending order, then anything
-    ("n_parents", np.int64, 1),  # (n,)
-    ("ancestors", np.uint64, 2),  # (n, words)
-    ("gains", np.float64, 2),  # (n, n): of toggling a -> b, prior included; nan if impossible
-    ("scores", np.float64, 1),  # (n,): local scores
-    ("bounds", np.float64, 1),  # (n,): no parent that may be set now gains more
-    ("mark", np.int64, 1),  # (1,): exclusive or of the keys of the arcs
-    ("stamps", np.int64, 1),  # (n,): which `refresh` a row of gains is of, 0 for none yet
+DAG = layout(
+    HELD := flags("held", 2),  # (n, n): [b, a] for an arc a -> b
+    PARENTS := ints("parents", 2),  # (n, n): the parents of b in ascending order, then anything
+    N_PARENTS := ints("n_parents"),  # (n,)
+    ANCESTORS := words("ancestors", 2),  # (n, words)
+    GAINS := floats("gains", 2),  # (n, n): of toggling a -> b, prior included; nan if impossible
+    SCORES := floats("scores"),  # (n,): local scores
+    BOUNDS := floats("bounds"),  # (n,): no parent that may be set now gains more
+    MARK := ints("mark"),  # (1,): exclusive or of the keys of the arcs
+    STAMPS := ints("stamps"),  # (n,): which `refresh` a row of gains is of, 0 for none yet
 )
-HELD, PARENTS, N_PARENTS, ANCESTORS, GAINS, SCORES, BOUNDS, MARK, STAMPS = range(len(DAG))
 
-TASK = (
-    ("members", np.int64, 1),  # tasks of the engine whose scores are added up
-    ("usable", np.bool_, 3),  # (members, n, n): where a may be a parent of b in that member
-    ("permitted", np.bool_, 2),  # (n, n): where the arc may ever be set
-    ("required", np.bool_, 2),  # (n, n): where the arc must be
-    ("may_remove", np.bool_, 2),  # (n, n), symmetric: whether the pair may have no arc
-    ("odds", np.float64, 2),  # (n, n): log prior of the arc less that of its absence
-    ("most_parents", np.int64, 1),  # (1,)
-    ("order_keys", np.int64, 2),  # (n, n), symmetric: among tied pairs the smallest wins
-    ("coins", np.bool_, 2),  # (n, n): [b, a] true where a -> b wins a tie against b -> a
-    ("arc_keys", np.int64, 2),  # (n, n)
-    ("tolerance", np.float64, 1),  # (1,)
-    ("last_stamp", np.int64, 1),  # (1,): counts the calls of `refresh`
+TASK = layout(
+    MEMBERS := ints("members"),  # tasks of the engine whose scores are added up
+    USABLE := flags("usable", 3),  # (members, n, n): where a may be a parent of b in that member
+    PERMITTED := flags("permitted", 2),  # (n, n): where the arc may ever be set
+    REQUIRED := flags("required", 2),  # (n, n): where the arc must be
+    MAY_REMOVE := flags("may_remove", 2),  # (n, n), symmetric: whether the pair may have no arc
+    ODDS := floats("odds", 2),  # (n, n): log prior of the arc less that of its absence
+    MOST_PARENTS := ints("most_parents"),  # (1,)
+    ORDER_KEYS := ints("order_keys", 2),  # (n, n), symmetric: among tied pairs the smallest wins
+    COINS := flags("coins", 2),  # (n, n): [b, a] true where a -> b wins a tie against b -> a
+    ARC_KEYS := ints("arc_keys", 2),  # (n, n)
+    TOLERANCE := floats("tolerance"),  # (1,)
+    LAST_STAMP := ints("last_stamp"),  # (1,): counts the calls of `refresh`
 )
-MEMBERS, USABLE, PERMITTED, REQUIRED, MAY_REMOVE, ODDS, MOST_PARENTS = range(7)
-ORDER_KEYS, COINS, ARC_KEYS, TOLERANCE, LAST_STAMP = range(7, len(TASK))
 
 
 @kernel
 def copy_dag(source, target):
     """Make ``target`` equal to ``source``, both of one task; rows that are equal are skipped."""
-    to_held = flags2(target, HELD)
-    parents, to_parents = ints2(source, PARENTS), ints2(target, PARENTS)
-    n_parents, to_n_parents = ints(source, N_PARENTS), ints(target, N_PARENTS)
-    ancestors, to_ancestors = words2(source, ANCESTORS), words2(target, ANCESTORS)
-    gains, to_gains = floats2(source, GAINS), floats2(target, GAINS)
-    stamps, to_stamps = ints(source, STAMPS), ints(target, STAMPS)
-    ints(target, MARK)[0] = ints(source, MARK)[0]
+    to_held = HELD(target)
+    parents, to_parents = PARENTS(source), PARENTS(target)
+    n_parents, to_n_parents = N_PARENTS(source), N_PARENTS(target)
+    ancestors, to_ancestors = ANCESTORS(source), ANCESTORS(target)
+    gains, to_gains = GAINS(source), GAINS(target)
+    stamps, to_stamps = STAMPS(source), STAMPS(target)
+    MARK(target)[0] = MARK(source)[0]
     for b in range(n_parents.size):
-        floats(target, BOUNDS)[b] = floats(source, BOUNDS)[b]
+        BOUNDS(target)[b] = BOUNDS(source)[b]
         for word in range(ancestors.shape[1]):
             to_ancestors[b, word] = ancestors[b, word]
         for at in range(to_n_parents[b]):
@@ -86,7 +72,7 @@ def copy_dag(source, target):
         if stamps[b] == to_stamps[b]:
             continue
         to_stamps[b] = stamps[b]
-        floats(target, SCORES)[b] = floats(source, SCORES)[b]
+        SCORES(target)[b] = SCORES(source)[b]
         for a in range(n_parents.size):
             to_gains[b, a] = gains[b, a]
 
@@ -106,37 +92,37 @@ def include(members, v):
 @kernel
 def insert_parent(dag, b, a):
     """Put a among the parents of b, in order."""
-    parents, n_parents = ints2(dag, PARENTS)[b], ints(dag, N_PARENTS)
+    parents, n_parents = PARENTS(dag)[b], N_PARENTS(dag)
     at = n_parents[b]
     while at > 0 and parents[at - 1] > a:
         parents[at] = parents[at - 1]
         at -= 1
     parents[at] = a
     n_parents[b] += 1
-    flags2(dag, HELD)[b, a] = True
+    HELD(dag)[b, a] = True
 
 
 @kernel
 def drop_parent(dag, b, a):
     """Take a from the parents of b."""
-    parents, n_parents = ints2(dag, PARENTS)[b], ints(dag, N_PARENTS)
+    parents, n_parents = PARENTS(dag)[b], N_PARENTS(dag)
     at = 0
     while parents[at] != a:
         at += 1
     for later in range(at, n_parents[b] - 1):
         parents[later] = parents[later + 1]
     n_parents[b] -= 1
-    flags2(dag, HELD)[b, a] = False
+    HELD(dag)[b, a] = False
 
 
 @kernel
 def gather_ancestors(dag, b):
     """Ancestors of b from those of its parents."""
-    parents, ancestors = ints2(dag, PARENTS), words2(dag, ANCESTORS)
+    parents, ancestors = PARENTS(dag), ANCESTORS(dag)
     own = ancestors[b]
     for word in range(own.size):
         own[word] = np.uint64(0)
-    for at in range(ints(dag, N_PARENTS)[b]):
+    for at in range(N_PARENTS(dag)[b]):
         a = parents[b, at]
         for word in range(own.size):
             own[word] |= ancestors[a, word]
@@ -147,8 +133,8 @@ def gather_ancestors(dag, b):
 def set_arc(dag, task, a, b):
     """Set a -> b, which closes no cycle; gains are not yet refreshed."""
     insert_parent(dag, b, a)
-    ints(dag, MARK)[0] ^= ints2(task, ARC_KEYS)[b, a]
-    ancestors = words2(dag, ANCESTORS)
+    MARK(dag)[0] ^= ARC_KEYS(task)[b, a]
+    ancestors = ANCESTORS(dag)
     for d in range(ancestors.shape[0]):
         if d == b or has(ancestors[d], b):
             for word in range(ancestors.shape[1]):
@@ -160,19 +146,19 @@ def set_arc(dag, task, a, b):
 def clear_arc(dag, task, a, b, scratch):
     """Remove a -> b; gains are not yet refreshed."""
     drop_parent(dag, b, a)
-    ints(dag, MARK)[0] ^= ints2(task, ARC_KEYS)[b, a]
-    ancestors, held = words2(dag, ANCESTORS), flags2(dag, HELD)
-    parents, n_parents = ints2(dag, PARENTS), ints(dag, N_PARENTS)
+    MARK(dag)[0] ^= ARC_KEYS(task)[b, a]
+    ancestors, held = ANCESTORS(dag), HELD(dag)
+    parents, n_parents = PARENTS(dag), N_PARENTS(dag)
     for at in range(n_parents[b]):
         if has(ancestors[parents[b, at]], a):
             return
     # Only arcs into a and its ancestors may have closed a cycle and do so no longer.
-    bounds = floats(dag, BOUNDS)
+    bounds = BOUNDS(dag)
     for d in range(bounds.size):
         if d == a or has(ancestors[a], d):
             bounds[d] = np.inf
     # What b leads to, and how many parents of each are still to be done; -1 elsewhere.
-    affected, waiting, queue = ints(scratch, CUT), ints(scratch, WAITING), ints(scratch, QUEUE)
+    affected, waiting, queue = CUT(scratch), WAITING(scratch), QUEUE(scratch)
     n_affected = np.int64(0)
     for d in range(n_parents.size):
         waiting[d] = -1
@@ -217,12 +203,10 @@ def closes_cycle(held, ancestors, parents, n_parents, a, b):
 @kernel
 def may_set(dag, task, a, b):
     """Whether a -> b may be set now, an arc b -> a being turned round."""
-    n_parents = ints(dag, N_PARENTS)
-    if not flags2(task, PERMITTED)[b, a] or n_parents[b] >= ints(task, MOST_PARENTS)[0]:
+    n_parents = N_PARENTS(dag)
+    if not PERMITTED(task)[b, a] or n_parents[b] >= MOST_PARENTS(task)[0]:
         return False
-    return not closes_cycle(
-        flags2(dag, HELD), words2(dag, ANCESTORS), ints2(dag, PARENTS), n_parents, a, b
-    )
+    return not closes_cycle(HELD(dag), ANCESTORS(dag), PARENTS(dag), n_parents, a, b)
 
 
 @kernel
@@ -236,12 +220,12 @@ def family_gains(engine, scratch, task, b, parents, n_parents, held, out):
     float
         Local score of the family as it is.
     """
-    permitted, odds = flags2(task, PERMITTED)[b], floats2(task, ODDS)[b]
-    room = n_parents < ints(task, MOST_PARENTS)[0]
+    permitted, odds = PERMITTED(task)[b], ODDS(task)[b]
+    room = n_parents < MOST_PARENTS(task)[0]
     n = permitted.size
     for v in range(n):
         out[v] = 0.0
-    if ints(task, MEMBERS).size > 1 and floats(engine, PARTITIONS).size > 0:
+    if MEMBERS(task).size > 1 and PARTITIONS(engine).size > 0:
         score = evidence_gains(engine, scratch, task, b, parents, n_parents, room, out)
     else:
         score = summed_gains(engine, scratch, task, b, parents, n_parents, room, out)
@@ -258,17 +242,17 @@ def family_gains(engine, scratch, task, b, parents, n_parents, held, out):
 @kernel
 def summed_gains(engine, scratch, task, b, parents, n_parents, room, out):
     """Local score of a family and, in ``out``, gains: sums over the members that have b."""
-    permitted = flags2(task, PERMITTED)[b]
-    members, gains = ints(task, MEMBERS), ints(engine, CALLS)[0]
-    column, family = floats(scratch, COLUMN), ints(scratch, FAMILY)
-    wanted = flags(scratch, WANTED)
+    permitted = PERMITTED(task)[b]
+    members, gains = MEMBERS(task), CALLS(engine)[0]
+    column, family = COLUMN(scratch), FAMILY(scratch)
+    wanted = WANTED(scratch)
     score = 0.0
     n = permitted.size
     for at in range(members.size):
         s = members[at]
-        if ints2(engine, CODE_AT)[s, b] < 0:
+        if CODE_AT(engine)[s, b] < 0:
             continue
-        usable = flags3(task, USABLE)[at, b]
+        usable = USABLE(task)[at, b]
         end = np.int64(0)
         for i in range(n_parents):
             if usable[parents[i]]:
@@ -287,25 +271,25 @@ def summed_gains(engine, scratch, task, b, parents, n_parents, room, out):
 @kernel
 def evidence_gains(engine, scratch, task, b, parents, n_parents, room, out):
     """As `summed_gains`, where the members may have tables in common."""
-    permitted, members = flags2(task, PERMITTED)[b], ints(task, MEMBERS)
-    searched, usable_of = ints(scratch, SEARCHED), flags2(scratch, USABLE_OF)
-    column, family = floats(scratch, COLUMN), ints(scratch, FAMILY)
-    wanted = flags(scratch, WANTED)
+    permitted, members = PERMITTED(task)[b], MEMBERS(task)
+    searched, usable_of = SEARCHED(scratch), USABLE_OF(scratch)
+    column, family = COLUMN(scratch), FAMILY(scratch)
+    wanted = WANTED(scratch)
     n_searched = np.int64(0)
     for v in range(permitted.size):
         wanted[v] = False
     for at in range(members.size):
-        if ints2(engine, CODE_AT)[members[at], b] < 0:
+        if CODE_AT(engine)[members[at], b] < 0:
             continue
         searched[n_searched] = members[at]
         for v in range(permitted.size):
-            usable = flags3(task, USABLE)[at, b, v]
+            usable = USABLE(task)[at, b, v]
             usable_of[n_searched, v] = usable
             wanted[v] = wanted[v] or (usable and room and permitted[v])
         n_searched += 1
     for i in range(n_parents):
         family[i] = parents[i]
-    call(ints(engine, CALLS)[1], engine, scratch, n_searched, b, n_parents)
+    call(CALLS(engine)[1], engine, scratch, n_searched, b, n_parents)
     for v in range(permitted.size):
         if v != b and (wanted[v] or column[v] == column[v]):
             out[v] = column[v]
@@ -315,25 +299,25 @@ def evidence_gains(engine, scratch, task, b, parents, n_parents, room, out):
 @kernel
 def refresh(engine, scratch, task, dag, b):
     """Gains and local score of the family of b."""
-    held, out = flags2(dag, HELD)[b], floats2(dag, GAINS)[b]
-    parents, n_parents = ints2(dag, PARENTS)[b], ints(dag, N_PARENTS)[b]
-    floats(dag, SCORES)[b] = family_gains(engine, scratch, task, b, parents, n_parents, held, out)
-    ints(task, LAST_STAMP)[0] += 1
-    ints(dag, STAMPS)[b] = ints(task, LAST_STAMP)[0]
+    held, out = HELD(dag)[b], GAINS(dag)[b]
+    parents, n_parents = PARENTS(dag)[b], N_PARENTS(dag)[b]
+    SCORES(dag)[b] = family_gains(engine, scratch, task, b, parents, n_parents, held, out)
+    LAST_STAMP(task)[0] += 1
+    STAMPS(dag)[b] = LAST_STAMP(task)[0]
     best = -np.inf
     for a in range(out.size):
         # nan loses the comparison.
         if not held[a] and out[a] > best:
             best = out[a]
-    floats(dag, BOUNDS)[b] = best
+    BOUNDS(dag)[b] = best
 
 
 @kernel
 def family_score(task, dag, b):
     """Local score of b and the prior odds of its arcs, summed."""
-    odds, parents = floats2(task, ODDS)[b], ints2(dag, PARENTS)[b]
-    total = floats(dag, SCORES)[b]
-    for at in range(ints(dag, N_PARENTS)[b]):
+    odds, parents = ODDS(task)[b], PARENTS(dag)[b]
+    total = SCORES(dag)[b]
+    for at in range(N_PARENTS(dag)[b]):
         total += odds[parents[at]]
     return total
 
@@ -341,8 +325,8 @@ def family_score(task, dag, b):
 @kernel
 def total_score(task, dag):
     """Local scores and prior odds of the arcs, in the order of the variables."""
-    scores, odds = floats(dag, SCORES), floats2(task, ODDS)
-    parents, n_parents = ints2(dag, PARENTS), ints(dag, N_PARENTS)
+    scores, odds = SCORES(dag), ODDS(task)
+    parents, n_parents = PARENTS(dag), N_PARENTS(dag)
     total = 0.0
     for b in range(scores.size):
         total += scores[b]

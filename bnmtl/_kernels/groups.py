@@ -5,17 +5,17 @@ the prior of the Chinese restaurant with concentration t, and within a group cou
 partitions are summed, by recursion over subsets; for more than `MOST_EXACT` tasks with counts see
 ``probable_groups``.
 
-Data contract: `GROUPS` are fields of a thread's scratch. A set of tasks is an int, bit i being the
-i-th of the tasks that have counts in the row. Log evidences are integers, as in ``terms``, whose
-``terms``, ``owners`` and ``bases`` are handed on. Values for all pairs of a concentration t of
-partitions and a concentration c of cells stand side by side, c within t.
+Data contract: a thread's scratch begins with the fields of `GROUPS`. A set of tasks is an int, bit
+i being the i-th of the tasks that have counts in the row. Log evidences are integers, as in
+``terms``, whose ``terms``, ``owners`` and ``bases`` are handed on. Values for all pairs of a
+concentration t of partitions and a concentration c of cells stand side by side, c within t.
 """
 
 import math
 
 import numpy as np
 
-from bnmtl._kernels._jit import flags, floats, floats2, ints, ints2, kernel, popcount
+from bnmtl._kernels._jit import flags, floats, ints, kernel, layout, popcount
 from bnmtl._kernels.partition import PARTITION
 from bnmtl._kernels.terms import add_mixture_terms, log_gamma
 
@@ -29,41 +29,34 @@ FEW_STATES = 16
 # A group is left out where its tasks, each in a group of its own, weigh so many times more.
 NEGLIGIBLE = 1e-18
 
-GROUPS = (
-    ("counts", np.int64, 2),  # (k, states): of the tasks that have counts in the row
-    ("n_counts", np.int64, 1),  # (1,): scratch, the sum of some counts
-    ("totals", np.int64, 1),  # (t c,): log evidence, to which rows are added
-    ("merged", np.int64, 2),  # (sets, states): counts of a set of tasks
-    ("apart", np.int64, 2),  # (sets, c): log evidence of the tasks of a set, each by itself
-    ("evidence", np.int64, 1),  # (c,): scratch, log evidence of some counts
-    ("weights", np.float64, 2),  # (sets, t c): what a set weighs as a group
-    ("matters", np.bool_, 1),  # (sets,): whether a set matters as a group
-    ("inverse_apart", np.float64, 2),  # (sets, c): scratch of `gain_by_factors`
-    ("cell_factors", np.float64, 2),  # (counts, c): what a cell's count is worth
-    ("total_factors", np.float64, 2),  # (states x counts, c): what the sum of a row is worth
-    ("known_factors", np.int64, 1),  # (states,): which of these are known, 0 for those of cells
-    ("sums", np.float64, 2),  # (sets, t c): sums over the partitions of a set
-    ("rising", np.float64, 2),  # (t, tasks): logs of what these are divided by, nan at first
-    ("shifts", np.float64, 1),  # (c,): taken off the logarithm of a weight for each task of the set
-    ("ranked", np.int64, 1),  # (k,): tasks, those with most counts first
-    ("beam_groups", np.int64, 2),  # (2 `BEAM`, 1): number of groups of each partition
-    ("beam_places", np.int64, 2),  # (2 `BEAM`, k): the group of each task, as they are ranked
-    ("beam_sizes", np.int64, 2),  # (2 `BEAM`, k): tasks of each of its groups
-    ("beam_counts", np.int64, 3),  # (2 `BEAM`, k, states)
-    ("beam_evidence", np.int64, 3),  # (2 `BEAM`, k, c): log evidence of each group
-    ("beam_weights", np.float64, 2),  # (`BEAM`, t c): they sum to 1
-    ("next_evidence", np.int64, 2),  # (`BEAM` k, c): log evidence of a group with one task more
-    ("next_weights", np.float64, 2),  # (`BEAM` k, t c)
-    ("next_worth", np.float64, 1),  # (`BEAM` k,)
+GROUPS = layout(
+    *PARTITION,
+    COUNTS := ints("counts", 2),  # (k, states): of the tasks that have counts in the row
+    N_COUNTS := ints("n_counts"),  # (1,): scratch, the sum of some counts
+    TOTALS := ints("totals"),  # (t c,): log evidence, to which rows are added
+    MERGED := ints("merged", 2),  # (sets, states): counts of a set of tasks
+    APART := ints("apart", 2),  # (sets, c): log evidence of the tasks of a set, each by itself
+    EVIDENCE := ints("evidence"),  # (c,): scratch, log evidence of some counts
+    WEIGHTS_OF := floats("weights", 2),  # (sets, t c): what a set weighs as a group
+    MATTERS := flags("matters"),  # (sets,): whether a set matters as a group
+    INVERSE_APART := floats("inverse_apart", 2),  # (sets, c): scratch of `gain_by_factors`
+    CELL_FACTORS := floats("cell_factors", 2),  # (counts, c): what a cell's count is worth
+    TOTAL_FACTORS := floats("total_factors", 2),  # (states x counts, c): what a row's sum is worth
+    KNOWN_FACTORS := ints("known_factors"),  # (states,): which are known, 0 for those of cells
+    SUMS := floats("sums", 2),  # (sets, t c): sums over the partitions of a set
+    RISING := floats("rising", 2),  # (t, tasks): logs of what these are divided by, nan at first
+    SHIFTS := floats("shifts"),  # (c,): taken off the log of a weight for each task of the set
+    RANKED_BY := ints("ranked"),  # (k,): tasks, those with most counts first
+    BEAM_GROUPS := ints("beam_groups", 2),  # (2 `BEAM`, 1): number of groups of each partition
+    BEAM_PLACES := ints("beam_places", 2),  # (2 `BEAM`, k): each task's group, as they are ranked
+    BEAM_SIZES := ints("beam_sizes", 2),  # (2 `BEAM`, k): tasks of each of its groups
+    BEAM_COUNTS := ints("beam_counts", 3),  # (2 `BEAM`, k, states)
+    BEAM_EVIDENCE := ints("beam_evidence", 3),  # (2 `BEAM`, k, c): log evidence of each group
+    BEAM_WEIGHTS := floats("beam_weights", 2),  # (`BEAM`, t c): they sum to 1
+    NEXT_EVIDENCE := ints("next_evidence", 2),  # (`BEAM` k, c): of a group with one task more
+    NEXT_WEIGHTS := floats("next_weights", 2),  # (`BEAM` k, t c)
+    NEXT_WORTH := floats("next_worth"),  # (`BEAM` k,)
 )
-_FIRST = len(PARTITION)
-COUNTS, N_COUNTS, TOTALS, MERGED, APART, EVIDENCE, WEIGHTS_OF, MATTERS = range(_FIRST, _FIRST + 8)
-INVERSE_APART, CELL_FACTORS, TOTAL_FACTORS, KNOWN_FACTORS = range(_FIRST + 8, _FIRST + 12)
-SUMS, RISING, SHIFTS, RANKED_BY = range(_FIRST + 12, _FIRST + 16)
-BEAM_GROUPS, BEAM_PLACES, BEAM_SIZES, BEAM_COUNTS, BEAM_EVIDENCE, BEAM_WEIGHTS = range(
-    _FIRST + 16, _FIRST + 22
-)
-NEXT_EVIDENCE, NEXT_WEIGHTS, NEXT_WORTH = range(_FIRST + 22, _FIRST + len(GROUPS))
 
 
 def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
@@ -102,7 +95,8 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
         "next_weights": (beam * k, tc),
         "next_worth": (beam * k,),
     }
-    made = {name: np.zeros(sizes[name], dtype) for name, dtype, _ in GROUPS}
+    own = [field for field in GROUPS if field.name in sizes]
+    made = {field.name: np.zeros(sizes[field.name], field.dtype) for field in own}
     made["rising"][:] = np.nan
     return made
 
@@ -116,7 +110,7 @@ def size_of(group):
 @kernel
 def log_evidence(terms, owners, bases, scratch, counts, r, concentrations, scale, values):
     """Write the log evidence of counts under each concentration."""
-    total = ints(scratch, N_COUNTS)
+    total = N_COUNTS(scratch)
     total[0] = 0
     for state in range(r):
         total[0] += counts[state]
@@ -137,7 +131,7 @@ def log_evidence(terms, owners, bases, scratch, counts, r, concentrations, scale
 def know_rising(scratch, partitions):
     """Compute the logs of t (t + 1) ... (t + m - 1), by which the weights of all partitions of m
     tasks are divided, where they are not known yet."""
-    rising = floats2(scratch, RISING)
+    rising = RISING(scratch)
     # Of no task it is 0; of one task, the log of t.
     if rising[0, 0] == 0.0:
         return
@@ -162,8 +156,8 @@ def sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, sc
     """Sums over the partitions of sets of the m tasks: all of them, or every second, and the full
     one, by a ``step`` of 1 or 2."""
     weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
-    weights, sums = floats2(scratch, WEIGHTS_OF), floats2(scratch, SUMS)
-    matters, full = flags(scratch, MATTERS), (np.int64(1) << m) - 1
+    weights, sums = WEIGHTS_OF(scratch), SUMS(scratch)
+    matters, full = MATTERS(scratch), (np.int64(1) << m) - 1
     for members in range(step, full, step):
         add_partitions(weights, matters, sums, members, sums.shape[1])
     add_partitions(weights, matters, sums, full, sums.shape[1])
@@ -172,7 +166,7 @@ def sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, sc
 @kernel
 def add_logs(scratch, m, n_c, n_t, scale):
     """Add the log evidence of all m tasks, given the sums over partitions, to TOTALS."""
-    totals, full = ints(scratch, TOTALS), (np.int64(1) << m) - 1
+    totals, full = TOTALS(scratch), (np.int64(1) << m) - 1
     for t in range(n_t):
         for c in range(n_c):
             totals[t * n_c + c] += log_sum(scratch, full, m, t, c, n_c, scale)
@@ -181,9 +175,9 @@ def add_logs(scratch, m, n_c, n_t, scale):
 @kernel
 def log_sum(scratch, members, size, t, c, n_c, scale):
     """Log evidence of a set of tasks of that size, given its sum over partitions."""
-    value = math.log(floats2(scratch, SUMS)[members, t * n_c + c])
-    value += size * floats(scratch, SHIFTS)[c] - floats2(scratch, RISING)[t, size]
-    return ints2(scratch, APART)[members, c] + np.int64(np.rint(value * scale))
+    value = math.log(SUMS(scratch)[members, t * n_c + c])
+    value += size * SHIFTS(scratch)[c] - RISING(scratch)[t, size]
+    return APART(scratch)[members, c] + np.int64(np.rint(value * scale))
 
 
 @kernel
@@ -193,9 +187,9 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
     A group weighs t (size - 1)! times what merging its tasks' counts gains. Where it weighs next to
     nothing beside the same tasks in groups of their own, whatever t and c, it does not matter.
     """
-    merged, apart, own = ints2(scratch, MERGED), ints2(scratch, APART), ints(scratch, EVIDENCE)
-    counts, weights = ints2(scratch, COUNTS), floats2(scratch, WEIGHTS_OF)
-    shifts, sums, n_c = floats(scratch, SHIFTS), floats2(scratch, SUMS), concentrations.size
+    merged, apart, own = MERGED(scratch), APART(scratch), EVIDENCE(scratch)
+    counts, weights = COUNTS(scratch), WEIGHTS_OF(scratch)
+    shifts, sums, n_c = SHIFTS(scratch), SUMS(scratch), concentrations.size
     full = (np.int64(1) << m) - 1
     know_rising(scratch, partitions)
     for at in range(sums.shape[1]):
@@ -222,7 +216,7 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
         gain_by_factors(scratch, full, r, concentrations)
     else:
         gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale)
-    matters, least_t = flags(scratch, MATTERS), 1.0
+    matters, least_t = MATTERS(scratch), 1.0
     for t in range(partitions.size):
         least_t = min(least_t, partitions[t])
     for group in range(1, full + 1):
@@ -243,8 +237,8 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
 @kernel
 def gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale):
     """Write what merging the tasks of each set gains, a factor, to the weights."""
-    merged, apart, own = ints2(scratch, MERGED), ints2(scratch, APART), ints(scratch, EVIDENCE)
-    weights, shifts = floats2(scratch, WEIGHTS_OF), floats(scratch, SHIFTS)
+    merged, apart, own = MERGED(scratch), APART(scratch), EVIDENCE(scratch)
+    weights, shifts = WEIGHTS_OF(scratch), SHIFTS(scratch)
     for group in range(1, full + 1):
         size = size_of(group)
         log_evidence(terms, owners, bases, scratch, merged[group], r, concentrations, scale, own)
@@ -264,9 +258,9 @@ def gain_by_factors(scratch, full, r, concentrations):
     """As `gain_by_logs`, for few counts: products of what each count is worth, which need no
     exponentials. A power of the number of counts in every factor cancels."""
     know_factors(scratch, r, concentrations)
-    merged, weights = ints2(scratch, MERGED), floats2(scratch, WEIGHTS_OF)
-    of_cells, of_totals = floats2(scratch, CELL_FACTORS), floats2(scratch, TOTAL_FACTORS)
-    inverse, n_c = floats2(scratch, INVERSE_APART), concentrations.size
+    merged, weights = MERGED(scratch), WEIGHTS_OF(scratch)
+    of_cells, of_totals = CELL_FACTORS(scratch), TOTAL_FACTORS(scratch)
+    inverse, n_c = INVERSE_APART(scratch), concentrations.size
     for c in range(n_c):
         inverse[0, c] = 1.0
     for group in range(1, full + 1):
@@ -299,8 +293,8 @@ def gain_by_factors(scratch, full, r, concentrations):
 @kernel
 def know_factors(scratch, r, concentrations):
     """Compute the factors of cells, and those of the totals of r states, where they are not yet."""
-    known = ints(scratch, KNOWN_FACTORS)
-    of_cells, of_totals = floats2(scratch, CELL_FACTORS), floats2(scratch, TOTAL_FACTORS)
+    known = KNOWN_FACTORS(scratch)
+    of_cells, of_totals = CELL_FACTORS(scratch), TOTAL_FACTORS(scratch)
     for kind in (0, r):
         if known[kind] == 1:
             continue

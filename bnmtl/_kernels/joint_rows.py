@@ -1,13 +1,13 @@
 """The rows of several tasks, one configuration of the parents after the other, for ``sharing``.
 
-Data contract: `JOINT` are fields of a thread's scratch. The rows of the tasks that are counted
-together, `members`, stand side by side; a configuration is a block of them. A slot is a row's task
-by its place among the members and the state of the child: place x states + state.
+Data contract: a thread's scratch begins with the fields of `JOINT`. The rows of the tasks that are
+counted together, `members`, stand side by side; a configuration is a block of them. A slot is a
+row's task by its place among the members and the state of the child: place x states + state.
 """
 
 import numpy as np
 
-from bnmtl._kernels._jit import codes_of, ints, ints2, kernel, rows_of
+from bnmtl._kernels._jit import flags, ints, kernel, layout, uint32s
 from bnmtl._kernels.groups import GROUPS
 from bnmtl._kernels.partition import (
     ARITIES,
@@ -15,42 +15,33 @@ from bnmtl._kernels.partition import (
     CODES,
     FEWEST_SLOTS,
     N_ROWS,
-    PARTITION,
     SLOTS_PER_ROW,
     in_order,
     sort_rows,
 )
 
-JOINT = (
-    ("members", np.int64, 1),  # (k,): tasks of the engine
-    ("row_member", np.int64, 1),  # (rows,): place of a row's task among the members
-    ("row_number", np.int64, 1),  # (rows,): where it is in its task
-    ("row_keys", np.int64, 1),  # (rows,): scratch, the configuration by number
-    ("row_ranks", np.int64, 1),  # (rows,): scratch
-    ("row_order", np.uint32, 1),  # (rows,): the rows by configuration
-    ("row_swap", np.uint32, 1),  # (rows,): scratch
-    ("row_slots", np.int64, 1),  # counters of the sort
-    ("sorted_member", np.int64, 1),  # (rows,): the member of each row, the rows by configuration
-    ("sorted_number", np.int64, 1),  # (rows,): where it is in its task
-    ("sorted_slot", np.int64, 1),  # (rows,): its slot
-    ("block_at", np.int64, 1),  # (rows + 1,): where the blocks begin, and the end of the last
-    ("block", np.int64, 1),  # (states of a parent x k x states,): counts of a block, 0 in between
-    ("gathered", np.int64, 1),  # (2,): key of the rows as they are gathered, number of blocks
-    ("searched", np.int64, 1),  # (k,): tasks whose graph is searched
-    ("usable_of", np.bool_, 2),  # (k, n): which variables may be parents of the child in each
-    ("group_keys", np.int64, 1),  # (k,): scratch, the tasks' families by key
-    ("group_parents", np.int64, 1),  # (n,): scratch, the parents of a group of tasks
-    ("fewer_parents", np.int64, 1),  # (n,): scratch, the parents less one
-    ("places_of", np.int64, 1),  # (k,): scratch, members that have counts in a row
-)
-_FIRST = len(PARTITION) + len(GROUPS)
-MEMBERS_OF, ROW_MEMBER, ROW_NUMBER, ROW_KEYS, ROW_RANKS = range(_FIRST, _FIRST + 5)
-ROW_ORDER, ROW_SWAP, ROW_SLOTS, SORTED_MEMBER, SORTED_NUMBER, SORTED_SLOT = range(
-    _FIRST + 5, _FIRST + 11
-)
-BLOCK_AT, BLOCK, GATHERED = range(_FIRST + 11, _FIRST + 14)
-SEARCHED, USABLE_OF, GROUP_KEYS, GROUP_PARENTS, FEWER_PARENTS, PLACES_OF = range(
-    _FIRST + 14, _FIRST + len(JOINT)
+JOINT = layout(
+    *GROUPS,
+    MEMBERS_OF := ints("members"),  # (k,): tasks of the engine
+    ROW_MEMBER := ints("row_member"),  # (rows,): place of a row's task among the members
+    ROW_NUMBER := ints("row_number"),  # (rows,): where it is in its task
+    ROW_KEYS := ints("row_keys"),  # (rows,): scratch, the configuration by number
+    ROW_RANKS := ints("row_ranks"),  # (rows,): scratch
+    ROW_ORDER := uint32s("row_order"),  # (rows,): the rows by configuration
+    ROW_SWAP := uint32s("row_swap"),  # (rows,): scratch
+    ROW_SLOTS := ints("row_slots"),  # counters of the sort
+    SORTED_MEMBER := ints("sorted_member"),  # (rows,): each row's member, the rows by configuration
+    SORTED_NUMBER := ints("sorted_number"),  # (rows,): where it is in its task
+    SORTED_SLOT := ints("sorted_slot"),  # (rows,): its slot
+    BLOCK_AT := ints("block_at"),  # (rows + 1,): where the blocks begin, and the end of the last
+    BLOCK := ints("block"),  # (states of a parent x k x states,): counts of a block, 0 in between
+    GATHERED := ints("gathered"),  # (2,): key of the rows as they are gathered, number of blocks
+    SEARCHED := ints("searched"),  # (k,): tasks whose graph is searched
+    USABLE_OF := flags("usable_of", 2),  # (k, n): which may be parents of the child in each
+    GROUP_KEYS := ints("group_keys"),  # (k,): scratch, the tasks' families by key
+    GROUP_PARENTS := ints("group_parents"),  # (n,): scratch, the parents of a group of tasks
+    FEWER_PARENTS := ints("fewer_parents"),  # (n,): scratch, the parents less one
+    PLACES_OF := ints("places_of"),  # (k,): scratch, members that have counts in a row
 )
 
 
@@ -92,26 +83,22 @@ def gather(engine, scratch, n_members, child, parents, n_parents):
     int
         Number of blocks; where they begin is in BLOCK_AT.
     """
-    members, n_rows_of = ints(scratch, MEMBERS_OF), ints(engine, N_ROWS)
-    row_member, row_number = ints(scratch, ROW_MEMBER), ints(scratch, ROW_NUMBER)
+    members, n_rows_of = MEMBERS_OF(scratch), N_ROWS(engine)
+    row_member, row_number = ROW_MEMBER(scratch), ROW_NUMBER(scratch)
     n_rows = np.int64(0)
     for i in range(n_members):
         for row in range(n_rows_of[members[i]]):
             row_member[n_rows] = i
             row_number[n_rows] = row
             n_rows += 1
-    keys, order, swap = (
-        ints(scratch, ROW_KEYS),
-        rows_of(scratch, ROW_ORDER),
-        rows_of(scratch, ROW_SWAP),
-    )
+    keys, order, swap = ROW_KEYS(scratch), ROW_ORDER(scratch), ROW_SWAP(scratch)
     n_keys = number_jointly(engine, scratch, n_rows, parents, n_parents)
     in_order(n_rows, swap)
-    sort_rows(keys, n_keys, n_rows, ints(scratch, ROW_SLOTS), swap, order)
-    block_at, numbers = ints(scratch, BLOCK_AT), ints(scratch, SORTED_NUMBER)
-    sorted_member, slots = ints(scratch, SORTED_MEMBER), ints(scratch, SORTED_SLOT)
-    codes, code_at = codes_of(engine, CODES), ints2(engine, CODE_AT)
-    r = ints(engine, ARITIES)[child]
+    sort_rows(keys, n_keys, n_rows, ROW_SLOTS(scratch), swap, order)
+    block_at, numbers = BLOCK_AT(scratch), SORTED_NUMBER(scratch)
+    sorted_member, slots = SORTED_MEMBER(scratch), SORTED_SLOT(scratch)
+    codes, code_at = CODES(engine), CODE_AT(engine)
+    r = ARITIES(engine)[child]
     n_blocks = np.int64(0)
     for at in range(n_rows):
         i, row = row_member[order[at]], row_number[order[at]]
@@ -131,13 +118,13 @@ def number_jointly(engine, scratch, n_rows, parents, n_parents):
     Numbers are the products of the states where these are few, else ranks of those that occur.
     Returns how many there may be.
     """
-    keys, slots, ranks = ints(scratch, ROW_KEYS), ints(scratch, ROW_SLOTS), ints(scratch, ROW_RANKS)
-    order, swap = rows_of(scratch, ROW_ORDER), rows_of(scratch, ROW_SWAP)
+    keys, slots, ranks = ROW_KEYS(scratch), ROW_SLOTS(scratch), ROW_RANKS(scratch)
+    order, swap = ROW_ORDER(scratch), ROW_SWAP(scratch)
     for at in range(n_rows):
         keys[at] = 0
     size = np.int64(1)
     for i in range(n_parents):
-        arity = ints(engine, ARITIES)[parents[i]]
+        arity = ARITIES(engine)[parents[i]]
         write_codes(engine, scratch, n_rows, parents[i], ranks)
         if size * arity < slots.size:
             for at in range(n_rows):
@@ -164,8 +151,8 @@ def number_jointly(engine, scratch, n_rows, parents, n_parents):
 @kernel
 def write_codes(engine, scratch, n_rows, v, target):
     """Write the state of a variable in every row."""
-    codes, code_at = codes_of(engine, CODES), ints2(engine, CODE_AT)
-    members = ints(scratch, MEMBERS_OF)
-    row_member, row_number = ints(scratch, ROW_MEMBER), ints(scratch, ROW_NUMBER)
+    codes, code_at = CODES(engine), CODE_AT(engine)
+    members = MEMBERS_OF(scratch)
+    row_member, row_number = ROW_MEMBER(scratch), ROW_NUMBER(scratch)
     for at in range(n_rows):
         target[at] = codes[code_at[members[row_member[at]], v] + row_number[at]]

@@ -8,18 +8,17 @@ Data contract: graphs as in ``dags``, both of one task. The table of `MERGE` is 
 
 import numpy as np
 
-from bnmtl._kernels._jit import Arrays, flags, floats, ints, ints2, kernel
+from bnmtl._kernels._jit import Arrays, flags, floats, ints, kernel, layout
 from bnmtl._kernels.dags import N_PARENTS, PARENTS, STAMPS, family_score
 
-MERGE = (
-    ("chosen", np.bool_, 1),  # (n,): whether a child's parents are those of the second graph
-    ("part", np.int64, 1),  # (n,): leads to the child that stands for its part, -1 for none
-    ("gain", np.float64, 1),  # (n,): of a part, at the child that stands for it
-    ("tried", np.bool_, 1),  # (n,): of a part
-    ("waiting", np.int64, 1),  # (n,): children of a variable that are still to be done
-    ("queue", np.int64, 1),  # (n,)
+MERGE = layout(
+    CHOSEN := flags("chosen"),  # (n,): whether a child's parents are those of the second graph
+    PART := ints("part"),  # (n,): leads to the child that stands for its part, -1 for none
+    GAIN := floats("gain"),  # (n,): of a part, at the child that stands for it
+    TRIED := flags("tried"),  # (n,): of a part
+    WAITING := ints("waiting"),  # (n,): children of a variable that are still to be done
+    QUEUE := ints("queue"),  # (n,)
 )
-CHOSEN, PART, GAIN, TRIED, WAITING, QUEUE = range(len(MERGE))
 
 
 def new_merge(n):
@@ -35,12 +34,12 @@ def new_merge(n):
 @kernel
 def differs(first, second, v):
     """Whether v has other parents in the second graph than in the first."""
-    if ints(first, STAMPS)[v] == ints(second, STAMPS)[v]:
+    if STAMPS(first)[v] == STAMPS(second)[v]:
         return False
-    n_parents = ints(first, N_PARENTS)[v]
-    if n_parents != ints(second, N_PARENTS)[v]:
+    n_parents = N_PARENTS(first)[v]
+    if n_parents != N_PARENTS(second)[v]:
         return True
-    parents, others = ints2(first, PARENTS)[v], ints2(second, PARENTS)[v]
+    parents, others = PARENTS(first)[v], PARENTS(second)[v]
     found = False
     for at in range(n_parents):
         found = found or parents[at] != others[at]
@@ -58,8 +57,8 @@ def head_of(part, v):
 @kernel
 def join_parents(part, dag, v):
     """Put v into one part with those of its parents that are in parts."""
-    parents = ints2(dag, PARENTS)[v]
-    for at in range(ints(dag, N_PARENTS)[v]):
+    parents = PARENTS(dag)[v]
+    for at in range(N_PARENTS(dag)[v]):
         if part[parents[at]] >= 0:
             part[head_of(part, parents[at])] = head_of(part, v)
 
@@ -67,7 +66,7 @@ def join_parents(part, dag, v):
 @kernel
 def find_parts(memory, task, first, second):
     """Put changed children that are adjacent in either graph into one part, and sum its gain."""
-    part, gain = ints(memory, PART), floats(memory, GAIN)
+    part, gain = PART(memory), GAIN(memory)
     for v in range(part.size):
         part[v] = v if differs(first, second, v) else -1
         gain[v] = 0.0
@@ -83,9 +82,9 @@ def find_parts(memory, task, first, second):
 @kernel
 def has_cycle(memory, first, second):
     """Whether the families that are chosen at present close a cycle."""
-    chosen, waiting, queue = flags(memory, CHOSEN), ints(memory, WAITING), ints(memory, QUEUE)
-    parents, others = ints2(first, PARENTS), ints2(second, PARENTS)
-    n_parents, n_others = ints(first, N_PARENTS), ints(second, N_PARENTS)
+    chosen, waiting, queue = CHOSEN(memory), WAITING(memory), QUEUE(memory)
+    parents, others = PARENTS(first), PARENTS(second)
+    n_parents, n_others = N_PARENTS(first), N_PARENTS(second)
     n = chosen.size
     for v in range(n):
         waiting[v] = 0
@@ -112,7 +111,7 @@ def has_cycle(memory, first, second):
 @kernel
 def choose_part(memory, head, is_chosen):
     """Take the families of a part from the second graph, or from the first."""
-    part, chosen = ints(memory, PART), flags(memory, CHOSEN)
+    part, chosen = PART(memory), CHOSEN(memory)
     for v in range(part.size):
         if part[v] >= 0 and head_of(part, v) == head:
             chosen[v] = is_chosen
@@ -129,8 +128,8 @@ def merge(memory, task, first, second, least, merged):
     bool
         Whether any part was changed; nothing is written otherwise.
     """
-    part, chosen = ints(memory, PART), flags(memory, CHOSEN)
-    gain, tried = floats(memory, GAIN), flags(memory, TRIED)
+    part, chosen = PART(memory), CHOSEN(memory)
+    gain, tried = GAIN(memory), TRIED(memory)
     find_parts(memory, task, first, second)
     for v in range(part.size):
         chosen[v] = False
@@ -157,11 +156,11 @@ def merge(memory, task, first, second, least, merged):
 @kernel
 def write_graph(memory, first, second, merged):
     """Write the families that are chosen."""
-    chosen = flags(memory, CHOSEN)
+    chosen = CHOSEN(memory)
     for v in range(chosen.size):
         for u in range(chosen.size):
             merged[v, u] = False
-        n_parents = ints(second if chosen[v] else first, N_PARENTS)[v]
-        parents = ints2(second if chosen[v] else first, PARENTS)[v]
+        n_parents = N_PARENTS(second if chosen[v] else first)[v]
+        parents = PARENTS(second if chosen[v] else first)[v]
         for at in range(n_parents):
             merged[v, parents[at]] = True

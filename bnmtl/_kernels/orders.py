@@ -7,7 +7,7 @@ each variable. Required arcs point forwards.
 
 import numpy as np
 
-from bnmtl._kernels._jit import flags, flags2, floats, ints, kernel
+from bnmtl._kernels._jit import flags, floats, ints, kernel, layout
 from bnmtl._kernels.changes import draw
 from bnmtl._kernels.climbing import climb, refresh_touched, start_at, tabu_walk
 from bnmtl._kernels.dags import total_score
@@ -15,17 +15,16 @@ from bnmtl._kernels.remembered import hold_family, know, remember, score_of
 from bnmtl._kernels.scoring import ASKED, COUNTERS, WAITING
 from bnmtl._kernels.trees import BEFORE, IS_HELD, MATTERS, RELATED, TOLERANCE
 
-WALK = (
-    ("order", np.int64, 1),  # (n,)
-    ("position", np.int64, 1),  # (n,)
-    ("turns", np.int64, 1),  # (n,): scratch
-    ("scores", np.float64, 1),  # (n,)
-    ("open", np.bool_, 1),  # (n,): variables for which there may be a better place
-    ("progress", np.int64, 1),  # (2,): turns taken of this round, whether a variable was open in it
-    ("first", np.int64, 1),  # (n + 1,): scratch
-    ("children", np.int64, 1),  # (n n,): scratch
+WALK = layout(
+    ORDER := ints("order"),  # (n,)
+    POSITION := ints("position"),  # (n,)
+    TURNS := ints("turns"),  # (n,): scratch
+    SCORES := floats("scores"),  # (n,)
+    OPEN := flags("open"),  # (n,): variables for which there may be a better place
+    PROGRESS := ints("progress"),  # (2,): turns taken of this round, whether one was open
+    FIRST := ints("first"),  # (n + 1,): scratch
+    CHILDREN := ints("children"),  # (n n,): scratch
 )
-ORDER, POSITION, TURNS, SCORES, OPEN, PROGRESS, FIRST, CHILDREN = range(len(WALK))
 
 
 @kernel
@@ -62,10 +61,10 @@ def move_to_best_place(engine, scratch, tasks, shared, tree, walk, x):
     nothing is looked up for them, and none of them is moved before the place is found: x gets the
     odd numbers between their positions.
     """
-    order, position, scores = ints(walk, ORDER), ints(walk, POSITION), floats(walk, SCORES)
-    before, matters = flags2(shared, BEFORE), flags2(tree, MATTERS)
-    related = flags2(tree, RELATED)[x]
-    tolerance = floats(shared, TOLERANCE)[0]
+    order, position, scores = ORDER(walk), POSITION(walk), SCORES(walk)
+    before, matters = BEFORE(shared), MATTERS(tree)
+    related = RELATED(tree)[x]
+    tolerance = TOLERANCE(shared)[0]
     home = position[x] // 2
     best_gain, best_place = 0.0, home
     for step in (-1, 1):
@@ -95,7 +94,7 @@ def move_to_best_place(engine, scratch, tasks, shared, tree, walk, x):
         if v == x or matters[v, x]:
             scores[v] = score_of(engine, scratch, tasks, shared, tree, position, v)
             open_around(tree, walk, v)
-    flags(walk, OPEN)[x] = False
+    OPEN(walk)[x] = False
 
 
 @kernel
@@ -104,7 +103,7 @@ def open_around(tree, walk, v):
 
     For all others every place is worth what it was.
     """
-    related, is_open = flags2(tree, RELATED)[v], flags(walk, OPEN)
+    related, is_open = RELATED(tree)[v], OPEN(walk)
     for u in range(is_open.size):
         is_open[u] = is_open[u] or related[u]
 
@@ -120,7 +119,7 @@ def shuffle(values, random):
 @kernel
 def begin(walk, random):
     """Make ready for `improve`: all variables may have a better place."""
-    turns, is_open = ints(walk, TURNS), flags(walk, OPEN)
+    turns, is_open = TURNS(walk), OPEN(walk)
     for v in range(turns.size):
         turns[v] = v
         is_open[v] = True
@@ -130,8 +129,8 @@ def begin(walk, random):
 @kernel
 def begin_round(walk, random):
     """Give the variables their turns anew."""
-    progress = ints(walk, PROGRESS)
-    shuffle(ints(walk, TURNS), random)
+    progress = PROGRESS(walk)
+    shuffle(TURNS(walk), random)
     progress[0] = progress[1] = 0
 
 
@@ -144,8 +143,8 @@ def improve(engine, scratch, tasks, shared, tree, walk, random, most_asked):
     bool
         False if ``most_asked`` families were asked for before that; called again, it goes on.
     """
-    counters, turns, is_open = ints(scratch, COUNTERS), ints(walk, TURNS), flags(walk, OPEN)
-    progress = ints(walk, PROGRESS)
+    counters, turns, is_open = COUNTERS(scratch), TURNS(walk), OPEN(walk)
+    progress = PROGRESS(walk)
     while True:
         while progress[0] < turns.size:
             x = turns[progress[0]]
@@ -231,7 +230,7 @@ def draw_extension(adjacency, before, waiting, first, children, order, random):
 @kernel
 def kick(shared, order, position, random, most_moves):
     """Move up to ``most_moves`` random variables to random places, where required arcs allow."""
-    before = flags2(shared, BEFORE)
+    before = BEFORE(shared)
     number(order, position, np.int64(0), order.size - 1)
     for _ in range(draw(random, most_moves + 1)):
         x, place = order[draw(random, order.size)], draw(random, order.size)
@@ -248,7 +247,7 @@ def kick(shared, order, position, random, most_moves):
 @kernel
 def read_families(engine, scratch, tasks, shared, tree, position, adjacency):
     """Write the families of an order as bool (k, n, n) [task, child, parent]."""
-    held = flags2(tree, IS_HELD)
+    held = IS_HELD(tree)
     for child in range(position.size):
         hold_family(engine, scratch, tasks, shared, tree, position, child)
         for s in range(held.shape[0]):
@@ -279,11 +278,11 @@ def search_orders(
         Whether no move improves the order any more.
     """
     if is_new:
-        order, position, scores = ints(walk, ORDER), ints(walk, POSITION), floats(walk, SCORES)
+        order, position, scores = ORDER(walk), POSITION(walk), SCORES(walk)
         # fmt: off
         draw_extension(
-            graphs, flags2(shared, BEFORE), ints(scratch, WAITING), ints(walk, FIRST),
-            ints(walk, CHILDREN), order, random,
+            graphs, BEFORE(shared), WAITING(scratch), FIRST(walk),
+            CHILDREN(walk), order, random,
         )
         # fmt: on
         number(order, position, np.int64(0), order.size - 1)
@@ -310,8 +309,8 @@ def know_families(engine, scratch, tasks, shared, tree, graphs):
 @kernel
 def read_order(engine, scratch, tasks, shared, tree, walk, adjacency):
     """Write an order's graphs, bool (k, n, n) [task, child, parent], and return its score."""
-    read_families(engine, scratch, tasks, shared, tree, ints(walk, POSITION), adjacency)
-    scores, total = floats(walk, SCORES), 0.0
+    read_families(engine, scratch, tasks, shared, tree, POSITION(walk), adjacency)
+    scores, total = SCORES(walk), 0.0
     for v in range(scores.size):
         total += scores[v]
     return total

@@ -13,49 +13,45 @@ import numpy as np
 
 from bnmtl._kernels._jit import (
     Arrays,
-    codes_of,
     flags,
     ints,
-    ints2,
     kernel,
+    layout,
     popcount,
-    rows_of,
+    uint8s,
+    uint32s,
     words,
 )
 
-ROWS = (
-    ("arities", np.int64, 1),  # (n,): declared states
-    ("codes", np.uint8, 1),  # flat: one stretch per task and variable
-    ("code_at", np.int64, 2),  # (k, n): where it begins, -1 where the task lacks the variable
-    ("bits", np.uint64, 1),  # flat: one stretch per task, variable and state, bit i for row i
-    ("bits_at", np.int64, 2),  # (k, n)
-    ("weights", np.int64, 1),  # flat
-    ("weight_at", np.int64, 1),  # (k,): -1 where every row counts once
-    ("n_rows", np.int64, 1),  # (k,): rows stored
-    ("n_cases", np.int64, 1),  # (k,): sum of their weights
+ROWS = layout(
+    ARITIES := ints("arities"),  # (n,): declared states
+    CODES := uint8s("codes"),  # flat: one stretch per task and variable
+    CODE_AT := ints("code_at", 2),  # (k, n): where it begins, -1 where the task lacks the variable
+    BITS := words("bits"),  # flat: one stretch per task, variable and state, bit i for row i
+    BITS_AT := ints("bits_at", 2),  # (k, n)
+    WEIGHTS := ints("weights"),  # flat
+    WEIGHT_AT := ints("weight_at"),  # (k,): -1 where every row counts once
+    N_ROWS := ints("n_rows"),  # (k,): rows stored
+    N_CASES := ints("n_cases"),  # (k,): sum of their weights
 )
-ARITIES, CODES, CODE_AT, BITS, BITS_AT, WEIGHTS, WEIGHT_AT, N_ROWS, N_CASES = range(len(ROWS))
 
-PARTITION = (
-    ("sizes", np.int64, 1),  # (cells,): number of rows of each cell
-    ("opens", np.bool_, 1),  # (cells + 1,): whether a cell is the first of its configuration
-    ("rows_at", np.int64, 1),  # (cells,): where a cell's rows begin in `order`, -1 if it has bits
-    ("order", np.uint32, 1),  # (rows,): row numbers by cell
-    ("bits_at", np.int64, 1),  # (cells,): where a cell's bits begin in `bits`, -1 if it has none
-    ("bits", np.uint64, 1),  # flat
-    ("stack", np.uint64, 1),  # flat: bits of the configuration of the first parents, scratch
-    ("digits", np.int64, 1),  # scratch
-    ("keys", np.int64, 1),  # (rows,): scratch
-    ("swap", np.uint32, 1),  # (rows,): scratch
-    ("slots", np.int64, 1),  # counters of the sort
-    ("histogram", np.int64, 1),  # (256,)
-    ("margin", np.int64, 1),  # (256,)
-    ("cells", np.int64, 1),  # (rows,): result, counts of the cells that are not empty
-    ("configurations", np.int64, 1),  # (rows,): result, counts of the configurations
+PARTITION = layout(
+    CELL_SIZES := ints("sizes"),  # (cells,): number of rows of each cell
+    OPENS := flags("opens"),  # (cells + 1,): whether a cell is the first of its configuration
+    ROWS_AT := ints("rows_at"),  # (cells,): where a cell's rows begin in `order`, -1 if it has bits
+    ORDER := uint32s("order"),  # (rows,): row numbers by cell
+    CELL_BITS_AT := ints("bits_at"),  # (cells,): where a cell's bits begin, -1 if it has none
+    CELL_BITS := words("bits"),  # flat
+    STACK := words("stack"),  # flat: bits of the configuration of the first parents, scratch
+    DIGITS := ints("digits"),  # scratch
+    KEYS := ints("keys"),  # (rows,): scratch
+    SWAP := uint32s("swap"),  # (rows,): scratch
+    SLOTS := ints("slots"),  # counters of the sort
+    HISTOGRAM := ints("histogram"),  # (256,)
+    MARGIN := ints("margin"),  # (256,)
+    CELLS := ints("cells"),  # (rows,): result, counts of the cells that are not empty
+    CONFIGURATIONS := ints("configurations"),  # (rows,): result, counts of the configurations
 )
-CELL_SIZES, OPENS, ROWS_AT, ORDER, CELL_BITS_AT, CELL_BITS = range(6)
-STACK, DIGITS, KEYS, SWAP, SLOTS, HISTOGRAM, MARGIN = range(6, 13)
-CELLS, CONFIGURATIONS = range(13, len(PARTITION))
 
 # Counters of a sort: a few per row, and enough for small tables of few rows.
 SLOTS_PER_ROW = 4
@@ -107,29 +103,29 @@ def part(rows, s, child, parents, n_parents, partition):
     int
         Number of cells that are not empty.
     """
-    arities = ints(rows, ARITIES)
+    arities = ARITIES(rows)
     cells = float(arities[child])
     for at in range(n_parents):
         cells *= arities[parents[at]]
     few = cells <= MOST_CELLS_BY_BITS and n_parents <= MOST_PARENTS_BY_BITS
-    if not few or ints(rows, WEIGHT_AT)[s] >= 0:
+    if not few or WEIGHT_AT(rows)[s] >= 0:
         return part_by_sorting(rows, s, child, parents, n_parents, partition)
     return part_by_bits(
-        words(rows, BITS),
-        ints2(rows, BITS_AT)[s],
+        BITS(rows),
+        BITS_AT(rows)[s],
         arities,
         child,
         parents,
         n_parents,
-        ints(rows, N_ROWS)[s],
-        words(partition, STACK),
-        ints(partition, DIGITS),
-        ints(partition, CELL_SIZES),
-        flags(partition, OPENS),
-        ints(partition, ROWS_AT),
-        rows_of(partition, ORDER),
-        ints(partition, CELL_BITS_AT),
-        words(partition, CELL_BITS),
+        N_ROWS(rows)[s],
+        STACK(partition),
+        DIGITS(partition),
+        CELL_SIZES(partition),
+        OPENS(partition),
+        ROWS_AT(partition),
+        ORDER(partition),
+        CELL_BITS_AT(partition),
+        CELL_BITS(partition),
     )
 
 
@@ -256,18 +252,18 @@ def number_configurations(rows, s, variables, n_variables, partition):
     int
         How many there may be, at most the number of slots of a sort.
     """
-    keys, slots = ints(partition, KEYS), ints(partition, SLOTS)
-    order, swap = rows_of(partition, ORDER), rows_of(partition, SWAP)
-    n_rows = ints(rows, N_ROWS)[s]
-    codes = codes_of(rows, CODES)
-    ranks = ints(partition, CELLS)
+    keys, slots = KEYS(partition), SLOTS(partition)
+    order, swap = ORDER(partition), SWAP(partition)
+    n_rows = N_ROWS(rows)[s]
+    codes = CODES(rows)
+    ranks = CELLS(partition)
     for row in range(n_rows):
         keys[row] = 0
     size = np.int64(1)
     for i in range(n_variables):
         v = variables[i]
-        arity = ints(rows, ARITIES)[v]
-        own = codes[ints2(rows, CODE_AT)[s, v] : ints2(rows, CODE_AT)[s, v] + n_rows]
+        arity = ARITIES(rows)[v]
+        own = codes[CODE_AT(rows)[s, v] : CODE_AT(rows)[s, v] + n_rows]
         if size * arity < slots.size:
             for row in range(n_rows):
                 keys[row] = keys[row] * arity + own[row]
@@ -295,17 +291,17 @@ def number_configurations(rows, s, variables, n_variables, partition):
 @kernel
 def part_by_sorting(rows, s, child, parents, n_parents, partition):
     """`part` by counting sorts of the rows, first by the child and then by the configuration."""
-    keys, slots, states = ints(partition, KEYS), ints(partition, SLOTS), ints(partition, CELLS)
-    order, swap = rows_of(partition, ORDER), rows_of(partition, SWAP)
-    sizes, rows_at = ints(partition, CELL_SIZES), ints(partition, ROWS_AT)
-    opens = flags(partition, OPENS)
-    n_rows = ints(rows, N_ROWS)[s]
+    keys, slots, states = KEYS(partition), SLOTS(partition), CELLS(partition)
+    order, swap = ORDER(partition), SWAP(partition)
+    sizes, rows_at = CELL_SIZES(partition), ROWS_AT(partition)
+    opens = OPENS(partition)
+    n_rows = N_ROWS(rows)[s]
     n_keys = number_configurations(rows, s, parents, n_parents, partition)
-    codes, begin = codes_of(rows, CODES), ints2(rows, CODE_AT)[s, child]
+    codes, begin = CODES(rows), CODE_AT(rows)[s, child]
     for row in range(n_rows):
         states[row] = codes[begin + row]
     in_order(n_rows, order)
-    sort_rows(states, ints(rows, ARITIES)[child], n_rows, slots, order, swap)
+    sort_rows(states, ARITIES(rows)[child], n_rows, slots, order, swap)
     sort_rows(keys, n_keys, n_rows, slots, swap, order)
     n_cells = np.int64(0)
     key, state = np.int64(-1), np.int64(-1)
@@ -322,12 +318,12 @@ def part_by_sorting(rows, s, child, parents, n_parents, partition):
     set_bits(
         n_cells,
         n_rows,
-        ints(rows, WEIGHT_AT)[s] >= 0,
+        WEIGHT_AT(rows)[s] >= 0,
         sizes,
         rows_at,
         order,
-        ints(partition, CELL_BITS_AT),
-        words(partition, CELL_BITS),
+        CELL_BITS_AT(partition),
+        CELL_BITS(partition),
     )
     return n_cells
 

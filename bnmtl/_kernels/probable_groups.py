@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from bnmtl._kernels._jit import floats, floats2, ints, ints2, ints3, kernel
+from bnmtl._kernels._jit import kernel
 from bnmtl._kernels.groups import (
     BEAM,
     BEAM_COUNTS,
@@ -63,9 +63,9 @@ def add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations,
     begin, n_kept : int
         Where these are in the beam.
     """
-    counts, ranked, totals = ints2(scratch, COUNTS), ints(scratch, RANKED_BY), ints(scratch, TOTALS)
+    counts, ranked, totals = COUNTS(scratch), RANKED_BY(scratch), TOTALS(scratch)
     rank_by_counts(counts, ranked, m, r)
-    n_groups, weights = ints2(scratch, BEAM_GROUPS), floats2(scratch, BEAM_WEIGHTS)
+    n_groups, weights = BEAM_GROUPS(scratch), BEAM_WEIGHTS(scratch)
     n_tc = totals.size
     # The two halves of the beam take turns.
     begin, n_kept = np.int64(0), np.int64(1)
@@ -85,8 +85,8 @@ def add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations,
 def place(terms, owners, bases, scratch, own, begin, n_kept, r, concentrations, scale):
     """Log evidence of every group of every partition with one task more, a new group being the
     last; returns how many there are."""
-    n_groups, beam = ints2(scratch, BEAM_GROUPS), ints3(scratch, BEAM_COUNTS)
-    merged, evidence = ints2(scratch, MERGED)[0], ints2(scratch, NEXT_EVIDENCE)
+    n_groups, beam = BEAM_GROUPS(scratch), BEAM_COUNTS(scratch)
+    merged, evidence = MERGED(scratch)[0], NEXT_EVIDENCE(scratch)
     n_next = np.int64(0)
     for p in range(begin, begin + n_kept):
         for g in range(n_groups[p, 0] + 1):
@@ -104,10 +104,10 @@ def place(terms, owners, bases, scratch, own, begin, n_kept, r, concentrations, 
 @kernel
 def weigh_next(scratch, begin, n_kept, placed, n_c, partitions, scale):
     """Weights of all partitions with one task more; adds the log of their sums to TOTALS."""
-    n_groups, sizes = ints2(scratch, BEAM_GROUPS), ints2(scratch, BEAM_SIZES)
-    before, evidence = ints3(scratch, BEAM_EVIDENCE), ints2(scratch, NEXT_EVIDENCE)
-    weights, following = floats2(scratch, BEAM_WEIGHTS), floats2(scratch, NEXT_WEIGHTS)
-    worth, totals = floats(scratch, NEXT_WORTH), ints(scratch, TOTALS)
+    n_groups, sizes = BEAM_GROUPS(scratch), BEAM_SIZES(scratch)
+    before, evidence = BEAM_EVIDENCE(scratch), NEXT_EVIDENCE(scratch)
+    weights, following = BEAM_WEIGHTS(scratch), NEXT_WEIGHTS(scratch)
+    worth, totals = NEXT_WORTH(scratch), TOTALS(scratch)
     n_next = np.int64(0)
     for p in range(begin, begin + n_kept):
         n_next += n_groups[p, 0] + 1
@@ -147,8 +147,8 @@ def weigh_next(scratch, begin, n_kept, placed, n_c, partitions, scale):
 @kernel
 def keep_probable(scratch, own, begin, n_next, placed, r):
     """Keep the partitions that weigh most over all concentrations; returns how many."""
-    n_groups, worth = ints2(scratch, BEAM_GROUPS), floats(scratch, NEXT_WORTH)
-    weights, following = floats2(scratch, BEAM_WEIGHTS), floats2(scratch, NEXT_WEIGHTS)
+    n_groups, worth = BEAM_GROUPS(scratch), NEXT_WORTH(scratch)
+    weights, following = BEAM_WEIGHTS(scratch), NEXT_WEIGHTS(scratch)
     chosen_at = BEAM - begin
     n_chosen = min(n_next, BEAM)
     for chosen in range(n_chosen):
@@ -179,9 +179,9 @@ def keep_probable(scratch, own, begin, n_next, placed, r):
 @kernel
 def copy_with_one_more(scratch, own, p, g, at, target, placed, r):
     """Write partition p with one task more in its group g to another place."""
-    n_groups, sizes = ints2(scratch, BEAM_GROUPS), ints2(scratch, BEAM_SIZES)
-    beam, evidence = ints3(scratch, BEAM_COUNTS), ints3(scratch, BEAM_EVIDENCE)
-    following, places = ints2(scratch, NEXT_EVIDENCE), ints2(scratch, BEAM_PLACES)
+    n_groups, sizes = BEAM_GROUPS(scratch), BEAM_SIZES(scratch)
+    beam, evidence = BEAM_COUNTS(scratch), BEAM_EVIDENCE(scratch)
+    following, places = NEXT_EVIDENCE(scratch), BEAM_PLACES(scratch)
     for i in range(placed):
         places[target, i] = places[p, i]
     places[target, placed] = g

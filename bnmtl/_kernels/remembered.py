@@ -7,7 +7,7 @@ and all its parents stand before the child.
 
 import numpy as np
 
-from bnmtl._kernels._jit import flags2, floats, floats2, ints, ints2, ints3, kernel
+from bnmtl._kernels._jit import kernel
 from bnmtl._kernels.trees import (
     IS_HELD,
     KNOWN,
@@ -39,8 +39,8 @@ def best_known(tree, position, child, score):
     int
         Its number, -1 if none is better than ``score``.
     """
-    n_known, known = ints2(tree, N_KNOWN)[child], ints2(tree, KNOWN)
-    scores = floats2(tree, KNOWN_SCORE)[child]
+    n_known, known = N_KNOWN(tree)[child], KNOWN(tree)
+    scores = KNOWN_SCORE(tree)[child]
     best = np.int64(-1)
     for family in range(n_known.size):
         if scores[family] <= score:
@@ -57,28 +57,28 @@ def best_known(tree, position, child, score):
 def score_of(engine, scratch, tasks, shared, tree, position, child):
     """Score of the best family known for ``child`` and what stands before it."""
     node = find(engine, scratch, tasks, shared, tree, position, child)
-    score = floats(tree, SCORE)[node]
+    score = SCORE(tree)[node]
     family = best_known(tree, position, child, score)
-    return score if family < 0 else floats2(tree, KNOWN_SCORE)[child, family]
+    return score if family < 0 else KNOWN_SCORE(tree)[child, family]
 
 
 @kernel
 def hold_family(engine, scratch, tasks, shared, tree, position, child):
     """Mark the parents of the family that `score_of` scores in scratch."""
     node = find(engine, scratch, tasks, shared, tree, position, child)
-    family = best_known(tree, position, child, floats(tree, SCORE)[node])
+    family = best_known(tree, position, child, SCORE(tree)[node])
     if family < 0:
         hold_parents_of(tree, tasks, child, node)
         return
-    held = flags2(tree, IS_HELD)
+    held = IS_HELD(tree)
     for s in range(held.shape[0]):
         for v in range(held.shape[1]):
             held[s, v] = False
     place = child * MOST_KNOWN + family
-    for at in range(ints2(tree, N_KNOWN)[child, family]):
-        v = ints2(tree, KNOWN)[place, at]
+    for at in range(N_KNOWN(tree)[child, family]):
+        v = KNOWN(tree)[place, at]
         for s in range(held.shape[0]):
-            held[s, v] = takes(ints3(tree, KNOWN_TAKERS)[place, at], s)
+            held[s, v] = takes(KNOWN_TAKERS(tree)[place, at], s)
 
 
 @kernel
@@ -94,7 +94,7 @@ def is_marked(held, adjacency, child):
 @kernel
 def mark(tree, child, adjacency):
     """Mark the parents of a child in given graphs in scratch; returns how many variables are."""
-    held, n_parents = flags2(tree, IS_HELD), np.int64(0)
+    held, n_parents = IS_HELD(tree), np.int64(0)
     for v in range(held.shape[1]):
         is_parent = False
         for s in range(held.shape[0]):
@@ -112,7 +112,7 @@ def remember(engine, scratch, tasks, shared, tree, position, child, adjacency):
     """
     otherwise = score_of(engine, scratch, tasks, shared, tree, position, child)
     hold_family(engine, scratch, tasks, shared, tree, position, child)
-    if not is_marked(flags2(tree, IS_HELD), adjacency, child):
+    if not is_marked(IS_HELD(tree), adjacency, child):
         know(engine, scratch, tasks, shared, tree, child, adjacency, otherwise)
 
 
@@ -121,31 +121,31 @@ def know(engine, scratch, tasks, shared, tree, child, adjacency, least):
     """Remember the family of ``child`` in given graphs if its score is more than ``least``."""
     if mark(tree, child, adjacency) > MOST_KNOWN_PARENTS:
         return
-    held = flags2(tree, IS_HELD)
-    list_parents(held, ints2(tree, OWN), ints(tree, N_OWN))
+    held = IS_HELD(tree)
+    list_parents(held, OWN(tree), N_OWN(tree))
     score = score_parents(engine, scratch, tasks, shared, tree, child)
-    if score <= least + floats(shared, TOLERANCE)[0]:
+    if score <= least + TOLERANCE(shared)[0]:
         return
-    scores = floats2(tree, KNOWN_SCORE)[child]
+    scores = KNOWN_SCORE(tree)[child]
     worst = 0
     for family in range(scores.size):
         if scores[family] < scores[worst]:
             worst = family
     scores[worst] = score
     place, end = child * MOST_KNOWN + worst, np.int64(0)
-    takers = ints3(tree, KNOWN_TAKERS)[place]
+    takers = KNOWN_TAKERS(tree)[place]
     for v in range(held.shape[1]):
         is_parent = False
         for s in range(held.shape[0]):
             is_parent = is_parent or held[s, v]
         if is_parent:
-            flags2(tree, MATTERS)[child, v] = True
+            MATTERS(tree)[child, v] = True
             relate(tree, child, v)
-            ints2(tree, KNOWN)[place, end] = v
+            KNOWN(tree)[place, end] = v
             for word in range(takers.shape[1]):
                 takers[end, word] = 0
             for s in range(held.shape[0]):
                 if held[s, v]:
                     takers[end, s >> 6] |= np.int64(1) << (s & 63)
             end += 1
-    ints2(tree, N_KNOWN)[child, worst] = end
+    N_KNOWN(tree)[child, worst] = end

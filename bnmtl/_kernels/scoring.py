@@ -19,22 +19,10 @@ import math
 
 import numpy as np
 
-from bnmtl._kernels._jit import (
-    Arrays,
-    Callback,
-    codes_of,
-    flags,
-    floats,
-    ints,
-    ints2,
-    kernel,
-    rows_of,
-    table_at,
-    words,
-)
+from bnmtl._kernels._jit import Arrays, Callback, flags, floats, ints, kernel, layout, table_at
 from bnmtl._kernels.cache import MISSING, keep, recall
 from bnmtl._kernels.counting import count_alone, count_weights_with, count_with
-from bnmtl._kernels.groups import GROUPS, new_groups
+from bnmtl._kernels.groups import new_groups
 from bnmtl._kernels.joint_rows import JOINT, new_joint
 from bnmtl._kernels.partition import (
     ARITIES,
@@ -77,56 +65,42 @@ from bnmtl._kernels.terms import (
     table_sum,
 )
 
-ENGINE = (
+ENGINE = layout(
     *ROWS,
-    ("method", np.float64, 1),  # see below
-    ("task_keys", np.int64, 1),  # (k,): random; the hash of a set is their exclusive or
-    ("variable_keys", np.int64, 1),  # (n,)
-    ("child_keys", np.int64, 1),  # (n,)
-    ("cache", np.int64, 1),  # flat, see `recall`
-    (
-        "calls",
-        np.int64,
-        1,
-    ),  # (3,): addresses of `gains`, `sharing.gains_together` and `sharing.row`
-    ("most_cells", np.float64, 1),  # (k,): larger families of a task are not scored
-    ("partitions", np.float64, 1),  # concentrations of partitions, see ``groups``; none: no sharing
-    ("given", np.int64, 1),  # a cache of scores that hold in the place of others, or nothing
-)
-METHOD, TASK_KEYS, VARIABLE_KEYS, CHILD_KEYS, CACHE, CALLS, MOST_CELLS, PARTITIONS, GIVEN = range(
-    len(ROWS), len(ENGINE)
+    METHOD := floats("method"),  # see below
+    TASK_KEYS := ints("task_keys"),  # (k,): random; the hash of a set is their exclusive or
+    VARIABLE_KEYS := ints("variable_keys"),  # (n,)
+    CHILD_KEYS := ints("child_keys"),  # (n,)
+    CACHE := ints("cache"),  # flat, see `recall`
+    CALLS := ints("calls"),  # (4,): addresses of `gains` and of what `sharing` has
+    MOST_CELLS := floats("most_cells"),  # (k,): larger families of a task are not scored
+    PARTITIONS := floats("partitions"),  # their concentrations, see ``groups``; none: no sharing
+    GIVEN := ints("given"),  # a cache of scores that hold in the place of others, or nothing
 )
 # The method: which score, its sample size, what one nat is in integers (a power of two), and from
 # CONCENTRATIONS on those of a mixture.
 KIND, SAMPLE_SIZE, SCALE, CONCENTRATIONS = range(4)
 
-SCRATCH = (
-    *PARTITION,
-    *GROUPS,
+SCRATCH = layout(
     *JOINT,
-    ("terms", np.int64, 2),  # (tables, length): terms by count, once they were needed
-    ("owners", np.int64, 1),  # (tables,): whose terms a row holds, -1 for nobody's
-    ("bases", np.float64, 1),  # (tables,): what is subtracted from every lgamma
-    ("mixture", np.int64, 1),  # (concentrations,): log evidence under each
-    ("counters", np.int64, 1),  # see below
-    ("excluded", np.int64, 1),  # (n + 4,): the first family beyond MOST_CELLS, see `exclude`
-    ("column", np.float64, 1),  # (n,): what `gains` returns
-    ("family", np.int64, 1),  # (n,): the parents that it is given
-    ("cut", np.int64, 1),  # (n,)
-    ("wanted", np.bool_, 1),  # (n,): which variables it may take in
-    ("missing", np.bool_, 1),  # (n,)
-    ("over_cells", np.int64, 1),  # (n,)
-    ("over_configurations", np.int64, 1),  # (n,)
-    ("waiting", np.int64, 1),  # (n,)
-    ("queue", np.int64, 1),  # (n,)
-    ("touched", np.bool_, 1),  # (n,)
-    ("nothing", np.int64, 1),  # (0,)
+    TERMS := ints("terms", 2),  # (tables, length): terms by count, once they were needed
+    OWNERS := ints("owners"),  # (tables,): whose terms a row holds, -1 for nobody's
+    BASES := floats("bases"),  # (tables,): what is subtracted from every lgamma
+    MIXED := ints("mixture"),  # (concentrations,): log evidence under each
+    COUNTERS := ints("counters"),  # see below
+    EXCLUDED := ints("excluded"),  # (n + 4,): the first family beyond MOST_CELLS, see `exclude`
+    COLUMN := floats("column"),  # (n,): what `gains` returns
+    FAMILY := ints("family"),  # (n,): the parents that it is given
+    CUT := ints("cut"),  # (n,)
+    WANTED := flags("wanted"),  # (n,): which variables it may take in
+    MISSING_ONES := flags("missing"),  # (n,)
+    OVER_CELLS := ints("over_cells"),  # (n,)
+    OVER_CONFIGURATIONS := ints("over_configurations"),  # (n,)
+    WAITING := ints("waiting"),  # (n,)
+    QUEUE := ints("queue"),  # (n,)
+    TOUCHED := flags("touched"),  # (n,)
+    NOTHING := ints("nothing"),  # (0,)
 )
-_FIRST = len(PARTITION) + len(GROUPS) + len(JOINT)
-TERMS, OWNERS, BASES, MIXED, COUNTERS, EXCLUDED = range(_FIRST, _FIRST + 6)
-COLUMN, FAMILY, CUT, WANTED, MISSING_ONES = range(_FIRST + 6, _FIRST + 11)
-OVER_CELLS, OVER_CONFIGURATIONS, WAITING = range(_FIRST + 11, _FIRST + 14)
-QUEUE, TOUCHED, NOTHING = range(_FIRST + 14, len(SCRATCH))
 
 # Counters of a scratch.
 ASKED, COMPUTED, TOO_LARGE = range(3)
@@ -146,7 +120,7 @@ def new_scratch(n_variables, n_rows, n_cases, n_concentrations=0, shared=None):
     partition = new_partition(n_rows)
     return Arrays(
         SCRATCH,
-        **{name: getattr(partition, name) for name, _, _ in PARTITION},
+        **{field.name: getattr(partition, field.name) for field in PARTITION},
         **new_groups(n_tasks, n_states, n_concentrations, n_partitions),
         **new_joint(n, n_tasks, n_joint_rows, n_states),
         terms=np.empty((n_tables, min(n_cases + 1, longest) * n_together), np.int64),
@@ -175,12 +149,12 @@ def family_sums(engine, scratch, n_cells, n_configurations, q, r):
 
     Under a mixture the first is the local score and the second 0.
     """
-    method = floats(engine, METHOD)
+    method = METHOD(engine)
     kind, scale = np.int64(method[KIND]), method[SCALE]
-    terms, owners, bases = ints2(scratch, TERMS), ints(scratch, OWNERS), floats(scratch, BASES)
-    cells, configurations = ints(scratch, CELLS), ints(scratch, CONFIGURATIONS)
+    terms, owners, bases = TERMS(scratch), OWNERS(scratch), BASES(scratch)
+    cells, configurations = CELLS(scratch), CONFIGURATIONS(scratch)
     if kind == MIXTURE:
-        concentrations, totals = method[CONCENTRATIONS:], ints(scratch, MIXED)
+        concentrations, totals = method[CONCENTRATIONS:], MIXED(scratch)
         for c in range(totals.size):
             totals[c] = 0
         # fmt: off
@@ -223,16 +197,16 @@ def by_set(kind):
 @kernel
 def recall_family(engine, parents_key, child):
     """The cached local score as an integer, complexity aside, or MISSING."""
-    cache = ints(engine, CACHE)
-    if not by_set(np.int64(floats(engine, METHOD)[KIND])):
-        key = parents_key ^ ints(engine, CHILD_KEYS)[child]
-        given = ints(engine, GIVEN)
+    cache = CACHE(engine)
+    if not by_set(np.int64(METHOD(engine)[KIND])):
+        key = parents_key ^ CHILD_KEYS(engine)[child]
+        given = GIVEN(engine)
         if given.size > 0:
             value = recall(given, key)
             if value != MISSING:
                 return value
         return recall(cache, key)
-    whole = recall(cache, parents_key ^ ints(engine, VARIABLE_KEYS)[child])
+    whole = recall(cache, parents_key ^ VARIABLE_KEYS(engine)[child])
     if whole == MISSING:
         return MISSING
     part_of_it = recall(cache, parents_key)
@@ -244,20 +218,20 @@ def recall_family(engine, parents_key, child):
 @kernel
 def keep_family(engine, parents_key, child, cells, configurations):
     """Cache the two sums of a family."""
-    cache = ints(engine, CACHE)
-    if by_set(np.int64(floats(engine, METHOD)[KIND])):
-        keep(cache, parents_key ^ ints(engine, VARIABLE_KEYS)[child], cells)
+    cache = CACHE(engine)
+    if by_set(np.int64(METHOD(engine)[KIND])):
+        keep(cache, parents_key ^ VARIABLE_KEYS(engine)[child], cells)
         keep(cache, parents_key, configurations)
     else:
-        keep(cache, parents_key ^ ints(engine, CHILD_KEYS)[child], cells - configurations)
+        keep(cache, parents_key ^ CHILD_KEYS(engine)[child], cells - configurations)
 
 
 @kernel
 def family_value(engine, scratch, s, child, parents, n_parents):
     """Local score of one family as an integer, complexity aside."""
-    arities, variable_keys = ints(engine, ARITIES), ints(engine, VARIABLE_KEYS)
-    counters = ints(scratch, COUNTERS)
-    key = ints(engine, TASK_KEYS)[s]
+    arities, variable_keys = ARITIES(engine), VARIABLE_KEYS(engine)
+    counters = COUNTERS(scratch)
+    key = TASK_KEYS(engine)[s]
     q = 1.0
     for at in range(n_parents):
         key ^= variable_keys[parents[at]]
@@ -277,13 +251,13 @@ def family_value(engine, scratch, s, child, parents, n_parents):
 @kernel
 def local_score(engine, scratch, s, child, parents, n_parents):
     """Local score of one family, in nats."""
-    arities, method = ints(engine, ARITIES), floats(engine, METHOD)
+    arities, method = ARITIES(engine), METHOD(engine)
     q = 1.0
     for at in range(n_parents):
         q *= arities[parents[at]]
     value = family_value(engine, scratch, s, child, parents, n_parents)
     taken_off = complexity(
-        np.int64(method[KIND]), q, float(arities[child]), float(ints(engine, N_CASES)[s])
+        np.int64(method[KIND]), q, float(arities[child]), float(N_CASES(engine)[s])
     )
     return value / method[SCALE] - taken_off
 
@@ -294,12 +268,12 @@ def graph_score(engine, scratch, members, usable, adjacency):
 
     ``adjacency`` is bool (n, n) [parent, child], ``usable`` bool (members, n, n) the same.
     """
-    parents = ints(scratch, FAMILY)
+    parents = FAMILY(scratch)
     total = 0.0
     for child in range(adjacency.shape[0]):
         own = 0.0
         for at in range(members.size):
-            if ints2(engine, CODE_AT)[members[at], child] < 0:
+            if CODE_AT(engine)[members[at], child] < 0:
                 continue
             end = np.int64(0)
             for a in range(adjacency.shape[0]):
@@ -328,7 +302,7 @@ def exclude(scratch, s, child, parents, n_parents, v):
 
     The first one is remembered: its size, the task, the child, ``v`` and the other parents.
     """
-    counters, excluded = ints(scratch, COUNTERS), ints(scratch, EXCLUDED)
+    counters, excluded = COUNTERS(scratch), EXCLUDED(scratch)
     counters[TOO_LARGE] += 1
     if counters[TOO_LARGE] == 1:
         excluded[0] = n_parents + 2
@@ -347,13 +321,13 @@ def gains(engine, scratch, s, child, n_parents):
     variable is neither or the family would be too large, and for the child the local score of the
     family as it is.
     """
-    parents, wanted, out = ints(scratch, FAMILY), flags(scratch, WANTED), floats(scratch, COLUMN)
-    arities, method = ints(engine, ARITIES), floats(engine, METHOD)
+    parents, wanted, out = FAMILY(scratch), WANTED(scratch), COLUMN(scratch)
+    arities, method = ARITIES(engine), METHOD(engine)
     kind, scale = np.int64(method[KIND]), method[SCALE]
-    variable_keys = ints(engine, VARIABLE_KEYS)
-    counters, missing = ints(scratch, COUNTERS), flags(scratch, MISSING_ONES)
-    key = ints(engine, TASK_KEYS)[s]
-    q, r, n_cases = 1.0, float(arities[child]), float(ints(engine, N_CASES)[s])
+    variable_keys = VARIABLE_KEYS(engine)
+    counters, missing = COUNTERS(scratch), MISSING_ONES(scratch)
+    key = TASK_KEYS(engine)[s]
+    q, r, n_cases = 1.0, float(arities[child]), float(N_CASES(engine)[s])
     for at in range(n_parents):
         key ^= variable_keys[parents[at]]
         q *= arities[parents[at]]
@@ -362,7 +336,7 @@ def gains(engine, scratch, s, child, n_parents):
     for v in range(arities.size):
         out[v] = np.nan
     out[child] = own / scale - own_complexity
-    cut = ints(scratch, CUT)
+    cut = CUT(scratch)
     for at in range(n_parents):
         v = parents[at]
         rest = without(parents, n_parents, v, cut)
@@ -376,7 +350,7 @@ def gains(engine, scratch, s, child, n_parents):
         # What has a gain by now is the child or a parent.
         if not wanted[v] or not np.isnan(out[v]):
             continue
-        if q * r * arities[v] > floats(engine, MOST_CELLS)[s]:
+        if q * r * arities[v] > MOST_CELLS(engine)[s]:
             exclude(scratch, s, child, parents, n_parents, v)
             continue
         counters[ASKED] += 1
@@ -389,7 +363,7 @@ def gains(engine, scratch, s, child, n_parents):
     if not any_missing:
         return
     sum_with_each_missing(engine, scratch, s, child, parents, n_parents, q, r)
-    over_cells, over_configurations = ints(scratch, OVER_CELLS), ints(scratch, OVER_CONFIGURATIONS)
+    over_cells, over_configurations = OVER_CELLS(scratch), OVER_CONFIGURATIONS(scratch)
     for v in range(arities.size):
         if missing[v]:
             counters[COMPUTED] += 1
@@ -403,18 +377,18 @@ def gains(engine, scratch, s, child, n_parents):
 def sum_with_each_missing(engine, scratch, s, child, parents, n_parents, q, r):
     """The two sums of the family with each missing variable as one more parent."""
     n_cells = part(engine, s, child, parents, n_parents, scratch)
-    n_words = (ints(engine, N_ROWS)[s] + 63) // 64
-    codes, code_at = codes_of(engine, CODES), ints2(engine, CODE_AT)[s]
-    bits, bits_at = words(engine, BITS), ints2(engine, BITS_AT)[s]
-    weights, weight_at = ints(engine, WEIGHTS), ints(engine, WEIGHT_AT)[s]
-    arities = ints(engine, ARITIES)
-    sizes, opens = ints(scratch, CELL_SIZES), flags(scratch, OPENS)
-    rows_at, order = ints(scratch, ROWS_AT), rows_of(scratch, ORDER)
-    own_bits_at, own_bits = ints(scratch, CELL_BITS_AT), words(scratch, CELL_BITS)
-    histogram, margin = ints(scratch, HISTOGRAM), ints(scratch, MARGIN)
-    cells, configurations = ints(scratch, CELLS), ints(scratch, CONFIGURATIONS)
-    missing = flags(scratch, MISSING_ONES)
-    over_cells, over_configurations = ints(scratch, OVER_CELLS), ints(scratch, OVER_CONFIGURATIONS)
+    n_words = (N_ROWS(engine)[s] + 63) // 64
+    codes, code_at = CODES(engine), CODE_AT(engine)[s]
+    bits, bits_at = BITS(engine), BITS_AT(engine)[s]
+    weights, weight_at = WEIGHTS(engine), WEIGHT_AT(engine)[s]
+    arities = ARITIES(engine)
+    sizes, opens = CELL_SIZES(scratch), OPENS(scratch)
+    rows_at, order = ROWS_AT(scratch), ORDER(scratch)
+    own_bits_at, own_bits = CELL_BITS_AT(scratch), CELL_BITS(scratch)
+    histogram, margin = HISTOGRAM(scratch), MARGIN(scratch)
+    cells, configurations = CELLS(scratch), CONFIGURATIONS(scratch)
+    missing = MISSING_ONES(scratch)
+    over_cells, over_configurations = OVER_CELLS(scratch), OVER_CONFIGURATIONS(scratch)
     for v in range(arities.size):
         if not missing[v]:
             continue

@@ -5,7 +5,7 @@ Data contract: as in ``subsets``.
 
 import numpy as np
 
-from bnmtl._kernels._jit import flags2, floats, floats2, ints, kernel
+from bnmtl._kernels._jit import kernel
 from bnmtl._kernels.joint_rows import SEARCHED, USABLE_OF
 from bnmtl._kernels.partition import ARITIES
 from bnmtl._kernels.scoring import ASKED, COUNTERS, FAMILY, METHOD, MOST_CELLS, SCALE, exclude
@@ -19,9 +19,9 @@ def add_scores_together(engine, scratch, subsets, members, usable, i, required, 
 
     ``usable`` is bool (members, n, n) [member, parent, child]: each has the parents that it may.
     """
-    scores, family = floats2(subsets, SET_SCORES)[i], ints(scratch, FAMILY)
-    variables, counters = ints(subsets, VARIABLES), ints(scratch, COUNTERS)
-    child, scale, nothing = variables[i], floats(engine, METHOD)[SCALE], np.int64(-1)
+    scores, family = SET_SCORES(subsets)[i], FAMILY(scratch)
+    variables, counters = VARIABLES(subsets), COUNTERS(scratch)
+    child, scale, nothing = variables[i], METHOD(engine)[SCALE], np.int64(-1)
     n_searched = search_members(engine, scratch, members, usable, child)
     for at in range(first, scores.size):
         if counters[ASKED] >= most_asked:
@@ -43,13 +43,13 @@ def add_scores_together(engine, scratch, subsets, members, usable, i, required, 
 @kernel
 def find_too_large(engine, scratch, n_searched, child, n_parents):
     """The first searched task whose family would have too many cells, -1 if there is none."""
-    parents, arities = ints(scratch, FAMILY), ints(engine, ARITIES)
-    searched, usable = ints(scratch, SEARCHED), flags2(scratch, USABLE_OF)
+    parents, arities = FAMILY(scratch), ARITIES(engine)
+    searched, usable = SEARCHED(scratch), USABLE_OF(scratch)
     for at in range(n_searched):
         cells = float(arities[child])
         for parent in range(n_parents):
             if usable[at, parents[parent]]:
                 cells *= arities[parents[parent]]
-        if cells > floats(engine, MOST_CELLS)[searched[at]]:
+        if cells > MOST_CELLS(engine)[searched[at]]:
             return searched[at]
     return np.int64(-1)

@@ -9,7 +9,7 @@ Data contract: as in ``groups``; ``counts`` is int64 (q, k, r), the counts of al
 
 import numpy as np
 
-from bnmtl._kernels._jit import floats2, ints, ints2, ints3, kernel
+from bnmtl._kernels._jit import kernel
 from bnmtl._kernels.groups import (
     BEAM_COUNTS,
     BEAM_GROUPS,
@@ -32,7 +32,7 @@ from bnmtl._kernels.probable_groups import add_probable_partitions
 @kernel
 def take_active(scratch, counts, active, left_out):
     """Take the counts of the tasks that have some, one task left out; returns their number."""
-    own, m = ints2(scratch, COUNTS), np.int64(0)
+    own, m = COUNTS(scratch), np.int64(0)
     for s in range(counts.shape[0]):
         total = np.int64(0)
         for state in range(counts.shape[1]):
@@ -88,7 +88,7 @@ def leave_out_probably(
     terms, owners, bases, scratch, counts, active, m, concentrations, partitions, scale, values
 ):
     """`leave_one_out` for one row, by the most probable partitions."""
-    found, r = ints(scratch, TOTALS), counts.shape[1]
+    found, r = TOTALS(scratch), counts.shape[1]
     for left_out in range(-1, counts.shape[0]):
         n_left = take_active(scratch, counts, active, np.int64(left_out))
         if left_out >= 0 and n_left == m:
@@ -204,11 +204,7 @@ def add_sets(
     together,
 ):
     """`add_tables` for one row, by all sets of tasks that may be a group."""
-    weights, sums, merged = (
-        floats2(scratch, WEIGHTS_OF),
-        floats2(scratch, SUMS),
-        ints2(scratch, MERGED),
-    )
+    weights, sums, merged = WEIGHTS_OF(scratch), SUMS(scratch), MERGED(scratch)
     full = (np.int64(1) << m) - 1
     for group in range(1, full + 1):
         size = np.int64(0)
@@ -240,15 +236,15 @@ def add_beam(
     together,
 ):
     """`add_tables` for one row, by the groups of the most probable partitions."""
-    ranked, places = ints(scratch, RANKED_BY), ints2(scratch, BEAM_PLACES)
-    sizes, weights = ints2(scratch, BEAM_SIZES), floats2(scratch, BEAM_WEIGHTS)
+    ranked, places = RANKED_BY(scratch), BEAM_PLACES(scratch)
+    sizes, weights = BEAM_SIZES(scratch), BEAM_WEIGHTS(scratch)
     for p in range(begin, begin + n_kept):
         for at in range(chances.size):
             chances[at] = of_components[at] * weights[p - begin, at]
-        for g in range(ints2(scratch, BEAM_GROUPS)[p, 0]):
+        for g in range(BEAM_GROUPS(scratch)[p, 0]):
             for i in range(m):
                 roles[active[ranked[i]]] = MEMBER if places[p, i] == g else OTHER
-            merged = ints3(scratch, BEAM_COUNTS)[p, g]
+            merged = BEAM_COUNTS(scratch)[p, g]
             # fmt: off
             add_group(
                 merged, sizes[p, g], m, concentrations, partitions, chances, roles, table, together

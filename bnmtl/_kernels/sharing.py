@@ -12,18 +12,7 @@ them have the child and the parents.
 
 import numpy as np
 
-from bnmtl._kernels._jit import (
-    Callback,
-    call,
-    codes_of,
-    flags,
-    flags2,
-    floats,
-    ints,
-    ints2,
-    kernel,
-    table_at,
-)
+from bnmtl._kernels._jit import Callback, call, kernel, table_at
 from bnmtl._kernels.cache import MISSING, keep, recall
 from bnmtl._kernels.groups import COUNTS, MOST_EXACT, TOTALS, add_logs, sum_sets
 from bnmtl._kernels.joint_rows import (
@@ -80,7 +69,7 @@ def set_key(engine, scratch, n_members):
     """Key of the members, whatever their order."""
     key = OF_A_SET
     for i in range(n_members):
-        key ^= ints(engine, TASK_KEYS)[ints(scratch, MEMBERS_OF)[i]]
+        key ^= TASK_KEYS(engine)[MEMBERS_OF(scratch)[i]]
     return key
 
 
@@ -92,18 +81,18 @@ def shared_value(engine, scratch, n_members, child, parents, n_parents, v):
     from the same blocks of rows.
     """
     if n_members == 1:
-        s = ints(scratch, MEMBERS_OF)[0]
+        s = MEMBERS_OF(scratch)[0]
         return own_value(engine, scratch, s, child, parents, n_parents, v)
-    variable_keys = ints(engine, VARIABLE_KEYS)
-    counters, cache = ints(scratch, COUNTERS), ints(engine, CACHE)
-    rows_key = set_key(engine, scratch, n_members) ^ ints(engine, CHILD_KEYS)[child]
+    variable_keys = VARIABLE_KEYS(engine)
+    counters, cache = COUNTERS(scratch), CACHE(engine)
+    rows_key = set_key(engine, scratch, n_members) ^ CHILD_KEYS(engine)[child]
     for at in range(n_parents):
         rows_key ^= variable_keys[parents[at]]
     key = rows_key
     arity = np.int64(1)
     if v >= 0:
         key ^= variable_keys[v]
-        arity = ints(engine, ARITIES)[v]
+        arity = ARITIES(engine)[v]
     counters[ASKED] += 1
     value = recall(cache, key)
     if value != MISSING:
@@ -114,8 +103,8 @@ def shared_value(engine, scratch, n_members, child, parents, n_parents, v):
     for block in range(n_blocks):
         count_block(engine, scratch, n_members, child, v, block)
         for state in range(arity):
-            add_block(engine, scratch, n_members, ints(engine, ARITIES)[child], state)
-    value = log_mean(ints(scratch, TOTALS), floats(engine, METHOD)[SCALE])
+            add_block(engine, scratch, n_members, ARITIES(engine)[child], state)
+    value = log_mean(TOTALS(scratch), METHOD(engine)[SCALE])
     keep(cache, key, value)
     return value
 
@@ -125,7 +114,7 @@ def own_value(engine, scratch, s, child, parents, n_parents, v):
     """Local score of a family of one task, as an integer; ``v`` as in `shared_value`."""
     if v < 0:
         return family_value(engine, scratch, s, child, parents, n_parents)
-    family, end = ints(scratch, CUT), np.int64(0)
+    family, end = CUT(scratch), np.int64(0)
     for at in range(n_parents):
         if end == at and parents[at] > v:
             family[end] = v
@@ -140,7 +129,7 @@ def own_value(engine, scratch, s, child, parents, n_parents, v):
 @kernel
 def gather_once(engine, scratch, key, n_members, child, parents, n_parents):
     """`gather`, where the rows are not as they have to be already; returns the number of blocks."""
-    gathered = ints(scratch, GATHERED)
+    gathered = GATHERED(scratch)
     if gathered[0] != key:
         gathered[1] = gather(engine, scratch, n_members, child, parents, n_parents)
         gathered[0] = key
@@ -150,7 +139,7 @@ def gather_once(engine, scratch, key, n_members, child, parents, n_parents):
 @kernel
 def clear_totals(scratch):
     """Begin a family."""
-    totals = ints(scratch, TOTALS)
+    totals = TOTALS(scratch)
     for at in range(totals.size):
         totals[at] = 0
 
@@ -162,12 +151,12 @@ def count_block(engine, scratch, n_members, child, v, block):
     ``v`` is the parent, -1 if there is none. What is in BLOCK afterwards is laid out as
     [state of v, member, state of the child].
     """
-    codes, code_at = codes_of(engine, CODES), ints2(engine, CODE_AT)
-    weights, weight_at = ints(engine, WEIGHTS), ints(engine, WEIGHT_AT)
-    members, counts = ints(scratch, MEMBERS_OF), ints(scratch, BLOCK)
-    sorted_member, numbers = ints(scratch, SORTED_MEMBER), ints(scratch, SORTED_NUMBER)
-    slots, block_at = ints(scratch, SORTED_SLOT), ints(scratch, BLOCK_AT)
-    stride = n_members * ints(engine, ARITIES)[child]
+    codes, code_at = CODES(engine), CODE_AT(engine)
+    weights, weight_at = WEIGHTS(engine), WEIGHT_AT(engine)
+    members, counts = MEMBERS_OF(scratch), BLOCK(scratch)
+    sorted_member, numbers = SORTED_MEMBER(scratch), SORTED_NUMBER(scratch)
+    slots, block_at = SORTED_SLOT(scratch), BLOCK_AT(scratch)
+    stride = n_members * ARITIES(engine)[child]
     at, end = block_at[block], block_at[block + 1]
     while at < end:
         member = sorted_member[at]
@@ -187,7 +176,7 @@ def take_block(scratch, n_members, r, state):
 
     Returns how many have some; which ones is in PLACES_OF.
     """
-    counts, rows, places = ints2(scratch, COUNTS), ints(scratch, BLOCK), ints(scratch, PLACES_OF)
+    counts, rows, places = COUNTS(scratch), BLOCK(scratch), PLACES_OF(scratch)
     begin, m = state * n_members * r, np.int64(0)
     for i in range(n_members):
         total = np.int64(0)
@@ -206,9 +195,9 @@ def add_block(engine, scratch, n_members, r, state):
     """Add the log evidence of the rows that BLOCK has for a state of the last parent."""
     m = take_block(scratch, n_members, r, state)
     if m > MOST_EXACT:
-        call(ints(engine, CALLS)[3], engine, scratch, m, r, np.int64(0))
+        call(CALLS(engine)[3], engine, scratch, m, r, np.int64(0))
     elif m > 0:
-        call(ints(engine, CALLS)[2], engine, scratch, m, r, np.int64(2))
+        call(CALLS(engine)[2], engine, scratch, m, r, np.int64(2))
 
 
 @kernel
@@ -217,9 +206,9 @@ def sum_of_groups(engine, scratch, n_searched, child, parents, n_parents, v):
 
     Each has the parents that it may use; tasks with the same ones have the family in common.
     """
-    usable, keys = flags2(scratch, USABLE_OF), ints(scratch, GROUP_KEYS)
-    searched, members = ints(scratch, SEARCHED), ints(scratch, MEMBERS_OF)
-    own, variable_keys = ints(scratch, GROUP_PARENTS), ints(engine, VARIABLE_KEYS)
+    usable, keys = USABLE_OF(scratch), GROUP_KEYS(scratch)
+    searched, members = SEARCHED(scratch), MEMBERS_OF(scratch)
+    own, variable_keys = GROUP_PARENTS(scratch), VARIABLE_KEYS(engine)
     for i in range(n_searched):
         keys[i] = 0
         for at in range(n_parents):
@@ -257,19 +246,19 @@ def gains_together(engine, scratch, n_searched, child, n_parents):
     The parents are in FAMILY, the wanted variables in WANTED, and which of them each task may use
     in USABLE_OF. A variable that no task may use gains nothing.
     """
-    parents, wanted, out = ints(scratch, FAMILY), flags(scratch, WANTED), floats(scratch, COLUMN)
-    scale = floats(engine, METHOD)[SCALE]
+    parents, wanted, out = FAMILY(scratch), WANTED(scratch), COLUMN(scratch)
+    scale = METHOD(engine)[SCALE]
     nothing = np.int64(-1)
     now = sum_of_groups(engine, scratch, n_searched, child, parents, n_parents, nothing)
     for v in range(wanted.size):
         out[v] = np.nan
     out[child] = now / scale
     for at in range(n_parents):
-        rest = ints(scratch, FEWER_PARENTS)
+        rest = FEWER_PARENTS(scratch)
         end = without(parents, n_parents, parents[at], rest)
         value = sum_of_groups(engine, scratch, n_searched, child, rest, end, nothing)
         out[parents[at]] = (value - now) / scale
-    for v in range(ints(engine, ARITIES).size):
+    for v in range(ARITIES(engine).size):
         # What has a gain by now is the child or a parent.
         if not wanted[v] or not np.isnan(out[v]):
             continue
@@ -282,8 +271,8 @@ def gains_together(engine, scratch, n_searched, child, n_parents):
 @kernel
 def is_too_large(engine, scratch, n_searched, child, n_parents, v):
     """Whether a task's family would have too many cells with one more parent."""
-    parents, arities = ints(scratch, FAMILY), ints(engine, ARITIES)
-    searched, usable = ints(scratch, SEARCHED), flags2(scratch, USABLE_OF)
+    parents, arities = FAMILY(scratch), ARITIES(engine)
+    searched, usable = SEARCHED(scratch), USABLE_OF(scratch)
     for i in range(n_searched):
         if not usable[i, v]:
             continue
@@ -291,7 +280,7 @@ def is_too_large(engine, scratch, n_searched, child, n_parents, v):
         for at in range(n_parents):
             if usable[i, parents[at]]:
                 cells *= arities[parents[at]]
-        if cells > floats(engine, MOST_CELLS)[searched[i]]:
+        if cells > MOST_CELLS(engine)[searched[i]]:
             exclude(scratch, searched[i], child, parents, n_parents, v)
             return True
     return False
@@ -301,10 +290,10 @@ def is_too_large(engine, scratch, n_searched, child, n_parents, v):
 def search_members(engine, scratch, members, usable, child):
     """Note the members that have the child, and the parents that each may use, as searched;
     returns how many they are."""
-    searched, usable_of = ints(scratch, SEARCHED), flags2(scratch, USABLE_OF)
+    searched, usable_of = SEARCHED(scratch), USABLE_OF(scratch)
     n_searched = np.int64(0)
     for at in range(members.size):
-        if ints2(engine, CODE_AT)[members[at], child] < 0:
+        if CODE_AT(engine)[members[at], child] < 0:
             continue
         searched[n_searched] = members[at]
         for a in range(usable.shape[1]):
@@ -321,13 +310,13 @@ def local_score_together(engine, scratch, members, usable, child, parents, n_par
     """
     n_searched = search_members(engine, scratch, members, usable, child)
     value = sum_of_groups(engine, scratch, n_searched, child, parents, n_parents, np.int64(-1))
-    return value / floats(engine, METHOD)[SCALE]
+    return value / METHOD(engine)[SCALE]
 
 
 @kernel
 def graph_score_together(engine, scratch, members, usable, adjacency):
     """As `scoring.graph_score`, for one graph of members that may have tables in common."""
-    parents, total = ints(scratch, FAMILY), 0.0
+    parents, total = FAMILY(scratch), 0.0
     for child in range(adjacency.shape[0]):
         end = np.int64(0)
         for a in range(adjacency.shape[0]):
@@ -361,8 +350,8 @@ EXACT_ROW, PROBABLE_ROW = Callback(_exact_row), Callback(_probable_row)
 def row_exactly(engine, scratch, m, r, step):
     """Add the evidence of a row whose m tasks' counts are in COUNTS to TOTALS, or, by a ``step`` of
     1, find the sums over partitions of all sets of the tasks."""
-    terms, owners, bases = ints2(scratch, TERMS), ints(scratch, OWNERS), floats(scratch, BASES)
-    method, partitions = floats(engine, METHOD), floats(engine, PARTITIONS)
+    terms, owners, bases = TERMS(scratch), OWNERS(scratch), BASES(scratch)
+    method, partitions = METHOD(engine), PARTITIONS(engine)
     concentrations, scale = method[CONCENTRATIONS:], method[SCALE]
     sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale, step)
     if step > 1:
@@ -372,7 +361,7 @@ def row_exactly(engine, scratch, m, r, step):
 @kernel
 def row_probably(engine, scratch, m, r):
     """Add the evidence of a row to TOTALS, by the most probable partitions."""
-    terms, owners, bases = ints2(scratch, TERMS), ints(scratch, OWNERS), floats(scratch, BASES)
-    method, partitions = floats(engine, METHOD), floats(engine, PARTITIONS)
+    terms, owners, bases = TERMS(scratch), OWNERS(scratch), BASES(scratch)
+    method, partitions = METHOD(engine), PARTITIONS(engine)
     concentrations, scale = method[CONCENTRATIONS:], method[SCALE]
     add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)

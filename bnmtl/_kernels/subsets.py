@@ -17,17 +17,7 @@ import math
 
 import numpy as np
 
-from bnmtl._kernels._jit import (
-    Arrays,
-    codes_of,
-    flags,
-    floats,
-    floats2,
-    ints,
-    ints2,
-    kernel,
-    rows_of,
-)
+from bnmtl._kernels._jit import Arrays, flags, floats, ints, kernel, layout, uint8s, uint32s
 from bnmtl._kernels.partition import ARITIES, CODE_AT, CODES, N_CASES, N_ROWS
 from bnmtl._kernels.scoring import (
     ASKED,
@@ -46,47 +36,42 @@ from bnmtl._kernels.scoring import (
 )
 from bnmtl._kernels.terms import BDEU, LONGEST_TABLE, pseudo_counts, table_sum
 
-SUBSETS = (
-    ("variables", np.int64, 1),  # (m,): in ascending order
-    ("walked", np.int64, 1),  # (m,): bits in the order in which a walk adds them
-    ("cells", np.float64, 1),  # (2**m,): product of the arities of each set
-    ("owners_of", np.int64, 1),  # (2**m,): number that the terms of each set go by, from 0 on
-    ("needed", np.bool_, 1),  # (2**m,): where a task's scores need the table; subsets too
-    ("tables", np.int64, 1),  # (2**m,): sum over the cells of each set that is needed
-    ("scores", np.float64, 2),  # (m, 2**(m - 1)): local score and log prior odds, or -inf
+SUBSETS = layout(
+    VARIABLES := ints("variables"),  # (m,): in ascending order
+    WALKED := ints("walked"),  # (m,): bits in the order in which a walk adds them
+    SET_CELLS := floats("cells"),  # (2**m,): product of the arities of each set
+    OWNERS_OF := ints("owners_of"),  # (2**m,): number that the terms of each set go by, from 0 on
+    NEEDED := flags("needed"),  # (2**m,): where a task's scores need the table; subsets too
+    TABLES := ints("tables"),  # (2**m,): sum over the cells of each set that is needed
+    SET_SCORES := floats("scores", 2),  # (m, 2**(m - 1)): local score and log prior odds, or -inf
 )
-VARIABLES, WALKED, SET_CELLS, OWNERS_OF, NEEDED, TABLES, SET_SCORES = range(len(SUBSETS))
 
-WALK = (
-    ("at", np.int64, 1),  # (2,): variables of the present set, and the sets that are done with
-    ("sets", np.int64, 1),  # (m + 1,): the set of each depth
-    ("next", np.int64, 1),  # (m + 1,): index in `walked` of what is added to it next
-    ("n_cells", np.int64, 1),  # (m + 1,): cells that are carried
-    ("n_carried", np.int64, 1),  # (m + 1,): rows in them
-    ("carried", np.uint32, 1),  # flat: (rows,) for each depth, the rows that are carried
-    ("cell_of", np.uint32, 1),  # as `carried`: the cell of each
-    ("n_settled", np.int64, 1),  # (m + 1,): counts that are settled, those of 1 aside
-    ("n_ones", np.int64, 1),  # (m + 1,): settled counts of 1
-    ("settled", np.int64, 1),  # (rows,): a depth's follow on those of the depth before
-    ("weights", np.int64, 1),  # (rows,): how often each row occurs
-    ("patterns", np.uint8, 1),  # (rows,): number of the states of the tail's variables
-    ("tail_sets", np.int64, 1),  # (2**tail,): the subsets of the tail
-    ("tail_keys", np.int64, 2),  # (2**tail, patterns): what a pattern is in each of them
-    ("tail_sizes", np.int64, 1),  # (2**tail,): how many there are of these
-    ("merged_cells", np.uint32, 1),  # (rows,): carried rows merged by cell and pattern
-    ("merged_patterns", np.uint8, 1),  # (rows,)
-    ("merged_weights", np.int64, 1),  # (rows,)
-    ("sizes", np.int64, 1),  # rows of each cell to be, 0 between uses
-    ("masses", np.int64, 1),  # the sum of their weights, 0 between uses
-    ("counts", np.int64, 1),  # (rows + 1,): of the present set's cells that are not settled
-    ("terms", np.int64, 2),  # as in `terms`
-    ("owners", np.int64, 1),
-    ("bases", np.float64, 1),
+WALK = layout(
+    AT := ints("at"),  # (2,): variables of the present set, and the sets that are done with
+    SETS := ints("sets"),  # (m + 1,): the set of each depth
+    NEXT_ONES := ints("next"),  # (m + 1,): index in `walked` of what is added to it next
+    WALK_CELLS := ints("n_cells"),  # (m + 1,): cells that are carried
+    N_CARRIED := ints("n_carried"),  # (m + 1,): rows in them
+    CARRIED := uint32s("carried"),  # flat: (rows,) for each depth, the rows that are carried
+    CELL_OF := uint32s("cell_of"),  # as `carried`: the cell of each
+    N_SETTLED := ints("n_settled"),  # (m + 1,): counts that are settled, those of 1 aside
+    N_ONES := ints("n_ones"),  # (m + 1,): settled counts of 1
+    SETTLED := ints("settled"),  # (rows,): a depth's follow on those of the depth before
+    ROW_WEIGHTS := ints("weights"),  # (rows,): how often each row occurs
+    PATTERNS := uint8s("patterns"),  # (rows,): number of the states of the tail's variables
+    TAIL_SETS := ints("tail_sets"),  # (2**tail,): the subsets of the tail
+    TAIL_KEYS := ints("tail_keys", 2),  # (2**tail, patterns): what a pattern is in each of them
+    TAIL_SIZES := ints("tail_sizes"),  # (2**tail,): how many there are of these
+    MERGED_CELLS := uint32s("merged_cells"),  # (rows,): carried rows merged by cell and pattern
+    MERGED_PATTERNS := uint8s("merged_patterns"),  # (rows,)
+    MERGED_WEIGHTS := ints("merged_weights"),  # (rows,)
+    SIZES := ints("sizes"),  # rows of each cell to be, 0 between uses
+    MASSES := ints("masses"),  # the sum of their weights, 0 between uses
+    COUNTS := ints("counts"),  # (rows + 1,): of the present set's cells that are not settled
+    WALK_TERMS := ints("terms", 2),  # as in `terms`
+    WALK_OWNERS := ints("owners"),
+    WALK_BASES := floats("bases"),
 )
-AT, SETS, NEXT_ONES, WALK_CELLS, N_CARRIED, CARRIED, CELL_OF, N_SETTLED, N_ONES = range(9)
-SETTLED, ROW_WEIGHTS, PATTERNS, TAIL_SETS, TAIL_KEYS, TAIL_SIZES, MERGED_CELLS = range(9, 16)
-MERGED_PATTERNS, MERGED_WEIGHTS, SIZES, MASSES, COUNTS, WALK_TERMS = range(16, 22)
-WALK_OWNERS, WALK_BASES = range(22, len(WALK))
 DEPTH, DONE = range(2)
 
 # The tail has up to so many variables with so many joint states.
@@ -188,9 +173,9 @@ def walk_on(engine, scratch, subsets, walk, s, most_looks):
     bool
         Whether all are there.
     """
-    walked, needed = ints(subsets, WALKED), flags(subsets, NEEDED)
-    at, sets, following = ints(walk, AT), ints(walk, SETS), ints(walk, NEXT_ONES)
-    n_in_tail = ints(walk, TAIL_SETS).size
+    walked, needed = WALKED(subsets), NEEDED(subsets)
+    at, sets, following = AT(walk), SETS(walk), NEXT_ONES(walk)
+    n_in_tail = TAIL_SETS(walk).size
     one, looks = np.int64(1), np.int64(0)
     if at[DONE] == 0:
         count_subsets(engine, scratch, subsets, walk, np.int64(0))
@@ -208,8 +193,8 @@ def walk_on(engine, scratch, subsets, walk, s, most_looks):
         if not needed[members]:
             at[DONE] += needed.size >> (place + 1)
             continue
-        looks += (ints(walk, N_CARRIED)[depth] + 1) * n_in_tail
-        refine(engine, walk, s, ints(subsets, VARIABLES)[walked[place]], depth)
+        looks += (N_CARRIED(walk)[depth] + 1) * n_in_tail
+        refine(engine, walk, s, VARIABLES(subsets)[walked[place]], depth)
         depth += 1
         at[DEPTH], sets[depth], following[depth] = depth, members, place + 1
         count_subsets(engine, scratch, subsets, walk, depth)
@@ -220,13 +205,13 @@ def walk_on(engine, scratch, subsets, walk, s, most_looks):
 @kernel
 def refine(engine, walk, s, v, depth):
     """Refine the partition of a depth by variable v into that of the next depth."""
-    n_rows, arity = ints(engine, N_ROWS)[s], ints(engine, ARITIES)[v]
-    codes = codes_of(engine, CODES)[ints2(engine, CODE_AT)[s, v] :]
-    weights, n_carried = ints(walk, ROW_WEIGHTS), ints(walk, N_CARRIED)
-    carried = rows_of(walk, CARRIED)[depth * n_rows :]
-    cell_of = rows_of(walk, CELL_OF)[depth * n_rows :]
-    sizes, masses = ints(walk, SIZES), ints(walk, MASSES)
-    n_keys = ints(walk, WALK_CELLS)[depth] * arity
+    n_rows, arity = N_ROWS(engine)[s], ARITIES(engine)[v]
+    codes = CODES(engine)[CODE_AT(engine)[s, v] :]
+    weights, n_carried = ROW_WEIGHTS(walk), N_CARRIED(walk)
+    carried = CARRIED(walk)[depth * n_rows :]
+    cell_of = CELL_OF(walk)[depth * n_rows :]
+    sizes, masses = SIZES(walk), MASSES(walk)
+    n_keys = WALK_CELLS(walk)[depth] * arity
     for at in range(n_carried[depth]):
         row = carried[at]
         key = cell_of[at] * arity + codes[row]
@@ -248,8 +233,8 @@ def refine(engine, walk, s, v, depth):
 @kernel
 def settle(walk, depth, n_keys):
     """Put the numbers of the next depth's cells in place of their sizes, -1 for what is settled."""
-    sizes, masses, settled = ints(walk, SIZES), ints(walk, MASSES), ints(walk, SETTLED)
-    n_settled, n_ones = ints(walk, N_SETTLED)[depth], ints(walk, N_ONES)[depth]
+    sizes, masses, settled = SIZES(walk), MASSES(walk), SETTLED(walk)
+    n_settled, n_ones = N_SETTLED(walk)[depth], N_ONES(walk)[depth]
     n_cells = np.int64(0)
     for key in range(n_keys):
         size, mass = sizes[key], masses[key]
@@ -262,47 +247,47 @@ def settle(walk, depth, n_keys):
             n_settled += 1
         else:
             n_ones += mass
-    ints(walk, WALK_CELLS)[depth + 1] = n_cells
-    ints(walk, N_SETTLED)[depth + 1] = n_settled
-    ints(walk, N_ONES)[depth + 1] = n_ones
+    WALK_CELLS(walk)[depth + 1] = n_cells
+    N_SETTLED(walk)[depth + 1] = n_settled
+    N_ONES(walk)[depth + 1] = n_ones
 
 
 @kernel
 def count_subsets(engine, scratch, subsets, walk, depth):
     """The tables of the set of a depth together with each subset of the tail."""
     n_merged = merge(walk, depth)
-    cells, patterns = rows_of(walk, MERGED_CELLS), codes_of(walk, MERGED_PATTERNS)
-    weights, masses, counts = ints(walk, MERGED_WEIGHTS), ints(walk, MASSES), ints(walk, COUNTS)
-    tail_sets, needed = ints(walk, TAIL_SETS), flags(subsets, NEEDED)
+    cells, patterns = MERGED_CELLS(walk), MERGED_PATTERNS(walk)
+    weights, masses, counts = MERGED_WEIGHTS(walk), MASSES(walk), COUNTS(walk)
+    tail_sets, needed = TAIL_SETS(walk), NEEDED(subsets)
     for subset in range(tail_sets.size):
-        members = ints(walk, SETS)[depth] | tail_sets[subset]
+        members = SETS(walk)[depth] | tail_sets[subset]
         if not needed[members]:
             continue
-        keys, n_keys = ints2(walk, TAIL_KEYS)[subset], ints(walk, TAIL_SIZES)[subset]
+        keys, n_keys = TAIL_KEYS(walk)[subset], TAIL_SIZES(walk)[subset]
         for at in range(n_merged):
             masses[cells[at] * n_keys + keys[patterns[at]]] += weights[at]
-        n_counts, n_ones = np.int64(0), ints(walk, N_ONES)[depth]
-        for key in range(ints(walk, WALK_CELLS)[depth] * n_keys):
+        n_counts, n_ones = np.int64(0), N_ONES(walk)[depth]
+        for key in range(WALK_CELLS(walk)[depth] * n_keys):
             # Ones and zeros are written over by the next.
             counts[n_counts] = masses[key]
             n_counts += masses[key] > 1
             n_ones += masses[key] == 1
             masses[key] = 0
-        ints(scratch, COUNTERS)[COMPUTED] += 1
+        COUNTERS(scratch)[COMPUTED] += 1
         sum_table(engine, subsets, walk, members, depth, n_counts, n_ones)
 
 
 @kernel
 def merge(walk, depth):
     """Merge the carried rows of a depth by cell and pattern; returns how many are left."""
-    patterns, n_patterns = codes_of(walk, PATTERNS), ints2(walk, TAIL_KEYS).shape[1]
+    patterns, n_patterns = PATTERNS(walk), TAIL_KEYS(walk).shape[1]
     begin = depth * patterns.size
-    carried, cell_of = rows_of(walk, CARRIED)[begin:], rows_of(walk, CELL_OF)[begin:]
-    weights, masses = ints(walk, ROW_WEIGHTS), ints(walk, MASSES)
-    merged_cells, merged_patterns = rows_of(walk, MERGED_CELLS), codes_of(walk, MERGED_PATTERNS)
-    merged_weights = ints(walk, MERGED_WEIGHTS)
+    carried, cell_of = CARRIED(walk)[begin:], CELL_OF(walk)[begin:]
+    weights, masses = ROW_WEIGHTS(walk), MASSES(walk)
+    merged_cells, merged_patterns = MERGED_CELLS(walk), MERGED_PATTERNS(walk)
+    merged_weights = MERGED_WEIGHTS(walk)
     end = np.int64(0)
-    for at in range(ints(walk, N_CARRIED)[depth]):
+    for at in range(N_CARRIED(walk)[depth]):
         row = carried[at]
         key = cell_of[at] * n_patterns + patterns[row]
         # What is not the first of its kind is written over by the next.
@@ -319,20 +304,20 @@ def merge(walk, depth):
 @kernel
 def sum_table(engine, subsets, walk, members, depth, n_counts, n_ones):
     """The table of a set: `COUNTS`, what a depth has settled, and a number of ones."""
-    method = floats(engine, METHOD)
+    method = METHOD(engine)
     kind, scale = np.int64(method[KIND]), method[SCALE]
-    terms, owners = ints2(walk, WALK_TERMS), ints(walk, WALK_OWNERS)
-    bases, owner = floats(walk, WALK_BASES), ints(subsets, OWNERS_OF)[members]
-    counts, settled = ints(walk, COUNTS), ints(walk, SETTLED)
-    n_settled = ints(walk, N_SETTLED)[depth]
+    terms, owners = WALK_TERMS(walk), WALK_OWNERS(walk)
+    bases, owner = WALK_BASES(walk), OWNERS_OF(subsets)[members]
+    counts, settled = COUNTS(walk), SETTLED(walk)
+    n_settled = N_SETTLED(walk)[depth]
     _, pseudo, _, _ = pseudo_counts(
-        kind, method[SAMPLE_SIZE], floats(subsets, SET_CELLS)[members], 1.0, np.int64(0)
+        kind, method[SAMPLE_SIZE], SET_CELLS(subsets)[members], 1.0, np.int64(0)
     )
     total = table_sum(terms, owners, bases, counts, n_counts, kind, owner, pseudo, scale)
     total += table_sum(terms, owners, bases, settled, n_settled, kind, owner, pseudo, scale)
     counts[0] = 1
     each = table_sum(terms, owners, bases, counts, np.int64(1), kind, owner, pseudo, scale)
-    ints(subsets, TABLES)[members] = total + n_ones * each
+    TABLES(subsets)[members] = total + n_ones * each
 
 
 @kernel
@@ -372,12 +357,12 @@ def add_scores(engine, scratch, subsets, s, i, usable, required, first, most_ask
     int
         The first parent set that there was no budget for.
     """
-    variables, scores = ints(subsets, VARIABLES), floats2(subsets, SET_SCORES)[i]
-    cells, tables = floats(subsets, SET_CELLS), ints(subsets, TABLES)
-    method, counters = floats(engine, METHOD), ints(scratch, COUNTERS)
-    kind, scale, family = np.int64(method[KIND]), method[SCALE], ints(scratch, FAMILY)
+    variables, scores = VARIABLES(subsets), SET_SCORES(subsets)[i]
+    cells, tables = SET_CELLS(subsets), TABLES(subsets)
+    method, counters = METHOD(engine), COUNTERS(scratch)
+    kind, scale, family = np.int64(method[KIND]), method[SCALE], FAMILY(scratch)
     child, own_bit = variables[i], np.int64(1) << i
-    r, n_cases = float(ints(engine, ARITIES)[child]), float(ints(engine, N_CASES)[s])
+    r, n_cases = float(ARITIES(engine)[child]), float(N_CASES(engine)[s])
     for at in range(first, scores.size):
         if counters[ASKED] >= most_asked:
             return at
@@ -385,7 +370,7 @@ def add_scores(engine, scratch, subsets, s, i, usable, required, first, most_ask
             continue
         parents = spread(at, i) & usable
         q = cells[parents]
-        is_too_large = q * r > floats(engine, MOST_CELLS)[s]
+        is_too_large = q * r > MOST_CELLS(engine)[s]
         if is_too_large and parents != required & usable:
             last = list_members(parents, variables, family) - 1
             exclude(scratch, s, child, family, last, family[last])

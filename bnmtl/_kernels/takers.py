@@ -11,25 +11,24 @@ int, bit s being task s.
 
 import numpy as np
 
-from bnmtl._kernels._jit import flags3, floats, floats2, floats3, ints, ints2, kernel
+from bnmtl._kernels._jit import flags, floats, ints, kernel, layout
 from bnmtl._kernels.all_sets import SETS, new_sets, value_sets
 from bnmtl._kernels.joint_rows import GROUP_KEYS, GROUP_PARENTS, MEMBERS_OF
 from bnmtl._kernels.partition import ARITIES, CODE_AT
 from bnmtl._kernels.scoring import METHOD, MOST_CELLS, SCALE, VARIABLE_KEYS
 from bnmtl._kernels.sharing import shared_value
 
-TAKERS = (
+TAKERS = layout(
     *SETS,
-    ("without", np.int64, 1),  # (sets,): evidence of a family by the tasks that have it
-    ("with_it", np.int64, 1),  # (sets,): the same with one more parent
-    ("group", np.int64, 1),  # (k,): tasks that have the same other parents
-    ("taking", np.int64, 1),  # (k,): those of them, by place, that may take the parent
-    ("may", np.bool_, 3),  # (k, n, n): [s, b, a] whether a may be a parent of b in task s
-    ("odds", np.float64, 3),  # (k, n, n): log prior of the arc less that of its absence
-    ("worth", np.float64, 3),  # (n, n, sets): [b, a] what b is worth where a set takes a, see below
-    ("gain", np.float64, 2),  # (n, n): the most of it less what it is now
+    WITHOUT := ints("without"),  # (sets,): evidence of a family by the tasks that have it
+    WITH_IT := ints("with_it"),  # (sets,): the same with one more parent
+    GROUP := ints("group"),  # (k,): tasks that have the same other parents
+    TAKING := ints("taking"),  # (k,): those of them, by place, that may take the parent
+    MAY := flags("may", 3),  # (k, n, n): [s, b, a] whether a may be a parent of b in task s
+    ODDS_OF := floats("odds", 3),  # (k, n, n): log prior of the arc less that of its absence
+    WORTH_OF := floats("worth", 3),  # (n, n, sets): [b, a] what b is worth where a set takes a
+    GAIN := floats("gain", 2),  # (n, n): the most of it less what it is now
 )
-WITHOUT, WITH_IT, GROUP, TAKING, MAY, ODDS_OF, WORTH_OF, GAIN = range(len(SETS), len(TAKERS))
 
 
 def new_takers(may, odds, concentrations, partitions, n_sets):
@@ -60,8 +59,8 @@ def refresh_child(engine, scratch, memory, held, child):
     may not.
     """
     k, n, _ = held.shape
-    worth, gain = floats3(memory, WORTH_OF)[child], floats2(memory, GAIN)[child]
-    may = flags3(memory, MAY)
+    worth, gain = WORTH_OF(memory)[child], GAIN(memory)[child]
+    may = MAY(memory)
     for v in range(n):
         gain[v] = 0.0
         is_looked_at, now = False, np.int64(0)
@@ -86,8 +85,8 @@ def list_group(engine, scratch, memory, held, child, first):
 
     Returns how many they are, 0 if one of them comes before the task.
     """
-    keys, group, n_own = ints(scratch, GROUP_KEYS), ints(memory, GROUP), np.int64(0)
-    code_at = ints2(engine, CODE_AT)
+    keys, group, n_own = GROUP_KEYS(scratch), GROUP(memory), np.int64(0)
+    code_at = CODE_AT(engine)
     for s in range(held.shape[0]):
         if code_at[s, child] < 0 or keys[s] != keys[first]:
             continue
@@ -101,7 +100,7 @@ def list_group(engine, scratch, memory, held, child, first):
 @kernel
 def key_parents(engine, scratch, held, child, v):
     """Write the key of the parents that each task has, ``v`` left aside, to GROUP_KEYS."""
-    keys, variable_keys = ints(scratch, GROUP_KEYS), ints(engine, VARIABLE_KEYS)
+    keys, variable_keys = GROUP_KEYS(scratch), VARIABLE_KEYS(engine)
     for s in range(held.shape[0]):
         keys[s] = 0
         for a in range(held.shape[2]):
@@ -112,7 +111,7 @@ def key_parents(engine, scratch, held, child, v):
 @kernel
 def list_parents_of(scratch, held, s, child, v):
     """List the parents that a task has, ``v`` left aside, in GROUP_PARENTS; returns how many."""
-    parents, end = ints(scratch, GROUP_PARENTS), np.int64(0)
+    parents, end = GROUP_PARENTS(scratch), np.int64(0)
     for a in range(held.shape[2]):
         if held[s, child, a] and a != v:
             parents[end] = a
@@ -125,7 +124,7 @@ def add_groups(engine, scratch, memory, held, child, v):
     """Add what the tasks are worth that have the same other parents, for every such group."""
     key_parents(engine, scratch, held, child, v)
     for first in range(held.shape[0]):
-        if ints2(engine, CODE_AT)[first, child] < 0:
+        if CODE_AT(engine)[first, child] < 0:
             continue
         n_own = list_group(engine, scratch, memory, held, child, first)
         if n_own > 0:
@@ -136,17 +135,17 @@ def add_groups(engine, scratch, memory, held, child, v):
 @kernel
 def add_group(engine, scratch, memory, held, n_own, child, n_parents, v):
     """Add what the tasks in GROUP are worth, whose other parents are in GROUP_PARENTS."""
-    own, members = ints(memory, GROUP), ints(scratch, MEMBERS_OF)
-    parents, without = ints(scratch, GROUP_PARENTS), ints(memory, WITHOUT)
+    own, members = GROUP(memory), MEMBERS_OF(scratch)
+    parents, without = GROUP_PARENTS(scratch), WITHOUT(memory)
     for i in range(n_own):
         members[i] = own[i]
     nothing = np.int64(-1)
     value_sets(engine, scratch, memory, n_own, child, parents, n_parents, nothing, without)
     n_taking = list_taking(engine, scratch, memory, held, n_own, child, n_parents, v)
-    with_it = ints(memory, WITH_IT)
+    with_it = WITH_IT(memory)
     value_sets(engine, scratch, memory, n_taking, child, parents, n_parents, v, with_it)
-    taking, scale = ints(memory, TAKING), floats(engine, METHOD)[SCALE]
-    worth, odds = floats3(memory, WORTH_OF)[child, v], floats3(memory, ODDS_OF)
+    taking, scale = TAKING(memory), METHOD(engine)[SCALE]
+    worth, odds = WORTH_OF(memory)[child, v], ODDS_OF(memory)
     for takers in range(worth.size):
         left, taken, at, value = np.int64(0), np.int64(0), np.int64(0), 0.0
         for i in range(n_own):
@@ -167,12 +166,12 @@ def add_group(engine, scratch, memory, held, n_own, child, n_parents, v):
 def list_taking(engine, scratch, memory, held, n_own, child, n_parents, v):
     """List those of GROUP that may take a parent, by place in TAKING and by task in MEMBERS_OF;
     returns how many. What a task has it may keep, however large the family."""
-    own, taking, members = ints(memory, GROUP), ints(memory, TAKING), ints(scratch, MEMBERS_OF)
+    own, taking, members = GROUP(memory), TAKING(memory), MEMBERS_OF(scratch)
     cells, n_taking = n_cells(engine, scratch, child, n_parents, v), np.int64(0)
     for i in range(n_own):
         s = own[i]
-        fits = cells <= floats(engine, MOST_CELLS)[s] or held[s, child, v]
-        if flags3(memory, MAY)[s, child, v] and fits:
+        fits = cells <= MOST_CELLS(engine)[s] or held[s, child, v]
+        if MAY(memory)[s, child, v] and fits:
             taking[n_taking] = i
             members[n_taking] = s
             n_taking += 1
@@ -182,7 +181,7 @@ def list_taking(engine, scratch, memory, held, n_own, child, n_parents, v):
 @kernel
 def worth_of(engine, scratch, memory, held, child, v, takes):
     """As an entry of WORTH_OF, where the tasks that ``takes``, bool (k,), marks take a variable."""
-    odds, may, worth = floats3(memory, ODDS_OF), flags3(memory, MAY), 0.0
+    odds, may, worth = ODDS_OF(memory), MAY(memory), 0.0
     for s in range(held.shape[0]):
         if takes[s]:
             worth += odds[s, child, v] if may[s, child, v] else -np.inf
@@ -191,7 +190,7 @@ def worth_of(engine, scratch, memory, held, child, v, takes):
     key_parents(engine, scratch, held, child, v)
     total = np.int64(0)
     for first in range(held.shape[0]):
-        if ints2(engine, CODE_AT)[first, child] < 0:
+        if CODE_AT(engine)[first, child] < 0:
             continue
         n_own = list_group(engine, scratch, memory, held, child, first)
         if n_own == 0:
@@ -205,22 +204,22 @@ def worth_of(engine, scratch, memory, held, child, v, takes):
                 return -np.inf
             if n_members > 0:
                 more = v if is_taking else np.int64(-1)
-                parents = ints(scratch, GROUP_PARENTS)
+                parents = GROUP_PARENTS(scratch)
                 total += shared_value(engine, scratch, n_members, child, parents, end, more)
-    return worth + total / floats(engine, METHOD)[SCALE]
+    return worth + total / METHOD(engine)[SCALE]
 
 
 @kernel
 def list_members(engine, scratch, memory, held, n_own, child, n_parents, v, takes, is_taking):
     """List those of GROUP that take a parent, or those that do not, in MEMBERS_OF; returns how
     many, -1 if the family is too large for one that does."""
-    own, members, n_members = ints(memory, GROUP), ints(scratch, MEMBERS_OF), np.int64(0)
+    own, members, n_members = GROUP(memory), MEMBERS_OF(scratch), np.int64(0)
     cells = n_cells(engine, scratch, child, n_parents, v)
     for i in range(n_own):
         s = own[i]
         if takes[s] != is_taking:
             continue
-        if is_taking and cells > floats(engine, MOST_CELLS)[s] and not held[s, child, v]:
+        if is_taking and cells > MOST_CELLS(engine)[s] and not held[s, child, v]:
             return np.int64(-1)
         members[n_members] = s
         n_members += 1
@@ -230,7 +229,7 @@ def list_members(engine, scratch, memory, held, n_own, child, n_parents, v, take
 @kernel
 def n_cells(engine, scratch, child, n_parents, v):
     """Size of the family of a child with the parents in GROUP_PARENTS and one more."""
-    arities, parents = ints(engine, ARITIES), ints(scratch, GROUP_PARENTS)
+    arities, parents = ARITIES(engine), GROUP_PARENTS(scratch)
     cells = float(arities[child]) * arities[v]
     for at in range(n_parents):
         cells *= arities[parents[at]]
@@ -240,11 +239,11 @@ def n_cells(engine, scratch, child, n_parents, v):
 @kernel
 def evidence_of(engine, scratch, memory, held, child):
     """Evidence of a child's families in all tasks, in nats."""
-    members, group, total = ints(scratch, MEMBERS_OF), ints(memory, GROUP), np.int64(0)
+    members, group, total = MEMBERS_OF(scratch), GROUP(memory), np.int64(0)
     nothing = np.int64(-1)
     key_parents(engine, scratch, held, child, nothing)
     for first in range(held.shape[0]):
-        if ints2(engine, CODE_AT)[first, child] < 0:
+        if CODE_AT(engine)[first, child] < 0:
             continue
         n_own = list_group(engine, scratch, memory, held, child, first)
         if n_own == 0:
@@ -252,9 +251,9 @@ def evidence_of(engine, scratch, memory, held, child):
         end = list_parents_of(scratch, held, first, child, nothing)
         for i in range(n_own):
             members[i] = group[i]
-        parents = ints(scratch, GROUP_PARENTS)
+        parents = GROUP_PARENTS(scratch)
         total += shared_value(engine, scratch, n_own, child, parents, end, nothing)
-    return total / floats(engine, METHOD)[SCALE]
+    return total / METHOD(engine)[SCALE]
 
 
 @kernel

@@ -20,58 +20,45 @@ call of `find`. A set of tasks is a row of int64 words, bit s being task s.
 
 import numpy as np
 
-from bnmtl._kernels._jit import (
-    Arrays,
-    flags2,
-    flags3,
-    floats,
-    floats2,
-    ints,
-    ints2,
-    kernel,
-)
+from bnmtl._kernels._jit import Arrays, flags, floats, ints, kernel, layout
 from bnmtl._kernels.coupling import priced
 from bnmtl._kernels.dags import ODDS, REQUIRED, family_gains
 
-SHARED = (
-    ("before", np.bool_, 2),  # (n, n): [b, a] where some task requires a -> b
-    ("together", np.bool_, 3),  # (k, n, n): where the task has the pair, symmetric
-    ("log_penalty", np.float64, 2),  # (n, n): of the pair, 0 where nothing couples it
-    ("coupling", np.float64, 1),  # (3,): PAIRED or EDIT, then the costs of adding and deleting
-    ("tolerance", np.float64, 1),  # (1,)
+SHARED = layout(
+    BEFORE := flags("before", 2),  # (n, n): [b, a] where some task requires a -> b
+    TOGETHER := flags("together", 3),  # (k, n, n): where the task has the pair, symmetric
+    LOG_PENALTY := floats("log_penalty", 2),  # (n, n): of the pair, 0 where nothing couples it
+    COUPLING := floats("coupling"),  # (3,): PAIRED or EDIT, then the costs of adding and deleting
+    TOLERANCE := floats("tolerance"),  # (1,)
 )
-BEFORE, TOGETHER, LOG_PENALTY, COUPLING, TOLERANCE = range(len(SHARED))
 PAIRED, EDIT = range(2)
 
-TREE = (
-    ("roots", np.int64, 1),  # (n,): -1 where a child has no tree yet
-    ("used", np.int64, 1),  # (2,): nodes and listed variables
-    ("above", np.int64, 1),  # (nodes,): the node it was reached from, -1 for a root
-    ("variable", np.int64, 1),  # (nodes,): the variable that was chosen anew
-    ("takers", np.int64, 2),  # (nodes, words): the tasks that take it as a parent
-    ("first", np.int64, 1),  # (nodes,): where its list begins
-    ("length", np.int64, 1),  # (nodes,)
-    ("score", np.float64, 1),  # (nodes,): local scores, log prior odds and log coupling
-    ("listed", np.int64, 1),  # flat: variables by falling gain
-    ("next", np.int64, 1),  # flat: the node that each leads to, -1 where it is not made yet
-    ("listed_takers", np.int64, 2),  # (listed, words)
-    ("n_known", np.int64, 2),  # (n, `MOST_KNOWN`): how many variables are parents in some task
-    ("known", np.int64, 2),  # (n * `MOST_KNOWN`, `MOST_KNOWN_PARENTS`)
-    ("known_score", np.float64, 2),  # (n, `MOST_KNOWN`): -inf where there is none
-    ("known_takers", np.int64, 3),  # (the same, words): the tasks that take each
-    ("matters", np.bool_, 2),  # (n, n): [b, a] whether a was ever listed or known as a parent of b
-    ("related", np.bool_, 2),  # (n, n), symmetric: which of a pair stands first may matter
-    ("own", np.int64, 2),  # (k, n): scratch, parents of a node in ascending order
-    ("n_own", np.int64, 1),  # (k,): scratch
-    ("held", np.bool_, 2),  # (k, n): scratch, the same as marks
-    ("gains", np.float64, 2),  # (k, n): scratch, of toggling
-    ("found", np.float64, 1),  # (n,): scratch, gains of the listed variables
-    ("worth", np.float64, 1),  # (k,): scratch, what a task gains by taking a parent
-    ("ranked", np.int64, 1),  # (k,): scratch, tasks by falling worth
+TREE = layout(
+    ROOTS := ints("roots"),  # (n,): -1 where a child has no tree yet
+    USED := ints("used"),  # (2,): nodes and listed variables
+    ABOVE := ints("above"),  # (nodes,): the node it was reached from, -1 for a root
+    VARIABLE := ints("variable"),  # (nodes,): the variable that was chosen anew
+    TAKERS := ints("takers", 2),  # (nodes, words): the tasks that take it as a parent
+    FIRST := ints("first"),  # (nodes,): where its list begins
+    LENGTH := ints("length"),  # (nodes,)
+    SCORE := floats("score"),  # (nodes,): local scores, log prior odds and log coupling
+    LISTED := ints("listed"),  # flat: variables by falling gain
+    NEXT := ints("next"),  # flat: the node that each leads to, -1 where it is not made yet
+    LISTED_TAKERS := ints("listed_takers", 2),  # (listed, words)
+    N_KNOWN := ints("n_known", 2),  # (n, `MOST_KNOWN`): how many variables are parents in some task
+    KNOWN := ints("known", 2),  # (n * `MOST_KNOWN`, `MOST_KNOWN_PARENTS`)
+    KNOWN_SCORE := floats("known_score", 2),  # (n, `MOST_KNOWN`): -inf where there is none
+    KNOWN_TAKERS := ints("known_takers", 3),  # (the same, words): the tasks that take each
+    MATTERS := flags("matters", 2),  # (n, n): [b, a] whether a was ever listed or known for b
+    RELATED := flags("related", 2),  # (n, n), symmetric: which of a pair stands first may matter
+    OWN := ints("own", 2),  # (k, n): scratch, parents of a node in ascending order
+    N_OWN := ints("n_own"),  # (k,): scratch
+    IS_HELD := flags("held", 2),  # (k, n): scratch, the same as marks
+    TOGGLES := floats("gains", 2),  # (k, n): scratch, of toggling
+    FOUND := floats("found"),  # (n,): scratch, gains of the listed variables
+    WORTH := floats("worth"),  # (k,): scratch, what a task gains by taking a parent
+    RANKED := ints("ranked"),  # (k,): scratch, tasks by falling worth
 )
-ROOTS, USED, ABOVE, VARIABLE, TAKERS, FIRST, LENGTH, SCORE = range(8)
-LISTED, NEXT, LISTED_TAKERS, N_KNOWN, KNOWN, KNOWN_SCORE, KNOWN_TAKERS = range(8, 15)
-MATTERS, RELATED, OWN, N_OWN, IS_HELD, TOGGLES, FOUND, WORTH, RANKED = range(15, len(TREE))
 NODES, LISTS = range(2)
 # Families remembered for each child, and the most parents that one may have.
 MOST_KNOWN = 8
@@ -113,7 +100,7 @@ def new_tree(k, before, n_nodes):
 @kernel
 def empty(tree):
     """Forget all nodes."""
-    roots, used = ints(tree, ROOTS), ints(tree, USED)
+    roots, used = ROOTS(tree), USED(tree)
     for child in range(roots.size):
         roots[child] = -1
     for at in range(used.size):
@@ -123,8 +110,8 @@ def empty(tree):
 @kernel
 def is_full(tree):
     """Whether there is no room for one more node."""
-    used, n = ints(tree, USED), ints(tree, ROOTS).size
-    return used[NODES] == ints(tree, ABOVE).size or used[LISTS] + n > ints(tree, LISTED).size
+    used, n = USED(tree), ROOTS(tree).size
+    return used[NODES] == ABOVE(tree).size or used[LISTS] + n > LISTED(tree).size
 
 
 @kernel
@@ -136,14 +123,14 @@ def takes(takers, s):
 @kernel
 def hold_parents_of(tree, tasks, child, node):
     """Mark the parents that a node stands for in scratch."""
-    held, own, n_own = flags2(tree, IS_HELD), ints2(tree, OWN), ints(tree, N_OWN)
-    above, variable, takers = ints(tree, ABOVE), ints(tree, VARIABLE), ints2(tree, TAKERS)
+    held, own, n_own = IS_HELD(tree), OWN(tree), N_OWN(tree)
+    above, variable, takers = ABOVE(tree), VARIABLE(tree), TAKERS(tree)
     # The latest choice of a variable counts, those seen are noted; required parents stay.
-    seen = floats(tree, FOUND)
+    seen = FOUND(tree)
     for v in range(seen.size):
         seen[v] = 0.0
         for s in range(n_own.size):
-            held[s, v] = flags2(tasks[s], REQUIRED)[child, v]
+            held[s, v] = REQUIRED(tasks[s])[child, v]
     while above[node] >= 0:
         v = variable[node]
         if seen[v] == 0.0:
@@ -168,7 +155,7 @@ def list_parents(held, own, n_own):
 @kernel
 def log_coupling(shared, a, b, k, m):
     """Log coupling of a pair that k tasks have, m of them with an arc, all the same way."""
-    log_penalty, coupling = floats2(shared, LOG_PENALTY)[b, a], floats(shared, COUPLING)
+    log_penalty, coupling = LOG_PENALTY(shared)[b, a], COUPLING(shared)
     if coupling[0] == PAIRED:
         return priced(log_penalty, float(m * (k - m)))
     return priced(log_penalty, min(m * coupling[2], (k - m) * coupling[1]))
@@ -203,16 +190,16 @@ def choose_takers(tree, tasks, shared, a, b, takers):
 
     Writes them to ``takers`` and returns what the choice gains over that of now.
     """
-    held, toggles = flags2(tree, IS_HELD), floats2(tree, TOGGLES)
-    worth, ranked = floats(tree, WORTH), ints(tree, RANKED)
-    together = flags3(shared, TOGETHER)
+    held, toggles = IS_HELD(tree), TOGGLES(tree)
+    worth, ranked = WORTH(tree), RANKED(tree)
+    together = TOGETHER(shared)
     k, m, forced = np.int64(0), np.int64(0), np.int64(0)
     now = 0.0
     for s in range(worth.size):
         # A required arc of a variable that is constant in a task is there, but not coupled.
         if not together[s, b, a]:
             continue
-        if flags2(tasks[s], REQUIRED)[b, a]:
+        if REQUIRED(tasks[s])[b, a]:
             worth[s] = np.inf
             forced += 1
         elif held[s, a]:
@@ -251,7 +238,7 @@ def choose_takers(tree, tasks, shared, a, b, takers):
 @kernel
 def relate(tree, a, b):
     """Note that it may matter which of two variables stands first."""
-    related = flags2(tree, RELATED)
+    related = RELATED(tree)
     related[a, b] = related[b, a] = True
 
 
@@ -261,20 +248,20 @@ def make_node(engine, scratch, tasks, shared, tree, child, above, listed_at):
 
     It knows its score and what to choose anew next.
     """
-    used, node = ints(tree, USED), ints(tree, USED)[NODES]
-    listed, listed_takers = ints(tree, LISTED), ints2(tree, LISTED_TAKERS)
-    ints(tree, ABOVE)[node] = above
+    used, node = USED(tree), USED(tree)[NODES]
+    listed, listed_takers = LISTED(tree), LISTED_TAKERS(tree)
+    ABOVE(tree)[node] = above
     if above >= 0:
-        ints(tree, VARIABLE)[node] = listed[listed_at]
+        VARIABLE(tree)[node] = listed[listed_at]
         for word in range(listed_takers.shape[1]):
-            ints2(tree, TAKERS)[node, word] = listed_takers[listed_at, word]
+            TAKERS(tree)[node, word] = listed_takers[listed_at, word]
     used[NODES] += 1
     hold_parents_of(tree, tasks, child, node)
-    floats(tree, SCORE)[node] = score_parents(engine, scratch, tasks, shared, tree, child)
+    SCORE(tree)[node] = score_parents(engine, scratch, tasks, shared, tree, child)
 
-    found, following = floats(tree, FOUND), ints(tree, NEXT)
-    matters = flags2(tree, MATTERS)[child]
-    tolerance = floats(shared, TOLERANCE)[0]
+    found, following = FOUND(tree), NEXT(tree)
+    matters = MATTERS(tree)[child]
+    tolerance = TOLERANCE(shared)[0]
     begin = used[LISTS]
     end = begin
     for v in range(found.size):
@@ -294,7 +281,7 @@ def make_node(engine, scratch, tasks, shared, tree, child, above, listed_at):
             exchange_listed(listed, listed_takers, found, at, begin)
             at -= 1
         end += 1
-    ints(tree, FIRST)[node], ints(tree, LENGTH)[node] = begin, end - begin
+    FIRST(tree)[node], LENGTH(tree)[node] = begin, end - begin
     used[LISTS] = end
     return node
 
@@ -312,14 +299,14 @@ def exchange_listed(listed, takers, found, at, begin):
 @kernel
 def score_parents(engine, scratch, tasks, shared, tree, child):
     """Score of the parents in scratch and, in scratch, the gains of toggling."""
-    own, n_own, held = ints2(tree, OWN), ints(tree, N_OWN), flags2(tree, IS_HELD)
-    toggles, together = floats2(tree, TOGGLES), flags3(shared, TOGETHER)
+    own, n_own, held = OWN(tree), N_OWN(tree), IS_HELD(tree)
+    toggles, together = TOGGLES(tree), TOGETHER(shared)
     score = 0.0
     for s in range(n_own.size):
         score += family_gains(
             engine, scratch, tasks[s], child, own[s], n_own[s], held[s], toggles[s]
         )
-        odds = floats2(tasks[s], ODDS)[child]
+        odds = ODDS(tasks[s])[child]
         for at in range(n_own[s]):
             score += odds[own[s, at]]
     if n_own.size == 1:
@@ -361,7 +348,7 @@ def find(engine, scratch, tasks, shared, tree, position, child):
 
     ``position`` is int64 (n,), the place of every variable in the order.
     """
-    roots = ints(tree, ROOTS)
+    roots = ROOTS(tree)
     while True:
         if is_full(tree):
             empty(tree)
@@ -370,14 +357,14 @@ def find(engine, scratch, tasks, shared, tree, position, child):
             roots[child] = make_node(engine, scratch, tasks, shared, tree, child, root, root)
             continue
         node, at = follow(
-            ints(tree, LISTED),
-            ints(tree, NEXT),
-            ints(tree, FIRST),
-            ints(tree, LENGTH),
+            LISTED(tree),
+            NEXT(tree),
+            FIRST(tree),
+            LENGTH(tree),
             position,
             roots[child],
             position[child],
         )
         if at < 0:
             return node
-        ints(tree, NEXT)[at] = make_node(engine, scratch, tasks, shared, tree, child, node, at)
+        NEXT(tree)[at] = make_node(engine, scratch, tasks, shared, tree, child, node, at)

@@ -7,6 +7,9 @@ from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.wording import Bare, type_of
+
 __all__ = [
     "check_estimator",
     "check_every_class",
@@ -16,6 +19,7 @@ __all__ = [
     "checked_classes",
     "checked_folds",
     "checked_labels",
+    "is_calibrator",
     "share_cases",
 ]
 
@@ -23,35 +27,29 @@ __all__ = [
 def checked_labels(X, y):
     """Labels as an array with one a case, or an error."""
     if y is None:
-        raise ValueError(
-            "`y` must be one label a case: a classifier requires y to be passed, but the target y "
-            "is None."
-        )
+        found = "a classifier requires y to be passed, but the target y is None"
+        raise InputError("y", "must be one label a case", found=found)
     y = column_or_1d(y, warn=True)
     if len(y) != _num_samples(X):
-        raise ValueError(
-            f"`y` must be one label a case, {_num_samples(X)} as in `X`; got {len(y)}."
-        )
+        raise InputError("y", "must be one label a case, {n} as in {X}", len(y), n=_num_samples(X))
     check_classification_targets(y)
     return y
 
 
-def checked_classes(y):
+def checked_classes(y, rule="must hold cases of two classes or more"):
     """The classes of labels, sorted; fewer than two are an error."""
     classes = np.unique(y)
     if len(classes) < 2:
         found = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "no case"
-        raise ValueError(f"`y` must hold cases of two classes or more, got {found}.")
+        raise InputError("y", rule, Bare(found))
     return classes
 
 
 def checked_calibration(calibration):
     """Calibration cases and their labels, or an error."""
     if not isinstance(calibration, tuple | list) or len(calibration) != 2:
-        raise TypeError(
-            "`calibration` must be a pair (X, y) of calibration cases and their labels, got "
-            f"{type(calibration).__name__}."
-        )
+        rule = "must be a pair (X, y) of calibration cases and their labels"
+        raise InputTypeError("calibration", rule, type_of(calibration))
     (X,) = indexable(calibration[0])
     return X, checked_labels(X, calibration[1])
 
@@ -67,14 +65,22 @@ def checked_folds(cv, X, y):
     times = np.bincount(tested, minlength=len(y))
     if (times != 1).any():
         wrong = int((times != 1).argmax())
-        raise ValueError(
-            f"`cv` must put every case into one test fold, got row {wrong} in {times[wrong]} of "
-            "them; take folds that part the cases."
+        raise InputError(
+            "cv",
+            "must put every case into one test fold",
+            found="row {row} is in {times}",
+            remedies="take folds that share no case and hold all of them",
+            row=wrong,
+            times=times[wrong],
         )
     never = np.setdiff1d(y, np.concatenate([y[train] for train, _ in folds])).tolist()
     if never:
-        raise ValueError(
-            f"`cv` must train with every class, and never does with {never[0]!r}; take other folds."
+        raise InputError(
+            "cv",
+            "must train with every class",
+            found="it never does with {never!r}",
+            remedies="take other folds",
+            never=never[0],
         )
     return folds
 
@@ -82,9 +88,11 @@ def checked_folds(cv, X, y):
 def check_takes_weights(estimator, weights):
     """Raise where there are weights and the classifier takes none."""
     if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
-        raise ValueError(
-            f"`sample_weight` must be left out for {type(estimator).__name__}, whose fit does not "
-            'take it; to weight calibration cases only, fit it first and use `cv="prefit"`.'
+        raise InputError(
+            "sample_weight",
+            "must be left out for {estimator!s}, whose fit does not take it",
+            remedies="to weight calibration cases only, fit it first and use {cv=prefit}",
+            estimator=type_of(estimator),
         )
 
 
@@ -93,15 +101,16 @@ def check_every_class(y, classes):
     found = set(y.tolist())
     unknown = sorted(found.difference(classes.tolist()), key=str)
     if unknown:
-        raise ValueError(
-            f"`y` of the calibration cases must hold classes of the estimator, got {unknown[0]!r}; "
-            "leave such cases out."
-        )
+        rule = "of the calibration cases must hold classes of the estimator"
+        raise InputError("y", rule, unknown[0], remedies="leave such cases out")
     absent = [one for one in classes.tolist() if one not in found]
     if absent:
-        raise ValueError(
-            f"`y` of the calibration cases must hold every class, and has none of {absent[0]!r}; "
-            "add some, or train without the class."
+        raise InputError(
+            "y",
+            "of the calibration cases must hold every class",
+            found="it lacks {absent!r}",
+            remedies=("add such cases", "train without the class"),
+            absent=absent[0],
         )
 
 
@@ -126,20 +135,18 @@ def _columns(X):
 def check_estimator(estimator):
     """Raise for what is no object with a fit."""
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        raise TypeError(
-            "`estimator` must be a classifier, for example LogisticRegression(), or None; got "
-            f"{estimator!r}."
-        )
+        rule = "must be a classifier, for example LogisticRegression(), or None"
+        raise InputTypeError("estimator", rule, estimator)
 
 
 def check_method(method):
     """Raise for what neither names nor is a calibrator."""
-    if isinstance(method, str):
-        is_known = method in ("platt", "isotonic")
-    else:
-        is_known = hasattr(method, "fit") and hasattr(method, "predict")
-    if not is_known or isinstance(method, type):
-        raise ValueError(
-            '`method` must be "platt", "isotonic" or a calibrator with fit and predict, got '
-            f"{method!r}."
-        )
+    is_name = isinstance(method, str) and method in ("platt", "isotonic")
+    if not is_name and not is_calibrator(method):
+        rule = "must be 'platt', 'isotonic' or a calibrator with fit and predict"
+        raise InputError("method", rule, method)
+
+
+def is_calibrator(value):
+    """Say whether something is an object with fit and predict."""
+    return not isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "predict")

@@ -8,7 +8,10 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from bnmtl.metrics.cases import check_number, checked_weights
+from bnmtl.calibration.arguments import checked_classes
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole
+from bnmtl.metrics.cases import checked_weights
+from bnmtl.wording import type_of
 
 __all__ = ["AdaBoostM1"]
 
@@ -203,23 +206,19 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         return DecisionTreeClassifier() if self.estimator is None else self.estimator
 
     def _check_parameters(self):
-        check_number("n_estimators", self.n_estimators)
+        check_whole("n_estimators", self.n_estimators, 1)
         template = self._template()
         is_estimator = hasattr(template, "__sklearn_tags__") and not isinstance(template, type)
         if not is_estimator or not is_classifier(template):
-            raise TypeError(
-                "`estimator` must be a scikit-learn classifier, for example "
-                f"DecisionTreeClassifier(max_depth=1), or None; got {self.estimator!r}."
-            )
+            rule = "must be a scikit-learn classifier, such as DecisionTreeClassifier(), or None"
+            raise InputTypeError("estimator", rule, self.estimator)
         if not isinstance(self.resample, bool | np.bool_):
-            raise TypeError(f"`resample` must be True or False, got {self.resample!r}.")
-        if self.loss not in ("exponential", "logistic"):
-            raise ValueError(f'`loss` must be "exponential" or "logistic", got {self.loss!r}.')
+            raise InputTypeError("resample", "must be True or False", self.resample)
+        check_choice("loss", self.loss, ("exponential", "logistic"))
         if not self.resample and not has_fit_parameter(template, "sample_weight"):
-            raise ValueError(
-                "`estimator` must take `sample_weight` in its `fit`, which "
-                f"{type(template).__name__} does not; set `resample=True`."
-            )
+            rule = "must take `sample_weight` in its `fit`"
+            given, remedy = type_of(template), "set {resample=True}"
+            raise InputError("estimator", rule, given, remedies=remedy)
 
     def _checked_rows(self, X, y, sample_weight):
         """Features, labels and weights of the rows that count."""
@@ -229,15 +228,13 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         counts = weights > 0
         if not counts.all():
             X, y, weights = X[counts], y[counts], weights[counts]
-        self.classes_ = np.unique(y)
+        self.classes_ = checked_classes(y, "must hold rows of two classes with weight")
         if len(self.classes_) > 2:
-            raise ValueError(
-                f"Only binary classification is supported: `y` has {len(self.classes_)} classes, "
-                "for which scikit-learn's OneVsRestClassifier takes one of these a class."
-            )
-        if len(self.classes_) == 1:
-            raise ValueError(
-                f"`y` must hold rows of two classes with weight, got 1 class, {self.classes_[0]}."
+            raise InputError(
+                "y",
+                "must hold two classes (Only binary classification is supported)",
+                len(self.classes_),
+                remedies="use scikit-learn's OneVsRestClassifier, which takes one of these a class",
             )
         return X, y, weights
 
@@ -282,10 +279,11 @@ def _checked_seed(random_state):
     try:
         return check_random_state(random_state)
     except ValueError:
-        raise ValueError(
-            "`random_state` must be None, a whole number from 0 to 2**32 - 1, a numpy RandomState "
-            f"or a numpy Generator; got {random_state!r}."
-        ) from None
+        rule = (
+            "must be None, a whole number from 0 to 2**32 - 1, a numpy RandomState or a numpy "
+            "Generator"
+        )
+        raise InputError("random_state", rule, random_state) from None
 
 
 def _seeds(random, n):

@@ -1,7 +1,5 @@
 """A scikit-learn classifier whose probabilities are calibrated, around any other classifier."""
 
-import warnings
-
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
@@ -22,19 +20,13 @@ from bnmtl.calibration.arguments import (
 )
 from bnmtl.calibration.isotonic import IsotonicCalibrator
 from bnmtl.calibration.platt import PlattCalibrator
+from bnmtl.errors import InputError, InputTypeError, warn
 from bnmtl.metrics.cases import checked_weights
+from bnmtl.wording import type_of
 
 __all__ = ["ENOUGH_FOR_ISOTONIC", "CalibratedClassifier"]
 
 ENOUGH_FOR_ISOTONIC = 1000
-_CALIBRATED_TWICE = (
-    "`calibration` must be left out where the estimator is fitted already; give its cases as `X` "
-    "and `y`."
-)
-_SHARED = (
-    "`X` and `calibration` share cases, and probabilities calibrated on training cases are too "
-    "sure; use other cases or, if these are others, other row labels."
-)
 
 
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -133,7 +125,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             sample_weight = checked_weights(sample_weight, len(y), name="sample_weight")
         if self._is_prefit():
             if calibration is not None:
-                raise ValueError(_CALIBRATED_TWICE)
+                rule = "must be left out where the estimator is fitted already"
+                raise InputError("calibration", rule, remedies="give its cases as {X} and {y}")
             check_is_fitted(base)
             self.estimator_, self.classes_ = base, np.asarray(base.classes_)
             self._fit_calibrators(self._scores(base, X), y, sample_weight)
@@ -147,7 +140,11 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         else:
             own_X, own_y = checked_calibration(calibration)
             if share_cases(X, own_X):
-                warnings.warn(_SHARED, UserWarning, stacklevel=2)
+                warn(
+                    "calibration",
+                    "shares cases with {X}, and probabilities calibrated on those are too sure",
+                    remedies=("use other cases", "other row labels if these are others"),
+                )
             self.estimator_ = _fitted(base, X, y, sample_weight)
             self._fit_calibrators(self._scores(self.estimator_, own_X), own_y, None)
         return self
@@ -207,19 +204,20 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _is_prefit(self):
         if isinstance(self.cv, str) and self.cv != "prefit":
-            raise ValueError(
-                "`cv` must be a number of folds, a splitter, an iterable of (train, test) or "
-                f'"prefit", got {self.cv!r}.'
-            )
+            rule = "must be a number of folds, a splitter, an iterable of (train, test) or 'prefit'"
+            raise InputError("cv", rule, self.cv)
         return isinstance(self.cv, str) or isinstance(self.estimator, FrozenEstimator)
 
     def _scores(self, model, X):
         """A column of scores for each calibrator, NaN for a class that the model does not know."""
         raw = _raw_scores(model, X)
         if raw.shape[1] != len(model.classes_):
-            raise ValueError(
-                f"`estimator` must give one score for each of its {len(model.classes_)} classes, "
-                f'got {raw.shape[1]}; an SVC needs decision_function_shape="ovr".'
+            raise InputError(
+                "estimator",
+                "must give one score for each of its {n} classes",
+                raw.shape[1],
+                remedies="set `decision_function_shape='ovr'` of an SVC",
+                n=len(model.classes_),
             )
         scores = np.full((len(raw), len(self.classes_)), np.nan)
         known = self.classes_.tolist()
@@ -231,12 +229,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         folds = checked_folds(self.cv, X, y)
         missing = {one for train, _ in folds for one in np.setdiff1d(self.classes_, y[train])}
         if missing:
-            warnings.warn(
-                f"A training fold has no case of class {' or '.join(sorted(map(str, missing)))}: "
-                "cases of its test fold get the lowest score for it; take stratified folds, or "
-                "fewer.",
-                UserWarning,
-                stacklevel=3,
+            warn(
+                "cv",
+                "gives a training fold without a case of {missing}",
+                found="cases of its test fold get the lowest score for it",
+                remedies=("take stratified folds", "fewer"),
+                missing=sorted(map(str, missing)),
             )
         scores = np.empty((len(y), 1 if len(self.classes_) == 2 else len(self.classes_)))
         for train, test in folds:
@@ -249,11 +247,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _fit_calibrators(self, scores, y, weights):
         calibrator = _calibrator(self.method, hasattr(self.estimator_, "decision_function"))
         if isinstance(calibrator, IsotonicCalibrator) and len(y) < ENOUGH_FOR_ISOTONIC:
-            warnings.warn(
-                f"Isotonic calibration with {len(y)} cases follows chance; with fewer than about "
-                f'{ENOUGH_FOR_ISOTONIC} prefer `method="platt"`.',
-                UserWarning,
-                stacklevel=3,
+            warn(
+                "method",
+                "is isotonic calibration, which follows chance with {n:case}",
+                remedies="with fewer than about {enough} use {method=platt}",
+                n=len(y),
+                enough=ENOUGH_FOR_ISOTONIC,
             )
         check_every_class(y if weights is None else y[weights > 0], self.classes_)
         self.calibrators_ = []
@@ -281,14 +280,16 @@ def _raw_scores(model, X):
         # Means of ones can come out above 1 by a rounding error.
         raw = np.clip(np.asarray(model.predict_proba(X), dtype=float), 0, 1)
     else:
-        raise TypeError(
-            "`estimator` must have a method decision_function or predict_proba, got "
-            f"{type(model).__name__}."
-        )
+        rule = "must have a method decision_function or predict_proba"
+        raise InputTypeError("estimator", rule, type_of(model))
     if not np.isfinite(raw).all():
-        raise ValueError(
-            f"`estimator` must give finite scores, got {raw[~np.isfinite(raw)][0]} from "
-            f"{type(model).__name__}; scale the features or regularize it more."
+        raise InputError(
+            "estimator",
+            "must give finite scores",
+            found="{model!s} gives {score}",
+            remedies=("scale the features", "regularize it more"),
+            model=type_of(model),
+            score=raw[~np.isfinite(raw)][0],
         )
     return raw
 

@@ -8,8 +8,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from bnmtl.calibration.boosting import AdaBoostM1
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.wording import type_of
 
 __all__ = ["LogisticCorrection"]
+
+_REMEDY = "calibrate it by PlattCalibrator"
 
 
 class LogisticCorrection(BaseEstimator):
@@ -66,21 +70,15 @@ class LogisticCorrection(BaseEstimator):
         LogisticCorrection
         """
         if not isinstance(model, AdaBoostM1 | AdaBoostClassifier):
-            raise TypeError(
-                "`model` must be an AdaBoostM1 or scikit-learn's AdaBoostClassifier, got "
-                f"{type(model).__name__}; calibrate it by PlattCalibrator."
-            )
+            rule = "must be an AdaBoostM1 or scikit-learn's AdaBoostClassifier"
+            raise InputTypeError("model", rule, type_of(model), remedies=_REMEDY)
         if getattr(model, "learning_rate", 1) != 1:
-            raise ValueError(
-                "`model` must have a `learning_rate` of 1, for others its votes are no log odds, "
-                f"got {model.learning_rate}; calibrate it by PlattCalibrator."
-            )
+            rule = "must have a `learning_rate` of 1, since its votes are not log odds for others"
+            raise InputError("model", rule, model.learning_rate, remedies=_REMEDY)
         fitted = _fitted(model, X, y)
         if len(fitted.classes_) != 2:
-            raise ValueError(
-                f"`model` must tell two classes apart, got {len(fitted.classes_)}; "
-                "use scikit-learn's OneVsRestClassifier."
-            )
+            rule, remedy = "must distinguish two classes", "use scikit-learn's OneVsRestClassifier"
+            raise InputError("model", rule, len(fitted.classes_), remedies=remedy)
         self.model_, self.classes_ = fitted, fitted.classes_
         return self
 
@@ -105,9 +103,8 @@ def _fitted(model, X, y):
         check_is_fitted(model)
     except NotFittedError:
         if X is None or y is None:
-            raise ValueError(
-                "`X` and `y` must be given where `model` is not fitted; give them or fit it first."
-            ) from None
+            rule = "must be fitted where {X} and {y} are not given"
+            raise InputError("model", rule, remedies=("give them", "fit it first")) from None
         return clone(model).fit(X, y)
     return model
 

@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from bnmtl.calibration.arguments import checked_classes, is_calibrator
 from bnmtl.calibration.isotonic import IsotonicCalibrator
 from bnmtl.calibration.platt import PlattCalibrator
-from bnmtl.metrics.cases import check_number, checked_cases
+from bnmtl.errors import InputError, InputTypeError, check_whole, warn
+from bnmtl.metrics.cases import checked_cases
 from bnmtl.metrics.prediction import root_mean_squared_error
 
 __all__ = ["learning_curve"]
@@ -101,11 +103,10 @@ def learning_curve(
     y, scores, _ = checked_cases(y, scores, None, False, ("y", "scores", ""))
     names = ("test_y", "test_scores", "")
     test_y, test_scores, _ = checked_cases(test_y, test_scores, None, False, names)
-    if len(np.unique(y)) < 2:
-        raise ValueError("`y` must hold cases of both classes, 0 and 1; it has only one.")
+    checked_classes(y, "must hold cases of both classes, 0 and 1")
     calibrators = _checked_calibrators(calibrators)
     sizes = _checked_sizes(sizes, len(y))
-    check_number("n_draws", n_draws)
+    check_whole("n_draws", n_draws, 1)
     metric = _checked_metric(metric)
     # The order in which cases are given must not matter.
     by_score = np.lexsort((y, scores))
@@ -125,8 +126,8 @@ def learning_curve(
             value = metric(test_y, test_scores)
         rows += [(_UNCALIBRATED, *point, value) for point in product(sizes, range(n_draws))]
     if warned:
-        times = "once" if len(warned) == 1 else f"{len(warned)} times, first of all"
-        warnings.warn(f"`metric` warned {times}: {warned[0]}", UserWarning, stacklevel=2)
+        rule = "warned {n:time}, first of all: {text!s}"
+        warn("metric", rule, n=len(warned), text=warned[0].removesuffix("."))
     table = pd.DataFrame(rows, columns=["method", "size", "draw", "value"])
     return table.sort_values(["method", "size", "draw"], ignore_index=True)
 
@@ -149,10 +150,8 @@ def _orders(y, smallest, n_draws, random_state):
     try:
         seed = np.random.default_rng(random_state).integers(2**63)
     except (TypeError, ValueError):
-        raise TypeError(
-            "`random_state` must be None, a whole number of at least 0 or a numpy Generator, got "
-            f"{random_state!r}."
-        ) from None
+        rule = "must be None, a whole number of at least 0 or a numpy Generator"
+        raise InputTypeError("random_state", rule, random_state) from None
     for draw in range(n_draws):
         rng = np.random.default_rng([seed, draw])
         order = rng.permutation(len(y))
@@ -171,24 +170,17 @@ def _checked_calibrators(calibrators):
     if calibrators is None:
         calibrators = {"Platt": PlattCalibrator(), "isotonic": IsotonicCalibrator()}
     if not hasattr(calibrators, "items") or not len(calibrators):
-        raise TypeError(
-            "`calibrators` must map names to calibrators, at least one, as in "
-            f'{{"Platt": PlattCalibrator()}}; got {calibrators!r}.'
-        )
+        rule = "must map names to calibrators, at least one, as in {{'Platt': PlattCalibrator()}}"
+        raise InputTypeError("calibrators", rule, calibrators)
     for name, calibrator in calibrators.items():
         if not isinstance(name, str):
-            raise TypeError(f"`calibrators` must have strings as names, got {name!r}.")
+            raise InputTypeError("calibrators", "must have strings as names", name)
         if name == _UNCALIBRATED:
-            raise ValueError(
-                f"`calibrators` must have names other than {name!r}, which is that of the scores "
-                "themselves; choose another one."
-            )
-        is_calibrator = hasattr(calibrator, "fit") and hasattr(calibrator, "predict")
-        if not is_calibrator or isinstance(calibrator, type):
-            raise TypeError(
-                f"`calibrators` must be objects with fit and predict; that of {name!r} is "
-                f"{calibrator!r}."
-            )
+            rule = "must have other names than that of the scores themselves"
+            raise InputError("calibrators", rule, name, remedies="choose another one")
+        if not is_calibrator(calibrator):
+            rule, found = "must be objects with fit and predict", "{name!r} is {value!r}"
+            raise InputTypeError("calibrators", rule, found=found, name=name, value=calibrator)
     return calibrators
 
 
@@ -197,18 +189,13 @@ def _checked_sizes(sizes, n):
     if sizes is None:
         sizes = [size for size in _SIZES if size <= n]
         if not sizes:
-            raise ValueError(
-                f"`scores` must be of {_SIZES[0]} calibration cases or more, got {n}; name smaller "
-                "`sizes`."
-            )
+            rule, remedy = "must be of {least} calibration cases or more", "name smaller {sizes}"
+            raise InputError("scores", rule, n, remedies=remedy, least=_SIZES[0])
     sizes = list(np.atleast_1d(np.asarray(sizes, dtype=object)))
+    if not sizes:
+        raise InputError("sizes", "must hold at least one number", sizes)
     for size in sizes:
-        check_number("sizes", size)
-    if not sizes or min(sizes) < 2 or max(sizes) > n:
-        raise ValueError(
-            f"`sizes` must be from 2 to {n}, the number of calibration cases; got "
-            f"{', '.join(map(str, sizes)) or 'none'}."
-        )
+        check_whole("sizes", size, 2, n, remedies="use no more than there are calibration cases")
     return sorted({int(size) for size in sizes})
 
 
@@ -217,15 +204,13 @@ def _checked_metric(metric):
     if metric is None:
         return root_mean_squared_error
     if not callable(metric):
-        raise TypeError(
-            "`metric` must be a function of labels and probabilities, such as those of "
-            f"bnmtl.metrics.prediction; got {metric!r}."
-        )
+        rule = "must be a function of labels and probabilities, as in `bnmtl.metrics.prediction`"
+        raise InputTypeError("metric", rule, metric)
 
     def measured(y, p):
         value = metric(y, p)
         if not isinstance(value, Real):
-            raise TypeError(f"`metric` must return one number, got {value!r}.")
+            raise InputTypeError("metric", "must return one number", value)
         return float(value)
 
     return measured

@@ -5,6 +5,7 @@ from sklearn.base import BaseEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.validation import check_is_fitted
 
+from bnmtl.errors import check_choice
 from bnmtl.metrics.cases import checked_cases, checked_numbers
 
 __all__ = ["IsotonicCalibrator"]
@@ -60,8 +61,7 @@ class IsotonicCalibrator(BaseEstimator):
         -------
         IsotonicCalibrator
         """
-        if self.kind not in ("step", "linear"):
-            raise ValueError(f'`kind` must be "step" or "linear", got {self.kind!r}.')
+        check_choice("kind", self.kind, ("step", "linear"))
         names = ("y", "scores", "sample_weight")
         y, scores, weights = checked_cases(y, scores, sample_weight, False, names)
         # By ranks: scikit-learn takes scores less than 1e-15 apart for tied, and classifiers give

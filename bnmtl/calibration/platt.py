@@ -5,6 +5,8 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from bnmtl.calibration.arguments import checked_classes
+from bnmtl.errors import check_choice
 from bnmtl.metrics.cases import checked_cases, checked_numbers
 
 __all__ = ["PlattCalibrator"]
@@ -107,8 +109,7 @@ class PlattCalibrator(BaseEstimator):
 
 def takes_probabilities(scale):
     """Say whether sigmoids of a scale take probabilities only; raise for what is no scale."""
-    if scale not in ("raw", "logit"):
-        raise ValueError(f'`scale` must be "raw" or "logit", got {scale!r}.')
+    check_choice("scale", scale, ("raw", "logit"))
     return scale == "logit"
 
 
@@ -119,9 +120,8 @@ def scaled(scores, scale):
 
 def smoothed(y, weights):
     """Targets between 0 and 1, so that scores that separate the classes have a finite fit."""
+    checked_classes(y, "must hold cases of both classes, 0 and 1")
     n_positive, n_negative = weights @ y, weights @ (1 - y)
-    if not n_positive or not n_negative:
-        raise ValueError("`y` must hold cases of both classes, 0 and 1; it has only one.")
     return np.where(y == 1, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
 
 

@@ -18,6 +18,7 @@ from bnmtl.calibration.platt import (
     smoothed,
     takes_probabilities,
 )
+from bnmtl.errors import InputError
 from bnmtl.metrics.cases import checked_cases, checked_numbers
 
 __all__ = ["MultitaskPlattCalibrator"]
@@ -129,10 +130,8 @@ class MultitaskPlattCalibrator(BaseEstimator):
         names = _names([task] * len(scores) if isinstance(task, str) else task, len(scores))
         unknown = sorted(set(names) - set(self.a_.index))
         if unknown:
-            raise ValueError(
-                f"`task` must name tasks of the fit, {', '.join(self.a_.index)}; got {unknown[0]}: "
-                "calibrate new tasks by `pooled_`."
-            )
+            rule, remedy = "must name tasks of the fit, {known}", "calibrate new tasks by `pooled_`"
+            raise InputError("task", rule, unknown[0], remedies=remedy, known=list(self.a_.index))
         a, b = (own.loc[names].to_numpy() for own in (self.a_, self.b_))
         with np.errstate(over="ignore"):
             return expit(-(a * scaled(scores, self.scale) + b))
@@ -141,11 +140,14 @@ class MultitaskPlattCalibrator(BaseEstimator):
 def _names(task, n):
     names = pd.Series(task, dtype=object)
     if len(names) != n:
-        raise ValueError(f"`task` must be one name a score, {n}; got {len(names)}.")
+        raise InputError("task", "must be one name a score, {n}", len(names), n=n)
     if names.isna().any():
-        raise ValueError(
-            "`task` must name the task of every score; that of row "
-            f"{int(names.isna().to_numpy().argmax())} is missing: fill it or leave the row out."
+        raise InputError(
+            "task",
+            "must name the task of every score",
+            found="that of row {row} is missing",
+            remedies=("fill it", "leave the row out"),
+            row=int(names.isna().to_numpy().argmax()),
         )
     return names.astype(str).to_numpy(dtype=object)
 

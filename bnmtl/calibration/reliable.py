@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-from bnmtl.metrics.cases import check_number, checked_cases
+from bnmtl.errors import check_whole
+from bnmtl.metrics.cases import checked_cases
 
 __all__ = ["reliability"]
 
@@ -46,7 +47,7 @@ def reliability(y, p, bins=10):
     2   0.8    0.9                1.0      1
     3   0.9    1.0                1.0      1
     """
-    check_number("bins", bins)
+    check_whole("bins", bins, 1)
     y, p, _ = checked_cases(y, p, None)
     edges = np.arange(bins + 1) / bins
     place = np.maximum(np.searchsorted(edges, p) - 1, 0)

@@ -15,6 +15,7 @@ from bnmtl.classification.rows import (
     target_classes,
     used_rows,
 )
+from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.learners import MultitaskLearner, PooledLearner
 from bnmtl.networks.inference import check_possible, log_evidence
 from bnmtl.networks.smoothing import posterior_mean
@@ -93,14 +94,13 @@ class MultiNetClassifier(NetworkClassifier):
         """
         check_parameters(self.unseen, self.learner)
         if isinstance(self.learner, PooledLearner):
-            raise TypeError(
-                "`learner` must not be a PooledLearner, whose networks are the same for all "
-                "classes and tell nothing apart; IdenticalLearner() gives them one structure."
-            )
+            rule = "must not be a PooledLearner, whose networks are the same for all classes"
+            remedies = "IdenticalLearner() gives them one structure"
+            raise InputTypeError("learner", rule, remedies=remedies)
         features, target, values = labelled(self, X, y)
-        where = "`y`" if y is not None else f"Column `{target}`"
-        classes, labels, codes = target_classes(values, where)
-        _check_sizes(codes, labels, where)
+        with located(**({"column": target} if y is None else {"argument": "y"})):
+            classes, labels, codes = target_classes(values)
+            _check_sizes(codes, labels)
         learner = MultitaskLearner() if self.learner is None else clone(self.learner)
         rows = used_rows(features, codes, labels, learner, smallest=2)
         names = tuple(str(label) for label in features)
@@ -128,24 +128,24 @@ class MultiNetClassifier(NetworkClassifier):
             In the order of ``classes_``; rows sum to 1.
         """
         check_is_fitted(self)
-        frame = features_of(self, X, self.feature_names_)
         states = next(iter(self.networks_.values())).states
-        codes = coded(frame, states, self.unseen)
+        with located(argument="X"):
+            frame = features_of(self, X, self.feature_names_, argument="X")
+            codes = coded(frame, states, self.unseen)
         log_joint = np.column_stack(
             [log_evidence(network, codes, len(frame)) for network in self.networks_.values()]
         )
         log_joint += self.class_log_prior_
         with np.errstate(invalid="ignore"):
             result = np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True))
-        check_possible(result, frame.index, "`X`")
+        with located(argument="X"):
+            check_possible(result, frame.index)
         return result
 
 
-def _check_sizes(codes, labels, where):
+def _check_sizes(codes, labels):
     sizes = np.bincount(codes)
     if sizes.min() < 2:
-        raise ValueError(
-            f"{where} must hold every class twice or more, so that it can have a network of its "
-            f"own; `{labels[sizes.argmin()]}` occurs once: leave it out or merge it with another "
-            "class."
-        )
+        rule = "must hold every class twice or more, so that it can have a network of its own"
+        found, remedies = "{name} occurs once", ("leave it out", "merge it with another class")
+        raise InputError(None, rule, found=found, remedies=remedies, name=labels[sizes.argmin()])

@@ -13,6 +13,7 @@ from bnmtl.classification.rows import (
     target_classes,
     target_column,
 )
+from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.learners import MultitaskLearner
 from bnmtl.networks import BayesNet
 from bnmtl.networks.tables import code_frame, column_labels
@@ -81,19 +82,20 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         """
         check_parameters(self.unseen, self.learner)
         if self.target is None:
-            raise ValueError("`target` must be the column to predict, got None; name it.")
+            raise InputError("target", "must be the column to predict", None, remedies="name it")
         target, features, values = str(self.target), {}, {}
         for name, frame in named_frames(tasks).items():
-            where = f"Task `{name}`"
-            features[name], values[name] = target_column(frame, self.target, where)
-            check_complete(values[name], f"{where}: column `{target}`")
-            check_gaps(features[name], self.learner, where)
-            if not features[name].shape[1]:
-                raise ValueError(
-                    f"{where} must have a column besides `{target}` to predict from; it has none."
-                )
-        together = pd.concat(values.values(), ignore_index=True)
-        classes, labels, codes = target_classes(together, f"Column `{target}`")
+            with located(task=name):
+                features[name], values[name] = target_column(frame, self.target)
+                with located(column=target):
+                    check_complete(values[name])
+                check_gaps(features[name], self.learner)
+                if not features[name].shape[1]:
+                    rule = "must have a column besides {name} to predict from"
+                    raise InputError(None, rule, found="it has none", name=target)
+        with located(column=target):
+            together = pd.concat(values.values(), ignore_index=True)
+            classes, labels, codes = target_classes(together)
         ends = np.cumsum([len(own) for own in values.values()])[:-1]
         frames = {
             name: frame.assign(**{target: pd.Categorical.from_codes(own, labels)})
@@ -143,28 +145,22 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         0.831
         """
         if not hasattr(networks, "items"):
-            raise TypeError(
-                f"`networks` must map the names of tasks to networks, got {type_of(networks)}."
-            )
+            rule = "must map the names of tasks to networks"
+            raise InputTypeError("networks", rule, type_of(networks))
         if not len(networks):
-            raise ValueError("`networks` must hold one network at least; it is empty.")
+            raise InputError("networks", "must hold one network at least", found="it is empty")
         for name, network in networks.items():
             if not isinstance(network, BayesNet):
-                raise TypeError(
-                    f"`networks` must be BayesNets, got {type_of(network)} for task `{name}`."
-                )
+                raise InputTypeError("networks", "must be BayesNets", type_of(network), task=name)
         if len({str(name) for name in networks}) < len(networks):
-            raise ValueError(
-                "`networks` must have different names, also when written as text; got "
-                f"{listed(networks)}."
-            )
+            rule = "must have different names, also when written as text"
+            raise InputError("networks", rule, listed(networks))
         known = [isinstance(target, str) and target in own.states for own in networks.values()]
         if any(known) and not all(known):
             lacking = list(networks)[known.index(False)]
-            raise ValueError(
-                f"`target` must be a variable of every task, and task `{lacking}` has no "
-                f"`{target}`; leave that task out."
-            )
+            rule, found = "must be a variable of every task", "task {name} has no {own}"
+            details = {"remedies": "leave that task out", "name": str(lacking), "own": target}
+            raise InputError("target", rule, found=found, **details)
         classifiers = {
             str(name): BayesNetClassifier.from_network(network, target, unseen)
             for name, network in networks.items()
@@ -197,14 +193,14 @@ class MultitaskBayesNetClassifier(BaseEstimator):
             In the order of ``classes_``; rows sum to 1.
         """
         check_is_fitted(self)
-        column_labels(frame)
+        with located(argument="frame"):
+            column_labels(frame)
         if np.ndim(task) == 0:
             return self._probabilities(frame, task)
         names = np.asarray(task, dtype=object)
         if names.shape != (len(frame),):
-            raise ValueError(
-                f"`task` must be a name, or one a row, {len(frame)}; got the shape {names.shape}."
-            )
+            rule, found = "must be a name, or one for each row, {n}", "its shape is {shape!s}"
+            raise InputError("task", rule, found=found, n=len(frame), shape=names.shape)
         result = np.empty((len(frame), len(self.classes_)))
         for name in pd.unique(names):
             rows = names == name
@@ -242,21 +238,23 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         """
         check_is_fitted(self)
         target = str(self.target)
-        _, values = target_column(frame, target, "`frame`")
-        if not len(values):
-            raise ValueError("`frame` must have rows to judge; it has none.")
-        check_complete(values, f"`frame`: column `{target}`")
+        with located(argument="frame"):
+            _, values = target_column(frame, target)
+            if not len(values):
+                raise InputError(None, "must have rows to judge", found="it has none")
+            with located(column=target):
+                check_complete(values)
         values = pd.DataFrame({target: values.array})
         codes = code_frame(values, {target: self._states}, complete=False, unseen="ignore")
         return float((codes[target] == self.predict_proba(frame, task).argmax(axis=1)).mean())
 
     def _probabilities(self, frame, task):
         if str(task) not in self.classifiers_:
-            raise ValueError(
-                f"`task` must be one of {listed(self.classifiers_, 'task')}, got {task!r}."
-            )
+            rule, names = "must be one of {names:task}", list(self.classifiers_)
+            raise InputError("task", rule, task, names=names)
         own = self.classifiers_[str(task)]
         result = np.zeros((len(frame), len(self.classes_)))
         at = np.searchsorted(self.classes_, own.classes_)
-        result[:, at] = own._probabilities(frame, f"`frame` of task `{task}`")
+        with located(argument="frame", task=task):
+            result[:, at] = own._probabilities(frame, argument="frame", task=task)
         return result

@@ -17,10 +17,11 @@ from bnmtl.classification.rows import (
     target_classes,
     used_rows,
 )
+from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.learners import SingleTaskLearner
 from bnmtl.networks import BayesNet
 from bnmtl.networks.inference import check_possible, markov_blanket, posteriors
-from bnmtl.wording import listed, type_of
+from bnmtl.wording import type_of
 
 
 class BayesNetClassifier(NetworkClassifier):
@@ -103,7 +104,8 @@ class BayesNetClassifier(NetworkClassifier):
         """
         check_parameters(self.unseen, self.learner)
         features, target, values = labelled(self, X, y)
-        classes, labels, codes = target_classes(values, "`y`" if y is not None else f"`{target}`")
+        with located(**({"column": target} if y is None else {"argument": "y"})):
+            classes, labels, codes = target_classes(values)
         learner = SingleTaskLearner() if self.learner is None else clone(self.learner)
         rows = used_rows(features, codes, labels, learner, smallest=1)
         column = pd.Categorical.from_codes(codes[rows], labels)
@@ -147,25 +149,22 @@ class BayesNetClassifier(NetworkClassifier):
         ['yes', 'no']
         """
         if not isinstance(network, BayesNet):
-            raise TypeError(
-                f"`network` must be a BayesNet, got {type_of(network)}; `BayesNet.from_bif` reads "
-                "one from a file."
-            )
+            rule, remedies = "must be a BayesNet", "`BayesNet.from_bif` reads one from a file"
+            raise InputTypeError("network", rule, type_of(network), remedies=remedies)
         if not isinstance(target, str) or target not in network.states:
-            raise ValueError(
-                f"`target` must be one of {listed(network.variables, 'variable')}, got {target!r}."
-            )
+            rule = "must be one of {names:variable}"
+            raise InputError("target", rule, target, names=network.variables)
         features = tuple(name for name in network.variables if name != target)
         if not features:
-            raise ValueError("`network` must have variables besides the target; it has none.")
+            rule = "must have variables besides the target"
+            raise InputError("network", rule, found="it has none")
         states = network.states[target]
         classes = np.array(states, dtype=object) if classes is None else np.asarray(classes)
         if classes.shape != (len(states),) or len(set(classes.tolist())) < len(states):
-            raise ValueError(
-                f"`classes` must be one value for each state of `{target}`, {listed(states)}, all "
-                f"different; got {classes.tolist()}."
-            )
-        check_complete(classes, "`classes`")
+            rule = "must be one value for each state of {name}, {own}, all different"
+            raise InputError("classes", rule, classes.tolist(), name=target, own=states)
+        with located(argument="classes"):
+            check_complete(classes)
         classifier = cls(target, unseen=unseen)
         check_parameters(unseen, None)
         classifier.learner_ = None
@@ -200,13 +199,14 @@ class BayesNetClassifier(NetworkClassifier):
             In the order of ``classes_``; rows sum to 1.
         """
         check_is_fitted(self)
-        return self._probabilities(X, "`X`")
+        with located(argument="X"):
+            return self._probabilities(X, argument="X")
 
-    def _probabilities(self, X, where):
-        """As `predict_proba`, with messages that begin with `where`."""
-        frame, states = features_of(self, X, self.blanket_, where), self.network_.states
+    def _probabilities(self, X, **place):
+        """As `predict_proba`, with warnings of a place."""
+        frame, states = features_of(self, X, self.blanket_, **place), self.network_.states
         blanket = {name: states[name] for name in self.blanket_}
-        codes = coded(frame, blanket, self.unseen, where=where)
+        codes = coded(frame, blanket, self.unseen)
         complete = np.ones(len(frame), dtype=bool)
         for column in codes.values():
             complete &= column >= 0
@@ -215,7 +215,7 @@ class BayesNetClassifier(NetworkClassifier):
         result[complete] = posteriors(self.network_, self.target_, known, complete.sum())
         if not complete.all():
             depending = {name: states[name] for name in self._connected}
-            known = coded(frame, depending, self.unseen, ~complete, where)
+            known = coded(frame, depending, self.unseen, ~complete)
             result[~complete] = posteriors(self.network_, self.target_, known, (~complete).sum())
-        check_possible(result, frame.index, where)
+        check_possible(result, frame.index)
         return result[:, self._order]

@@ -10,8 +10,8 @@ from bnmtl.cli.calibrators import calibrated, from_record
 from bnmtl.cli.columns import check_new_columns, without_points
 from bnmtl.cli.runs import Clock, begin_record, user_messages, warnings_kept, write_record
 from bnmtl.cli.scores import check_columns, checked_groups, checked_scores
+from bnmtl.errors import InputError, warn
 from bnmtl.io.run import RUN_FILE, read_record, run_folder
-from bnmtl.wording import count, listed, warn
 
 __all__ = ["Result", "run"]
 
@@ -56,9 +56,12 @@ def run(options):
 
     for option in ("label", "positive"):
         if getattr(options, option) is not None:
-            raise ValueError(
-                f"`--{option}` is for fitting calibrators, and `--apply` takes those of "
-                f"`{options.apply}`; leave one of the two out."
+            raise InputError(
+                option,
+                "is for fitting calibrators",
+                found="{apply} takes those of {run}",
+                remedies="leave one of the two out",
+                run=options.apply,
             )
     clock = Clock()
     folder = run_folder(options.out, options.force)
@@ -66,7 +69,7 @@ def run(options):
     with warnings_kept() as caught:
         fitted, earlier = _earlier(options.apply)
         (rows,) = read([options.scores]).values()
-        check_columns(rows, {"--score": options.score, "--group": options.group})
+        check_columns(rows, {"score": options.score, "group": options.group})
         scores = _scores_like(fitted, rows[options.score], options.apply)
         groups = _groups(fitted, earlier, rows, options)
         if groups is None:
@@ -78,7 +81,7 @@ def run(options):
             )
             for method, own in fitted.items()
         }
-        check_new_columns(rows, p, "SCORES")
+        check_new_columns(rows, p, "scores")
         clock.lap("calibrating")
     written = without_points(rows).assign(**p)
     record = {
@@ -99,10 +102,13 @@ def _earlier(path):
     """Return the calibrators of an earlier run by method, and its record."""
     record = read_record(path)
     if record is None or record.get("command") != "calibrate":
-        found = f"holds no {RUN_FILE}" if record is None else "is from another command"
-        raise ValueError(
-            f"`--apply` must be a folder written by `bnmtl calibrate`; `{path}` {found}: check the "
-            "path."
+        found = "holds no run.json" if record is None else "is from another command"
+        raise InputError(
+            "apply",
+            "must be a folder written by `bnmtl calibrate`",
+            found=f"{{path}} {found}",
+            remedies="check the path",
+            path=path,
         )
     try:
         low, high = record["kept_between"]
@@ -110,8 +116,8 @@ def _earlier(path):
             raise ValueError
         return from_record(record["calibrators"]), record
     except (AttributeError, KeyError, TypeError, ValueError):
-        raise ValueError(
-            f"`{Path(path, RUN_FILE)}` must hold fitted calibrators; it is damaged."
+        raise InputError(
+            None, "must hold fitted calibrators", found="it is damaged", file=Path(path, RUN_FILE)
         ) from None
 
 
@@ -121,9 +127,15 @@ def _scores_like(fitted, column, path):
     if fitted["platt"].scale == "logit":
         strange = np.flatnonzero((scores < 0) | (scores > 1))
         if strange.size:
-            raise ValueError(
-                f"`--score`: column `{column.name}` must hold probabilities, as those of `{path}` "
-                f"were; row {strange[0] + 1} holds {scores[strange[0]]:g}: choose another column."
+            raise InputError(
+                "score",
+                "must hold probabilities, as those of {path} were",
+                found="row {row} holds {score:g}",
+                remedies="choose another column",
+                column=column.name,
+                path=path,
+                row=strange[0] + 1,
+                score=scores[strange[0]],
             )
     return scores
 
@@ -132,23 +144,30 @@ def _groups(fitted, earlier, rows, options):
     """Return the group of each row, None where there is no calibrator of groups or no column."""
     if "platt_by_group" not in fitted:
         if options.group is not None:
-            raise ValueError(
-                f"`--group` must be left out, as calibrators of `{options.apply}` have no groups."
+            raise InputError(
+                "group",
+                "must be left out, as calibrators of {run} have no groups",
+                run=options.apply,
             )
         return None
     column = options.group or earlier["settings"].get("group")
     if column not in rows.columns:
         warn(
-            "SCORES has no column of groups, so they are calibrated without; name it by `--group`."
+            "scores",
+            "has no column of groups, so they are calibrated without",
+            remedies="name it by {group}",
         )
         return None
     groups = checked_groups(rows[column])
     known = set(fitted["platt_by_group"].a_.index)
     unknown = [name for name in sorted(set(groups)) if name not in known]
     if unknown:
-        n_rows = count(int(np.isin(groups, unknown).sum()), "row")
         warn(
-            f"SCORES: `{options.apply}` knows no {listed(unknown, 'group')}; {n_rows} are "
-            "calibrated as all groups together are."
+            "scores",
+            "has {unknown:group}, which {run} does not know",
+            found="{n:row} are calibrated as all groups together are",
+            unknown=unknown,
+            run=options.apply,
+            n=int(np.isin(groups, unknown).sum()),
         )
     return groups

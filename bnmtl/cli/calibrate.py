@@ -26,6 +26,7 @@ from bnmtl.cli.scores import (
     checked_scores,
     hashes,
 )
+from bnmtl.errors import InputError, warn
 from bnmtl.io.run import RUN_FILE, run_folder
 from bnmtl.metrics.prediction import (
     calibration_error,
@@ -35,7 +36,6 @@ from bnmtl.metrics.prediction import (
 )
 from bnmtl.reports.calibrated import MOST_GROUPS, best
 from bnmtl.reports.calibrated import write as write_report
-from bnmtl.wording import count, warn
 
 __all__ = ["Result", "run"]
 
@@ -94,9 +94,10 @@ def run(options):
     from bnmtl.tasks import read
 
     if options.label is None:
-        raise ValueError(
-            "`--label Y` must be given, or `--apply RUN` for the calibrators of an earlier run: "
-            "see `bnmtl calibrate --help`."
+        raise InputError(
+            "label",
+            "must be given, or {apply} for the calibrators of an earlier run",
+            remedies="see `bnmtl calibrate --help`",
         )
     clock = Clock()
     folder = run_folder(options.out, options.force)
@@ -106,7 +107,7 @@ def run(options):
         scores, y, groups = _checked(rows, options)
         clock.lap("reading")
         calibrated = Calibrated(scores, y, groups, hashes(rows))
-        check_new_columns(rows, calibrated.columns.values(), "SCORES")
+        check_new_columns(rows, calibrated.columns.values(), "scores")
         clock.lap("calibrating")
         measures, tables = _measured(calibrated), _tables(calibrated)
         _warn_of_certainty(calibrated)
@@ -125,7 +126,7 @@ def run(options):
 
 def _checked(rows, options):
     """Return scores, labels as 1, 0 and nan where there is none, and groups or None."""
-    named = {"--label": options.label, "--score": options.score, "--group": options.group}
+    named = {"label": options.label, "score": options.score, "group": options.group}
     check_columns(rows, named)
     return (
         checked_scores(rows[options.score]),
@@ -178,8 +179,13 @@ def _warn_of_certainty(calibrated):
     n_certain = np.count_nonzero((own < _EPS) | (own > 1 - _EPS))
     if n_certain:
         warn(
-            f"SCORES: {count(n_certain, 'labelled score')} of {len(own)} counted as {_EPS:.1e} "
-            "instead of 0, or 1 less that instead of 1, in the cross-entropy before calibration."
+            "scores",
+            "has scores of 0 or 1",
+            found="{n:labelled score} of {n_scores} counted as {eps:.1e} instead of 0, or 1 less "
+            "that instead of 1, in the cross-entropy before calibration",
+            n=int(n_certain),
+            n_scores=len(own),
+            eps=_EPS,
         )
 
 
@@ -189,8 +195,11 @@ def _warn_of_order(calibrated):
     area = roc_area(calibrated.y[cases], calibrated.scores[cases])
     if area < 0.5 and calibrated.fitted["platt"].a_ > 0:
         warn(
-            f"SCORES: positive cases have lower scores than others (ROC area {area:.2f}); is the "
-            "score that of the other label? Isotonic regression can only rise."
+            "scores",
+            "has lower scores for positive cases than for others (ROC area {area:.2f}), and "
+            "isotonic regression can only rise",
+            remedies="check whether the score is that of the other label",
+            area=area,
         )
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from pandas.api.types import is_float_dtype
 
-from bnmtl.wording import listed, type_of
+from bnmtl.errors import InputError
+from bnmtl.wording import type_of
 
 __all__ = ["check_new_columns", "complete_names", "names_in", "without_points"]
 
@@ -30,13 +31,16 @@ def without_points(rows):
     return rows
 
 
-def check_new_columns(rows, names, where):
-    """Raise where columns that will be written are there already; the message names `where`."""
+def check_new_columns(rows, names, argument):
+    """Raise where the rows of an argument have columns that will be written."""
     there = [name for name in names if name in rows.columns]
     if there:
-        raise ValueError(
-            f"{where} must not hold columns that are written, and has {listed(there)}; rename or "
-            "remove them."
+        raise InputError(
+            argument,
+            "must not have columns that will be written",
+            found="it has {names}",
+            remedies="rename or remove them",
+            names=there,
         )
 
 
@@ -56,20 +60,25 @@ def names_in(column, option):
     column = without_points(column.to_frame())[column.name]
     if is_float_dtype(column):
         odd = next(iter(column[column != column.round()].dropna()), column.abs().max())
-        raise ValueError(
-            f"`{option}` must be a column of names or whole numbers; `{column.name}` holds "
-            f"{odd:g}: choose another one."
-        )
+        raise _no_names(column, option, f"{odd:g}")
     if column.dtype == object:
         other = next(
             (one for one in column if isinstance(one, Iterable) and type(one) is not str), None
         )
         if other is not None:
-            raise ValueError(
-                f"`{option}` must be a column of names or whole numbers; `{column.name}` holds "
-                f"{type_of(other)}s such as {other!r:.40}: choose another one."
-            )
+            raise _no_names(column, option, f"{type_of(other)}s such as {other!r:.40}")
     return column.astype("string")
+
+
+def _no_names(column, option, values):
+    return InputError(
+        option,
+        "must hold names or whole numbers",
+        found="it holds {values!s}",
+        remedies="choose another one",
+        column=column.name,
+        values=values,
+    )
 
 
 def complete_names(column, option):
@@ -85,9 +94,12 @@ def complete_names(column, option):
     numpy.ndarray of object
     """
     if column.isna().any():
-        at = int(column.isna().to_numpy().argmax())
-        raise ValueError(
-            f"`{option}`: column `{column.name}` must be complete; it is not in row {at + 1}: fill "
-            "it or remove the row."
+        raise InputError(
+            option,
+            "must be complete",
+            found="it is not in row {row}",
+            remedies="fill it or remove the row",
+            column=column.name,
+            row=column.isna().to_numpy().argmax() + 1,
         )
     return names_in(column, option).to_numpy(dtype=object)

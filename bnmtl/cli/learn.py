@@ -20,6 +20,7 @@ from bnmtl.cli.runs import (
 )
 from bnmtl.cli.time_limit import TimeLimit
 from bnmtl.confidence import sure_words
+from bnmtl.errors import InputError, warn
 from bnmtl.graphs import takes_part
 from bnmtl.io.file_sizes import check_file_sizes, check_required
 from bnmtl.io.run import RUN_FILE, run_folder
@@ -27,7 +28,7 @@ from bnmtl.reports.borrowing import borrowed_record
 from bnmtl.reports.gains import NOTHING, held_out_record, sentences
 from bnmtl.reports.learned import sharing_counts
 from bnmtl.reports.learned import write as write_report
-from bnmtl.wording import count, listed, warn
+from bnmtl.wording import count
 from bnmtl.writing import file_names
 
 __all__ = ["Result", "run"]
@@ -104,7 +105,7 @@ def run(options, progress=None):
         check_required(learner, tasks)
         learner.fit(tasks)
         clock.lap(_LEARNING)
-        check_file_sizes(learner.configuration_, tasks, "give a lower --max-cells or --max-parents")
+        check_file_sizes(learner.configuration_, tasks, "give a lower {max_cells} or {max_parents}")
         _warn_of_few_rows(learner)
         warn_of_copies(tasks)
         held_out = None
@@ -169,17 +170,21 @@ def _warn_of_few_rows(learner):
     few = [name for name, task in tasks.items() if task.n_rows < task.n_variables]
     if few:
         warn(
-            f"{count(len(few), 'task')} of {len(tasks)} ({listed(few)}) "
-            f"{'has' if len(few) == 1 else 'have'} fewer rows than variables; leave variables out "
-            "with --ignore, or gather more rows."
+            rule="There are fewer rows than variables in {few:task} ({n} of {n_tasks})",
+            remedies=("leave variables out with {ignore}", "gather more rows"),
+            few=few,
+            n=len(few),
+            n_tasks=len(tasks),
         )
     networks = learner.networks_
     rich = [name for name in tasks if networks[name].n_parameters > tasks[name].n_rows]
     if rich:
         warn(
-            f"{count(len(rich), 'network')} of {len(tasks)} ({listed(rich)}) "
-            f"{'has' if len(rich) == 1 else 'have'} more parameters than rows; leave variables out "
-            "with --ignore, or gather more rows."
+            rule="There are more parameters than rows in {rich:network} ({n} of {n_tasks})",
+            remedies=("leave variables out with {ignore}", "gather more rows"),
+            rich=rich,
+            n=len(rich),
+            n_tasks=len(tasks),
         )
 
 
@@ -196,9 +201,11 @@ def _apart(tasks, common, learner, progress):
 
 def _check_threshold(options):
     if options.threshold is not None and not options.bootstrap:
-        raise ValueError(
-            "`--threshold` must go with replicates, and `--bootstrap 0` makes none; leave one of "
-            "the two out."
+        raise InputError(
+            "threshold",
+            "must go with replicates",
+            found="{bootstrap=0} makes none",
+            remedies="leave one of the two out",
         )
 
 

@@ -1,6 +1,7 @@
 """The learner that the options of `bnmtl learn` ask for, and how many folds it is judged by."""
 
 from bnmtl.cli.runs import prior_class, table_sharing
+from bnmtl.errors import InputError
 from bnmtl.learners.held_out import most_folds
 
 __all__ = ["check_choice", "has_folds", "learner_asked_for", "n_folds"]
@@ -32,9 +33,11 @@ def _choosing(options):
     if options.choose == "posterior":
         return {"validation": "posterior"}
     if options.folds is not None and options.folds < 2:
-        raise ValueError(
-            f"`--folds` must be 2 or more where folds choose the penalty; {options.folds} was "
-            "given: add --choose posterior, or --penalty X."
+        raise InputError(
+            "folds",
+            "must be 2 or more where folds choose the penalty",
+            options.folds,
+            remedies=("add {choose=posterior}", "give {penalty}"),
         )
     rule = "one-standard-error" if options.choose == "one-standard-error" else "best"
     return {"cv": options.folds, "rule": rule}
@@ -57,7 +60,9 @@ def n_folds(options, learner, tasks):
 def check_choice(options):
     """Raise ValueError where a way of choosing is asked for, and a penalty is given."""
     if options.choose is not None and options.penalty not in (None, "auto"):
-        raise ValueError(
-            "`--choose` goes with `--penalty auto`, and a penalty is given; leave one of the two "
-            "out."
+        raise InputError(
+            "choose",
+            "must go with {penalty=auto}",
+            found="a penalty is given",
+            remedies="leave one of the two out",
         )

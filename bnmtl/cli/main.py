@@ -9,8 +9,9 @@ import typer
 
 import bnmtl
 from bnmtl.cli.interrupts import interrupts_heard
-from bnmtl.cli.messages import told
+from bnmtl.cli.messages import in_one_sentence
 from bnmtl.cli.options import CalibrateOptions, Options, PredictOptions, RelateOptions, taking
+from bnmtl.errors import InputError
 
 __all__ = ["main"]
 
@@ -39,7 +40,7 @@ def main(arguments=None):
     except (KeyboardInterrupt, typer.Abort):
         code = _INTERRUPTED
     except Exception as error:
-        mistake = told(error)
+        mistake = in_one_sentence(error)
         if mistake is None:
             raise
         _complain(mistake)
@@ -419,4 +420,6 @@ def _export(out, content, suffixes):
 
 def _refuse_lone_out(out):
     if out is not None:
-        raise ValueError(f"`--out` must come with the NAME of what to write; `{out}` came alone.")
+        raise InputError(
+            "out", "must come with the {name} of what to write", found="{path} came alone", path=out
+        )

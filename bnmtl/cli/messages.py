@@ -1,79 +1,74 @@
-"""What the command line tells users of their mistakes: one sentence that names options."""
+"""What the command line says to users of their mistakes: one sentence that names options."""
 
-import linecache
-import re
+from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra, Mistake, Words
 
-_RUN = "or give NETWORK in the folder of its run, whose run.json tells how to cut numbers"
-_ROWS = "`(?:X|frame)`(?: of task `.*?`)?"
-# What messages for users of Python name in their own way, and the options that do the same here.
-_IN_OPTIONS = tuple(
-    (re.compile(pattern), option)
-    for pattern, option in (
-        # Of `predict`, which neither cuts nor leaves out.
-        (rf"^({_ROWS}: column .* is continuous .*); discretize .*", rf"\1; cut it, {_RUN}."),
-        (rf"^({_ROWS}: column .* knows \(`below_.*\), got `-?[0-9.].*)\.$", rf"\1, {_RUN}."),
-        (r"`unseen='ignore'`", "`--unseen ignore`"),
-        (rf"^({_ROWS}: column .*) or leave (?:the column|it) out", r"\1 or remove the column"),
-        (rf"^({_ROWS} must have columns among the )features of the fit", r"\1variables of NETWORK"),
-        (r"`bnmtl\.tasks\.discretize`", "`--discretize N`"),
-        (r"`missing='(drop|state)'`", r"`--missing \1`"),
-        (r"or leave (the column|it) out", r"or leave \1 out with `--ignore C`"),
-        (r"leave (it|them) out of that task \(.*?\)", r"leave \1 out with `--ignore C`"),
-        (r"^`bins`(?= must )", "`--discretize`"),
-        (r"^`paths`(?= must )", "PATH"),
-        (r"^`name`(?= must )", "NAME"),
-        (r"^`path`(?= must )", "NETWORK"),
-        (r"^`(?:network|folder)`(?= must )", "NETWORK"),
-        (r"^`target`(?= must )", "`--target`"),
-        (r"^`X`(?=:? (?:column|must|has) )|^`frame`(?= of task )", "ROWS"),
-        (r"`max_parents`=(\d+)", r"`--max-parents \1`"),
-        (r"`max_cells`=(\d+)", r"`--max-cells \1`"),
-        (r"raise `max_cells`, set `max_parents`", "raise it, set `--max-parents`"),
-        # A stage has only a part of the time that was asked for.
-        (r"`time_limit`=\S+;", "`--time-limit`;"),
-        (r"Replicates were ended by `time_limit`", "Replicates were ended by `--time-limit`"),
-        (r"Raise `time_limit` or leave it None", "Raise it or leave it out"),
-        (r"^`search='(\w+)'`", r"`--search \1`"),
-        (r"`?search='(orders)'`?", r"`--search \1`"),
-        # Not what a column, task or file of that name is called by.
-        (
-            r"(?<!olumn )(?<!ask )(?<!ile )(?<!, )`(required|forbidden|tiers)`"
-            r"(?= (?:and|arc|gives?|holds?|in one|names?|must be acyclic)\b)",
-            r"`--\1`",
-        ),
-        (
-            r"cannot be parted into `cv`=(\d+) folds; ask for fewer",
-            r"are too few for the \1 folds of `--relatedness indirect`; ask for fewer with "
-            "`--folds`, take direct, or leave the task out",
-        ),
-        (r'start from "identical" or lower the penalty', "give a lower `--penalty`"),
-    )
-)
+__all__ = ["in_one_sentence", "in_options"]
+
+# Parameters of Python that an option or an argument of the commands stands for.
+_PLACES = {
+    "paths": "PATH",
+    "scores": "SCORES",
+    "name": "NAME",
+    "path": "NETWORK",
+    "folder": "NETWORK",
+    "network": "NETWORK",
+    "X": "ROWS",
+    "frame": "ROWS",
+    "rows": "ROWS",
+}
+_OPTIONS = {"bins": "discretize", "penalties": "penalty", "cv": "folds", "n_starts": "starts"}
+# What users of a command do in the place of users of Python.
+_REMEDIES = {
+    "discretize it first, for example with `bnmtl.tasks.discretize`": "discretize it first with "
+    "`--discretize N`",
+    "group its values (`bnmtl.tasks.discretize` does for numbers)": "group its values "
+    "(`--discretize N` does for numbers)",
+    "leave the column out": "leave the column out with `--ignore C`",
+    "leave it None for a full search": "leave it out for a full search",
+    "leave such columns out of that task (a task may lack variables)": "leave such columns out "
+    "with `--ignore C`",
+}
 
 
-def told(error):
-    """Return what to tell a user whose mistake it is; None for an error inside bnmtl."""
+class _OptionWords(Words):
+    """Parameters as options of the command line."""
+
+    def parameter(self, name):
+        return _PLACES.get(name, f"`{_option(name)}`")
+
+    def setting(self, name, value):
+        return f"`{_option(name)}`" if value is True else f"`{_option(name)} {value}`"
+
+    def value(self, value):
+        return str(value)
+
+    def remedy(self, text):
+        return _REMEDIES.get(text, text)
+
+
+def _option(name):
+    return f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+
+
+def in_one_sentence(error):
+    """Return what to say to a user whose mistake it is; None for an error inside bnmtl."""
     if hasattr(error, "format_message"):  # of the option parser, which typer may carry itself
         return _usage_mistake(error)
+    if isinstance(error, InputError | InputTypeError | MissingExtra):
+        return in_options(error)
     if isinstance(error, OSError) and error.filename is not None:
         return f"`{error.filename}`: {error.strerror}."
-    # What bnmtl refuses, it refuses by a `raise` of its own; a ValueError out of numpy is a bug.
-    if isinstance(error, ValueError | TypeError | ImportError | OSError):
-        trace = error.__traceback__
-        while trace.tb_next is not None:
-            trace = trace.tb_next
-        line = linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
-        module = trace.tb_frame.f_globals.get("__name__", "")
-        if module.split(".")[0] == "bnmtl" and line.lstrip().startswith("raise"):
-            return in_options(str(error))
     return None
 
 
 def in_options(message):
-    """Name the options of the command line where a message names parameters of Python."""
-    for pattern, option in _IN_OPTIONS:
-        message = pattern.sub(option, message)
-    return message
+    """Return the sentence of an error or a warning, which names options instead of parameters."""
+    if not isinstance(message, Mistake):
+        return str(message)
+    if isinstance(message, InputWarning) and message.argument == "time_limit":
+        # A stage has only a part of the time that was asked for.
+        message.found = None
+    return message.told(_OptionWords())
 
 
 def _missing(parameter):
@@ -98,6 +93,6 @@ def _usage_mistake(error):
         begins = [one for one in error.possibilities or () if one.startswith(error.option_name)]
         close = (begins or error.possibilities or ())[:1]
         closest = "".join(f"take `{one}`, or " for one in close)
-        return f"`{error.option_name}` is no option of `{command}`: {closest}{remedy}."
+        return f"`{error.option_name}` is not an option of `{command}`: {closest}{remedy}."
     first = error.message.split(". ")[0].rstrip(".").replace("'", "`")
     return f"{first}: {remedy}."

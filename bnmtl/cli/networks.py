@@ -9,10 +9,11 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from bnmtl.cli.columns import complete_names, without_points
 from bnmtl.cli.runs import digest
+from bnmtl.errors import InputError, warn
 from bnmtl.io.bif import read_bif
 from bnmtl.io.run import RUN_FILE, read_record, read_run
 from bnmtl.tasks.files import read_rows
-from bnmtl.wording import count, listed, warn
+from bnmtl.wording import Bare
 
 __all__ = ["LearnedNetworks", "read_networks"]
 
@@ -86,9 +87,12 @@ class LearnedNetworks:
         """
         if not self.path.is_dir():
             if column is not None:
-                raise ValueError(
-                    "`--task-column` must go with the folder of a run, and NETWORK is one file, "
-                    f"`{self.path}`; leave one of the two out."
+                raise InputError(
+                    "task_column",
+                    "must go with the folder of a run",
+                    found="{network} is one file, {path}",
+                    remedies="leave one of the two out",
+                    path=self.path,
                 )
             self._warn_of_other_tasks(rows)
             return None
@@ -98,24 +102,33 @@ class LearnedNetworks:
         if column is None:
             if len(self.by_task) == 1:
                 return None
-            raise ValueError(
-                f"`--task-column` must tell which of {count(len(self.by_task), 'network')} of "
-                f"`{self.path}` predicts a row; name a column of ROWS, or give one file of the "
-                "folder as NETWORK."
+            raise InputError(
+                "task_column",
+                "must tell which of {n:network} of {path} predicts a row",
+                remedies=("name a column of {rows}", "give one file of the folder as {network}"),
+                n=len(self.by_task),
+                path=self.path,
             )
         if column not in rows.columns:
-            raise ValueError(
-                f"`--task-column` must be a column of ROWS, {listed(rows.columns)}; {column} was "
-                "given."
+            raise InputError(
+                "task_column",
+                "must be a column of {rows}, {names}",
+                Bare(column),
+                names=list(rows.columns),
             )
-        names = complete_names(rows[column], "--task-column")
+        names = complete_names(rows[column], "task_column")
         strange = sorted(set(names) - set(self.by_task))
         if strange:
-            n_strange = count(int(np.isin(names, strange).sum()), "row")
-            raise ValueError(
-                f"`--task-column`: column `{column}` must hold tasks of `{self.path}`, "
-                f"{listed(self.by_task)}, and holds {listed(strange)} in {n_strange}; correct or "
-                "remove them."
+            raise InputError(
+                "task_column",
+                "must hold tasks of {path}, {tasks}",
+                found="it holds {strange} in {n:row}",
+                remedies="correct or remove them",
+                column=column,
+                path=self.path,
+                tasks=list(self.by_task),
+                strange=strange,
+                n=int(np.isin(names, strange).sum()),
             )
         return names
 
@@ -128,17 +141,24 @@ class LearnedNetworks:
         n_other = int((without_points(rows[[column]])[column].astype("string") != task).sum())
         if n_other:
             warn(
-                f"ROWS: {count(n_other, 'row')} of {len(rows)} have another `{column}` than "
-                f"`{task}`, whose network predicts all; with the folder `{self.folder}` as "
-                "NETWORK each row is predicted by the network of its own."
+                "rows",
+                "has {n:row} of {n_rows} with another {own} than {task_of_all}, whose network "
+                "predicts all",
+                remedies="give the folder {folder} as {network} to predict each by its own network",
+                n=n_other,
+                n_rows=len(rows),
+                own=column,
+                task_of_all=task,
+                folder=self.folder,
             )
 
     def warn_of_known_rows(self, path):
         """Warn where the run has learned from the file that is predicted, or from a copy."""
         if self.record is not None and digest(path) in self.record.get("sha256", ()):
             warn(
-                "ROWS is what NETWORK was learned from, so predictions look better than they would "
-                "be of other rows."
+                "rows",
+                "is what {network} was learned from",
+                found="predictions of other rows will be worse",
             )
 
 
@@ -156,9 +176,12 @@ def read_networks(path):
     """
     path = Path(path)
     if not path.exists():
-        raise ValueError(
-            f"NETWORK must be a BIF file or a folder of `bnmtl learn`; `{path}` does not exist: "
-            "check the path."
+        raise InputError(
+            "network",
+            "must be a BIF file or a folder of `bnmtl learn`",
+            found="{path} does not exist",
+            remedies="check the path",
+            path=path,
         )
     if path.is_dir():
         run = read_run(path)
@@ -166,8 +189,12 @@ def read_networks(path):
     network = read_bif(path)
     try:
         record = read_record(path.parent)
-    except ValueError as error:  # damaged, or another program's
-        warn(f"{str(error).removesuffix('.')}, so numbers are not cut by it.")
+    except InputError as error:  # damaged, or another program's
+        warn(
+            rule="Numbers are not cut by a run",
+            found="{reason!s}",
+            reason=str(error).removesuffix("."),
+        )
         record = None
     if record is not None and path.name not in {one.get("file") for one in record["tasks"]}:
         record = None

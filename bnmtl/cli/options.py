@@ -9,6 +9,9 @@ from typing import Annotated, get_origin
 import typer
 from typer.models import ArgumentInfo
 
+from bnmtl.errors import InputError
+from bnmtl.wording import Bare, either
+
 __all__ = ["CalibrateOptions", "Options", "PredictOptions", "RelateOptions", "taking"]
 
 _OPTION = "option"  # where a field keeps what the option parser is told
@@ -32,11 +35,11 @@ def _option(metavar, help, check=None, default=None):
 
 def _choice(help, *known, default=None):
     """Return a field for an option that is one of a few words."""
-    words = f"{', '.join(known[:-1])} or {known[-1]}"
+    words = either(known)
 
     def check(option: typer.CallbackParam, text: str | None):
         if text is not None and text not in known:
-            raise ValueError(f"`{option.opts[0]}` must be {words}; {_given(text)}.")
+            raise InputError(option.name, "must be {known:or}", _given(text), known=known)
         return text
 
     metavar = "|".join(known)
@@ -52,9 +55,8 @@ def _whole(least):
         if text is None:
             return None
         if not re.fullmatch(r"[+-]?[0-9]+", text) or int(text) < least:
-            raise ValueError(
-                f"`{option.opts[0]}` must be a whole number of at least {least}; {_given(text)}."
-            )
+            rule = "must be a whole number of at least {least}"
+            raise InputError(option.name, rule, _given(text), least=least)
         return int(text)
 
     return check
@@ -71,7 +73,7 @@ def _number(rule, is_right, *words):
         except ValueError:
             number = math.nan
         if not is_right(number):
-            raise ValueError(f"`{option.opts[0]}` must be {rule}; {_given(text)}.")
+            raise InputError(option.name, f"must be {rule}", _given(text))
         return number
 
     return check
@@ -79,20 +81,18 @@ def _number(rule, is_right, *words):
 
 def _file(option: typer.CallbackParam, text: str | None):
     if text is not None and not text.strip():
-        is_option = option.param_type_name == "option"
-        title = f"`{option.opts[0]}`" if is_option else option.metavar
-        raise ValueError(f"{title} must name a file; {_given(text)}.")
+        raise InputError(option.name, "must name a file", _given(text))
     return text
 
 
 def _name(option: typer.CallbackParam, text: str | None):
     if text is not None and not text.strip():
-        raise ValueError(f"`{option.opts[0]}` must be a name; {_given(text)}.")
+        raise InputError(option.name, "must be a name", _given(text))
     return text
 
 
 def _given(text):
-    return f"{text} was given" if text.strip() else "nothing was given"
+    return Bare(text if text.strip() else "nothing")
 
 
 def _force(help):

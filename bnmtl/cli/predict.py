@@ -1,5 +1,6 @@
 """One run of `bnmtl predict`: rows in, the same rows with probabilities of a variable out."""
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -10,12 +11,19 @@ import pandas as pd
 from bnmtl.cli.columns import check_new_columns, without_points
 from bnmtl.cli.networks import read_networks
 from bnmtl.cli.runs import user_messages, warnings_kept
+from bnmtl.errors import InputError, InputTypeError, warn
 from bnmtl.networks.inference import markov_blanket
 from bnmtl.networks.tables import code_frame
-from bnmtl.wording import count, listed, warn
 from bnmtl.writing import OutputFile
 
 __all__ = ["Judged", "Result", "run"]
+
+# What to do about rows, in the place of what learning would do.
+_CUT = "cut it, or give {network} in the folder of its run, whose run.json has the cut points"
+_INSTEAD = {
+    "discretize it first, for example with `bnmtl.tasks.discretize`": _CUT,
+    "leave the column out": "remove the column",
+}
 
 
 class Judged(NamedTuple):
@@ -94,11 +102,12 @@ def run(options):
         if target in cut_columns:
             observed[f"observed_{target}"] = cut[target].where(cut[target].isin(states))
         names = [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
-        check_new_columns(rows, [*observed, *names], "ROWS")
+        check_new_columns(rows, [*observed, *names], "rows")
         # Classes are sorted; the states have an order of their own, such as low, middle, high.
         order = np.searchsorted(classifier.classes_, states)
         evidence = (cut,) if tasks is None else (cut, tasks)
-        probabilities = classifier.predict_proba(*evidence)[:, order]
+        with _remedies_for_rows():
+            probabilities = classifier.predict_proba(*evidence)[:, order]
         if options.unseen == "ignore":
             _warn_of_strangers(cut, parts, target)
         known = _known(cut, target, states)
@@ -144,6 +153,19 @@ def _classifier(parts, tasks, options):
     return MultitaskBayesNetClassifier.from_networks(by_task, target, unseen)
 
 
+@contextlib.contextmanager
+def _remedies_for_rows():
+    """Give mistakes in the rows the remedies of this command, which neither cuts nor leaves out."""
+    try:
+        yield
+    except (InputError, InputTypeError) as mistake:
+        mistake.remedies = tuple(_INSTEAD.get(remedy, remedy) for remedy in mistake.remedies)
+        # States that discretization names, as `bnmtl.tasks.Edges` does.
+        if str(mistake.details.get("known", [""])[0]).startswith("below_"):
+            mistake.remedies = (_CUT,)
+        raise
+
+
 def _states(parts, target):
     """The states of the target in any network, in the order of the networks."""
     states = dict.fromkeys(state for part in parts for state in part.network.states[target])
@@ -159,18 +181,23 @@ def _warn_of_strangers(rows, parts, target):
         codes = code_frame(own, needed, complete=False, unseen="ignore")
         strange = {name: (codes[name] < 0) & own[name].notna().to_numpy() for name in needed}
         lost = [name for name in needed if (codes[name] < 0).all() and strange[name].any()]
-        where = "ROWS" if part.task is None else f"ROWS of task `{part.task}`"
         if lost:
             warn(
-                f"{where}: no value of {listed(lost, 'column')} is known to NETWORK, so all are "
-                "taken as missing; numbers are cut only where NETWORK is in the folder of its run."
+                "rows",
+                "has no value of {lost:column} that {network} knows, so all are taken as missing",
+                found="numbers are cut only where {network} is in the folder of its run",
+                task=part.task,
+                lost=lost,
             )
         counts = {name: int(found.sum()) for name, found in strange.items() if name not in lost}
         some = [f"{n} in `{name}`" for name, n in counts.items() if n]
         if some:
             warn(
-                f"{where}: values that NETWORK does not know are taken as missing: "
-                f"{', '.join(some)}."
+                "rows",
+                "has values that {network} does not know, which are taken as missing",
+                found="{some!s}",
+                task=part.task,
+                some=", ".join(some),
             )
 
 
@@ -183,8 +210,12 @@ def _known(rows, target, states):
     strange = texts[(known < 0) & texts.notna().to_numpy()]
     if len(strange):
         warn(
-            f"ROWS: column `{target}` holds {listed(sorted(set(strange)))}, which NETWORK does not "
-            f"know; the share that is predicted right leaves out {count(len(strange), 'row')}."
+            "rows",
+            "holds {strange}, which {network} does not know",
+            found="the share that is predicted right leaves out {n:row}",
+            column=target,
+            strange=sorted(set(strange)),
+            n=len(strange),
         )
     return known
 

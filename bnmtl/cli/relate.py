@@ -23,6 +23,7 @@ from bnmtl.cli.runs import (
     write_record,
 )
 from bnmtl.cli.time_limit import TimeLimit
+from bnmtl.errors import InputError
 from bnmtl.io.file_sizes import check_required
 from bnmtl.io.run import RUN_FILE, run_folder
 from bnmtl.learners.held_out import most_folds
@@ -124,32 +125,42 @@ def run(options, progress=None):
 def _check_together(options):
     """Raise for options of structures that are learned together where each is learned alone."""
     given = [name for name in ("penalty", "prior") if getattr(options, name) is not None]
-    given += ["folds 0"] if options.folds == 0 else []
-    given += ["table-sharing auto"] if options.table_sharing == "auto" else []
+    given += ["folds"] if options.folds == 0 else []
+    given += ["table_sharing"] if options.table_sharing == "auto" else []
     if given and options.relatedness == "indirect":
-        raise ValueError(
-            f"`--{given[0]}` belongs to `--relatedness direct` or `shared`, and the relatedness is "
-            "indirect; leave one of the two out."
+        raise InputError(
+            given[0],
+            "goes with {relatedness=direct} or {relatedness=shared} only",
+            getattr(options, given[0]),
+            found="the relatedness is indirect",
+            remedies="leave one of the two out",
         )
 
 
 def _check_tasks(tasks, options):
     """Raise unless there are several tasks and any two of them can be compared."""
     if len(tasks) < 2:
-        raise ValueError(
-            f"PATH must give at least two tasks to compare; `{tasks.names[0]}` is the only one: "
-            "add files, or name the column that tells the tasks apart with `--task-column C`."
+        raise InputError(
+            "paths",
+            "must give at least two tasks to compare",
+            found="{name} is the only one",
+            remedies=("add files", "name the column of tasks with {task_column}"),
+            name=tasks.names[0],
         )
     usable = _usable(tasks)
     for first, second in itertools.combinations(tasks.names, 2):
         if len(usable[first] & usable[second]) < 2:
-            shared = _shared(tasks[first], tasks[second])
-            remedies = ["leave fewer columns out with `--ignore`"] if options.ignore else []
+            remedies = ["leave fewer columns out with {ignore}"] if options.ignore else []
             remedies += ["leave one of the two tasks out"] if len(tasks) > 2 else []
-            raise ValueError(
-                f"Tasks `{first}` and `{second}` must share at least two variables that vary in "
-                f"both, or no arc can be compared; they share {shared}: "
-                f"{', or '.join(remedies) or 'compare other tasks'}."
+            raise InputError(
+                None,
+                "must share at least two variables that vary in both with {other}, or no arc can "
+                "be compared",
+                found="they share {shared!s}",
+                remedies=remedies or "compare other tasks",
+                task=first,
+                other=second,
+                shared=_shared(tasks[first], tasks[second]),
             )
 
 
@@ -173,9 +184,8 @@ def _principals(options, tasks):
     """Return the tasks that the others are ordered from."""
     for name in options.principal:
         if name not in tasks.names:
-            raise ValueError(
-                f"`--principal` must be one of the tasks, {listed(tasks.names)}; {name!r} was "
-                "given."
+            raise InputError(
+                "principal", "must be one of the tasks, {tasks}", name, tasks=list(tasks.names)
             )
     return list(dict.fromkeys(options.principal or tasks.names))
 

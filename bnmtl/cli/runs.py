@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bnmtl.cli.messages import in_options
+from bnmtl.errors import InputError, located, warn
 from bnmtl.io.knowledge import read_arcs, read_tiers
 from bnmtl.io.run import RUN_FILE
 from bnmtl.io.versions import versions
 from bnmtl.learners.held_out import most_folds
-from bnmtl.wording import warn
+from bnmtl.wording import Bare
 
 __all__ = [
     "Clock",
@@ -71,8 +72,8 @@ def warnings_kept():
 
 def user_messages(caught):
     """List the warnings that are meant for users, in words of the command line, each once."""
-    texts = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
-    return list(dict.fromkeys(map(in_options, texts)))
+    messages = [one.message for one in caught if issubclass(one.category, UserWarning)]
+    return list(dict.fromkeys(map(in_options, messages)))
 
 
 def score_named(options):
@@ -91,9 +92,12 @@ def score_named(options):
     if options.score in _SIZED_SCORES:
         return classes[options.score](1.0 if size is None else size)
     if size is not None:
-        raise ValueError(
-            "`--equivalent-sample-size` must go with the scores bdeu or bds; "
-            f"{options.score} has none: leave it out."
+        raise InputError(
+            "equivalent_sample_size",
+            "must go with {score=bdeu} or {score=bds}",
+            found="{chosen!s} has none",
+            remedies="leave it out",
+            chosen=options.score,
         )
     return classes[options.score]()
 
@@ -114,11 +118,14 @@ def read_tasks(options):
     frames = read(list(options.paths), task_column=options.task_column)
     for column in options.ignore:
         if column == options.task_column:
-            raise ValueError(f"`--ignore` must not name the task column; `{column}` was given.")
+            raise InputError("ignore", "must not name the task column", Bare(column))
         if not any(column in frame.columns for frame in frames.values()):
-            raise ValueError(
-                f"`--ignore` must name a column of the data; there is no `{column}`: check the "
-                "spelling."
+            raise InputError(
+                "ignore",
+                "must name a column of the data",
+                found="there is no {name}",
+                remedies="check the spelling",
+                name=column,
             )
     ignored = list(options.ignore)
     frames = {name: frame.drop(columns=ignored, errors="ignore") for name, frame in frames.items()}
@@ -166,10 +173,8 @@ def _read_known(options, name, read, tasks):
     path = getattr(options, name)
     if path is None:
         return None
-    try:
+    with located(argument=name):
         return read(path, tasks)
-    except ValueError as error:
-        raise ValueError(f"`--{name}`: {error}") from None
 
 
 def _search_parameters(options):
@@ -190,9 +195,13 @@ def _search_parameters(options):
 def check_belongs(option, value, owner, needed, chosen):
     """Raise if an option has a value that nothing is done with, as another one is not as needed."""
     if value is not None and chosen != needed:
-        raise ValueError(
-            f"`--{option}` belongs to `--{owner} {needed}`, and the {owner} is {chosen}; leave one "
-            "of the two out."
+        raise InputError(
+            option,
+            f"belongs to {{{owner}={needed}}}",
+            found="the {owner!s} is {chosen!s}",
+            remedies="leave one of the two out",
+            owner=owner,
+            chosen=chosen,
         )
 
 
@@ -200,20 +209,24 @@ def check_folds(n_folds, tasks):
     """Raise ValueError for a number of folds that no task has enough rows for."""
     most = most_folds(tasks)
     if n_folds is not None and n_folds != 0 and not 2 <= n_folds <= most:
-        raise ValueError(
-            f"`--folds` must be 0 or from 2 to the rows of the largest task, {most} (copies count "
-            f"once); {n_folds} was given."
+        raise InputError(
+            "folds",
+            "must be 0 or from 2 to the rows of the largest task, {most} (copies count once)",
+            n_folds,
+            most=most,
         )
 
 
 def warn_of_copies(tasks):
     """Say where rows are there several times, more often than chance makes them equal."""
     copied = {name: task.n_rows - len(task.originals[1]) for name, task in tasks.items()}
-    told = [f"`{name}`: {n} of {tasks[name].n_rows}" for name, n in copied.items() if n]
-    if told:
+    counts = [f"`{name}`: {n} of {tasks[name].n_rows}" for name, n in copied.items() if n]
+    if counts:
         warn(
-            f"Rows are copies of other rows of their task ({', '.join(told)}); copies count as "
-            "rows of their own and make chance look like structure: remove them."
+            rule="Rows are copies of other rows of their task ({counts!s})",
+            found="copies count as rows of their own and make chance look like structure",
+            remedies="remove them",
+            counts=", ".join(counts),
         )
 
 

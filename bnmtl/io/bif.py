@@ -1,5 +1,6 @@
 """Networks as BIF files, beside the methods of `BayesNet`."""
 
+from bnmtl.errors import InputTypeError
 from bnmtl.networks import BayesNet
 from bnmtl.wording import type_of
 
@@ -79,5 +80,5 @@ def write_bif(network, path):
     True
     """
     if not isinstance(network, BayesNet):
-        raise TypeError(f"`network` must be a BayesNet, got {type_of(network)}.")
+        raise InputTypeError("network", "must be a BayesNet", type_of(network))
     network.to_bif(path)

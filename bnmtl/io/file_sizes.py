@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from bnmtl.errors import InputError
+
 __all__ = ["MOST_BYTES", "check_file_sizes", "check_required", "file_bytes"]
 
 # Of the files of all networks of a run together.
@@ -13,7 +15,7 @@ _NUMBER = 21
 
 
 def check_file_sizes(graphs, tasks, remedy):
-    """Raise ValueError where files would be larger than what anybody reads.
+    """Raise InputError where files would be larger than what anybody reads.
 
     Parameters
     ----------
@@ -33,16 +35,23 @@ def check_file_sizes(graphs, tasks, remedy):
     graph, task = graphs[name], tasks[name]
     parents = list(graph.predecessors(child))
     cells = math.prod(len(_states(task, variable)) for variable in (child, *parents))
-    raise ValueError(
-        f"The networks' files must stay below {MOST_BYTES / 1e6:.0f} MB, and would have about "
-        f"{sum(sizes.values()) / 1e6:,.0f} MB; the largest table, of `{child}` given "
-        f"{len(parents)} parents in task `{name}`, has {cells:,} cells for {task.n_rows} rows: "
-        f"{remedy}."
+    raise InputError(
+        rule="The networks' files must stay below {most:.0f} MB",
+        found="they would have about {total:,.0f} MB, and the largest table, of {child} given "
+        "{parents:parent} in task {name}, has {cells:,} cells for {n:row}",
+        remedies=remedy,
+        most=MOST_BYTES / 1e6,
+        total=sum(sizes.values()) / 1e6,
+        child=child,
+        parents=len(parents),
+        name=name,
+        cells=cells,
+        n=task.n_rows,
     )
 
 
 def check_required(learner, tasks):
-    """Raise ValueError where the arcs that every network will have make it too large already.
+    """Raise InputError where the arcs that every network will have make it too large already.
 
     Parameters
     ----------

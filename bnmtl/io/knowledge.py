@@ -5,6 +5,9 @@ import io
 import json
 from pathlib import Path
 
+from bnmtl.errors import InputError, located
+from bnmtl.wording import Bare
+
 __all__ = ["read_arcs", "read_tiers"]
 
 _HEADERS = (["from", "to"], ["from", "to", "task"])
@@ -28,7 +31,7 @@ def read_arcs(path, tasks):
 
     Raises
     ------
-    ValueError
+    InputError
         If the file cannot be read, or a line of it does not fit; it names file, line and value.
 
     Examples
@@ -43,27 +46,21 @@ def read_arcs(path, tasks):
     ...     read_arcs(path, tasks)
     [('rain', 'wet')]
     """
-    lines = _csv_lines(path)
-    if not lines or lines[0][1] not in _HEADERS:
-        given = ",".join(lines[0][1]) if lines else ""
-        raise ValueError(
-            f"`{path}`, line 1: the columns must be from,to or from,to,task; `{given}` was given."
-        )
-    header = lines[0][1]
-    general, own = [], {name: [] for name in tasks}
-    for number, cells in lines[1:]:
-        where = f"`{path}`, line {number}"
-        if len(cells) != len(header):
-            raise ValueError(
-                f"{where}: {len(header)} values are needed ({','.join(header)}); "
-                f"{len(cells)} were given."
-            )
-        parent, child, task = (*cells, "")[:3]
-        _check_arc(where, parent, child, task, tasks)
-        if task:
-            own[task].append((parent, child))
-        else:
-            general.append((parent, child))
+    with located(file=path):
+        header, *lines = _csv_lines(path) or [(1, [])]
+        if header[1] not in _HEADERS:
+            rule = "must have the columns from,to or from,to,task"
+            raise InputError(rule=rule, given=",".join(header[1]), line=1)
+        general, own = [], {name: [] for name in tasks}
+        for line, cells in lines:
+            with located(line=line):
+                if len(cells) != len(header[1]):
+                    columns = ",".join(header[1])
+                    rule = "must have a value for each of {columns!s}"
+                    raise InputError(rule=rule, found="it has {n}", columns=columns, n=len(cells))
+                parent, child, task = (*cells, "")[:3]
+                _check_arc(parent, child, task, tasks)
+            (own[task] if task else general).append((parent, child))
     if not any(own.values()):
         return general
     return {
@@ -72,19 +69,32 @@ def read_arcs(path, tasks):
     }
 
 
-def _check_arc(where, parent, child, task, tasks):
+def _check_arc(parent, child, task, tasks):
     if task and task not in tasks:
-        raise ValueError(f"{where}: there is no task `{task}`; the tasks are {_listing(tasks)}.")
-    for variable in (parent, child):
-        if variable not in (tasks[task].variables if task else tasks.variables):
-            owner = f"task `{task}` has" if task else "the tasks have"
-            raise ValueError(f"{where}: {owner} no variable `{variable}`; check the spelling.")
+        raise InputError(rule="must name one of the tasks {names}", given=task, names=tasks.names)
+    with located(task=task or None):
+        for variable in (parent, child):
+            _check_variable(variable, tasks[task] if task else tasks)
     if parent == child:
-        raise ValueError(f"{where}: an arc from `{parent}` to itself is impossible; remove it.")
+        raise InputError(
+            rule="must name different variables",
+            given=Bare(f"`{parent}` twice"),
+            remedies="remove the arc",
+        )
     if not task and not any(_usable((parent, child), one) for one in tasks.values()):
-        raise ValueError(
-            f"{where}: no task could have the arc from `{parent}` to `{child}`, because in each a "
-            "variable is missing or constant; remove the arc."
+        raise InputError(
+            rule="must name an arc that a task could have",
+            found="in each task {parent} or {child} is missing or constant",
+            remedies="remove the arc",
+            parent=parent,
+            child=child,
+        )
+
+
+def _check_variable(variable, known):
+    if variable not in known.variables:
+        raise InputError(
+            rule="must name variables of the data", given=variable, remedies="check the spelling"
         )
 
 
@@ -110,7 +120,7 @@ def read_tiers(path, tasks):
 
     Raises
     ------
-    ValueError
+    InputError
         If the file cannot be read, or a line of it does not fit; it names file, line and value.
 
     Examples
@@ -125,42 +135,43 @@ def read_tiers(path, tasks):
     ...     read_tiers(path, tasks)
     [['rain'], ['wet']]
     """
-    text = _text(path)
-    if text.lstrip().startswith("["):
-        lines = [(f"tier {i}", tier) for i, tier in enumerate(_json_tiers(path, text), 1)]
-    else:
-        lines = [(f"line {number}", tier) for number, tier in _csv_lines(path)]
-    if not lines:
-        raise ValueError(f"`{path}` must hold at least one tier; it is empty.")
-    known, tier_of = set(tasks.variables), {}
-    for place, tier in lines:
-        for variable in tier:
-            if variable not in known:
-                raise ValueError(
-                    f"`{path}`, {place}: the tasks have no variable `{variable}`; check the "
-                    "spelling."
-                )
-            if variable in tier_of:
-                raise ValueError(
-                    f"`{path}`, {place}: `{variable}` stands in {tier_of[variable]} already; keep "
-                    "one of the two."
-                )
-            tier_of[variable] = place
-    return [tier for _, tier in lines]
+    with located(file=path):
+        text = _text(path)
+        if text.lstrip().startswith("["):
+            lines = [(f"tier {i}", None, tier) for i, tier in enumerate(_json_tiers(text), 1)]
+        else:
+            lines = [(f"line {line}", line, tier) for line, tier in _csv_lines(path)]
+        if not lines:
+            raise InputError(rule="must hold at least one tier", found="it is empty")
+        place_of = {}
+        for place, line, tier in lines:
+            with located(line=line):
+                for variable in tier:
+                    _check_variable(variable, tasks)
+                    if variable in place_of:
+                        raise InputError(
+                            rule="must name every variable once",
+                            found="{variable} is in {first!s} and in {place!s}",
+                            remedies="keep one of the two",
+                            variable=variable,
+                            first=place_of[variable],
+                            place=place,
+                        )
+                    place_of[variable] = place
+    return [tier for _, _, tier in lines]
 
 
-def _json_tiers(path, text):
+def _json_tiers(text):
     try:
         tiers = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"`{path}` must be JSON, as its first character says: {error}.") from None
+        rule = "must be JSON, as its first character says"
+        raise InputError(rule=rule, found="{reason!s}", reason=error) from None
     if not all(isinstance(tier, list) for tier in tiers) or not all(
         isinstance(variable, str) for tier in tiers for variable in tier
     ):
-        raise ValueError(
-            f"`{path}` must be a JSON list of lists of names, such as "
-            '[["age", "sex"], ["illness"]].'
-        )
+        rule = 'must be a JSON list of lists of names, such as [["age", "sex"], ["illness"]]'
+        raise InputError(rule=rule)
     return tiers
 
 
@@ -173,7 +184,8 @@ def _csv_lines(path):
             if any(cell.strip() for cell in cells):
                 lines.append((reader.line_num, [cell.strip() for cell in cells]))
     except csv.Error as error:
-        raise ValueError(f"`{path}`, line {reader.line_num}: {error}.") from None
+        rule = "cannot be read ({reason!s})"
+        raise InputError(rule=rule, line=reader.line_num, reason=error) from None
     return lines
 
 
@@ -181,10 +193,7 @@ def _text(path):
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise ValueError(f"`{path}` cannot be read: {error.strerror}; check the path.") from None
+        rule, remedy = "cannot be read ({reason!s})", "check the path"
+        raise InputError(rule=rule, remedies=remedy, reason=error.strerror) from None
     except UnicodeDecodeError:
-        raise ValueError(f"`{path}` must be text in UTF-8; it is not.") from None
-
-
-def _listing(names):
-    return ", ".join(f"`{name}`" for name in names)
+        raise InputError(rule="must be text in UTF-8") from None

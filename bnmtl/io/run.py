@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import networkx as nx
 
+from bnmtl.errors import InputError
 from bnmtl.graphs import Configuration
 from bnmtl.io.bif import read_bif
 from bnmtl.writing import OutputFolder
@@ -13,6 +14,7 @@ from bnmtl.writing import OutputFolder
 __all__ = ["RUN_FILE", "Run", "read_record", "read_run", "run_folder"]
 
 RUN_FILE = "run.json"
+_FOLDER = "must be a folder written by `bnmtl learn`"
 
 
 class Run(NamedTuple):
@@ -50,7 +52,7 @@ def read_run(folder):
 
     Raises
     ------
-    ValueError
+    InputError
         If the folder holds no run or that of another command, which keeps no networks, or one of
         the run's files is missing or damaged.
 
@@ -61,29 +63,29 @@ def read_run(folder):
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     read_run(pathlib.Path(folder, "nowhere"))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: `folder` must be a folder written by `bnmtl learn`; `...nowhere` holds no run.json.
+    bnmtl.errors.InputError: `folder` must be ...; `...nowhere` holds no run.json.
     """
     folder = Path(folder)
     record = read_record(folder)
     if record is None:
-        raise ValueError(
-            f"`folder` must be a folder written by `bnmtl learn`; `{folder}` holds no {RUN_FILE}."
-        )
+        raise InputError("folder", _FOLDER, found="{folder} holds no run.json", folder=str(folder))
     if not record["tasks"]:
-        raise ValueError(f"`{folder / RUN_FILE}` must list tasks; it is damaged.")
+        raise InputError(rule="must list tasks", found="it is damaged", file=folder / RUN_FILE)
     if not _keeps_networks(record):
-        raise ValueError(
-            f"`folder` must be a folder written by `bnmtl learn`; `{folder}` is from `bnmtl "
-            f"{record['command']}`, which keeps no networks: take its CSV files and {RUN_FILE}."
+        raise InputError(
+            "folder",
+            _FOLDER,
+            found="{folder} is from {command}, which keeps no networks",
+            remedies="take its CSV files and run.json",
+            folder=str(folder),
+            command=f"bnmtl {record['command']}",
         )
     networks, configuration = {}, Configuration()
     for task in record["tasks"]:
         path = folder / task["file"]
         if not path.is_file():
-            raise ValueError(
-                f"`folder` must hold the network of every task; `{path}`, that of "
-                f"`{task['name']}`, is missing."
-            )
+            rule, found = "must hold the network of every task", "{path}, that of {of}, is missing"
+            raise InputError("folder", rule, found=found, path=str(path), of=task["name"])
         network = networks[task["name"]] = read_bif(path)
         configuration[task["name"]] = graph = nx.DiGraph(network.graph)
         graph.add_nodes_from(task.get("constant", ()), constant=True)
@@ -95,7 +97,7 @@ def read_record(folder):
 
     Raises
     ------
-    ValueError
+    InputError
         If the file is not one that `bnmtl learn` or `bnmtl relate` writes.
     """
     path = Path(folder, RUN_FILE)
@@ -104,11 +106,14 @@ def read_record(folder):
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ValueError(f"`{path}` must be a JSON file; it is damaged: {error}.") from None
+        rule, found = "must be a JSON file", "it is damaged ({reason!s})"
+        raise InputError(rule=rule, found=found, file=path, reason=error) from None
     if not isinstance(record, dict) or record.get("program") != "bnmtl":
-        raise ValueError(f"`{path}` must be written by bnmtl; it is another program's.")
+        found = "it is of another program"
+        raise InputError(rule="must be written by bnmtl", found=found, file=path)
     if not _is_complete(record):
-        raise ValueError(f"`{path}` must list tasks, settings and files; it is damaged.")
+        rule = "must list tasks, settings and files"
+        raise InputError(rule=rule, found="it is damaged", file=path)
     return record
 
 
@@ -126,7 +131,7 @@ def run_folder(path, force=False):
 
     Raises
     ------
-    ValueError
+    InputError
         If the folder cannot be written to, or is not empty and `force` is False.
     """
     return OutputFolder(path, force, earlier=_files_of_run, last=RUN_FILE)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.graphs import from_adjacency
 from bnmtl.learners.base import Learner
 from bnmtl.learners.parameters import TABLE_SHARING, common_parameters
@@ -9,6 +10,7 @@ from bnmtl.search.constraints import is_by_task
 from bnmtl.search.one_graph import search_identical, search_task, search_tasks
 from bnmtl.search.problem import JointProblem
 from bnmtl.tasks import Task, Tasks
+from bnmtl.wording import Bare
 
 _START_EACH = """A graph to start from, one for all tasks or a mapping by task; None is the
         graph of the required arcs."""
@@ -189,7 +191,7 @@ class PooledLearner(Learner):
 
     Raises
     ------
-    ValueError
+    InputError
         In ``fit``, if the tasks have different variables.
 
     Examples
@@ -230,10 +232,14 @@ def _pooled(tasks):
     for task in tasks.values():
         apart = sorted(set(first.variables) ^ set(task.variables))
         if apart:
-            raise ValueError(
-                f"Pooling needs the same variables in all tasks, but `{apart[0]}` is only in "
-                f"`{(first if apart[0] in first.variables else task).name}` of `{first.name}` and "
-                f"`{task.name}`; drop it, or learn the tasks together with MultitaskLearner."
+            raise InputError(
+                rule="must have the same variables as {other} to be pooled with it",
+                found="{variable} is only in {owner}",
+                remedies=("drop it", "learn the tasks together with MultitaskLearner"),
+                task=task.name,
+                other=first.name,
+                variable=apart[0],
+                owner=(first if apart[0] in first.variables else task).name,
             )
     codes = np.concatenate([task.codes for task in tasks.values()], axis=1)
     return Tasks([Task("pooled", first.variables, first.states, codes, first.ordered)])
@@ -241,6 +247,5 @@ def _pooled(tasks):
 
 def _refuse_mapping(name, value, learner, wanted):
     if is_by_task(value):
-        raise TypeError(
-            f"`{name}` of {learner} must be {wanted} for all tasks, got a mapping by task."
-        )
+        rule, given = "of {learner!s} must be {wanted!s} for all tasks", Bare("a mapping by task")
+        raise InputTypeError(name, rule, given, learner=learner, wanted=wanted)

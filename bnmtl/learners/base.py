@@ -9,6 +9,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from bnmtl._kernels._jit import is_first_run
+from bnmtl.errors import warn
 from bnmtl.graphs import Configuration, from_adjacency
 from bnmtl.learners.arcs import arc_table
 from bnmtl.learners.demands import start_matrices, structure_priors
@@ -24,7 +25,6 @@ from bnmtl.search.effort import Effort
 from bnmtl.search.problem import TaskProblem
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
-from bnmtl.wording import warn
 
 
 class Learner(BaseEstimator):
@@ -100,7 +100,7 @@ class Learner(BaseEstimator):
 
         Raises
         ------
-        TypeError, ValueError
+        InputTypeError, InputError
             For parameters out of range and data that cannot be learned from: one sentence each.
         """
         self.check_parameters()
@@ -172,21 +172,24 @@ class Learner(BaseEstimator):
     def _warn_of_limits(self, effort):
         """Say what kept the searches from what they would have done."""
         for name in sorted(effort.stopped):
-            warn(
-                f"A search was ended by `{name}`={getattr(self, name)}; the result is the best it "
-                f"had found. Raise `{name}` or leave it None for a full search."
-            )
+            rule, found = "ended a search with the best that it had found", "it was {value}"
+            remedies = "raise it", "leave it None for a full search"
+            warn(name, rule, found=found, remedies=remedies, value=getattr(self, name))
         left_out = self._kept_out(effort)
         if left_out:
             child, *parents = left_out
             warn(
-                f"Families of more than `max_cells`={self.max_cells} cells were left out, for "
-                f"example {child} given {', '.join(parents)}; raise `max_cells`, set `max_parents` "
-                "or merge rare states."
+                "max_cells",
+                "left out families of more than {most} cells",
+                found="for example {child} given {parents}",
+                remedies=("raise it", "set {max_parents}", "merge rare states"),
+                most=self.max_cells,
+                child=child,
+                parents=parents,
             )
 
     def check_parameters(self):
-        """Raise TypeError or ValueError for parameters out of range, whatever the data."""
+        """Raise InputTypeError or InputError for parameters out of range, whatever the data."""
         check_common(self)
 
     def _all_rows(self, tasks):

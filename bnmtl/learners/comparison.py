@@ -1,11 +1,11 @@
 """Learning together, each task alone and no arcs, beside each other on rows that are held out."""
 
 import math
-import numbers
 
 import numpy as np
 import pandas as pd
 
+from bnmtl.errors import InputTypeError, check_whole
 from bnmtl.learners.apart import SingleTaskLearner
 from bnmtl.learners.folds import penalty_scores, score_folds
 from bnmtl.learners.held_out import check_sample_size, default_folds, most_folds
@@ -14,6 +14,7 @@ from bnmtl.learners.penalty import best_penalty, chosen_penalty
 from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.progress import Reporter
 from bnmtl.tasks import encode
+from bnmtl.wording import type_of
 
 __all__ = ["compare", "gain"]
 
@@ -46,9 +47,9 @@ def compare(learner, tasks, cv=None):
 
     Raises
     ------
-    TypeError
+    InputTypeError
         For another learner.
-    ValueError
+    InputError
         If ``cv`` is out of range, or the learner's ``parameter_sample_size`` is 0.
 
     Examples
@@ -63,20 +64,13 @@ def compare(learner, tasks, cv=None):
     True
     """
     if not isinstance(learner, (SingleTaskLearner, MultitaskLearner)):
-        raise TypeError(
-            "`learner` must be a SingleTaskLearner, a MultitaskLearner or a MultitaskLearnerCV, "
-            f"got {type(learner).__name__}."
-        )
+        rule = "must be a SingleTaskLearner, a MultitaskLearner or a MultitaskLearnerCV"
+        raise InputTypeError("learner", rule, type_of(learner))
     learner.check_parameters()
     check_sample_size(learner.parameter_sample_size)
     tasks = encode(tasks, missing=learner.missing)
-    most = most_folds(tasks)
-    is_whole = isinstance(cv, numbers.Integral) and not isinstance(cv, bool)
-    if cv is not None and not (is_whole and 2 <= cv <= most):
-        raise ValueError(
-            f"`cv` must be None or a whole number from 2 to the rows of the largest task, {most} "
-            f"(copies count once), got {cv!r}."
-        )
+    remedy = "give no more than the rows of the largest task, where copies count once"
+    check_whole("cv", cv, 2, most_folds(tasks), optional=True, remedies=remedy)
     n_folds = default_folds(tasks, leave_one_out=True) if cv is None else int(cv)
     with Reporter(learner.progress) as report:
         learner._whole = tasks

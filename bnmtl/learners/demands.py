@@ -1,4 +1,4 @@
-"""What is asked of the tasks' graphs, checked: known names, structure priors, graphs to start from.
+"""What is asked of the tasks' graphs, checked: structure priors, graphs to start from.
 
 Constraints are read by `bnmtl.search.constraints`.
 """
@@ -6,21 +6,12 @@ Constraints are read by `bnmtl.search.constraints`.
 import networkx as nx
 import numpy as np
 
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.graphs import adjacency, check_dag
 from bnmtl.learners.sparsity import AUTO
-from bnmtl.search.constraints import by_task
+from bnmtl.search.constraints import by_task, check_names
 
-__all__ = ["check_names", "start_matrices", "structure_priors"]
-
-
-def check_names(argument, names, known, kind):
-    """Raise ValueError for a name that no task has."""
-    unknown = sorted(set(names) - set(known))
-    if unknown:
-        raise ValueError(
-            f"`{argument}` names the {kind} {unknown[0]!r}, which is not there; the {kind}s are "
-            f"{', '.join(known)}."
-        )
+__all__ = ["start_matrices", "structure_priors"]
 
 
 def structure_priors(tasks, value, automatic):
@@ -42,10 +33,8 @@ def structure_priors(tasks, value, automatic):
         if isinstance(prior, str) and prior == AUTO:
             priors[name] = prior = automatic[name]
         if prior is not None and (isinstance(prior, type) or not hasattr(prior, "arc_terms")):
-            raise TypeError(
-                '`structure_prior` must be "auto", an ArcPrior, a ReferencePrior, a mapping of '
-                f"them by task or None, got {prior!r}."
-            )
+            rule = "must be 'auto', None, an ArcPrior, a ReferencePrior or a mapping by task"
+            raise InputTypeError("structure_prior", rule, prior)
         if prior is not None:
             check_names("structure_prior", prior.names(), tasks.variables, "variable")
     return priors
@@ -66,8 +55,8 @@ def start_matrices(tasks, constraints, start):
 
     Raises
     ------
-    TypeError, ValueError
-        For what is no DAG, does not suit the constraints or names what is not there.
+    InputTypeError, InputError
+        For what is not a DAG, does not suit the constraints or names what is not there.
     """
     graphs, own = by_task(tasks, start, "start")
     for graph in graphs.values():
@@ -76,7 +65,7 @@ def start_matrices(tasks, constraints, start):
             check_names("start", map(str, graph), tasks.variables, "variable")
     if own and None in graphs.values():
         lacking = next(task for task, graph in graphs.items() if graph is None)
-        raise ValueError(f"`start` gives no graph for the task `{lacking}`; add one.")
+        raise InputError("start", "gives no graph", remedies="add one", task=lacking)
     return [
         _start_matrix(task, constraints[name], graphs[name], own) for name, task in tasks.items()
     ]
@@ -89,23 +78,21 @@ def _start_matrix(task, limits, graph, own):
     if own:
         strange = sorted({str(v) for arc in graph.edges for v in arc} - active)
         if strange:
-            raise ValueError(
-                f"Task `{task.name}`: `start` has arcs of {strange[0]!r}, which is no variable "
-                "with more than one state there; remove them."
-            )
+            rule = "has arcs of {variable}, which is not a variable with more than one state there"
+            parts = {"task": task.name, "variable": strange[0]}
+            raise InputError("start", rule, remedies="remove them", **parts)
     cut = graph.subgraph(active)
     matrix = adjacency(cut, task.variables)
     wrong = np.argwhere((matrix & ~limits.permitted) | (limits.required & ~matrix))
     if len(wrong):
         parent, child = (task.variables[at] for at in wrong[0])
-        raise ValueError(
-            f"Task `{task.name}`: `start` must hold the required arcs and no forbidden one, but "
-            f"does not for {parent} -> {child}; mend the start graph."
-        )
+        rule = "must hold the required arcs and no forbidden one"
+        found, remedy = "it does not for {parent!s} -> {child!s}", "mend the start graph"
+        parts = {"task": task.name, "parent": parent, "child": child}
+        raise InputError("start", rule, found=found, remedies=remedy, **parts)
     crowded = np.flatnonzero(matrix.sum(axis=0) > limits.max_parents)
     if len(crowded):
-        raise ValueError(
-            f"Task `{task.name}`: `start` gives {task.variables[crowded[0]]} more parents "
-            f"than `max_parents`={limits.max_parents}; remove some."
-        )
+        rule = "gives {child} more parents than {max_parents} allows, {most}"
+        parts = {"child": task.variables[crowded[0]], "most": limits.max_parents}
+        raise InputError("start", rule, remedies="remove some", task=task.name, **parts)
     return matrix

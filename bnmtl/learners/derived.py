@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 from sklearn.base import clone
 
+from bnmtl.errors import InputTypeError
 from bnmtl.graphs import adjacency, from_adjacency
 from bnmtl.learners.apart import IdenticalLearner, SingleTaskLearner
 from bnmtl.learners.multitask import MultitaskLearner
@@ -19,6 +20,7 @@ from bnmtl.search.multitask import Solution
 from bnmtl.search.one_graph import score_identical
 from bnmtl.search.problem import JointProblem
 from bnmtl.search.shared_multitask import search_over
+from bnmtl.wording import type_of
 
 __all__ = [
     "apart",
@@ -49,21 +51,18 @@ def at_penalty(learner, penalty):
 
     Raises
     ------
-    TypeError
+    InputTypeError
         If the learner has no prior with a penalty.
     """
     if not isinstance(learner, MultitaskLearner):
-        raise TypeError(
-            "`learner` must be a MultitaskLearner or a MultitaskLearnerCV, got "
-            f"{type(learner).__name__}; tasks are compared when they are learned together."
-        )
+        rule = "must be a MultitaskLearner or a MultitaskLearnerCV"
+        remedy = "tasks are compared when they are learned together"
+        raise InputTypeError("learner", rule, type_of(learner), remedies=remedy)
     parameters = _shared(learner, MultitaskLearner)
     prior = learner.used_prior()
     if not isinstance(prior, CouplingPrior):
-        raise TypeError(
-            f"`prior` of the learner must be a PairedPrior or an EditPrior, got {prior!r}; only "
-            "they have a penalty."
-        )
+        rule = "of the learner must be a PairedPrior or an EditPrior"
+        raise InputTypeError("prior", rule, prior, remedies="only they have a penalty")
     parameters["prior"] = clone(prior).set_params(penalty=penalty)
     return MultitaskLearner(**parameters)
 

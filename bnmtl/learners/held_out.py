@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from bnmtl.errors import InputError
 from bnmtl.networks.shared_tables import SharedTables
 from bnmtl.networks.tables import family_table
 from bnmtl.seeding import generator
@@ -68,7 +69,7 @@ def held_out_rows(
 
     Raises
     ------
-    ValueError
+    InputError
         If a task has too few rows.
 
     References
@@ -86,10 +87,10 @@ def held_out_rows(
             # 0.07 * 100 is a little more than 7.
             n_held_out = max(at_least, math.ceil(round(validation * n_rows, 6)))
             if n_held_out >= n_rows:
-                raise ValueError(
-                    f"Task `{name}`: holding out {n_held_out} of {_rows(task)} leaves none to "
-                    f"learn from; {remedy} or give the task more rows."
-                )
+                rule = "has {rows!s}, and holding out {n} leaves none to learn from"
+                parts = {"task": name, "rows": _rows(task), "n": n_held_out}
+                remedies = remedy, "give the task more rows"
+                raise InputError(rule=rule, remedies=remedies, **parts)
             folds[0][name] = np.concatenate(rows[:n_held_out])
             continue
         if n_rows < cv <= most and leave_one_out:
@@ -97,10 +98,8 @@ def held_out_rows(
                 fold[name] = row
             continue
         if n_rows < cv:
-            raise ValueError(
-                f"Task `{name}`: {_rows(task)} cannot be parted into `cv`={cv} folds; ask for "
-                "fewer."
-            )
+            rule, rows = "must not be more than the {rows!s} of the task", _rows(task)
+            raise InputError("cv", rule, cv, remedies="ask for fewer folds", task=name, rows=rows)
         for fold, part in zip(folds, np.array_split(np.arange(n_rows), cv), strict=True):
             fold[name] = np.concatenate([rows[at] for at in part])
     return folds
@@ -122,10 +121,9 @@ def _n_originals(task):
 def check_sample_size(size):
     """Raise unless every state of held-out rows has a probability above 0."""
     if size == 0:
-        raise ValueError(
-            "`parameter_sample_size` must be above 0 where held-out rows are predicted, got 0, "
-            'with which a state that is new among them has probability 0; "auto" is the default.'
-        )
+        rule = "must be above 0 where held-out rows are predicted"
+        remedy = "with 0, a state that is new among them has probability 0; 'auto' is the default"
+        raise InputError("parameter_sample_size", rule, size, remedies=remedy)
 
 
 def most_folds(tasks):

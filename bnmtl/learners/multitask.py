@@ -5,11 +5,13 @@ from collections.abc import Mapping
 
 import networkx as nx
 
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.learners.base import Learner
-from bnmtl.learners.demands import check_names, start_matrices
+from bnmtl.learners.demands import start_matrices
 from bnmtl.learners.parameters import TABLE_SHARING, common_parameters
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior, check_prior
+from bnmtl.search.constraints import check_names
 from bnmtl.search.multitask import STARTS
 from bnmtl.search.shared_multitask import search_over
 
@@ -179,9 +181,8 @@ class MultitaskLearner(Learner):
         if self.start is None or isinstance(self.start, str):
             return False
         if not isinstance(self.start, (Mapping, nx.DiGraph)):
-            raise TypeError(
-                f"`start` must be a string, a networkx.DiGraph or a mapping, got {self.start!r}."
-            )
+            rule = "must be a string, a networkx.DiGraph or a mapping"
+            raise InputTypeError("start", rule, self.start)
         return True
 
     def _start_names(self):
@@ -189,10 +190,8 @@ class MultitaskLearner(Learner):
         if self.start is None:
             return None
         if self.start not in STARTS:
-            raise ValueError(
-                f"`start` must be one of {', '.join(STARTS)}, a graph, a mapping task -> graph "
-                f"or None, got {self.start!r}."
-            )
+            rule = "must be {starts:or}, a graph, a mapping task -> graph or None"
+            raise InputError("start", rule, self.start, starts=STARTS)
         return (self.start,)
 
     def possible_priors(self, problems, effort):
@@ -208,10 +207,15 @@ class MultitaskLearner(Learner):
 
     def _publish_solution(self, tasks, problems, solution):
         if solution.score == -float("inf"):
-            raise ValueError(
-                "No configuration was found that agrees wherever a penalty of 1 demands it: "
-                "what is demanded of the tasks stands in the way; make them agree, start from "
-                '"identical", which tells where they do not, or lower the penalty.'
+            raise InputError(
+                "penalty",
+                "of 1 demands that tasks agree, but no configuration was found that does",
+                found="what is demanded of the tasks stands in the way",
+                remedies=(
+                    "make them agree",
+                    "start with {start=identical}, which tells where they do not",
+                    "lower the penalty",
+                ),
             )
         self._publish(tasks, problems, solution.matrices, solution.score, solution.task_scores)
         self.start_ = solution.start
@@ -219,7 +223,7 @@ class MultitaskLearner(Learner):
 
 
 def check_prior_names(prior, tasks):
-    """Raise ValueError for penalties of variables or tasks that are not there."""
+    """Raise InputError for penalties of variables or tasks that are not there."""
     if not isinstance(prior, CouplingPrior):
         return
     listed = prior.resolved()
@@ -232,7 +236,6 @@ def check_prior_names(prior, tasks):
     distances = getattr(listed, "task_distance", None)
     lacking = set(tasks.names) - set().union(*(distances or {}))
     if distances is not None and len(tasks) > 1 and lacking:
-        raise ValueError(
-            f"`task_distance` must hold all tasks; `{min(lacking)}` is missing: compute it for "
-            "these tasks."
-        )
+        rule, remedy = "must hold all tasks", "compute it for these tasks"
+        parts = {"found": "{missing} is missing", "missing": min(lacking)}
+        raise InputError("task_distance", rule, remedies=remedy, **parts)

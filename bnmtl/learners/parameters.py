@@ -1,9 +1,6 @@
 """The parameters that all learners share: what they mean, and the ranges that they have."""
 
-import numbers
-
-import numpy as np
-
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
 from bnmtl.networks.smoothing import check_size
 from bnmtl.scores import LogLikelihood, Score
 from bnmtl.search.effort import SEARCHES
@@ -86,46 +83,23 @@ TABLE_SHARING = """table_sharing : "auto" or None, default="auto"
 
 
 def check_common(learner):
-    """Raise TypeError or ValueError for parameters of a learner out of range, whatever the data."""
-    least = {"n_starts": 1, "iterations": 0, "max_cells": 1, "max_families": 1}
-    for name, bound in least.items():
-        if getattr(learner, name) is not None:
-            _check_whole(name, getattr(learner, name), bound)
-    for name in ("time_limit", "cache_size"):
-        value = getattr(learner, name)
-        if (value is not None or name == "cache_size") and (
-            not isinstance(value, numbers.Real) or not 0 <= value < np.inf
-        ):
-            raise ValueError(f"`{name}` must be a number of 0 or more, got {value!r}.")
-    _check_whole("restarts", learner.restarts, 0)
-    _check_whole("perturb", learner.perturb, 1)
-    _check_whole("tabu", learner.tabu, 0)
-    if learner.n_jobs is not None and (
-        not isinstance(learner.n_jobs, numbers.Integral) or learner.n_jobs == 0
-    ):
-        raise ValueError(
-            f"`n_jobs` must be None or a whole number other than 0, got {learner.n_jobs!r}; -1 is "
-            "all cores."
-        )
-    if learner.search not in SEARCHES:
-        raise ValueError(f"`search` must be one of {', '.join(SEARCHES)}, got {learner.search!r}.")
+    """Raise for parameters of a learner that are out of range, whatever the data."""
+    for name, least in {"restarts": 0, "perturb": 1, "tabu": 0}.items():
+        check_whole(name, getattr(learner, name), least)
+    limits = {"n_starts": 1, "iterations": 0, "max_cells": 1, "max_families": 1}
+    for name, least in limits.items():
+        check_whole(name, getattr(learner, name), least, optional=True)
+    check_number("time_limit", learner.time_limit, least=0, optional=True)
+    check_number("cache_size", learner.cache_size, least=0)
+    check_whole("n_jobs", learner.n_jobs, optional=True, remedies="-1 is all cores")
+    if learner.n_jobs == 0:
+        raise InputError("n_jobs", "must not be 0", remedies="-1 is all cores")
+    check_choice("search", learner.search, SEARCHES)
     if learner.score is not None and not isinstance(learner.score, Score):
-        raise TypeError(
-            f"`score` must be one of the scores of `bnmtl.scores` or None, got {learner.score!r}; "
-            "for example MixedDirichlet()."
-        )
+        rule = "must be one of the scores of `bnmtl.scores` or None"
+        raise InputTypeError("score", rule, learner.score, remedies="for example MixedDirichlet()")
     if isinstance(learner.score, LogLikelihood) and learner.max_parents is None:
-        raise ValueError(
-            "`score` LogLikelihood() always wants more arcs and is refused without "
-            "`max_parents`; set it, or take BIC() or MixedDirichlet()."
-        )
+        rule = "LogLikelihood() always wants more arcs and is refused without {max_parents}"
+        raise InputError("score", rule, remedies=("set it", "take BIC() or MixedDirichlet()"))
     check_size("parameter_sample_size", learner.parameter_sample_size)
-    if learner.table_sharing is not None and (
-        not isinstance(learner.table_sharing, str) or learner.table_sharing != "auto"
-    ):
-        raise ValueError(f'`table_sharing` must be "auto" or None, got {learner.table_sharing!r}.')
-
-
-def _check_whole(name, value, least):
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"`{name}` must be a whole number of at least {least}, got {value!r}.")
+    check_choice("table_sharing", learner.table_sharing, ("auto", None))

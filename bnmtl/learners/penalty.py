@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from bnmtl.errors import InputError, InputTypeError
+
 __all__ = [
     "DEFAULT_PENALTIES",
     "RULES",
@@ -36,8 +38,8 @@ def penalty_grid(penalties):
 
     Raises
     ------
-    TypeError, ValueError
-        If it is no sequence of numbers from 0 to 1, or empty.
+    InputTypeError, InputError
+        If it is not a sequence of numbers from 0 to 1, or empty.
 
     Examples
     --------
@@ -46,18 +48,19 @@ def penalty_grid(penalties):
     [0.9, 0.5, 0.0]
     """
     grid = DEFAULT_PENALTIES if penalties is None else penalties
-    rule = "`penalties` must be a sequence of numbers from 0 to 1 or None"
-    if isinstance(grid, str | Iterator):
-        raise TypeError(f"{rule}, got {penalties!r}.")
+    rule = "must be a sequence of numbers from 0 to 1 or None"
     try:
-        values = [float(penalty) for penalty in grid]
+        values = None if isinstance(grid, str | Iterator) else [float(one) for one in grid]
     except (TypeError, ValueError):
-        raise TypeError(f"{rule}, got {penalties!r}.") from None
+        values = None
+    if values is None:
+        raise InputTypeError("penalties", rule, penalties)
     wrong = [penalty for penalty in values if not 0 <= penalty <= 1]
     if wrong:
-        raise ValueError(f"{rule}, got {wrong[0]:g}; 0 shares nothing, 1 everything.")
+        remedy = "0 shares nothing, 1 everything"
+        raise InputError("penalties", rule, wrong[0], remedies=remedy)
     if not values:
-        raise ValueError("`penalties` must hold at least one penalty, got an empty grid.")
+        raise InputError("penalties", "must hold at least one penalty", penalties)
     return sorted(set(values), reverse=True)
 
 

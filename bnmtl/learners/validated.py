@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
 from bnmtl.graphs import from_adjacency
 from bnmtl.learners.folds import penalty_scores, score_folds
 from bnmtl.learners.held_out import (
@@ -84,7 +85,7 @@ class MultitaskLearnerCV(MultitaskLearner):
 
     Raises
     ------
-    ValueError
+    InputError
         In ``fit``, where every pair of tasks or of variables has a penalty of its own, so that
         there is none to choose; for a ``parameter_sample_size`` of 0, unless the posterior chooses;
         where a penalty of ``penalties`` contradicts required arcs (of the default grid such a
@@ -169,26 +170,19 @@ class MultitaskLearnerCV(MultitaskLearner):
     def check_parameters(self):
         super().check_parameters()
         if self.validation is not None and self.cv is not None:
-            raise ValueError(
-                "Give at most one of `validation` and `cv` and leave the other None, got "
-                f"validation={self.validation!r} and cv={self.cv!r}."
-            )
+            rule, found = "and {cv} must not both be given", "they are {share!r} and {folds!r}"
+            parts = {"share": self.validation, "folds": self.cv}
+            raise InputError("validation", rule, found=found, remedies="leave one out", **parts)
         share = self.validation
-        known = share is None or (isinstance(share, str) and share == "posterior")
-        if not known and not (isinstance(share, numbers.Real) and 0 < share < 1):
-            raise ValueError(
-                f'`validation` must be above 0 and below 1, "posterior" or None, got {share!r}.'
-            )
-        folds = self.cv
-        if folds is not None and not (isinstance(folds, numbers.Integral) and folds >= 2):
-            raise ValueError(f"`cv` must be a whole number of at least 2, got {folds!r}.")
-        if self.rule not in RULES:
-            raise ValueError(f"`rule` must be one of {', '.join(RULES)}, got {self.rule!r}.")
+        if not isinstance(share, str) or share != "posterior":
+            remedy = "{validation=posterior} holds out no rows"
+            check_number("validation", share, above=0, below=1, optional=True, remedies=remedy)
+        check_whole("cv", self.cv, least=2, optional=True)
+        check_choice("rule", self.rule, RULES)
         if self.rule != "best" and share is not None:
-            raise ValueError(
-                f"`rule` {self.rule!r} compares folds, and `validation`={share!r} has none; leave "
-                "`validation` out or give `cv`."
-            )
+            rule = "must be 'best' with {validation} {share!r}, which has no folds to compare"
+            remedies = "leave {validation} out", "give {cv} instead"
+            raise InputError("rule", rule, self.rule, remedies=remedies, share=share)
         if share != "posterior":
             check_sample_size(self.parameter_sample_size)
         for prior in self._priors().values():
@@ -200,10 +194,8 @@ class MultitaskLearnerCV(MultitaskLearner):
         """The prior at each penalty of the grid, the largest penalty first."""
         prior = self.used_prior()
         if not hasattr(prior, "set_params") or "penalty" not in prior.get_params():
-            raise TypeError(
-                f"`prior` must have a `penalty` to choose, got {prior!r}; learn with a coupling of "
-                "your own through MultitaskLearner."
-            )
+            remedy = "learn with a coupling of your own through MultitaskLearner"
+            raise InputTypeError("prior", "must have a `penalty` to choose", prior, remedies=remedy)
         grid = penalty_grid(self.penalties)
         return {penalty: clone(prior).set_params(penalty=penalty) for penalty in grid}
 
@@ -339,18 +331,15 @@ class MultitaskLearnerCV(MultitaskLearner):
         return isinstance(self.prior, CouplingPrior) and not self.prior.by_task()
 
     def _check_choice(self, tasks):
-        """Raise ValueError where the penalty that is to be chosen has no effect."""
+        """Raise InputError where the penalty that is to be chosen has no effect."""
         fixed = self._without_choice(tasks)
         if fixed is not None:
-            raise ValueError(
-                f"`{fixed}` gives every pair a penalty of its own, so there is none to choose; use "
-                "MultitaskLearner."
-            )
+            rule = "gives every pair a penalty of its own, so there is none to choose"
+            raise InputError(fixed, rule, remedies="use MultitaskLearner")
         if self.validation == "posterior" and not self._has_posterior():
-            raise ValueError(
-                '`validation` "posterior" needs a PairedPrior or an EditPrior with the same '
-                "penalty for all tasks; leave `validation` out to choose by held-out rows."
-            )
+            rule = "'posterior' needs a PairedPrior or EditPrior with one penalty for all tasks"
+            remedy = "leave it out to choose by held-out rows"
+            raise InputError("validation", rule, remedies=remedy)
 
     def has_choice(self, tasks):
         """Whether some pair of these tasks or of their variables has no penalty of its own."""

@@ -1,15 +1,13 @@
 """Predictions beside the truth: checked, and in groups of equal scores from the highest down."""
 
-from numbers import Real
-
 import numpy as np
 
-from bnmtl.wording import type_of
+from bnmtl.errors import InputError, InputTypeError, check_whole
+from bnmtl.wording import Bare, type_of
 
 __all__ = [
     "Ranking",
     "check_number",
-    "check_real",
     "checked_cases",
     "checked_numbers",
     "checked_table",
@@ -27,14 +25,11 @@ def checked_cases(y, p, weights, is_probability=True, names=("y", "p", "weights"
     y = checked_numbers(names[0], y, remedy=_AS_LABELS)
     p = checked_numbers(names[1], p, is_probability)
     if len(p) != len(y):
-        raise ValueError(
-            f"`{names[1]}` must be one number a case, {len(y)} as in `{names[0]}`; got {len(p)}."
-        )
+        rule = "must be one number a case, {n} as in {labels}"
+        raise InputError(names[1], rule, len(p), n=len(y), labels=names[0])
     wrong = y[(y != 0) & (y != 1)]
     if len(wrong):
-        raise ValueError(
-            f"`{names[0]}` must be 0 or 1 for every case, got {wrong[0]:g}; {_AS_LABELS}."
-        )
+        raise InputError(names[0], "must be 0 or 1 for every case", _short(wrong), None, _AS_LABELS)
     return y, p, checked_weights(weights, len(y), name=names[2])
 
 
@@ -44,24 +39,16 @@ def checked_weights(weights, n, of="case", name="weights"):
         return np.ones(n)
     weights = checked_numbers(name, weights)
     if len(weights) != n:
-        raise ValueError(f"`{name}` must be one number a {of}, {n}; got {len(weights)}.")
+        raise InputError(name, "must be one number a {of!s}, {n}", len(weights), of=of, n=n)
     if (weights < 0).any() or not weights.any():
-        raise ValueError(
-            f"`{name}` must be 0 or more and not all zero; leave out what never counts."
-        )
+        rule = "must be 0 or more and not all zero"
+        raise InputError(name, rule, remedies="leave out what never counts")
     return weights
 
 
 def check_number(name, value):
     """Raise unless it is a whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"`{name}` must be a whole number of at least 1, got {value!r}.")
-
-
-def check_real(name, value):
-    """Raise unless it is a number."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"`{name}` must be a number, got {value!r}.")
+    check_whole(name, value, least=1)
 
 
 def checked_numbers(name, values, is_probability=False, remedy="convert them"):
@@ -69,47 +56,51 @@ def checked_numbers(name, values, is_probability=False, remedy="convert them"):
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        found = _first_other(values)
-        raise TypeError(f"`{name}` must be numbers, got {found}; {remedy}.") from None
+        raise InputTypeError(name, "must be numbers", _other(values), remedies=remedy) from None
     if array.ndim != 1 or not array.size:
-        raise ValueError(
-            f"`{name}` must be a list of numbers, at least one; got the shape {array.shape}."
-        )
-    if not np.isfinite(array).all():
-        raise ValueError(f"`{name}` must be finite numbers, got {array[~np.isfinite(array)][0]}.")
+        rule = "must be a list of numbers, at least one"
+        raise InputError(name, rule, found="its shape is {shape!s}", shape=array.shape)
+    _check_finite(name, array)
     wrong = array[(array < 0) | (array > 1)]
     if is_probability and len(wrong):
-        raise ValueError(
-            f"`{name}` must be probabilities from 0 to 1, got {wrong[0]:g}; calibrate scores first."
-        )
+        rule = "must be probabilities from 0 to 1"
+        raise InputError(name, rule, _short(wrong), remedies="calibrate scores first")
     return array
 
 
-def _first_other(values):
-    """Write the first value that is no number, or what was given instead of values."""
+def _check_finite(name, array):
+    infinite = array[~np.isfinite(array)]
+    if infinite.size:
+        raise InputError(name, "must be finite numbers", _short(infinite))
+
+
+def _short(numbers):
+    """Write the first of several numbers."""
+    return Bare(f"{numbers[0]:g}")
+
+
+def _other(values):
+    """The first value that is not a number, or what was given instead of values."""
     if isinstance(values, str) or not np.iterable(values):
         return type_of(values)
     for value in values:
         try:
             float(value)
         except (TypeError, ValueError):
-            return repr(value)
+            return value
     return type_of(values)
 
 
 def checked_table(name, values, axes):
     """Finite numbers as a float array with so many axes, or an error; the axes are its words."""
+    rule, shape = "must be numbers of the shape ({shape!s})", ", ".join(axes)
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        raise TypeError(
-            f"`{name}` must be numbers of the shape ({', '.join(axes)}), got {type_of(values)} "
-            "that is none such."
-        ) from None
+        raise InputTypeError(name, rule, type_of(values), shape=shape) from None
     if array.ndim != len(axes) or not array.size:
-        raise ValueError(f"`{name}` must have the shape ({', '.join(axes)}), got {array.shape}.")
-    if not np.isfinite(array).all():
-        raise ValueError(f"`{name}` must be finite numbers, got {array[~np.isfinite(array)][0]}.")
+        raise InputError(name, rule, array.shape, shape=shape)
+    _check_finite(name, array)
     return array
 
 
@@ -147,7 +138,7 @@ class Ranking:
     def check_both(self, negatives=False):
         """Raise unless there are positive cases and, if these are needed, negative ones."""
         if self.n_positives == 0:
-            raise ValueError("`y` must hold positive cases (1); it has none.")
+            raise InputError("y", "must hold positive cases (1)", found="it has none")
         if negatives and self.n_positives == self.total:
-            raise ValueError("`y` must hold negative cases (0), too; it has none.")
+            raise InputError("y", "must hold negative cases (0), too", found="it has none")
         return self

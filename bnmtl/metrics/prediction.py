@@ -4,9 +4,12 @@ The arguments are always (y, p): labels 0 or 1, then predictions. Rankings and p
 in modules of their own; all are found here.
 """
 
+from numbers import Real
+
 import numpy as np
 
-from bnmtl.metrics.cases import check_real, checked_cases
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_number
+from bnmtl.metrics.cases import checked_cases
 from bnmtl.metrics.probabilities import (
     brier_score,
     calibration_error,
@@ -149,17 +152,14 @@ def normalized_score(metric, value, base_rate, best):
     >>> round(normalized_score("accuracy", 0.85, base_rate=0.3, best=0.9), 3)
     0.75
     """
-    if metric not in _BASELINES:
-        raise ValueError(f"`metric` must be one of {', '.join(_BASELINES)}, got {metric!r}.")
-    for name, number in (("value", value), ("base_rate", base_rate), ("best", best)):
-        check_real(name, number)
-    if not 0 < base_rate < 1:
-        raise ValueError(f"`base_rate` must be above 0 and below 1, got {base_rate!r}.")
+    check_choice("metric", metric, _BASELINES)
+    for name, number in (("value", value), ("best", best)):  # a value may be nan
+        if isinstance(number, bool) or not isinstance(number, Real):
+            raise InputTypeError(name, "must be a number", number)
+    check_number("base_rate", base_rate, above=0, below=1)
     baseline = _BASELINES[metric](base_rate)
     sign = -1 if metric in ("root_mean_squared_error", "cross_entropy") else 1
     if not sign * best > sign * baseline:
-        raise ValueError(
-            f"`best` must be better than the baseline of {metric}, {baseline:.4g} at this base "
-            f"rate, got {best!r}."
-        )
+        rule = "must be better than the baseline of {name!s}, {baseline:.4g} at this base rate"
+        raise InputError("best", rule, best, name=metric, baseline=baseline)
     return float((value - baseline) / (best - baseline))

@@ -6,14 +6,9 @@ Labels are 0 or 1, probabilities of 1. A weight is how often a case counts.
 import numpy as np
 from scipy.special import entr
 
-from bnmtl.metrics.cases import (
-    check_number,
-    check_real,
-    checked_cases,
-    checked_table,
-    checked_weights,
-)
-from bnmtl.wording import warn
+from bnmtl.errors import InputError, check_choice, check_number, check_whole, warn
+from bnmtl.metrics.cases import checked_cases, checked_table, checked_weights
+from bnmtl.wording import Bare
 
 __all__ = [
     "brier_score",
@@ -123,15 +118,11 @@ def cross_entropy(y, p, eps=_EPS, weights=None):
     0.367
     """
     y, p, weights = checked_cases(y, p, weights)
-    check_real("eps", eps)
-    if not 0 < eps < 0.5:
-        raise ValueError(f"`eps` must be above 0 and below 0.5, got {eps!r}.")
+    check_number("eps", eps, above=0, below=0.5)
     n_clipped = int(((p < eps) | (1 - p < eps)).sum())
     if n_clipped:
-        warn(
-            f"{n_clipped} of {len(p)} probabilities are nearer to 0 or 1 than {eps:.2g} and count "
-            "as that near."
-        )
+        rule = "{clipped} of {n} probabilities are nearer to 0 or 1 than {near:.2g} and count as "
+        warn(rule=rule + "that near", clipped=n_clipped, n=len(p), near=eps)
     # 1 - p is exact above 1/2, and below it the logarithm of it has a function.
     happened = np.clip(np.where(y == 1, p, 1 - p), eps, 1 - eps)
     small = np.clip(p, eps, 0.5)
@@ -180,10 +171,9 @@ def calibration_error(y, p, method="windows", window=100, bins=15, weights=None)
     0.1667
     """
     methods = {"windows": (_of_windows, "window", window), "debiased": (_of_bins, "bins", bins)}
-    if method not in methods:
-        raise ValueError(f'`method` must be "windows" or "debiased", got {method!r}.')
+    check_choice("method", method, methods)
     measure, name, number = methods[method]
-    check_number(name, number)
+    check_whole(name, number, least=1)
     y, p, weights = checked_cases(y, p, weights)
     values, group = np.unique(p[weights > 0], return_inverse=True)
     mass = np.bincount(group, weights=weights[weights > 0])
@@ -195,10 +185,10 @@ def _of_windows(values, mass, positives, window):
     """Tied cases are a stretch of constant density, so a window may begin and end inside one."""
     ends = np.append(0.0, np.cumsum(mass))
     if ends[-1] > _MOST_CASES:
-        raise ValueError(
-            f"`weights` must sum to {_MOST_CASES:.0e} or less where windows are taken, got "
-            f'{ends[-1]:.3g}; divide them, or take method="debiased".'
-        )
+        rule = "must sum to {most:.0e} or less with {method=windows}"
+        remedies = ("divide them", "take {method=debiased}")
+        given = Bare(f"{ends[-1]:.3g}")
+        raise InputError("weights", rule, given, remedies=remedies, most=_MOST_CASES)
     excess = np.append(0.0, np.cumsum(values * mass - positives))
     width = min(float(window), ends[-1])
     begins = np.arange(np.floor(ends[-1] - width + 1e-9) + 1)
@@ -253,7 +243,7 @@ def jensen_shannon(probabilities, weights=None):
     probabilities = checked_table("probabilities", probabilities, axes)
     wrong = (probabilities < 0).any() or not np.allclose(probabilities.sum(axis=2), 1, atol=1e-6)
     if wrong:
-        raise ValueError("`probabilities` must be 0 or more and sum to 1 over the classes.")
+        raise InputError("probabilities", "must be 0 or more and sum to 1 over the classes")
     weights = checked_weights(weights, len(probabilities), "member")
     mean = np.average(probabilities, axis=0, weights=weights)
     entropies = np.average(entr(probabilities).sum(axis=2), axis=0, weights=weights)

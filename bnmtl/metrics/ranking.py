@@ -6,13 +6,8 @@ Labels are 0 or 1, scores any finite numbers. A weight is how often a case count
 import numpy as np
 from scipy.special import digamma, polygamma
 
-from bnmtl.metrics.cases import (
-    Ranking,
-    check_real,
-    checked_cases,
-    checked_table,
-    checked_weights,
-)
+from bnmtl.errors import InputError, check_number
+from bnmtl.metrics.cases import Ranking, checked_cases, checked_table, checked_weights
 
 __all__ = [
     "average_precision",
@@ -61,9 +56,7 @@ def lift(y, p, fraction=0.25, weights=None):
     >>> lift([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], fraction=0.5)
     1.0
     """
-    check_real("fraction", fraction)
-    if not 0 < fraction <= 1:
-        raise ValueError(f"`fraction` must be above 0 and at most 1, got {fraction!r}.")
+    check_number("fraction", fraction, above=0, most=1)
     ranking = _ranking(y, p, weights).check_both()
     return float(ranking.captured(fraction * ranking.total) / (fraction * ranking.n_positives))
 
@@ -257,9 +250,8 @@ def lift_chart_area(y, p, class_prior=None, weights=None):
     p = checked_table("p", p, ("cases", "classes"))
     y = np.asarray(y)
     if y.shape != p.shape[:1] or not np.isin(y, np.arange(p.shape[1])).all():
-        raise ValueError(
-            f"`y` must be one class a row of `p`, {len(p)} numbers from 0 to {p.shape[1] - 1}."
-        )
+        rule = "must be one class for each row of {p}, {n:number} from 0 to {last}"
+        raise InputError("y", rule, n=len(p), last=p.shape[1] - 1)
     weights = checked_weights(weights, len(y))
     shares = np.bincount(y.astype(int), weights=weights, minlength=p.shape[1])
     prior = shares

@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.graphs import check_dag, cpdag, skeleton
 from bnmtl.networks import BayesNet
-from bnmtl.wording import listed, type_of
+from bnmtl.wording import type_of
 
 __all__ = [
     "SkeletonScores",
@@ -78,7 +79,7 @@ def edit_distance(true, learned, reversal=1):
     2
     """
     if reversal not in (1, 2):
-        raise ValueError(f"`reversal` must be 1 or 2, got {reversal!r}.")
+        raise InputError("reversal", "must be 1 or 2", reversal)
 
     def distance(true, learned):
         missing = true.edges - learned.edges
@@ -203,14 +204,11 @@ def kl_divergence(true, learned, frame):
         _check_network("learned", learned)
         _check_variables(true.graph, learned.graph)
         log_true, log_learned = true.log_likelihood(frame), learned.log_likelihood(frame)
-        if not len(log_true):
-            raise ValueError("`frame` must have rows; it is empty.")
+        _check_rows(log_true)
         n_impossible = np.count_nonzero(np.isneginf(log_true))
         if n_impossible:
-            raise ValueError(
-                f"`frame` must be drawn from `true`, which holds {n_impossible} of its rows "
-                "impossible."
-            )
+            rule = "must be drawn from {true}, which holds {n} of its rows impossible"
+            raise InputError("frame", rule, n=n_impossible)
         return float(np.mean(log_true - log_learned))
 
     return _for_tasks(divergence, {"true": true, "learned": learned, "frame": frame})
@@ -245,8 +243,7 @@ def mean_log_likelihood(network, frame):
     def mean(network, frame):
         _check_network("network", network)
         log_likelihood = network.log_likelihood(frame)
-        if not len(log_likelihood):
-            raise ValueError("`frame` must have rows; it is empty.")
+        _check_rows(log_likelihood)
         return float(np.mean(log_likelihood))
 
     return _for_tasks(mean, {"network": network, "frame": frame})
@@ -270,24 +267,18 @@ def _for_tasks(measure, arguments):
         return measure(*arguments.values())
     if not all(are_mappings.values()):
         single = next(name for name, is_mapping in are_mappings.items() if not is_mapping)
-        raise TypeError(
-            f"`{single}` must be a mapping from task names, as the other arguments are, got "
-            f"{type_of(arguments[single])}."
-        )
+        rule = "must be a mapping from task names, as the other arguments are"
+        raise InputTypeError(single, rule, type_of(arguments[single]))
     (first, tasks), *others = arguments.items()
     for other, mapping in others:
         differing = sorted(set(tasks) ^ set(mapping), key=str)
         if differing:
-            raise ValueError(
-                f"`{first}` and `{other}` must have the same tasks; only one of them has "
-                f"{listed(differing)}."
-            )
+            rule, found = "must have the same tasks as {other}", "only one of them has {names}"
+            raise InputError(first, rule, found=found, other=other, names=differing)
     values = {}
     for task in tasks:
-        try:
+        with located(task=task):
             values[task] = measure(*(mapping[task] for mapping in arguments.values()))
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"Task `{task}`: {error}") from None
     index = pd.Index(values, name="task")
     if any(isinstance(value, SkeletonScores) for value in values.values()):
         return pd.DataFrame(list(values.values()), index=index)
@@ -302,21 +293,21 @@ def _dag(name, given):
 
 def _check_network(name, given):
     if not isinstance(given, BayesNet):
-        raise TypeError(f"`{name}` must be a BayesNet, got {type_of(given)}.")
+        raise InputTypeError(name, "must be a BayesNet", type_of(given))
+
+
+def _check_rows(values):
+    if not len(values):
+        raise InputError("frame", "must have rows", found="it is empty")
 
 
 def _check_variables(true, learned):
-    only_true = sorted(map(str, set(true) - set(learned)))
-    only_learned = sorted(map(str, set(learned) - set(true)))
-    parts = [
-        f"only `{name}` has {', '.join(map(repr, only))}"
-        for name, only in (("true", only_true), ("learned", only_learned))
-        if only
-    ]
-    if parts:
-        raise ValueError(
-            f"`true` and `learned` must have the same variables; {' and '.join(parts)}."
-        )
+    more = sorted(set(true) - set(learned), key=str)
+    fewer = sorted(set(learned) - set(true), key=str)
+    found = ["only {true} has {more}"] * bool(more) + ["only {learned} has {fewer}"] * bool(fewer)
+    if found:
+        rule, found = "must have the same variables as {learned}", " and ".join(found)
+        raise InputError("true", rule, found=found, more=more, fewer=fewer)
 
 
 def _ratio(numerator, denominator):

@@ -1,18 +1,16 @@
 """`BayesNet`: a graph with its conditional probability tables, which fits, samples and predicts."""
 
-import numbers
-
 import networkx as nx
 import numpy as np
 import pandas as pd
 
-from bnmtl.graphs import check_dag
+from bnmtl.errors import InputError, check_whole, located
 from bnmtl.networks import inference
 from bnmtl.networks.bif import read_parts, write_parts
 from bnmtl.networks.pgmpy import from_pgmpy, to_pgmpy
 from bnmtl.networks.tables import (
     SUM_TOLERANCE,
-    check_nodes,
+    check_graph,
     checked_states,
     checked_tables,
     code_frame,
@@ -20,7 +18,7 @@ from bnmtl.networks.tables import (
     estimate,
 )
 from bnmtl.seeding import generator, seed_of
-from bnmtl.wording import count, listed
+from bnmtl.wording import count
 
 __all__ = ["SUM_TOLERANCE", "BayesNet"]
 
@@ -72,8 +70,7 @@ class BayesNet:
     """
 
     def __init__(self, graph, states, tables):
-        check_dag(graph, "graph")
-        check_nodes(graph)
+        check_graph(graph)
         self._set_graph(graph)
         self.states = checked_states(states, graph)
         self.tables = checked_tables(tables, self._parents, self.states)
@@ -135,8 +132,7 @@ class BayesNet:
         >>> BayesNet.fit(network.graph, frame, equivalent_sample_size=1).table("rain")
         array([0.625, 0.375])
         """
-        check_dag(graph, "graph")
-        check_nodes(graph)
+        check_graph(graph)
         return cls._estimated(graph, *estimate(graph, frame, equivalent_sample_size))
 
     @classmethod
@@ -328,7 +324,8 @@ class BayesNet:
         >>> asia.log_likelihood(asia.sample(2, random_state=0)).round(3)
         array([-2.202, -1.237])
         """
-        codes = code_frame(frame, self.states, complete=True)
+        with located(argument="frame"):
+            codes = code_frame(frame, self.states, complete=True)
         return inference.log_joint(self, codes, len(codes[self.variables[0]]))
 
     def sample(self, n, random_state=None):
@@ -361,10 +358,7 @@ class BayesNet:
         >>> structures.load("asia").sample(2, random_state=0)["smoke"].tolist()
         ['no', 'no']
         """
-        if not isinstance(n, numbers.Integral) or isinstance(n, bool):
-            raise TypeError(f"`n` must be a whole number of rows, got {n!r}; for example 100.")
-        if n < 0:
-            raise ValueError(f"`n` must be 0 or more, got {n}.")
+        check_whole("n", n, 0, remedies="for example 100")
         seed = seed_of(random_state)
         codes = {}
         for variable in nx.topological_sort(self.graph):
@@ -415,18 +409,18 @@ class BayesNet:
         1  0.01  0.99
         """
         self._check_variable(variable)
-        columns = column_labels(frame)
-        present = {v: self.states[v] for v in self.variables if v in columns and v != variable}
-        codes = code_frame(frame, present, complete=False)
-        probabilities = inference.posteriors(self, variable, codes, len(frame))
-        inference.check_possible(probabilities, frame.index, "`frame`")
+        with located(argument="frame"):
+            columns = column_labels(frame)
+            present = {v: self.states[v] for v in self.variables if v in columns and v != variable}
+            codes = code_frame(frame, present, complete=False)
+            probabilities = inference.posteriors(self, variable, codes, len(frame))
+            inference.check_possible(probabilities, frame.index)
         return pd.DataFrame(probabilities, index=frame.index, columns=list(self.states[variable]))
 
     def _check_variable(self, variable):
         if not isinstance(variable, str) or variable not in self.states:
-            raise ValueError(
-                f"`variable` must be one of {listed(self.variables, 'variable')}, got {variable!r}."
-            )
+            rule = "must be one of {names:variable}"
+            raise InputError("variable", rule, variable, names=self.variables)
 
     def __eq__(self, other):
         if not isinstance(other, BayesNet):

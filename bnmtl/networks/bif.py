@@ -15,9 +15,10 @@ from urllib.parse import quote
 import networkx as nx
 import numpy as np
 
+from bnmtl.errors import InputError, InputTypeError, warn
 from bnmtl.networks.bif_syntax import NAME_PROPERTY, STATES_PROPERTY, Syntax
 from bnmtl.networks.tables import SUM_TOLERANCE
-from bnmtl.wording import count, type_of, warn
+from bnmtl.wording import listed, type_of
 
 __all__ = ["read_parts", "write_parts"]
 
@@ -42,10 +43,9 @@ def read_parts(path):
         axes = sorted(range(len(parents)), key=parents.__getitem__)
         tables[child] = table.transpose(*axes, len(parents))
     if n_rescaled:
-        warn(
-            f"`{path}`: {count(n_rescaled, 'row')} of probabilities did not sum to 1 within "
-            f"{SUM_TOLERANCE:g} and {'was' if n_rescaled == 1 else 'were'} rescaled."
-        )
+        rule = "has {n:row} of probabilities that did not sum to 1 within {within:g}"
+        details = {"n": n_rescaled, "within": SUM_TOLERANCE}
+        warn(None, rule, found="such rows are rescaled", file=path, **details)
     return graph, states, tables
 
 
@@ -59,22 +59,22 @@ def _text(path):
         try:
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(
-                f"`{path}` must be compressed by gzip; it is damaged or not: {error}."
-            ) from None
+            rule, found = "must be compressed by gzip", "it is damaged or not: {error!s}"
+            raise InputError(None, rule, found=found, file=path, error=error) from None
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"`{path}`, line {line}: not text in UTF-8.") from None
+        raise InputError(None, "must be text in UTF-8", file=path, line=line) from None
 
 
 def _bif_path(path):
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"`path` must be a path, got {type_of(path)}; for example 'asia.bif'.")
+        rule, remedies = "must be a path", "for example 'asia.bif'"
+        raise InputTypeError("path", rule, type_of(path), remedies=remedies)
     path = Path(path)
     if not path.name.endswith((".bif", ".bif.gz")):
-        raise ValueError(f"`path` must end in .bif or .bif.gz, got `{path}`.")
+        raise InputError("path", "must end in .bif or .bif.gz", listed([path]))
     return path
 
 
@@ -95,7 +95,7 @@ def _graph(syntax):
         cycle = [tail for tail, _ in nx.find_cycle(graph)]
         keys = {declared.name: key for key, declared in syntax.variables.items()}
         last = max(syntax.families[keys[name]].offset for name in cycle)
-        syntax.fail(f"the parents form the cycle {' -> '.join([*cycle, cycle[0]])}", last)
+        syntax.fail("closes the cycle {cycle!s}", last, cycle=" -> ".join([*cycle, cycle[0]]))
     return graph
 
 
@@ -115,8 +115,8 @@ def _rows(syntax, family):
     for row in family.rows:
         at = _position(syntax, family, row, positions)
         if filled[at]:
-            labels = ", ".join(row.labels)
-            syntax.fail(f"row ({labels}) of `{family.child}` is repeated", row.offset)
+            rule, labels = "repeats row ({labels!s}) of {child}", ", ".join(row.labels)
+            syntax.fail(rule, row.offset, labels=labels, child=family.child)
         _check_count(syntax, row, n_states)
         rows[at] = row.values
         filled[at] = True
@@ -127,9 +127,13 @@ def _rows(syntax, family):
         first = np.unravel_index(np.flatnonzero(~filled)[0], shape)
         labels = ", ".join(states[i] for states, i in zip(parent_states, first, strict=True))
         syntax.fail(
-            f"`{family.child}` has no row ({labels}) and no default; {n_rows - filled.sum()} of "
-            f"{n_rows} rows are missing",
+            "must give {child} a row ({labels!s}) or a default",
             family.offset,
+            "{missing} of {n:row} are missing",
+            child=family.child,
+            labels=labels,
+            missing=n_rows - filled.sum(),
+            n=n_rows,
         )
     return rows
 
@@ -137,24 +141,23 @@ def _rows(syntax, family):
 def _position(syntax, family, row, positions):
     """Return the number of the row that a tuple of parent states belongs to."""
     if len(row.labels) != len(positions):
-        syntax.fail(
-            f"a row of `{family.child}` must name {len(positions)} parent states; it names "
-            f"{len(row.labels)}",
-            row.offset,
-        )
+        rule, found = "must name {wanted:parent state} in a row of {child}", "it names {named}"
+        details = {"wanted": len(positions), "named": len(row.labels), "child": family.child}
+        syntax.fail(rule, row.offset, found, **details)
     at = 0
     for label, parent, position in zip(row.labels, family.parents, positions, strict=True):
         if label not in position:
-            syntax.fail(
-                f"`{label}` is no state of `{parent}`, which has {', '.join(position)}", row.offset
-            )
+            rule, found = "must name a state of {parent}, {states}", "{label} is not one"
+            details = {"parent": parent, "states": list(position), "label": label}
+            syntax.fail(rule, row.offset, found, **details)
         at = at * len(position) + position[label]
     return at
 
 
 def _check_count(syntax, row, n_values):
     if len(row.values) != n_values:
-        syntax.fail(f"{n_values} probabilities are needed; {len(row.values)} are given", row.offset)
+        rule, found = "must give {wanted} probabilities", "it gives {n}"
+        syntax.fail(rule, row.offset, found, wanted=n_values, n=len(row.values))
 
 
 def _checked(syntax, family, rows):
@@ -172,11 +175,8 @@ def _checked(syntax, family, rows):
             ),
             family.offset,
         )
-        syntax.fail(
-            f"the probabilities of `{family.child}` must sum to 1 in each row; here they sum to "
-            f"{sums[wrong[0]]:.6g}",
-            offset,
-        )
+        rule, found = "must give {child} probabilities that sum to 1", "they sum to {total:.6g}"
+        syntax.fail(rule, offset, found, child=family.child, total=sums[wrong[0]])
     off = deviations > SUM_TOLERANCE
     if off.any():
         rows = np.where(off[:, None], rows / sums[:, None], rows)

@@ -4,6 +4,9 @@ import re
 from typing import NamedTuple, NoReturn
 from urllib.parse import unquote
 
+from bnmtl.errors import InputError
+from bnmtl.wording import Bare, either
+
 NAME_PROPERTY = "bnmtl_name"
 STATES_PROPERTY = "bnmtl_states"
 
@@ -63,22 +66,22 @@ class Syntax:
         self._tokens, self._offsets = self._tokenize()
         self._at = 0
 
-    def fail(self, message, offset) -> NoReturn:
+    def fail(self, rule, offset, found=None, **details) -> NoReturn:
         """Raise the error of the line that holds an offset."""
         line = self.text.count("\n", 0, offset) + 1
-        raise ValueError(f"`{self.source}`, line {line}: {message}.")
+        raise InputError(None, rule, found=found, file=self.source, line=line, **details)
 
     def parse(self):
         """Read all blocks and check that their names fit together."""
         if not self._tokens:
-            self.fail("the file is empty", 0)
-        self._expect("network", "a BIF file begins with `network`")
+            self.fail("must begin with `network`", 0, "the file is empty")
+        self._expect("network", "must begin with {wanted}")
         self._network()
         while self._at < len(self._tokens):
             keyword = self._expect(("variable", "probability"))
             self._variable() if keyword == "variable" else self._probability()
         if not self.variables:
-            self.fail("the file declares no variable", len(self.text))
+            self.fail("ends a file that declares no variable", len(self.text))
         self._check_names()
 
     def _tokenize(self):
@@ -88,15 +91,14 @@ class Syntax:
                 tokens.append(match[0])
                 offsets.append(match.start())
             elif match.lastgroup == "bad":
-                problem = {'"': "a quote is not closed", "/": "a comment is not closed"}.get(
-                    match[0], f"the character {match[0]!r} has no place in a BIF file"
-                )
-                self.fail(problem, match.start())
+                unclosed = {'"': "must close its quote", "/": "must close its comment"}
+                rule = unclosed.get(match[0], "must not hold the character {bad!r}")
+                self.fail(rule, match.start(), bad=match[0])
         return tokens, offsets
 
     def _take(self):
         if self._at == len(self._tokens):
-            self.fail("the file ends in the middle of a block", len(self.text.rstrip()))
+            self.fail("ends the file in the middle of a block", len(self.text.rstrip()))
         self._at += 1
         return self._tokens[self._at - 1]
 
@@ -105,30 +107,31 @@ class Syntax:
         """Offset of the token taken last."""
         return self._offsets[self._at - 1]
 
-    def _expect(self, choices, message=None):
+    def _expect(self, choices, rule="must continue with {wanted}"):
         choices = (choices,) if isinstance(choices, str) else choices
         token = self._take()
         if token not in choices:
-            wanted = message or f"{' or '.join(f'`{choice}`' for choice in choices)} is expected"
-            self.fail(f"{wanted}; `{token}` was found", self._offset)
+            wanted = Bare(either([f"`{choice}`" for choice in choices]))
+            self.fail(rule, self._offset, "{token} was found", wanted=wanted, token=token)
         return token
 
     def _word(self, what):
         token = self._take()
-        if token in _MARKS:
-            self.fail(f"{what} is expected; `{token}` was found", self._offset)
-        word = token.strip('"').strip()
+        word = "" if token in _MARKS else token.strip('"').strip()
         if not word:
-            self.fail(f"{what} is empty", self._offset)
+            self._refuse(what, "{word} was found", token)
         return word
+
+    def _refuse(self, what, found, word) -> NoReturn:
+        self.fail("must continue with {what!s}", self._offset, found, what=what, word=word)
 
     def _number(self, what):
         word = self._word(what)
         if not _NUMBER.fullmatch(word):
-            self.fail(f"{what} is expected; `{word}` is not a number", self._offset)
+            self._refuse(what, "{word} is not a number", word)
         value = float(word)
         if value < 0:
-            self.fail(f"{what} must not be negative; it is {word}", self._offset)
+            self._refuse(what, "{word} is negative", word)
         return value
 
     def _list(self, close, read, what):
@@ -142,7 +145,7 @@ class Syntax:
                 self._at -= 1
             items.append(read(what))
         if commas not in (0, len(items) - 1):
-            self.fail("a comma is missing between two of the values", self._offset)
+            self.fail("must have commas between all values or none", self._offset)
         return items
 
     def _property(self):
@@ -150,7 +153,7 @@ class Syntax:
         start = self._at
         while (token := self._take()) != ";":
             if token in ("{", "}"):
-                self.fail("a property ends in `;`", self._offset)
+                self.fail("must end a property with `;`", self._offset)
         return self.text[self._offsets[start] : self._offset].strip()
 
     def _unescaped(self, name):
@@ -158,7 +161,7 @@ class Syntax:
         try:
             return unquote(name.strip(), errors="surrogatepass")
         except UnicodeDecodeError:
-            self.fail(f"`{name.strip()}` is no escaped name", self._offset)
+            self.fail("must escape names", self._offset, "{name} is wrong", name=name.strip())
 
     def _network(self):
         if self._take() != "{":
@@ -170,14 +173,14 @@ class Syntax:
         name = self._word("the name of a variable")
         offset = self._offset
         if name in self.variables:
-            self.fail(f"variable `{name}` is declared twice", offset)
+            self.fail("declares variable {name} again", offset, name=name)
         self._expect("{")
         states = None
         original_name, original_states = name, None
         while (keyword := self._expect(("type", "property", "}"))) != "}":
             if keyword == "type":
                 if states is not None:
-                    self.fail(f"variable `{name}` has two types", self._offset)
+                    self.fail("gives variable {name} a second type", self._offset, name=name)
                 states = self._states(name)
                 continue
             key, _, value = (part.strip() for part in self._property().partition("="))
@@ -187,18 +190,17 @@ class Syntax:
                 original_states = tuple(map(self._unescaped, value.split(",")))
                 states_offset = self._offset
         if states is None:
-            self.fail(f"variable `{name}` has no type", offset)
+            self.fail("declares variable {name} without a type", offset, name=name)
         if original_states is None:
             original_states = states
         if len(set(original_states)) != len(states) or len(original_states) != len(states):
-            self.fail(
-                f"`{STATES_PROPERTY}` must give {len(states)} different states", states_offset
-            )
+            rule = "must give {n} different states as {key}"
+            self.fail(rule, states_offset, n=len(states), key=STATES_PROPERTY)
         self.variables[name] = Declared(original_name, original_states, states, offset)
 
     def _states(self, name):
         """Read `discrete [ n ] { states };`."""
-        self._expect("discrete", "only discrete variables are supported")
+        self._expect("discrete", "must have the type {wanted}, the only one that is supported")
         self._expect("[")
         count = self._word("the number of states")
         self._expect("]")
@@ -207,10 +209,11 @@ class Syntax:
         states = tuple(self._list("}", self._word, f"a state of `{name}`"))
         self._expect(";")
         if count != str(len(states)):
-            self.fail(f"`{name}` must have {count} states; {len(states)} are listed", offset)
+            rule, found = "must list {count!s} states of {name}", "it lists {n}"
+            self.fail(rule, offset, found, count=count, name=name, n=len(states))
         for state in states:
             if states.count(state) > 1:
-                self.fail(f"state `{state}` of `{name}` is listed twice", offset)
+                self.fail("lists state {state} of {name} twice", offset, state=state, name=name)
         return states
 
     def _probability(self):
@@ -218,14 +221,14 @@ class Syntax:
         child = self._word("the name of a variable")
         offset = self._offset
         if child in self.families:
-            self.fail(f"`{child}` has two probability blocks", offset)
+            self.fail("begins another probability block of {child}", offset, child=child)
         parents = ()
         if self._expect(("|", ")")) == "|":
             parents = tuple(self._list(")", self._word, "the name of a parent"))
         for parent in parents:
             if parent == child or parents.count(parent) > 1:
-                problem = "its own parent" if parent == child else "listed twice as a parent"
-                self.fail(f"`{parent}` is {problem}", offset)
+                rule = "its own parent" if parent == child else "a parent of {child} twice"
+                self.fail("makes {parent} " + rule, offset, parent=parent, child=child)
         self._expect("{")
         rows, table, default = [], None, None
         while (keyword := self._expect(("table", "default", "(", "property", "}"))) != "}":
@@ -242,22 +245,24 @@ class Syntax:
             elif keyword == "default" and default is None:
                 default = row
             else:
-                self.fail(f"`{child}` has two statements `{keyword}`", start)
+                self.fail("has another {keyword} of {child}", start, keyword=keyword, child=child)
         if table is not None and (rows or default):
-            self.fail(f"`{child}` has a table and other rows besides", table.offset)
+            self.fail("gives {child} a table and other rows besides", table.offset, child=child)
         if not (rows or table or default):
-            self.fail(f"`{child}` has no probabilities", offset)
+            self.fail("gives {child} no probabilities", offset, child=child)
         self.families[child] = Family(child, parents, rows, table, default, offset)
 
     def _check_names(self):
         for family in self.families.values():
             for name in (family.child, *family.parents):
                 if name not in self.variables:
-                    self.fail(f"variable `{name}` is not declared", family.offset)
+                    self.fail("names {name}, which is not declared", family.offset, name=name)
         originals = {}
         for name, declared in self.variables.items():
             if name not in self.families:
-                self.fail(f"variable `{name}` has no probability block", declared.offset)
+                rule = "declares {name}, which has no probability block"
+                self.fail(rule, declared.offset, name=name)
             if declared.name in originals:
-                self.fail(f"two variables are called {declared.name!r}", declared.offset)
+                rule = "declares another variable called {name!r}"
+                self.fail(rule, declared.offset, name=declared.name)
             originals[declared.name] = name

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from opt_einsum.paths import greedy
 
+from bnmtl.errors import InputError
+
 __all__ = ["ROWS", "Plan", "contract", "plan"]
 
 ROWS = -1
@@ -72,10 +74,9 @@ def plan(scopes, keep, n_states):
         steps.append((positions, taken, result))
         left.append(result)
     if largest > _LARGEST_TABLE:
-        raise ValueError(
-            "`network` must not tie so many variables that are not observed together: a table of "
-            f"{largest:.1e} numbers would be needed; give more evidence."
-        )
+        rule = "must not tie so many variables that are not observed together"
+        found, remedies = "a table of {n:.1e} numbers would be needed", "give more evidence"
+        raise InputError("network", rule, found=found, remedies=remedies, n=largest)
     return Plan(tuple(steps), largest + sum(_size(scope, sizes) for scope in scopes))
 
 

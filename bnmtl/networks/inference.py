@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.graphs import check_dag
 from bnmtl.networks.contraction import ROWS, contract, plan
 from bnmtl.wording import listed, type_of
@@ -38,9 +39,8 @@ def markov_blanket(graph, variable):
     """
     check_dag(graph, "graph")
     if not isinstance(variable, str) or variable not in graph:
-        raise ValueError(
-            f"`variable` must be one of {listed(sorted(graph, key=str), 'node')}, got {variable!r}."
-        )
+        rule, names = "must be one of {names:node}", sorted(graph, key=str)
+        raise InputError("variable", rule, variable, names=names)
     return _blanket(graph, variable)
 
 
@@ -84,37 +84,35 @@ def posterior(network, variables, evidence=None):
     codes = {name: np.array([network.states[name].index(evidence[name])]) for name in evidence}
     (distribution,) = _joint_posteriors(network, targets, codes, 1)
     if np.isnan(distribution).any():
-        raise ValueError("`evidence` must be possible under the network; its probability is 0.")
+        rule = "must be possible under the network"
+        raise InputError("evidence", rule, found="its probability is 0")
     return distribution
 
 
 def _checked_query(network, variables, evidence):
     """Return variables as a list and evidence as a mapping, or raise."""
     if not hasattr(network, "tables"):
-        raise TypeError(f"`network` must be a BayesNet, got {type_of(network)}.")
+        raise InputTypeError("network", "must be a BayesNet", type_of(network))
     if not isinstance(variables, str | list | tuple):
-        raise TypeError(f"`variables` must be a name or a list of names, got {variables!r}.")
+        raise InputTypeError("variables", "must be a name or a list of names", variables)
     if evidence is not None and not isinstance(evidence, Mapping):
-        raise TypeError(
-            f"`evidence` must be a mapping of variables to states, got {evidence!r}; for example "
-            "{'smoke': 'yes'}."
-        )
+        rule = "must be a mapping of variables to states"
+        remedies = "for example {{'smoke': 'yes'}}"
+        raise InputTypeError("evidence", rule, evidence, remedies=remedies)
     targets = [variables] if isinstance(variables, str) else list(variables)
     evidence = evidence or {}
-    for name in (*targets, *evidence):
-        if not isinstance(name, str) or name not in network.states:
-            raise ValueError(
-                "`variables` and `evidence` must be among "
-                f"{listed(network.variables, 'variable')}, got {name!r}."
-            )
+    for argument, names in (("variables", targets), ("evidence", evidence)):
+        for name in names:
+            if not isinstance(name, str) or name not in network.states:
+                rule = "must be among {names:variable}"
+                raise InputError(argument, rule, name, names=network.variables)
     if not targets or len({*targets, *evidence}) < len(targets) + len(evidence):
-        raise ValueError("`variables` must be given, once each and not as `evidence` too.")
+        raise InputError("variables", "must be given, once each and not in {evidence} too")
     for name, state in evidence.items():
         if state not in network.states[name]:
-            raise ValueError(
-                f"`evidence`: the state of `{name}` must be one of "
-                f"{listed(network.states[name], limit=None)}, got {state!r}."
-            )
+            rule = "must give {name} one of its states, {states}"
+            states = listed(network.states[name], limit=None)
+            raise InputError("evidence", rule, state, name=name, states=states)
     return targets, evidence
 
 
@@ -198,15 +196,14 @@ def log_evidence(network, codes, n_rows):
     return total
 
 
-def check_possible(probabilities, index, where):
+def check_possible(probabilities, index):
     """Raise where posteriors are nan because the evidence around the variable is impossible."""
     impossible = np.flatnonzero(np.isnan(probabilities).any(axis=1))
     if impossible.size:
-        raise ValueError(
-            f"{where} must hold evidence that is possible under the network; it is not in "
-            f"{impossible.size} of the rows, the first of them {index[impossible[0]]!r}: correct "
-            "or remove such rows."
-        )
+        rule = "must hold evidence that is possible under the network"
+        found = "it is not in {n} of the rows, the first of them {row!r}"
+        remedies, details = "correct or remove such rows", {"row": index[impossible[0]]}
+        raise InputError(None, rule, found=found, remedies=remedies, n=impossible.size, **details)
 
 
 def _blanket_posteriors(network, variable, codes, n_rows):

@@ -5,6 +5,7 @@ import warnings
 
 import networkx as nx
 
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.wording import type_of
 
 __all__ = ["from_pgmpy", "to_pgmpy"]
@@ -44,16 +45,17 @@ def to_pgmpy(network):
 def from_pgmpy(model):
     """Return graph, states and tables of a pgmpy model, see `BayesNet.from_pgmpy`."""
     if not isinstance(model, _pgmpy().models.DiscreteBayesianNetwork):
-        raise TypeError(
-            f"`model` must be a pgmpy.models.DiscreteBayesianNetwork, got {type_of(model)}."
-        )
+        rule = "must be a pgmpy.models.DiscreteBayesianNetwork"
+        raise InputTypeError("model", rule, type_of(model))
     names = {node: str(node) for node in model.nodes}
     if len(set(names.values())) < len(names):
-        raise ValueError("`model` must have variables whose names differ as strings; rename some.")
+        rule = "must have variables whose names differ as strings"
+        raise InputError("model", rule, remedies="rename some")
     cpds = {node: model.get_cpds(node) for node in names}
     for node, cpd in cpds.items():
         if cpd is None:
-            raise ValueError(f"`model` must have a table for each variable; `{node}` has none.")
+            rule, found = "must have a table for each variable", "{name} has none"
+            raise InputError("model", rule, found=found, name=str(node))
     graph = nx.DiGraph()
     graph.add_nodes_from(names.values())
     graph.add_edges_from((names[tail], names[head]) for tail, head in model.edges)
@@ -62,7 +64,8 @@ def from_pgmpy(model):
     for node, cpd in cpds.items():
         parents = sorted(model.predecessors(node), key=names.get)
         if set(parents) != set(cpd.variables[1:]):
-            raise ValueError(f"`model`: the table of `{node}` must be over its parents only.")
+            rule = "must have a table of {name} over its parents only"
+            raise InputError("model", rule, name=str(node))
         table = cpd.values.transpose([cpd.variables.index(member) for member in (*parents, node)])
         for axis, member in enumerate((*parents, node)):
             # A child's table may list the states of a parent in an order of its own.

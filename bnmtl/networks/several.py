@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from bnmtl.graphs import check_dag
+from bnmtl.errors import InputError, InputTypeError, check_choice, located
 from bnmtl.networks.bayesnet import BayesNet
 from bnmtl.networks.shared_tables import fit_tables
-from bnmtl.networks.tables import check_nodes
+from bnmtl.networks.tables import check_graph
 from bnmtl.tasks import encode
-from bnmtl.wording import listed, type_of
+from bnmtl.wording import type_of
 
 __all__ = ["fit_networks", "networks_of"]
 
@@ -70,29 +70,23 @@ def fit_networks(configuration, tasks, sharing="auto", missing="error"):
     >>> [network.table("bronc")[1, 1].round(2).item() for network in shared.values()]
     [0.69, 0.69, 0.7]
     """
-    if not (sharing is None or (isinstance(sharing, str) and sharing == "auto")):
-        raise ValueError(f'`sharing` must be "auto" or None, got {sharing!r}.')
+    check_choice("sharing", sharing, ("auto", None))
     if not isinstance(configuration, Mapping):
-        raise TypeError(
-            "`configuration` must be a mapping from task names to graphs, got "
-            f"{type_of(configuration)}; for example {{'task1': graph}}."
-        )
+        rule = "must be a mapping from task names to graphs"
+        remedies = "for example {{'task1': graph}}"
+        raise InputTypeError("configuration", rule, type_of(configuration), remedies=remedies)
     configuration = {str(name): graph for name, graph in configuration.items()}
     encoded = encode(tasks, missing)
     for name, graph in configuration.items():
-        check_dag(graph, f"configuration[{name!r}]")
-        check_nodes(graph)
+        with located(task=name):
+            check_graph(graph, "configuration")
         if name not in encoded:
-            raise ValueError(
-                f"`configuration` must have graphs of tasks that there are, got {name!r}; the "
-                f"tasks are {listed(encoded.names)}."
-            )
+            rule = "must have graphs of {names:task}"
+            raise InputError("configuration", rule, name, names=list(encoded.names))
         lacking = sorted(set(graph) - set(encoded[name].variables))
         if lacking:
-            raise ValueError(
-                f"Task `{name}` must have a column for every variable of its graph; "
-                f"`{lacking[0]}` is missing."
-            )
+            rule = "must have a column for every variable of its graph"
+            raise InputError(None, rule, found="{name} is missing", task=name, name=lacking[0])
     if sharing is None:
         return {name: BayesNet.fit(graph, encoded[name]) for name, graph in configuration.items()}
     return networks_of(configuration, encoded, fit_tables(configuration, encoded).tables)

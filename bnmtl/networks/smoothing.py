@@ -5,20 +5,21 @@ import numbers
 import numpy as np
 from scipy.special import gammaln, softmax
 
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.scores import CONCENTRATIONS
 
 __all__ = ["check_size", "log_evidences", "posterior_mean"]
 
 
 def check_size(name, size):
-    """Raise TypeError or ValueError unless a sample size is "auto" or a number of 0 or more."""
-    rule = f'`{name}` must be "auto" or a number of 0 or more'
+    """Raise unless a sample size is "auto" or a number of 0 or more."""
     if isinstance(size, str) and size == "auto":
         return
-    if not isinstance(size, numbers.Real) or isinstance(size, bool):
-        raise TypeError(f'{rule}, got {size!r}; "auto" learns how strongly to smooth.')
-    if not 0 <= size < np.inf:
-        raise ValueError(f'{rule}, got {size!r}; "auto" learns how strongly to smooth.')
+    is_number = isinstance(size, numbers.Real) and not isinstance(size, bool)
+    if not is_number or not 0 <= size < np.inf:
+        rule = 'must be "auto" or a number of 0 or more'
+        remedies = '"auto" learns how strongly to smooth'
+        raise (InputError if is_number else InputTypeError)(name, rule, size, remedies=remedies)
 
 
 def posterior_mean(counts, size):

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from bnmtl.errors import InputError, InputTypeError, located
+from bnmtl.graphs import check_dag
 from bnmtl.networks.smoothing import check_size, posterior_mean
 from bnmtl.tasks import Task
 from bnmtl.tasks.columns import Column, read_column
 from bnmtl.tasks.states import MISSING_STATE, shared_states
-from bnmtl.wording import listed, type_of
+from bnmtl.wording import Bare, listed, type_of
 
 # How far from 1 the sum of a row of probabilities may be; values are kept as they are given.
 SUM_TOLERANCE = 1e-6
@@ -18,13 +20,15 @@ SUM_TOLERANCE = 1e-6
 LARGEST_TABLE = 10_000_000
 
 
-def check_nodes(graph):
-    """Raise unless a graph has nodes, all of them strings."""
+def check_graph(graph, argument="graph"):
+    """Raise unless a graph is a DAG with nodes, all of them strings."""
+    check_dag(graph, argument)
     if not graph:
-        raise ValueError("`graph` must have at least one node; it is empty.")
+        raise InputError(argument, "must have at least one node", found="it is empty")
     for node in graph:
         if not isinstance(node, str):
-            raise TypeError(f"`graph` must have strings for nodes, got {node!r}; rename it.")
+            rule = "must have strings for nodes"
+            raise InputTypeError(argument, rule, node, remedies="rename it")
 
 
 def checked_states(states, graph):
@@ -35,20 +39,16 @@ def checked_states(states, graph):
 
 def _state_names(variable, states):
     if isinstance(states, str | set | frozenset) or not np.iterable(states):
-        raise TypeError(
-            f"`states` of `{variable}` must be a list of strings, got {states!r}; for example "
-            "['no', 'yes']."
-        )
+        rule, remedies = "of {name} must be a list of strings", "for example ['no', 'yes']"
+        raise InputTypeError("states", rule, states, remedies=remedies, name=variable)
     states = tuple(states)
     for state in states:
         if not isinstance(state, str):
-            raise TypeError(
-                f"`states` of `{variable}` must be strings, got {state!r}; write it as text."
-            )
+            rule, remedies = "of {name} must be strings", "write it as text"
+            raise InputTypeError("states", rule, state, remedies=remedies, name=variable)
     if not states or len(set(states)) < len(states):
-        raise ValueError(
-            f"`states` of `{variable}` must be one or more different strings, got {states}."
-        )
+        rule = "of {name} must be one or more different strings"
+        raise InputError("states", rule, states, name=variable)
     return states
 
 
@@ -66,57 +66,52 @@ def _checked_table(family, table, states):
     try:
         table = np.array(table, dtype=float)
     except (TypeError, ValueError):
-        raise TypeError(
-            f"`tables`: the table of `{variable}` must be an array of numbers, got {table!r}; "
-            "nest lists of equal length, for example [[0.9, 0.1], [0.2, 0.8]]."
-        ) from None
+        rule = "must hold for {name} an array of numbers"
+        remedies = "nest lists of equal length, for example [[0.9, 0.1], [0.2, 0.8]]"
+        raise InputTypeError("tables", rule, table, remedies=remedies, name=variable) from None
     shape = tuple(len(states[member]) for member in family)
     if table.shape != shape:
-        raise ValueError(
-            f"`tables`: the table of `{variable}` must have the shape {shape}, one axis for each "
-            f"of {', '.join(family)}, got {table.shape}."
-        )
+        rule = "must hold for {name} a table of the shape {shape!s}, one axis for each of {axes}"
+        details = {"name": variable, "shape": shape, "axes": family}
+        raise InputError("tables", rule, table.shape, **details)
     off = np.abs(table.sum(axis=-1) - 1)
     if not (np.all(table >= 0) and np.all(off <= SUM_TOLERANCE)):
         bad = ~(off <= SUM_TOLERANCE) | ~(table >= 0).all(axis=-1)
         at = tuple(np.argwhere(bad)[0])
-        given = [f"{p} = {states[p][i]}" for p, i in zip(family, at, strict=False)]
-        raise ValueError(
-            f"`tables`: the probabilities of `{variable}` must be 0 or more and sum to 1, got "
-            f"{table[at]}{' given ' + ', '.join(given) if given else ''}."
-        )
+        given = ", ".join(f"{p} = {states[p][i]}" for p, i in zip(family, at, strict=False))
+        rule = "must hold for {name} probabilities that are 0 or more and sum to 1"
+        shown = Bare(f"{table[at]}{' given ' + given if given else ''}")
+        raise InputError("tables", rule, shown, name=variable)
     table.setflags(write=False)
     return table
 
 
 def _check_keys(name, mapping, nodes):
     if not isinstance(mapping, Mapping):
-        raise TypeError(
-            f"`{name}` must be a mapping with one entry for each node of the graph, got "
-            f"{type_of(mapping)}; give a dict."
-        )
+        rule = "must be a mapping with one entry for each node of the graph"
+        raise InputTypeError(name, rule, type_of(mapping), remedies="give a dict")
     missing = [node for node in nodes if node not in mapping]
     extra = [key for key in mapping if key not in nodes]
     if missing or extra:
-        problem = f"{missing[0]!r} is missing" if missing else f"{extra[0]!r} is no node"
-        raise ValueError(f"`{name}` must have one entry for each node of the graph; {problem}.")
+        found = "{key!r} is missing" if missing else "{key!r} is not a node"
+        rule, key = "must have one entry for each node of the graph", (missing or extra)[0]
+        raise InputError(name, rule, found=found, key=key)
 
 
 def estimate(graph, frame, equivalent_sample_size):
     """Return the states and the tables of a DAG's variables, see `BayesNet.fit`."""
     check_size("equivalent_sample_size", equivalent_sample_size)
-    columns = _columns(frame, graph)
-    _check_complete(columns)
-    if not isinstance(frame, Task):
-        declared = shared_states({"frame": columns})
-        columns = {v: _recoded(column, declared[v], v) for v, column in columns.items()}
+    with located(argument="frame"):
+        columns = _columns(frame, graph)
+        _check_complete(columns)
+        if not isinstance(frame, Task):
+            declared = shared_states({"frame": columns})
+            columns = {v: _recoded(column, declared[v], v) for v, column in columns.items()}
     states = {variable: tuple(column.labels) for variable, column in columns.items()}
     for variable, own in states.items():
         if not own:
-            raise ValueError(
-                f"`frame` must have rows, or categories that declare the states; column "
-                f"`{variable}` has neither."
-            )
+            rule = "must have rows, or categories that declare its states"
+            raise InputError("frame", rule, found="it has neither", column=variable)
     tables = {}
     for variable in graph:
         family = (*sorted(graph.predecessors(variable)), variable)
@@ -132,63 +127,64 @@ def family_table(variable, codes, shape, equivalent_sample_size):
     return posterior_mean(_counts(variable, codes, shape), equivalent_sample_size)
 
 
-def code_frame(frame, states, complete, unseen=None, where="`frame`"):
+def code_frame(frame, states, complete, unseen=None):
     """Return {variable: codes} of the variables in `states`, by the names `bnmtl.tasks` gives.
 
     A missing cell is -1, or an error where the columns must be complete; where a variable has the
     state "missing", as after `encode(..., missing="state")`, it is that state. A state that is not
     known is an error, or with `unseen="ignore"` as good as missing; "error" says that users have
-    the choice. Messages begin with `where`.
+    the choice.
     """
-    columns = _columns(frame, states, where)
-    coded = {v: _recoded(column, states[v], v, unseen, where) for v, column in columns.items()}
+    columns = _columns(frame, states)
+    coded = {v: _recoded(column, states[v], v, unseen) for v, column in columns.items()}
     if complete:
         _check_complete(coded)
     return {variable: column.codes for variable, column in coded.items()}
 
 
-def column_labels(frame, where="`frame`"):
+def column_labels(frame):
     """Return {name: label} of the columns; names are strings and must differ."""
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"{where} must be a pandas DataFrame, got {type_of(frame)}; convert it.")
+        rule = "must be a pandas DataFrame"
+        raise InputTypeError(None, rule, type_of(frame), remedies="convert it")
     labels = {}
     for label in frame.columns:
         if str(label) in labels:
-            raise ValueError(
-                f"{where} must have different column names; `{label}` occurs twice, so rename one."
-            )
+            rule, found = "must have different column names", "{name} occurs twice"
+            raise InputError(None, rule, found=found, remedies="rename one", name=str(label))
         labels[str(label)] = label
     return labels
 
 
-def _columns(frame, variables, where="`frame`"):
+def _columns(frame, variables):
     """Return {variable: Column} of the wanted variables."""
     is_task = isinstance(frame, Task)
-    labels = (
-        {v: i for i, v in enumerate(frame.variables)} if is_task else column_labels(frame, where)
-    )
+    labels = {v: i for i, v in enumerate(frame.variables)} if is_task else column_labels(frame)
     for variable in variables:
         if variable not in labels:
-            raise ValueError(
-                f"{where} must have a column for each variable of the network; `{variable}` is "
-                "missing."
-            )
+            rule = "must have a column for each variable of the network"
+            raise InputError(None, rule, found="{name} is missing", name=variable)
     if is_task:
         return {v: Column(frame.states[labels[v]], frame.codes[labels[v]], True) for v in variables}
-    return {v: read_column(frame[labels[v]], f"{where}: column `{v}`", None) for v in variables}
+    return {v: named_column(frame[labels[v]], v, None) for v in variables}
+
+
+def named_column(series, name, *limit):
+    """Read a column of a frame."""
+    with located(column=name):
+        return read_column(series, *limit)
 
 
 def _check_complete(columns):
     for variable, column in columns.items():
         n_missing = np.count_nonzero(column.codes < 0)
         if n_missing:
-            raise ValueError(
-                f"`frame`: column `{variable}` must be complete; {n_missing} of its values are "
-                "missing, so drop those rows or fill them."
-            )
+            rule, found = "must be complete", "{n} of its values are missing"
+            details = {"remedies": ("drop those rows", "fill them"), "n": n_missing}
+            raise InputError(None, rule, found=found, column=variable, **details)
 
 
-def _recoded(column, states, variable, unseen=None, where="`frame`"):
+def _recoded(column, states, variable, unseen=None):
     """Return a column with its codes pointing into other states; unknown ones as `unseen` says."""
     position = {state: i for i, state in enumerate(states)}
     missing = position.get(MISSING_STATE, -1)
@@ -199,11 +195,11 @@ def _recoded(column, states, variable, unseen=None, where="`frame`"):
     codes = lookup[column.codes]
     if (codes == -2).any():
         unknown = [column.labels[i] for i in np.unique(column.codes[codes == -2])]
-        remedy = "" if unseen is None else ", or take them as missing with `unseen='ignore'`"
-        raise ValueError(
-            f"{where}: column `{variable}` must hold states that the network knows "
-            f"({listed(states)}), got {listed(unknown)}; correct them{remedy}."
-        )
+        rule, remedies = "must hold states that the network knows ({known})", ["correct them"]
+        if unseen is not None:
+            remedies.append("take them as missing with {unseen=ignore}")
+        details = {"column": variable, "known": list(states)}
+        raise InputError(None, rule, listed(unknown), remedies=remedies, **details)
     return Column(list(states), codes, True)
 
 
@@ -211,9 +207,15 @@ def _counts(variable, codes, shape):
     """Count the rows of each joint state of a family."""
     size = math.prod(shape)
     if size > LARGEST_TABLE:
-        raise ValueError(
-            f"`graph`: the table of `{variable}` with its {len(shape) - 1} parents would have "
-            f"{size:.3g} entries, more than {LARGEST_TABLE}; remove some of its parents."
+        raise InputError(
+            "graph",
+            "must have tables of at most {most} entries",
+            found="that of {name} with its {n:parent} would have {size:.3g}",
+            remedies="remove some of its parents",
+            most=LARGEST_TABLE,
+            name=variable,
+            n=len(shape) - 1,
+            size=size,
         )
     cells = np.ravel_multi_index([column.astype(np.intp) for column in codes], shape)
     return np.bincount(cells, minlength=size).reshape(shape)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from bnmtl.errors import InputError
 from bnmtl.plotting.drawing import (
     INK,
     LEGEND_ROW,
@@ -90,19 +91,15 @@ def borrowing(learner):
     ['task1', 'task2', 'task3']
     """
     if not hasattr(learner, "tasks_") or not hasattr(type(learner), "borrowed_"):
-        raise ValueError(
-            "`learner` must be a fitted IdenticalLearner, MultitaskLearner or MultitaskLearnerCV, "
-            f"got {learner!r}."
-        )
+        rule = "must be a fitted IdenticalLearner, MultitaskLearner or MultitaskLearnerCV"
+        raise InputError("learner", rule, learner)
     if learner.borrowed_.empty:
-        raise ValueError(
-            "`learner` must have tasks that share tables; fit it to several tasks with "
-            'table_sharing="auto" and parameter_sample_size="auto".'
-        )
+        remedy = "fit it to several tasks, {table_sharing=auto} and {parameter_sample_size=auto}"
+        raise InputError("learner", "must have tasks that share tables", remedies=remedy)
     shares = borrowed_shares(learner)
     names = [shorten(variable) for variable in shares.index]
     tasks = [shorten(task) for task in shares.columns]
-    warn_of_boxes([*shares.index, *shares.columns], stacklevel=2)
+    warn_of_boxes([*shares.index, *shares.columns])
     left = max(text_width(name, 8) for name in names) + 8
     head = max(text_width(task, 8) for task in tasks) + 10
     entries = _entries(shares)

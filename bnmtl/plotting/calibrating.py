@@ -8,7 +8,9 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from bnmtl.calibration import reliability as reliability_table
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.metrics.cases import checked_cases
+from bnmtl.plotting.dissimilarities import check_label
 from bnmtl.plotting.drawing import (
     ABSENT,
     COLORS,
@@ -26,7 +28,8 @@ from bnmtl.plotting.fonts import families, warn_of_boxes
 from bnmtl.plotting.layout import text_width
 from bnmtl.plotting.predictions import check_calibrator, draw_curve, draw_histogram, draw_points
 from bnmtl.plotting.table import shorten
-from bnmtl.wording import type_of
+from bnmtl.plotting.widths import check_has
+from bnmtl.wording import Bare, type_of
 
 __all__ = ["calibration_panel", "learning_curves"]
 
@@ -99,7 +102,7 @@ def calibration_panel(y, predictions, bins=10, calibrators=None):
     """
     _check_nested("predictions", predictions)
     if not any(len(own) for own in predictions.values()):
-        raise ValueError("`predictions` must hold a model with a stage; there is none.")
+        raise InputError("predictions", "must hold a model with a stage", found="there is none")
     models, stages = list(predictions), _inner_names(predictions)
     curves = {} if calibrators is None else calibrators
     _check_curves(curves, predictions, stages[0])
@@ -107,7 +110,7 @@ def calibration_panel(y, predictions, bins=10, calibrators=None):
     tables = _tables(y, predictions, bins)
     # The first color is that of the points.
     colors = {name: _METHOD_COLORS[1:][i % 5] for i, name in enumerate(fits)}
-    warn_of_boxes(map(str, [*models, *stages, *fits]), stacklevel=2)
+    warn_of_boxes(map(str, [*models, *stages, *fits]))
     figure, corners = _headed_figure(models, stages, set(tables), colors)
     highest = max((one["count"] / one["count"].sum()).max() for one in tables.values())
     for (model, stage), table in tables.items():
@@ -122,27 +125,27 @@ def calibration_panel(y, predictions, bins=10, calibrators=None):
     return figure
 
 
-def _check_nested(name, given):
+def _check_nested(argument, given):
     if not isinstance(given, Mapping):
-        raise TypeError(
-            f"`{name}` must map models to mappings, as in {{'trees': {{'Platt': ...}}}}; got "
-            f"{type_of(given)}."
-        )
+        rule = "must map models to mappings, as in {{'trees': {{'Platt': ...}}}}"
+        raise InputTypeError(argument, rule, type_of(given))
     for model, own in given.items():
         if not isinstance(own, Mapping):
-            raise TypeError(
-                f"`{name}[{model!r}]` must be a mapping, as in {{'Platt': ...}}; got "
-                f"{type_of(own)}."
-            )
+            rule = "must be a mapping, as in {{'Platt': ...}}"
+            raise InputTypeError(f"{argument}[{model!r}]", rule, type_of(own))
 
 
 def _check_curves(calibrators, predictions, first):
     _check_nested("calibrators", calibrators)
     for model, own in calibrators.items():
         if first not in predictions.get(model, {}):
-            raise ValueError(
-                "`calibrators` must be of models that have predictions of the first stage, "
-                f"{first!r}; {model!r} has none, so leave its calibrators out."
+            raise InputError(
+                "calibrators",
+                "must be of models that have predictions of the first stage, {first!r}",
+                found="{model!r} has none",
+                remedies="leave its calibrators out",
+                first=first,
+                model=model,
             )
         for name, calibrator in own.items():
             check_calibrator(f"calibrators[{model!r}][{name!r}]", calibrator)
@@ -159,7 +162,8 @@ def _tables(y, predictions, bins):
     is_by_model = isinstance(y, Mapping)
     lacking = [model for model in predictions if is_by_model and model not in y]
     if lacking:
-        raise ValueError(f"`y` must hold labels for every model; there are none of {lacking[0]!r}.")
+        rule, found = "must hold labels for every model", "there are none of {model!r}"
+        raise InputError("y", rule, found=found, model=lacking[0])
     tables = {}
     for model, own in predictions.items():
         truth, name = (y[model], f"y[{model!r}]") if is_by_model else (y, "y")
@@ -297,11 +301,10 @@ def learning_curves(table, by=None, ylabel="root mean squared error"):
     ['Platt', 'isotonic']
     """
     _check_table(table, by)
-    if not isinstance(ylabel, str):
-        raise TypeError(f"`ylabel` must be a text, got {ylabel!r}.")
+    check_label("ylabel", ylabel)
     styles = _styles(table["method"])
     panels = {"": table} if by is None else dict(list(table.groupby(by, sort=False, dropna=False)))
-    warn_of_boxes([*map(str, [*styles, *panels]), ylabel], stacklevel=2)
+    warn_of_boxes([*map(str, [*styles, *panels]), ylabel])
     n_across = 2 if len(panels) == 4 else min(len(panels), _MOST_ACROSS)
     n_down = -(-len(panels) // n_across)
     size = _SINGLE if len(panels) == 1 else _ONE_OF_MANY
@@ -332,30 +335,25 @@ def _as_it_is(text):
 
 def _check_table(table, by):
     if not isinstance(table, pd.DataFrame) or table.empty:
-        given = "an empty one" if isinstance(table, pd.DataFrame) else type_of(table)
-        raise TypeError(
-            f"`table` must be a DataFrame of bnmtl.calibration.learning_curve, got {given}."
-        )
-    lacking = [column for column in _COLUMNS if column not in table]
-    if lacking:
-        raise ValueError(
-            f"`table` must have the columns {', '.join(_COLUMNS)}, got none named {lacking[0]}."
-        )
+        given = Bare("an empty one") if isinstance(table, pd.DataFrame) else type_of(table)
+        rule = "must be a DataFrame of `bnmtl.calibration.learning_curve`"
+        raise InputTypeError("table", rule, given)
+    check_has("table", table, _COLUMNS, "that of `bnmtl.calibration.learning_curve`")
     for column in ("size", "value"):
         if not is_numeric_dtype(table[column]) or table[column].isna().any():
-            raise ValueError(
-                f"`table` must have numbers in its column {column}, all of them there, got "
-                f"{table[column].dtype}; drop the rows that lack one."
+            raise InputError(
+                "table",
+                "must hold a number in every row",
+                Bare(table[column].dtype),
+                remedies="drop the rows that lack one",
+                column=column,
             )
     if (table["size"] < 1).any():
-        raise ValueError(
-            f"`table` must have sizes of at least 1, got {table['size'].min():g}; leave such rows "
-            "out."
-        )
+        least, remedy = float(table["size"].min()), "leave such rows out"
+        raise InputError("table", "must be 1 or more", least, remedies=remedy, column="size")
     if by is not None and (not isinstance(by, str) or by not in table):
-        raise ValueError(
-            f"`by` must be a column of `table`, one of {', '.join(map(str, table))}; got {by!r}."
-        )
+        rule = "must be a column of {table}, one of {columns}"
+        raise InputError("by", rule, by, columns=list(table))
 
 
 def _styles(methods):

@@ -7,9 +7,10 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
 from bnmtl.graphs import takes_part
 from bnmtl.metrics import edit_distance
-from bnmtl.plotting.dissimilarities import task_names
+from bnmtl.plotting.dissimilarities import check_tasks, task_names
 from bnmtl.plotting.drawing import COLORS, draw_arc, draw_box, draw_text, panel_axes
 from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.graphs import (
@@ -19,22 +20,15 @@ from bnmtl.plotting.graphs import (
     TITLE,
     box_kind,
     box_mark,
-    check_columns,
     grid_columns,
     lay_out_figure,
     legend_line,
     sharing,
     width_of_titles,
 )
-from bnmtl.plotting.layout import (
-    Layout,
-    arrange,
-    check_configuration,
-    check_font_size,
-    check_places,
-)
+from bnmtl.plotting.layout import Layout, arrange, check_configuration, check_places
 from bnmtl.plotting.table import shorten
-from bnmtl.wording import count, listed, type_of
+from bnmtl.wording import count, type_of
 
 __all__ = ["clusters", "compare"]
 
@@ -94,9 +88,11 @@ def compare(true, learned, layout="auto", columns=None, font_size=8.0):
 
     Raises
     ------
-    TypeError, ValueError
-        If the graphs are no DAGs, their variables or tasks differ, there is none, or an argument
+    InputTypeError, InputError
+        If the graphs are not DAGs, their variables or tasks differ, there is none, or an argument
         is not as described.
+    MissingExtra
+        If the engine of `layout` is not installed.
 
     Examples
     --------
@@ -107,13 +103,14 @@ def compare(true, learned, layout="auto", columns=None, font_size=8.0):
     >>> figure.axes[1].texts[1].get_text()
     'edit distance 3: 0 correct, 1 reversed, 1 missing, 1 extra'
     """
-    check_font_size(font_size)
+    check_number("font_size", font_size, above=0)
+    check_whole("columns", columns, 1, optional=True)
     edit_distance(true, learned)  # checks both
     true, learned = _graphs(true), _graphs(learned)
     if not any(len(graph) for graph in true.values()):
-        raise ValueError("`true` must hold a graph with at least one variable.")
+        raise InputError("true", "must hold a graph with at least one variable")
     kinds = {task: _mistakes(true[task], learned[task]) for task in true}
-    warn_of_boxes(map(str, [*_variables(true), *true]), stacklevel=2)
+    warn_of_boxes(map(str, [*_variables(true), *true]))
     if not isinstance(layout, Layout):
         # The true graphs count twice, so that where both disagree on a direction theirs is down.
         everything = {(i, task): true[task] for task in true for i in (0, 1)}
@@ -122,7 +119,7 @@ def compare(true, learned, layout="auto", columns=None, font_size=8.0):
     check_places(layout, _variables(true), [arc for one in kinds.values() for arc in one])
     titles = {task: _compare_titles(task, one) for task, one in kinds.items()}
     panel = _panel_size(layout, titles.values())
-    n_columns = min(check_columns(columns) or grid_columns(len(true), *panel), len(true))
+    n_columns = min(columns or grid_columns(len(true), *panel), len(true))
     found = {kind for one in kinds.values() for kind in one.values()}
     entries = [
         (_arc_mark(_MISTAKES[kind]), text) for kind, text in _MISTAKE_TEXTS.items() if kind in found
@@ -166,9 +163,11 @@ def clusters(configuration, labels, first, second, layout="auto", font_size=8.0)
 
     Raises
     ------
-    TypeError, ValueError
+    InputTypeError, InputError
         If a graph is not a DAG, the labels are not those of the configuration's tasks, a cluster
-        is unknown, or the font size is no number above 0.
+        is unknown, or the font size is not a number above 0.
+    MissingExtra
+        If the engine of `layout` is not installed.
 
     Examples
     --------
@@ -181,14 +180,14 @@ def clusters(configuration, labels, first, second, layout="auto", font_size=8.0)
     ['in both clusters: 1 arc', 'only in cluster cold: 1 arc', 'only in cluster warm: 1 arc']
     """
     configuration = check_configuration(configuration)
-    check_font_size(font_size)
+    check_number("font_size", font_size, above=0)
     _check_clusters(configuration, labels, first, second)
     sides = [
         {task: graph for task, graph in configuration.items() if labels[task] == cluster}
         for cluster in (first, second)
     ]
     both = {**sides[0], **sides[1]}
-    warn_of_boxes(map(str, [*_variables(both), *both, first, second]), stacklevel=2)
+    warn_of_boxes(map(str, [*_variables(both), *both, first, second]))
     owners = _owners(*sides)
     if not isinstance(layout, Layout):
         layout = arrange(_restricted(both, owners), layout, font_size)
@@ -252,28 +251,20 @@ def _compare_titles(task, kinds):
 
 def _check_clusters(configuration, labels, first, second):
     if not isinstance(labels, pd.Series):
-        raise TypeError(
-            "`labels` must be a pandas.Series with the cluster of each task; "
-            f"{type_of(labels)} was given."
-        )
-    if not labels.index.is_unique:
-        repeated = labels.index[labels.index.duplicated()][0]
-        raise ValueError(f"`labels` must name each task once; `{repeated}` is repeated.")
+        rule = "must be a pandas.Series with the cluster of each task"
+        raise InputTypeError("labels", rule, type_of(labels))
+    check_tasks("labels", list(labels.index))
     differing = sorted(set(configuration) ^ set(labels.index), key=str)
     if differing:
-        raise ValueError(
-            "`configuration` and `labels` must have the same tasks; only one of them has "
-            f"{listed(differing)}."
-        )
+        rule, found = "must have the tasks of {configuration}", "only one of them has {differing}"
+        raise InputError("labels", rule, found=found, differing=differing)
     known = list(dict.fromkeys(labels))
-    for name, cluster in (("first", first), ("second", second)):
+    for argument, cluster in (("first", first), ("second", second)):
         if cluster not in known:
-            raise ValueError(
-                f"`{name}` must be one of the clusters in `labels`, {listed(known)}; "
-                f"{cluster!r} was given."
-            )
+            rule = "must be one of the clusters in {labels}, {known}"
+            raise InputError(argument, rule, cluster, known=known)
     if first == second:
-        raise ValueError(f"`first` and `second` must be two clusters; both are {first!r}.")
+        raise InputError("second", "must be another cluster than {first}", second)
 
 
 def _owners(*sides):

@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.plotting.drawing import COLORS, INK, new_figure
+from bnmtl.wording import type_of
 
 __all__ = ["penalties"]
 
@@ -42,10 +44,9 @@ def penalties(validation_scores, penalty=None, errors=None):
     """
     scores = validation_scores.sort_index()
     if penalty is not None and penalty not in scores.index:
-        raise ValueError(
-            f"`penalty` must be one of the scored penalties; {penalty!r} was given, which is none "
-            f"of {', '.join(map(penalty_name, scores.index))}."
-        )
+        known = [penalty_name(one) for one in scores.index]
+        rule = "must be one of the scored penalties, {known}"
+        raise InputError("penalty", rule, penalty, known=known)
     band = None if errors is None else _checked_errors(errors, scores.index)
     x = np.arange(len(scores))
     y = scores.to_numpy(dtype=float)
@@ -93,17 +94,14 @@ def penalties(validation_scores, penalty=None, errors=None):
 def _checked_errors(errors, scored):
     """Return the errors in the order of the scored penalties; nan is no band."""
     if not isinstance(errors, pd.Series):
-        raise TypeError(
-            f"`errors` must be a pandas.Series by penalty; a {type(errors).__name__} was given."
-        )
+        raise InputTypeError("errors", "must be a pandas.Series by penalty", type_of(errors))
     lacking = [one for one in scored if one not in errors.index]
     if lacking:
-        raise ValueError(
-            f"`errors` must have one for every scored penalty; {penalty_name(lacking[0])} has none."
-        )
+        rule, found = "must have one for every scored penalty", "{penalty!s} has none"
+        raise InputError("errors", rule, found=found, penalty=penalty_name(lacking[0]))
     band = errors.loc[scored].to_numpy(dtype=float)
     if (band < 0).any():
-        raise ValueError(f"`errors` must be 0 or more; {band[band < 0][0]:g} was given.")
+        raise InputError("errors", "must be 0 or more", float(band[band < 0][0]))
     return band
 
 

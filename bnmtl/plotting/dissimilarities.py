@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 from scipy.cluster.hierarchy import is_valid_linkage
 
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.plotting.table import shorten
-from bnmtl.wording import listed, type_of
+from bnmtl.wording import Bare, type_of
 
 __all__ = [
     "ROUNDING",
@@ -13,8 +14,8 @@ __all__ = [
     "check_label",
     "check_labels",
     "check_linkage",
-    "check_n_clusters",
     "check_table",
+    "check_tasks",
     "is_symmetric",
     "largest_gap",
     "n_nearest",
@@ -26,58 +27,67 @@ __all__ = [
 ROUNDING = 1e-9  # differences by less are not real
 
 
-def check_table(name, table):
+def check_table(argument, table):
     """Return a table of dissimilarities as floats, its columns in the order of its rows."""
     if not isinstance(table, pd.DataFrame):
-        raise TypeError(
-            f"`{name}` must be a pandas.DataFrame with the tasks as rows and columns; "
-            f"{type_of(table)} was given."
-        )
-    n_rows, n_columns = table.shape
-    if n_rows != n_columns:
-        raise ValueError(
-            f"`{name}` must be square, one row and one column per task; it has {n_rows} rows and "
-            f"{n_columns} columns."
-        )
+        rule = "must be a pandas.DataFrame with the tasks as rows and columns"
+        raise InputTypeError(argument, rule, type_of(table))
+    rows, columns = table.shape
+    if rows != columns:
+        rule = "must be square, one row and one column per task"
+        found = "it has {rows:row} and {columns:column}"
+        raise InputError(argument, rule, found=found, rows=rows, columns=columns)
     table = table.set_axis(table.index.map(str)).set_axis(table.columns.map(str), axis="columns")
     for axis in (table.index, table.columns):
-        if not axis.is_unique:
-            repeated = axis[axis.duplicated()][0]
-            raise ValueError(f"`{name}` must hold each task once; `{repeated}` is repeated.")
+        check_tasks(argument, list(axis))
     differing = [one for one in table.index if one not in table.columns]
     if differing:
-        raise ValueError(
-            f"`{name}` must have the same tasks as rows and as columns; no column is named "
-            f"{listed(differing)}."
-        )
-    if n_rows < 2:
-        raise ValueError(f"`{name}` must hold at least two tasks; it holds {n_rows}.")
-    return _check_values(name, table[list(table.index)])
+        rule = "must have the same tasks as rows and as columns"
+        found = "no column is named {differing}"
+        raise InputError(argument, rule, found=found, differing=differing)
+    return _check_values(argument, table[list(table.index)])
 
 
-def _check_values(name, table):
+def check_tasks(argument, tasks, remedies=()):
+    """Raise unless it names two tasks or more, each once."""
+    if len(tasks) < 2:
+        raise InputError(argument, "must hold at least two tasks", len(tasks))
+    repeated = [name for i, name in enumerate(tasks) if name in tasks[:i]]
+    if repeated:
+        rule, found = "must name each task once", "{repeated} is repeated"
+        raise InputError(argument, rule, found=found, remedies=remedies, repeated=str(repeated[0]))
+
+
+def _check_values(argument, table):
     for task, dtype in table.dtypes.items():
         if not pd.api.types.is_numeric_dtype(dtype):
-            raise TypeError(
-                f"`{name}` must hold numbers only; column `{task}` is of the type {dtype}: "
-                "`.astype(float)` makes numbers of what can be."
-            )
+            rule, remedy = "must hold numbers only", "convert what can be with `.astype(float)`"
+            raise InputTypeError(argument, rule, Bare(dtype), remedies=remedy, column=task)
     values = table.to_numpy(dtype=float, na_value=np.nan)
     diagonal = np.eye(len(values), dtype=bool)
     rules = (
-        (~np.isfinite(values), "finite numbers only", "leave out tasks that were not compared"),
+        (
+            ~np.isfinite(values),
+            "must hold finite numbers only",
+            "leave out tasks that were not compared",
+        ),
         (
             diagonal & (np.abs(values) > ROUNDING),
-            "0 on the diagonal",
+            "must be 0 on the diagonal",
             "turn similarities into dissimilarities first",
         ),
     )
     for broken, rule, remedy in rules:
         if broken.any():
             row, column = np.argwhere(broken)[0]
-            raise ValueError(
-                f"`{name}` must hold {rule}; row `{table.index[row]}`, column "
-                f"`{table.columns[column]}` is {values[row, column]:g}: {remedy}."
+            raise InputError(
+                argument,
+                rule,
+                found="row {row} is {value:g}",
+                remedies=remedy,
+                column=table.columns[column],
+                row=table.index[row],
+                value=values[row, column],
             )
     return pd.DataFrame(values, index=table.index, columns=table.columns)
 
@@ -99,76 +109,52 @@ def as_drawn(values):
     return drawn, ["Numbers below 0 are drawn as 0."] if is_below else []
 
 
-def check_label(label):
+def check_label(argument, label):
     """Raise unless an axis can be labeled with it."""
     if not isinstance(label, str):
-        raise TypeError(
-            "`label` must be text that says what the numbers are, such as 'edits'; "
-            f"{type_of(label)} was given."
-        )
+        rule = "must be text that says what the numbers are, such as 'edits'"
+        raise InputTypeError(argument, rule, type_of(label))
 
 
 def check_labels(labels, linkage):
     """Return the names of a linkage's tasks."""
     if labels is None:
-        raise TypeError(
-            "`linkage_or_table` must be a pandas.DataFrame, or a linkage together with `labels`; "
-            f"{type_of(linkage)} without `labels` was given."
-        )
+        rule = "must be a pandas.DataFrame, or a linkage together with {labels}"
+        raise InputTypeError("linkage_or_table", rule, type_of(linkage), remedies="give {labels}")
     if isinstance(labels, (str, set, frozenset)) or not np.iterable(labels):
-        raise TypeError(
-            "`labels` must list the names of the linkage's tasks in the order that it counts "
-            f"them; {type_of(labels)} was given."
-        )
+        rule = "must list the names of the linkage's tasks in the order that it counts them"
+        raise InputTypeError("labels", rule, type_of(labels))
     labels = list(labels)
-    repeated = [name for i, name in enumerate(labels) if name in labels[:i]]
-    if repeated:
-        raise ValueError(
-            f"`labels` must name each task once; `{repeated[0]}` is repeated: of a series with the "
-            "tasks' clusters, give the index."
-        )
-    if len(labels) < 2:
-        raise ValueError(f"`labels` must name at least two tasks; it names {len(labels)}.")
+    check_tasks("labels", labels, "of a series with the tasks' clusters, give the index")
     return labels
 
 
-def check_linkage(name, given, n_tasks):
+def check_linkage(argument, given, n_tasks):
     """Return a linkage as an array, or raise unless it is one over that many tasks."""
     try:
         tree = np.array(given, dtype=float)
     except (TypeError, ValueError):
         tree = np.empty(0)
     if tree.shape != (n_tasks - 1, 4):
-        raise ValueError(
-            f"`{name}` must be what `scipy.cluster.hierarchy.linkage` returns for {n_tasks} tasks, "
-            f"an array of shape {(n_tasks - 1, 4)}; its shape is {np.shape(tree)}."
+        raise InputError(
+            argument,
+            "must be what `scipy.cluster.hierarchy.linkage` returns for {n} tasks, an array of "
+            "shape {shape!s}",
+            tree.shape,
+            n=n_tasks,
+            shape=(n_tasks - 1, 4),
         )
-    heights = tree[:, 2]
-    if not (np.isfinite(heights).all() and (heights >= 0).all()):
-        raise ValueError(
-            f"`{name}` must have heights of at least 0 in its third column; "
-            f"{next(h for h in heights if not (np.isfinite(h) and h >= 0)):g} was given: merge "
-            "dissimilarities of at least 0."
-        )
+    wrong = [height for height in tree[:, 2].tolist() if not 0 <= height < np.inf]
+    if wrong:
+        rule = "must have heights of at least 0 in its third column"
+        raise InputError(argument, rule, wrong[0], remedies="merge dissimilarities of at least 0")
     children = tree[:, :2]
     once = np.array_equal(np.sort(children, axis=None), np.arange(2 * n_tasks - 2))
     made = np.arange(n_tasks, 2 * n_tasks - 1)[:, None]
     if not (once and (children < made).all() and is_valid_linkage(tree)):
-        raise ValueError(
-            f"`{name}` must merge every task and group once, as what "
-            "`scipy.cluster.hierarchy.linkage` returns does; this one does not."
-        )
+        rule = "must merge every task and group once, as `scipy.cluster.hierarchy.linkage` does"
+        raise InputError(argument, rule, found="this one does not")
     return tree
-
-
-def check_n_clusters(n_clusters, n_tasks):
-    """Raise unless that many tasks can be cut into that many clusters."""
-    is_whole = isinstance(n_clusters, (int, np.integer)) and not isinstance(n_clusters, bool)
-    if not is_whole or not 1 <= n_clusters <= n_tasks:
-        raise ValueError(
-            f"`n_clusters` must be None or a whole number from 1 to {n_tasks}, the number of "
-            f"tasks; {n_clusters!r} was given."
-        )
 
 
 def is_symmetric(values):

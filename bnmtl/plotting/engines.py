@@ -12,6 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from bnmtl.errors import MissingExtra, check_choice
+
 __all__ = ["find"]
 
 _SWEEPS = 24
@@ -35,28 +37,27 @@ def find(engine):
 
     Raises
     ------
-    ValueError
-        If the engine is unknown or not installed.
+    InputError
+        If the engine is unknown.
+    MissingExtra
+        If it is not installed.
     """
-    if engine not in ("auto", *_ENGINES):
-        raise ValueError(
-            f"`layout` must be 'auto', 'igraph', 'graphviz' or 'layered'; {engine!r} was given."
-        )
+    check_choice("layout", engine, ("auto", *_ENGINES))
     with_igraph = importlib.util.find_spec("igraph") is not None
     if engine == "auto":
         names = ["layered", "igraph"] if with_igraph else ["layered"]
         return {name: _ENGINES[name] for name in names}
     if engine == "igraph" and not with_igraph:
-        raise ValueError(
-            "`layout` must name an installed engine; 'igraph' is not installed: install it with "
-            "`pip install igraph`, or use layout='layered'."
-        )
+        raise _missing(engine, "install it with `pip install igraph`")
     if engine == "graphviz" and shutil.which("dot") is None:
-        raise ValueError(
-            "`layout` must name an installed engine; 'graphviz' is not installed: install Graphviz "
-            "so that its program `dot` is found, or use layout='layered'."
-        )
+        raise _missing(engine, "install Graphviz so that its program `dot` is found")
     return {engine: _ENGINES[engine]}
+
+
+def _missing(engine, remedy):
+    rule, found = "must name an installed engine", "{engine!r} is not installed"
+    remedies = (remedy, "use {layout=layered}")
+    return MissingExtra("layout", rule, found=found, remedies=remedies, engine=engine)
 
 
 def _layered(sizes, arcs):

@@ -4,6 +4,8 @@ import contextlib
 import warnings
 from functools import lru_cache
 
+from bnmtl.errors import warn
+
 __all__ = ["families", "silence", "warn_of_boxes"]
 
 # Fonts of matplotlib's own whose signs are placeholders, or stand at other letters' places.
@@ -30,20 +32,18 @@ def families(text):
     return [*chosen, *fallbacks]
 
 
-def warn_of_boxes(names, stacklevel):
+def warn_of_boxes(names):
     """Warn once of all names of which no installed font has every character."""
     import matplotlib
 
     chosen = tuple(matplotlib.rcParams["font.family"])
     boxes = [name for name in names if _fallbacks(_lacking(name, chosen))[1]]
     if boxes:
-        shown = ", ".join(f"`{name}`" for name in boxes[:5])
-        more = f" and {len(boxes) - 5} more" if len(boxes) > 5 else ""
-        warnings.warn(
-            f"No installed font has all characters of {shown}{more}, which are drawn as boxes; "
-            "install a font for this script, such as one of the Noto family.",
-            UserWarning,
-            stacklevel=stacklevel + 1,
+        warn(
+            None,
+            "No installed font has all characters of {names}, which are drawn as boxes",
+            remedies="install a font for this script, such as one of the Noto family",
+            names=boxes,
         )
 
 

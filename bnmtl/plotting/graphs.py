@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bnmtl.errors import check_number, check_whole
 from bnmtl.graphs import compelled_arcs, could_have, sharing, takes_part
 from bnmtl.plotting.drawing import (
     LEGEND_ROW,
@@ -18,14 +19,7 @@ from bnmtl.plotting.drawing import (
     panel_axes,
 )
 from bnmtl.plotting.fonts import warn_of_boxes
-from bnmtl.plotting.layout import (
-    Layout,
-    arrange,
-    check_configuration,
-    check_font_size,
-    check_places,
-    text_width,
-)
+from bnmtl.plotting.layout import Layout, arrange, check_configuration, check_places, text_width
 from bnmtl.plotting.signs import draw_sign, read_signs, sign_places
 from bnmtl.plotting.widths import EQUAL, widths_of
 
@@ -100,8 +94,10 @@ def dags(
 
     Raises
     ------
-    TypeError, ValueError
+    InputTypeError, InputError
         If a graph is not a DAG, there is none, or an argument is not as described.
+    MissingExtra
+        If the engine of `layout` is not installed.
 
     Examples
     --------
@@ -116,9 +112,10 @@ def dags(
     >>> figure = dags({"north": nx.DiGraph([("rain", "wet")])}, confidence=sure)
     """
     configuration = check_configuration(configuration)
-    check_font_size(font_size)
+    check_number("font_size", font_size, above=0)
+    check_whole("columns", columns, 1, optional=True)
     names = dict.fromkeys(node for graph in configuration.values() for node in graph)
-    warn_of_boxes(map(str, [*names, *configuration]), stacklevel=2)
+    warn_of_boxes(map(str, [*names, *configuration]))
     if not isinstance(layout, Layout):
         layout = arrange(configuration, layout, font_size)
     counts = sharing(configuration)
@@ -138,7 +135,7 @@ def dags(
     }
     title_width = max(width_of_titles(*pair) for pair in titles.values())
     panel = (max(layout.width, title_width) + 2 * PAD, layout.height + TITLE + PAD)
-    n_columns = check_columns(columns) or grid_columns(len(configuration), *panel)
+    n_columns = columns or grid_columns(len(configuration), *panel)
     n_columns = min(n_columns, len(configuration))
     n_rows = -(-len(configuration) // n_columns)
     entries = _legend_entries(configuration, layout, counts, kinds, widths, set(found.values()))
@@ -181,12 +178,6 @@ def lay_out_figure(entries, panel, n_panels, n_columns, n_rows):
         corner = (PAD, n_rows * panel[1])
         draw_legend(figure, rows, corner, (width - 2 * PAD, legend_height))
     return figure, corners[:n_panels]
-
-
-def check_columns(columns):
-    if columns is not None and (not isinstance(columns, (int, np.integer)) or columns < 1):
-        raise ValueError(f"`columns` must be a whole number of at least 1; {columns!r} was given.")
-    return columns
 
 
 def grid_columns(n_panels, width, height):

@@ -4,17 +4,17 @@ All lengths are points (1/72 inch) and y grows downwards. A layout is computed o
 configuration, so that every panel has each variable at the same place.
 """
 
-import math
-import numbers
 import re
 from typing import NamedTuple
 
 import networkx as nx
 import numpy as np
 
+from bnmtl.errors import InputError, InputTypeError, check_number
 from bnmtl.graphs import check_dag
 from bnmtl.plotting import engines
 from bnmtl.plotting.fonts import families, silence
+from bnmtl.wording import type_of
 
 __all__ = ["Layout", "arrange", "check_configuration"]
 
@@ -23,6 +23,7 @@ _WRAP = 14  # characters after which a variable's name goes on to the next line
 _MAX_LINES = 3
 # A run that ends with a space or a sign, or before a capital that follows a small letter.
 _PIECE = r".+?(?:(?<=[\W_])(?=\w)|(?<=[a-zà-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|$)"
+_REMEDY = "arrange all these graphs again"
 _MARGIN = 14.0  # between separate components, and between isolated variables
 
 
@@ -79,9 +80,11 @@ def arrange(configuration, engine="auto", font_size=8.0):
 
     Raises
     ------
-    TypeError, ValueError
-        If the engine is unknown or not installed, a graph is not a DAG, there is none, or the font
-        size is no number above 0.
+    InputTypeError, InputError
+        If the engine is unknown, a graph is not a DAG, there is none, or the font size is not a
+        number above 0.
+    MissingExtra
+        If the engine is not installed.
 
     Examples
     --------
@@ -91,7 +94,7 @@ def arrange(configuration, engine="auto", font_size=8.0):
     ['rain', 'wet', 'frogs']
     """
     configuration = check_configuration(configuration)
-    check_font_size(font_size)
+    check_number("font_size", font_size, above=0)
     candidates = engines.find(engine)
     variables = sorted({node for graph in configuration.values() for node in graph})
     labels = _labels(variables)
@@ -104,30 +107,16 @@ def arrange(configuration, engine="auto", font_size=8.0):
     return Layout(engine, boxes, labels, routes, font_size, width, height, crossings)
 
 
-def check_font_size(font_size):
-    """Raise unless names can be written in that size."""
-    if not isinstance(font_size, numbers.Real) or isinstance(font_size, bool):
-        raise TypeError(f"`font_size` must be a number of points, 8 for one; got {font_size!r}.")
-    if not 0 < font_size < math.inf:
-        raise ValueError(
-            f"`font_size` must be above 0 and finite, 8 for one; {font_size!r} was given."
-        )
-
-
 def check_places(layout, variables, arcs):
     """Raise unless a layout has a place for every variable and a way for every arc."""
     lacking = sorted(set(variables) - set(layout.boxes))
     if lacking:
-        raise ValueError(
-            f"`layout` must hold every variable; {lacking[0]!r} has no place: arrange all these "
-            "graphs anew."
-        )
+        rule, found = "must hold every variable", "{variable!r} has no place"
+        raise InputError("layout", rule, found=found, remedies=_REMEDY, variable=lacking[0])
     lacking = sorted((a, b) for a, b in arcs if not {(a, b), (b, a)} & set(layout.routes))
     if lacking:
-        raise ValueError(
-            f"`layout` must hold every arc; {lacking[0][0]!r} -> {lacking[0][1]!r} has none: "
-            "arrange all these graphs anew."
-        )
+        (a, b), rule, found = lacking[0], "must hold every arc", "{a!r} -> {b!r} has none"
+        raise InputError("layout", rule, found=found, remedies=_REMEDY, a=a, b=b)
 
 
 def check_configuration(configuration):
@@ -135,10 +124,8 @@ def check_configuration(configuration):
     if not hasattr(configuration, "items") and hasattr(configuration, "graph"):
         configuration = {"": configuration}
     if not hasattr(configuration, "items"):
-        raise TypeError(
-            "`configuration` must map task names to networkx.DiGraph or BayesNet, or be one of "
-            f"them; a {type(configuration).__name__} was given."
-        )
+        rule = "must map task names to networkx.DiGraph or BayesNet, or be one of them"
+        raise InputTypeError("configuration", rule, type_of(configuration))
     graphs = {
         task: one if isinstance(one, nx.Graph) else getattr(one, "graph", one)
         for task, one in configuration.items()
@@ -146,7 +133,7 @@ def check_configuration(configuration):
     for task, graph in graphs.items():
         check_dag(graph, f"configuration[{task!r}]" if task else "configuration")
     if not any(len(graph) for graph in graphs.values()):
-        raise ValueError("`configuration` must hold a graph with at least one variable.")
+        raise InputError("configuration", "must hold a graph with at least one variable")
     return graphs
 
 

@@ -3,7 +3,9 @@
 import numpy as np
 
 from bnmtl.calibration import reliability as reliability_table
+from bnmtl.errors import InputTypeError
 from bnmtl.plotting.drawing import ABSENT, COLORS, INK, new_figure
+from bnmtl.wording import type_of
 
 __all__ = ["check_calibrator", "draw_curve", "draw_histogram", "draw_points", "reliability"]
 
@@ -63,13 +65,11 @@ def reliability(y, p, bins=10, calibrator=None):
     return figure
 
 
-def check_calibrator(name, calibrator):
-    """Raise unless the argument of that name can predict."""
+def check_calibrator(argument, calibrator):
+    """Raise unless it can predict."""
     if not hasattr(calibrator, "predict"):
-        raise TypeError(
-            f"`{name}` must have a method predict, as those of bnmtl.calibration; got "
-            f"{type(calibrator).__name__}."
-        )
+        rule = "must have a method predict, as those of `bnmtl.calibration`"
+        raise InputTypeError(argument, rule, type_of(calibrator))
 
 
 def draw_points(axes, table):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from bnmtl.plotting.drawing import INK, draw_text
+from bnmtl.plotting.widths import read_table
 
 __all__ = ["draw_sign", "read_signs", "sign_places"]
 
@@ -25,16 +26,8 @@ def read_signs(table, configuration):
     """
     if table is None:
         return {}
-    columns = ("task", "from", "to", "tau_b")
-    lacking = set(columns) - set(getattr(table, "columns", ()))
-    if lacking:
-        raise ValueError(
-            f"`signs` must be a DataFrame with columns {', '.join(map(repr, columns))}, such as a "
-            f"learner's `arcs_`; {min(lacking)!r} is missing."
-        )
+    found = read_table("signs", table, ("task", "from", "to", "tau_b"))
     arcs = {(str(task), str(a), str(b)) for task, g in configuration.items() for a, b in g.edges}
-    values = zip(*(table[column] for column in columns), strict=True)
-    found = {(str(task), str(a), str(b)): float(tau) for task, a, b, tau in values}
     return {arc: int(np.sign(tau)) for arc, tau in found.items() if arc in arcs and tau * tau > 0}
 
 

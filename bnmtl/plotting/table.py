@@ -93,7 +93,7 @@ def arcs(configuration, confidence=None, note=None):
     configuration = check_configuration(configuration)
     rows = _rows(configuration, doubtful_arcs(configuration, confidence))
     joined = dict.fromkeys(variable for arc, _ in rows for variable in arc)
-    warn_of_boxes(map(str, [*joined, *configuration]), stacklevel=2)
+    warn_of_boxes(map(str, [*joined, *configuration]))
     names = [f"{shorten(a)} \u2192 {shorten(b)}" for (a, b), _ in rows]
     tasks = [shorten(task) for task in configuration]
     label_width = max((text_width(name, 8) for name in names), default=0.0) + 8

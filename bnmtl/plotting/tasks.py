@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 from scipy.cluster.hierarchy import leaves_list
 
+from bnmtl.errors import InputError, check_whole
 from bnmtl.plotting.dissimilarities import (
     ROUNDING,
     as_drawn,
     check_label,
     check_labels,
     check_linkage,
-    check_n_clusters,
     check_table,
     is_symmetric,
     largest_gap,
@@ -33,7 +33,7 @@ from bnmtl.plotting.drawing import (
 from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import text_width
 from bnmtl.plotting.trees import Scale, average_linkage, cut_height, draw_cut, draw_tree, is_tied
-from bnmtl.wording import count, listed, type_of
+from bnmtl.wording import count, type_of
 
 __all__ = ["dendrogram", "distances", "relatedness"]
 
@@ -91,7 +91,7 @@ def relatedness(dissimilarity, linkage=None, label="dissimilarity"):
     ['north', 'west', 'south']
     """
     table = check_table("dissimilarity", dissimilarity)
-    check_label(label)
+    check_label("label", label)
     notes = []
     if not is_symmetric(table.to_numpy()):
         notes.append("Row: where the structure comes from. Column: whose data.")
@@ -103,7 +103,7 @@ def relatedness(dissimilarity, linkage=None, label="dissimilarity"):
         drawn, tree = average_linkage(drawn)
     else:
         tree = check_linkage("linkage", linkage, len(drawn))
-    warn_of_boxes([*map(str, drawn.index), label], stacklevel=2)
+    warn_of_boxes([*map(str, drawn.index), label])
     leaves = leaves_list(tree)
     values = drawn.to_numpy()[np.ix_(leaves, leaves)]
     names = task_names(drawn.index[leaves])
@@ -147,10 +147,8 @@ def dendrogram(linkage_or_table, labels=None, n_clusters=None):
     """
     if isinstance(linkage_or_table, pd.DataFrame):
         if labels is not None:
-            raise ValueError(
-                "`labels` must be left out with a table, which names its tasks itself; "
-                f"{type_of(labels)} was given."
-            )
+            rule = "must be left out with a table, which names its tasks itself"
+            raise InputError("labels", rule, type_of(labels))
         table = check_table("linkage_or_table", linkage_or_table)
         drawn, below = as_drawn(table)
         drawn, tree = average_linkage(drawn)
@@ -160,9 +158,8 @@ def dendrogram(linkage_or_table, labels=None, n_clusters=None):
         labels = check_labels(labels, linkage_or_table)
         tree = check_linkage("linkage_or_table", linkage_or_table, len(labels))
         notes = []
-    if n_clusters is not None:
-        check_n_clusters(n_clusters, len(labels))
-    warn_of_boxes(map(str, labels), stacklevel=2)
+    check_whole("n_clusters", n_clusters, 1, len(labels), optional=True)
+    warn_of_boxes(map(str, labels))
     names = task_names([labels[leaf] for leaf in leaves_list(tree)])
     return _draw_dendrogram(tree, names, n_clusters, notes)
 
@@ -210,12 +207,10 @@ def distances(dissimilarity, principal, label="dissimilarity"):
     """
     table = check_table("dissimilarity", dissimilarity)
     if principal not in list(table.index):
-        raise ValueError(
-            f"`principal` must be one of the tasks in `dissimilarity`, {listed(table.index)}; "
-            f"{principal!r} was given."
-        )
-    check_label(label)
-    warn_of_boxes([*map(str, table.index), label], stacklevel=2)
+        rule = "must be one of the tasks in {dissimilarity}, {tasks}"
+        raise InputError("principal", rule, principal, tasks=list(table.index))
+    check_label("label", label)
+    warn_of_boxes([*map(str, table.index), label])
     column, below = as_drawn(nearest_first(table, principal))
     n_before = largest_gap(column.to_numpy())
     notes = []

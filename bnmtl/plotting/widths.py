@@ -4,7 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["EQUAL", "Line", "doubtful_arcs", "widths_of"]
+from bnmtl.errors import InputError
+
+__all__ = ["EQUAL", "Line", "check_has", "doubtful_arcs", "read_table", "widths_of"]
 
 _EQUAL_WIDTH = 1.4
 _STRENGTHS = (0.6, 4.0)  # of the weakest and the strongest arc
@@ -42,10 +44,8 @@ def widths_of(configuration, strength, confidence):
         ``of(task, parent, child)`` is a `Line`, ``samples()`` lists (Line, text) for the legend.
     """
     if strength is not None and confidence is not None:
-        raise ValueError(
-            "`strength` and `confidence` must not both be given, as either sets the widths of "
-            "arcs; leave one of them out."
-        )
+        rule = "must not be given together with {confidence}, as either sets the widths of arcs"
+        raise InputError("strength", rule, remedies="leave one of them out")
     if confidence is not None:
         return _ByConfidence(_read_confidence(confidence, configuration))
     if strength is not None:
@@ -130,41 +130,56 @@ def _of_confidence(confidence):
 
 def _read_strength(table, configuration):
     columns = ("task", "from", "to", "strength")
-    found = _read("strength", table, columns, "a learner's `arcs_`", configuration)
+    found = _read("strength", read_table("strength", table, columns), configuration)
     return {arc: max(one, 0.0) for arc, one in found.items()}
 
 
 def _read_confidence(table, configuration):
     columns = ("task", "parent", "child", "edge")
     source = "the table of `bnmtl.confidence.arc_confidence`"
-    found = _read("confidence", table, columns, source, configuration)
+    found = _read("confidence", read_table("confidence", table, columns, source), configuration)
     wrong = [one for one in found.values() if not 0 <= one <= 1]
     if wrong:
-        raise ValueError(
-            f"`confidence` must hold shares from 0 to 1 in the column edge; {wrong[0]:g} was given."
-        )
+        raise InputError("confidence", "must hold shares from 0 to 1", wrong[0], column="edge")
     return found
 
 
-def _read(argument, table, columns, source, configuration):
-    """Return what a table says of the arcs of some graphs, by (task, parent, child)."""
-    lacking = set(columns) - set(getattr(table, "columns", ()))
+def check_has(argument, table, columns, source):
+    """Raise unless it is a table that has these columns, as one of that source does."""
+    lacking = [column for column in columns if column not in getattr(table, "columns", ())]
     if lacking:
-        raise ValueError(
-            f"`{argument}` must be a DataFrame with columns {', '.join(map(repr, columns))}, such "
-            f"as {source}; {min(lacking)!r} is missing."
+        raise InputError(
+            argument,
+            "must be a DataFrame with {columns:column}, such as {source!s}",
+            found="{lacking!r} is missing",
+            columns=list(columns),
+            source=source,
+            lacking=lacking[0],
         )
+
+
+def read_table(argument, table, columns, source="a learner's `arcs_`"):
+    """Return the numbers of a table by (task, parent, child), the columns before that of them."""
+    check_has(argument, table, columns, source)
     values = zip(*(table[column] for column in columns), strict=True)
-    known = {(str(task), str(a), str(b)): float(value) for task, a, b, value in values}
+    return {(str(task), str(a), str(b)): float(value) for task, a, b, value in values}
+
+
+def _read(argument, known, configuration):
+    """Return what is known of the arcs of some graphs, by (task, parent, child)."""
     found = {}
     for task, graph in configuration.items():
         for a, b in graph.edges:
             key = str(task), str(a), str(b)
             if key not in known:
-                arc = f"{a} -> {b}" + (f" of task `{task}`" if task != "" else "")
-                raise ValueError(
-                    f"`{argument}` must have a row for every arc; {arc} has none: give the graphs "
-                    "that it belongs to, as {task: graph}."
+                raise InputError(
+                    argument,
+                    "must have a row for every arc",
+                    found="{a!s} -> {b!s} has none",
+                    remedies="give the graphs that it belongs to, as {{task: graph}}",
+                    task=None if task == "" else task,
+                    a=a,
+                    b=b,
                 )
             found[key] = known[key]
     return found

@@ -1,13 +1,12 @@
 """Priors over configurations: how much the structures of several tasks should agree."""
 
 import itertools
-import math
-import numbers
 from collections.abc import Mapping
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from bnmtl.errors import InputError, InputTypeError, check_number
 from bnmtl.graphs import both_take_part, check_dag
 from bnmtl.priors.listed import check_penalty, read_closeness, read_penalties
 from bnmtl.priors.states import (
@@ -16,6 +15,7 @@ from bnmtl.priors.states import (
     PairedCoupling,
     WeightedPairedCoupling,
 )
+from bnmtl.wording import type_of
 
 
 class CouplingPrior(BaseEstimator):
@@ -63,8 +63,8 @@ class CouplingPrior(BaseEstimator):
 
         Raises
         ------
-        TypeError
-            If it is no mapping of DAGs.
+        InputTypeError
+            If it is not a mapping of DAGs.
 
         Examples
         --------
@@ -75,10 +75,8 @@ class CouplingPrior(BaseEstimator):
         -4.6052
         """
         if not isinstance(configuration, Mapping):
-            raise TypeError(
-                "`configuration` must be a mapping task -> networkx.DiGraph, got "
-                f"{type(configuration).__name__}."
-            )
+            rule = "must be a mapping task -> networkx.DiGraph"
+            raise InputTypeError("configuration", rule, type_of(configuration))
         for task, graph in configuration.items():
             check_dag(graph, f"configuration[{task!r}]")
         prior = self.resolved()
@@ -96,7 +94,7 @@ class CouplingPrior(BaseEstimator):
 
         Raises
         ------
-        TypeError, ValueError
+        InputTypeError, InputError
             For parameters out of range.
         """
         parameters = self.get_params(deep=False)
@@ -150,20 +148,18 @@ class CouplingPrior(BaseEstimator):
         return read_penalties(self.variable_penalty, "variable_penalty")
 
     def check(self):
-        """Raise ValueError for a penalty or a reversal out of range."""
-        check_penalty(self.penalty, "`penalty`")
+        """Raise InputError or InputTypeError for a penalty or a reversal out of range."""
+        check_penalty("penalty", self.penalty)
         if self.reversal not in (1, 2):
-            raise ValueError(f"`reversal` must be 1 or 2, got {self.reversal!r}.")
+            raise InputError("reversal", "must be 1 or 2", self.reversal)
 
     def _delta_of_pair(self, pair):
         """Penalty of one pair of variables, None where nothing is listed for it."""
         if self.variable_penalty is None:
             return None
         if pair is None:
-            raise ValueError(
-                "`pair` must be given where the penalty depends on the variables, for example "
-                "`pair=('a', 'b')`."
-            )
+            rule = "must be given where the penalty depends on the variables"
+            raise InputError("pair", rule, remedies="for example `pair=('a', 'b')`")
         return self.pair_penalties().get(frozenset(map(str, pair)))
 
 
@@ -195,8 +191,8 @@ class PairedPrior(CouplingPrior):
     Raises
     ------
     TypeError, ValueError
-        When it is used: for penalties that are no numbers from 0 to 1, pairs that are not two
-        different names, distances that are no finite numbers, are not 0 on the diagonal or lack
+        When it is used: for penalties that are not numbers from 0 to 1, pairs that are not two
+        different names, distances that are not finite numbers, are not 0 on the diagonal or lack
         a task.
 
     References
@@ -247,12 +243,11 @@ class PairedPrior(CouplingPrior):
         if listed is not None or not self.by_task():
             return _log_of(self.penalty if listed is None else listed)
         if tasks is None:
-            raise ValueError(
-                "`tasks` must be given where the penalty depends on the tasks, one name a state."
-            )
+            rule = "must be given where the penalty depends on the tasks"
+            raise InputError("tasks", rule, remedies="give one name for each state")
         tasks = [str(task) for task in tasks]
         if len(tasks) != k or len(set(tasks)) != k:
-            raise ValueError(f"`tasks` must be {k} distinct names, one a state, got {tasks!r}.")
+            raise InputError("tasks", "must be {k} distinct names, one for each state", tasks, k=k)
         closeness = read_closeness(self.task_distance)
         by_pair = read_penalties(self.task_penalty, "task_penalty")
         common = float(_log_of(self.penalty))
@@ -266,10 +261,9 @@ class PairedPrior(CouplingPrior):
             elif both in closeness:
                 table[s, t] = closeness[both] * common
             else:
-                raise ValueError(
-                    f"`task_distance` must hold all tasks, and lacks {tasks[s]!r} or "
-                    f"{tasks[t]!r}; compute it for these tasks."
-                )
+                rule, found = "must hold all tasks", "it lacks {s} or {t}"
+                parts = {"s": tasks[s], "t": tasks[t], "remedies": "compute it for these tasks"}
+                raise InputError("task_distance", rule, found=found, **parts)
         return table
 
 
@@ -296,7 +290,7 @@ class EditPrior(CouplingPrior):
     Raises
     ------
     TypeError, ValueError
-        When it is used: for penalties that are no numbers from 0 to 1, pairs that are not two
+        When it is used: for penalties that are not numbers from 0 to 1, pairs that are not two
         different names, and costs below 0.
 
     References
@@ -322,25 +316,20 @@ class EditPrior(CouplingPrior):
         return EditCoupling(float(self._log_sharing(k, pair, tasks)), self._cost_table())
 
     def check(self):
-        """Raise ValueError for parameters out of range."""
+        """Raise InputError or InputTypeError for parameters out of range."""
         super().check()
         if self.costs is None:
             return
         if self.reversal != 1:
-            raise ValueError(
-                f"`costs` and `reversal` say the same thing twice, got {self.costs!r} and "
-                f"{self.reversal!r}; leave `reversal` out."
-            )
+            rule, found = "and {reversal} say the same thing twice", "they are {own!r} and {turn!r}"
+            parts = {"own": self.costs, "turn": self.reversal, "remedies": "leave {reversal} out"}
+            raise InputError("costs", rule, found=found, **parts)
         if set(self.costs) != {"add", "delete", "reverse"}:
-            raise ValueError(
-                "`costs` must have exactly the keys 'add', 'delete' and 'reverse', got "
-                f"{sorted(map(str, self.costs))}; name all three."
-            )
+            rule = "must have exactly the keys 'add', 'delete' and 'reverse'"
+            given = sorted(map(str, self.costs))
+            raise InputError("costs", rule, given, remedies="name all three")
         for edit, cost in self.costs.items():
-            if not isinstance(cost, numbers.Real) or not 0 <= cost < math.inf:
-                raise ValueError(
-                    f"`costs` must be finite numbers of at least 0, got {cost!r} for {edit!r}."
-                )
+            check_number(f"costs[{edit!r}]", cost, least=0)
 
     def _log_sharing(self, k, pair, tasks):
         """log(1 - delta) of the pair: the Edit prior has none per task."""
@@ -364,12 +353,10 @@ def coupling_of(prior, k, pair, tasks):
 
 
 def check_prior(prior):
-    """Raise TypeError for what is no coupling of tasks."""
+    """Raise InputTypeError for what is not a coupling of tasks."""
     if isinstance(prior, type) or not hasattr(prior, "log_coupling"):
-        raise TypeError(
-            "`prior` must be a PairedPrior(), an EditPrior() or an object with `log_coupling`, got "
-            f"{prior!r}."
-        )
+        rule = "must be a PairedPrior(), an EditPrior() or an object with `log_coupling`"
+        raise InputTypeError("prior", rule, prior)
 
 
 def _log_of(penalty):
@@ -381,5 +368,5 @@ def _log_of(penalty):
 def _checked_states(states):
     array = np.asarray(states)
     if array.ndim != 1 or not np.isin(array, (-1, 0, 1)).all():
-        raise ValueError(f"`states` must be a list of -1, 0 and +1, got {states!r}.")
+        raise InputError("states", "must be a list of -1, 0 and +1", states)
     return array.astype(np.int8)

@@ -2,11 +2,13 @@
 
 import itertools
 import math
-import numbers
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+
+from bnmtl.errors import InputError, InputTypeError, check_number
+from bnmtl.wording import type_of
 
 __all__ = ["check_pair", "check_penalty", "read_closeness", "read_distances", "read_penalties"]
 
@@ -28,28 +30,25 @@ def read_penalties(listed, name):
     elif isinstance(listed, Mapping):
         cells = listed.items()
     else:
-        raise TypeError(
-            f"`{name}` must be a mapping {{(a, b): penalty}} or a symmetric DataFrame, got "
-            f"{listed!r}."
-        )
+        rule = "must be a mapping {{(a, b): penalty}} or a symmetric DataFrame"
+        raise InputTypeError(name, rule, listed)
     penalties = _Penalties()
     for pair, penalty in cells:
-        check_pair(pair, f"`{name}`")
+        check_pair(name, pair)
         key = frozenset(map(str, pair))
-        check_penalty(penalty, f"`{name}` of {pair!r}")
+        check_penalty(f"{name}[{pair!r}]", penalty)
         if penalties.setdefault(key, penalty) != penalty:
-            raise ValueError(
-                f"`{name}` must give every pair one value, got {penalties[key]} and {penalty} for "
-                f"{pair!r}."
-            )
+            rule, found = "must give every pair one value", "{pair!s} has {first} and {second}"
+            parts = {"pair": pair, "first": penalties[key], "second": penalty}
+            raise InputError(name, rule, found=found, **parts)
     return penalties
 
 
-def check_pair(pair, what):
+def check_pair(argument, pair):
     """Raise unless it is a pair of two different names."""
     is_pair = hasattr(pair, "__len__") and not isinstance(pair, str | bytes) and len(pair) == 2
     if not is_pair or len(set(map(str, pair))) != 2:
-        raise ValueError(f"{what} must have pairs of two different names, got {pair!r}.")
+        raise InputError(argument, "must have pairs of two different names", pair)
 
 
 class _Closeness(dict):
@@ -67,7 +66,7 @@ def read_closeness(table):
     pairs = list(itertools.combinations(range(len(labels)), 2))
     distances = np.array([(values[i, j] + values[j, i]) / 2 for i, j in pairs])
     closeness = np.ones(len(pairs))
-    # Where most tasks are alike, the median of all distances would be 0 and tell nothing apart.
+    # Where most tasks are alike, the median of all distances would be 0 and distinguish nothing.
     if (distances > 0).any():
         median = float(np.median(distances[distances > 0]))
         # Tasks that look alike by chance must not be forced to agree.
@@ -81,36 +80,33 @@ def read_closeness(table):
 def read_distances(table, name):
     """A table of dissimilarities of tasks, checked: strings as labels, rows ordered as columns."""
     if not isinstance(table, pd.DataFrame):
-        raise TypeError(
-            f"`{name}` must be a square DataFrame with a row and a column a task, got "
-            f"{type(table).__name__}; `bnmtl.relatedness.direct` makes one."
-        )
+        rule = "must be a square DataFrame with a row and a column for each task"
+        remedy = "`bnmtl.relatedness.direct` makes one"
+        raise InputTypeError(name, rule, type_of(table), remedies=remedy)
     rows, columns = ([str(label) for label in labels] for labels in (table.index, table.columns))
     if len(set(rows)) < len(rows) or sorted(rows) != sorted(columns):
-        raise ValueError(
-            f"`{name}` must have one row and one column a task, got the rows {', '.join(rows)} and "
-            f"the columns {', '.join(columns)}."
-        )
+        rule = "must have one row and one column for each task"
+        found = "the rows are {rows}, the columns {columns}"
+        raise InputError(name, rule, found=found, rows=rows, columns=columns)
     cells = table.to_numpy(dtype=object)
     values = np.array([_number(cell) for cell in cells.flat], dtype=float).reshape(cells.shape)
     if not np.isfinite(values).all():
-        row, column = np.argwhere(~np.isfinite(values))[0]
-        raise ValueError(
-            f"`{name}` must hold finite numbers; row `{rows[row]}`, column `{columns[column]}` is "
-            f"{cells[row, column]!r}: fill it, or leave out tasks that were not compared."
-        )
+        i, j = np.argwhere(~np.isfinite(values))[0]
+        rule, found = "must hold finite numbers", "row {row}, column {other} is {cell!r}"
+        remedies = "fill it", "leave out tasks that were not compared"
+        parts = {"row": rows[i], "other": columns[j], "cell": cells[i, j]}
+        raise InputError(name, rule, found=found, remedies=remedies, **parts)
     table = pd.DataFrame(values, index=rows, columns=columns)[rows]
     for task, own in zip(rows, np.diagonal(table), strict=True):
         if abs(own) > _ROUNDING:
-            raise ValueError(
-                f"`{name}` must be 0 on the diagonal; it is {own:g} for task `{task}`: turn "
-                "similarities into dissimilarities first."
-            )
+            rule, found = "must be 0 on the diagonal", "it is {own:g} for task {label}"
+            remedy = "turn similarities into dissimilarities first"
+            raise InputError(name, rule, found=found, remedies=remedy, own=own, label=task)
     return table
 
 
 def _number(cell):
-    """A cell as a float; nan for text and whatever else is no number."""
+    """A cell as a float; nan for text and whatever else is not a number."""
     try:
         return math.nan if isinstance(cell, str | bytes) else float(cell)
     except (TypeError, ValueError):
@@ -122,16 +118,14 @@ def _cells(table, name):
     values = table.to_numpy()
     labels = [str(label) for label in table.index]
     if labels != [str(label) for label in table.columns] or not np.array_equal(values, values.T):
-        raise ValueError(
-            f"`{name}` must be a symmetric table with the same names as rows and columns, got one "
-            f"of shape {table.shape}; a missing value is not symmetric either."
-        )
+        rule = "must be a symmetric table with the same names as rows and columns"
+        found, remedy = "its shape is {shape!s}", "a missing value is not symmetric either"
+        raise InputError(name, rule, found=found, remedies=remedy, shape=table.shape)
     for i, j in itertools.combinations(range(len(labels)), 2):
         yield (labels[i], labels[j]), values[i, j].item()
 
 
-def check_penalty(penalty, name):
-    if not isinstance(penalty, numbers.Real) or not 0 <= penalty <= 1:
-        raise ValueError(
-            f"{name} must be between 0 (independent) and 1 (identical structures), got {penalty!r}."
-        )
+def check_penalty(argument, penalty):
+    """Raise InputError or InputTypeError unless it is a number from 0 to 1."""
+    remedy = "0 learns the tasks apart, 1 demands identical structures"
+    check_number(argument, penalty, least=0, most=1, remedies=remedy)

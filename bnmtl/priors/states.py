@@ -6,6 +6,8 @@ import numbers
 import numpy as np
 
 from bnmtl._kernels import coupling as kernels
+from bnmtl.errors import InputError
+from bnmtl.wording import type_of
 
 
 class _RowByRow:
@@ -88,10 +90,10 @@ class CustomCoupling(_RowByRow):
         given = self._prior.log_coupling(states, pair=self._pair, tasks=self._tasks)
         value = float(given) if isinstance(given, numbers.Real) else math.nan
         if not value <= 0:
-            raise ValueError(
-                f"`log_coupling` of {type(self._prior).__name__} must return at most 0, got "
-                f"{given!r} for the states {[int(state) for state in states]}."
-            )
+            rule = "must return at most 0 from `log_coupling`"
+            found = "{kind} returns {value!r} for the states {states!s}"
+            parts = {"kind": type_of(self._prior), "value": given, "states": states.tolist()}
+            raise InputError("prior", rule, found=found, **parts)
         return value
 
     def bound(self, states, n_tasks):

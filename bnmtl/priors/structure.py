@@ -1,13 +1,13 @@
 """Structure priors of one task: sums over ordered pairs of variables."""
 
 import math
-import numbers
 from collections.abc import Mapping
 
 import networkx as nx
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from bnmtl.errors import InputError, check_number
 from bnmtl.graphs import adjacency, check_dag
 from bnmtl.priors.listed import check_pair
 
@@ -46,7 +46,7 @@ class ArcPrior(BaseEstimator):
         if not isinstance(self.probability, Mapping):
             return set()
         for arc in self.probability:
-            check_pair(arc, "`probability` of `ArcPrior`")
+            check_pair("probability", arc)
         return {str(name) for arc in self.probability for name in arc}
 
     def among(self, variables):
@@ -62,33 +62,28 @@ class ArcPrior(BaseEstimator):
         n = len(variables)
         chances = np.full((n, n), 0.5)
         if (self.probability is None) == (self.expected_arcs is None):
-            raise ValueError(
-                "`ArcPrior` needs exactly one of `probability` and `expected_arcs`, got "
-                f"{self.probability!r} and {self.expected_arcs!r}."
-            )
+            rule = "or {expected_arcs} must be given, exactly one of the two"
+            parts = {"chance": self.probability, "arcs": self.expected_arcs}
+            raise InputError("probability", rule, found="they are {chance!r} and {arcs!r}", **parts)
         if self.expected_arcs is not None:
             chances[:] = self._expected_chance(n)
         elif isinstance(self.probability, Mapping):
             index = {variable: at for at, variable in enumerate(variables)}
             for arc, chance in self.probability.items():
                 parent, child = map(str, arc)
-                _check_chance(chance, f"`probability` of {parent} -> {child}")
+                _check_chance(f"probability[{arc!r}]", chance)
                 if parent in index and child in index:
                     chances[index[parent], index[child]] = chance
         else:
-            _check_chance(self.probability, "`probability`")
+            _check_chance("probability", self.probability)
             chances[:] = self.probability
         return _without_diagonal(np.log(chances), np.log1p(-chances))
 
     def _expected_chance(self, n):
-        value = self.expected_arcs
-        most = n * (n - 1)
-        if not isinstance(value, numbers.Real) or not 0 < value < max(most, 1):
-            raise ValueError(
-                f"`expected_arcs` must be between 0 and n (n - 1) = {most} for {n} variables, both "
-                f"excluded, got {value!r}."
-            )
-        return value / max(most, 1)
+        most = max(n * (n - 1), 1)
+        remedy = "n variables have n (n - 1) ordered pairs"
+        check_number("expected_arcs", self.expected_arcs, above=0, below=most, remedies=remedy)
+        return self.expected_arcs / most
 
 
 class ReferencePrior(BaseEstimator):
@@ -108,7 +103,7 @@ class ReferencePrior(BaseEstimator):
     Raises
     ------
     TypeError, ValueError
-        In ``fit`` of a learner: for a graph that is no DAG or names a variable that no task has,
+        In ``fit`` of a learner: for a graph that is not a DAG or names a variable that no task has,
         and a factor out of range.
 
     References
@@ -140,11 +135,8 @@ class ReferencePrior(BaseEstimator):
     def arc_terms(self, variables):
         """Log prior of each ordered pair, as two (n, n) arrays: arc present, arc absent."""
         check_dag(self.graph, "graph")
-        if not isinstance(self.factor, numbers.Real) or not 0 < self.factor <= 1:
-            raise ValueError(
-                f"`factor` must be above 0 and at most 1, got {self.factor!r}; 0 would forbid "
-                "every other graph, which `required` and `forbidden` can do."
-            )
+        remedy = "0 would forbid every other graph, which {required} and {forbidden} can do"
+        check_number("factor", self.factor, above=0, most=1, remedies=remedy)
         graph = nx.relabel_nodes(self.graph, str)
         shared = [variable for variable in variables if variable in graph]
         held = np.zeros((len(variables), len(variables)), dtype=bool)
@@ -154,12 +146,9 @@ class ReferencePrior(BaseEstimator):
         return _without_diagonal(np.where(held, 0.0, price), np.where(held, price, 0.0))
 
 
-def _check_chance(chance, name):
-    if not isinstance(chance, numbers.Real) or not 0 < chance < 1:
-        raise ValueError(
-            f"{name} must be above 0 and below 1, got {chance!r}; to rule an arc out or in use "
-            "`forbidden` or `required`."
-        )
+def _check_chance(argument, chance):
+    remedy = "to rule an arc out or in use {forbidden} or {required}"
+    check_number(argument, chance, above=0, below=1, remedies=remedy)
 
 
 def _without_diagonal(present, absent):

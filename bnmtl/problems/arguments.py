@@ -1,15 +1,15 @@
-"""Checks of the arguments of the generators; each mistake is one sentence."""
+"""Checks of the arguments of the generators."""
 
 import itertools
-import numbers
 from collections.abc import Mapping, Set
 
 import numpy as np
 
 from bnmtl import structures
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
 from bnmtl.networks import BayesNet
 from bnmtl.networks.tables import LARGEST_TABLE
-from bnmtl.wording import count, listed, type_of
+from bnmtl.wording import listed, type_of
 
 # Limits of a random network: no table has more than 20**5 entries. Random edits keep the first.
 MAX_PARENTS = 4
@@ -23,75 +23,45 @@ def network_of(network):
     if isinstance(network, BayesNet):
         return network
     if not isinstance(network, str):
-        raise TypeError(
-            f"`network` must be a BayesNet or a name, got {type_of(network)}; for example 'alarm'."
-        )
+        rule, given = "must be a BayesNet or a name", type_of(network)
+        raise InputTypeError("network", rule, given, remedies="for example 'alarm'")
     if network not in structures.names():
-        raise ValueError(
-            f"`network` must be a BayesNet or one of {listed(structures.names(), limit=None)}, got "
-            f"{network!r}."
-        )
+        rule, names = "must be a BayesNet or one of {names}", listed(structures.names(), limit=None)
+        raise InputError("network", rule, network, names=names)
     return structures.load(network)
-
-
-def check_whole(name, value, smallest, remedy):
-    """Raise unless a value is a whole number and not too small."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
-        raise TypeError(f"`{name}` must be a whole number, got {value!r}; {remedy}.")
-    if value < smallest:
-        raise ValueError(f"`{name}` must be {smallest} or more, got {value}; {remedy}.")
-
-
-def _check_real(name, value, remedy):
-    """Raise unless a value is a real number."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        raise TypeError(f"`{name}` must be a number, got {value!r}; {remedy}.")
 
 
 def check_deletion(p_delete, parameters, concentration):
     """Raise unless the arguments of `deletion` are in their ranges and fit to each other."""
-    _check_real("p_delete", p_delete, "for example 0.05")
-    if not 0 <= p_delete <= 1:
-        raise ValueError(f"`p_delete` must be from 0 to 1, got {p_delete}; for example 0.05.")
-    if not isinstance(parameters, str) or parameters not in ("shared", "independent"):
-        raise ValueError(f"`parameters` must be 'shared' or 'independent', got {parameters!r}.")
-    _check_real("concentration", concentration, "1 is usual")
-    if not 0 < concentration <= LARGEST_CONCENTRATION:
-        raise ValueError(
-            f"`concentration` must be above 0 and at most {LARGEST_CONCENTRATION:g}, got "
-            f"{concentration}; 1 is usual."
-        )
+    check_number("p_delete", p_delete, least=0, most=1, remedies="for example 0.05")
+    check_choice("parameters", parameters, ("shared", "independent"))
+    limits = {"above": 0, "most": LARGEST_CONCENTRATION}
+    check_number("concentration", concentration, **limits, remedies="1 is usual")
     if parameters == "shared" and concentration != 1:
-        raise ValueError(
-            "`concentration` must stay 1 where the tasks share the tables of the network, got "
-            f"{concentration}; leave it out or give parameters='independent'."
-        )
+        rule = "must be 1 with {parameters=shared}"
+        remedies = ("leave it out", "give {parameters=independent}")
+        raise InputError("concentration", rule, concentration, remedies=remedies)
 
 
 def checked_groups(groups, network):
     """Return the groups as lists of names, or raise."""
     groups = _nested_lists(groups)
     if groups is None:
-        raise TypeError(
-            "`groups` must be a list of groups of variables, each a tuple of names; for example "
-            "[('a', 'b'), ('c',)]."
-        )
-    for at, group in enumerate(groups):
-        if not group:
-            raise ValueError(
-                f"`groups` must hold groups of at least one variable; number {at} is empty: leave "
-                "it out."
-            )
+        rule = "must be a list of groups of variables, each a tuple of names"
+        raise InputTypeError("groups", rule, remedies="for example [('a', 'b'), ('c',)]")
+    if [] in groups:
+        rule, found = "must hold groups of at least one variable", "number {at} is empty"
+        at = groups.index([])
+        raise InputError("groups", rule, found=found, remedies="leave it out", at=at)
     seen = set()
     for variable in itertools.chain(*groups):
         if not isinstance(variable, str) or variable not in network.states:
-            raise ValueError(
-                "`groups` must hold variables of the network, "
-                f"{listed(network.variables)}; got {variable!r}."
-            )
+            rule = "must hold variables of the network, {names}"
+            raise InputError("groups", rule, variable, names=network.variables)
         if variable in seen:
-            raise ValueError(
-                f"`groups` must not overlap; `{variable}` occurs twice, so leave it out once."
+            found, remedies = "{name} occurs twice", "leave it out once"
+            raise InputError(
+                "groups", "must not overlap", found=found, remedies=remedies, name=variable
             )
         seen.add(variable)
     return groups
@@ -101,25 +71,19 @@ def checked_indices(changed, n_groups):
     """Return for each task the list of its changed groups, or raise."""
     changed = _nested_lists(changed)
     if changed is None:
-        raise TypeError(
-            "`changed` must be a list with one tuple of group indices per task; for example "
-            "[(), (0,), (0, 1)]."
-        )
+        rule = "must be a list with one tuple of group indices for each task"
+        raise InputTypeError("changed", rule, remedies="for example [(), (0,), (0, 1)]")
     if not changed:
-        raise ValueError("`changed` must hold a tuple for at least one task; it is empty.")
+        raise InputError("changed", "must hold a tuple for at least one task", found="it is empty")
     for indices in changed:
         for i in indices:
-            check_whole("changed", i, 0, "0 is the first group")
+            check_whole("changed", i, 0, remedies="0 is the first group")
             if i >= n_groups:
-                raise ValueError(
-                    f"`changed` must hold indices below {n_groups}, the number of groups, got {i}; "
-                    "0 is the first group."
-                )
+                rule = "must hold indices below {n}, the number of groups"
+                raise InputError("changed", rule, i, remedies="0 is the first group", n=n_groups)
         if len(set(indices)) < len(indices):
-            raise ValueError(
-                f"`changed` must name a group once per task, got {tuple(indices)}; leave out the "
-                "repetition."
-            )
+            rule, given = "must name a group once for each task", tuple(indices)
+            raise InputError("changed", rule, given, remedies="leave out the repetition")
     return changed
 
 
@@ -140,10 +104,15 @@ def check_sizes(graph, states, variables, name, remedy):
         family = (variable, *graph.predecessors(variable))
         size = np.prod([len(states[member]) for member in family], dtype=float)
         if size > LARGEST_TABLE:
-            raise ValueError(
-                f"`{name}`: with {count(len(family) - 1, 'parent')} the table of `{variable}` "
-                f"would have {size:.3g} entries, more than {LARGEST_TABLE}; {remedy} or try "
-                "another `random_state`."
+            raise InputError(
+                name,
+                "must leave tables of at most {most} entries",
+                found="with {parents:parent} the table of {variable} would have {size:.3g}",
+                remedies=(remedy, "try another {random_state}"),
+                most=LARGEST_TABLE,
+                parents=len(family) - 1,
+                variable=variable,
+                size=size,
             )
 
 
@@ -151,30 +120,23 @@ def checked_range(states):
     """Return the smallest and the largest number of states, or raise."""
     low, high = states if isinstance(states, tuple | list) and len(states) == 2 else [states] * 2
     for number in (low, high):
-        check_whole("states", number, 2, "for example 3 or, smallest and largest, (2, 4)")
-    if not low <= high <= MAX_STATES:
-        raise ValueError(
-            f"`states` must be at most {MAX_STATES}, the smaller number first, got {states!r}; for "
-            "example (2, 4)."
-        )
+        remedy = "for example 3 or, smallest and largest, (2, 4)"
+        check_whole("states", number, 2, MAX_STATES, remedies=remedy)
+    if low > high:
+        rule = "must have the smaller number first"
+        raise InputError("states", rule, states, remedies="for example (2, 4)")
     return low, high
 
 
 def n_arcs_of(mean_degree, n_variables):
     """Return the number of arcs that a mean degree asks for, or raise where there is no room."""
-    _check_real("mean_degree", mean_degree, "3 is usual")
-    if not 0 <= mean_degree < np.inf:
-        raise ValueError(
-            f"`mean_degree` must be 0 or more and finite, got {mean_degree}; 3 is usual."
-        )
+    check_number("mean_degree", mean_degree, least=0, remedies="3 is usual")
     n_arcs = round(n_variables * mean_degree / 2)
     capacity = _capacity(n_variables)
     if n_arcs > capacity:
-        raise ValueError(
-            f"`mean_degree` must ask for at most {count(capacity, 'arc')}, all that "
-            f"{count(n_variables, 'variable')} with at most {MAX_PARENTS} parents can have, got "
-            f"{mean_degree}, which asks for {n_arcs}; give a smaller one."
-        )
+        rule = "must ask for at most {n:arc}, all that {of:variable} of up to {p} parents can have"
+        details = {"n": capacity, "of": n_variables, "p": MAX_PARENTS, "asked": n_arcs}
+        raise InputError("mean_degree", rule, mean_degree, "it asks for {asked}", **details)
     return n_arcs
 
 
@@ -185,31 +147,27 @@ def _capacity(n_variables):
 
 def check_edits(n_edits, graph):
     """Raise unless a graph has room for random edits, whichever of them are drawn."""
-    check_whole("n_edits", n_edits, 0, "for example 5")
+    check_whole("n_edits", n_edits, 0, remedies="for example 5")
     # Where no edit is left, all arcs are edited, and each variable, in an order of the graph, has
     # 4 or more parents by edits or an edited pair with each variable before it.
     room = max(graph.number_of_edges(), _capacity(len(graph)))
     if n_edits > room:
-        raise ValueError(
-            f"`n_edits` must be at most {room}, for which {count(len(graph), 'variable')} with "
-            f"{count(graph.number_of_edges(), 'arc')} always have room, got {n_edits}; give fewer."
-        )
+        rule = "must be at most {room}, for which {n:variable} with {arcs:arc} always have room"
+        details = {"room": room, "n": len(graph), "arcs": graph.number_of_edges()}
+        raise InputError("n_edits", rule, n_edits, remedies="give fewer", **details)
 
 
 def check_problem(problem):
     """Raise unless there is a network for each task."""
     if not isinstance(problem, Mapping):
-        raise TypeError(
-            f"`problem` must be a mapping of task names to networks, got {type_of(problem)}; for "
-            "example {'task1': network}."
-        )
+        rule = "must be a mapping of task names to networks"
+        remedies = "for example {{'task1': network}}"
+        raise InputTypeError("problem", rule, type_of(problem), remedies=remedies)
     if not problem:
-        raise ValueError("`problem` must have at least one task; it is empty.")
+        raise InputError("problem", "must have at least one task", found="it is empty")
     for task, network in problem.items():
         if not isinstance(task, str):
-            raise TypeError(f"`problem` must have strings for task names, got {task!r}.")
+            raise InputTypeError("problem", "must have strings for task names", task)
         if not isinstance(network, BayesNet):
-            raise TypeError(
-                f"`problem` must hold a BayesNet for each task, got {type_of(network)} for "
-                f"`{task}`."
-            )
+            rule = "must hold a BayesNet for each task"
+            raise InputTypeError("problem", rule, type_of(network), task=task)

@@ -2,6 +2,7 @@
 
 import networkx as nx
 
+from bnmtl.errors import InputError, check_whole
 from bnmtl.networks import BayesNet
 from bnmtl.problems import arguments
 from bnmtl.problems.draws import numbered
@@ -53,15 +54,13 @@ def unrelated(network, n_tasks=5, random_state=None):
     [4, 1, 5, 1, 0]
     """
     network = arguments.network_of(network)
-    arguments.check_whole("n_tasks", n_tasks, 1, "for example 5")
+    check_whole("n_tasks", n_tasks, 1, remedies="for example 5")
     classes = {}
     for variable in network.variables:
         classes.setdefault(len(network.states[variable]), []).append(variable)
     if len(classes) == len(network.variables):
-        raise ValueError(
-            "`network` must have variables with equally many states, among which their names can "
-            "be permuted; it has no two, so give another one."
-        )
+        rule = "must have variables with equally many states, among which names can be permuted"
+        raise InputError("network", rule, found="it has no two", remedies="give another one")
     seed = seed_of(random_state)
     problem = {}
     for number, task in enumerate(numbered("task", n_tasks), start=1):

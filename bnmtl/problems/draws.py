@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 
+from bnmtl.errors import check_whole
 from bnmtl.networks import BayesNet
 from bnmtl.problems import arguments
 from bnmtl.problems.arguments import MAX_PARENTS
@@ -48,7 +49,7 @@ def random_network(n_variables, mean_degree=3, states=3, random_state=None):
     >>> problems.random_network(20, mean_degree=2, states=2, random_state=0)
     BayesNet(20 variables, 20 arcs, 59 parameters)
     """
-    arguments.check_whole("n_variables", n_variables, 1, "for example 20")
+    check_whole("n_variables", n_variables, 1, remedies="for example 20")
     low, high = arguments.checked_range(states)
     n_arcs = arguments.n_arcs_of(mean_degree, n_variables)
     seed = seed_of(random_state)
@@ -111,7 +112,7 @@ def sample(problem, n_rows, random_state=None):
     {'task1': (100, 8), 'task2': (100, 8)}
     """
     arguments.check_problem(problem)
-    arguments.check_whole("n_rows", n_rows, 0, "for example 1000")
+    check_whole("n_rows", n_rows, 0, remedies="for example 1000")
     seed = seed_of(random_state)
     return {
         task: network.sample(n_rows, random_state=generator(seed, "sample", task))

@@ -5,11 +5,11 @@ import itertools
 import networkx as nx
 import numpy as np
 
+from bnmtl.errors import InputError, check_whole
 from bnmtl.networks import BayesNet, inference
 from bnmtl.problems import arguments
 from bnmtl.problems.draws import numbered, random_tables
 from bnmtl.seeding import generator, seed_of
-from bnmtl.wording import listed
 
 __all__ = ["ALARM_COMPONENTS", "components", "deletion", "perturb"]
 
@@ -90,7 +90,7 @@ def deletion(
     {'task1': 5, 'task2': 7}
     """
     network = arguments.network_of(network)
-    arguments.check_whole("n_tasks", n_tasks, 1, "for example 5")
+    check_whole("n_tasks", n_tasks, 1, remedies="for example 5")
     arguments.check_deletion(p_delete, parameters, concentration)
     seed = seed_of(random_state)
     problem = {}
@@ -179,7 +179,7 @@ def perturb(network, n_tasks=5, n_edits=5, random_state=None):
     [3, 3]
     """
     network = arguments.network_of(network)
-    arguments.check_whole("n_tasks", n_tasks, 1, "for example 5")
+    check_whole("n_tasks", n_tasks, 1, remedies="for example 5")
     arguments.check_edits(n_edits, network.graph)
     seed = seed_of(random_state)
     problem = {}
@@ -320,10 +320,13 @@ def _redrawn(graph, groups, rng):
             draft.add_edges_from(_random_arcs(group, n_arcs, rng))
         if nx.is_directed_acyclic_graph(draft):
             return draft
-    raise ValueError(
-        f"`groups` must leave room for other acyclic graphs; {_MAX_DRAWS} draws of the groups of "
-        f"{listed(group[0] for group in groups)} closed cycles through the arcs between groups, so "
-        "change fewer groups at once or make them smaller."
+    raise InputError(
+        "groups",
+        "must leave room for other acyclic graphs",
+        found="{n} draws of the groups of {first} closed cycles through the arcs between groups",
+        remedies=("change fewer groups at once", "make them smaller"),
+        n=_MAX_DRAWS,
+        first=[group[0] for group in groups],
     )
 
 

@@ -6,6 +6,7 @@ from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
 from sklearn.base import BaseEstimator
 
+from bnmtl.errors import check_choice
 from bnmtl.graphs import Configuration
 from bnmtl.learners.derived import at_penalty, changed
 from bnmtl.progress import Reporter
@@ -54,7 +55,7 @@ class TaskClusterer(BaseEstimator):
 
     Raises
     ------
-    TypeError, ValueError
+    InputTypeError, InputError
         In ``fit``, for a number of clusters out of range and as in the learner's ``fit``.
 
     References
@@ -91,10 +92,7 @@ class TaskClusterer(BaseEstimator):
         """
         # Refuses what cannot be learned together before anything is searched.
         at_penalty(self.learner, 0.9)
-        if not isinstance(self.relatedness, str) or self.relatedness not in DISTANCES:
-            raise ValueError(
-                f'`relatedness` must be "direct" or "shared", got {self.relatedness!r}.'
-            )
+        check_choice("relatedness", self.relatedness, DISTANCES)
         tasks = encode(tasks, missing=self.learner.missing)
         self.learner.check_for(tasks)
         check_size("n_clusters", self.n_clusters, 1, len(tasks))

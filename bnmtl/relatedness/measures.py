@@ -6,13 +6,13 @@ probability of tables in common is 1 there, and larger is closer.
 
 import itertools
 import math
-import numbers
 from collections.abc import Mapping
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 
+from bnmtl.errors import InputError, InputTypeError, check_number, check_whole, located, warn
 from bnmtl.graphs import both_take_part, check_dag, takes_part
 from bnmtl.learners.base import Learner
 from bnmtl.learners.derived import apart, at_penalty, changed
@@ -24,7 +24,7 @@ from bnmtl.progress import Reporter
 from bnmtl.relatedness.groups import Groups
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
-from bnmtl.wording import warn
+from bnmtl.wording import type_of
 
 __all__ = [
     "DISTANCES",
@@ -75,7 +75,7 @@ def direct(tasks, learner, penalty=0.9, normalize=None):
 
     Raises
     ------
-    TypeError, ValueError
+    InputTypeError, InputError
         For other learners, priors without a penalty, a penalty out of range, `normalize` that is
         neither None nor a bool, fewer than two tasks, two tasks without a pair in common where
         distances are normalized; and as in ``fit``.
@@ -95,8 +95,7 @@ def direct(tasks, learner, penalty=0.9, normalize=None):
     True
     """
     at_penalty(learner, penalty)
-    if not isinstance(penalty, numbers.Real) or not 0 < penalty < 1:
-        raise ValueError(f"`penalty` must be above 0 and below 1, got {penalty!r}; 0.9 is usual.")
+    check_number("penalty", penalty, above=0, below=1, remedies="0.9 is usual")
     _check_normalize(normalize)
     with Reporter(learner.progress) as report:
         return direct_of(_all_of(tasks, learner, report), penalty, normalize)
@@ -124,7 +123,7 @@ def true(configuration, normalize=None):
 
     Raises
     ------
-    TypeError, ValueError
+    InputTypeError, InputError
         If it is no mapping of DAGs, `normalize` is neither None nor a bool, or two tasks have no
         pair in common where distances are normalized.
 
@@ -136,16 +135,15 @@ def true(configuration, normalize=None):
     np.float64(1.0)
     """
     if not isinstance(configuration, Mapping):
-        raise TypeError(
-            "`configuration` must be a mapping from tasks to graphs or networks, got "
-            f"{type(configuration).__name__}."
-        )
+        rule = "must be a mapping from tasks to graphs or networks"
+        raise InputTypeError("configuration", rule, type_of(configuration))
     _check_normalize(normalize)
     graphs = {
         task: own.graph if isinstance(own, BayesNet) else own for task, own in configuration.items()
     }
     for task, graph in graphs.items():
-        check_dag(graph, f"configuration[{task!r}]")
+        with located(task=task):
+            check_dag(graph, "configuration")
     return _distances(graphs, normalize, {})
 
 
@@ -173,7 +171,7 @@ def indirect(tasks, learner, cv=10):
 
     Raises
     ------
-    TypeError, ValueError
+    InputTypeError, InputError
         If `cv` is no whole number of at least 2, there are fewer than two tasks or too few rows,
         or the learner's ``parameter_sample_size`` is 0; and as in ``fit``.
 
@@ -191,10 +189,8 @@ def indirect(tasks, learner, cv=10):
     >>> bool(table.loc["task2", "task1"] < table.loc["task3", "task1"])
     True
     """
-    if not isinstance(learner, Learner):
-        raise TypeError(f"`learner` must be a learner, got {type(learner).__name__}.")
-    if not isinstance(cv, numbers.Integral) or isinstance(cv, bool) or cv < 2:
-        raise ValueError(f"`cv` must be a whole number of at least 2, got {cv!r}.")
+    _check_learner(learner)
+    check_whole("cv", cv, 2)
     with Reporter(learner.progress) as report:
         return indirect_of(_all_of(tasks, learner, report), cv)
 
@@ -239,7 +235,7 @@ def shared(tasks, learner):
 
     Raises
     ------
-    TypeError, ValueError
+    InputTypeError, InputError
         For what is no learner, fewer than two tasks, two tasks of which no variable is in both
         with all its parents; and as in ``fit``.
 
@@ -253,8 +249,7 @@ def shared(tasks, learner):
     >>> bool(table.loc["a", "b"] > table.loc["a", "c"])
     True
     """
-    if not isinstance(learner, Learner):
-        raise TypeError(f"`learner` must be a learner, got {type(learner).__name__}.")
+    _check_learner(learner)
     with Reporter(learner.progress) as report:
         return shared_of(_all_of(tasks, learner, report))
 
@@ -270,10 +265,10 @@ def shared_of(groups):
     unknown = np.argwhere(table.isna().to_numpy())
     if len(unknown):
         first, second = (table.index[at] for at in unknown[0])
-        raise ValueError(
-            f"Tasks `{first}` and `{second}` have no probability table to compare: no variable is "
-            "in both of them with all its parents; leave one of them out."
-        )
+        rule = "Tasks {first} and {second} have no probability table to compare"
+        found = "no variable is in both of them with all its parents"
+        remedy = "leave one of them out"
+        raise InputError(rule=rule, found=found, remedies=remedy, first=first, second=second)
     return _with_arcs(table, learner)
 
 
@@ -295,7 +290,7 @@ def _all_of(tasks, learner, report):
     """All rows of at least two tasks, with the learner that a user gave."""
     encoded = encode(tasks, missing=learner.missing)
     if len(encoded) < 2:
-        raise ValueError("`tasks` must hold at least two tasks to be compared, got one.")
+        raise InputError("tasks", "must hold at least two tasks", found="it holds one")
     seed = seed_of(learner.random_state)
     return Groups(changed(learner, random_state=seed), encoded, encoded, report)
 
@@ -306,8 +301,8 @@ def _with_arcs(table, learner):
     table.attrs.update(n_arcs=n_arcs, ended_by=learner.ended_by_)
     if not n_arcs and not learner.ended_by_:
         warn(
-            "Nothing was found: no task has an arc, so how close the tasks are cannot be told; "
-            "more rows or fewer variables may show more."
+            rule="Nothing was found: no task has an arc, so how close the tasks are is not known",
+            remedies="more rows or fewer variables may show more",
         )
     return table
 
@@ -320,12 +315,15 @@ def _cut(graph, variables):
     return cut
 
 
+def _check_learner(learner):
+    if not isinstance(learner, Learner):
+        raise InputTypeError("learner", "must be a learner", type_of(learner))
+
+
 def _check_normalize(normalize):
     if normalize is not None and not isinstance(normalize, bool | np.bool_):
-        raise TypeError(
-            f"`normalize` must be True, False or None, got {normalize!r}; None, where the tasks "
-            "differ in their variables, is usual."
-        )
+        rule, remedies = "must be True, False or None", "None is usual"
+        raise InputTypeError("normalize", rule, normalize, remedies=remedies)
 
 
 def _weights(prior):
@@ -345,10 +343,9 @@ def _distances(graphs, normalize, weights):
         if normalize:
             total = _total(parts[s] & parts[t], weights)
             if total <= 0:
-                raise ValueError(
-                    f"Tasks `{first}` and `{second}` have no pair of variables in common that "
-                    "counts, so their distance is not defined; leave one of them out."
-                )
+                rule = "Tasks {first} and {second} have no pair of variables in common that counts"
+                remedy = "leave one of them out"
+                raise InputError(rule=rule, remedies=remedy, first=first, second=second)
             distance /= total
         table.iloc[s, t] = table.iloc[t, s] = distance
     return table

@@ -3,6 +3,7 @@
 import pandas as pd
 from sklearn.base import BaseEstimator
 
+from bnmtl.errors import InputError, check_choice
 from bnmtl.learners.derived import at_penalty, changed
 from bnmtl.learners.held_out import default_folds
 from bnmtl.priors.listed import read_distances
@@ -11,7 +12,6 @@ from bnmtl.relatedness.measures import MEASURES, distances_of, indirect_of
 from bnmtl.relatedness.sizes import SizeChoice, check_size
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
-from bnmtl.wording import listed
 
 __all__ = ["TaskSelector"]
 
@@ -59,7 +59,7 @@ class TaskSelector(BaseEstimator):
 
     Raises
     ------
-    TypeError, ValueError
+    InputTypeError, InputError
         In ``fit``, for an unknown principal task, a number of tasks out of range, a table that
         lacks a task, and as in the learner's ``fit``.
 
@@ -102,10 +102,8 @@ class TaskSelector(BaseEstimator):
         self.learner.check_for(tasks)
         principal = str(self.principal)
         if principal not in tasks.names:
-            raise ValueError(
-                f"`principal` must be one of the tasks, {listed(tasks.names)}, got "
-                f"{self.principal!r}."
-            )
+            rule = "must be one of the tasks {names}"
+            raise InputError("principal", rule, self.principal, names=tasks.names)
         check_size("n_tasks", self.n_tasks, 0, len(tasks) - 1)
         given = self._given_table(tasks)
         learner = changed(self.learner, random_state=seed_of(self.learner.random_state))
@@ -132,20 +130,15 @@ class TaskSelector(BaseEstimator):
 
     def _given_table(self, tasks):
         """The dissimilarities that were given, checked; None if they are to be measured."""
-        if isinstance(self.relatedness, str) and self.relatedness in MEASURES:
-            return None
         if not isinstance(self.relatedness, pd.DataFrame):
-            raise ValueError(
-                '`relatedness` must be "direct", "indirect", "shared" or a DataFrame, got '
-                f"{self.relatedness!r}."
-            )
+            remedy = "or give a DataFrame"
+            check_choice("relatedness", self.relatedness, MEASURES, remedies=remedy)
+            return None
         table = read_distances(self.relatedness, "relatedness")
         lacking = sorted(set(tasks.names) - set(table.index))
         if lacking:
-            raise ValueError(
-                f"`relatedness` must have a row and a column for every task; `{lacking[0]}` is "
-                "missing."
-            )
+            rule, found = "must have a row and a column for every task", "{lacking} is missing"
+            raise InputError("relatedness", rule, found=found, lacking=lacking[0])
         return table.loc[list(tasks), list(tasks)]
 
     def _measured(self, groups):

@@ -1,10 +1,9 @@
 """How many tasks are learned together, or in how many clusters: given, or by held-out rows."""
 
-import numbers
-
 import numpy as np
 import pandas as pd
 
+from bnmtl.errors import check_choice, check_whole
 from bnmtl.learners.held_out import check_sample_size, default_folds, held_out_rows, parted
 from bnmtl.learners.penalty import EQUALLY_GOOD
 from bnmtl.networks import BayesNet
@@ -21,14 +20,10 @@ SHARE, AT_LEAST = 0.05, 10
 
 def check_size(argument, value, least, most):
     """Raise unless a size is "validation", "cv" or a whole number in a range."""
-    rule = f'`{argument}` must be "validation", "cv" or a whole number from {least} to {most} here'
     if isinstance(value, str):
-        if value not in ("validation", "cv"):
-            raise ValueError(f"{rule}, got {value!r}.")
-    elif not isinstance(value, numbers.Integral) or isinstance(value, bool):
-        raise TypeError(f"{rule}, got {value!r}.")
-    elif not least <= value <= most:
-        raise ValueError(f"{rule}, got {value}.")
+        check_choice(argument, value, ("validation", "cv"), remedies="or give a whole number")
+    else:
+        check_whole(argument, value, least, most, remedies="or give 'validation' or 'cv'")
 
 
 class SizeChoice:

@@ -3,6 +3,7 @@
 from html import escape
 
 from bnmtl.confidence import sure_words
+from bnmtl.errors import InputTypeError
 from bnmtl.graphs import Sharing, compelled_arcs, takes_part
 from bnmtl.io.versions import versions
 from bnmtl.reports.arcs import arcs_section, meaning
@@ -18,6 +19,7 @@ from bnmtl.reports.page import (
     table,
     write_page,
 )
+from bnmtl.wording import type_of
 
 __all__ = ["versions", "write"]
 
@@ -105,8 +107,11 @@ def write(
     'report.html'
     """
     if not hasattr(learner, "configuration_"):
-        raise TypeError(
-            f"`learner` must have been fitted; call `fit` of the {type(learner).__name__} first."
+        raise InputTypeError(
+            "learner",
+            "must have been fitted",
+            remedies="call `fit` of the {kind!s} first",
+            kind=type_of(learner),
         )
     sections = [
         _graphs_section(learner, pictures or {}, confidence),

@@ -9,13 +9,14 @@ from scipy.special import gammaln, logsumexp, xlogy
 from sklearn.base import BaseEstimator
 
 from bnmtl._kernels import terms
+from bnmtl.errors import InputError, InputTypeError, check_number, located
 from bnmtl.graphs import check_dag
 from bnmtl.scores.bound import BoundTasks
 from bnmtl.tasks import encode
 from bnmtl.tasks.encoding import column_names
 
 # Of larger equivalent sample sizes, differences of log-gammas are lost in rounding.
-_LARGEST_SIZE = 1e9
+_LARGEST_SIZE = 10**9
 _SMALLEST_SIZE = 1e-9
 # Of a mixture: from tables that are nearly deterministic to even ones. Without the largest ones a
 # table of many parents, in which nearly every row is alone, codes equal states better than a table
@@ -61,7 +62,7 @@ class Score(BaseEstimator):
 
         Raises
         ------
-        ValueError
+        InputError
             If a variable is not a column, a parent occurs twice or is the child, or a weight is
             negative.
 
@@ -76,10 +77,8 @@ class Score(BaseEstimator):
         2.002
         """
         if isinstance(parents, str):
-            raise TypeError(
-                f"`parents` must be an iterable of variables, got the string {parents!r}; write "
-                f"[{parents!r}]."
-            )
+            rule, remedy = "must be an iterable of variables", "write [{parents!r}]"
+            raise InputTypeError("parents", rule, parents, remedies=remedy, parents=parents)
         child, parents = str(child), [str(parent) for parent in parents]
         task = _encoded(frame, [child, *parents])
         index = {variable: at for at, variable in enumerate(task.variables)}
@@ -147,7 +146,7 @@ class Score(BaseEstimator):
         return _weighted_score(self._kind, self._sample_size, self._concentrations, *family)
 
     def _check(self):
-        """Raise ValueError for a parameter out of range."""
+        """Raise InputError or InputTypeError for a parameter out of range."""
 
     @property
     def _sample_size(self):
@@ -163,12 +162,8 @@ class _EquivalentSampleSize(Score):
         self.equivalent_sample_size = equivalent_sample_size
 
     def _check(self):
-        value = self.equivalent_sample_size
-        if not (isinstance(value, (int, float, np.number)) and 0 < value <= _LARGEST_SIZE):
-            raise ValueError(
-                f"`equivalent_sample_size` must be above 0 and at most {_LARGEST_SIZE:g}, got "
-                f"{value!r}; 1 is a good default."
-            )
+        value, remedy = self.equivalent_sample_size, "1 is a good default"
+        check_number("equivalent_sample_size", value, above=0, most=_LARGEST_SIZE, remedies=remedy)
 
 
 class BDeu(_EquivalentSampleSize):
@@ -281,24 +276,16 @@ class MixedDirichlet(Score):
         self.concentrations = concentrations
 
     def _check(self):
-        rule = (
-            f"`concentrations` must be one or more numbers above {_SMALLEST_SIZE:g} and at most "
-            f"{_LARGEST_SIZE:g}"
-        )
-        if isinstance(self.concentrations, str) or not np.iterable(self.concentrations):
-            raise TypeError(
-                f"{rule}, got {self.concentrations!r}; {CONCENTRATIONS} is the default."
-            )
-        values = list(self.concentrations)
-        wrong = [
-            value
-            for value in values
-            if not isinstance(value, (int, float, np.number))
-            or not _SMALLEST_SIZE < value <= _LARGEST_SIZE
-        ]
-        if wrong or not values:
-            given = repr(wrong[0]) if wrong else "none"
-            raise ValueError(f"{rule}, got {given}; {CONCENTRATIONS} is the default.")
+        values, remedy = self.concentrations, "leave them out for the default"
+        if isinstance(values, str) or not np.iterable(values):
+            rule = "must be a sequence of numbers"
+            raise InputTypeError("concentrations", rule, values, remedies=remedy)
+        if not len(list(values)):
+            rule = "must hold at least one number"
+            raise InputError("concentrations", rule, values, remedies=remedy)
+        for at, value in enumerate(values):
+            name = f"concentrations[{at}]"
+            check_number(name, value, above=_SMALLEST_SIZE, most=_LARGEST_SIZE)
 
 
 class BIC(Score):
@@ -391,20 +378,20 @@ def _dirichlet_evidence(n_jk, n_j, a_jk, a_j):
 def _encoded(frame, variables):
     """Some columns as a task; what a search would warn of does not concern a score."""
     if isinstance(frame, pd.DataFrame):
-        names, wanted = column_names(frame, "`frame`"), set(variables)
+        with located(argument="frame"):
+            names, wanted = column_names(frame), set(variables)
         lacking = sorted(wanted - set(names))
         if lacking:
-            raise ValueError(
-                f"`frame` must have a column for every variable of the family, {lacking[0]!r} is "
-                f"missing; the columns are {', '.join(sorted(names))}."
-            )
+            rule = "must have a column for every variable of the family"
+            found, remedy = "{name} is missing", "the columns are {names}"
+            parts = {"name": lacking[0], "names": sorted(names)}
+            raise InputError("frame", rule, found=found, remedies=remedy, **parts)
         frame = frame.iloc[:, [at for at, name in enumerate(names) if name in wanted]]
         gaps = frame.columns[frame.isna().to_numpy().any(axis=0)]
         if len(gaps):
-            raise ValueError(
-                f"`frame` must have no missing values; column `{gaps[0]}` has some: fill them or "
-                "drop their rows."
-            )
+            remedies = "fill them", "drop their rows"
+            rule = "must have no missing values"
+            raise InputError("frame", rule, remedies=remedies, column=gaps[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return encode({"frame": frame})["frame"]
@@ -413,10 +400,8 @@ def _encoded(frame, variables):
 def _family(child, parents, index):
     """The family as indices, the child first and the parents sorted."""
     if child in parents or len(set(parents)) < len(parents):
-        raise ValueError(
-            f"`parents` must be distinct and without the child {child!r}, got {parents}; "
-            "name every parent once."
-        )
+        rule = "must be distinct and without the child {child}"
+        raise InputError("parents", rule, parents, remedies="name every parent once", child=child)
     return [index[child], *sorted(index[parent] for parent in parents)]
 
 
@@ -424,22 +409,17 @@ def _checked_weights(weights, n_rows):
     """Weights as a float array; None stays None."""
     if weights is None:
         return None
+    rule = "must be {n_rows} numbers, one for each row"
     try:
         array = np.asarray(weights, dtype=float)
     except (TypeError, ValueError):
-        raise TypeError(
-            f"`weights` must be {n_rows} numbers, one a row, got {weights!r}."
-        ) from None
+        raise InputTypeError("weights", rule, weights, n_rows=n_rows) from None
     if array.shape != (n_rows,):
-        raise ValueError(
-            f"`weights` must be {n_rows} numbers, one a row of `frame`, got an array of shape "
-            f"{array.shape}."
-        )
-    wrong = np.flatnonzero(~np.isfinite(array) | (array < 0))
-    if len(wrong):
-        raise ValueError(
-            f"`weights` must be finite and at least 0, got {array[wrong[0]]} for row {wrong[0]}."
-        )
+        found = "the shape is {shape!s}"
+        raise InputError("weights", rule, found=found, n_rows=n_rows, shape=array.shape)
+    for row in np.flatnonzero(~np.isfinite(array) | (array < 0)):
+        rule, found = "must be finite and at least 0", "row {row} has {weight}"
+        raise InputError("weights", rule, found=found, row=row, weight=array[row])
     if not array.any():
-        raise ValueError("`weights` must not all be 0; give at least one row a weight.")
+        raise InputError("weights", "must not all be 0", remedies="give at least one row a weight")
     return array

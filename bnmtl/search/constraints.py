@@ -1,12 +1,13 @@
 """What a search may do: required and forbidden arcs, tiers and a limit on parents, checked once."""
 
-import numbers
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bnmtl.errors import InputError, InputTypeError, check_whole, located
 from bnmtl.graphs import check_dag, from_adjacency
+from bnmtl.wording import type_of
 
 
 @dataclass(frozen=True)
@@ -59,17 +60,10 @@ def constraints_by_task(tasks, required, forbidden, tiers, max_parents):
 
     Raises
     ------
-    ValueError
+    InputError
         For unknown tasks or variables and for demands that contradict one another.
     """
-    if max_parents is not None and (
-        not isinstance(max_parents, numbers.Integral)
-        or isinstance(max_parents, bool)
-        or max_parents < 1
-    ):
-        raise ValueError(
-            f"`max_parents` must be None or a whole number of at least 1, got {max_parents!r}."
-        )
+    check_whole("max_parents", max_parents, least=1, optional=True)
     needed = _arcs_by_task(tasks, required, "required")
     barred = _arcs_by_task(tasks, forbidden, "forbidden")
     layers = _tiers_by_task(tasks, tiers)
@@ -100,15 +94,13 @@ def _of_task(task, required_arcs, forbidden_arcs, tier_of, max_parents):
     for parent, child in required_arcs:
         a, b = index[parent], index[child]
         if not permitted[a, b]:
-            reason = (
-                "forbidden"
-                if active[a] and active[b]
-                else "between variables of which one is constant"
-            )
-            raise ValueError(
-                f"Task `{task.name}`: the `required` arc {parent} -> {child} is {reason}; "
-                "take one of the two demands back."
-            )
+            rule = "holds the arc {parent!s} -> {child!s}, which is forbidden"
+            remedy = "take one of the two demands back"
+            if not (active[a] and active[b]):
+                rule = "holds the arc {parent!s} -> {child!s}, but one of the two is constant"
+                remedy = "leave the arc out"
+            parts = {"task": task.name, "parent": parent, "child": child}
+            raise InputError("required", rule, remedies=remedy, **parts)
         required[a, b] = True
     permitted &= ~required.T
     if required.any():
@@ -120,22 +112,29 @@ def _check_required(task, required, max_parents):
     both = np.argwhere(required & required.T)
     if len(both):
         a, b = (task.variables[at] for at in both[0])
-        raise ValueError(
-            f"Task `{task.name}`: `required` holds both {a} -> {b} and {b} -> {a}; "
-            "keep one of them."
-        )
-    check_dag(from_adjacency(required, task.variables), "required")
+        rule = "holds both {a!s} -> {b!s} and {b!s} -> {a!s}"
+        raise InputError("required", rule, remedies="keep one of them", task=task.name, a=a, b=b)
+    with located(task=task.name):
+        check_dag(from_adjacency(required, task.variables), "required")
     crowded = np.flatnonzero(required.sum(axis=0) > (max_parents or len(required)))
     if len(crowded):
-        raise ValueError(
-            f"Task `{task.name}`: `required` gives {task.variables[crowded[0]]} more parents than "
-            f"`max_parents`={max_parents}; raise it or require fewer arcs."
-        )
+        rule = "gives {child} more parents than {max_parents} allows, {most}"
+        parts = {"task": task.name, "child": task.variables[crowded[0]], "most": max_parents}
+        raise InputError("required", rule, remedies=("raise it", "require fewer arcs"), **parts)
 
 
 def is_by_task(value):
     """Whether a parameter is a mapping by task; the arcs of a graph are one by arc and a set."""
     return isinstance(value, Mapping) and not isinstance(value, Set)
+
+
+def check_names(argument, names, known, kind):
+    """Raise InputError for a name that is not among those that are known."""
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        rule, remedy = "names the {kind!s} {name}, which is not there", "the {kind!s}s are {known}"
+        parts = {"kind": kind, "name": unknown[0], "known": list(known)}
+        raise InputError(argument, rule, remedies=remedy, **parts)
 
 
 def by_task(tasks, value, name):
@@ -144,19 +143,12 @@ def by_task(tasks, value, name):
     for own in value.values() if by_name else [value]:
         # Every task, and every further fit, would find less of it.
         if isinstance(own, Iterator):
-            raise TypeError(
-                f"`{name}` must be given as a list, got {type(own).__name__}, which can be read "
-                "only once; write list(...)."
-            )
+            rule = "must be given as a list, which can be read more than once"
+            raise InputTypeError(name, rule, type_of(own), remedies="write list(...)")
     if not by_name:
         return dict.fromkeys(tasks, value), False
     value = {str(task): own for task, own in value.items()}
-    unknown = sorted(set(value) - set(tasks))
-    if unknown:
-        raise ValueError(
-            f"`{name}` names the task `{unknown[0]}`, which is not there; the tasks are "
-            f"{', '.join(tasks)}."
-        )
+    check_names(name, value, tasks, "task")
     return {task: value.get(task) for task in tasks}, True
 
 
@@ -165,28 +157,25 @@ def _arcs_by_task(tasks, arcs, name):
     checked = {
         task: [] if listed[task] is None else _checked_arcs(listed[task], name) for task in tasks
     }
-    kept = {task: [] for task in tasks}
+    if own:
+        for task, wanted in checked.items():
+            ends = {variable for arc in wanted for variable in arc}
+            with located(task=task):
+                check_names(name, ends, tasks[task].variables, "variable")
+        return checked
+    kept = {}
     for task, wanted in checked.items():
-        usable = set(tasks[task].variables)
-        if not own:
-            usable -= set(tasks[task].constant)
-        for arc in wanted:
-            missing = sorted(set(arc) - usable)
-            if not missing:
-                kept[task].append(arc)
-            elif own:
-                raise ValueError(
-                    f"Task `{task}`: `{name}` holds the arc {arc[0]} -> {arc[1]}, but the task has "
-                    f"no variable {missing[0]!r}."
-                )
-    if not own:
-        used = set().union(*kept.values())
-        for arc in next(iter(checked.values()), ()):
-            if arc not in used:
-                raise ValueError(
-                    f"`{name}` holds the arc {arc[0]} -> {arc[1]}, but no task has both variables "
-                    "with more than one observed state; leave the arc out or check the spelling."
-                )
+        usable = set(tasks[task].variables) - set(tasks[task].constant)
+        kept[task] = [arc for arc in wanted if usable.issuperset(arc)]
+    used = set().union(*kept.values())
+    for arc in next(iter(checked.values()), ()):
+        if arc not in used:
+            rule = (
+                "holds the arc {parent!s} -> {child!s}, but no task has both variables with more "
+                "than one observed state"
+            )
+            remedies = "leave the arc out", "check the spelling"
+            raise InputError(name, rule, remedies=remedies, parent=arc[0], child=arc[1])
     return kept
 
 
@@ -195,22 +184,20 @@ def _checked_arcs(arcs, name):
     pairs = []
     for arc in listed:
         if isinstance(arc, str) or not hasattr(arc, "__len__") or len(arc) != 2:
-            raise TypeError(
-                f"`{name}` must hold (parent, child) pairs, got {arc!r}; write ('parent', 'child')."
-            )
+            rule, remedy = "must hold (parent, child) pairs", "write ('parent', 'child')"
+            raise InputTypeError(name, rule, arc, remedies=remedy)
         pairs.append((str(arc[0]), str(arc[1])))
     for parent, child in pairs:
         if parent == child:
-            raise ValueError(f"`{name}` holds an arc from {parent!r} to itself; remove it.")
+            rule = "holds an arc from {parent} to itself"
+            raise InputError(name, rule, remedies="remove it", parent=parent)
     return list(dict.fromkeys(pairs))
 
 
 def _iterated(arcs, name):
     if isinstance(arcs, str) or hasattr(arcs, "columns") or not hasattr(arcs, "__iter__"):
-        raise TypeError(
-            f"`{name}` must be a list of (parent, child) pairs or a mapping of them by task, "
-            f"got {type(arcs).__name__}."
-        )
+        rule = "must be a list of (parent, child) pairs or a mapping of them by task"
+        raise InputTypeError(name, rule, type_of(arcs))
     return list(arcs)
 
 
@@ -220,13 +207,9 @@ def _tiers_by_task(tasks, tiers):
     result = {}
     for task in tasks:
         tier_of = {} if listed[task] is None else _checked_tiers(listed[task])
-        unknown = sorted(set(tier_of) - set(tasks[task].variables if own else tasks.variables))
-        if unknown:
-            where = f"task `{task}`" if own else "any task"
-            raise ValueError(
-                f"`tiers` names the variable {unknown[0]!r}, which is not in {where}; "
-                "check the spelling."
-            )
+        with located(task=task if own else None):
+            known = tasks[task].variables if own else tasks.variables
+            check_names("tiers", tier_of, known, "variable")
         result[task] = {v: at for v, at in tier_of.items() if v in set(tasks[task].variables)}
     return result
 
@@ -237,16 +220,14 @@ def _checked_tiers(tiers):
         or not hasattr(tiers, "__iter__")
         or any(isinstance(tier, str | Iterator) or not hasattr(tier, "__iter__") for tier in tiers)
     ):
-        raise TypeError(
-            f"`tiers` must be a list of lists of variables, got {tiers!r}; for example "
-            "[['age', 'sex'], ['smoking'], ['cancer']]."
-        )
+        rule = "must be a list of lists of variables"
+        remedy = "for example [['age', 'sex'], ['smoking'], ['cancer']]"
+        raise InputTypeError("tiers", rule, tiers, remedies=remedy)
     tier_of = {}
     for at, tier in enumerate(tiers):
         for variable in map(str, tier):
             if variable in tier_of:
-                raise ValueError(
-                    f"`tiers` holds the variable {variable!r} twice; keep one of them."
-                )
+                rule = "holds the variable {variable} twice"
+                raise InputError("tiers", rule, remedies="keep one of them", variable=variable)
             tier_of[variable] = at
     return tier_of

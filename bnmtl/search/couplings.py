@@ -124,7 +124,7 @@ class Couplings:
         )
 
     def check_agreement(self):
-        """Raise ValueError where demands on arcs rule out what a penalty of 1 asks for."""
+        """Raise NoCommonGraph where demands on arcs rule out what a penalty of 1 asks for."""
         required = np.stack([one.required for one in self._problem.constraints]).any(axis=0)
         for i, j in np.argwhere(np.triu(required | required.T, 1)).tolist():
             members, coupling = self.of(i, j)
@@ -140,10 +140,12 @@ class Couplings:
                 gains[at, np.array(allowed)] = 0.0
             if solve(gains, coupling)[1] == -np.inf:
                 a, b = self._problem.variables[i], self._problem.variables[j]
-                raise NoCommonGraph(
-                    f"`required` and `forbidden` give tasks different arcs between {a} and {b}, "
-                    "where a penalty of 1 demands that they agree; take one of the demands back."
+                rule = (
+                    "and {forbidden} give tasks different arcs between {a!s} and {b!s}, where a "
+                    "penalty of 1 demands that they agree"
                 )
+                remedy = "take one of the demands back"
+                raise NoCommonGraph("required", rule, remedies=remedy, a=a, b=b)
 
     @cached_property
     def weights(self):

@@ -5,6 +5,7 @@ import numpy as np
 from bnmtl._kernels import shared_subsets
 from bnmtl._kernels import subsets as kernels
 from bnmtl._kernels.scoring import ASKED, KIND, by_set
+from bnmtl.errors import InputError
 
 MOST_VARIABLES = 20
 # Rows looked at after which a walk over sets returns, so that clocks are read and interrupts heard.
@@ -32,7 +33,7 @@ def search(state, budget, report=None):
 
     Raises
     ------
-    ValueError
+    InputError
         If more than `MOST_VARIABLES` variables may have arcs.
 
     References
@@ -43,10 +44,8 @@ def search(state, budget, report=None):
     arcs = state.constraints.permitted | state.constraints.required
     variables = np.flatnonzero(arcs.any(axis=0) | arcs.any(axis=1))
     if len(variables) > MOST_VARIABLES:
-        raise ValueError(
-            f"`search='exact'` takes up to {MOST_VARIABLES} variables that vary, got "
-            f"{len(variables)}; use search='orders'."
-        )
+        rule, n = "'exact' takes up to {most} variables that vary", len(variables)
+        raise InputError("search", rule, n, remedies="use {search=orders}", most=MOST_VARIABLES)
     if len(variables) == 0:
         return state.score
     work = _Work(state, variables)

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from bnmtl.errors import InputError
 from bnmtl.priors.coupling import CouplingPrior
 from bnmtl.search import one_by_one, orders
 from bnmtl.search.configurations import ConfigurationSearch
@@ -128,12 +129,10 @@ class MultitaskSearch:
         return self.identical if name == "identical" else self.common
 
     def check_orders(self, prior):
-        """Raise ValueError where a coupling is none that a search over shared orders can use."""
+        """Raise InputError where a search over shared orders cannot use a coupling."""
         if not self.is_apart(prior) and Couplings(prior, self.joint).shared(0.0) is None:
-            raise ValueError(
-                "`start` 'orders' needs a PairedPrior or EditPrior with the same penalty for all "
-                "tasks; take another start or None."
-            )
+            rule = "'orders' needs a PairedPrior or EditPrior with the same penalty for all tasks"
+            raise InputError("start", rule, remedies="take another start or None")
 
     def _by_orders(self, couplings, graph, report, effort):
         """Adjacency matrices found by a search over orders that the tasks share, None if it cannot.

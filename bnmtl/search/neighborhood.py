@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from bnmtl._kernels import coupling as kernels
+from bnmtl.errors import InputError, check_choice
 from bnmtl.priors.coupling import (
     EditCoupling,
     PairedCoupling,
@@ -49,7 +50,7 @@ def best_states(gains, prior, method="auto", pair=None, tasks=None):
 
     Raises
     ------
-    ValueError
+    InputError
         If the method cannot solve this prior, or a coupling is above 0.
 
     References
@@ -67,10 +68,9 @@ def best_states(gains, prior, method="auto", pair=None, tasks=None):
     """
     gains = np.ascontiguousarray(gains, dtype=float)
     if gains.ndim != 2 or gains.shape[1] != 3 or np.isnan(gains).any() or (gains == np.inf).any():
-        raise ValueError(
-            "`gains` must have shape (k, 3), finite or -inf, got an array of shape "
-            f"{gains.shape}; the columns are the states -1, 0 and +1."
-        )
+        rule, found = "must have shape (k, 3) and be finite or -inf", "the shape is {shape!s}"
+        remedy = "the columns are the states -1, 0 and +1"
+        raise InputError("gains", rule, found=found, remedies=remedy, shape=gains.shape)
     return solve(gains, coupling_of(prior, len(gains), pair, tasks), method)
 
 
@@ -133,12 +133,13 @@ def _solver(coupling, method):
         return _paired
     if method == "min-cut" and paired and coupling.reversal == 2:
         return _min_cut
-    if method not in METHODS:
-        raise ValueError(f"`method` must be one of {', '.join(METHODS)}, got {method!r}.")
-    raise ValueError(
-        f"`method` {method!r} cannot solve this prior: 'edit' needs an EditPrior, 'paired' a "
-        "PairedPrior with one penalty for all tasks, 'min-cut' a PairedPrior with `reversal=2`; "
-        "'auto' picks one that can."
+    check_choice("method", method, METHODS)
+    raise InputError(
+        "method",
+        "must be one that can solve this prior",
+        method,
+        remedies="'edit' needs an EditPrior, 'paired' a PairedPrior with one penalty for all "
+        "tasks, 'min-cut' a PairedPrior with `reversal=2`, and 'auto' picks one that can",
     )
 
 

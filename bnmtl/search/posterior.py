@@ -17,7 +17,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, logsumexp
 
+from bnmtl.errors import InputError
 from bnmtl.priors.states import WeightedPairedCoupling
+from bnmtl.wording import type_of
 
 __all__ = ["log_posterior"]
 
@@ -48,7 +50,7 @@ def log_posterior(couplings, matrices, log_likelihood, arc_terms=None):
 
     Raises
     ------
-    ValueError
+    InputError
         If the coupling depends on which tasks have an arc.
     """
     kinds = list(_kinds(couplings, matrices))
@@ -108,10 +110,8 @@ def _kinds(couplings, matrices):
             continue
         members, coupling = couplings.of(*pairs[own[0]].tolist())
         if isinstance(coupling, WeightedPairedCoupling) or not couplings.builtin:
-            raise ValueError(
-                "the coupling must depend on how many tasks have an arc and not on which, got a "
-                f"{type(coupling).__name__}."
-            )
+            rule = "must depend on how many tasks have an arc and not on which"
+            raise InputError("couplings", rule, type_of(coupling))
         yield _Kind(pairs[own], members, coupling, matrices)
 
 

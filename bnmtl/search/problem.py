@@ -1,12 +1,15 @@
 """What is searched: one task's score, prior and constraints, and several tasks on one index."""
 
+import contextlib
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import networkx as nx
 import numpy as np
 
-from bnmtl.graphs import check_dag, from_adjacency
+from bnmtl.errors import InputError
+from bnmtl.graphs import from_adjacency
 from bnmtl.scores import BoundScore
 from bnmtl.search.constraints import Constraints, active_variables
 from bnmtl.search.graph_state import GraphState
@@ -122,7 +125,7 @@ def _arc_terms(prior, task, active):
     return part * present, part * absent
 
 
-class NoCommonGraph(ValueError):
+class NoCommonGraph(InputError):
     """What the tasks demand of their arcs cannot be had in one graph."""
 
 
@@ -224,23 +227,21 @@ class JointProblem:
 
     def _check_common(self, permitted, required, limit):
         """Raise `NoCommonGraph` where the tasks' demands contradict one another."""
-        advice = "so no single graph serves all tasks; take one of the demands back"
-        clash = np.argwhere(required & ~permitted)
-        if len(clash):
-            a, b = (self.variables[at] for at in clash[0])
-            raise NoCommonGraph(
-                f"The arc {a} -> {b} is `required` in one task and cannot be in another, {advice}."
-            )
-        crowded = np.flatnonzero(required.sum(axis=0) > limit)
-        if len(crowded):
-            raise NoCommonGraph(
-                f"The tasks' `required` arcs give {self.variables[crowded[0]]} more parents than "
-                f"`max_parents`={limit}, {advice}."
-            )
-        try:
-            check_dag(from_adjacency(required, self.variables), "required")
-        except ValueError as error:
-            raise NoCommonGraph(f"The tasks' `required` arcs close a cycle: {error}") from None
+
+        def refuse(found, **details):
+            rule, remedy = "must allow a single graph for all tasks", "take one of the demands back"
+            raise NoCommonGraph("required", rule, found=found, remedies=remedy, **details)
+
+        for clash in np.argwhere(required & ~permitted):
+            a, b = (self.variables[at] for at in clash)
+            refuse("one task demands {a!s} -> {b!s}, which another cannot have", a=a, b=b)
+        for crowded in np.flatnonzero(required.sum(axis=0) > limit):
+            found = "{child} has more parents than {max_parents} allows, {most}"
+            refuse(found, child=self.variables[crowded], most=limit)
+        with contextlib.suppress(nx.NetworkXNoCycle):
+            cycle = [tail for tail, _ in nx.find_cycle(from_adjacency(required, self.variables))]
+            path = " -> ".join([*cycle, cycle[0]])
+            refuse("together the tasks' arcs close the cycle {path!s}", path=path)
 
     def _spread(self, s, matrix):
         n = len(self.variables)

@@ -8,6 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.wording import Bare, listed
+
 MAX_STATES = 256
 
 _NUMPY_KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "floating"}
@@ -36,16 +39,14 @@ class Column(NamedTuple):
     ordered: bool = False
 
 
-def read_column(series, where, limit=MAX_STATES):
-    """Tell the states and codes of a discrete column.
+def read_column(series, limit=MAX_STATES):
+    """Return the states and codes of a discrete column.
 
     Parameters
     ----------
     series : pandas.Series
         Categorical (its categories are the declared states), or strings, booleans, integers or
         whole-number floats in any dtype (the states are the values that occur).
-    where : str
-        Beginning of error messages, such as "Task `corsica`: column `altitude`".
     limit : int or None, default=256
         Largest number of states; None = any.
 
@@ -55,28 +56,28 @@ def read_column(series, where, limit=MAX_STATES):
 
     Raises
     ------
-    ValueError
+    InputError
         For continuous columns, infinite values, too many states, and different values that are
         written the same.
-    TypeError
+    InputTypeError
         For dates, lists and whatever else is no state.
     """
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        _check_number(len(dtype.categories), dtype.categories, where, limit)
-        labels = _category_labels(dtype.categories.to_numpy(object), where)
+        _check_n_states(dtype.categories, limit)
+        labels = _category_labels(dtype.categories.to_numpy(object))
         return Column(labels, series.array.codes, True, bool(dtype.ordered))
     kind, values = _kind(series)
     if kind in ("floating", "mixed-integer-float"):
-        return _read_floats(as_floats(values), where, limit)
+        return _read_floats(as_floats(values), limit)
     if kind in _EQUALITY_KINDS:
         codes, uniques = pd.factorize(values)
         uniques = uniques.tolist()
-        _check_number(len(uniques), uniques, where, limit)
+        _check_n_states(uniques, limit)
         return Column([str(value) for value in uniques], codes, False, kind == "integer")
     if kind in ("mixed", "mixed-integer", "empty"):
-        return _read_mixed(values, where, limit)
-    raise TypeError(_not_discrete(where, kind))
+        return _read_mixed(values, limit)
+    raise _not_discrete(kind)
 
 
 def as_floats(values):
@@ -109,31 +110,33 @@ def _kind(series):
     return pd.api.types.infer_dtype(values, skipna=True), values
 
 
-def _read_floats(values, where, limit):
+def _read_floats(values, limit):
     codes, uniques = pd.factorize(values)
     if np.isinf(uniques).any():
-        raise ValueError(f"{where} holds infinite values; replace them or leave the column out.")
+        raise InputError(
+            rule="holds infinite values", remedies=("replace them", "leave the column out")
+        )
     if (uniques != np.floor(uniques)).any():
-        raise ValueError(_continuous(where, len(uniques)))
-    _check_number(len(uniques), uniques, where, limit)
+        raise _continuous(len(uniques))
+    _check_n_states(uniques, limit)
     return Column([str(int(value)) for value in uniques], codes, False, True)
 
 
-def _read_mixed(values, where, limit):
+def _read_mixed(values, limit):
     """Read objects of several types one by one."""
     labels, codes, families = {}, np.full(len(values), -1, dtype=np.int64), {}
     for row, (value, missing) in enumerate(zip(values, pd.isna(values), strict=True)):
         if missing:
             continue
-        label, family = _label(value, values, where)
+        label, family = _label(value, values)
         if families.setdefault(label, family) != family:
-            raise ValueError(_same_string(where, label))
+            raise _same_string(label)
         codes[row] = labels.setdefault(label, len(labels))
-    _check_number(len(labels), labels, where, limit)
+    _check_n_states(labels, limit)
     return Column(list(labels), codes, False, set(families.values()) <= {"number"})
 
 
-def _label(value, values, where):
+def _label(value, values):
     """Return the state name of one object and the family of types it belongs to."""
     if isinstance(value, str):
         return str(value), "string"
@@ -143,9 +146,9 @@ def _label(value, values, where):
         return str(int(value)), "number"
     if isinstance(value, float | np.floating):
         if not float(value).is_integer():
-            raise ValueError(_continuous(where, len({repr(v) for v in values if not _isna(v)})))
+            raise _continuous(len({repr(v) for v in values if not _isna(v)}))
         return str(int(value)), "number"
-    raise TypeError(_not_discrete(where, type(value).__name__))
+    raise _not_discrete(type(value).__name__)
 
 
 def _isna(value):
@@ -154,50 +157,52 @@ def _isna(value):
     return isinstance(missing, bool) and missing
 
 
-def _category_labels(categories, where):
+def _category_labels(categories):
     labels = []
     for category in categories:
         if not isinstance(category, _CATEGORY_TYPES):
-            raise TypeError(_not_discrete(where, type(category).__name__))
+            raise _not_discrete(type(category).__name__)
         if isinstance(category, float | np.floating) and float(category).is_integer():
             # Integers with a gap are floats to pandas, also as categories.
             category = int(category)
         elif isinstance(category, float | np.floating) and math.isinf(category):
-            raise ValueError(f"{where} declares an infinite category; rename it.")
+            raise InputError(rule="declares an infinite category", remedies="rename it")
         labels.append(str(category))
     if len(set(labels)) < len(labels):
-        twice = min(label for label in labels if labels.count(label) > 1)
-        raise ValueError(_same_string(where, twice))
+        raise _same_string(min(label for label in labels if labels.count(label) > 1))
     return labels
 
 
-def _check_number(n_states, values, where, limit):
-    if limit is not None and n_states > limit:
-        examples = ", ".join(f"`{value}`" for value in sorted(map(str, values))[:3])
-        raise ValueError(
-            f"{where} has {n_states} states ({examples} ...), and at most {limit} are "
-            "possible; group its values (`bnmtl.tasks.discretize` does for numbers) or leave "
-            "the column out."
-        )
+def _check_n_states(values, limit):
+    if limit is not None and len(values) > limit:
+        group = "group its values (`bnmtl.tasks.discretize` does for numbers)"
+        remedies = group, "leave the column out"
+        given = Bare(f"{len(values)} ({listed(sorted(map(str, values))[:3])} ...)")
+        rule = "must have at most {limit} states"
+        raise InputError(rule=rule, given=given, remedies=remedies, limit=limit)
 
 
-def _continuous(where, n_distinct):
-    values = "value" if n_distinct == 1 else "values"
-    return (
-        f"{where} is continuous ({n_distinct} distinct {values}); discretize it first, "
-        "for example with `bnmtl.tasks.discretize`."
+def _continuous(n_distinct):
+    return InputError(
+        rule="is continuous ({n:distinct value})",
+        remedies="discretize it first, for example with `bnmtl.tasks.discretize`",
+        n=n_distinct,
     )
 
 
-def _same_string(where, label):
-    return (
-        f"{where} has two different values that are both written `{label}` (such as the number 1 "
-        "and the text '1'); give the column one type."
+def _same_string(label):
+    return InputError(
+        rule="has two different values that are both written {label} (such as the number 1 and "
+        "the text '1')",
+        remedies="give the column one type",
+        label=label,
     )
 
 
-def _not_discrete(where, kind):
-    return (
-        f"{where} holds values of type {kind}; only strings, booleans, integers and categories "
-        "can be states, so convert it or leave it out."
+def _not_discrete(kind):
+    return InputTypeError(
+        rule="must hold strings, booleans, integers or categories",
+        found="it holds values of type {kind!s}",
+        remedies=("convert it", "leave the column out"),
+        kind=kind,
     )

@@ -2,17 +2,17 @@
 
 import inspect
 import itertools
-import numbers
 import warnings
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole, located, warn
 from bnmtl.tasks.columns import MAX_STATES, numeric_values
 from bnmtl.tasks.encoding import column_names, named_frames
 from bnmtl.tasks.task import Tasks
-from bnmtl.wording import count, listed, type_of, warn
+from bnmtl.wording import listed, type_of
 
 _METHODS = ("quantile", "uniform", "kmeans")
 
@@ -30,9 +30,9 @@ class Edges(Mapping):
 
     Raises
     ------
-    TypeError
-        When `cut_points` is no mapping.
-    ValueError
+    InputTypeError
+        When `cut_points` is not a mapping.
+    InputError
         When cut points are not increasing finite numbers.
 
     Examples
@@ -48,10 +48,9 @@ class Edges(Mapping):
 
     def __init__(self, cut_points):
         if not isinstance(cut_points, Mapping):
-            raise TypeError(
-                "`cut_points` must be a mapping of column names to lists of numbers, got "
-                f"{type_of(cut_points)}; for example {{'altitude': [300, 1200]}}."
-            )
+            rule = "must be a mapping of column names to lists of numbers"
+            remedy = "for example {{'altitude': [300, 1200]}}"
+            raise InputTypeError("cut_points", rule, type_of(cut_points), remedies=remedy)
         self._cuts = {str(column): _increasing(column, cuts) for column, cuts in cut_points.items()}
 
     def __getitem__(self, column):
@@ -133,9 +132,9 @@ class Edges(Mapping):
 
         Raises
         ------
-        TypeError
+        InputTypeError
             When `tasks` is none of these kinds.
-        ValueError
+        InputError
             When a column to be cut is not numeric.
 
         Examples
@@ -152,15 +151,18 @@ class Edges(Mapping):
 
     def _cut(self, name, frame):
         cut = frame.copy()
-        for position, column in enumerate(column_names(frame, f"Task `{name}`")):
-            if column in self:
-                cut.isetitem(position, self._binned(frame.iloc[:, position], name, column))
+        with located(task=name):
+            for position, column in enumerate(column_names(frame)):
+                if column in self:
+                    cut.isetitem(position, self._binned(frame.iloc[:, position], column))
         return cut
 
-    def _binned(self, series, name, column):
+    def _binned(self, series, column):
         values = numeric_values(series)
         if values is None:
-            raise ValueError(_not_numeric(name, column))
+            rule = "must be numeric to be cut into bins, as it is in other tasks or was before"
+            remedy = "give it one type in all tasks"
+            raise InputError(rule=rule, remedies=remedy, column=column)
         codes = np.searchsorted(self[column], values, side="right")
         codes[np.isnan(values)] = -1
         return pd.Categorical.from_codes(codes, categories=self.names(column), ordered=True)
@@ -173,10 +175,8 @@ def _increasing(column, cuts):
     except (TypeError, ValueError):
         points = np.array(np.nan)
     if points.ndim != 1 or not np.isfinite(points).all() or not (np.diff(points) > 0).all():
-        raise ValueError(
-            f"Cut points of column `{column}` must be increasing finite numbers, got {cuts!r}; "
-            "give a sorted list such as [0.5, 2]."
-        )
+        rule, remedy = "must have increasing finite numbers", "give a sorted list such as [0.5, 2]"
+        raise InputError("cut_points", rule, cuts, remedies=remedy, column=column)
     points.flags.writeable = False
     return points
 
@@ -211,15 +211,15 @@ def discretize(tasks, bins=3, method="quantile", return_edges=False):
 
     Raises
     ------
-    TypeError
+    InputTypeError
         When `tasks` or `bins` is of another type.
-    ValueError
+    InputError
         When `bins` or `method` is out of range, or a column to be cut has infinite values or is
         not numeric in some task.
 
     Warns
     -----
-    UserWarning
+    InputWarning
         When cut points of a column coincide (many equal values) and fewer bins are left. At least
         two bins are: if no cut point is left, the one that halves the rows most evenly is taken.
 
@@ -235,12 +235,8 @@ def discretize(tasks, bins=3, method="quantile", return_edges=False):
     >>> edges.to_dict()
     {'altitude': [530.0]}
     """
-    if isinstance(bins, bool) or not isinstance(bins, numbers.Integral):
-        raise TypeError(f"`bins` must be an integer, got {type_of(bins)}; for example 3.")
-    if not 2 <= bins <= MAX_STATES:
-        raise ValueError(f"`bins` must be between 2 and {MAX_STATES}, got {bins}.")
-    if method not in _METHODS:
-        raise ValueError(f"`method` must be one of {_METHODS}, got {method!r}.")
+    check_whole("bins", bins, 2, MAX_STATES)
+    check_choice("method", method, _METHODS)
     if isinstance(tasks, Tasks):
         return (tasks, Edges({})) if return_edges else tasks
     cuts = {}
@@ -249,8 +245,11 @@ def discretize(tasks, bins=3, method="quantile", return_edges=False):
         n_bins = len(cuts[column]) + 1
         if n_bins < bins:
             warn(
-                f"Column `{column}`: many equal values make cut points coincide, so "
-                f"{count(n_bins, 'bin')} of {bins} {'is' if n_bins == 1 else 'are'} left."
+                rule="has many equal values, which make cut points coincide",
+                found="it gets {n_bins:bin} in place of {bins}",
+                column=column,
+                n_bins=n_bins,
+                bins=bins,
             )
     edges = Edges(cuts)
     cut = edges.apply(tasks)
@@ -261,7 +260,9 @@ def _columns_to_cut(frames):
     """Return {column: its values over all tasks, sorted}, by sorted column names."""
     collected = {}
     for name, frame in frames.items():
-        for position, column in enumerate(column_names(frame, f"Task `{name}`")):
+        with located(task=name):
+            names = column_names(frame)
+        for position, column in enumerate(names):
             values = numeric_values(frame.iloc[:, position])
             if values is not None:
                 collected.setdefault(column, []).append(values[~np.isnan(values)])
@@ -272,9 +273,11 @@ def _columns_to_cut(frames):
         if not fractional and len(np.unique(values)) <= MAX_STATES:
             continue
         if np.isinf(values).any():
-            raise ValueError(
-                f"Column `{column}` must have finite values to be cut into bins; it holds "
-                "infinite ones, so replace them or leave the column out."
+            raise InputError(
+                rule="must have finite values to be cut into bins",
+                found="it holds infinite ones",
+                remedies=("replace them", "leave the column out"),
+                column=column,
             )
         to_cut[column] = values
     return to_cut
@@ -327,13 +330,6 @@ def _number(value, digits):
     integer_digits = len(str(int(abs(value))))
     precision = max(digits, integer_digits)
     return np.format_float_positional(value, precision, fractional=False, trim="-")
-
-
-def _not_numeric(name, column):
-    return (
-        f"Task `{name}`: column `{column}` must be numeric to be cut into bins, as it is in other "
-        "tasks or was before; give it one type in all tasks."
-    )
 
 
 def _rebuilt(tasks, change):

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from bnmtl.errors import InputError, InputTypeError, check_choice, located, warn
 from bnmtl.tasks.columns import read_column
 from bnmtl.tasks.states import MISSING_STATE, ordered_variables, shared_states
 from bnmtl.tasks.task import Task, Tasks
-from bnmtl.wording import count, listed, type_of, warn
+from bnmtl.wording import Bare, count, listed, type_of
 
 _MISSING_OPTIONS = ("error", "drop", "state")
 
@@ -42,16 +43,16 @@ def encode(tasks, missing="error"):
 
     Raises
     ------
-    TypeError
+    InputTypeError
         When `tasks` is none of these types, or a column holds dates, lists or other objects.
-    ValueError
+    InputError
         For no tasks, empty tasks or tasks of one row, names that occur twice, missing values,
         continuous columns, more than 256 states, values that are written the same, declared
         states whose orders contradict each other, and values outside the declared states.
 
     Warns
     -----
-    UserWarning
+    InputWarning
         For dropped rows, variables with one observed state or none that two tasks share, and tasks
         that share no pair of variables.
 
@@ -68,8 +69,7 @@ def encode(tasks, missing="error"):
     array([[1, 3],
            [1, 0]], dtype=uint8)
     """
-    if missing not in _MISSING_OPTIONS:
-        raise ValueError(f"`missing` must be one of {_MISSING_OPTIONS}, got {missing!r}.")
+    check_choice("missing", missing, _MISSING_OPTIONS)
     if isinstance(tasks, Tasks):
         return tasks
     if isinstance(tasks, Task):
@@ -78,17 +78,14 @@ def encode(tasks, missing="error"):
     for name, frame in frames.items():
         _check_size(name, frame)
     if missing == "drop":
-        frames, dropped = _drop_rows(frames)
-        if dropped:
-            warn(dropped)
+        frames = _drop_rows(frames)
     encoded = encode_frames(frames, missing)
-    for message in _remarks(encoded):
-        warn(message)
+    _remark(encoded)
     return encoded
 
 
 def encode_frames(frames, missing):
-    """Encode the tables of {name: DataFrame}, without a word on what is odd about them as tasks."""
+    """Encode the tables of {name: DataFrame}, without warnings of what is odd about them."""
     columns = {name: _read_columns(name, frame) for name, frame in frames.items()}
     if missing == "error":
         for name, own in columns.items():
@@ -116,9 +113,9 @@ def split(frame, column):
 
     Raises
     ------
-    TypeError
-        When `frame` is no DataFrame.
-    ValueError
+    InputTypeError
+        When `frame` is not a DataFrame.
+    InputError
         When there are no rows, the column is missing, occurs twice or has missing values, or two
         values of it are written the same.
 
@@ -131,26 +128,21 @@ def split(frame, column):
     {'Co': [0], 'Pr': [1, 0]}
     """
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(
-            f"`frame` must be a pandas DataFrame, got {type_of(frame)}; tables that are apart "
-            "already need no split."
-        )
-    names = column_names(frame, "`frame`")
+        remedy = "tables that are apart already need no split"
+        raise InputTypeError("frame", "must be a pandas DataFrame", type_of(frame), remedies=remedy)
+    with located(argument="frame"):
+        names = column_names(frame)
     if str(column) not in names:
-        raise ValueError(
-            f"`column` must name a column of the table; there is no `{column}` among "
-            f"{listed(names)}."
-        )
+        raise InputError("column", "must be one of the columns {names}", column, names=names)
     if not len(frame):
-        raise ValueError("`frame` must have rows; it is empty.")
+        raise InputError("frame", "must have rows", found="it is empty")
     position = names.index(str(column))
-    own = read_column(frame.iloc[:, position], f"Task column `{column}`", limit=None)
+    with located(column=column):
+        own = read_column(frame.iloc[:, position], limit=None)
     n_missing = int(np.count_nonzero(own.codes < 0))
     if n_missing:
-        raise ValueError(
-            f"Task column `{column}` must name the task of every row; it is missing in "
-            f"{count(n_missing, 'row')}."
-        )
+        rule, found = "must name the task of every row", "it is missing in {n:row}"
+        raise InputError(rule=rule, found=found, column=column, n=n_missing)
     rest = frame.iloc[:, [at for at in range(len(names)) if at != position]]
     present = sorted((own.labels[code], code) for code in np.unique(own.codes))
     return _without_empty_columns({label: rest[own.codes == code] for label, code in present})
@@ -167,8 +159,8 @@ def _without_empty_columns(frames):
             for name, own in lacking.items()
         )
         warn(
-            "Columns without any value in a task are treated as not measured there: "
-            f"{'; '.join(parts)}."
+            rule="Columns without any value in a task are treated as not measured there: {parts!s}",
+            parts="; ".join(parts),
         )
     return {
         name: frame.loc[:, ~lacking[name]] if name in lacking else frame
@@ -184,104 +176,115 @@ def named_frames(tasks):
         named = {}
         for name in sorted(tasks, key=str):
             if str(name) in named:
-                raise ValueError(f"`tasks` must have different names; `{name}` occurs twice.")
+                raise InputError("tasks", "must have different names", Bare(f"`{name}` twice"))
             named[str(name)] = tasks[name]
     elif isinstance(tasks, list | tuple):
         named = {f"task{i}": value for i, value in enumerate(tasks, start=1)}
     else:
-        raise TypeError(
-            "`tasks` must be a mapping of names to pandas DataFrames, a list of them or one of "
-            f"them, got {_kind(tasks)}; {_remedy(tasks)}."
-        )
+        rule = "must be a mapping of names to pandas DataFrames, a list of them or one of them"
+        raise InputTypeError("tasks", rule, _kind(tasks), remedies=_remedy(tasks))
     if not named:
-        raise ValueError("`tasks` must hold at least one task; it is empty.")
+        raise InputError("tasks", "must hold at least one task", found="it is empty")
     for name, value in named.items():
         if isinstance(value, Task):
             named[name] = value.frame()
         elif not isinstance(value, pd.DataFrame):
-            raise TypeError(
-                f"Task `{name}` must be a pandas DataFrame, got {_kind(value)}; {_remedy(value)}."
-            )
+            rule, remedy = "must be a pandas DataFrame", _remedy(value)
+            raise InputTypeError(rule=rule, given=_kind(value), remedies=remedy, task=name)
     return named
 
 
 def _kind(value):
     """The type of what was given, with its module where its name alone would mislead."""
     name = type_of(value)
-    return f"{type(value).__module__}.{name}" if name == "DataFrame" else name
+    return Bare(f"{type(value).__module__}.{name}") if name == "DataFrame" else name
 
 
 def _remedy(value):
     if hasattr(value, "to_pandas"):
-        return "convert it by its `to_pandas()`"
+        return "convert it by its `to_pandas`"
     return "files are read by `bnmtl.tasks.read`" if isinstance(value, str) else "convert it"
 
 
-def column_names(frame, where):
+def column_names(frame):
     """Return the names of a table's columns as strings; twice the same is an error."""
     names = [str(column) for column in frame.columns]
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(f"{where} must have different column names, got {listed(twice)} twice.")
+        given = Bare(f"{listed(twice)} twice")
+        raise InputError(None, "must have different column names", given)
     return names
 
 
 def _check_size(name, frame):
     if not frame.shape[1]:
-        raise ValueError(f"Task `{name}` must have at least one column; it has none.")
+        raise InputError(rule="must have at least one column", found="it has none", task=name)
     if len(frame) < 2:
-        rows = "it is empty" if not len(frame) else "it has 1"
-        raise ValueError(f"Task `{name}` must have at least 2 rows; {rows}.")
+        raise InputError(rule="must have at least 2 rows", given=len(frame), task=name)
 
 
 def _drop_rows(frames):
-    """Return the tables without incomplete rows, and a sentence that says how many went."""
+    """Return the tables without incomplete rows, and warn how many are dropped."""
     kept, counts = {}, []
     for name, frame in frames.items():
         missing = frame.isna().to_numpy()
-        _check_not_empty(name, column_names(frame, f"Task `{name}`"), missing)
+        with located(task=name):
+            _check_not_empty(column_names(frame), missing)
         incomplete = missing.any(axis=1)
         n_dropped = int(incomplete.sum())
         if len(frame) - n_dropped < 2:
-            raise ValueError(
-                f"Task `{name}` must have at least 2 complete rows; {n_dropped} of its "
-                f"{len(frame)} rows have missing values (consider `missing='state'`)."
+            raise InputError(
+                rule="must have at least 2 complete rows",
+                found="{n_dropped} of its {n:row} have missing values",
+                remedies="consider {missing=state}",
+                task=name,
+                n_dropped=n_dropped,
+                n=len(frame),
             )
         if n_dropped:
             counts.append(f"{n_dropped} of {len(frame)} in task `{name}`")
         kept[name] = frame[~incomplete] if n_dropped else frame
-    return kept, f"Rows with missing values are dropped: {', '.join(counts)}." if counts else ""
+    if counts:
+        warn(rule="Rows with missing values are dropped: {counts!s}", counts=", ".join(counts))
+    return kept
 
 
-def _check_not_empty(name, columns, missing):
+def _check_not_empty(columns, missing):
     """Refuse columns without any value: with them every row of the task would be dropped."""
     empty = [c for c, none in zip(columns, missing.all(axis=0), strict=True) if none]
     if empty:
-        them = "it" if len(empty) == 1 else "them"
-        raise ValueError(
-            f"Task `{name}` has no value at all in {listed(sorted(empty), 'column')}; leave {them} "
-            "out of that task (a task may lack variables)."
+        remedy = "leave such columns out of that task (a task may lack variables)"
+        raise InputError(
+            rule="has no value at all in {empty:column}", remedies=remedy, empty=sorted(empty)
         )
 
 
 def _read_columns(name, frame):
     """Return {variable: Column} of a task, by sorted names."""
-    names = column_names(frame, f"Task `{name}`")
-    series = dict(zip(names, (values for _, values in frame.items()), strict=True))
-    return {
-        variable: read_column(series[variable], f"Task `{name}`: column `{variable}`")
-        for variable in sorted(series)
-    }
+    columns = {}
+    with located(task=name):
+        names = column_names(frame)
+        series = dict(zip(names, (values for _, values in frame.items()), strict=True))
+        for variable in sorted(series):
+            with located(column=variable):
+                columns[variable] = read_column(series[variable])
+    return columns
 
 
 def _check_complete(name, columns):
     n_missing = {v: int(np.count_nonzero(own.codes < 0)) for v, own in columns.items()}
-    gaps = [f"column `{v}` has {count(n, 'missing value')}" for v, n in n_missing.items() if n]
+    gaps = [f"{n} in column `{v}`" for v, n in n_missing.items() if n]
     if gaps:
-        first = ", ".join(gaps[:5]) + (f" (and {len(gaps) - 5} more columns)" if gaps[5:] else "")
-        raise ValueError(
-            f"Task `{name}`: {first}; drop such rows with `missing='drop'` or make them a state "
-            "with `missing='state'`."
+        more = [f"some in {count(len(gaps) - 5, 'more column')}"] if gaps[5:] else []
+        raise InputError(
+            rule="must not have missing values",
+            found="it has {gaps!s}",
+            remedies=(
+                "drop such rows with {missing=drop}",
+                "make them a state with {missing=state}",
+            ),
+            task=name,
+            gaps=", ".join(gaps[:5] + more),
         )
 
 
@@ -298,27 +301,29 @@ def _encode(name, columns, states, ordered):
     return Task(name, tuple(columns), own, codes, tuple(v for v in columns if v in ordered))
 
 
-def _remarks(tasks):
-    """Yield what the user should know although nothing is wrong."""
+def _remark(tasks):
+    """Warn of what the user should know although nothing is wrong."""
     for name, task in tasks.items():
         if task.constant:
-            yield (
-                f"Task `{name}`: only one state is observed in "
-                f"{listed(task.constant, 'column', limit=None)}; there are no arcs to or from "
-                "such variables in that task."
+            warn(
+                rule="has columns in which only one state is observed ({columns})",
+                found="there are no arcs to or from such variables in that task",
+                task=name,
+                columns=listed(task.constant, limit=None),
             )
-    yield from _foreign_states(tasks)
+    _remark_foreign_states(tasks)
     varying = [set(task.variables) - set(task.constant) for task in tasks.values()]
     shared = any(len(a & b) > 1 for a, b in itertools.combinations(varying, 2))
     if len(tasks) > 1 and not shared:
-        yield (
-            "No two tasks share a pair of variables that vary in both, so no arc can be learned "
-            "together; check that the same variable has the same name in all tasks."
+        warn(
+            rule="No two tasks share a pair of variables that vary in both, so no arc can be "
+            "learned together",
+            remedies="check that the same variable has the same name in all tasks",
         )
 
 
-def _foreign_states(tasks):
-    """Yield the variables of which two tasks, in both of which they vary, share no state."""
+def _remark_foreign_states(tasks):
+    """Warn of the variables of which two tasks, in both of which they vary, share no state."""
     observed = {}
     for name, task in tasks.items() if len(tasks) > 1 else ():
         constant = set(task.constant)
@@ -331,9 +336,14 @@ def _foreign_states(tasks):
             continue
         for (first, a), (second, b) in itertools.combinations(by_name, 2):
             if not a & b:
-                yield (
-                    f"Variable `{variable}`: tasks `{first}` and `{second}` have no state in "
-                    f"common ({listed(sorted(a), limit=3)} and {listed(sorted(b), limit=3)}); "
-                    "check that both write it the same way."
+                warn(
+                    rule="has no state that tasks {first} and {second} have in common ({a} and "
+                    "{b})",
+                    remedies="check that both write it the same way",
+                    column=variable,
+                    first=first,
+                    second=second,
+                    a=listed(sorted(a), limit=3),
+                    b=listed(sorted(b), limit=3),
                 )
                 break

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
+from bnmtl.errors import InputError, InputTypeError, MissingExtra, located
 from bnmtl.tasks.encoding import column_names, split
-from bnmtl.wording import listed, type_of
+from bnmtl.wording import Bare, listed, type_of
 
 _SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -28,7 +29,7 @@ _FLOAT = re.compile(
 
 
 def read(paths, task_column=None, na_values=_NA_VALUES):
-    """Read tasks from files, one task per file or told apart by a column.
+    """Read tasks from files, one task per file or one per value of a column.
 
     CSV files (`.csv`, or `.tsv` with tabs; both also with `.gz`) are UTF-8 text with one header
     line. Types are inferred once over all files: a column is integer if all its values are, else
@@ -56,13 +57,13 @@ def read(paths, task_column=None, na_values=_NA_VALUES):
 
     Raises
     ------
-    TypeError
+    InputTypeError
         When `paths` or `na_values` is of another type.
-    ValueError
+    InputError
         When a file does not exist, is a directory, has an unknown extension, is empty or not
         readable, has lines of different lengths or columns without or with equal names, when two
         files have the same task name, or when the task column is missing.
-    ImportError
+    MissingExtra
         When pyarrow is needed and not installed.
 
     Examples
@@ -110,22 +111,23 @@ def _checked_paths(paths):
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
     if not isinstance(paths, list | tuple):
-        raise TypeError(
-            f"`paths` must be a path or a list of paths, got {type_of(paths)}; for example "
-            "['north.csv', 'south.csv']."
+        raise InputTypeError(
+            "paths",
+            "must be a path or a list of paths",
+            type_of(paths),
+            remedies="for example ['north.csv', 'south.csv']",
         )
     for path in paths:
         if not isinstance(path, str | os.PathLike):
-            raise TypeError(
-                f"`paths` must be a path or a list of paths, got a list with {path!r}; remove it."
-            )
+            given = Bare(f"a list with {path!r}")
+            raise InputTypeError("paths", "must be a path or a list of paths", given)
     if not paths:
-        raise ValueError("`paths` must name at least one file; it is empty.")
+        raise InputError("paths", "must name at least one file", found="it is empty")
     paths = [Path(path) for path in paths]
     places = [path.resolve() for path in paths]
     for i, path in enumerate(paths):
         if places[i] in places[:i]:
-            raise ValueError(f"`paths` must name every file once; `{path}` occurs twice.")
+            raise InputError("paths", "must name every file once", Bare(f"`{path}` twice"))
     return paths
 
 
@@ -133,9 +135,7 @@ def _checked_na_values(na_values):
     if not isinstance(na_values, list | tuple | set | frozenset) or not all(
         isinstance(value, str) for value in na_values
     ):
-        raise TypeError(
-            f"`na_values` must be a list of texts, such as ['', 'NA'], got {na_values!r}."
-        )
+        raise InputTypeError("na_values", "must be a list of texts, such as ['', 'NA']", na_values)
     return {value.strip() for value in na_values}
 
 
@@ -146,23 +146,23 @@ def _extension(path):
 
 
 def _one_format(paths):
-    """Say whether the files are Parquet; refuse what is no file of a known format."""
+    """Say whether the files are Parquet; raise for files of an unknown format."""
     for path in paths:
         if path.is_dir():
-            raise ValueError(f"`{path}` is a directory; name the files in it.")
+            raise InputError(rule="is a directory", remedies="name the files in it", file=path)
         if not path.exists():
-            raise ValueError(f"File `{path}` does not exist; check the path.")
-        if _extension(path) not in (*_SEPARATORS, *_PARQUET):
-            known = ", ".join((*_SEPARATORS, *_PARQUET))
-            raise ValueError(
-                f"File `{path}` must have one of the extensions {known}; convert or rename it."
+            raise InputError(rule="does not exist", remedies="check the path", file=path)
+        if _extension(path) not in (known := (*_SEPARATORS, *_PARQUET)):
+            raise InputError(
+                rule="must have one of the extensions {known!s}",
+                remedies="convert or rename it",
+                file=path,
+                known=", ".join(known),
             )
     parquet = [_extension(path) in _PARQUET for path in paths]
     if any(parquet) and not all(parquet):
-        raise ValueError(
-            f"`paths` must be all CSV or all Parquet; `{paths[parquet.index(True)]}` is Parquet, "
-            f"`{paths[parquet.index(False)]}` is not."
-        )
+        given = listed([paths[parquet.index(True)], paths[parquet.index(False)]])
+        raise InputError("paths", "must be all CSV or all Parquet", given)
     return parquet[0]
 
 
@@ -171,20 +171,18 @@ def _read_parquet(path):
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
     except ImportError:
-        raise ImportError(
-            f"File `{path}` is Parquet, which needs pyarrow: pip install 'bnmtl[parquet]'."
-        ) from None
+        rule, remedy = "is Parquet, which needs pyarrow", "`pip install 'bnmtl[parquet]'`"
+        raise MissingExtra(rule=rule, remedies=remedy, file=path) from None
     try:
         with ParquetFile(path) as file:
             table = file.read().to_pandas()
     except (ArrowException, OSError) as error:
-        raise ValueError(
-            f"File `{path}` is no readable Parquet file ({_one_line(error)})."
-        ) from None
+        raise _unreadable(error, "Parquet", file=path) from None
     named_levels = [name for name in table.index.names if name is not None]
     if named_levels:
         table = table.reset_index(level=named_levels)
-    column_names(table, f"File `{path}`")
+    with located(file=path):
+        column_names(table)
     return table
 
 
@@ -192,7 +190,8 @@ def _read_text(path, na_values):
     """Return a CSV file as categorical columns of text, missing values taken out."""
     separator = _SEPARATORS[_extension(path)]
     text = _decoded(path)
-    header, n_rows = _scan(text, path, separator)
+    with located(file=path):
+        header, n_rows = _scan(text, separator)
     try:
         table = pd.read_csv(
             io.StringIO(text, newline=""),
@@ -206,12 +205,11 @@ def _read_text(path, na_values):
             low_memory=False,
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise ValueError(f"File `{path}` is no readable CSV file ({_one_line(error)}).") from None
+        raise _unreadable(error, "CSV", file=path) from None
     if len(table) != n_rows:
-        raise ValueError(
-            f"File `{path}` is no readable CSV file ({n_rows} rows by one count, {len(table)} by "
-            "another); check its quotation marks."
-        )
+        rule = "cannot be read as CSV ({n:row} by one count, {other} by another)"
+        remedy = "check its quotation marks"
+        raise InputError(rule=rule, remedies=remedy, file=path, n=n_rows, other=len(table))
     return pd.DataFrame({column: _categories(table[column], na_values) for column in header})
 
 
@@ -230,68 +228,69 @@ def _decoded(path):
         if path.suffix.lower() == ".gz":
             content = gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"File `{path}` cannot be read ({_one_line(error)}).") from None
+        raise _unreadable(error, path.suffix, file=path) from None
     if b"\0" in content:
-        raise ValueError(f"File `{path}` must be UTF-8 text; it is binary, or text in UTF-16.")
+        found = "it is binary, or text in UTF-16"
+        raise InputError(rule="must be UTF-8 text", found=found, file=path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"File `{path}` must be UTF-8 text; line {line} holds the byte "
-            f"0x{content[error.start]:02x}, so save the file as UTF-8."
+        given, remedy = Bare(f"the byte 0x{content[error.start]:02x}"), "save the file as UTF-8"
+        raise InputError(
+            rule="must be UTF-8 text", given=given, remedies=remedy, file=path, line=line
         ) from None
     if not text.strip():
-        raise ValueError(f"File `{path}` must have a header line and rows; it is empty.")
+        raise InputError(rule="must have a header line and rows", found="it is empty", file=path)
     return text.rstrip("\r\n") + "\n"
 
 
-def _scan(text, path, separator):
-    """Return the header and the number of rows; refuse what a parser would repair silently."""
+def _scan(text, separator):
+    """Return the header and the number of rows; raise for what a parser would repair silently."""
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         header = [name.strip() for name in next(lines)]
-        _check_header(header, path, separator)
+        _check_header(header, separator)
         n_rows = 0
         for fields in lines:
             n_rows += 1
             if len(fields) != len(header) and (fields or len(header) > 1):
-                raise ValueError(
-                    f"File `{path}`, line {lines.line_num} must have as many fields as the header, "
-                    f"{len(header)}; it has {len(fields)}."
-                )
+                rule = "must have as many fields as the header ({n})"
+                raise InputError(rule=rule, given=len(fields), line=lines.line_num, n=len(header))
     except csv.Error as error:
-        raise ValueError(
-            f"File `{path}`, line {lines.line_num} is no readable CSV ({_one_line(error)})."
-        ) from None
+        raise _unreadable(error, "CSV", line=lines.line_num) from None
     if not n_rows:
-        raise ValueError(f"File `{path}` must have rows below its header; it has none.")
+        raise InputError(rule="must have rows below its header", found="it has none")
     return header, n_rows
 
 
-def _check_header(header, path, separator):
+def _check_header(header, separator):
     others = [mark for mark in (";", "\t", ",", "|") if mark != separator and mark in header[0]]
     if len(header) == 1 and others:
-        raise ValueError(
-            f"File `{path}` must be separated by {separator!r}, as its extension says; its header "
-            f"`{header[0]}` looks separated by {others[0]!r}."
+        raise InputError(
+            rule="must be separated by {separator!r}, as its extension says",
+            found="its header {header} looks separated by {other!r}",
+            separator=separator,
+            header=header[0],
+            other=others[0],
         )
     nameless = [i for i, name in enumerate(header, start=1) if not name.strip()]
     if nameless:
-        raise ValueError(
-            f"File `{path}` must name all its columns; column {nameless[0]} has no name (row names "
-            "are left out by `row.names = FALSE` in R and `index=False` in pandas)."
-        )
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
-        raise ValueError(
-            f"File `{path}` must have different column names, got {listed(twice)} twice."
-        )
+        found = "column {at} has no name"
+        remedy = "row names are left out by `row.names = FALSE` in R and `index=False` in pandas"
+        rule = "must name all its columns"
+        raise InputError(rule=rule, found=found, remedies=remedy, at=nameless[0])
+    column_names(pd.DataFrame(columns=header))
 
 
-def _one_line(error):
-    """Return the message of a library's error on one line."""
-    return " ".join(str(error).split()).rstrip(".")
+def _unreadable(error, kind, **place):
+    """Return the error for a file that a library cannot read, with the library's message."""
+    return InputError(
+        rule="cannot be read as {kind!s} ({reason!s})",
+        kind=kind,
+        reason=" ".join(str(error).split()).rstrip("."),
+        **place,
+    )
 
 
 def _one_task_each(tables):
@@ -299,15 +298,12 @@ def _one_task_each(tables):
     for path, table in tables.items():
         name = path.name[: len(path.name) - len(_extension(path))]
         if not name.isprintable():
-            raise ValueError(
-                f"File {str(path)!a} names its task with characters that cannot be printed; "
-                "rename the file."
-            )
+            rule = "names its task with characters that cannot be printed"
+            raise InputError(rule=rule, remedies="rename the file", file=ascii(str(path))[1:-1])
         if name in parts:
-            raise ValueError(
-                f"`paths` must give different task names; `{origin[name]}` and `{path}` would both "
-                f"be task `{name}`, so rename one."
-            )
+            given = Bare(f"`{origin[name]}` and `{path}`, both of task `{name}`")
+            rule = "must give different task names"
+            raise InputError("paths", rule, given, remedies="rename one")
         parts[name], origin[name] = table, path
     return {name: parts[name] for name in sorted(parts)}
 
@@ -317,14 +313,11 @@ def _join(tables, column):
     parts = {}
     for path, table in tables.items():
         if column not in list(table.columns):
-            raise ValueError(
-                f"File `{path}` must have the task column `{column}`; its columns are "
-                f"{listed(table.columns)}."
-            )
-        try:
+            columns = list(table.columns)
+            rule = "must be one of the columns {columns}"
+            raise InputError("task_column", rule, column, file=path, columns=columns)
+        with located(file=path):
             own = split(table, column)
-        except (ValueError, TypeError) as error:
-            raise type(error)(f"File `{path}`: {error}") from None
         for name, part in own.items():
             parts.setdefault(name, []).append((path, part))
     return {name: _stack(name, parts[name]) for name in sorted(parts)}
@@ -336,9 +329,13 @@ def _stack(name, pieces):
     for path, table in others:
         differing = sorted(set(map(str, table.columns)) ^ set(map(str, first.columns)))
         if differing:
-            raise ValueError(
-                f"Task `{name}` must have the same columns in all files; {listed(differing)} "
-                f"occurs in only one of `{first_path}` and `{path}`."
+            raise InputError(
+                rule="must have the same columns in all files",
+                found="{columns} occurs in only one of {first} and {second}",
+                task=name,
+                columns=differing,
+                first=str(first_path),
+                second=str(path),
             )
     if not others:
         return first.reset_index(drop=True)

@@ -4,6 +4,7 @@ import heapq
 import itertools
 import re
 
+from bnmtl.errors import InputError
 from bnmtl.tasks.columns import MAX_STATES
 from bnmtl.wording import listed
 
@@ -66,15 +67,18 @@ def _states(variable, columns):
             states.sort(key=int)
     if any((own.codes < 0).any() for own in columns.values()):
         if MISSING_STATE in states:
-            raise ValueError(
-                f"Variable `{variable}` has missing values and also a state `{MISSING_STATE}`; "
-                "rename that state, or fill the missing values with it."
+            raise InputError(
+                rule="has missing values and also a state {state}",
+                remedies=("rename that state", "fill the missing values with it"),
+                column=variable,
+                state=MISSING_STATE,
             )
         states = [*states, MISSING_STATE]
     if len(states) > MAX_STATES:
-        raise ValueError(
-            f"Variable `{variable}` has {len(states)} states over all tasks, and at most "
-            f"{MAX_STATES} are possible; group its values or leave the column out."
+        rule = "must have at most {limit} states over all tasks"
+        remedies = "group its values", "leave the column out"
+        raise InputError(
+            rule=rule, given=len(states), remedies=remedies, column=variable, limit=MAX_STATES
         )
     return tuple(states)
 
@@ -83,10 +87,13 @@ def _check_declared(variable, columns, states):
     for name, own in columns.items():
         unknown = sorted(set(own.labels) - states)
         if unknown:
-            raise ValueError(
-                f"Task `{name}`: column `{variable}` holds {listed(unknown)}, not among the "
-                f"states that other tasks declare ({listed(sorted(states))}); declare the same "
-                "categories in all tasks."
+            raise InputError(
+                rule="must hold only states that other tasks declare ({states})",
+                given=listed(unknown),
+                remedies="declare the same categories in all tasks",
+                task=name,
+                column=variable,
+                states=sorted(states),
             )
 
 
@@ -121,12 +128,12 @@ def _merge_orders(variable, declared):
             if not n_before[follower]:
                 heapq.heappush(ready, (key[follower], follower))
     if len(merged) < len(states):
-        raise ValueError(_contradiction(variable, declared))
+        raise _contradiction(variable, declared)
     return merged
 
 
 def _contradiction(variable, declared):
-    """Say which tasks declare the states of a variable in contradicting orders."""
+    """Return the error that says which tasks contradict each other in the order of states."""
     names = list(declared)
     pair = names
     for i, a in enumerate(names):
@@ -135,7 +142,9 @@ def _contradiction(variable, declared):
             if len(pair) > 2 and shared_a != [s for s in declared[b] if s in declared[a]]:
                 pair = [a, b]
     orders = ", ".join(f"`{name}`: {' < '.join(declared[name])}" for name in pair[:5])
-    return (
-        f"Variable `{variable}` must have its states declared in one order; the tasks contradict "
-        f"each other ({orders})."
+    return InputError(
+        rule="must have its states declared in one order",
+        found="the tasks contradict each other ({orders!s})",
+        column=variable,
+        orders=orders,
     )

@@ -7,9 +7,10 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from bnmtl.errors import InputError, InputTypeError, located
 from bnmtl.tasks.copies import originals
 from bnmtl.tasks.states import state_ranks
-from bnmtl.wording import count, listed, type_of
+from bnmtl.wording import Bare, count, listed, type_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +35,11 @@ class Task:
 
     Raises
     ------
-    TypeError
-        When the codes are no array of integers.
-    ValueError
-        When variables, states and codes do not fit to each other, or there is no such variable as
-        one that is `ordered`.
+    InputTypeError
+        When the codes are not an array of integers.
+    InputError
+        When variables, states and codes do not fit each other, or one of `ordered` is not among
+        the variables.
 
     Examples
     --------
@@ -59,7 +60,8 @@ class Task:
     ordered: tuple[str, ...] = ()
 
     def __post_init__(self):
-        self._check()
+        with located(task=self.name):
+            self._check()
         codes = np.ascontiguousarray(self.codes, dtype=np.uint8)
         if codes is self.codes and codes.flags.writeable:
             codes = codes.copy()
@@ -70,28 +72,29 @@ class Task:
         """Raise unless every code stands for a state: compiled loops read by them, unchecked."""
         codes, n_variables = self.codes, len(self.variables)
         if not isinstance(codes, np.ndarray) or codes.dtype.kind not in "iu":
-            raise TypeError(
-                f"Task `{self.name}`: `codes` must be an array of integers, got "
-                f"{getattr(codes, 'dtype', type_of(codes))}; `bnmtl.tasks.encode` makes tasks."
-            )
+            given = Bare(getattr(codes, "dtype", type_of(codes)))
+            remedy = "`bnmtl.tasks.encode` makes tasks"
+            raise InputTypeError("codes", "must be an array of integers", given, remedies=remedy)
         if codes.ndim != 2 or not len(self.states) == len(codes) == n_variables:
-            raise ValueError(
-                f"Task `{self.name}`: `states` and `codes` must have one row for each of "
-                f"{count(n_variables, 'variable')}, got {count(len(self.states), 'row')} of states "
-                f"and codes of shape {codes.shape}."
+            raise InputError(
+                "states",
+                "and {codes} must have one row for each of {n:variable}",
+                found="they have {n_states:row} of states and codes of shape {shape!s}",
+                n=n_variables,
+                n_states=len(self.states),
+                shape=codes.shape,
             )
         for variable, states, own in zip(self.variables, self.states, codes, strict=True):
             if own.size and not 0 <= own.min() <= own.max() < len(states):
-                raise ValueError(
-                    f"Task `{self.name}`: `codes` of `{variable}` must be from 0 to "
-                    f"{len(states) - 1}, one for each state, got {own.min()} to {own.max()}."
+                rule, given = (
+                    "must be from 0 to {most}, one for each state",
+                    f"{own.min()} to {own.max()}",
                 )
+                raise InputError("codes", rule, Bare(given), column=variable, most=len(states) - 1)
         unknown = sorted(set(self.ordered) - set(self.variables))
         if unknown:
-            raise ValueError(
-                f"Task `{self.name}`: `ordered` must name its variables, got `{unknown[0]}`; leave "
-                "that out."
-            )
+            rule, remedy = "must name variables of the task", "leave that out"
+            raise InputError("ordered", rule, listed(unknown), remedies=remedy)
 
     def __repr__(self):
         sizes = f"{count(self.n_variables, 'variable')}, {count(self.n_rows, 'row')}"
@@ -200,9 +203,9 @@ class Task:
 
         Raises
         ------
-        TypeError
+        InputTypeError
             When `rows` holds anything but integers.
-        ValueError
+        InputError
             When an index is beyond the rows of the task.
 
         Examples
@@ -214,24 +217,21 @@ class Task:
         array([[0, 0, 1],
                [1, 1, 0]], dtype=uint8)
         """
-        codes = np.take(self.codes, self._row_indices(rows), axis=1)
+        with located(task=self.name):
+            codes = np.take(self.codes, self._row_indices(rows), axis=1)
         codes.flags.writeable = False
         return Task(self.name, self.variables, self.states, codes, self.ordered)
 
     def _row_indices(self, rows):
         indices = np.asarray(rows)
         if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "iu"):
-            raise TypeError(
-                f"Task `{self.name}`: `rows` must be a list of integers, got "
-                f"{indices.dtype if indices.ndim == 1 else type_of(rows)}; "
-                "`numpy.flatnonzero` makes one of a mask."
-            )
+            given = Bare(indices.dtype) if indices.ndim == 1 else type_of(rows)
+            remedy = "`numpy.flatnonzero` makes one of a mask"
+            raise InputTypeError("rows", "must be a list of integers", given, remedies=remedy)
         beyond = indices[(indices < -self.n_rows) | (indices >= self.n_rows)]
         if beyond.size:
-            raise ValueError(
-                f"Task `{self.name}`: `rows` must be below its number of rows, {self.n_rows}, got "
-                f"{beyond[0]}."
-            )
+            rule = "must be below the number of rows, {n}"
+            raise InputError("rows", rule, beyond[0].item(), n=self.n_rows)
         return indices.astype(np.intp)
 
 
@@ -256,9 +256,9 @@ class Tasks(Mapping):
 
     Raises
     ------
-    TypeError
-        When `tasks` is no list of `Task`.
-    ValueError
+    InputTypeError
+        When `tasks` is not a list of `Task`.
+    InputError
         When there is no task, two tasks have the same name, or a variable's states differ.
 
     Examples
@@ -276,26 +276,24 @@ class Tasks(Mapping):
 
     def __init__(self, tasks):
         if not isinstance(tasks, Iterable):
-            raise TypeError(_not_tasks(tasks))
+            raise _not_tasks(tasks)
         tasks = list(tasks)
         for task in tasks:
             if not isinstance(task, Task):
-                raise TypeError(_not_tasks(task))
+                raise _not_tasks(task)
         if not tasks:
-            raise ValueError("`tasks` must hold at least one task; it is empty.")
+            raise InputError("tasks", "must hold at least one task", found="it is empty")
         self._tasks = {task.name: task for task in tasks}
         if len(self._tasks) < len(tasks):
-            raise ValueError(
-                f"`tasks` must have different names, got {listed(task.name for task in tasks)}."
-            )
+            names = listed(task.name for task in tasks)
+            raise InputError("tasks", "must have different names", names)
         states = {}
         for task in tasks:
             for variable, own in zip(task.variables, task.states, strict=True):
                 if states.setdefault(variable, own) != own:
-                    raise ValueError(
-                        f"Variable `{variable}` must have the same states in all tasks; task "
-                        f"`{task.name}` has {list(own)}, another has {list(states[variable])}."
-                    )
+                    given = Bare(f"{listed(own)}, and {listed(states[variable])} elsewhere")
+                    rule = "must have the same states in all tasks"
+                    raise InputError(rule=rule, given=given, task=task.name, column=variable)
         self.names = tuple(self._tasks)
         self.variables = tuple(sorted(states))
         self.states = {variable: states[variable] for variable in self.variables}
@@ -332,9 +330,9 @@ class Tasks(Mapping):
 
         Raises
         ------
-        TypeError
-            When `rows` is no mapping, or its entries hold anything but integers.
-        ValueError
+        InputTypeError
+            When `rows` is not a mapping, or its entries hold anything but integers.
+        InputError
             When the names in `rows` are not those of the tasks, or an index is beyond the rows.
 
         Examples
@@ -346,15 +344,16 @@ class Tasks(Mapping):
         Tasks(2 variables; north: 2 rows, south: 1 row)
         """
         if not isinstance(rows, Mapping):
-            raise TypeError(
-                "`rows` must be a mapping of task names to row indices, got "
-                f"{type_of(rows)}; for example {{{self.names[0]!r}: [0, 1]}}."
+            raise InputTypeError(
+                "rows",
+                "must be a mapping of task names to row indices",
+                type_of(rows),
+                remedies="for example {example!s}",
+                example={self.names[0]: [0, 1]},
             )
         if set(rows) != set(self.names):
-            raise ValueError(
-                f"`rows` must have one entry for every task ({listed(self.names)}), got "
-                f"{listed(rows) or 'none'}."
-            )
+            rule, given = "must have one entry for every task ({names})", listed(rows)
+            raise InputError("rows", rule, given or Bare("none"), names=self.names)
         return Tasks(task.take(rows[name]) for name, task in self.items())
 
     def frames(self):
@@ -377,7 +376,5 @@ class Tasks(Mapping):
 
 
 def _not_tasks(value):
-    return (
-        f"`tasks` must be a list of Task, got {type_of(value)}; `bnmtl.tasks.encode` makes them "
-        "of DataFrames."
-    )
+    remedy = "`bnmtl.tasks.encode` makes them of DataFrames"
+    return InputTypeError("tasks", "must be a list of Task", type_of(value), remedies=remedy)

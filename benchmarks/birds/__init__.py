@@ -1,0 +1,1 @@
+"""Regions of FeederWatch as tasks (thesis, section 2.5)."""

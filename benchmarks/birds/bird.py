@@ -1,0 +1,244 @@
+"""Birds at feeders, regions as tasks: penalty, size, selection, clusters (2.8, 2.9, 2.13 - 2.16).
+
+Run `python -m benchmarks.birds.bird --data FOLDER` (two hours on two cores). The data are no part
+of the project: see `benchmarks/birds/bird_tasks.py`. Networks are learned from some sites of every
+region and judged by the mean log-likelihood of all its other sites. Strong single-task searches,
+then the greedy search along the penalties (S). Every region is the principal task in turn. "optimal
+number" and "optimal clusters" are the numbers that predict the test sites best.
+"""
+
+import itertools
+import os
+
+import numpy as np
+from sklearn.base import clone
+
+from benchmarks import by_default, study
+from benchmarks.birds.bird_tables import (
+    BY_DEFAULT,
+    EMPTY_SHARED,
+    GROUPED,
+    OTHER_ORDER_ROWS,
+    OTHER_ORDERS,
+    SAME_REGIONS,
+    draw,
+    tables,
+)
+from benchmarks.birds.bird_tasks import PROBLEMS, bird_tasks, data_file, fingerprint, train_and_test
+from benchmarks.thesis import alone
+from benchmarks.thesis.groups import AT_LEAST, PENALTY, SHARE, Groupings, best_of
+from benchmarks.thesis.penalty_curves import EXPONENTS
+from benchmarks.thesis.pool import held_out_of
+from benchmarks.variants import LEARNERS, N_FOLDS, THESIS, TOGETHER, Searches
+from bnmtl import (
+    EditPrior,
+    IdenticalLearner,
+    MultitaskLearnerCV,
+    PairedPrior,
+    SingleTaskLearner,
+)
+from bnmtl.learners.held_out import by_learner
+from bnmtl.search.effort import Effort
+from bnmtl.search.path import greedy_path
+from bnmtl.tasks import encode
+
+NAME = "bird"
+SETTINGS = ("problem", "rows", "trial", "method")
+DPI = 100
+__all__ = ["draw", "measure", "plan", "tables"]
+TAKES_DATA = True
+N_TRIALS = 10
+VALIDATION = 0.05
+LEARNED = {
+    "single": lambda seed: SingleTaskLearner(**THESIS, random_state=seed),
+    "identical": lambda seed: IdenticalLearner(**TOGETHER, random_state=seed),
+    "multitask": lambda seed: MultitaskLearnerCV(
+        **LEARNERS["S"], validation=VALIDATION, random_state=seed
+    ),
+    "multitask folds": lambda seed: MultitaskLearnerCV(
+        **LEARNERS["J"], cv=N_FOLDS, random_state=seed
+    ),
+}
+# Ways to graphs that share nothing; each gives graphs and what else a line tells of them.
+ALONE = {
+    "empty": lambda tasks, seed: (alone.empty(tasks), {}),
+    "single, BIC": lambda tasks, seed: (alone.by_bic(tasks, seed), {}),
+    "single, sparse": lambda tasks, seed: _sparse(tasks, seed),
+}
+# No arcs, with the tables of a learner.
+EMPTY = {"empty, defaults": "alone, defaults", EMPTY_SHARED: "together, tables shared"}
+CURVES = {
+    "Paired/Double": PairedPrior(),
+    "Paired/Single": PairedPrior(reversal=1),
+    "Edit": EditPrior(),
+}
+# Largest numbers of rows for the penalty curves and for groups of tasks.
+MOST_ROWS = {"BIRD-SITES": 400, "BIRD-SPECIES": 200}
+FIXED = {
+    "validation": VALIDATION,
+    "exponents": [str(exponent) for exponent in EXPONENTS],
+    "share": SHARE,
+    "at_least": AT_LEAST,
+    "direct_penalty": PENALTY,
+}
+
+
+def _sparse(tasks, seed):
+    graphs, probability = alone.sparse(tasks, seed, VALIDATION)
+    return graphs, {"probability": probability}
+
+
+def _by_default(method, tasks, seed):
+    """Graphs, and the learner that makes their tables, of users who choose nothing."""
+    if method in EMPTY:
+        return alone.empty(tasks), by_default.LEARNERS[EMPTY[method]](seed)
+    learner = by_default.LEARNERS[method](seed).fit(tasks)
+    return learner.configuration_, learner
+
+
+def plan(quick, trials=None):
+    """All cases, few rows first; the quick one learns 100 sites of every region alone."""
+    if quick:
+        return [{"problem": "BIRD-SITES", "rows": 100, "trial": 0, "wanted": ["single"]}]
+    return [
+        {"problem": name, "rows": rows, "trial": trial, "wanted": _wanted(name, rows)}
+        for trial in range(trials or N_TRIALS)
+        for name, problem in PROBLEMS.items()
+        for rows in problem.sizes
+    ]
+
+
+def _wanted(name, rows):
+    if name in SAME_REGIONS:
+        return [*LEARNED, *ALONE, *BY_DEFAULT]
+    wanted = [
+        *LEARNED,
+        *ALONE,
+        *BY_DEFAULT,
+        *(itertools.chain(CURVES, GROUPED) if rows <= MOST_ROWS[name] else ()),
+    ]
+    return [*wanted, *OTHER_ORDERS] if rows == OTHER_ORDER_ROWS else wanted
+
+
+def check_needs(cases, lines):
+    """Raise ValueError where data are needed, or named, and not there, or others than before."""
+    if not cases and not os.environ.get("BNMTL_DATA"):
+        return
+    others = {line.get("data") for line in lines} - {fingerprint()}
+    if cases and others:
+        raise ValueError(
+            f"The lines that there are were measured on other data than `{data_file()}`; name the "
+            "same data, or begin anew elsewhere with `--out`."
+        )
+
+
+class Birds:
+    """Training and test sites of every region, and how well graphs predict the latter."""
+
+    def __init__(self, problem, rows, trial):
+        train, test = train_and_test(bird_tasks(problem), rows, trial)
+        self.train, self._test = encode(train), encode(test)
+        self._held_out = held_out_of(self.train, self._test)
+
+    def judged(self, graphs, learner=None):
+        """Mean log-likelihood of a test site, one value a region, in nats.
+
+        Tables are those of the thesis, or those that a learner makes.
+        """
+        if learner is not None:
+            return by_learner(learner, self.train, self._test).means(graphs)
+        return {name: self._held_out[name].mean(graph) for name, graph in graphs.items()}
+
+
+def measure(problem, rows, trial, wanted):
+    """A line a method: the mean over regions, and each region's value."""
+    birds = Birds(problem, rows, trial)
+    lines, known = {}, {}
+    for method in wanted:
+        if method in LEARNED:
+            learner = LEARNED[method](trial)
+            learner._known = known
+            learner.fit(birds.train)
+            lines[method] = _line(birds.judged(learner.configuration_))
+            lines[method]["penalty"] = getattr(learner, "penalty_", None)
+        elif method in ALONE:
+            graphs, told = ALONE[method](birds.train, trial)
+            lines[method] = {**_line(birds.judged(graphs)), **told}
+        elif method in BY_DEFAULT:
+            graphs, learner = _by_default(method, birds.train, trial)
+            lines[method] = _line(birds.judged(graphs, learner))
+        elif method in CURVES:
+            lines[method] = _curve(birds, CURVES[method], trial)
+    if set(wanted) & {*GROUPED, *OTHER_ORDERS}:
+        groupings = Groupings(birds.train, "S", trial)
+        if set(wanted) & set(GROUPED):
+            found = _grouped(birds, groupings)
+            lines.update({method: found[method] for method in wanted if method in GROUPED})
+        for method in filter(OTHER_ORDERS.__contains__, wanted):
+            is_indirect = OTHER_ORDERS[method] == "indirect"
+            table = groupings.losses if is_indirect else groupings.differing
+            lines[method], _ = _selected(birds, groupings, table)
+    return {method: {**lines[method], "data": fingerprint()} for method in wanted}
+
+
+def _line(by_region):
+    means = {name: round(value, 6) for name, value in by_region.items()}
+    return {"nats": round(float(np.mean(list(means.values()))), 6), "regions": means}
+
+
+def _curve(birds, prior, trial):
+    """The mean over regions at every penalty."""
+    searches = Searches(birds.train, trial)
+    search = searches.search("S")
+    penalties = [1 - 10.0**-exponent for exponent in reversed(EXPONENTS)]
+    priors = [clone(prior).set_params(penalty=penalty) for penalty in penalties]
+    starts = search.starts(priors, ["single-task"])
+    values = []
+    for solution in reversed(greedy_path(search, priors, starts, Effort(trial))):
+        graphs = dict(zip(birds.train, searches.graphs(solution), strict=True))
+        values.append(round(float(np.mean(list(birds.judged(graphs).values()))), 6))
+    return {"curve": values}
+
+
+def _selected(birds, groupings, table):
+    """A line for the numbers of nearest regions that held-out sites choose, and one for those that
+    are best on the test sites."""
+    chosen, optimal, numbers, curves, optimal_curves = {}, {}, [], {}, {}
+    for region in birds.train:
+
+        def judged(graph, region=region):
+            return round(birds.judged({region: graph})[region], 6)
+
+        options = groupings.by_number(region, table)
+        curves[region] = [judged(own.graph) for own in options]
+        optimal_curves[region] = [max(map(judged, own.every)) for own in options]
+        best = best_of([own.score for own in options])
+        chosen[region], optimal[region] = curves[region][best], max(curves[region])
+        numbers.append(best)
+    line = {**_line(chosen), "number": float(np.mean(numbers))}
+    return {**line, "curves": curves, "optimal_curves": optimal_curves}, _line(optimal)
+
+
+def _grouped(birds, groupings):
+    """A line for each way to group the tasks."""
+    found = {}
+    found["selection"], found["optimal number"] = _selected(birds, groupings, groupings.distances)
+    clusters = groupings.by_clusters(groupings.distances)
+    judged = [birds.judged(graphs) for graphs, _ in clusters]
+    best = best_of([score for _, score in clusters])
+    found["clustering"] = {**_line(judged[best]), "number": best + 1}
+    means = [np.mean(list(own.values())) for own in judged]
+    fewest = int(np.argmax(means))
+    found["optimal clusters"] = {**_line(judged[fewest]), "number": fewest + 1}
+    table = groupings.distances
+    found["all tasks"] = {
+        **_line(birds.judged(groupings.all_tasks())),
+        "names": list(table.index),
+        "distances": table.round(6).to_numpy().tolist(),
+    }
+    found["task penalties"] = _line(birds.judged(groupings.by_distance()))
+    return found
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)

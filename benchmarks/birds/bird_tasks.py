@@ -1,0 +1,224 @@
+"""The two problems of FeederWatch sites: what to learn from, and how it is split.
+
+The prepared file (one row per site of winter 2020-21: region, attributes, species) is no part of
+the project: it is under the folder that `--data` or the environment variable BNMTL_DATA names. Run
+`python -m benchmarks.birds.bird_tasks --data FOLDER` to see the sizes of both problems.
+"""
+
+import argparse
+import functools
+import gzip
+import hashlib
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.data.columns import header, numbers_in, read_columns
+from bnmtl.data.feederwatch import ATTRIBUTES, REGIONS, by_region, described, observed
+from bnmtl.errors import located
+from bnmtl.seeding import generator
+
+FILE = Path("multitask", "pfw2021_sites_multitask.csv.gz")
+# A region takes part where at least this many rows remain to test on, and no problem is learned
+# from fewer rows than the other number. Of the sizes below this leaves, for sites, all 8 regions up
+# to 400 and 4 at 800 and 1200; for species 5 up to 200, 4 at 300 and 3 at 600. These 4 and 3 are
+# problems of their own, to tell what comes of more sites from what comes of fewer tasks.
+FEWEST_TEST_ROWS = 50
+FEWEST_TRAINING_ROWS = 100
+
+_OTHER_COLUMNS = ("loc_id", "state", "latitude", "longitude")
+_MEASURED = ("n_obs", "snow_seen", "median_effort")
+
+
+class Problem(NamedTuple):
+    """Which regions and sites, whether species take part, and sizes of training sets."""
+
+    regions: tuple
+    min_records: int
+    species: bool
+    sizes: tuple
+
+
+PROBLEMS = {
+    # All sites; species are left out, since the records are a sample of about 3 %.
+    "BIRD-SITES": Problem(
+        regions=tuple(region for region in REGIONS if region != "canada_prairie"),
+        min_records=1,
+        species=False,
+        sizes=(100, 200, 400, 800, 1200),
+    ),
+    "BIRD-SPECIES": Problem(
+        regions=("canada_east", "midwest", "northeast", "pacific_nw", "southeast"),
+        min_records=8,
+        species=True,
+        sizes=(100, 200, 300, 600),
+    ),
+    "BIRD-SITES-4": Problem(
+        regions=("canada_east", "midwest", "northeast", "southeast"),
+        min_records=1,
+        species=False,
+        sizes=(100, 200, 400),
+    ),
+    "BIRD-SPECIES-3": Problem(
+        regions=("midwest", "northeast", "southeast"),
+        min_records=8,
+        species=True,
+        sizes=(100, 200, 300),
+    ),
+}
+
+
+def bird_tasks(name, data=None):
+    """Return the tasks of a problem: the complete rows of its regions.
+
+    The public files give the same tasks by `read_feederwatch`, but for 7 sites of Newfoundland and
+    Labrador with fewer than 8 records, which the prepared file counts to canada_east.
+
+    Parameters
+    ----------
+    name : {"BIRD-SITES", "BIRD-SPECIES", "BIRD-SITES-4", "BIRD-SPECIES-3"}
+        34 attributes of the site, `snow_seen` and `effort` at all sites of 8 regions; or these,
+        `records` and 40 species at the sites with 8 records or more of the 5 largest regions; or
+        only the 4 or 3 regions that have enough sites for the largest training sets.
+    data : path, optional
+        Folder that holds `multitask/pfw2021_sites_multitask.csv.gz`; default: what the environment
+        variable BNMTL_DATA names.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        Categorical columns; a variable that hardly varies in a region is absent from it.
+
+    Raises
+    ------
+    ValueError
+        When there is no such problem or file, or a region has no complete row.
+    """
+    if name not in PROBLEMS:
+        raise ValueError(f"`name` must be one of {', '.join(PROBLEMS)}, got {name!r}.")
+    problem = PROBLEMS[name]
+    path = data_file(data)
+    table, species = _prepared(path)
+    table = table[(table["n_obs"] >= problem.min_records).to_numpy()]
+    used = species if problem.species else []
+    parts = [described(table, path), observed(table, used, problem.min_records)]
+    tasks = by_region(pd.concat(parts, axis=1), table["region"], problem.regions)
+    for region, frame in tasks.items():
+        if frame.empty:
+            raise ValueError(f"File `{path}` must have complete rows of `{region}` that vary.")
+    return tasks
+
+
+def data_file(data=None):
+    """Return the path of the prepared file in a folder, by default the one of BNMTL_DATA."""
+    folder = data or os.environ.get("BNMTL_DATA")
+    where = f"`--data` or the environment variable BNMTL_DATA must name the folder with {FILE}"
+    if not folder:
+        raise ValueError(f"{where}; neither is given.")
+    if not Path(folder, FILE).is_file():
+        raise ValueError(f"{where}; there is no such file in `{folder}`.")
+    return Path(folder, FILE)
+
+
+def fingerprint():
+    """Return a hash of what the file holds, so that lines tell which data they were measured on."""
+    return _hash_of(data_file())
+
+
+@functools.cache
+def _hash_of(path):
+    return hashlib.blake2b(gzip.decompress(path.read_bytes()), digest_size=8).hexdigest()
+
+
+def _prepared(path):
+    """Return the rows of the prepared file by `loc_id`, and its columns that are species."""
+    known = {"region", *_OTHER_COLUMNS, *_MEASURED, *ATTRIBUTES}
+    species = [c for c in header(path) if c not in known and not c.startswith("fed_")]
+    table = read_columns(path, ("region", "loc_id", *_MEASURED, *ATTRIBUTES, *species))
+    table = table.set_axis(pd.Index(table["loc_id"].astype(object)))
+    for column in (*_MEASURED, *species):
+        with located(file=path, column=column):
+            table[column] = numbers_in(table[column])
+    return table, species
+
+
+def train_and_test(tasks, n_rows, trial):
+    """Return as many training rows of every region, and all its other rows to test on.
+
+    Rows are sorted by content before they are drawn, so their order does not matter, nor does that
+    of the columns. What is drawn from a region depends on its rows, its name and the trial alone,
+    and the rows of a smaller training set are among those of a larger one.
+
+    Parameters
+    ----------
+    tasks : dict of str to pandas.DataFrame
+        As of `bird_tasks`.
+    n_rows : int
+        Training rows of every region, 100 or more. Regions that have not 50 rows more are left out.
+    trial : int
+        0 or more.
+
+    Returns
+    -------
+    (dict of str to pandas.DataFrame, dict of str to pandas.DataFrame)
+
+    Raises
+    ------
+    ValueError
+        For fewer than 100 rows, or more than any region has.
+    """
+    if n_rows < FEWEST_TRAINING_ROWS:
+        raise ValueError(f"`n_rows` must be {FEWEST_TRAINING_ROWS} or more, got {n_rows}.")
+    train, test = {}, {}
+    for region in sorted(tasks):
+        frame = _sorted_rows(tasks[region])
+        if len(frame) < n_rows + FEWEST_TEST_ROWS:
+            continue
+        order = generator(trial, "bird", region).permutation(len(frame))
+        train[region] = frame.iloc[order[:n_rows]].reset_index(drop=True)
+        test[region] = frame.iloc[order[n_rows:]].reset_index(drop=True)
+    if not train:
+        raise ValueError(
+            f"`n_rows` must leave {FEWEST_TEST_ROWS} rows of some region to test on, got {n_rows}; "
+            f"the largest region has {max(map(len, tasks.values()), default=0)}."
+        )
+    return train, test
+
+
+def _sorted_rows(frame):
+    codes = [frame[column].cat.codes for column in sorted(frame)]
+    return frame.iloc[np.lexsort(codes[::-1])]
+
+
+def sizes(name, tasks):
+    """Rows and variables of every region, and how many take part at every size."""
+    lines = [f"{name}: region, rows, variables"]
+    lines += [
+        f"  {region:<16}{len(tasks[region]):>6}{tasks[region].shape[1]:>6}" for region in tasks
+    ]
+    shared = set.intersection(*(set(frame) for frame in tasks.values()))
+    lines.append(f"  variables of all regions: {len(shared)}")
+    for n_rows in PROBLEMS[name].sizes:
+        train, _ = train_and_test(tasks, n_rows, trial=0)
+        lines.append(f"  {n_rows} training rows: {', '.join(train)}")
+    return "\n".join(lines)
+
+
+def main():
+    """Print the sizes of both problems."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", help=f"folder with {FILE} (default: BNMTL_DATA)")
+    arguments = parser.parse_args()
+    try:
+        problems = {name: bird_tasks(name, arguments.data) for name in PROBLEMS}
+    except ValueError as error:
+        parser.exit(2, f"{error}\n")
+    for name, tasks in problems.items():
+        print(sizes(name, tasks))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What decides the defaults, on known networks and on real data."""

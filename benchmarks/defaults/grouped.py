@@ -1,0 +1,82 @@
+"""Small real tables with a natural grouping, as tasks: counts as presence, numbers in three bins.
+
+`avimedi` and Sachs are part of the project; the others are under the folder that `--data` or the
+environment variable BNMTL_DATA names. Coordinates and names of rows are left out.
+"""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.birds.bird_tasks import bird_tasks
+from bnmtl import data as shipped
+from bnmtl.tasks import discretize, encode, split
+
+# File, column of the groups, columns that are left out, and the first column of counts; from there
+# on all are counts.
+_FILES = {
+    "jv73": ("ecology/ade4_jv73.csv", "river", ("x", "y"), "Chb"),
+    "dune": ("ecology/vegan_dune.csv", "Management", (), "Achimill"),
+    "pyrifos": ("ecology/vegan_pyrifos.csv", "dose", ("ditch",), "Simve"),
+    "breast cancer": ("multitask/simone_breastcancer_pcr.csv", "status", (), None),
+}
+FEEDERWATCH = "FeederWatch"
+SACHS = "Sachs"
+TABLES = ("avimedi", *_FILES, FEEDERWATCH, SACHS)
+SHIPPED = ("avimedi", SACHS)
+BINS = 3
+MOST_SITES = 400
+MOST_CELLS = 25
+
+
+def folder(data=None):
+    """The folder of the tables, by default the one of BNMTL_DATA."""
+    data = data or os.environ.get("BNMTL_DATA")
+    where = "`--data` or the environment variable BNMTL_DATA must name the folder of the tables"
+    if not data:
+        raise ValueError(f"{where}; neither is given.")
+    for path, *_ in _FILES.values():
+        if not Path(data, path).is_file():
+            raise ValueError(f"{where}; there is no {path} in `{data}`.")
+    return Path(data)
+
+
+def grouped_tasks(name, data=None):
+    """A table as tasks.
+
+    Parameters
+    ----------
+    name : str
+        One of `TABLES`.
+    data : path, default=None
+        The folder of the tables that are no part of the project.
+
+    Returns
+    -------
+    Tasks
+    """
+    if name == "avimedi":
+        return encode(shipped.load("avimedi"))
+    if name == SACHS:
+        return encode(_some(discretize(shipped.load("sachs"), bins=BINS), MOST_CELLS))
+    if name == FEEDERWATCH:
+        return encode(_some(bird_tasks("BIRD-SITES", data), MOST_SITES))
+    path, group, left_out, first_count = _FILES[name]
+    table = pd.read_csv(folder(data) / path).drop(columns=list(left_out))
+    table[group] = table[group].astype(str)
+    columns = list(table)
+    counts = columns[columns.index(first_count) :] if first_count else []
+    table[counts] = np.where(table[counts] > 0, "present", "absent")
+    # Whole numbers are left as they are, each a state, and fractional ones are cut: half a unit
+    # more makes the first kind the second.
+    table[table.select_dtypes("integer").columns] += 0.5
+    return encode(discretize(split(table, group), bins=BINS))
+
+
+def _some(tasks, most):
+    """At most so many rows of every task."""
+    return {
+        name: frame.sample(min(len(frame), most), random_state=0) for name, frame in tasks.items()
+    }

@@ -1,0 +1,256 @@
+"""Columns that have nothing to do with each other: how many arcs are found all the same?
+
+Run `python -m benchmarks.defaults.no_structure` (hours on two cores; `--trials 2` for a first
+look). Independent columns of several kinds, learned alone, two and five tasks together, with one
+structure, by the consensus of bootstrap replicates and by a classifier; tasks with tables of their
+own and the penalty chosen by folds, or, as by default, with tables in common ("shared"); the
+defaults of earlier versions ("BDeu, uniform") and BIC beside them. Two cases are harder: every row
+twice, and columns of noise beside a real structure. "told" is whether `bnmtl learn`, and
+`bnmtl relate` for five tasks, would say of them that something was found.
+"""
+
+import itertools
+import warnings
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import study
+from benchmarks.defaults.no_structure_tables import BESIDE_ALARM, TWICE, draw, tables
+from bnmtl import (
+    BIC,
+    BDeu,
+    IdenticalLearner,
+    MixedDirichlet,
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    PairedPrior,
+    SingleTaskLearner,
+    structures,
+)
+from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
+from bnmtl.cli.relate import FOLDS, PENALTY
+from bnmtl.confidence import arc_confidence, consensus
+from bnmtl.graphs import compelled_arcs
+from bnmtl.learners import compare
+from bnmtl.learners.derived import as_chosen
+from bnmtl.learners.sparsity import auto_prior
+from bnmtl.reports.gains import held_out_record, of_arcs
+from bnmtl.scores import CONCENTRATIONS
+from bnmtl.tasks import encode
+
+NAME = "no_structure"
+SETTINGS = ("kind", "columns", "rows", "trial", "learner")
+DPI = 100
+__all__ = ["draw", "independent_columns", "measure", "plan", "tables"]
+# By the number of columns; of the two harder cases there are fewer.
+N_TRIALS = {30: 20, 100: 20}
+ROWS = (10, 20, 60, 500)
+N_BOOTSTRAP = 30
+FIXED = {"n_bootstrap": N_BOOTSTRAP, "concentrations": list(CONCENTRATIONS)}
+# Number of trials, and rows.
+HARDER = {TWICE: (2, (10, 20, 60)), BESIDE_ALARM: (5, (10, 20, 60, 500))}
+KINDS = ("three equal", "two equal", "rare", "skewed four", "ordered")
+# What was tried before larger concentrations were added.
+SMALLER = {"score": MixedDirichlet((0.01, 0.05, 0.2, 0.5, 1.0))}
+OLD = {"score": BDeu(), "structure_prior": None, "parameter_sample_size": 1}
+LEARNERS = (
+    "alone",
+    "two together",
+    "five together",
+    "one structure, five",
+    "shared: two together",
+    "shared: five together",
+    "shared: one structure, five",
+    "consensus",
+    "classifier",
+    "BDeu, uniform: alone",
+    "BDeu, uniform: two together",
+    "BIC: alone",
+    "concentrations up to 1: alone",
+    "concentrations up to 1: one structure, five",
+)
+# What users get who choose nothing; of 100 columns the other ways are learned in the first trials.
+BY_DEFAULT = (
+    "alone",
+    *(learner for learner in LEARNERS if learner.startswith("shared: ")),
+    *("consensus", "classifier"),
+)
+# In the first trials of 30 independent columns only: what `bnmtl relate` learns with, the consensus
+# of replicates that `bnmtl learn` makes of two tasks, a network for each state of a column, and one
+# structure that expects a tenth of a parent for each task in the place of a tenth for all together.
+EACH = "one structure, a tenth for each of five"
+MULTINET = "classifier of a network a class"
+MORE = ("relate, direct", "relate, indirect", "consensus, two together", MULTINET, EACH)
+N_MORE = 3
+# Whether the command would say of tables in common that something was found, in how many trials.
+N_TOLD = 3
+
+
+def independent_columns(kind, n_columns, n_rows, random_state):
+    """A frame of independent categorical columns.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`: three or two equally likely states; 0 / 1, with 1 of a probability from
+        0.02 to 0.3 that is drawn for each column; four states of probabilities 0.7, 0.2, 0.07 and
+        0.03; five ordered states of probabilities 0.4, 0.3, 0.15, 0.1 and 0.05.
+    n_columns, n_rows : int
+    random_state : int or sequence of int
+    """
+    rng = np.random.default_rng(random_state)
+    columns = {}
+    for at in range(n_columns):
+        if kind == "rare":
+            chance = rng.uniform(0.02, 0.3)
+            chances = [1 - chance, chance]
+        else:
+            chances = {
+                "three equal": [1 / 3] * 3,
+                "two equal": [1 / 2] * 2,
+                "skewed four": [0.7, 0.2, 0.07, 0.03],
+                "ordered": [0.4, 0.3, 0.15, 0.1, 0.05],
+            }[kind]
+        codes = rng.choice(len(chances), n_rows, p=chances)
+        states = [str(state) for state in range(len(chances))]
+        columns[f"x{at:03d}"] = pd.Categorical.from_codes(codes, states, ordered=kind == "ordered")
+    return pd.DataFrame(columns)
+
+
+def plan(quick, trials=None):
+    """All cases, trial by trial."""
+    if quick:
+        case = {"kind": "rare", "columns": 30, "rows": 20, "trial": 0}
+        return [{**case, "wanted": ["alone", "two together"]}]
+    cases = []
+    last = max(N_TRIALS.values())
+    for trial, n_columns in itertools.product(range(min(trials or last, last)), N_TRIALS):
+        for kind in (*KINDS, *HARDER):
+            if trial >= N_TRIALS[n_columns]:
+                continue
+            if kind in HARDER and (n_columns > 30 or trial >= HARDER[kind][0]):
+                continue
+            wanted = LEARNERS if n_columns == 30 or trial < N_MORE else BY_DEFAULT
+            if kind in KINDS and n_columns == 30 and trial < N_MORE:
+                wanted = (*wanted, *MORE)
+            for n_rows in HARDER[kind][1] if kind in HARDER else ROWS:
+                case = {"kind": kind, "columns": n_columns, "rows": n_rows, "trial": trial}
+                cases.append({**case, "wanted": list(wanted)})
+    return cases
+
+
+def measure(kind, columns, rows, trial, wanted):
+    """A line a learner: false arcs a network, those in all tasks, and those called compelled."""
+    frames = {}
+    for task in range(5):
+        seed = [trial, task, columns, rows]
+        if kind == BESIDE_ALARM:
+            noise = independent_columns("three equal", 40, rows, seed)
+            alarm = structures.load("alarm").sample(rows, random_state=np.random.default_rng(seed))
+            frames[f"task{task + 1}"] = pd.concat([alarm, noise], axis=1)
+        elif kind == TWICE:
+            half = independent_columns("three equal", columns, rows // 2, seed)
+            frames[f"task{task + 1}"] = pd.concat([half, half], ignore_index=True)
+        else:
+            frames[f"task{task + 1}"] = independent_columns(kind, columns, rows, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return {learner: line_of(learner, frames, trial) for learner in wanted}
+
+
+def line_of(learner, frames, trial):
+    """What one learner finds."""
+    name, _, how = learner.rpartition(": ")
+    settings = {
+        "": {},
+        "shared": {},
+        "BDeu, uniform": OLD,
+        "BIC": {"score": BIC(), "structure_prior": None},
+        "concentrations up to 1": SMALLER,
+    }[name]
+    settings = {**settings, "random_state": trial}
+    if how in ("alone", "consensus", "classifier", MULTINET):
+        frames = dict(list(frames.items())[:1])
+    elif how.endswith("two together"):
+        frames = dict(list(frames.items())[:2])
+    tasks = encode(frames)
+    if how == "consensus":
+        climb = SingleTaskLearner(search="hill-climbing", restarts=5, **settings)
+        return counted(consensus(arc_confidence(tasks, climb, N_BOOTSTRAP), by="edge"))
+    if how == "consensus, two together":
+        choosing = MultitaskLearnerCV(table_sharing=None, **settings)
+        chosen = as_chosen(choosing.fit(tasks))
+        return counted(consensus(arc_confidence(tasks, chosen, N_BOOTSTRAP, light=True)))
+    if how == EACH:
+        settings["structure_prior"] = auto_prior(MixedDirichlet(), _n_varying(tasks))
+    if how == "classifier":
+        target = max(v for v in tasks.variables if v not in tasks[tasks.names[0]].constant)
+        model = BayesNetClassifier(target, SingleTaskLearner(**settings)).fit(*frames.values())
+        return counted({"task1": model.network_.graph})
+    if how == MULTINET:
+        return counted(networks_by_class(*frames.values(), settings))
+    fitted = _learner(name, how, settings).fit(tasks)
+    line = counted(fitted.configuration_)
+    is_asked = name == "" or (name == "shared" and trial < N_TOLD)
+    if is_asked and how not in ("one structure, five", EACH):
+        n_folds = FOLDS["direct"] if how == "relate, direct" or name == "shared" else None
+        is_found, _ = of_arcs(held_out_record(compare(fitted, tasks, n_folds)))
+        line["told"] = int(is_found and line["false_arcs"] > 0)
+    return line
+
+
+def networks_by_class(frame, settings):
+    """Graphs by the state of the column of which the rarest state is the most frequent."""
+
+    def rarest(column):
+        counts = frame[column].value_counts()
+        return counts[counts > 0].min() * (np.count_nonzero(counts) > 1)
+
+    target = max(frame, key=rarest)
+    model = MultiNetClassifier(target, MultitaskLearner(**settings)).fit(frame)
+    return {label: network.graph for label, network in model.networks_.items()}
+
+
+def _n_varying(tasks):
+    """Number of variables that vary in a task."""
+    return len({v for task in tasks.values() for v in task.variables if v not in task.constant})
+
+
+def _learner(name, how, settings):
+    if how in ("alone", "relate, indirect"):
+        return SingleTaskLearner(**settings)
+    settings = {**settings, "table_sharing": "auto" if name == "shared" else None}
+    if how in ("one structure, five", EACH):
+        return IdenticalLearner(**settings)
+    if how == "relate, direct":
+        return MultitaskLearner(PairedPrior(PENALTY), **settings)
+    if name == "shared":
+        return MultitaskLearner(**settings)
+    if name == "BDeu, uniform":
+        # The earlier default chose by ten folds, which takes too long here; the penalty is given.
+        return MultitaskLearner(PairedPrior(0.99), **settings)
+    return MultitaskLearnerCV(**settings)
+
+
+def counted(graphs):
+    """False arcs: those of columns named x and three digits, which depend on nothing."""
+    false = {name: [arc for arc in g.edges if _is_false(arc)] for name, g in graphs.items()}
+    everywhere = set.intersection(*(set(arcs) for arcs in false.values()))
+    compelled = [
+        sum(arc in set(compelled_arcs(graph)) for arc in false[name])
+        for name, graph in graphs.items()
+    ]
+    return {
+        "false_arcs": round(float(np.mean([len(arcs) for arcs in false.values()])), 4),
+        "in_all_tasks": len(everywhere) if len(graphs) > 1 else None,
+        "compelled": round(float(np.mean(compelled)), 4),
+    }
+
+
+def _is_false(arc):
+    return any(name[0] == "x" and name[1:].isdigit() for name in arc)
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)

@@ -1,0 +1,168 @@
+"""How well networks learned from few cells per condition predict the others (Sachs).
+
+Run `python -m benchmarks.defaults.sachs` in an environment with bnmtl (about ten minutes on two
+cores). Each (rows, trial, learner) appends one JSON line to benchmarks/results/sachs.jsonl; a
+second run goes on where the first stopped. `python -m benchmarks.tables` makes the README's table
+of them.
+"""
+
+import argparse
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+from rich.progress import track
+
+from benchmarks import by_default, variants
+from benchmarks.record import Results, exit_if_changed
+from benchmarks.summary import markdown
+from benchmarks.thesis import alone
+from benchmarks.thesis.pool import held_out_of
+from bnmtl import (
+    IdenticalLearner,
+    MultitaskLearnerCV,
+    PooledLearner,
+    SingleTaskLearner,
+    data,
+)
+from bnmtl.learners.held_out import HeldOut
+from bnmtl.networks import fit_networks
+from bnmtl.tasks import discretize, encode
+
+SETTINGS = ("rows", "trial", "learner")
+SIZES = (25, 50, 100, 200)
+LEARNERS = {
+    "each condition alone": lambda seed: SingleTaskLearner(**variants.THESIS, random_state=seed),
+    "all rows pooled": lambda seed: PooledLearner(**variants.THESIS, random_state=seed),
+    "one structure for all": lambda seed: IdenticalLearner(**variants.TOGETHER, random_state=seed),
+    "together (multitask)": lambda seed: MultitaskLearnerCV(
+        **variants.LEARNERS["J"], cv=variants.N_FOLDS, random_state=seed
+    ),
+}
+# The same with the defaults of bnmtl: `MixedDirichlet`, few arcs expected, smoothing learned.
+DEFAULTS = by_default.LEARNERS
+# Held out to choose the probability of arcs: five of 25 rows.
+SHARE = 0.2
+# Ways to graphs that share nothing.
+ALONE = {
+    "no arcs at all": lambda tasks, seed: alone.empty(tasks),
+    "alone, BIC": alone.by_bic,
+    "alone, sparse": lambda tasks, seed: alone.sparse(tasks, seed, SHARE)[0],
+}
+# Their graphs with default tables, of each condition's own or shared.
+SHARED_TABLES = "no arcs, tables shared"
+SMOOTHED = {
+    "no arcs, default tables": "no arcs at all",
+    "alone, BIC, default tables": "alone, BIC",
+    SHARED_TABLES: "no arcs at all",
+}
+# Columns of the tables; the others are told as differences to the first.
+THESIS_COLUMNS = {
+    "no arcs at all": "no arcs at all",
+    "each condition alone": "alone, BDeu",
+    **{name: name for name in ("alone, BIC", "alone, sparse")},
+    **{name: name for name in LEARNERS if name != "each condition alone"},
+}
+DEFAULT_COLUMNS = {
+    "no arcs, default tables": "no arcs at all",
+    SHARED_TABLES: SHARED_TABLES,
+    "alone, BIC, default tables": "alone, BIC",
+    "alone, defaults": "alone",
+    "pooled, defaults": "all rows pooled",
+    "one structure, defaults": "one structure, own tables",
+    "together, defaults": "together, own tables",
+    "one structure, tables shared": "one structure, tables shared",
+    "together, tables shared": "together, tables shared",
+}
+KINDS = (*THESIS_COLUMNS, *DEFAULT_COLUMNS)
+
+
+def split(tasks, n_rows, trial):
+    """Training rows, the same number of every condition, and all other rows."""
+    train, test = {}, {}
+    for at, (name, task) in enumerate(tasks.items()):
+        order = np.random.default_rng([trial, n_rows, at]).permutation(task.n_rows)
+        train[name], test[name] = order[:n_rows], order[n_rows:]
+    return tasks.take(train), tasks.take(test)
+
+
+def measure(tasks, n_rows, trial, kind):
+    """Mean over conditions of the held-out nats per row, and what was learned."""
+    train, test = split(tasks, n_rows, trial)
+    began = time.perf_counter()
+    if kind in ALONE or kind in SMOOTHED:
+        learner, graphs = None, ALONE[SMOOTHED.get(kind, kind)](train, trial)
+        seconds = time.perf_counter() - began
+        own = held_out_of(train, test)
+        if kind in SMOOTHED:
+            own = {name: HeldOut(train[name], test[name], "auto") for name in train}
+        held_out = [own[name].mean(graph) for name, graph in graphs.items()]
+        if kind == SHARED_TABLES:
+            networks = fit_networks(graphs, train)
+            held_out = [networks[t].log_likelihood(task).mean() for t, task in test.items()]
+    else:
+        learner = (LEARNERS | DEFAULTS)[kind](trial).fit(train)
+        seconds = time.perf_counter() - began
+        graphs = learner.configuration_
+        held_out = [learner.networks_[t].log_likelihood(task).mean() for t, task in test.items()]
+    return {
+        "held_out": round(float(np.mean(held_out)), 6),
+        "arcs": round(float(np.mean([g.number_of_edges() for g in graphs.values()])), 3),
+        "penalty": getattr(learner, "penalty_", None),
+        "seconds": round(seconds, 3),
+    }
+
+
+def table():
+    """Held-out nats per row without arcs; mean and standard error of what the defaults add."""
+    return _table(DEFAULT_COLUMNS, "together, tables shared", "alone, BIC, default tables")
+
+
+def thesis_table():
+    """The same for BDeu with a uniform prior over graphs."""
+    return _table(THESIS_COLUMNS, "together (multitask)", "alone, BIC")
+
+
+def _table(columns, together, rival):
+    lines = pd.DataFrame(Results("sachs", SETTINGS).lines)
+    wide = lines.pivot(index=["rows", "trial"], columns="learner", values="held_out")
+    wide = wide[[name for name in columns if name in wide]]
+    if not len(wide.columns):
+        return "Not measured yet."
+    base, *others = wide
+    gain = wide[others].sub(wide[base], axis=0).groupby("rows")
+    rows = []
+    for n_rows, mean in wide[base].groupby("rows").mean().items():
+        row = {"rows per condition": n_rows, columns[base]: f"{mean:.2f}"}
+        for name in others:
+            row[columns[name]] = _with_error(gain[name], n_rows)
+        if {together, rival} <= set(wide):
+            beside = (wide[together] - wide[rival]).groupby("rows")
+            row[f"together less {columns[rival]}"] = _with_error(beside, n_rows)
+        rows.append(row)
+    return markdown(pd.DataFrame(rows))
+
+
+def _with_error(gain, n_rows):
+    return f"{gain.mean()[n_rows]:+.2f} ± {gain.sem()[n_rows]:.2f}"
+
+
+def main():
+    """Run what is missing of the study."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--trials", type=int, default=10)
+    arguments = parser.parse_args()
+    exit_if_changed()
+    warnings.simplefilter("ignore", UserWarning)
+    tasks = encode(discretize(data.load("sachs"), bins=3))
+    results = Results("sachs", SETTINGS)
+    plan = [(n, t, kind) for t in range(arguments.trials) for n in SIZES for kind in KINDS]
+    missing = [one for one in plan if not results.has(**dict(zip(SETTINGS, one, strict=True)))]
+    for n, trial, kind in track(missing):
+        line = measure(tasks, n, trial, kind)
+        results.add(rows=n, trial=trial, learner=kind, **line)
+
+
+if __name__ == "__main__":
+    main()

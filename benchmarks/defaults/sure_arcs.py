@@ -1,0 +1,110 @@
+"""How often is an arc there to which `bnmtl learn` gives a confidence of 0.8?
+
+Run `python -m benchmarks.defaults.sure_arcs` (two hours on two cores). Five tasks of 1000 and of
+250 rows, learned alone, together with tables of each task's own, or with all defaults of
+`bnmtl learn`, which shares tables; each with the 30 replicates of half of the rows that it makes.
+`calibrated_arcs` asks the same of 100 bootstrap replicates by BDeu.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from benchmarks import study
+from benchmarks.predictions.arcs_tables import METHODS, cases, shares
+from benchmarks.predictions.calibrated_arcs import PROBLEMS, counted
+from benchmarks.related import Related, networks_of
+from benchmarks.summary import markdown
+from bnmtl import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
+from bnmtl.confidence import arc_confidence
+from bnmtl.learners.derived import as_chosen
+from bnmtl.scores import CONCENTRATIONS
+
+NAME = "sure_arcs"
+SETTINGS = ("problem", "rows", "trial", "method")
+DPI = 100
+__all__ = ["draw", "measure", "plan", "tables"]
+ROWS = (1000, 250)
+N_TRIALS = 5
+N_REPLICATES = 30
+FIXED = {"replicates": N_REPLICATES, "concentrations": list(CONCENTRATIONS)}
+
+
+def plan(quick, trials=None):
+    """A case a problem and number of rows; the quick one learns tasks apart."""
+    if quick:
+        return [{"problem": "INSURANCE", "rows": 250, "trial": 0, "wanted": ["single"]}]
+    return [
+        {"problem": problem, "rows": n_rows, "trial": trial, "wanted": list(METHODS)}
+        for n_rows in ROWS
+        for trial in range(trials or N_TRIALS)
+        for problem in PROBLEMS
+    ]
+
+
+def measure(problem, rows, trial, wanted):
+    """A line a method: by confidence, the pairs that have it and those of them that are true."""
+    related = Related(networks_of(problem, trial), rows, trial)
+    lines = {}
+    for method in wanted:
+        learner, penalty = SingleTaskLearner(random_state=trial), None
+        if method == "together":
+            learner = as_chosen(
+                MultitaskLearnerCV(table_sharing=None, random_state=trial).fit(related.tasks)
+            )
+            penalty = learner.prior.penalty
+        elif method == "shared":
+            learner = MultitaskLearner(random_state=trial)
+        table = arc_confidence(related.tasks, learner, N_REPLICATES, light=True)
+        lines[method] = {"penalty": penalty, **counted(table, related, N_REPLICATES)}
+    return lines
+
+
+def tables(lines):
+    """How often pairs of a confidence are true."""
+    return {
+        f"sure_arcs_{n_rows}": markdown(shares(lines[lines["rows"] == n_rows]))
+        for n_rows in ROWS
+        if (lines["rows"] == n_rows).any()
+    }
+
+
+def draw(lines):
+    """Share of edges that are true by confidence, in sixths, a panel a number of rows."""
+    figure, axes = plt.subplots(1, len(ROWS), figsize=(11, 4), squeeze=False)
+    for axis, n_rows in zip(axes[0], ROWS, strict=True):
+        for at, problem in enumerate(PROBLEMS):
+            for method, style in (("single", ":"), ("together", "--"), ("shared", "-")):
+                chosen = (lines["rows"] == n_rows) & (lines["method"] == method)
+                own = lines[chosen & (lines["problem"] == problem)]
+                if len(own):
+                    places, values = _curve(own)
+                    label = f"{problem}, {METHODS[method]}"
+                    drawn = {"color": f"C{at}", "marker": "o", "markersize": 3, "label": label}
+                    axis.plot(places, values, style, **drawn)
+        axis.plot([0, 1], [0, 1], color="gray", linewidth=1)
+        axis.set(title=f"{n_rows} rows", xlabel="confidence of an edge")
+    axes[0, 0].set_ylabel("share that is there")
+    figure.tight_layout(rect=(0, 0, 0.74, 1))
+    figure.legend(*_handles(axes[0]), loc="center right", fontsize=8)
+    return figure
+
+
+def _handles(axes):
+    """Lines and labels of all panels, each label once."""
+    named = {}
+    for axis in axes:
+        lines, labels = axis.get_legend_handles_labels()
+        named |= dict(zip(labels, lines, strict=True))
+    return list(named.values()), list(named)
+
+
+def _curve(lines):
+    confidence, y, weights = cases(lines, "edge")
+    bins = np.minimum((confidence * 6 + 1e-9).astype(int), 5)
+    found = [bins == one for one in range(6) if (bins == one).any()]
+    places = [np.average(confidence[own], weights=weights[own]) for own in found]
+    return places, [np.average(y[own], weights=weights[own]) for own in found]
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)

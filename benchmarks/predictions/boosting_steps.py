@@ -1,0 +1,98 @@
+"""What boosting does to predicted values, step by step (thesis, figure 3.1).
+
+Run `python -m benchmarks.predictions.boosting_steps --data FOLDER` (two minutes). Full trees are
+boosted on the 4000 training rows of COVTYPE; a line has the histogram and the reliability of what
+they predict on the test rows after some number of steps. The data are no part of the project: see
+`benchmarks/predictions/uci.py`.
+"""
+
+import numpy as np
+import pandas as pd
+from sklearn.tree import DecisionTreeClassifier
+
+from benchmarks import study
+from benchmarks.predictions import good_probabilities
+from benchmarks.predictions.good_diagrams import draw_panel, finish
+from benchmarks.predictions.good_learners import Stages
+from benchmarks.summary import markdown
+from bnmtl.calibration import AdaBoostM1, PlattCalibrator, reliability
+from bnmtl.metrics.prediction import root_mean_squared_error
+
+NAME = "boosting_steps"
+SETTINGS = ("problem", "trial", "steps")
+DPI = 100
+TAKES_DATA = True
+STEPS = (1, 4, 8, 32, 128, 1024)
+N_TRIALS = 5
+PROBLEM = "COVTYPE"
+QUICK = good_probabilities.QUICK
+FIXED = {"train": 4000, "criterion": "gini"}
+# From 0 and 1; predictions nearer to them are counted.
+NEAR = 0.1
+
+
+def plan(quick, trials=None):
+    """A case a trial; the quick one is of a table that scikit-learn brings."""
+    if quick:
+        return [{"problem": QUICK, "trial": 0, "wanted": [1, 4]}]
+    return [
+        {"problem": PROBLEM, "trial": trial, "wanted": list(STEPS)}
+        for trial in range(trials or N_TRIALS)
+    ]
+
+
+def check_needs(cases, lines):
+    """Raise ValueError where data are needed and not there, or others than before."""
+    good_probabilities.check_needs(cases, lines)
+
+
+def measure(problem, trial, wanted):
+    """A line a number of steps: what is predicted on the test rows, and how well."""
+    views, y, (train, _, test), data = good_probabilities._views(problem, trial)
+    tree = DecisionTreeClassifier(criterion=FIXED["criterion"])
+    model = AdaBoostM1(tree, n_estimators=max(wanted), random_state=trial)
+    model.fit(views.numbers[train], y[train])
+    stages = Stages(model, views.numbers, wanted).at(test)
+    totals = np.cumsum(model.estimator_weights_)
+    lines = {}
+    for steps in wanted:
+        p = np.clip((1 + stages[steps] / totals[steps - 1]) / 2, 0, 1)
+        lines[steps] = {
+            "data": data,
+            "rmse": round(float(root_mean_squared_error(y[test], p)), 6),
+            # Above 1 where probabilities are too near the middle.
+            "slope": round(-PlattCalibrator(scale="logit").fit(p, y[test]).a_, 4),
+            "near": round(float(np.mean(np.minimum(p, 1 - p) < NEAR)), 6),
+            "reliability": reliability(y[test], p).round(5).to_dict("list"),
+        }
+    return lines
+
+
+def tables(lines):
+    """How many predictions are near 0 or 1, how distorted they are, and their errors."""
+    rows = []
+    for steps, own in lines.groupby("steps"):
+        row = {"steps of boosting": steps, "trials": len(own)}
+        row["within 0.1 of 0 or 1"] = f"{own['near'].mean():.0%}"
+        row["slope of the log odds"] = f"{own['slope'].mean():.2f}"
+        row["root mean squared error"] = f"{own['rmse'].mean():.4f}"
+        rows.append(row)
+    return {"boosting_steps": markdown(pd.DataFrame(rows))}
+
+
+def draw(lines):
+    """Histogram and reliability of the first trial, a panel a number of steps."""
+    from matplotlib.figure import Figure
+
+    own = lines[lines["trial"] == lines["trial"].min()].sort_values("steps")
+    figure = Figure(figsize=(1.9 * len(own) + 0.6, 2.6), layout="constrained")
+    grid = figure.subplots(1, len(own), sharex=True, sharey=True, squeeze=False)
+    for axes, line in zip(grid[0], own.itertuples(), strict=True):
+        draw_panel(axes, pd.DataFrame(line.reliability))
+        axes.set_title(f"{line.steps} step" + ("s" if line.steps > 1 else ""), fontsize=9)
+    finish(figure, grid, f"boosted trees on {own['problem'].iloc[0]}")
+    return figure
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)

@@ -1,0 +1,93 @@
+"""The picture of the study of good probabilities: bars, reliability diagrams, learning curves."""
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.predictions.good_learners import LEARNERS
+from benchmarks.predictions.good_tables import (
+    CROSS_ENTROPY,
+    METHODS,
+    RMSE,
+    complete,
+    curves,
+    error,
+    known,
+    values,
+)
+
+COLORS = ("#999999", "#0072B2", "#E69F00", "#56B4E9", "#882255", "#44AA99")
+HIGHEST = {RMSE: 0.45, CROSS_ENTROPY: 0.7}  # as in the thesis, bars are cut
+STAGES = ("before", "Platt", "isotonic")
+
+
+def draw(lines):
+    """Means over problems, one problem's reliability diagrams, and curves over the sizes."""
+    from matplotlib.figure import Figure
+
+    names = known(lines)
+    figure = Figure(figsize=(1.15 * len(names) + 1, 13), layout="constrained")
+    above, middle, below = figure.subfigures(3, 1, height_ratios=(4, 4.6, 4.4))
+    _draw_bars(above, complete(lines), names)
+    _draw_reliability(middle, lines, names)
+    _draw_curves(below, lines, names)
+    return figure
+
+
+def _draw_bars(figure, lines, names):
+    for axes, name in zip(figure.subplots(2, 1, sharex=True), HIGHEST, strict=True):
+        table = values(lines, name)
+        for i, (method, color) in enumerate(zip(METHODS, COLORS, strict=True)):
+            own = table[table["method"] == method]
+            groups = {one: own[own["learner"] == one] for one in names}
+            heights = [groups[one]["value"].mean() for one in names]
+            errors = [error(groups[one]) for one in names]
+            places = np.arange(len(names)) + (i - 2.5) / 7
+            axes.bar(places, heights, 1 / 7, yerr=errors, color=color, label=method)
+        axes.set_ylim(0, HIGHEST[name])
+        axes.set_ylabel(name, fontsize=8)
+        axes.tick_params(labelsize=8)
+    axes.set_xticks(np.arange(len(names)), [name.replace(" ", "\n") for name in names])
+    figure.axes[0].legend(fontsize=7, ncols=6, loc="upper left")
+
+
+def _draw_reliability(figure, lines, names):
+    own = lines[lines["trial"] == 0]
+    problem = "COVTYPE" if "COVTYPE" in set(own["problem"]) else lines["problem"].iloc[0]
+    own = own[own["problem"] == problem].set_index("learner")
+    panels = figure.subplots(len(STAGES), len(names), sharex=True, sharey=True, squeeze=False)
+    for row, stage in zip(panels, STAGES, strict=True):
+        for axes, name in zip(row, names, strict=True):
+            axes.plot([0, 1], [0, 1], "--", color="gray", linewidth=0.6)
+            axes.tick_params(labelsize=7)
+            if name in own.index:
+                table = pd.DataFrame(own.loc[name, "pictured"][stage]["reliability"])
+                counts = table["count"] / table["count"].sum()
+                width = table["right"] - table["left"]
+                style = {"align": "edge", "color": "#cfd8dc"}
+                axes.bar(table["left"], counts, width, **style)
+                axes.plot(table["mean_prediction"], table["fraction_positive"], "o-", markersize=3)
+        row[0].set_ylabel(stage, fontsize=8)
+    for axes, name in zip(panels[0], names, strict=True):
+        axes.set_title(name.replace(" ", "\n", 1), fontsize=8)
+    figure.suptitle(
+        f"{problem}: share of positives by predicted probability; bars: shares of the test rows",
+        fontsize=9,
+    )
+
+
+def _draw_curves(figure, lines, names):
+    table = curves(lines)
+    n_across = (len(LEARNERS) + 1) // 2
+    panels = figure.subplots(2, n_across, sharex=True, squeeze=False).ravel()
+    for axes, name in zip(panels, names, strict=False):
+        own = table[table["learner"] == name]
+        for stage, color in (("before", "gray"), ("Platt", COLORS[1]), ("isotonic", COLORS[2])):
+            groups = own[own["method"] == stage].groupby("size")["value"].mean()
+            style = {"color": color, "linewidth": 1, "markersize": 3, "label": stage}
+            marker = "--" if stage == "before" else "o-"
+            axes.plot(groups.index, groups, marker, **style)
+        axes.set_xscale("log", base=2)
+        axes.set_title(name, fontsize=8)
+        axes.tick_params(labelsize=7)
+    panels[0].legend(fontsize=7, frameon=False)
+    figure.suptitle("root mean squared error by number of calibration cases", fontsize=9)

@@ -1,0 +1,233 @@
+"""Which learners predict good probabilities, before and after calibration (thesis, chapter 3).
+
+Run `python -m benchmarks.predictions.good_probabilities --data FOLDER` (hours on two cores). The
+data are no part of the project: see `benchmarks/predictions/uci.py`. Models are trained on 4000
+rows; 1000 others calibrate and choose among them, by method and measure; all the rest is for the
+test. See `benchmarks/predictions/good_learners.py` for the learners and what is different from the
+thesis.
+"""
+
+import functools
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from benchmarks import study
+from benchmarks.predictions import good_learners, uci
+from benchmarks.predictions.good_diagrams import pictures as more_pictures
+from benchmarks.predictions.good_learners import LEARNERS, Model
+from benchmarks.predictions.good_pictures import draw
+from benchmarks.predictions.good_tables import CROSS_ENTROPY, RMSE, tables
+from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, learning_curve, reliability
+from bnmtl.metrics import prediction
+from bnmtl.seeding import generator
+
+NAME = "good_probabilities"
+SETTINGS = ("problem", "trial", "learner")
+DPI = 100
+TAKES_DATA = True
+__all__ = ["draw", "measure", "more_pictures", "plan", "tables"]
+N_TRIALS = 5
+# Table, and what is positive of its classes.
+PROBLEMS = {
+    "ADULT": ("adult", lambda y: y == ">50K"),
+    "COVTYPE": ("covtype30k", lambda y: y == "1"),
+    "LETTER.p1": ("letter", lambda y: y == "O"),
+    "LETTER.p2": ("letter", lambda y: np.isin(y, list("ABCDEFGHIJKLM"))),
+    "CALHOUS": ("calhous", lambda y: y.astype(float) > 175_000),
+    "PENDIGITS": ("pendigits", lambda y: np.isin(y, list("56789"))),
+    "NURSERY": ("nursery", lambda y: y == "priority"),
+    "SPAMBASE": ("spambase", lambda y: y == "1"),
+}
+QUICK = "BREAST"
+N_TRAIN = {"SPAMBASE": 2000, QUICK: 200}
+N_CALIBRATION = {QUICK: 100}
+CURVES = ("ADULT", "COVTYPE", "LETTER.p1", "LETTER.p2", "CALHOUS")
+CURVE_SIZES = tuple(2**k for k in range(5, 14))
+N_DRAWS = 10
+FIXED = {
+    "train": 4000,
+    "calibration": 1000,
+    "draws": N_DRAWS,
+    "svm_iterations": good_learners.SVM_ITERATIONS,
+    "learning_rate": good_learners.LEARNING_RATE,
+    "epochs": good_learners.EPOCHS,
+    "bins": good_learners.BINS,
+}
+
+
+def plan(quick, trials=None):
+    """A case a learner; the quick one is a table that scikit-learn brings, fast learners only."""
+    if quick:
+        fast = ("logistic regression", "naive Bayes", "decision trees", "Bayesian network")
+        return [{"problem": QUICK, "trial": 0, "wanted": [learner]} for learner in fast]
+    return [
+        {"problem": problem, "trial": trial, "wanted": [learner]}
+        for trial in range(trials or N_TRIALS)
+        for problem in PROBLEMS
+        for learner in LEARNERS
+    ]
+
+
+def check_needs(cases, lines):
+    """Raise ValueError where data are needed and not there, or others than before."""
+    if all(case["problem"] == QUICK for case in cases) and not os.environ.get("BNMTL_DATA"):
+        return
+    wanted = {case["problem"] for case in cases} & set(PROBLEMS)
+    uci.check_same({problem: PROBLEMS[problem][0] for problem in wanted}, lines, "problem")
+
+
+def rows_of(problem):
+    """Complete rows of a problem, their labels, and a hash of the data."""
+    if problem == QUICK:
+        from sklearn.datasets import load_breast_cancer
+
+        table = load_breast_cancer(as_frame=True)
+        return table.data, table.target.to_numpy(), "scikit-learn"
+    name, is_positive = PROBLEMS[problem]
+    table = uci.read(name)
+    complete = table.features.notna().all(axis=1).to_numpy()
+    features = table.features[complete].reset_index(drop=True)
+    return features, is_positive(table.classes[complete]).astype(int), uci.fingerprint(name)
+
+
+def split(problem, n_rows, trial):
+    """Rows to train on, to calibrate on and to test on, drawn by problem and trial."""
+    order = generator(trial, problem).permutation(n_rows)
+    n_train = N_TRAIN.get(problem, FIXED["train"])
+    ends = np.cumsum([n_train, N_CALIBRATION.get(problem, FIXED["calibration"])])
+    return np.split(order, ends)
+
+
+@functools.lru_cache(maxsize=1)
+def _views(problem, trial):
+    """The last case's views: cases of one problem follow each other."""
+    features, y, data = rows_of(problem)
+    parts = split(problem, len(y), trial)
+    return uci.Views(features, parts[0]), y, parts, data
+
+
+CHOSEN_BY = {RMSE: prediction.root_mean_squared_error, CROSS_ENTROPY: prediction.cross_entropy}
+CALIBRATORS = {
+    "Platt": PlattCalibrator(),
+    "Platt on log odds": PlattCalibrator(scale="logit"),
+    "isotonic": IsotonicCalibrator(),
+}
+NEAR = 0.01  # to 0 or 1, for a prediction to be counted as one
+
+
+class Candidate(NamedTuple):
+    """A model with one way to make probabilities of its scores."""
+
+    model: Model
+    probabilities: Callable
+
+
+def candidates(model, y):
+    """All ways to probabilities by name: without calibration, and with it, fitted to labels y."""
+    found = {name: Candidate(model, function) for name, function in model.methods.items()}
+    if not model.calibrated:
+        return found
+    # No probability that so many cases could not tell from 0 or 1.
+    low, high = 1 / (len(y) + 2), (len(y) + 1) / (len(y) + 2)
+    for name, template in CALIBRATORS.items():
+        if name != "Platt on log odds" or model.bounded:
+            calibrator = clone(template).fit(model.scores, y)
+            found[name] = Candidate(
+                model, lambda scores, c=calibrator: np.clip(c.predict(scores), low, high)
+            )
+    return found
+
+
+def measure(problem, trial, wanted):
+    """A line a learner: test results of the models that were best on the calibration rows."""
+    views, y, (train, calibration, test), data = _views(problem, trial)
+    lines = {}
+    for learner in wanted:
+        models = LEARNERS[learner](views, y, train, calibration, trial)
+        best, without = _best(models, y[calibration])
+        scores = functools.cache(lambda score: score(test))
+        line = {"data": data, "test": len(test), "methods": _tested(best, scores, y[test])}
+        # One model for all pictures of a learner, as in the thesis.
+        pictured = candidates(best["Platt", RMSE].model, y[calibration])
+        pictured |= without.get(best["Platt", RMSE].model.parameters, {})
+        line["pictured"] = _pictured(pictured, scores, y[test], trial)
+        if problem in CURVES or problem == QUICK:
+            line["curve"] = _curve(pictured["before"], scores, y[test], trial)
+        lines[learner] = line
+    return lines
+
+
+def _best(models, y):
+    """The best candidates by method and measure; those that are not calibrated, by parameters."""
+    best, values, without = {}, {}, {}
+    for model in models:
+        for method, candidate in candidates(model, y).items():
+            if not model.calibrated:
+                without.setdefault(model.parameters, {})[method] = candidate
+            p = candidate.probabilities(model.scores)
+            for name, function in CHOSEN_BY.items():
+                value = function(y, p)
+                if value < values.get((method, name), np.inf):
+                    values[method, name], best[method, name] = value, candidate
+    return best, without
+
+
+def _tested(best, scores, y):
+    """Of each method its measures on the test rows, each by the model chosen for it."""
+    found = {}
+    for (method, name), candidate in best.items():
+        p = candidate.probabilities(scores(candidate.model.score))
+        own = found.setdefault(method, {"parameters": {}})
+        own["parameters"][name] = candidate.model.parameters
+        own[name] = round(float(CHOSEN_BY[name](y, p)), 6)
+        if name == RMSE:
+            own["accuracy"] = round(float(prediction.accuracy(y, p)), 6)
+            own["ROC area"] = round(float(prediction.roc_area(y, p)), 6)
+            own["calibration error"] = round(float(prediction.calibration_error(y, p)), 6)
+    return found
+
+
+def _pictured(pictured, scores, y, trial):
+    """What one model predicts by each method: how extreme, how distorted, and how good."""
+    found = {}
+    for method, candidate in pictured.items():
+        p = candidate.probabilities(scores(candidate.model.score))
+        found[method] = {
+            "parameters": candidate.model.parameters,
+            **{name: round(float(function(y, p)), 6) for name, function in CHOSEN_BY.items()},
+            "near 0 or 1": round(float(np.mean(np.minimum(p, 1 - p) < NEAR)), 6),
+            # Above 1 where probabilities are too near the middle, below where too far from it.
+            "slope": round(-PlattCalibrator(scale="logit").fit(p, y).a_, 4),
+        }
+        if trial == 0:
+            found[method]["reliability"] = reliability(y, p).round(5).to_dict("list")
+    return found
+
+
+def _curve(before, scores, y, trial):
+    """Error by number of calibration cases, on the test rows that are never among them."""
+    sizes = [size for size in CURVE_SIZES if size < 0.75 * len(y)]
+    pool, raw = sizes[-1], scores(before.model.score)
+    table = learning_curve(
+        raw[:pool],
+        y[:pool],
+        raw[pool:],
+        y[pool:],
+        {name: CALIBRATORS[name] for name in ("Platt", "isotonic")},
+        sizes=sizes,
+        n_draws=N_DRAWS,
+        random_state=trial,
+    )
+    means = table[table["method"] != "uncalibrated"].groupby(["method", "size"])["value"].mean()
+    found = {name: own.round(6).tolist() for name, own in means.groupby("method")}
+    p = before.probabilities(raw[pool:])
+    found["before"] = round(float(prediction.root_mean_squared_error(y[pool:], p)), 6)
+    return {"sizes": sizes, **found}
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)

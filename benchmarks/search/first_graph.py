@@ -1,0 +1,168 @@
+"""How long to look for the one graph that a search with shared tables begins with.
+
+Run `python -m benchmarks.search.first_graph` (half an hour on two cores). A search over
+configurations that share tables goes on from the solution for tables of the tasks' own and from one
+graph for all of them, which is searched from the best one for tables of their own. Here that search
+makes all of the iterations that a search makes by default, a quarter of them, an eighth, or none,
+and the whole fit ends where it ends. It also begins, with all iterations, with the graph of all
+rows pooled.
+"""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import study
+from benchmarks.defaults.grouped import SHIPPED, grouped_tasks
+from benchmarks.related import CONTROL, FIVE, Related, networks_of
+from benchmarks.summary import markdown
+from bnmtl import MultitaskLearner, PooledLearner
+from bnmtl.graphs import adjacency
+from bnmtl.progress import Reporter
+from bnmtl.scores import CONCENTRATIONS, PARTITIONS
+from bnmtl.search.one_graph import score_identical, search_common
+from bnmtl.search.orders import iterations_of
+from bnmtl.search.shared_multitask import search_over
+
+NAME = "first_graph"
+SETTINGS = ("problem", "trial", "iterations")
+DPI = 100
+FIXED = {"concentrations": list(CONCENTRATIONS), "partitions": list(PARTITIONS)}
+N_TRIALS = 3
+N_ROWS = 1000
+# By how much the iterations are divided; none of them leaves one climb.
+PARTS = {"all": 1, "a quarter": 4, "an eighth": 8, "none": np.inf}
+POOLED = "from the pooled graph"
+# Scores that differ by less are the same.
+ALIKE = 0.01
+
+
+def plan(quick, trials=None):
+    """All cases; the quick one is of few rows."""
+    if quick:
+        return [
+            {"problem": "INSURANCE", "trial": 0, "rows": 50, "wanted": ["all", "an eighth", POOLED]}
+        ]
+    return [
+        {"problem": problem, "trial": trial, "wanted": [*PARTS, POOLED]}
+        for trial in range(trials or N_TRIALS)
+        for problem in (*FIVE, CONTROL, *SHIPPED)
+    ]
+
+
+def measure(problem, trial, wanted, rows=N_ROWS):
+    """A line a number of iterations: the score that a fit ends with, its start, and seconds; and
+    what one graph for all tasks scores by its start."""
+    if problem in SHIPPED:
+        tasks = grouped_tasks(problem)
+    else:
+        tasks = Related(networks_of(problem, trial), rows, trial).tasks
+    return {
+        part: _one_graph(tasks, trial) if part == POOLED else _fitted(tasks, PARTS[part], trial)
+        for part in wanted
+    }
+
+
+def _search(learner, tasks):
+    effort = learner._effort()
+    return effort, search_over(learner._problems(tasks, effort), effort, Reporter(False))
+
+
+def _one_graph(tasks, seed):
+    """Scores of one graph for all tasks, searched from the one for own tables and from pooled."""
+    effort, search = _search(MultitaskLearner(random_state=seed), tasks)
+    pooled = next(iter(PooledLearner(random_state=seed).fit(tasks).configuration_.values()))
+    starts = {"own": search.own_tables.common, "pooled": adjacency(pooled, search.joint.variables)}
+    return {
+        name: score_identical(
+            search.joint, search_common(search.joint, start, effort, Reporter(False), True)
+        )[0]
+        for name, start in starts.items()
+    }
+
+
+def _fitted(tasks, part, seed):
+    learner = MultitaskLearner(random_state=seed)
+    prior, began = learner.used_prior(), time.perf_counter()
+    effort, search = _search(learner, tasks)
+    own = search.own_tables.common
+    iterations = int(iterations_of(len(search.joint.variables)) // part)
+    fewer = replace(effort, iterations=iterations)
+    began_graph = time.perf_counter()
+    search.common = search_common(search.joint, own, fewer, Reporter(False), True)
+    searched = time.perf_counter() - began_graph
+    solution = search.solve(prior, search.starts([prior]))
+    return {
+        "score": round(solution.score, 4),
+        "start": solution.start,
+        "seconds": round(time.perf_counter() - began, 2),
+        "seconds_of_graph": round(searched, 2),
+    }
+
+
+def _compared(lines):
+    """Each case's scores and times beside those of all iterations."""
+    lines = lines.copy()
+    whole = lines[lines["iterations"].eq("all")].set_index(["problem", "trial"])
+    at = pd.MultiIndex.from_frame(lines[["problem", "trial"]])
+    for name in ("score", "seconds", "seconds_of_graph"):
+        lines[f"{name}_of_all"] = whole[name].reindex(at).to_numpy()
+    return lines
+
+
+def tables(lines):
+    """By iterations: in how many fits the score is another, by how much, and how long they take."""
+    rows = []
+    lines = _compared(lines)
+    for part in PARTS:
+        own = lines[lines["iterations"].eq(part)]
+        if own.empty:
+            continue
+        gains = own["score"] - own["score_of_all"]
+        rows.append(
+            {
+                "iterations": part,
+                "fits": len(own),
+                "better": int((gains > ALIKE).sum()),
+                "worse": int((gains < -ALIKE).sum()),
+                "worst, nats": f"{gains.min():.1f}",
+                "search for the graph, share of its time": _share(own, "seconds_of_graph"),
+                "whole fit, share of its time": _share(own, "seconds"),
+            }
+        )
+    return {"first_graph": markdown(pd.DataFrame(rows)), "first_graph_pooled": _pooled(lines)}
+
+
+def _pooled(lines):
+    """In how many cases one graph is better, or worse, where its search begins with pooled rows."""
+    own = lines[lines["iterations"].eq(POOLED)]
+    gains = own["pooled"] - own["own"] if len(own) else pd.Series(dtype=float)
+    row = {
+        "one graph": POOLED,
+        "tried": len(gains),
+        "better": int((gains > ALIKE).sum()),
+        "worse": int((gains < -ALIKE).sum()),
+        "best, nats": f"{gains.max():.1f}",
+        "worst, nats": f"{gains.min():.1f}",
+    }
+    return markdown(pd.DataFrame([row]))
+
+
+def _share(lines, name):
+    return f"{(lines[name] / lines[f'{name}_of_all']).median():.2f}"
+
+
+def draw(lines):
+    """How long fits of every problem take (median), a bar a number of iterations."""
+    seconds = lines.groupby(["problem", "iterations"])["seconds"].median().unstack("iterations")
+    parts = [part for part in PARTS if part in seconds]
+    axes = seconds[parts].plot.bar(figsize=(7, 3.5), rot=30)
+    axes.set_ylabel("seconds a fit")
+    axes.figure.tight_layout()
+    return axes.figure
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)

@@ -1,0 +1,209 @@
+"""Ideas that were tried on top of the search over configurations, and what they gain.
+
+Run `python -m benchmarks.search.tries` in an environment with bnmtl (about ten minutes on two
+cores). Each idea goes on from the best configuration that the default search finds; one JSON line
+per problem, trial, penalty and idea is appended to benchmarks/results/tries.jsonl.
+`python -m benchmarks.tables` makes the README's table of them.
+
+* tabu: ten changes of pairs, each the best of those not changed in this walk even if it loses, all
+  tasks alike or one task; then the greedy from the best configuration seen.
+* deletions: every pair with arcs loses them in all tasks and is barred from them for one greedy
+  search, then set free for another, as XGES (Nazaret & Blei 2024) deletes before it inserts anew.
+* restarts alike: twenty times five random changes, the same in all tasks, and the greedy.
+* relaxing: from the identical solution through falling penalties, each greedy from the last.
+"""
+
+import time
+import warnings
+
+import numpy as np
+from rich.progress import track
+
+from benchmarks.record import Results, exit_if_changed
+from benchmarks.related import Related, networks_of
+from benchmarks.search import joint
+from benchmarks.variants import Searches
+from bnmtl import PairedPrior
+from bnmtl.search.configurations import ConfigurationSearch
+from bnmtl.search.couplings import Couplings
+from bnmtl.search.ties import Ties
+
+PROBLEMS = ("ALARM", "INSURANCE")
+TRIALS = range(5)
+PENALTIES = (0.9, 0.999, 1 - 1e-6)
+STATES = (-1, 0, 1)
+
+
+class Walk:
+    """Greedy searches for one problem and penalty, from any configuration."""
+
+    def __init__(self, search, penalty, seed):
+        self.problem = search.joint
+        self.couplings = Couplings(PairedPrior(penalty), self.problem)
+        self.ties = Ties(self.problem.variables, seed, 1e-6)
+        self.random = np.random.default_rng(seed)
+
+    def at(self, matrices):
+        """A search at a configuration, bool array of shape (k, n, n)."""
+        return ConfigurationSearch(self.problem, self.couplings, self.ties, matrices)
+
+    def greedy(self, matrices):
+        """Score and configuration where the greedy search ends."""
+        search = self.at(matrices)
+        search.run()
+        return search.score[1], search.adjacency.copy()
+
+
+def tabu(walk, matrices, score):
+    """Ten changes of pairs, then the greedy from the best configuration seen."""
+    search = walk.at(matrices)
+    best, frozen = (score, matrices), set()
+    for _ in range(10):
+        moves = [
+            move
+            for i, j in np.argwhere(walk.couplings.coupled).tolist()
+            if (i, j) not in frozen and (move := best_change(search, i, j)) is not None
+        ]
+        if not moves:
+            break
+        _, i, j, members, states = max(moves, key=lambda move: move[0])
+        frozen.add((i, j))
+        search.apply(i, j, members, states)
+        if search.score[1] > best[0] + 1e-6:
+            best = search.score[1], search.adjacency.copy()
+    return walk.greedy(best[1])
+
+
+def best_change(search, i, j):
+    """The best change of one pair, in all tasks alike or in one of them."""
+    members, coupling = search.couplings.of(i, j)
+    gains = search._gains(i, j, members)
+    arcs = search.adjacency[members]
+    now = arcs[:, i, j].astype(np.int8) - arcs[:, j, i]
+    value = coupling.log_coupling(now)
+    options = [np.full(len(members), state, np.int8) for state in STATES]
+    for s in range(len(members)):
+        for state in STATES:
+            options.append(now.copy())
+            options[-1][s] = state
+    best = None
+    for states in options:
+        gain = gains[np.arange(len(members)), states + 1].sum()
+        if (states == now).all() or gain == -np.inf:
+            continue
+        gain += coupling.log_coupling(states) - value
+        if best is None or gain > best[0]:
+            best = gain, i, j, members, states
+    return best
+
+
+def deletions(walk, matrices, score):
+    """Every pair's arcs taken out in all tasks, barred for one greedy search, free for the next."""
+    best = score, matrices
+    with_arcs = np.triu(matrices.any(axis=0) | matrices.any(axis=0).T)
+    for i, j in np.argwhere(with_arcs).tolist():
+        cut = best[1].copy()
+        cut[:, i, j] = cut[:, j, i] = False
+        search = walk.at(cut)
+        for a, b in ((i, j), (j, i)):
+            search.permitted[:, b, a] = False
+            for state in search.states:
+                state.task.permitted[b, a] = False
+        for state in search.states:
+            state.reset(state.adjacency.copy())
+        search.run()
+        found = walk.greedy(search.adjacency.copy())
+        if found[0] > best[0] + 1e-6:
+            best = found
+    return best
+
+
+def restarts_alike(walk, matrices, score):
+    """Twenty times five random changes, the same in all tasks."""
+    best = score, matrices
+    n = matrices.shape[1]
+    for _ in range(20):
+        search = walk.at(best[1])
+        for _ in range(5):
+            i, j = sorted(walk.random.choice(n, 2, replace=False).tolist())
+            state = int(walk.random.integers(-1, 2))
+            for s, own in enumerate(search.states):
+                a, b = (i, j) if state >= 0 else (j, i)
+                if walk.problem.takes_part[s, i, j] and (state == 0 or own.may_set(a, b)):
+                    own.set_pair(i, j, state)
+        found = walk.greedy(search.adjacency.copy())
+        if found[0] > best[0] + 1e-6:
+            best = found
+    return best
+
+
+def relaxed(search, penalty, trial):
+    """From the identical solution through falling penalties."""
+    matrices = search.joint.spread(search.identical)
+    for step in (1 - 1e-12, 1 - 1e-9, 1 - 1e-6, 1 - 1e-4, 0.999, 0.99, 0.9):
+        if step >= penalty:
+            score, matrices = Walk(search, step, trial).greedy(matrices)
+    return score, matrices
+
+
+IDEAS = {"tabu": tabu, "deletions": deletions, "restarts alike": restarts_alike}
+
+
+def edits_of(related, matrices):
+    """Mean edits to the truth per task."""
+    return float(np.mean(related.judged(related.graphs(matrices))["edits"]))
+
+
+def measure(problem, trial):
+    """All lines of one problem and trial."""
+    related = Related(networks_of(problem, trial), joint.N_ROWS, trial)
+    search = Searches(related.tasks, trial).by("orders")
+    lines = []
+    for penalty in PENALTIES:
+        prior = PairedPrior(penalty)
+        solution = search.solve(prior, search.starts([prior]))
+        matrices = search.joint.spread(solution.matrices)
+        walk = Walk(search, penalty, trial)
+        score = walk.at(matrices).score[1]
+        before = edits_of(related, solution.matrices)
+        ideas = {
+            "relaxing": lambda penalty=penalty: relaxed(search, penalty, trial),
+            **{
+                name: lambda idea=idea, walk=walk, own=(matrices, score): idea(walk, *own)
+                for name, idea in IDEAS.items()
+            },
+        }
+        for name, idea in ideas.items():
+            began = time.perf_counter()
+            found, configuration = idea()
+            seconds = time.perf_counter() - began
+            edits = edits_of(related, search.joint.cut(configuration))
+            lines.append(
+                {
+                    "penalty": penalty,
+                    "idea": name,
+                    "score_before": round(score, 6),
+                    "gain": round(found - score, 6),
+                    "edits_before": before,
+                    "edits": edits,
+                    "seconds": round(seconds, 4),
+                    "threads": 1,
+                }
+            )
+    return lines
+
+
+def main():
+    """Run what is missing."""
+    exit_if_changed()
+    warnings.simplefilter("ignore")
+    results = Results("tries", ("problem", "trial"))
+    plan = [{"problem": name, "trial": trial} for trial in TRIALS for name in PROBLEMS]
+    for settings in track(plan):
+        if not results.has(**settings):
+            for line in measure(**settings):
+                results.add(**settings, **line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What tasks gain by sharing probability tables."""

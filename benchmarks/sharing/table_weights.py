@@ -1,0 +1,137 @@
+"""How much each prior of a shared table counts: learned from all families, or the same for all.
+
+Run `python -m benchmarks.sharing.table_weights` (ten minutes on two cores). The tables of the true
+graphs of known networks, by their divergence, and those of graphs that are learned from 25 or 100
+cells of each condition of the Sachs data and from half of the birds of two regions, by the rows
+that are left. "own" gives every task tables of its own; "even" lets tables in groups and tables
+about a mean count the same; "even, own too" adds tables of each task's own; "learned", the default,
+has these three and learns from all families of the graphs how much each counts.
+"""
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import study
+from benchmarks.defaults.grouped import grouped_tasks
+from benchmarks.defaults.sachs import split
+from benchmarks.related import Related, networks_of
+from benchmarks.sharing.sharing import SIMILAR, scattered
+from benchmarks.summary import by_trial, markdown, mean_and_error
+from bnmtl import MultitaskLearner, data
+from bnmtl.networks import fit_networks
+from bnmtl.networks.components import PARTITIONS, STRENGTHS, learned_weights
+from bnmtl.networks.several import networks_of as networks_with
+from bnmtl.networks.shared_tables import SharedTables
+from bnmtl.tasks import discretize, encode
+
+NAME = "table_weights"
+SETTINGS = ("problem", "tables", "rows", "trial", "weights")
+DPI = 100
+FIXED = {"partitions": list(PARTITIONS), "strengths": list(STRENGTHS)}
+N_TRIALS = 5
+SAME = "as in the problem"
+# Problem, kind of tables, rows a task; of the Sachs data and the birds tables are what they are.
+CASES = (
+    *(("ALARM", SAME, rows) for rows in (1000, 250)),
+    *(("INSURANCE", SAME, rows) for rows in (1000, 250)),
+    *(("INSURANCE-IND", SAME, rows) for rows in (1000, 250)),
+    *(("INSURANCE", "similar 50", rows) for rows in (1000, 250)),
+    ("CONTROL", SAME, 1000),
+    ("Sachs", "real", 25),
+    ("Sachs", "real", 100),
+    ("avimedi", "real", "half"),
+)
+WEIGHTS = ("own", "even", "even, own too", "learned")
+
+
+def plan(quick, trials=None):
+    """All cases; the quick one is of few rows."""
+    if quick:
+        case = {"problem": "INSURANCE", "tables": "similar 50", "rows": 50, "trial": 0}
+        return [{**case, "wanted": list(WEIGHTS)}]
+    return [
+        {"problem": name, "tables": kind, "rows": rows, "trial": trial, "wanted": list(WEIGHTS)}
+        for trial in range(trials or N_TRIALS)
+        for name, kind, rows in CASES
+    ]
+
+
+def measure(problem, tables, rows, trial, wanted):
+    """A line a way to weigh: nats a row below the truth, or of rows that are held out."""
+    if tables == "real":
+        train, test = _halves(problem, trial) if rows == "half" else split(_cells(), rows, trial)
+        graphs = MultitaskLearner(random_state=trial).fit(train).configuration_
+
+        def value(networks):
+            means = [networks[name].log_likelihood(task).mean() for name, task in test.items()]
+            return -float(np.mean(means))
+
+    else:
+        networks = networks_of(problem, trial)
+        if tables != SAME:
+            networks = scattered(networks, SIMILAR[tables], trial)
+        related = Related(networks, rows, trial)
+        train, graphs = related.tasks, {name: own.graph for name, own in networks.items()}
+
+        def value(networks):
+            return float(np.mean(related.divergences(networks)))
+
+    return {one: {"nats": round(value(fitted(graphs, train, one)), 6)} for one in wanted}
+
+
+def _cells():
+    return encode(discretize(data.load("sachs"), bins=3))
+
+
+def _halves(name, trial):
+    """Half of the rows of each task, and the others."""
+    tasks, train, test = grouped_tasks(name), {}, {}
+    for at, (task, own) in enumerate(tasks.items()):
+        order = np.random.default_rng([trial, at]).permutation(own.n_rows)
+        train[task], test[task] = np.split(order, [own.n_rows // 2])
+    return tasks.take(train), tasks.take(test)
+
+
+def fitted(graphs, tasks, weights):
+    """Networks of given graphs, their tables averaged over priors that count by these weights."""
+    if weights == "own":
+        return fit_networks(graphs, tasks, sharing=None)
+    weigh = {"even": _without_own, "even, own too": lambda evidences: None}.get(
+        weights, learned_weights
+    )
+    return networks_with(graphs, tasks, SharedTables(tasks, weigh).fit(graphs).tables)
+
+
+def _without_own(evidences):
+    """All components the same but the last, which has tables of each task's own."""
+    weights = np.ones(evidences.shape[1])
+    weights[-1] = 0.0
+    return weights / weights.sum()
+
+
+def tables(lines):
+    """Mean nats by weights, the less the better."""
+    rows = []
+    for (name, kind, n_rows), own in lines.groupby(["problem", "tables", "rows"], sort=False):
+        wide = by_trial(own, "weights", "nats")
+        unit = "nats a held-out row, less is better" if kind == "real" else "divergence"
+        row = {"problem": name, "tables": kind, "rows": n_rows, "of": unit, "trials": len(wide)}
+        rows.append(row | {one: mean_and_error(wide[one], 3) for one in WEIGHTS if one in wide})
+    return {"table_weights": markdown(pd.DataFrame(rows))}
+
+
+def draw(lines):
+    """What each way of weighing takes off tables of the tasks' own, a group of bars a case."""
+    cases = lines["problem"] + ", " + lines["tables"] + ", " + lines["rows"].astype(str)
+    wide = lines.assign(case=cases).groupby(["case", "weights"], sort=False)["nats"].mean()
+    wide = wide.unstack("weights")
+    gains = wide.drop(columns="own").rsub(wide["own"], axis=0)
+    axes = gains[[one for one in WEIGHTS if one in gains]].plot.barh(figsize=(7, 5))
+    axes.invert_yaxis()
+    axes.set(xlabel="nats a row less than with tables of the tasks' own", ylabel="")
+    axes.figure.tight_layout()
+    return axes.figure
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)

@@ -1,0 +1,318 @@
+"""How time and memory grow with tasks, variables and rows.
+
+Run `python -m benchmarks.speed.growth` in an environment with bnmtl and matplotlib (about half an
+hour on two cores). Every case runs in a process of its own, which gives its peak memory; one JSON
+line per case is appended to benchmarks/results/growth.jsonl, and a second run goes on where the
+first stopped. The pictures in benchmarks/pictures and the table that is printed are drawn from it.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from rich.progress import track
+
+from benchmarks.record import Results, exit_if_changed
+from benchmarks.variants import THESIS, problems_of
+from bnmtl import (
+    EditPrior,
+    MultitaskLearner,
+    PairedPrior,
+    SingleTaskLearner,
+    problems,
+    structures,
+)
+from bnmtl.search import hill_climbing
+from bnmtl.search.budget import Budget
+from bnmtl.search.configurations import ConfigurationSearch
+from bnmtl.search.couplings import Couplings
+from bnmtl.search.neighborhood import best_states
+from bnmtl.search.problem import JointProblem
+from bnmtl.search.ties import Ties, tolerance
+from bnmtl.tasks import encode
+
+PICTURES = Path(__file__).parent / "pictures"
+PAIRED = PairedPrior(0.99)
+PRIORS = {"paired": PAIRED, "edit": EditPrior(0.99)}
+# Solvers of one pair of variables: the prior, the method, and the most tasks that it is tried on.
+SOLVERS = {
+    "edit": (EditPrior(0.9), "edit", 200),
+    "paired": (PairedPrior(0.9), "paired", 200),
+    "minimum cut": (PairedPrior(0.9), "min-cut", 200),
+    "branch and bound, edit": (EditPrior(0.9), "branch-and-bound", 50),
+    "branch and bound, paired": (PairedPrior(0.9), "branch-and-bound", 50),
+    "enumeration": (PairedPrior(0.9), "enumerate", 15),
+}
+TASKS = (2, 5, 10, 12, 15, 20, 50, 100, 200)
+VARIABLES = (50, 100, 200, 500, 1000)
+ROWS = (1000, 10_000, 100_000, 1_000_000)
+# Whole fits: the settings of the thesis with searches over orders, or with climbs and the greedy
+# search alone, and what learners do unless they are told otherwise; tasks learned together have
+# tables of their own with these.
+FITS = {
+    "orders": THESIS,
+    "climb, greedy": {**THESIS, "search": "hill-climbing", "restarts": 0, "tabu": 0},
+    "default": {},
+}
+JOINT_FITS = {
+    **{name: {**settings, "table_sharing": None} for name, settings in FITS.items()},
+    "tables shared": {},
+}
+# Rows of columns that have nothing to do with each other.
+NOISE_ROWS = (60, 1000)
+# Seconds after which a solver of one pair is given up.
+LONGEST = 60.0
+
+
+def pair(solver, k):
+    """Seconds to solve one pair of variables, the median of five."""
+    prior, method, _ = SOLVERS[solver]
+    times = []
+    for seed in range(5):
+        gains = np.random.default_rng(seed).normal(0.0, 3.0, (k, 3))
+        gains[:, 1] = 0.0
+        best_states(gains[:2], prior, method=method)
+        began = time.perf_counter()
+        best_states(gains, prior, method=method)
+        times.append(time.perf_counter() - began)
+    return {"seconds": float(np.median(times))}
+
+
+def joint(frames, prior):
+    """Climbs of the tasks apart, then the greedy search over configurations from them."""
+    tasks = encode(frames)
+    began = time.perf_counter()
+    problem_list = problems_of(tasks)
+    matrices = []
+    for problem in problem_list:
+        empty = np.zeros_like(problem.constraints.required)
+        limit = tolerance(problem.log_posterior(empty))
+        state = problem.state(empty, Ties(problem.variables, 0, limit))
+        hill_climbing.search(state, np.random.default_rng(0), Budget(), restarts=0, tabu=0)
+        matrices.append(state.adjacency.copy())
+    apart = time.perf_counter() - began
+    began = time.perf_counter()
+    problem = JointProblem(problem_list)
+    ties = Ties(problem.variables, 0, 1e-6)
+    couplings = Couplings(prior, problem)
+    search = ConfigurationSearch(problem, couplings, ties, problem.spread(matrices))
+    prepared = time.perf_counter() - began
+    steps = []
+    began = time.perf_counter()
+    search.run(report=lambda done, total, score: steps.append(score))
+    seconds = time.perf_counter() - began
+    return {
+        "apart": apart,
+        "prepared": prepared,
+        "greedy": seconds,
+        "steps": len(steps),
+        "seconds": apart + prepared + seconds,
+        "per_step": seconds / max(len(steps), 1),
+    }
+
+
+def by_tasks(prior, k):
+    """Many tasks of ALARM, 200 rows each."""
+    network = structures.load("alarm")
+    return joint([network.sample(200, random_state=seed) for seed in range(k)], PRIORS[prior])
+
+
+def by_variables(prior, n):
+    """Five tasks of a random network, 1000 rows each."""
+    network = problems.random_network(n, random_state=0)
+    return joint([network.sample(1000, random_state=seed) for seed in range(5)], PRIORS[prior])
+
+
+def by_rows(prior, n_rows):
+    """Two tasks of ALARM."""
+    network = structures.load("alarm")
+    return joint([network.sample(n_rows, random_state=seed) for seed in range(2)], PRIORS[prior])
+
+
+def fitted(learner, frames):
+    """Seconds of a whole fit, its score and arcs."""
+    began = time.perf_counter()
+    learner.fit(frames)
+    seconds = time.perf_counter() - began
+    arcs = sum(graph.number_of_edges() for graph in learner.configuration_.values())
+    return {"seconds": seconds, "score": learner.score_, "arcs": arcs}
+
+
+def fit_by_variables(variant, n):
+    """Five tasks of a random network learned together, 1000 rows each."""
+    network = problems.random_network(n, random_state=0)
+    learner = MultitaskLearner(PAIRED, **JOINT_FITS[variant], random_state=0)
+    return fitted(learner, [network.sample(1000, random_state=seed) for seed in range(5)])
+
+
+def fit_noise(variant, n):
+    """One task of columns of three states that have nothing to do with each other."""
+    fit, n_rows = variant.rsplit(", ", 1)
+    codes = np.random.default_rng(0).integers(0, 3, (int(n_rows.split()[0]), n))
+    frame = pd.DataFrame(codes.astype(str), columns=[f"v{v}" for v in range(n)])
+    return fitted(SingleTaskLearner(**FITS[fit], random_state=0), frame)
+
+
+STUDIES = {
+    "pair": (pair, [(solver, k) for k in TASKS for solver in SOLVERS if k <= SOLVERS[solver][2]]),
+    "tasks": (by_tasks, [(prior, k) for k in TASKS for prior in PRIORS]),
+    "variables": (by_variables, [("paired", n) for n in VARIABLES]),
+    "rows": (by_rows, [("paired", n_rows) for n_rows in ROWS]),
+    "fits": (fit_by_variables, [(variant, n) for n in (200, 1000) for variant in JOINT_FITS]),
+    "noise": (
+        fit_noise,
+        [
+            (f"{variant}, {n_rows} rows", n)
+            for n in (50, 200)
+            for variant in ("orders", "default")
+            for n_rows in NOISE_ROWS
+        ],
+    ),
+}
+SHOWN = {study: "per_step" if study == "tasks" else "seconds" for study in STUDIES}
+AXES = {
+    "pair": ("tasks", "seconds per pair of variables"),
+    "tasks": ("tasks", "seconds per joint step"),
+    "variables": ("variables", "seconds for five tasks"),
+    "rows": ("rows per task", "seconds for two tasks"),
+    "fits": ("variables", "seconds to learn five tasks together"),
+    "noise": ("variables", "seconds to learn noise"),
+}
+
+
+def run_case(study, variant, size):
+    """Measure one case in this process, compiled code warm."""
+    warnings.simplefilter("ignore")
+    measure = STUDIES[study][0]
+    if study != "pair":
+        joint([structures.load("asia").sample(100, random_state=s) for s in (0, 1)], PRIORS["edit"])
+    if study in ("fits", "noise"):
+        small = [structures.load("asia").sample(100, random_state=s) for s in (0, 1)]
+        for settings in JOINT_FITS.values():
+            MultitaskLearner(PAIRED, **settings, random_state=0).fit(small)
+    # Scores are compared by their last digits.
+    line = {
+        name: round(value, 3) if name == "score" else float(f"{value:.4g}")
+        for name, value in measure(variant, size).items()
+    }
+    line["peak_megabytes"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
+    return line
+
+
+def slope(lines, value):
+    """Exponent of the growth: slope of a line through the larger half of the sizes, log-log."""
+    lines = lines.sort_values("size").iloc[len(lines) // 2 - 1 :]
+    if len(lines) < 2:
+        return float("nan")
+    return float(np.polyfit(np.log(lines["size"]), np.log(lines[value]), 1)[0])
+
+
+def draw(lines, study):
+    """A log-log picture of one study with the slopes in its legend."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
+    for variant, group in lines.groupby("variant", sort=False):
+        label = f"{variant}, slope {slope(group, SHOWN[study]):.2f}"
+        axes.loglog(group["size"], group[SHOWN[study]], marker="o", label=label)
+    axes.set(xlabel=AXES[study][0], ylabel=AXES[study][1])
+    axes.grid(alpha=0.3)
+    figure.legend(loc="outside right center", fontsize="small")
+    PICTURES.mkdir(exist_ok=True)
+    figure.savefig(PICTURES / f"growth-{study}.png", dpi=120)
+    plt.close(figure)
+
+
+def table(lines):
+    """Time, slope and memory by study, variant and size."""
+    rows = []
+    for (study, variant), group in lines.groupby(["study", "variant"], sort=False):
+        group = group.sort_values("size")
+        rows.append(
+            {
+                "study": study,
+                "what": variant,
+                "sizes": ", ".join(f"{size:,}" for size in group["size"]),
+                AXES[study][1]: ", ".join(f"{value:.3g}" for value in group[SHOWN[study]]),
+                "slope": f"{slope(group, SHOWN[study]):.2f}",
+                "peak memory (MB)": ", ".join(f"{m:.0f}" for m in group["peak_megabytes"]),
+            }
+        )
+    text = []
+    for row in rows:
+        values = row[AXES[row["study"]][1]]
+        text.append([*(row[c] for c in ("study", "what", "sizes")), values, row["slope"]])
+        text[-1].append(row["peak memory (MB)"])
+    head = ["study", "what", "sizes", "seconds", "slope", "peak memory (MB)"]
+    lines = [" | ".join(head), " | ".join("---" for _ in head), *map(" | ".join, text)]
+    return "\n".join(f"| {line} |" for line in lines)
+
+
+def main():
+    """Run what is missing, draw, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--table", action="store_true", help="draw and print only")
+    parser.add_argument("--only", choices=STUDIES, help="one study")
+    parser.add_argument("--case", help="run one case, as JSON, and print its line")
+    arguments = parser.parse_args()
+    if arguments.case:
+        print(json.dumps(run_case(*json.loads(arguments.case))))
+        return
+    if not arguments.table:
+        exit_if_changed()
+    results = Results("growth", ("study", "variant", "size"))
+    plan = [
+        {"study": study, "variant": variant, "size": size}
+        for study, (_, cases) in STUDIES.items()
+        for variant, size in cases
+        if arguments.only in (None, study)
+    ]
+    for settings in track([] if arguments.table else plan):
+        if results.has(**settings) or is_hopeless(results, **settings):
+            continue
+        case = json.dumps([*settings.values()])
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "benchmarks.speed.growth", "--case", case],
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=LONGEST if settings["study"] == "pair" else None,
+            )
+        except subprocess.TimeoutExpired:
+            results.add(**settings, threads=1, given_up_after=LONGEST)
+            continue
+        results.add(**settings, threads=1, **json.loads(done.stdout.splitlines()[-1]))
+    lines = pd.DataFrame(results.lines)
+    given_up = lines[lines["given_up_after"].notna()] if "given_up_after" in lines else lines[:0]
+    lines = lines.drop(given_up.index)
+    for study in lines["study"].unique():
+        draw(lines[lines["study"] == study], study)
+    print(table(lines))
+    for line in given_up.itertuples():
+        print(f"{line.study}, {line.variant}, {line.size}: more than {LONGEST:.0f} s")
+
+
+def is_hopeless(results, study, variant, size):
+    """Whether a smaller case of the same took longer than is worth waiting for."""
+    return any(
+        line["study"] == study
+        and line["variant"] == variant
+        and line["size"] < size
+        and "given_up_after" in line
+        for line in results.lines
+    )
+
+
+if __name__ == "__main__":
+    main()

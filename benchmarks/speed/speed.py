@@ -1,0 +1,425 @@
+"""How fast single-task searches are beside pyAgrum and pgmpy, on the same files in the same run.
+
+Run `python -m benchmarks.speed.speed` in an environment with `pip install -e ".[bench]"` (about
+fifteen minutes on two cores). One JSON line per case is appended to benchmarks/results/speed.jsonl;
+a second run goes on where the first stopped, `--again` measures anew. Columns are shuffled in every
+replicate, each time is the best of several warm calls, all with one thread, and the peers' local
+scores are compared with ours before any time is taken.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+import numpy as np
+from rich.progress import track
+from scipy.stats import sem
+
+from benchmarks.record import Results, exit_if_changed
+from benchmarks.related import Related, networks_of
+from benchmarks.speed.peers import Pgmpy, PyAgrum, PyAgrumClassifier, check_score
+from benchmarks.variants import LEARNERS, problems_of
+from bnmtl import (
+    BDeu,
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    PairedPrior,
+    SingleTaskLearner,
+    data,
+    structures,
+)
+from bnmtl.classification import BayesNetClassifier
+from bnmtl.search import hill_climbing, orders
+from bnmtl.search.budget import Budget
+from bnmtl.search.ties import Ties, tolerance
+from bnmtl.tasks import discretize, encode
+
+CLIMBS = [
+    ("alarm", 1000),
+    ("alarm", 10000),
+    ("insurance", 1000),
+    ("insurance", 10000),
+    ("andes", 1000),
+    ("pigs", 1000),
+]
+FITS = [("alarm", 1000), ("win95pts", 1000), ("andes", 1000)]
+REPLICATES = {"pigs": 5}
+# Classified; their blankets have 3 to 8 variables.
+TARGETS = ("HYPOVOLEMIA", "LVFAILURE", "CATECHOL", "VENTLUNG", "HR")
+
+
+def shuffled(name, n_rows, replicate):
+    """Another sample in every replicate, its columns in another order."""
+    frame = structures.load(name).sample(n_rows, random_state=replicate)
+    columns = np.random.default_rng(replicate).permutation(frame.columns)
+    return frame[list(columns)]
+
+
+class Encoded:
+    """One data set ready to be searched, with an empty cache each time."""
+
+    def __init__(self, frame):
+        self.tasks = encode({"rows": frame})
+
+    def problem(self):
+        """A fresh problem: nothing is cached."""
+        return problems_of(self.tasks)[0]
+
+    def seconds(self, search, seed, best_of=5):
+        """The least time of a search, its score, and how many families it had to count."""
+        least = np.inf
+        for _ in range(best_of):
+            problem = self.problem()
+            n = len(problem.variables)
+            empty = np.zeros((n, n), dtype=bool)
+            began = time.perf_counter()
+            ties = Ties(problem.variables, seed, tolerance(problem.scores.score(empty)))
+            state = problem.state(empty, ties)
+            score = search(state, np.random.default_rng(seed))
+            least = min(least, time.perf_counter() - began)
+        return least, score, problem.scores.bound.computed
+
+
+def climb(state, rng):
+    """Hill climbing without restarts."""
+    return hill_climbing.search(state, rng, Budget(), restarts=0, tabu=0)
+
+
+def climb_often(state, rng):
+    """Hill climbing with 100 restarts and a tabu list."""
+    return hill_climbing.search(state, rng, Budget(), restarts=100, tabu=10)
+
+
+def by_orders(state, rng):
+    """The default of the learners."""
+    return orders.search(state, rng, Budget())
+
+
+def histogram_floor(n_rows):
+    """Microseconds of one pass that adds codes into a histogram, compiled by numba."""
+    import numba
+
+    @numba.njit
+    def count(base, codes, counts, times):
+        for _ in range(times):
+            for row in range(base.size):
+                counts[base[row] + 4 * codes[row]] += 1
+
+    rng = np.random.default_rng(0)
+    base, codes = rng.integers(0, 4, (2, n_rows)).astype(np.uint8)
+    counts = np.zeros(64, np.int32)
+    count(base, codes, counts, 1)
+    least = np.inf
+    for _ in range(5):
+        began = time.perf_counter()
+        count(base, codes, counts, 200)
+        least = min(least, time.perf_counter() - began)
+    return least / 200 * 1e6
+
+
+def median(values):
+    """As a plain float with six significant digits."""
+    return float(f"{np.median(values):.6g}")
+
+
+def measure_climb(name, n_rows):
+    """Hill climbing without restarts beside pyAgrum's, over replicates."""
+    lines = []
+    for replicate in range(REPLICATES.get(name, 10)):
+        frame = shuffled(name, n_rows, replicate)
+        peer = PyAgrum(frame)
+        check_score(peer, BDeu(), frame, np.random.default_rng(replicate))
+        ours, score, counted = Encoded(frame).seconds(climb, replicate)
+        times = []
+        for _ in range(2 if name == "pigs" else 3):
+            graph, seconds = peer.climb()
+            times.append(seconds)
+        theirs = BDeu().score(graph, frame)
+        lines.append((ours, min(times), score, theirs, ours / counted * 1e6))
+    ours, theirs, score, their_score, each = np.transpose(lines)
+    return {
+        "ours": median(ours),
+        "pyAgrum": median(theirs),
+        "ratio": median(theirs / ours),
+        "score": round(float(score.mean()), 3),
+        "pyAgrum_score": round(float(their_score.mean()), 3),
+        "score_gain": round(float((score - their_score).mean()), 3),
+        "score_gain_error": round(float(sem(score - their_score)), 3),
+        "microseconds_per_family": median(each),
+        "microseconds_per_histogram": round(histogram_floor(n_rows), 3),
+        "replicates": len(lines),
+    }
+
+
+def measure_restarts(name, n_rows):
+    """100 restarts with a tabu list, and the search over orders, beside one climb of pyAgrum."""
+    lines = []
+    for replicate in range(10):
+        frame = shuffled(name, n_rows, replicate)
+        encoded, peer = Encoded(frame), PyAgrum(frame)
+        often, often_score, _ = encoded.seconds(climb_often, replicate, 3)
+        ordered, ordered_score, _ = encoded.seconds(by_orders, replicate, 3)
+        times, their_times = [], []
+        for _ in range(3):
+            times.append(peer.climb()[1])
+            tabu_graph, seconds = peer.climb(tabu=True)
+            their_times.append(seconds)
+        score = BDeu().score(tabu_graph, frame)
+        lines.append((often, ordered, min(times), min(their_times)))
+        lines[-1] += (often_score, ordered_score, score)
+    often, ordered, single, tabu, often_score, ordered_score, tabu_score = np.transpose(lines)
+    return {
+        "restarts": median(often),
+        "orders": median(ordered),
+        "pyAgrum": median(single),
+        "pyAgrum_tabu": median(tabu),
+        "restarts_to_pyAgrum": median(often / single),
+        "orders_to_pyAgrum": median(ordered / single),
+        "restarts_score": round(float(often_score.mean()), 3),
+        "orders_score": round(float(ordered_score.mean()), 3),
+        "pyAgrum_tabu_score": round(float(tabu_score.mean()), 3),
+        "replicates": len(lines),
+    }
+
+
+def measure_fit(name, n_rows):
+    """From a DataFrame to a network with parameters: the same work, and with the defaults."""
+    lines = []
+    for replicate in range(5):
+        frame = shuffled(name, n_rows, replicate)
+        plain = {"search": "hill-climbing", "restarts": 0, "tabu": 0, "random_state": replicate}
+        same = {"score": BDeu(), "structure_prior": None, "parameter_sample_size": 1}
+        ours, default, orders_, theirs = [], [], [], []
+        for _ in range(5):
+            for learner, times in (
+                (SingleTaskLearner(**plain, **same), ours),
+                (SingleTaskLearner(**plain), default),
+                (SingleTaskLearner(random_state=replicate), orders_),
+            ):
+                began = time.perf_counter()
+                # Tables are made when they are asked for.
+                _ = learner.fit(frame).networks_
+                times.append(time.perf_counter() - began)
+            began = time.perf_counter()
+            PyAgrum(frame).fit()
+            theirs.append(time.perf_counter() - began)
+        lines.append((min(ours), min(default), min(orders_), min(theirs)))
+    ours, default, ordered, theirs = np.transpose(lines)
+    return {
+        "climb": median(ours),
+        "default_score_climb": median(default),
+        "orders": median(ordered),
+        "pyAgrum": median(theirs),
+        "ratio": median(theirs / ours),
+        "default_score_ratio": median(theirs / default),
+        "orders_ratio": median(theirs / ordered),
+        "replicates": len(lines),
+    }
+
+
+def measure_default(name, n_rows):
+    """Learning together from data frames: by default, without sharing, and by earlier defaults."""
+    bdeu = {"score": BDeu(), "structure_prior": None, "parameter_sample_size": 1}
+    own = {"table_sharing": None}
+    learners = {
+        "default": lambda seed: MultitaskLearner(random_state=seed),
+        "own": lambda seed: MultitaskLearner(**own, random_state=seed),
+        "folds": lambda seed: MultitaskLearnerCV(**own, random_state=seed),
+        "bdeu": lambda seed: MultitaskLearnerCV(**own, **bdeu, random_state=seed),
+    }
+    times = {learner: [] for learner in learners}
+    for replicate in range(3):
+        frames = related_frames(name, n_rows, replicate)
+        for learner, made in learners.items():
+            began = time.perf_counter()
+            _ = made(replicate).fit(frames).networks_
+            times[learner].append(time.perf_counter() - began)
+    seconds = {learner: np.array(values) for learner, values in times.items()}
+    ratios = {
+        f"{learner}_ratio": median(seconds["default"] / seconds[learner])
+        for learner in ("own", "folds", "bdeu")
+    }
+    return {
+        **{learner: median(values) for learner, values in seconds.items()},
+        **ratios,
+        "replicates": len(times["default"]),
+    }
+
+
+def related_frames(name, n_rows, replicate):
+    """Rows of five related tasks, or cells of nine conditions."""
+    if name == "Sachs":
+        cells = discretize(data.load("sachs"), bins=3)
+        return {name: own.sample(n_rows, random_state=replicate) for name, own in cells.items()}
+    return Related(networks_of(name, replicate), n_rows, replicate).tasks
+
+
+def measure_pgmpy(name, n_rows):
+    """pgmpy's hill climbing, once."""
+    frame = shuffled(name, n_rows, 0)
+    peer = Pgmpy(frame)
+    check_score(peer, BDeu(), frame, np.random.default_rng(0))
+    ours, score, _ = Encoded(frame).seconds(climb, 0)
+    graph, seconds = peer.climb()
+    return {
+        "ours": median([ours]),
+        "pgmpy": median([seconds]),
+        "ratio": median([seconds / ours]),
+        "score": round(score, 3),
+        "pgmpy_score": round(BDeu().score(graph, frame), 3),
+    }
+
+
+def measure_threads(name, n_rows):
+    """Five tasks learned together with one thread and with two."""
+    tasks = [structures.load(name).sample(n_rows, random_state=seed) for seed in range(5)]
+    times = {1: [], 2: []}
+    for _ in range(3):
+        for n_jobs, measured in times.items():
+            began = time.perf_counter()
+            MultitaskLearner(PairedPrior(0.9), **LEARNERS["J"], random_state=0, n_jobs=n_jobs).fit(
+                tasks
+            )
+            measured.append(time.perf_counter() - began)
+    one, two = (min(measured) for measured in times.values())
+    return {"threads": [1, 2], "one": median([one]), "two": median([two])}
+
+
+START = """
+import time
+began = time.perf_counter()
+import numpy, pandas, networkx, numba
+libraries = time.perf_counter() - began
+import bnmtl
+package = time.perf_counter() - began
+bnmtl.MultitaskLearner
+learners = time.perf_counter() - began
+from numba.core import event
+rows = [bnmtl.structures.load("asia").sample(200, random_state=seed) for seed in range(3)]
+began = time.perf_counter()
+with event.install_recorder("numba:compile") as made, event.install_recorder(
+    "numba:llvm_lock"
+) as translated:
+    for search in ("orders", "hill-climbing", "exact"):
+        for prior in (bnmtl.PairedPrior(0.9), bnmtl.EditPrior(0.9)):
+            bnmtl.MultitaskLearner(
+                prior,
+                score=bnmtl.BDeu(1.0),
+                structure_prior=None,
+                parameter_sample_size=1.0,
+                search=search,
+                restarts=1,
+                random_state=0,
+            ).fit(rows)
+calls = time.perf_counter() - began
+compiled = sum(one.is_end for _, one in made.buffer)
+depth = llvm = 0
+for at, one in translated.buffer:
+    depth += 1 if one.is_start else -1
+    llvm += (at if one.is_end else -at) * (depth == one.is_start)
+print(libraries, package, learners, calls, compiled, llvm)
+"""
+
+
+def measure_start(*_):
+    """First call in a fresh folder for compiled code, then in a second process, and the import."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        runs = []
+        for _ in range(3):
+            done = subprocess.run(
+                [sys.executable, "-W", "ignore", "-c", START],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            runs.append([float(one) for one in done.stdout.split()])
+    libraries, package, learners, calls, compiled, llvm = np.transpose(runs)
+    return {
+        "first_call": median([calls[0]]),
+        "compiled": int(compiled[0]),
+        "llvm_share": median([llvm[0] / calls[0]]),
+        "second_process": median(calls[1:]),
+        "import_libraries": median(libraries),
+        "import_with_bnmtl": median(package),
+        "import_with_learners": median(learners),
+        "import_ratio": median(package / libraries),
+        "learners_ratio": median(learners / libraries),
+    }
+
+
+def measure_predict(name, n_rows):
+    """Probabilities of variables with blankets of all sizes, text in; equal values first."""
+    frame = structures.load(name).sample(n_rows, random_state=0)
+    ours_seconds, peers_seconds, off = [], [], 0.0
+    for target in TARGETS:
+        rows = frame.drop(columns=target).astype(str).astype(object)
+        ours = BayesNetClassifier.from_network(structures.load(name), target)
+        peer = PyAgrumClassifier(structures.path(name), target)
+        order = [peer.classes.index(state) for state in ours.classes_]
+        first = ours.predict_proba(rows[:1000])
+        off = max(off, np.abs(first - peer.predict_proba(rows[:1000])[:, order]).max())
+        # pyAgrum reads the tables of a file in single precision.
+        if off > 1e-7:
+            raise AssertionError(f"{target}: probabilities differ from pyAgrum's by {off}.")
+        for classifier, seconds in ((ours, ours_seconds), (peer, peers_seconds)):
+            least = np.inf
+            for _ in range(2):
+                began = time.perf_counter()
+                classifier.predict_proba(rows)
+                least = min(least, time.perf_counter() - began)
+            seconds.append(least)
+    ratios = np.divide(peers_seconds, ours_seconds)
+    return {
+        "targets": len(TARGETS),
+        "off": float(f"{off:.2g}"),
+        "ours": median(ours_seconds),
+        "pyAgrum": median(peers_seconds),
+        "ratio": median(ratios),
+        "least_ratio": float(f"{ratios.min():.6g}"),
+    }
+
+
+STUDIES = {
+    "start": (measure_start, [("asia", 200)]),
+    "climb": (measure_climb, CLIMBS),
+    "restarts": (measure_restarts, [("alarm", 1000), ("insurance", 1000)]),
+    "fit": (measure_fit, FITS),
+    "default": (measure_default, [("Sachs", 100), ("ALARM", 1000)]),
+    "pgmpy": (measure_pgmpy, [("alarm", 1000)]),
+    "threads": (measure_threads, [("alarm", 1000)]),
+    "predict": (measure_predict, [("alarm", 100_000)]),
+}
+
+
+def main():
+    """Measure what is missing."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--only", choices=STUDIES, help="one study")
+    parser.add_argument("--again", action="store_true", help="measure what is there anew")
+    arguments = parser.parse_args()
+    exit_if_changed()
+    warnings.simplefilter("ignore")
+    results = Results("speed", ("study", "network", "rows"))
+    plan = [
+        (study, name, n_rows)
+        for study, (_, cases) in STUDIES.items()
+        for name, n_rows in cases
+        if arguments.only in (None, study)
+    ]
+    for study, name, n_rows in track(plan):
+        settings = {"study": study, "network": name, "rows": n_rows}
+        if arguments.again or not results.has(**settings):
+            measured = STUDIES[study][0](name, n_rows)
+            results.forget(**settings)
+            line = results.add(**settings, **{"threads": 1, **measured})
+            print({key: value for key, value in line.items() if key != "versions"}, flush=True)
+
+
+if __name__ == "__main__":
+    main()

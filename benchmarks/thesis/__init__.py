@@ -1,0 +1,1 @@
+"""Chapter 2 of the thesis, a module a figure."""

@@ -1,0 +1,55 @@
+"""Tasks learned apart with fewer arcs than BDeu finds: what a gain from sharing is held against."""
+
+import networkx as nx
+import numpy as np
+
+from benchmarks.thesis.pool import held_out_of
+from benchmarks.variants import SEARCHES, THESIS
+from bnmtl import BIC, ArcPrior, SingleTaskLearner
+from bnmtl.learners.held_out import held_out_rows, parted
+from bnmtl.learners.penalty import best_penalty
+
+# Of an arc, in the prior of sparse graphs; 0.5 is the uniform prior.
+PROBABILITIES = (0.5, 0.1, 0.03, 0.01, 0.003)
+
+
+def empty(tasks):
+    """Graphs of all tasks without any arc."""
+    return {name: nx.empty_graph(task.variables, nx.DiGraph) for name, task in tasks.items()}
+
+
+def by_bic(tasks, seed):
+    """Graphs of all tasks, each learned by itself by BIC."""
+    parameters = {**THESIS, **SEARCHES["J"], "score": BIC()}
+    return SingleTaskLearner(**parameters, random_state=seed).fit(tasks).configuration_
+
+
+def sparse(tasks, seed, share):
+    """Graphs learned apart under the probability of arcs that predicts held-out rows best.
+
+    Parameters
+    ----------
+    tasks : Tasks
+    seed : int
+    share : float
+        Of the rows that are held out to choose it; graphs are then learned from all rows.
+
+    Returns
+    -------
+    mapping task -> networkx.DiGraph, float
+        The graphs and the probability.
+    """
+    (rows,) = held_out_rows(tasks, share, None, seed)
+    train, test = parted(tasks, rows)
+    held_out = held_out_of(train, test)
+    scores = []
+    for probability in PROBABILITIES:
+        graphs = _learned(train, probability, seed)
+        scores.append(np.mean([held_out[name].mean(graph) for name, graph in graphs.items()]))
+    best = PROBABILITIES[best_penalty(np.array(scores))]
+    return _learned(tasks, best, seed), best
+
+
+def _learned(tasks, probability, seed):
+    parameters = {**THESIS, **SEARCHES["J"], "structure_prior": ArcPrior(probability)}
+    return SingleTaskLearner(**parameters, random_state=seed).fit(tasks).configuration_

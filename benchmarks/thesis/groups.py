@@ -1,0 +1,157 @@
+"""Which tasks to learn together: all, the nearest, clusters, or all with penalties by distance.
+
+What rows are held out follows the thesis, section 2.4.3: to choose a number of tasks or of clusters
+5 % of the rows, at least 10, and others, 5 % too, for the penalty; where there is no number to
+choose, 10 % for the penalty. Held-out rows of all tasks of a group choose its penalty, and those of
+all tasks the number of clusters.
+"""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import networkx as nx
+import numpy as np
+from scipy.cluster.hierarchy import cut_tree, linkage
+from scipy.spatial.distance import squareform
+
+from benchmarks.thesis.pool import Pool, held_out_of
+from benchmarks.variants import LEARNERS, N_FOLDS
+from bnmtl import MultitaskLearner, PairedPrior
+from bnmtl.learners.held_out import held_out_rows, parted
+from bnmtl.learners.penalty import EQUALLY_GOOD
+from bnmtl.relatedness import indirect, shared, true
+from bnmtl.relatedness.measures import as_distances
+
+SHARE, AT_LEAST = 0.05, 10
+# Of the direct measure of relatedness.
+PENALTY = 0.9
+
+
+class Option(NamedTuple):
+    """The principal task's graph in a group, its held-out score, and its graphs by penalty."""
+
+    graph: nx.DiGraph
+    score: float
+    every: list
+
+
+class Groupings:
+    """Graphs learned in groups of tasks, and what the held-out rows say of the groups.
+
+    Parameters
+    ----------
+    tasks : Tasks
+        All rows.
+    variant : {"T", "S"}
+    trial : int
+    """
+
+    def __init__(self, tasks, variant, trial):
+        self._tasks, self._variant, self._trial = tasks, variant, trial
+        (rows,) = held_out_rows(tasks, SHARE, None, trial, purpose="size", at_least=AT_LEAST)
+        rest, for_size = parted(tasks, rows)
+        (rows,) = held_out_rows(rest, SHARE / (1 - SHARE), None, trial)
+        self._train, for_penalty = parted(rest, rows)
+        self._for_size = held_out_of(self._train, for_size)
+        self._for_penalty = held_out_of(self._train, for_penalty)
+        self._pool = Pool(self._train, variant, trial)
+        (rows,) = held_out_rows(tasks, 2 * SHARE, None, trial)
+        self._most, for_penalty = parted(tasks, rows)
+        self._for_penalty_of_all = held_out_of(self._most, for_penalty)
+        self._whole = Pool(self._most, variant, trial)
+
+    @cached_property
+    def distances(self):
+        """The direct measure, on the rows that are left to learn from."""
+        return _direct(self._pool, self._tasks.names)
+
+    @cached_property
+    def losses(self):
+        """The indirect measure, on the same rows."""
+        return indirect(self._train, self._learner(), cv=N_FOLDS)
+
+    @cached_property
+    def differing(self):
+        """How probably tables differ, on the same rows."""
+        return as_distances(shared(self._train, self._learner()))
+
+    def _learner(self):
+        return MultitaskLearner(**LEARNERS[self._variant], random_state=self._trial)
+
+    def by_number(self, principal, table):
+        """Groups of the principal task with its nearest ones, by the number of others.
+
+        Returns
+        -------
+        list of Option
+        """
+        order, found = order_of(table, principal), []
+        for n_others in range(len(self._tasks)):
+            names = [principal, *order[:n_others]]
+            graph = self._chosen(names)[principal]
+            every = [graphs[principal] for graphs in self._pool.learned(names).graphs]
+            found.append(Option(graph, self._for_size[principal].mean(graph), every))
+        return found
+
+    def nearest(self, principal, n_others):
+        """The principal task's graph, learned with a number of others that was not chosen here."""
+        order = order_of(_direct(self._whole, self._tasks.names), principal)
+        names = [principal, *order[:n_others]]
+        held_out = {name: self._for_penalty_of_all[name] for name in names}
+        return self._whole.learned(names).chosen(held_out)[principal]
+
+    def by_clusters(self, table):
+        """All tasks' graphs and their mean held-out score by the number of clusters, 1 first.
+
+        Parameters
+        ----------
+        table : pandas.DataFrame
+            Distances of the tasks.
+
+        Returns
+        -------
+        list of (dict task -> networkx.DiGraph, float)
+        """
+        names = list(table.index)
+        joined = linkage(squareform(table.to_numpy()), "average")
+        found = []
+        for n_clusters in range(1, len(names) + 1):
+            labels = cut_tree(joined, n_clusters).ravel()
+            graphs = {}
+            for label in np.unique(labels):
+                graphs.update(self._chosen([names[i] for i in np.flatnonzero(labels == label)]))
+            scores = [self._for_size[name].mean(graph) for name, graph in graphs.items()]
+            found.append((graphs, float(np.mean(scores))))
+        return found
+
+    def all_tasks(self):
+        """All tasks' graphs, learned together."""
+        return self._whole.learned(self._tasks.names).chosen(self._for_penalty_of_all)
+
+    def by_distance(self):
+        """All tasks' graphs, learned together, close tasks sharing more than far ones."""
+        prior = PairedPrior(task_distance=_direct(self._whole, self._tasks.names))
+        pool = Pool(self._most, self._variant, self._trial, prior)
+        return pool.learned(self._tasks.names).chosen(self._for_penalty_of_all)
+
+    def _chosen(self, names):
+        """Graphs of a group at the penalty that its held-out rows choose."""
+        held_out = {name: self._for_penalty[name] for name in names}
+        return self._pool.learned(names).chosen(held_out)
+
+
+def _direct(pool, names):
+    learned = pool.learned(names)
+    return true(learned.graphs[learned.penalties.index(PENALTY)])
+
+
+def order_of(table, principal):
+    """The other tasks, the nearest first, by a table of relatedness."""
+    column = table[principal]
+    return sorted(column.index.drop(principal), key=lambda task: (column[task], task))
+
+
+def best_of(scores):
+    """Position of the best held-out score, of equally good ones the first."""
+    scores = np.array(scores)
+    return int(np.argmax(scores >= scores.max() - EQUALLY_GOOD))

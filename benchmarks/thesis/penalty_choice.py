@@ -1,0 +1,240 @@
+"""How the penalty is chosen: held-out rows, cross-validation, the posterior.
+
+Run `python -m benchmarks.thesis.penalty_choice` (three quarters of an hour on two cores). Five
+problems of five tasks, 1000 rows each, strong single-task searches and configurations from there
+(S). "optimal" is the penalty of the grid with the fewest edits in each trial, learned from all
+rows; "folds in full" searches the structures of every fold as hard as those of all rows, where
+bnmtl's own spends less on them.
+
+The score is BDeu with sample size 1, as everywhere; K2, whose prior all tables are equally likely
+under, tells what of a bad choice is the score's fault. "BDeu or K2" takes the score, too, that the
+held-out rows or the posterior prefer.
+"""
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import study
+from benchmarks.related import FIVE, Related, networks_of
+from benchmarks.summary import (
+    by_trial,
+    claims_table,
+    differences,
+    markdown,
+    reached,
+)
+from benchmarks.thesis import methods
+from benchmarks.variants import LEARNERS, N_FOLDS, SAMPLE_SIZE, THESIS, Searches
+from bnmtl import K2, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
+from bnmtl.graphs import from_adjacency
+from bnmtl.learners.held_out import HeldOut, held_out_rows, parted
+from bnmtl.learners.penalty import best_penalty, penalty_grid
+from bnmtl.search.effort import Effort
+from bnmtl.search.path import solve_path
+
+NAME = "penalty_choice"
+SETTINGS = ("problem", "trial", "choice")
+DPI = 100
+CHOICES = {
+    "validation": {"validation": methods.VALIDATION},
+    "cv": {"cv": N_FOLDS},
+    "posterior": {"validation": "posterior"},
+    "validation, K2": {"validation": methods.VALIDATION, "score": K2()},
+    "posterior, K2": {"validation": "posterior", "score": K2()},
+}
+# Of two learners the one with the better score of its chosen penalty.
+EITHER = {f"{kind}, BDeu or K2": (kind, f"{kind}, K2") for kind in ("validation", "posterior")}
+IN_FULL = "folds in full"
+# Number of trials of each.
+TRIALS = {
+    "single": 20,
+    "optimal": 20,
+    **dict.fromkeys((*CHOICES, *EITHER), 20),
+    "cv": 10,
+    IN_FULL: 4,
+}
+FIXED = {"n_rows": methods.N_ROWS, "n_folds": N_FOLDS, "validation": methods.VALIDATION}
+# The penalty of "validation", learned again from all rows: edits only, from the path of "optimal".
+ALL_ROWS = "validation, then all rows"
+SHOWN = (
+    "single",
+    "validation",
+    ALL_ROWS,
+    *(choice for choice in TRIALS if choice not in ("single", "validation", "optimal")),
+    "optimal",
+)
+
+
+def plan(quick, trials=None):
+    """All cases; the quick one chooses once on held-out rows."""
+    for trial in range(1 if quick else trials or max(TRIALS.values())):
+        for problem in FIVE[:1] if quick else FIVE:
+            wanted = [choice for choice, n in TRIALS.items() if trial < (trials or n)]
+            yield {
+                "problem": problem,
+                "trial": trial,
+                "wanted": ["validation"] if quick else wanted,
+            }
+
+
+def measure(problem, trial, wanted):
+    """A line a choice: means over the five tasks at the penalty that was chosen."""
+    related = Related(networks_of(problem, trial), methods.N_ROWS, trial)
+    known, lines = {}, {}
+    # What is taken from others comes after them.
+    for choice in sorted(wanted, key=list(TRIALS).index):
+        if choice in EITHER:
+            lines[choice] = max(
+                (
+                    lines[one] if one in lines else _line(related, one, trial, known)
+                    for one in EITHER[choice]
+                ),
+                key=lambda line: line["best"],
+            )
+        else:
+            lines[choice] = _line(related, choice, trial, known)
+    return lines
+
+
+def _line(related, choice, trial, known):
+    if choice in ("optimal", IN_FULL):
+        path = _path(related.tasks, trial)
+        judged = [related.judged(related.graphs(own.matrices)) for own in path.values()]
+        edits = [np.mean(own["edits"]) for own in judged]
+        best = int(np.argmin(edits)) if choice == "optimal" else _in_full(related.tasks, trial)
+        line = {**methods.means(judged[best]), "penalty": list(path)[best]}
+        return {**line, "penalties": list(path), "edits_at": np.round(edits, 4).tolist()}
+    if choice == "single":
+        learner = SingleTaskLearner(**THESIS, random_state=trial)
+    else:
+        parameters = {**LEARNERS["S"], **CHOICES[choice]}
+        learner = MultitaskLearnerCV(**parameters, random_state=trial)
+    learner._known = known.setdefault(repr(learner.score), {})
+    learner.fit(related.tasks)
+    line = methods.means(related.judged(learner.configuration_))
+    if choice != "single":
+        line["penalty"] = learner.penalty_
+        line["best"] = round(float(learner.validation_scores_.max()), 6)
+    return line
+
+
+def _path(tasks, trial):
+    """Solutions on all rows by penalty, the largest first."""
+    search = Searches(tasks, trial).search("S")
+    grid = penalty_grid(None)
+    priors = [PairedPrior(penalty) for penalty in grid]
+    starts = search.starts(priors, ["single-task"])
+    return dict(zip(grid, solve_path(search, priors, starts, Effort(trial)), strict=True))
+
+
+def _in_full(tasks, trial):
+    """Position of the penalty that cross-validation chooses whose folds are searched anew."""
+    scores = 0.0
+    for held_out in held_out_rows(tasks, None, N_FOLDS, trial):
+        train, test = parted(tasks, held_out)
+        own = [HeldOut(train[name], test[name], SAMPLE_SIZE) for name in tasks]
+        means = [
+            np.mean(
+                [
+                    one.mean(from_adjacency(matrix, one.variables))
+                    for one, matrix in zip(own, solution.matrices, strict=True)
+                ]
+            )
+            for solution in _path(train, trial).values()
+        ]
+        scores = scores + np.array(means)
+    return best_penalty(scores)
+
+
+def tables(lines):
+    """What each choice reaches, the share of the gap that it closes, and the claims."""
+    lines = with_all_rows(lines)
+    rows = []
+    for problem in FIVE:
+        own = lines[lines["problem"] == problem]
+        for choice in SHOWN:
+            here = own[own["choice"] == choice]
+            if not len(here):
+                continue
+            row = {"problem": problem, "penalty by": choice, "trials": len(here)}
+            row |= reached(here)
+            row["median 1 - penalty"] = _median(here["penalty"])
+            row["gap closed"] = _gap_closed(own, choice, "validation")
+            # What has learned from all rows by BDeu differs from this in the penalty alone.
+            by_penalty = choice in ("cv", "posterior", IN_FULL)
+            row["by its penalty"] = _gap_closed(own, choice, ALL_ROWS) if by_penalty else ""
+            rows.append(row)
+    return {
+        "penalty_choice": markdown(pd.DataFrame(rows)),
+        "penalty_choice_claims": claims_table(differences(lines, FIVE, COMPARED)),
+    }
+
+
+def with_all_rows(lines):
+    """The lines, and the edits on all rows at the penalty that validation chose on some of them.
+
+    The difference to validation is due to the rows that it holds out, that to the others to the
+    choice of the penalty.
+    """
+    paths = lines[lines["choice"] == "optimal"].set_index(["problem", "trial"])
+    found = []
+    for _, line in lines[lines["choice"] == "validation"].iterrows():
+        if (line["problem"], line["trial"]) in paths.index:
+            path = paths.loc[(line["problem"], line["trial"])]
+            edits = path["edits_at"][path["penalties"].index(line["penalty"])]
+            kept = {name: line[name] for name in ("problem", "trial", "penalty")}
+            found.append({**kept, "choice": ALL_ROWS, "edits": edits})
+    return pd.concat([lines, pd.DataFrame(found)], ignore_index=True)
+
+
+def _median(penalties):
+    """The lower median of 1 - penalty, which is one of them."""
+    rest = sorted(1 - penalties.dropna())
+    return f"{rest[(len(rest) - 1) // 2]:.0e}" if rest else ""
+
+
+def _gap_closed(lines, choice, other):
+    """(other - choice) / (other - optimal) in edits, over the trials that have all three."""
+    wide = by_trial(lines, "choice", "edits")
+    if choice in ("single", "optimal", other) or not {other, "optimal", choice} <= set(wide):
+        return ""
+    means = wide[[other, "optimal", choice]].dropna().mean()
+    gap = means[other] - means["optimal"]
+    return f"{100 * (means[other] - means[choice]) / gap:.0f} %" if gap > 0 else "no gap"
+
+
+# Choice, what it is compared with, and what was expected.
+COMPARED = (
+    ("cv", "validation", "better penalties (the thesis, of work under way)"),
+    ("posterior", "validation", "our own"),
+    ("posterior", "cv", "our own"),
+    ("posterior, K2", "validation, K2", "our own: as good where the score fits (-IND)"),
+    ("posterior, BDeu or K2", "cv", "our own"),
+    ("validation, BDeu or K2", "validation", "our own"),
+)
+
+
+def draw(lines):
+    """Edits by choice, a group a problem."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    present = [problem for problem in FIVE if problem in set(lines["problem"])]
+    lines = with_all_rows(lines)
+    choices = [choice for choice in SHOWN if choice in set(lines["choice"])]
+    figure = Figure(figsize=(12, 4), layout="constrained")
+    axes = figure.subplots()
+    for at, choice in enumerate(choices):
+        own = lines[lines["choice"] == choice].groupby("problem")["edits"]
+        places = np.arange(len(present)) + (at - len(choices) / 2 + 0.5) * 0.8 / len(choices)
+        means, errors = own.mean().reindex(present), own.sem().reindex(present)
+        color = matplotlib.colormaps["tab20"](at)
+        axes.bar(places, means, 0.8 / len(choices), yerr=errors, label=choice, color=color)
+    axes.set_xticks(range(len(present)), present)
+    axes.set_ylabel("edit distance")
+    axes.legend(fontsize=8, ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    return figure
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)

@@ -1,0 +1,187 @@
+"""Single-task and multitask learning against the number of rows on ALARM-COMP (thesis, 2.7).
+
+Run `python -m benchmarks.thesis.training_size` (a quarter of an hour on two cores). Multitask
+learning holds out 5 % of the rows to choose the penalty, as in the thesis. Joint orders are left
+out above 4000 rows.
+"""
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import study
+from benchmarks.related import Related, networks_of
+from benchmarks.summary import (
+    DIGITS,
+    MEASURES,
+    by_trial,
+    claims_table,
+    difference_text,
+    is_significant,
+    markdown,
+    mean_and_error,
+    reduction_text,
+)
+from benchmarks.thesis import methods
+
+NAME = "training_size"
+SETTINGS = ("rows", "trial", "method")
+DPI = 100
+FIXED = {"validation": methods.VALIDATION}
+SIZES = (250, 500, 1000, 2000, 4000, 8000, 16000)
+# Method, number of trials, largest number of rows.
+METHODS = {
+    **dict.fromkeys(("single T", "multitask T", "single S", "multitask S"), (10, 16000)),
+    "multitask J": (5, 4000),
+}
+SINGLE = {"multitask T": "single T", "multitask S": "single S", "multitask J": "single S"}
+
+
+def plan(quick, trials=None):
+    """All cases, few rows first; the quick ones are two small samples."""
+    most_trials = max(n_trials for n_trials, _ in METHODS.values())
+    for trial in range(1 if quick else trials or most_trials):
+        for rows in SIZES[:2] if quick else SIZES:
+            wanted = [
+                method
+                for method, (n_trials, most) in METHODS.items()
+                if trial < (trials or n_trials)
+                and rows <= most
+                and (not quick or method.endswith("T"))
+            ]
+            yield {"rows": rows, "trial": trial, "wanted": wanted}
+
+
+def measure(rows, trial, wanted):
+    """A line a method: means over the five tasks."""
+    related = Related(networks_of("ALARM-COMP", trial), rows, trial)
+    known = {}
+    return {method: methods.line_of(related, method, trial, known) for method in wanted}
+
+
+def tables(lines):
+    """What is reached by number of rows, and the published claims."""
+    rows = []
+    for size, own in lines.groupby("rows"):
+        for measure, title in MEASURES.items():
+            wide = by_trial(own, "method", measure)
+            row = {"rows": f"{size:,}", "measure": title}
+            for method in METHODS:
+                values = own[own["method"] == method][measure]
+                row[method] = mean_and_error(values, DIGITS[measure]) if len(values) else ""
+            for method, single in SINGLE.items():
+                both = method in wide and single in wide and measure in ("edits", "kl")
+                row[f"{method[-1]} below single"] = (
+                    reduction_text(wide[method], wide[single]) if both else ""
+                )
+            rows.append(row)
+    return {
+        "training_size": markdown(pd.DataFrame(rows)),
+        "training_size_claims": claims_table(_claims(lines)),
+    }
+
+
+def _claims(lines):
+    for method, single in SINGLE.items():
+        trials = set(lines[lines["method"] == method]["trial"])
+        own = lines[lines["trial"].isin(trials)]
+        if not {method, single} <= set(own["method"]):
+            continue
+        savings = {}
+        for measure in ("edits", "kl"):
+            wide = {n: by_trial(here, "method", measure) for n, here in own.groupby("rows")}
+            wide = {n: here for n, here in wide.items() if {method, single} <= set(here)}
+            gains = {n: difference_text(here[single], here[method], 3) for n, here in wide.items()}
+            slope = _slope(wide, method, single)
+            yield (
+                f"{method}: gain over {single} shrinks with the rows, {MEASURES[measure]}",
+                "yes",
+                ", ".join(f"{n}: {gain}" for n, gain in gains.items()),
+                slope.mean() < 0 and is_significant(slope, 0 * slope),
+            )
+            savings[measure] = _savings(wide, method, single)
+        less = all(savings["kl"][n][0] < savings["edits"][n][0] for n in savings["edits"])
+        for measure, published, holds in (
+            ("edits", "about half as many (2 times)", _about_double(savings["edits"])),
+            ("kl", "saves less than in edits", less),
+        ):
+            if savings[measure]:
+                yield (
+                    f"{method}: rows that {single} needs for as good a mean, {MEASURES[measure]}",
+                    published,
+                    ", ".join(f"{n}: {text} times" for n, (_, text) in savings[measure].items()),
+                    holds,
+                )
+
+
+def _about_double(savings):
+    """Whether some savings are about 2, or more."""
+    ratios = [ratio for ratio, _ in savings.values()]
+    if not ratios or min(ratios) < 1.5:
+        return "no"
+    return "yes" if max(ratios) <= 2.5 else "yes, and more"
+
+
+def _slope(wide, method, single):
+    """By trial, the change of the gain over single-task learning as rows are doubled."""
+    gains = pd.DataFrame({n: own[single] - own[method] for n, own in wide.items()}).dropna()
+    slopes = np.polyfit(np.log2(gains.columns), gains.T, 1)[0] if gains.shape[1] > 1 else np.nan
+    return pd.Series(slopes, index=gains.index)
+
+
+def _savings(wide, method, single):
+    """How many times the rows single-task learning needs for the same mean, by rows up to 1000.
+
+    Between the numbers of rows its means are joined by lines, over the logarithm of the rows;
+    where none of them is low enough, it needs more than there are.
+
+    Returns
+    -------
+    dict rows -> (number, text)
+    """
+    sizes = sorted(wide)
+    means = np.minimum.accumulate([wide[n][single].mean() for n in sizes])
+    found = {}
+    for n in sizes:
+        ours = wide[n][method].mean()
+        if n > 1000:
+            continue
+        if means[-1] <= ours:
+            ratio = float(np.exp(np.interp(-ours, -means, np.log(sizes))) / n)
+            found[n] = ratio, f"{ratio:.1f}"
+        elif sizes[-1] > n:
+            found[n] = sizes[-1] / n, f"more than {sizes[-1] / n:.0f}"
+    return found
+
+
+def draw(lines):
+    """Edit distance and divergence against the number of rows."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    styles = {"single": "--", "multitask": "-"}
+    colors = {"T": "#e6550d", "S": "#3182bd", "J": "#31a354"}
+    for axes, measure in zip(figure.subplots(1, 2), ("edits", "kl"), strict=True):
+        for method in METHODS:
+            own = lines[lines["method"] == method].groupby("rows")[measure]
+            kind, variant = method.split()
+            axes.errorbar(
+                own.mean().index,
+                own.mean(),
+                yerr=own.sem(),
+                linestyle=styles[kind],
+                color=colors[variant],
+                marker="o",
+                markersize=3,
+                label=method,
+            )
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(SIZES, [str(size) for size in SIZES])
+        axes.set_xlabel("rows of each task")
+        axes.set_ylabel({"edits": "edit distance", "kl": "KL divergence (nats)"}[measure])
+    axes.set_yscale("log")
+    figure.axes[0].legend(fontsize=8)
+    return figure
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)
