@@ -2,14 +2,16 @@
 
 A study is a module with
 
-- ``NAME``, ``SETTINGS``, the names of the values that tell its lines apart, ``FIXED``, what else
-  they depend on, and ``DPI``, of its picture,
+- ``NAME`` and ``SETTINGS``, the names of the values that tell its lines apart,
+- ``FIXED``, what else they depend on, where there is something,
+- ``JOBS``, how many cases run at a time, where that is not as many as there are cores,
 - ``plan(quick, trials)``, its cases: dictionaries of arguments for ``measure``, each with the list
   of the lines' last setting under "wanted"; ``trials`` replaces the number of trials, None is the
   study's own,
 - ``measure(wanted, **case)``, which gives a line for each that is wanted, by its name,
-- ``draw(lines)``, a matplotlib figure, and ``tables(lines)``, text by name,
-- ``more_pictures(lines)``, figures by name, where there are more,
+- ``tables(lines)``, text by name,
+- ``draw(lines)``, a matplotlib figure, ``more_pictures(lines)``, figures by name, and ``DPI``,
+  where there are pictures,
 - ``check_needs(cases, lines)`` where cases need what may not be there, or other data than those of
   the lines that there are, which raises ValueError then,
 - ``TAKES_DATA`` where data are no part of the project,
@@ -41,7 +43,7 @@ PICTURES = Path(__file__).parent / "pictures"
 
 def results_of(study, folder=FOLDER):
     """The results of a study in a folder."""
-    return Results(study.NAME, study.SETTINGS, folder, study.FIXED)
+    return Results(study.NAME, study.SETTINGS, folder, getattr(study, "FIXED", None))
 
 
 def lines_of(study, folder=FOLDER):
@@ -55,10 +57,18 @@ def lines_of(study, folder=FOLDER):
     return lines
 
 
-def missing_of(study, results, quick, trials=None):
-    """Cases with what is not yet measured of them."""
+def missing_of(study, results, quick, trials=None, only=None):
+    """Cases with what is not yet measured of them; ``only`` is a value of the first setting."""
+    plan = study.plan(quick) if trials is None else study.plan(quick, trials)
+    first = study.SETTINGS[0]
+    if only is not None:
+        known = [str(case[first]) for case in plan]
+        plan = [case for case in plan if str(case[first]) == only]
+        if not plan:
+            names = ", ".join(dict.fromkeys(known))
+            raise ValueError(f"`--only` must be a {first}, one of {names}, got {only!r}")
     cases = []
-    for case in study.plan(quick) if trials is None else study.plan(quick, trials):
+    for case in plan:
         settings = {name: value for name, value in case.items() if name != "wanted"}
         last = study.SETTINGS[-1]
         wanted = [one for one in case["wanted"] if not results.has(**settings, **{last: one})]
@@ -111,7 +121,10 @@ def main(name):
     """The command line of the study in the module of that full name."""
     study = importlib.import_module(name)
     parser = argparse.ArgumentParser(description=study.__doc__.split("\n")[0])
-    parser.add_argument("--jobs", type=_at_least_1, default=-1, help="cases at a time; all cores")
+    parser.add_argument(
+        "--jobs", type=_at_least_1, default=getattr(study, "JOBS", -1), help="cases at a time"
+    )
+    parser.add_argument("--only", help=f"cases of one {study.SETTINGS[0]}")
     parser.add_argument("--out", type=Path, help="folder of results and picture")
     either = parser.add_mutually_exclusive_group()
     if "trials" in inspect.signature(study.plan).parameters:
@@ -128,10 +141,11 @@ def main(name):
         folder = pictures = folder / "quick" / study.NAME
         shutil.rmtree(folder, ignore_errors=True)
     results = results_of(study, folder)
-    cases = missing_of(study, results, arguments.quick, getattr(arguments, "trials", None))
-    if cases and not arguments.quick:
-        exit_if_changed()
+    trials = getattr(arguments, "trials", None)
     try:
+        cases = missing_of(study, results, arguments.quick, trials, arguments.only)
+        if cases and not arguments.quick:
+            exit_if_changed()
         getattr(study, "check_needs", lambda cases, lines: None)(cases, results.lines)
     except ValueError as error:
         parser.exit(2, f"{error}\n")
@@ -141,10 +155,9 @@ def main(name):
     print(f"{study.NAME}: {len(cases)} cases in {spent / 60:.1f} minutes")
     lines = lines_of(study, folder)
     pictures.mkdir(parents=True, exist_ok=True)
-    figures = {study.NAME: study.draw(lines)}
-    for name, figure in (
-        figures | getattr(study, "more_pictures", lambda lines: {})(lines)
-    ).items():
+    figures = {study.NAME: study.draw(lines)} if hasattr(study, "draw") else {}
+    figures |= getattr(study, "more_pictures", lambda lines: {})(lines)
+    for name, figure in figures.items():
         figure.savefig(pictures / f"{name}.png", dpi=study.DPI)
     for name, text in study.tables(lines).items():
         print(f"\n{name}\n\n{text}")

@@ -52,7 +52,7 @@ def test_a_given_penalty_and_one_task():
     assert learner.prior.penalty == 0.5 and learner.table_sharing is None and folds is None
     one, folds = asked(tasks=encode({"north": frame(0)}), penalty="auto")
     assert type(one) is SingleTaskLearner and folds is None
-    with pytest.raises(ValueError, match="`--choose` goes with `--penalty auto`"):
+    with pytest.raises(ValueError, match="`choose` must go with `penalty='auto'`"):
         check_choice(Options(paths=("north.csv",), choose="cv", penalty=0.5))
     with pytest.raises(ValueError, match="`--folds` must be 2 or more"):
         asked(choose="cv", folds=1)

@@ -156,7 +156,7 @@ def test_folds_that_cannot_be(call, files):
     for folds in ("0", "1"):
         err = mistake(call(*BOTH, "--penalty", "auto", "--folds", folds))
         assert "`--folds` must be 2 or more where folds choose the penalty" in err
-        assert "--choose posterior, or --penalty X" in err
+        assert "add `--choose posterior`, or give `--penalty`" in err
     for choice in ((), ("--penalty", "0.9"), ("--choose", "cv"), ("--choose", "posterior")):
         err = mistake(call(*BOTH, *choice, "--folds", "81"))
         assert "rows of the largest task, 80 (copies count once); 81 was given" in err
@@ -183,7 +183,7 @@ def test_few_rows_are_warned_of(call, files):
     )
     assert code == 0
     assert "fewer rows than variables in task `few`" in err
-    assert "(`few`) has more parameters than rows" in err
+    assert "more parameters than rows in network `few`" in err
     assert any("fewer rows" in warning for warning in record(files / "run")["warnings"])
 
 

@@ -304,7 +304,7 @@ def test_light_replicates_keep_to_a_time_limit():
     with pytest.warns(UserWarning, match="Replicates were ended by `time_limit`") as caught:
         arc_confidence(frame(0), learner, 3, light=True, time_limit=0)
     assert len(caught) == 1
-    with pytest.raises(ValueError, match="`time_limit` must be a number of 0 or more"):
+    with pytest.raises(ValueError, match="`time_limit` must be None or a number of at least 0"):
         arc_confidence(frame(0), learner, 3, time_limit=-1)
 
 

@@ -174,7 +174,7 @@ def test_numbers_without_cut_points(call, learned, tmp_path):
     rows.drop(columns="h").to_csv(tmp_path / "whole.csv", index=False)
     before = listing(tmp_path)
     options = ("--target", "b", "--out", "out.csv")
-    remedy = "or give NETWORK in the folder of its run, whose run.json tells how to cut numbers.\n"
+    remedy = "or give NETWORK in the folder of its run, whose run.json has the cut points.\n"
     err = mistake(call("predict", "lone.bif", "raw.csv", "--target", "a", "--out", "out.csv"))
     assert "ROWS: column `h` is continuous (300 distinct values); cut it, " in err
     assert err.endswith(remedy)
@@ -186,7 +186,9 @@ def test_numbers_without_cut_points(call, learned, tmp_path):
     assert code == 0
     strange, lost = err.splitlines()
     assert strange.endswith("it is another program's, so numbers are not cut by it.")
-    assert lost.startswith("warning: ROWS: no value of column `k` is known to NETWORK, so all are")
+    assert lost.startswith(
+        "warning: ROWS has no value of column `k` that NETWORK knows, so all are"
+    )
     (tmp_path / "run.json").write_text("{")
     err = call("predict", "lone.bif", "whole.csv", *options, "--unseen", "ignore", "--force")[2]
     assert "run.json` must be a JSON file; it is damaged: " in err.splitlines()[0]
@@ -206,7 +208,8 @@ def test_values_that_the_network_does_not_know(call, asia, tmp_path):
     assert code == 0
     # Only of columns that the prediction goes by.
     message = (
-        "warning: ROWS: values that NETWORK does not know are taken as missing: 1 in `smoke`.\n"
+        "warning: ROWS has values that NETWORK does not know, which are taken as missing; 1 in "
+        "`smoke`.\n"
     )
     assert err == message
     rows = rows.replace({"sometimes": None, "blurred": None})

@@ -108,7 +108,9 @@ def test_one_task_needs_no_column(call, tmp_path):
 
 
 def test_rows_that_were_learned_from_are_told(call, rows, learned, tmp_path):
-    words = "warning: ROWS is what NETWORK was learned from, so predictions look better than"
+    words = (
+        "warning: ROWS is what NETWORK was learned from; predictions of other rows will be worse"
+    )
     for network in ("run", "run/west.bif"):
         err = call("predict", network, learned / "birds.csv", *PREDICT[3:], "--force")[2]
         assert words in err
@@ -195,7 +197,7 @@ def test_a_word_among_numbers_that_are_cut_is_what_is_told(call, rows, learned, 
     )
     code, _, err = call(*command, "--unseen", "ignore")
     assert code == 0 and err.endswith(
-        ": values that NETWORK does not know are taken as missing: 1 in `h`.\n"
+        " has values that NETWORK does not know, which are taken as missing; 1 in `h`.\n"
     )
     expected = hand_made.predict_proba(cut.to_frame().drop(3), "c")
     found = pd.read_csv(tmp_path / "c.csv")[["p_c_0", "p_c_1"]].drop(3)
@@ -250,7 +252,7 @@ def test_strange_values_are_told_by_task(call, rows, tmp_path):
         "got `many`; correct them, or take them as missing with `--unseen ignore`.\n"
     )
     code, _, err = call(*PREDICT, "--unseen", "ignore")
-    words = "values that NETWORK does not know are taken as missing: 2 in `a`."
+    words = "values that NETWORK does not know, which are taken as missing; 2 in `a`."
     assert (code, err) == (0, f"warning: ROWS of task `west`: {words}\n")
 
 
@@ -265,7 +267,7 @@ def test_strange_values_are_told_by_task(call, rows, tmp_path):
         (
             {},
             ["--task-column", "h"],
-            "column `h` must hold tasks of `run`, `1`, `east`, `west`, ",
+            "column `h` must hold tasks of `run`, `1`, `east`, `west`; ",
         ),
         (
             {},

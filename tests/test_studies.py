@@ -1,7 +1,6 @@
 """The studies of related tasks: their parts do what the public functions do, and runs resume."""
 
 import ast
-import importlib
 import json
 import subprocess
 import types
@@ -319,24 +318,20 @@ def test_new_code_marks_a_commit_as_changed(repository):
 @pytest.mark.parametrize(
     "script",
     [
-        *("thesis.methods", "defaults.sachs", "search.search"),
-        *("speed.growth", "speed.speed", "search.tries"),
+        *("thesis.methods", "defaults.sachs", "search.single"),
+        *("search.joint", "speed.growth", "speed.speed", "search.tries"),
     ],
 )
 def test_nothing_is_measured_by_code_that_is_in_no_commit(
     script, repository, monkeypatch, capsys, tmp_path
 ):
-    module = importlib.import_module(f"benchmarks.{script}")
-    arguments = ["--out", str(tmp_path), "--trials", "1"] if script == "thesis.methods" else []
-    monkeypatch.setattr("sys.argv", [script, *arguments])
+    monkeypatch.setattr("sys.argv", [script, "--out", str(tmp_path)])
     # Should anything be measured after all, then not for hours.
     monkeypatch.setattr(study, "run", lambda *arguments: pytest.fail("measured"))
-    monkeypatch.setattr(record, "FOLDER", tmp_path)
-    monkeypatch.setattr(module, "Results", lambda *arguments: pytest.fail("read"), raising=False)
     record.exit_if_changed()
     (repository / "benchmarks" / "old.py").write_text("changed = True")
     with pytest.raises(SystemExit) as end:
-        study.main(module.__name__) if script == "thesis.methods" else module.main()
+        study.main(f"benchmarks.{script}")
     assert end.value.code == 2
     (sentence,) = capsys.readouterr().err.splitlines()
     assert sentence.startswith("`benchmarks/old.py` has changes that are in no commit")

@@ -41,7 +41,7 @@ def test_a_run_keeps_to_its_limit(call, tmp_path, options):
     began = time.monotonic()
     code, _, err = call("learn", "east.csv", "west.csv", *limit, *options, "--out", "run")
     assert code == 0
-    assert "ended by `--time-limit`" in err
+    assert "`--time-limit` ended a search" in err
     # Reading, pictures and the report are not bounded, nor is the loading of compiled code.
     assert time.monotonic() - began < 40
     kept = record(tmp_path / "run")

@@ -1,21 +1,15 @@
 """How well networks learned from few cells per condition predict the others (Sachs).
 
-Run `python -m benchmarks.defaults.sachs` in an environment with bnmtl (about ten minutes on two
-cores). Each (rows, trial, learner) appends one JSON line to benchmarks/results/sachs.jsonl; a
-second run goes on where the first stopped. `python -m benchmarks.tables` makes the README's table
-of them.
+Run `python -m benchmarks.defaults.sachs` (about ten minutes on two cores).
 """
 
-import argparse
+import functools
 import time
-import warnings
 
 import numpy as np
 import pandas as pd
-from rich.progress import track
 
-from benchmarks import by_default, variants
-from benchmarks.record import Results, exit_if_changed
+from benchmarks import by_default, study, variants
 from benchmarks.summary import markdown
 from benchmarks.thesis import alone
 from benchmarks.thesis.pool import held_out_of
@@ -30,7 +24,10 @@ from bnmtl.learners.held_out import HeldOut
 from bnmtl.networks import fit_networks
 from bnmtl.tasks import discretize, encode
 
+NAME = "sachs"
 SETTINGS = ("rows", "trial", "learner")
+# The seconds of a line are of one case alone.
+JOBS = 1
 SIZES = (25, 50, 100, 200)
 LEARNERS = {
     "each condition alone": lambda seed: SingleTaskLearner(**variants.THESIS, random_state=seed),
@@ -87,7 +84,27 @@ def split(tasks, n_rows, trial):
     return tasks.take(train), tasks.take(test)
 
 
-def measure(tasks, n_rows, trial, kind):
+def plan(quick, trials=10):
+    """Cases: every number of rows of every trial."""
+    return [
+        {"rows": n_rows, "trial": trial, "wanted": list(ALONE if quick else KINDS)}
+        for trial in range(1 if quick else trials)
+        for n_rows in (SIZES[:1] if quick else SIZES)
+    ]
+
+
+@functools.cache
+def cells():
+    """All conditions, three states a protein."""
+    return encode(discretize(data.load("sachs"), bins=3))
+
+
+def measure(wanted, rows, trial):
+    """A line for each way to learn."""
+    return {kind: line_of(cells(), rows, trial, kind) for kind in wanted}
+
+
+def line_of(tasks, n_rows, trial, kind):
     """Mean over conditions of the held-out nats per row, and what was learned."""
     train, test = split(tasks, n_rows, trial)
     began = time.perf_counter()
@@ -114,18 +131,18 @@ def measure(tasks, n_rows, trial, kind):
     }
 
 
-def table():
-    """Held-out nats per row without arcs; mean and standard error of what the defaults add."""
-    return _table(DEFAULT_COLUMNS, "together, tables shared", "alone, BIC, default tables")
+def tables(lines):
+    """By default, and for BDeu with a uniform prior over graphs."""
+    return {
+        "sachs": _table(
+            lines, DEFAULT_COLUMNS, "together, tables shared", "alone, BIC, default tables"
+        ),
+        "sachs_thesis": _table(lines, THESIS_COLUMNS, "together (multitask)", "alone, BIC"),
+    }
 
 
-def thesis_table():
-    """The same for BDeu with a uniform prior over graphs."""
-    return _table(THESIS_COLUMNS, "together (multitask)", "alone, BIC")
-
-
-def _table(columns, together, rival):
-    lines = pd.DataFrame(Results("sachs", SETTINGS).lines)
+def _table(lines, columns, together, rival):
+    """Held-out nats per row without arcs; mean and standard error of what the others add."""
     wide = lines.pivot(index=["rows", "trial"], columns="learner", values="held_out")
     wide = wide[[name for name in columns if name in wide]]
     if not len(wide.columns):
@@ -148,21 +165,5 @@ def _with_error(gain, n_rows):
     return f"{gain.mean()[n_rows]:+.2f} ± {gain.sem()[n_rows]:.2f}"
 
 
-def main():
-    """Run what is missing of the study."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--trials", type=int, default=10)
-    arguments = parser.parse_args()
-    exit_if_changed()
-    warnings.simplefilter("ignore", UserWarning)
-    tasks = encode(discretize(data.load("sachs"), bins=3))
-    results = Results("sachs", SETTINGS)
-    plan = [(n, t, kind) for t in range(arguments.trials) for n in SIZES for kind in KINDS]
-    missing = [one for one in plan if not results.has(**dict(zip(SETTINGS, one, strict=True)))]
-    for n, trial, kind in track(missing):
-        line = measure(tasks, n, trial, kind)
-        results.add(rows=n, trial=trial, learner=kind, **line)
-
-
 if __name__ == "__main__":
-    main()
+    study.main(__spec__.name)

@@ -1,14 +1,19 @@
-"""Configurations of five related tasks by several searches at the same penalties, for `search`.
+"""Configurations of five related tasks by several searches at the same penalties.
 
+Run `python -m benchmarks.search.joint` (about half an hour on two cores).
 What does not depend on the penalty (the tasks learned apart, the identical graph) is learned once
 per problem, trial and kind of search, and timed by itself.
 """
 
+import functools
 import time
 
 import numpy as np
+import pandas as pd
 
+from benchmarks import study
 from benchmarks.related import Related, networks_of
+from benchmarks.summary import markdown
 from benchmarks.variants import Searches
 from bnmtl import PairedPrior
 from bnmtl.search.configurations import ConfigurationSearch
@@ -16,6 +21,8 @@ from bnmtl.search.couplings import Couplings
 from bnmtl.search.multitask import Solution
 from bnmtl.search.ties import Ties
 
+NAME = "joint"
+SETTINGS = ("problem", "trial", "penalty", "variant")
 PROBLEMS = ("ALARM", "INSURANCE", "ALARM-COMP")
 TRIALS = range(20)
 N_ROWS = 1000
@@ -36,45 +43,59 @@ OURS = ("from tasks by orders", "from identical", "from shared orders")
 APART = {"apart, 100 restarts": "hill-climbing", "apart, orders": "orders"}
 
 
-def plan():
-    """Settings of all problems, each measured by one call."""
-    return [{"problem": name, "trial": trial} for trial in TRIALS for name in PROBLEMS]
+def plan(quick):
+    """Cases: the tasks apart, then every penalty."""
+    problems, trials = (PROBLEMS[:1], range(1)) if quick else (PROBLEMS, TRIALS)
+    return [
+        {
+            **{"problem": problem, "trial": trial, "penalty": penalty},
+            "wanted": list(VARIANTS if penalty else APART),
+        }
+        for trial in trials
+        for problem in problems
+        for penalty in (0.0, *(PENALTIES[:1] if quick else PENALTIES))
+    ]
 
 
-def measure(problem, trial):
-    """All lines of one problem and trial."""
+@functools.lru_cache(maxsize=1)
+def started(problem, trial):
+    """The tasks, their searches, the tasks apart, and the seconds of what searches begin with."""
     related = Related(networks_of(problem, trial), N_ROWS, trial)
-    searches = Searches(related.tasks, trial)
-    lines, seconds = [], {}
-    for variant, kind in APART.items():
+    searches, apart, seconds = Searches(related.tasks, trial), {}, {}
+    for kind in APART.values():
         began = time.perf_counter()
-        search = searches.by(kind)
-        solution = search.apart(None)
+        apart[kind] = searches.by(kind).apart(None)
         seconds[kind, "single-task"] = time.perf_counter() - began
-        lines.append(
-            line_of(0.0, variant, solution, related, seconds[kind, "single-task"], start=0.0)
-        )
     began = time.perf_counter()
-    common = searches.by("orders").common
+    _ = searches.by("orders").common
     seconds["orders", "identical"] = seconds["orders", "orders"] = time.perf_counter() - began
-    for penalty in PENALTIES:
-        prior = PairedPrior(penalty)
-        for variant, (kind, start) in VARIANTS.items():
-            search = searches.by(kind)
-            if start is None:
-                starts = {"truth": related.truth()}
-            elif start == "orders":
-                starts = {"orders": common}
-            elif start != GREEDY:
-                starts = search.starts([prior], [start])
-            began = time.perf_counter()
-            if start == GREEDY:
-                solution = greedy_alone(search, prior)
-            else:
-                solution = search.solve(prior, starts)
-            took = time.perf_counter() - began
-            learned = seconds.get((kind, "single-task" if start == GREEDY else start), 0.0)
-            lines.append(line_of(penalty, variant, solution, related, took, start=learned))
+    return related, searches, apart, seconds
+
+
+def measure(wanted, problem, trial, penalty):
+    """The lines of searches at one penalty."""
+    related, searches, apart, seconds = started(problem, trial)
+    if not penalty:
+        return {
+            variant: line_of(apart[kind], related, seconds[kind, "single-task"], start=0.0)
+            for variant, kind in APART.items()
+            if variant in wanted
+        }
+    prior, lines = PairedPrior(penalty), {}
+    for variant in wanted:
+        kind, start = VARIANTS[variant]
+        search = searches.by(kind)
+        if start is None:
+            starts = {"truth": related.truth()}
+        elif start == "orders":
+            starts = {"orders": search.common}
+        elif start != GREEDY:
+            starts = search.starts([prior], [start])
+        began = time.perf_counter()
+        solution = greedy_alone(search, prior) if start == GREEDY else search.solve(prior, starts)
+        took = time.perf_counter() - began
+        learned = seconds.get((kind, "single-task" if start == GREEDY else start), 0.0)
+        lines[variant] = line_of(solution, related, took, start=learned)
     return lines
 
 
@@ -92,12 +113,10 @@ def greedy_alone(search, prior):
     return Solution(matrices, greedy.score[1], greedy.task_scores().tolist(), GREEDY, {})
 
 
-def line_of(penalty, variant, solution, related, seconds, start):
+def line_of(solution, related, seconds, start):
     """One line; ``start`` are the seconds that went into what the search began with."""
     judged = related.judged(related.graphs(solution.matrices))
     return {
-        "penalty": penalty,
-        "variant": variant,
         "score": round(solution.score, 6),
         "edits": float(np.mean(judged["edits"])),
         "shd": float(np.mean(judged["shd"])),
@@ -105,3 +124,40 @@ def line_of(penalty, variant, solution, related, seconds, start):
         "seconds_of_start": round(start, 4),
         "threads": 1,
     }
+
+
+def tables(lines):
+    """Mean edits per task at each search's best penalty, and scores beside the best of all."""
+    keys = ["problem", "trial", "penalty"]
+    ours = lines[lines["variant"].isin(OURS)]
+    chosen = ours.loc[ours.groupby(keys)["score"].idxmax()]
+    spent = ["seconds", "seconds_of_start"]
+    totals = ours.groupby(keys)[spent].sum().reset_index()
+    chosen = chosen.drop(columns=spent).merge(totals, on=keys)
+    lines = pd.concat([lines, chosen.assign(variant="the best of these three by score")])
+    best = lines.groupby(keys)["score"].transform("max")
+    lines = lines.assign(
+        gap=best - lines["score"], seconds=lines["seconds"] + lines["seconds_of_start"]
+    )
+    rows = []
+    for (name, variant), group in lines.groupby(["problem", "variant"], sort=False):
+        by_penalty = group.groupby("penalty")["edits"].mean()
+        at_best = group[group["penalty"] == by_penalty.idxmin()]
+        rows.append(
+            {
+                "problem": name,
+                "search": variant,
+                "trials": at_best["trial"].nunique(),
+                "best 1 - penalty": f"{1 - by_penalty.idxmin():.0e}",
+                "edits": f"{at_best['edits'].mean():.2f} ± {at_best['edits'].sem():.2f}",
+                "SHD": f"{at_best['shd'].mean():.2f}",
+                "best score in": f"{(group['gap'] < 1).mean():.0%}",
+                "mean gap": f"{group['gap'].mean():.1f}",
+                "seconds": f"{group['seconds'].median():.2f}",
+            }
+        )
+    return {NAME: markdown(pd.DataFrame(rows).sort_values("problem", kind="stable"))}
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)

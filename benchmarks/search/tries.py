@@ -1,9 +1,7 @@
 """Ideas that were tried on top of the search over configurations, and what they gain.
 
 Run `python -m benchmarks.search.tries` in an environment with bnmtl (about ten minutes on two
-cores). Each idea goes on from the best configuration that the default search finds; one JSON line
-per problem, trial, penalty and idea is appended to benchmarks/results/tries.jsonl.
-`python -m benchmarks.tables` makes the README's table of them.
+cores). Each idea goes on from the best configuration that the default search finds.
 
 * tabu: ten changes of pairs, each the best of those not changed in this walk even if it loses, all
   tasks alike or one task; then the greedy from the best configuration seen.
@@ -13,21 +11,25 @@ per problem, trial, penalty and idea is appended to benchmarks/results/tries.jso
 * relaxing: from the identical solution through falling penalties, each greedy from the last.
 """
 
+import functools
 import time
-import warnings
 
 import numpy as np
-from rich.progress import track
+import pandas as pd
 
-from benchmarks.record import Results, exit_if_changed
+from benchmarks import study
 from benchmarks.related import Related, networks_of
 from benchmarks.search import joint
+from benchmarks.summary import markdown
 from benchmarks.variants import Searches
 from bnmtl import PairedPrior
 from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.couplings import Couplings
 from bnmtl.search.ties import Ties
 
+NAME = "tries"
+SETTINGS = ("problem", "trial", "penalty", "idea")
+JOBS = 1
 PROBLEMS = ("ALARM", "INSURANCE")
 TRIALS = range(5)
 PENALTIES = (0.9, 0.999, 1 - 1e-6)
@@ -154,56 +156,74 @@ def edits_of(related, matrices):
     return float(np.mean(related.judged(related.graphs(matrices))["edits"]))
 
 
-def measure(problem, trial):
-    """All lines of one problem and trial."""
+def plan(quick):
+    """Cases: every penalty of every problem and trial."""
+    problems, trials = (PROBLEMS[:1], range(1)) if quick else (PROBLEMS, TRIALS)
+    return [
+        {"problem": name, "trial": trial, "penalty": penalty, "wanted": ["relaxing", *IDEAS]}
+        for trial in trials
+        for name in problems
+        for penalty in PENALTIES
+    ]
+
+
+@functools.lru_cache(maxsize=1)
+def started(problem, trial):
+    """The tasks and the search that every idea goes on from."""
     related = Related(networks_of(problem, trial), joint.N_ROWS, trial)
-    search = Searches(related.tasks, trial).by("orders")
-    lines = []
-    for penalty in PENALTIES:
-        prior = PairedPrior(penalty)
-        solution = search.solve(prior, search.starts([prior]))
-        matrices = search.joint.spread(solution.matrices)
-        walk = Walk(search, penalty, trial)
-        score = walk.at(matrices).score[1]
-        before = edits_of(related, solution.matrices)
-        ideas = {
-            "relaxing": lambda penalty=penalty: relaxed(search, penalty, trial),
-            **{
-                name: lambda idea=idea, walk=walk, own=(matrices, score): idea(walk, *own)
-                for name, idea in IDEAS.items()
-            },
+    return related, Searches(related.tasks, trial).by("orders")
+
+
+def measure(wanted, problem, trial, penalty):
+    """The lines of one penalty."""
+    related, search = started(problem, trial)
+    prior = PairedPrior(penalty)
+    solution = search.solve(prior, search.starts([prior]))
+    matrices = search.joint.spread(solution.matrices)
+    walk = Walk(search, penalty, trial)
+    score = walk.at(matrices).score[1]
+    before = edits_of(related, solution.matrices)
+    lines = {}
+    for name in wanted:
+        began = time.perf_counter()
+        if name == "relaxing":
+            found, configuration = relaxed(search, penalty, trial)
+        else:
+            found, configuration = IDEAS[name](walk, matrices, score)
+        seconds = time.perf_counter() - began
+        lines[name] = {
+            "score_before": round(score, 6),
+            "gain": round(found - score, 6),
+            "edits_before": before,
+            "edits": edits_of(related, search.joint.cut(configuration)),
+            "seconds": round(seconds, 4),
+            "threads": 1,
         }
-        for name, idea in ideas.items():
-            began = time.perf_counter()
-            found, configuration = idea()
-            seconds = time.perf_counter() - began
-            edits = edits_of(related, search.joint.cut(configuration))
-            lines.append(
-                {
-                    "penalty": penalty,
-                    "idea": name,
-                    "score_before": round(score, 6),
-                    "gain": round(found - score, 6),
-                    "edits_before": before,
-                    "edits": edits,
-                    "seconds": round(seconds, 4),
-                    "threads": 1,
-                }
-            )
     return lines
 
 
-def main():
-    """Run what is missing."""
-    exit_if_changed()
-    warnings.simplefilter("ignore")
-    results = Results("tries", ("problem", "trial"))
-    plan = [{"problem": name, "trial": trial} for trial in TRIALS for name in PROBLEMS]
-    for settings in track(plan):
-        if not results.has(**settings):
-            for line in measure(**settings):
-                results.add(**settings, **line)
+def tables(lines):
+    """How often an idea improves the score, and by how much, by problem."""
+    rows = []
+    for (problem, idea), group in lines.groupby(["problem", "idea"], sort=False):
+        better = group[group["gain"] > 1e-3]
+        rows.append(
+            {
+                "problem": problem,
+                "idea": idea,
+                "better score in": f"{len(better)} of {len(group)}",
+                "largest gain (nats)": f"{better['gain'].max():.1f}" if len(better) else "",
+                "edits before": f"{group['edits_before'].mean():.2f}",
+                "change of edits there": (
+                    f"{(better['edits'] - better['edits_before']).mean():+.2f}"
+                    if len(better)
+                    else ""
+                ),
+                "seconds": f"{group['seconds'].median():.2f}",
+            }
+        )
+    return {NAME: markdown(pd.DataFrame(rows))}
 
 
 if __name__ == "__main__":
-    main()
+    study.main(__spec__.name)

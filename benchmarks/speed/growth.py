@@ -1,25 +1,22 @@
 """How time and memory grow with tasks, variables and rows.
 
-Run `python -m benchmarks.speed.growth` in an environment with bnmtl and matplotlib (about half an
-hour on two cores). Every case runs in a process of its own, which gives its peak memory; one JSON
-line per case is appended to benchmarks/results/growth.jsonl, and a second run goes on where the
-first stopped. The pictures in benchmarks/pictures and the table that is printed are drawn from it.
+Run `python -m benchmarks.speed.growth` (about half an hour on two cores; `--only pair` for one
+part). Every case runs in a process of its own, which gives its peak memory.
 """
 
-import argparse
 import json
 import resource
 import subprocess
 import sys
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from rich.progress import track
+from matplotlib.figure import Figure
 
-from benchmarks.record import Results, exit_if_changed
+from benchmarks import study
+from benchmarks.summary import markdown
 from benchmarks.variants import THESIS, problems_of
 from bnmtl import (
     EditPrior,
@@ -38,7 +35,10 @@ from bnmtl.search.problem import JointProblem
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.tasks import encode
 
-PICTURES = Path(__file__).parent / "pictures"
+NAME = "growth"
+SETTINGS = ("study", "variant", "size")
+JOBS = 1
+DPI = 120
 PAIRED = PairedPrior(0.99)
 PRIORS = {"paired": PAIRED, "edit": EditPrior(0.99)}
 # Solvers of one pair of variables: the prior, the method, and the most tasks that it is tried on.
@@ -214,105 +214,76 @@ def slope(lines, value):
     return float(np.polyfit(np.log(lines["size"]), np.log(lines[value]), 1)[0])
 
 
-def draw(lines, study):
+def drawn(lines, study):
     """A log-log picture of one study with the slopes in its legend."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    axes = figure.subplots()
     for variant, group in lines.groupby("variant", sort=False):
         label = f"{variant}, slope {slope(group, SHOWN[study]):.2f}"
         axes.loglog(group["size"], group[SHOWN[study]], marker="o", label=label)
     axes.set(xlabel=AXES[study][0], ylabel=AXES[study][1])
     axes.grid(alpha=0.3)
     figure.legend(loc="outside right center", fontsize="small")
-    PICTURES.mkdir(exist_ok=True)
-    figure.savefig(PICTURES / f"growth-{study}.png", dpi=120)
-    plt.close(figure)
+    return figure
 
 
-def table(lines):
+def more_pictures(lines):
+    """A picture of each study; what was given up is left out."""
+    lines = lines[lines["seconds"].notna()]
+    return {f"growth-{study}": drawn(own, study) for study, own in lines.groupby("study")}
+
+
+def tables(lines):
     """Time, slope and memory by study, variant and size."""
     rows = []
-    for (study, variant), group in lines.groupby(["study", "variant"], sort=False):
+    for (part, variant), group in lines.groupby(["study", "variant"], sort=False):
         group = group.sort_values("size")
         rows.append(
             {
-                "study": study,
+                "study": part,
                 "what": variant,
                 "sizes": ", ".join(f"{size:,}" for size in group["size"]),
-                AXES[study][1]: ", ".join(f"{value:.3g}" for value in group[SHOWN[study]]),
-                "slope": f"{slope(group, SHOWN[study]):.2f}",
+                "seconds": ", ".join(f"{value:.3g}" for value in group[SHOWN[part]]),
+                "slope": f"{slope(group, SHOWN[part]):.2f}",
                 "peak memory (MB)": ", ".join(f"{m:.0f}" for m in group["peak_megabytes"]),
             }
         )
-    text = []
-    for row in rows:
-        values = row[AXES[row["study"]][1]]
-        text.append([*(row[c] for c in ("study", "what", "sizes")), values, row["slope"]])
-        text[-1].append(row["peak memory (MB)"])
-    head = ["study", "what", "sizes", "seconds", "slope", "peak memory (MB)"]
-    lines = [" | ".join(head), " | ".join("---" for _ in head), *map(" | ".join, text)]
-    return "\n".join(f"| {line} |" for line in lines)
+    return {NAME: markdown(pd.DataFrame(rows))}
 
 
-def main():
-    """Run what is missing, draw, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--table", action="store_true", help="draw and print only")
-    parser.add_argument("--only", choices=STUDIES, help="one study")
-    parser.add_argument("--case", help="run one case, as JSON, and print its line")
-    arguments = parser.parse_args()
-    if arguments.case:
-        print(json.dumps(run_case(*json.loads(arguments.case))))
-        return
-    if not arguments.table:
-        exit_if_changed()
-    results = Results("growth", ("study", "variant", "size"))
-    plan = [
-        {"study": study, "variant": variant, "size": size}
-        for study, (_, cases) in STUDIES.items()
-        for variant, size in cases
-        if arguments.only in (None, study)
+def plan(quick):
+    """Cases: every size of every variant."""
+    if quick:
+        return [{"study": "pair", "variant": "paired", "wanted": [2, 5]}]
+    sizes = {}
+    for part, (_, cases) in STUDIES.items():
+        for variant, size in cases:
+            sizes.setdefault((part, variant), []).append(size)
+    return [
+        {"study": part, "variant": variant, "wanted": own} for (part, variant), own in sizes.items()
     ]
-    for settings in track([] if arguments.table else plan):
-        if results.has(**settings) or is_hopeless(results, **settings):
-            continue
-        case = json.dumps([*settings.values()])
+
+
+def measure(wanted, study, variant):
+    """A line for each size, of a process of its own."""
+    lines = {}
+    for size in wanted:
+        call = f"run_case({study!r}, {variant!r}, {size})"
+        code = f"import json; from {__name__} import run_case; print(json.dumps({call}))"
         try:
             done = subprocess.run(
-                [sys.executable, "-m", "benchmarks.speed.growth", "--case", case],
+                [sys.executable, "-c", code],
                 capture_output=True,
                 text=True,
                 check=True,
-                timeout=LONGEST if settings["study"] == "pair" else None,
+                timeout=LONGEST if study == "pair" else None,
             )
         except subprocess.TimeoutExpired:
-            results.add(**settings, threads=1, given_up_after=LONGEST)
-            continue
-        results.add(**settings, threads=1, **json.loads(done.stdout.splitlines()[-1]))
-    lines = pd.DataFrame(results.lines)
-    given_up = lines[lines["given_up_after"].notna()] if "given_up_after" in lines else lines[:0]
-    lines = lines.drop(given_up.index)
-    for study in lines["study"].unique():
-        draw(lines[lines["study"] == study], study)
-    print(table(lines))
-    for line in given_up.itertuples():
-        print(f"{line.study}, {line.variant}, {line.size}: more than {LONGEST:.0f} s")
-
-
-def is_hopeless(results, study, variant, size):
-    """Whether a smaller case of the same took longer than is worth waiting for."""
-    return any(
-        line["study"] == study
-        and line["variant"] == variant
-        and line["size"] < size
-        and "given_up_after" in line
-        for line in results.lines
-    )
+            lines[size] = {"threads": 1, "given_up_after": LONGEST}
+            break
+        lines[size] = {"threads": 1, **json.loads(done.stdout.splitlines()[-1])}
+    return lines
 
 
 if __name__ == "__main__":
-    main()
+    study.main(__spec__.name)

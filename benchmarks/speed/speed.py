@@ -1,27 +1,24 @@
 """How fast single-task searches are beside pyAgrum and pgmpy, on the same files in the same run.
 
 Run `python -m benchmarks.speed.speed` in an environment with `pip install -e ".[bench]"` (about
-fifteen minutes on two cores). One JSON line per case is appended to benchmarks/results/speed.jsonl;
-a second run goes on where the first stopped, `--again` measures anew. Columns are shuffled in every
-replicate, each time is the best of several warm calls, all with one thread, and the peers' local
-scores are compared with ours before any time is taken.
+fifteen minutes on two cores; `--only climb` for one part). Columns are shuffled in every replicate,
+each time is the best of several warm calls, all with one thread, and the peers' local scores are
+compared with ours before any time is taken.
 """
 
-import argparse
 import os
 import subprocess
 import sys
 import tempfile
 import time
-import warnings
 
 import numpy as np
-from rich.progress import track
 from scipy.stats import sem
 
-from benchmarks.record import Results, exit_if_changed
+from benchmarks import study
 from benchmarks.related import Related, networks_of
 from benchmarks.speed.peers import Pgmpy, PyAgrum, PyAgrumClassifier, check_score
+from benchmarks.speed.speed_tables import tables
 from benchmarks.variants import LEARNERS, problems_of
 from bnmtl import (
     BDeu,
@@ -38,6 +35,11 @@ from bnmtl.search.budget import Budget
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.tasks import discretize, encode
 
+__all__ = ["tables"]
+NAME = "speed"
+SETTINGS = ("study", "network", "rows")
+# Times are taken of one case alone.
+JOBS = 1
 CLIMBS = [
     ("alarm", 1000),
     ("alarm", 10000),
@@ -397,29 +399,21 @@ STUDIES = {
 }
 
 
-def main():
-    """Measure what is missing."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--only", choices=STUDIES, help="one study")
-    parser.add_argument("--again", action="store_true", help="measure what is there anew")
-    arguments = parser.parse_args()
-    exit_if_changed()
-    warnings.simplefilter("ignore")
-    results = Results("speed", ("study", "network", "rows"))
-    plan = [
-        (study, name, n_rows)
-        for study, (_, cases) in STUDIES.items()
-        for name, n_rows in cases
-        if arguments.only in (None, study)
+def plan(quick):
+    """Cases: every network of every study."""
+    if quick:
+        return [{"study": "threads", "network": "asia", "wanted": [200]}]
+    return [
+        {"study": name, "network": network, "wanted": [n_rows]}
+        for name, (_, cases) in STUDIES.items()
+        for network, n_rows in cases
     ]
-    for study, name, n_rows in track(plan):
-        settings = {"study": study, "network": name, "rows": n_rows}
-        if arguments.again or not results.has(**settings):
-            measured = STUDIES[study][0](name, n_rows)
-            results.forget(**settings)
-            line = results.add(**settings, **{"threads": 1, **measured})
-            print({key: value for key, value in line.items() if key != "versions"}, flush=True)
+
+
+def measure(wanted, study, network):
+    """A line for each number of rows, of one thread unless it says otherwise."""
+    return {n_rows: {"threads": 1, **STUDIES[study][0](network, n_rows)} for n_rows in wanted}
 
 
 if __name__ == "__main__":
-    main()
+    study.main(__spec__.name)
