@@ -97,6 +97,20 @@ def is_significant(ours, other):
     return paired_p(ours, other) < LEVEL
 
 
+def is_lower(ours, other):
+    """Whether ours is lower on average and a paired t-test over trials rejects equality."""
+    return is_significant(ours, other) and reduction(ours, other) > 0
+
+
+def shrinks(gains):
+    """Whether gains, trials by numbers of rows, fall significantly as rows are doubled."""
+    gains = gains.dropna()
+    if gains.shape[1] < 2:
+        return False
+    slopes = np.polyfit(np.log2(gains.columns.astype(float)), gains.T, 1)[0]
+    return bool(slopes.mean() < 0 and is_significant(slopes, 0 * slopes))
+
+
 def reduction_text(ours, other):
     """The reduction in percent, with n.s. where a paired t-test does not reject equality."""
     if not paired(ours, other).size:
@@ -143,6 +157,11 @@ def difference_text(ours, other, digits=2):
     return text if is_significant(ours, other) else f"{text} (n.s.)"
 
 
+def both_halves(first, second, words):
+    """Whether both halves of a claim hold; ``words`` say that only the first does."""
+    return ("yes" if second else words) if first else "no"
+
+
 def verdict(n_holding, total):
     """Whether a claim holds in all of some cases, in most (three quarters) or not."""
     if not total:
@@ -177,12 +196,12 @@ def differences(lines, problems, compared):
     compared : iterable of (choice, other choice, what was expected)
     """
     for choice, other, expected in compared:
-        better, worse, texts = 0, 0, []
+        better, worse, texts = 0, 0, {}
         for problem in problems:
             wide = by_trial(lines[lines["problem"] == problem], "choice", "edits")
             if not {choice, other} <= set(wide):
                 continue
-            texts.append(f"{problem} {difference_text(wide[choice], wide[other])}")
+            texts[problem] = difference_text(wide[choice], wide[other])
             if is_significant(wide[choice], wide[other]):
                 less = reduction(wide[choice], wide[other]) > 0
                 better, worse = better + less, worse + (not less)
@@ -190,15 +209,36 @@ def differences(lines, problems, compared):
             yield (
                 f"{choice} less {other}, edits",
                 expected,
-                ", ".join(texts),
+                texts,
                 f"better on {better}, worse on {worse}",
             )
 
 
 def claims_table(claims):
-    """What was published, what was found, and whether it holds, as Markdown."""
+    """What was published, what was found, and whether it holds, as Markdown.
+
+    Parameters
+    ----------
+    claims : iterable of (claim, published, found, holds)
+        What was found is text, or a mapping from cases to texts: a number of rows is set apart by a
+        colon. A claim holds or not, in some of all cases (two numbers, see `verdict`), or in words.
+    """
     rows = [
-        (*texts, holds if isinstance(holds, str) else "yes" if holds else "no")
-        for *texts, holds in claims
+        (claim, published, _found(found), _holds(holds))
+        for claim, published, found, holds in claims
     ]
     return markdown(pd.DataFrame(rows, columns=["claim", "published", "here", "holds"]))
+
+
+def _found(found):
+    if isinstance(found, str):
+        return found
+    return ", ".join(
+        f"{at} {text}" if isinstance(at, str) else f"{at}: {text}" for at, text in found.items()
+    )
+
+
+def _holds(holds):
+    if isinstance(holds, tuple):
+        return verdict(*holds)
+    return holds if isinstance(holds, str) else "yes" if holds else "no"

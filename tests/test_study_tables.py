@@ -162,7 +162,7 @@ def test_verdicts_on_curves(lines):
         assert found[f"{variant}: more is gained from more similar tasks"] in ("no", "mostly")
     rows = penalty_curves.tidy(lines["penalty_curves"])
     worse = rows.assign(edits=rows["exponents"])
-    found = {claim[0]: claim[-1] for claim in penalty_curves.claims(worse)}
+    found = verdicts(summary.claims_table(penalty_curves.claims(worse)))
     assert (
         found["T: fewer edits than alone at the penalty that is best in the other trials"] == "no"
     )
@@ -347,3 +347,16 @@ def test_the_readmes_have_every_table_that_has_results():
     text = "".join(path.read_text() for path in tables.PAGES)
     for name in tables.studies():
         assert f"<!-- table: {name} -->" in text, name
+
+
+def test_claims_are_evaluated_in_one_place():
+    claims = [
+        ("one", "yes", "text", True),
+        ("two", "yes", {"ALARM": "a", 250: "b"}, (3, 4)),
+        ("three", "no", {}, "too few trials"),
+    ]
+    assert summary.claims_table(claims).splitlines()[2:] == [
+        "| one | yes | text | yes |",
+        "| two | yes | ALARM a, 250: b | mostly |",
+        "| three | no |  | too few trials |",
+    ]

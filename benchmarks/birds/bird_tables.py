@@ -12,7 +12,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from benchmarks.birds.bird_tasks import PROBLEMS
-from benchmarks.summary import by_trial, claims_table, markdown, mean_and_error
+from benchmarks.summary import both_halves, by_trial, claims_table, markdown, mean_and_error
 from benchmarks.thesis.penalty_curves import EXPONENTS
 
 LEARNED = ("single", "identical", "multitask", "multitask folds")
@@ -144,7 +144,7 @@ def _claims(lines):
             yield (
                 f"{problem}: multitask above single, less with more sites",
                 "yes",
-                ", ".join(f"{n}: {gain_text(own[n])}" for n in sorted(own)),
+                {n: gain_text(own[n]) for n in sorted(own)},
                 falls and is_sure(own[min(own)]),
             )
             yield (
@@ -172,7 +172,7 @@ def _beside_alone(lines, problem):
             yield (
                 f"{problem}: {method} above {other}",
                 "our own",
-                ", ".join(f"{n}: {gain_text(gain)}" for n, gain in own.items()),
+                {n: gain_text(gain) for n, gain in own.items()},
                 _at_sizes(own),
             )
 
@@ -195,7 +195,9 @@ def _penalties(lines, problem):
                 "yes",
                 f"best at 1 - penalty = {at_exponent(best)}, {mean[best]:+.2f} above apart; one "
                 f"structure for all {gain_text(-fall)} from there",
-                _shape(is_sure(rise), is_sure(fall) and fall.mean() < rise.mean(), "only the rise"),
+                both_halves(
+                    is_sure(rise), is_sure(fall) and fall.mean() < rise.mean(), "only the rise"
+                ),
             )
     sizes = set.intersection(*(set(own) for own in by_prior.values()))
     for rows in sorted(sizes):
@@ -204,7 +206,7 @@ def _penalties(lines, problem):
         yield (
             f"{problem}, {rows} sites: the kind of prior makes no difference (10 %)",
             "yes",
-            ", ".join(f"{prior} {mean:+.2f}" for prior, mean in means.items()),
+            {prior: f"{mean:+.2f}" for prior, mean in means.items()},
             bool(apart < 0.1 * max(means.values())),
         )
 
@@ -220,7 +222,7 @@ def _numbers(lines, problem):
             "yes, shown for one region",
             f"best with {best} of {last} others, {gain_text(curve[best])} above none, "
             f"{gain_text(curve[best] - curve[last])} above all",
-            _shape(is_sure(curve[best]), is_sure(curve[best] - curve[last]), "only the first"),
+            both_halves(is_sure(curve[best]), is_sure(curve[best] - curve[last]), "only the first"),
         )
         better = optimal[rows].mean(axis=1) - curve.mean(axis=1)
         yield (
@@ -242,11 +244,6 @@ def _numbers(lines, problem):
             )
 
 
-def _shape(rises, falls, first):
-    """Whether a curve goes up and then down, or does only the first."""
-    return ("yes" if falls else first) if rises else "no"
-
-
 def _groups(lines, problem):
     for method, other, published in (
         ("selection", "all tasks", "the same at small sizes, more at larger ones"),
@@ -261,7 +258,7 @@ def _groups(lines, problem):
             yield (
                 f"{problem}: {method} above {other}",
                 published,
-                ", ".join(f"{n}: {gain_text(gain)}" for n, gain in own.items()),
+                {n: gain_text(gain) for n, gain in own.items()},
                 _at_sizes(own),
             )
 

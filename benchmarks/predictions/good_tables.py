@@ -192,7 +192,7 @@ def _shape(slopes, words, learners, above):
         yield (
             f"{learner}: {words}; slope of the log odds {'above' if above else 'below'} 1",
             "yes",
-            ", ".join(f"{problem} {one:.2f}" for problem, one in wide["before"].items()),
+            {problem: f"{one:.2f}" for problem, one in wide["before"].items()},
             f"{right.sum()} of {len(right)} problems",
         )
 
@@ -276,7 +276,7 @@ def _corrected(lines, by_measure):
             yield (
                 f"{method} of boosted trees predicts 0 or 1, in 95 % of the test rows",
                 "10 of 11 problems",
-                ", ".join(f"{name} {one:.0%}" for name, one in wide[method].items()),
+                {name: f"{one:.0%}" for name, one in wide[method].items()},
                 f"{(wide[method] > 0.95).sum()} of {len(wide)} problems",
             )
 
@@ -303,10 +303,10 @@ def _best(lines):
         yield (
             f"boosted trees calibrated by Platt are best, {name}",
             "yes",
-            ", ".join(
-                f"{learner} ({means[learner].idxmin()}) {value:.4f}"
+            {
+                f"{learner} ({means[learner].idxmin()})": f"{value:.4f}"
                 for learner, value in best.items()
-            ),
+            },
             first == ("boosted trees", "Platt") if len(best) > 4 else "too few learners",
         )
 

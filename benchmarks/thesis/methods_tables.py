@@ -13,6 +13,7 @@ from benchmarks.summary import (
     by_trial,
     claims_table,
     difference_text,
+    is_lower,
     is_significant,
     markdown,
     mean_and_error,
@@ -21,7 +22,6 @@ from benchmarks.summary import (
     reduction,
     reduction_text,
     unless_few,
-    verdict,
 )
 
 PROBLEMS = (*FIVE, CONTROL)
@@ -143,11 +143,9 @@ def _claims(lines):
             if not found:
                 continue
             percents = [reduction(*pair) for pair in found.values()]
-            worse = [p for p, (ours, others) in found.items() if _is_lower(others, ours)]
+            worse = [p for p, (ours, others) in found.items() if is_lower(others, ours)]
             lacking = [
-                p
-                for p, pair in found.items()
-                if p not in (*unsure, *worse) and not _is_lower(*pair)
+                p for p, pair in found.items() if p not in (*unsure, *worse) and not is_lower(*pair)
             ]
             published = f"{low} % to {high} %, " + (
                 f"n.s. on {' and '.join(unsure)}" if unsure else "all significant"
@@ -161,16 +159,12 @@ def _claims(lines):
             yield (
                 f"{method} below {kind}, {MEASURES[measure]}: both ends of the range reached",
                 published,
-                ", ".join(f"{problem} {reduction_text(*pair)}" for problem, pair in found.items()),
+                {problem: reduction_text(*pair) for problem, pair in found.items()},
                 f"no: {', '.join(missed)}" if missed else "yes",
             )
     yield from _restraint(lines)
     yield from _pooling(lines)
     yield from _control(lines)
-
-
-def _is_lower(ours, other):
-    return is_significant(ours, other) and reduction(ours, other) > 0
 
 
 def _restraint(lines):
@@ -185,20 +179,20 @@ def _restraint(lines):
             yield (
                 f"{method} below sparse, {MEASURES[measure]}: sharing is more than fewer arcs",
                 "our own",
-                ", ".join(f"{problem} {reduction_text(*pair)}" for problem, pair in found.items()),
-                verdict(sum(_is_lower(*pair) for pair in found.values()), len(found)),
+                {problem: reduction_text(*pair) for problem, pair in found.items()},
+                (sum(is_lower(*pair) for pair in found.values()), len(found)),
             )
 
 
 def _pooling(lines):
     for variant, measure in itertools.product("TS", ("edits", "kl")):
-        texts, as_published = [], []
+        texts, as_published = {}, []
         for problem in FIVE:
             wide = by_trial(lines[lines["problem"] == problem], "method", measure)
             ours, other = f"pooled {variant}", f"identical {variant}"
             if {ours, other} <= set(wide.columns):
                 ratio = 1 - reduction(wide[ours], wide[other]) / 100
-                texts.append(f"{problem} {ratio:.1f} times")
+                texts[problem] = f"{ratio:.1f} times"
                 same = problem == "ALARM" and measure == "edits"
                 worse = ratio > 1 and is_significant(wide[ours], wide[other])
                 as_published.append(0.9 <= ratio <= 1.1 if same else worse)
@@ -207,8 +201,8 @@ def _pooling(lines):
                 f"pooled {variant} beside identical {variant}, {MEASURES[measure]}",
                 "much worse"
                 + (" but on ALARM, about the same (within 10 %)" if measure == "edits" else ""),
-                ", ".join(texts),
-                verdict(sum(as_published), len(as_published)),
+                texts,
+                (sum(as_published), len(as_published)),
             )
 
 

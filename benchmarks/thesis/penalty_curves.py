@@ -18,11 +18,11 @@ from benchmarks.summary import (
     chosen_elsewhere,
     claims_table,
     exploded,
+    is_lower,
     is_significant,
     markdown,
     mean_and_error,
     reduction_text,
-    verdict,
 )
 from benchmarks.variants import Searches
 from bnmtl import PairedPrior
@@ -156,7 +156,7 @@ def _claims_of(variant, cases):
     }
     chosen = {key: chosen_elsewhere(own) for key, own in wide.items()}
     inside = [key for key in cases if 0 < peaks[key][0] < END]
-    rises = [key for key in inside if _is_fewer(chosen[key], wide[key][END])]
+    rises = [key for key in inside if is_lower(chosen[key], wide[key][END])]
     for text, published, some in (
         ("where tasks differ (p_del > 0)", "yes", [key for key in cases if key[1] > 0]),
         ("where they do not (p_del 0)", "yes", [key for key in cases if key[1] == 0]),
@@ -168,14 +168,14 @@ def _claims_of(variant, cases):
                 published,
                 f"fewest between the ends in {n_inside} of {len(some)}; significantly fewer than "
                 f"with one structure for all in {n_rises}",
-                verdict(n_rises, len(some)),
+                (n_rises, len(some)),
             )
-    sure = [key for key in cases if _is_fewer(chosen[key], wide[key][0.0])]
+    sure = [key for key in cases if is_lower(chosen[key], wide[key][0.0])]
     yield (
         f"{variant}: fewer edits than alone at the penalty that is best in the other trials",
         "our own",
         f"significantly fewer in {len(sure)} of {len(cases)}",
-        verdict(len(sure), len(cases)),
+        (len(sure), len(cases)),
     )
     problems = sorted({problem for problem, _ in cases})
     pairs = [
@@ -200,14 +200,14 @@ def _claims_of(variant, cases):
             f"{variant}: {text}",
             published,
             f"of {len(pairs)} pairs of p_del {len(more)} so, {len(fewer)} the other way round",
-            verdict(len(more), len(more) + len(fewer)),
+            (len(more), len(more) + len(fewer)),
         )
     n_edits = sum(peaks[key][1] > best(case, "kl")[1] for key, case in cases.items())
     yield (
         f"{variant}: larger percent reduction of edits than of KL",
         "yes",
         f"{n_edits} of {len(cases)}",
-        verdict(n_edits, len(cases)),
+        (n_edits, len(cases)),
     )
     gains = {
         problem: np.mean([peaks[key][1] for key in cases if key[0] == problem])
@@ -218,7 +218,7 @@ def _claims_of(variant, cases):
         "common (-IND)",
         "similar",
         "mean reduction of edits: " + ", ".join(f"{p} {own:.0f} %" for p, own in gains.items()),
-        verdict(*_similar(gains)),
+        _similar(gains),
     )
 
 
@@ -226,10 +226,6 @@ def _similar(gains):
     """In how many problems -IND gains at least two thirds of what the other does, and all."""
     pairs = [(gains[p], gains[f"{p}-IND"]) for p in gains if f"{p}-IND" in gains]
     return sum(3 * own >= 2 * shared for shared, own in pairs), len(pairs)
-
-
-def _is_fewer(ours, other):
-    return ours.mean() < other.mean() and is_significant(ours, other)
 
 
 # Of the picture, percent; what too high a penalty loses goes on below.

@@ -21,6 +21,7 @@ from benchmarks.summary import (
     markdown,
     mean_and_error,
     reached,
+    shrinks,
 )
 from benchmarks.thesis.groups import AT_LEAST, PENALTY, SHARE, Groupings, best_of
 from benchmarks.thesis.pool import OTHERS, PRINCIPAL, related_of
@@ -184,12 +185,11 @@ def _shrinking(wide, method, name):
     ).dropna()
     if gains.shape[1] < 2 or len(gains) < 2:
         return
-    slopes = np.polyfit(np.log2(gains.columns.astype(float)), gains.T, 1)[0]
     yield (
         f"gain of {method} over single-task learning shrinks with the rows, {name}",
         "not shown" if name != "edits" else SHRINKING.get(method, "yes"),
-        ", ".join(f"{n}: {mean_and_error(own, 3)}" for n, own in gains.items()),
-        bool(slopes.mean() < 0 and is_significant(slopes, 0 * slopes)),
+        {n: mean_and_error(own, 3) for n, own in gains.items()},
+        shrinks(gains),
     )
 
 

@@ -15,16 +15,16 @@ import pandas as pd
 
 from benchmarks import study
 from benchmarks.summary import (
+    both_halves,
     chosen_elsewhere,
     claims_table,
     difference_text,
     exploded,
-    is_significant,
+    is_lower,
     markdown,
     mean_and_error,
     reduction_text,
     unless_few,
-    verdict,
 )
 from benchmarks.thesis.groups import order_of
 from benchmarks.thesis.pool import OTHERS, PRINCIPAL, Pool, held_out_of, related_of
@@ -163,16 +163,14 @@ def _claims(rows):
 def _near_and_far(at, published, wide):
     """Whether the nearest tasks help, and all of them less."""
     chosen, alone, every = chosen_elsewhere(wide), wide.iloc[:, 0], wide.iloc[:, -1]
-    helps, harms = (
-        chosen.mean() < other.mean() and is_significant(chosen, other) for other in (alone, every)
-    )
+    helps, harms = (is_lower(chosen, other) for other in (alone, every))
     return (
         f"{at}: near tasks help, far ones harm",
         published,
         f"lowest mean at {wide.mean().idxmin():.0f} others; with the number that is best in the "
         f"other trials {reduction_text(chosen, alone)} below alone, "
         f"{reduction_text(chosen, every)} below all",
-        "yes" if helps and harms else "only the first" if helps else "no",
+        both_halves(helps, harms, "only the first"),
     )
 
 
@@ -183,12 +181,11 @@ def _orders(at, published, curves):
     gain = (curves["true"].iloc[:, 0] - true).mean()
     for name in ("direct", "indirect"):
         own = curves[name][between].mean(axis=1)
-        worse = is_significant(own, true) and own.mean() > true.mean()
         yield (
             f"{at}: {name} orders as well as true, mean over 1 to {OTHERS - 1} others",
             "very similar" if published == "yes" else published,
             f"{difference_text(own, true, 4)}, where the true order gains {gain:.4f}",
-            unless_few(not worse, own, true),
+            unless_few(not is_lower(true, own), own, true),
         )
 
 
@@ -232,7 +229,7 @@ def _gaps(lines):
                 "in the trial shown",
                 f"in {after.count(2)} of {len(after)} trials; most often after task {most} "
                 f"({n_most})",
-                verdict(after.count(2), len(after)),
+                (after.count(2), len(after)),
             )
 
 

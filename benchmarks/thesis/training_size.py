@@ -16,10 +16,10 @@ from benchmarks.summary import (
     by_trial,
     claims_table,
     difference_text,
-    is_significant,
     markdown,
     mean_and_error,
     reduction_text,
+    shrinks,
 )
 from benchmarks.thesis import methods
 
@@ -90,13 +90,12 @@ def _claims(lines):
         for measure in ("edits", "kl"):
             wide = {n: by_trial(here, "method", measure) for n, here in own.groupby("rows")}
             wide = {n: here for n, here in wide.items() if {method, single} <= set(here)}
-            gains = {n: difference_text(here[single], here[method], 3) for n, here in wide.items()}
-            slope = _slope(wide, method, single)
+            gains = pd.DataFrame({n: here[single] - here[method] for n, here in wide.items()})
             yield (
                 f"{method}: gain over {single} shrinks with the rows, {MEASURES[measure]}",
                 "yes",
-                ", ".join(f"{n}: {gain}" for n, gain in gains.items()),
-                slope.mean() < 0 and is_significant(slope, 0 * slope),
+                {n: difference_text(here[single], here[method], 3) for n, here in wide.items()},
+                shrinks(gains),
             )
             savings[measure] = _savings(wide, method, single)
         less = all(savings["kl"][n][0] < savings["edits"][n][0] for n in savings["edits"])
@@ -108,7 +107,7 @@ def _claims(lines):
                 yield (
                     f"{method}: rows that {single} needs for as good a mean, {MEASURES[measure]}",
                     published,
-                    ", ".join(f"{n}: {text} times" for n, (_, text) in savings[measure].items()),
+                    {n: f"{text} times" for n, (_, text) in savings[measure].items()},
                     holds,
                 )
 
@@ -119,13 +118,6 @@ def _about_double(savings):
     if not ratios or min(ratios) < 1.5:
         return "no"
     return "yes" if max(ratios) <= 2.5 else "yes, and more"
-
-
-def _slope(wide, method, single):
-    """By trial, the change of the gain over single-task learning as rows are doubled."""
-    gains = pd.DataFrame({n: own[single] - own[method] for n, own in wide.items()}).dropna()
-    slopes = np.polyfit(np.log2(gains.columns), gains.T, 1)[0] if gains.shape[1] > 1 else np.nan
-    return pd.Series(slopes, index=gains.index)
 
 
 def _savings(wide, method, single):
