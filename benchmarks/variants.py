@@ -9,9 +9,11 @@ from four starts, one of them a search over orders that the tasks share, and kee
 from bnmtl import BDeu
 from bnmtl.graphs import from_adjacency
 from bnmtl.progress import Reporter
+from bnmtl.search import Limits
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
 from bnmtl.search.multitask import STARTS, MultitaskSearch
+from bnmtl.search.options import search_of
 from bnmtl.search.problem import TaskProblem
 
 # Equivalent sample size of tables, and the largest number of their cells.
@@ -22,7 +24,7 @@ THESIS = {
     "score": BDeu(1.0),
     "structure_prior": None,
     "parameter_sample_size": SAMPLE_SIZE,
-    "max_cells": MAX_CELLS,
+    "limits": Limits(max_cells=MAX_CELLS),
 }
 # The same for learners of several tasks.
 TOGETHER = {**THESIS, "table_sharing": None}
@@ -71,9 +73,8 @@ class Searches:
         """The search over configurations that learns tasks apart by a kind of search."""
         if kind not in self._searches:
             own = problems_of(self.tasks, self._structure_priors)
-            self._searches[kind] = MultitaskSearch(
-                own, Effort(self._seed, search=kind), Reporter(False)
-            )
+            effort = Effort(self._seed, search_of(kind))
+            self._searches[kind] = MultitaskSearch(own, effort, Reporter(False))
         return self._searches[kind]
 
     def single(self, variant):

@@ -23,6 +23,9 @@ _NAMES = {
     "PooledLearner": "learners",
     "MultitaskLearner": "learners",
     "MultitaskLearnerCV": "learners",
+    "Orders": "search",
+    "HillClimbing": "search",
+    "Exact": "search",
     "BayesNet": "networks",
 }
 _ROOMS = (

@@ -34,6 +34,7 @@ from bnmtl.graphs import Configuration
 from bnmtl.learners.base import Learner
 from bnmtl.learners.derived import changed
 from bnmtl.progress import Reporter
+from bnmtl.search import HillClimbing
 from bnmtl.search.effort import Effort, in_parallel
 from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks import encode
@@ -57,7 +58,7 @@ MEANING = (
 )
 # The search of light replicates: 30 of them take less time than the graphs that they are about, and
 # ten restarts gave the same confidences on ALARM and INSURANCE to within a pair or two of fifty.
-_LIGHT = {"search": "hill-climbing", "restarts": 0}
+_LIGHT = HillClimbing(restarts=0)
 
 
 def arc_confidence(
@@ -123,9 +124,9 @@ def arc_confidence(
 
     Examples
     --------
-    >>> from bnmtl import SingleTaskLearner, structures
+    >>> from bnmtl import HillClimbing, SingleTaskLearner, structures
     >>> rows = structures.load("asia").sample(500, random_state=0)
-    >>> learner = SingleTaskLearner(search="hill-climbing", restarts=0)
+    >>> learner = SingleTaskLearner(search=HillClimbing(restarts=0))
     >>> confidence = arc_confidence({"clinic": rows}, learner, n_bootstrap=20, random_state=0)
     >>> sure = confidence[confidence["edge"] > 0.9]
     >>> ("bronc", "dysp") in set(zip(sure["parent"], sure["child"]))
@@ -137,7 +138,8 @@ def arc_confidence(
     check_whole("n_bootstrap", n_bootstrap, 1, remedies="100 is usual")
     check_number("subsample", subsample, above=0, below=1, optional=True)
     if time_limit is not None:
-        learner = changed(learner, time_limit=time_limit)
+        limits = learner.used_limits()
+        learner = changed(learner, limits=limits.replaced(time_limit=time_limit))
         learner.check_parameters()
     if light:
         learner = _lighter(learner)
@@ -163,8 +165,9 @@ def arc_confidence(
         own = seed_of(generator(seed, "bootstrap", number))
         fitted = changed(learner, random_state=own, n_jobs=1)
         if effort.deadline is not None:
-            fitted.time_limit = max(0.0, effort.deadline - time.time())
-        silent = Reporter(False), effort.stopped
+            seconds = max(0.0, effort.deadline - time.time())
+            fitted.limits = learner.used_limits().replaced(time_limit=seconds)
+        silent = Reporter(False), effort.tally.stopped
         return fitted.fit_rows(encoded.take(drawn), encoded, *silent).configuration_
 
     deadline = None if time_limit is None else time.time() + time_limit
@@ -177,16 +180,16 @@ def arc_confidence(
                 for parent, child in graph.edges:
                     counts[name][at[parent], at[child]] += 1
             report("bootstrap", None, done, n_bootstrap)
-    if effort.stopped:
+    if effort.tally.stopped:
         # A template of names of our own parameters.
-        limits = " and ".join(f"{{{name}}}" for name in sorted(effort.stopped))
+        limits = " and ".join(f"{{{name}}}" for name in sorted(effort.tally.stopped))
         warn(
             rule=f"Replicates were ended by {limits} and may lack arcs, so that confidences are "
             "too low",
             remedies=("raise it", "draw fewer replicates"),
         )
     table = _table(encoded, counts, n_bootstrap)
-    table.attrs["ended_by"] = tuple(sorted(effort.stopped))
+    table.attrs["ended_by"] = tuple(sorted(effort.tally.stopped))
     return table
 
 
@@ -201,7 +204,7 @@ def _lighter(learner):
     """The learner with the search of light replicates."""
     # Orders are a start only where they are searched.
     start = None if isinstance(learner.start, str) and learner.start == "orders" else learner.start
-    return changed(learner, **_LIGHT, start=start)
+    return changed(learner, search=_LIGHT, start=start)
 
 
 def _table(tasks, counts, n_bootstrap):

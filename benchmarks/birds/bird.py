@@ -38,6 +38,7 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.learners.held_out import by_learner
+from bnmtl.search import Memory
 from bnmtl.search.effort import Effort
 from bnmtl.search.path import greedy_path
 from bnmtl.tasks import encode
@@ -153,12 +154,10 @@ class Birds:
 def measure(problem, rows, trial, wanted):
     """A line a method: the mean over regions, and each region's value."""
     birds = Birds(problem, rows, trial)
-    lines, known = {}, {}
+    lines, memory = {}, Memory()
     for method in wanted:
         if method in LEARNED:
-            learner = LEARNED[method](trial)
-            learner._known = known
-            learner.fit(birds.train)
+            learner = LEARNED[method](trial).fit(birds.train, memory=memory)
             lines[method] = _line(birds.judged(learner.configuration_))
             lines[method]["penalty"] = getattr(learner, "penalty_", None)
         elif method in ALONE:

@@ -20,6 +20,7 @@ from benchmarks.defaults.no_structure_tables import BESIDE_ALARM, TWICE, draw, t
 from bnmtl import (
     BIC,
     BDeu,
+    HillClimbing,
     IdenticalLearner,
     MixedDirichlet,
     MultitaskLearner,
@@ -176,7 +177,7 @@ def line_of(learner, frames, trial):
         frames = dict(list(frames.items())[:2])
     tasks = encode(frames)
     if how == "consensus":
-        climb = SingleTaskLearner(search="hill-climbing", restarts=5, **settings)
+        climb = SingleTaskLearner(search=HillClimbing(restarts=5), **settings)
         return counted(consensus(arc_confidence(tasks, climb, N_BOOTSTRAP), by="edge"))
     if how == "consensus, two together":
         choosing = MultitaskLearnerCV(table_sharing=None, **settings)

@@ -162,11 +162,10 @@ def _folds(tasks, score, parents):
         table_sharing=None,
         random_state=SEED,
     )
-    learner._whole = tasks
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        effort = learner._effort()
-        priors = learner.possible_priors(learner._problems(tasks, effort), effort)
+        effort = learner.effort()
+        priors = learner.possible_priors(learner.problems(tasks, effort), effort)
         return list(priors), folds_of(learner, tasks, list(priors.values()))
 
 

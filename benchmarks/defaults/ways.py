@@ -87,9 +87,8 @@ class Path:
 
     def __init__(self, learner, tasks):
         began = time.perf_counter()
-        learner._whole = tasks
-        effort, silent = learner._effort(), Reporter(False)
-        problems = learner._problems(tasks, effort)
+        effort, silent = learner.effort(), Reporter(False)
+        problems = learner.problems(tasks, effort)
         search = MultitaskSearch(problems, effort, silent)
         priors = learner.possible_priors(problems, effort)
         values = list(priors.values())
@@ -107,8 +106,7 @@ def folds_of(learner, tasks, priors):
     """The folds of a `MultitaskLearnerCV`, with the posteriors of the penalties in each."""
     if not isinstance(learner, MultitaskLearnerCV):
         raise TypeError(f"A learner that chooses penalties is needed, got {learner!r}.")
-    learner._whole = tasks
-    n_folds, effort = default_folds(tasks, leave_one_out=True), learner._effort()
+    n_folds, effort = default_folds(tasks, leave_one_out=True), learner.effort()
     return score_folds(
         learner, tasks, n_folds, priors, effort, lambda done: None, None, learner.posterior
     )

@@ -14,7 +14,7 @@ from benchmarks import study
 from benchmarks.predictions.arcs_tables import draw, tables
 from benchmarks.related import Related, networks_of
 from benchmarks.variants import N_FOLDS, THESIS
-from bnmtl import MultitaskLearner, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
+from bnmtl import HillClimbing, MultitaskLearner, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
 from bnmtl.confidence import arc_confidence
 
 NAME = "calibrated_arcs"
@@ -26,7 +26,7 @@ METHODS = ("single", "together", "shared")
 N_ROWS = 1000
 N_TRIALS = 10
 N_BOOTSTRAP = 100
-SEARCH = {"search": "hill-climbing", "restarts": 10}
+SEARCH = {"search": HillClimbing(restarts=10)}
 SETTLED = {**THESIS, **SEARCH}
 FIXED = {"n_rows": N_ROWS, "n_bootstrap": N_BOOTSTRAP, **SEARCH}
 

@@ -9,7 +9,6 @@ rows pooled.
 """
 
 import time
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -66,8 +65,8 @@ def measure(problem, trial, wanted, rows=N_ROWS):
 
 
 def _search(learner, tasks):
-    effort = learner._effort()
-    return effort, search_over(learner._problems(tasks, effort), effort, Reporter(False))
+    effort = learner.effort()
+    return effort, search_over(learner.problems(tasks, effort), effort, Reporter(False))
 
 
 def _one_graph(tasks, seed):
@@ -89,7 +88,7 @@ def _fitted(tasks, part, seed):
     effort, search = _search(learner, tasks)
     own = search.own_tables.common
     iterations = int(iterations_of(len(search.joint.variables)) // part)
-    fewer = replace(effort, iterations=iterations)
+    fewer = effort.with_orders(iterations=iterations)
     began_graph = time.perf_counter()
     search.common = search_common(search.joint, own, fewer, Reporter(False), True)
     searched = time.perf_counter() - began_graph

@@ -12,7 +12,7 @@ import pandas as pd
 from benchmarks import study
 from benchmarks.related import FIVE, Related, networks_of
 from benchmarks.summary import markdown
-from bnmtl import MultitaskLearner, PairedPrior
+from bnmtl import MultitaskLearner, Orders, PairedPrior
 from bnmtl.progress import Reporter
 from bnmtl.scores import CONCENTRATIONS, PARTITIONS
 from bnmtl.search.couplings import Couplings
@@ -43,9 +43,10 @@ def plan(quick, trials=None):
 def measure(problem, rows, trial, wanted):
     """A line a penalty: how many gains were met, and by how much the worst one was missed."""
     tasks = Related(networks_of(problem, trial), rows, trial).tasks
-    learner = MultitaskLearner(table_sharing="auto", n_starts=1, iterations=5, random_state=trial)
-    effort = learner._effort()
-    search = search_over(learner._problems(tasks, effort), effort, Reporter(False))
+    search = Orders(starts=1, iterations=5)
+    learner = MultitaskLearner(table_sharing="auto", search=search, random_state=trial)
+    effort = learner.effort()
+    search = search_over(learner.problems(tasks, effort), effort, Reporter(False))
     return {penalty: _on_the_way(search, PairedPrior(penalty), trial) for penalty in wanted}
 
 

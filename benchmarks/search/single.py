@@ -16,19 +16,18 @@ from benchmarks import study
 from benchmarks.search.single_tables import CASES, OTHERWISE, SEEDS_PER_SAMPLE, tables
 from benchmarks.speed.peers import Pgmpy, PyAgrum
 from benchmarks.variants import THESIS
-from bnmtl import BIC, BDeu, SingleTaskLearner, structures
+from bnmtl import BIC, BDeu, Exact, HillClimbing, Orders, SingleTaskLearner, structures
 from bnmtl.metrics import edit_distance, shd
 
 __all__ = ["tables"]
 NAME = "search"
 SETTINGS = ("network", "rows", "seed", "variant")
 SEEDS = range(20)
-CLIMB = {"search": "hill-climbing"}
 SEARCHES = {
-    "hill climbing": {**CLIMB, "restarts": 0, "tabu": 0},
-    "100 restarts, tabu": CLIMB,
+    "hill climbing": {"search": HillClimbing(restarts=0, tabu=0)},
+    "100 restarts, tabu": {"search": HillClimbing(restarts=100)},
     "orders": {},
-    "exact": {"search": "exact"},
+    "exact": {"search": Exact()},
 }
 WITH_PEERS = {"pyAgrum": False, "pyAgrum tabu": True}
 # Where graphs are learned by other means than BDeu, too, to hold them against the true one.
@@ -39,7 +38,10 @@ WITH_OTHERS = [
 PGMPY = [("asia", 1000), ("sachs", 1000), ("child", 1000)]
 EXACT = ("asia", "sachs", "child")
 # Tried once a sample, for the best known score only.
-ONCE = {"from the truth": {**CLIMB, "restarts": 0}, "30 orders": {"n_starts": 30, "iterations": 50}}
+ONCE = {
+    "from the truth": {"search": HillClimbing(restarts=0)},
+    "30 orders": {"search": Orders(starts=30, iterations=50)},
+}
 
 
 def variants(name, n_rows, seed):

@@ -163,9 +163,9 @@ def line_of(related, learner, method):
 
 def loss(learner, related):
     """What the search from the true graphs finds more, in nats a network; below 0 it finds less."""
-    problems = learner._problems(related.tasks, learner._effort())
-    search = search_over(problems, learner._effort(), Reporter(False))
-    reached = search.follow(learner.prior, related.truth(), learner._effort())
+    effort = learner.effort()
+    search = search_over(learner.problems(related.tasks, effort), effort, Reporter(False))
+    reached = search.follow(learner.prior, related.truth(), effort)
     return round((reached.score - learner.score_) / N_TASKS, 3)
 
 

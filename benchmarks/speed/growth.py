@@ -20,6 +20,7 @@ from benchmarks.summary import markdown
 from benchmarks.variants import THESIS, problems_of
 from bnmtl import (
     EditPrior,
+    HillClimbing,
     MultitaskLearner,
     PairedPrior,
     SingleTaskLearner,
@@ -58,7 +59,7 @@ ROWS = (1000, 10_000, 100_000, 1_000_000)
 # tables of their own with these.
 FITS = {
     "orders": THESIS,
-    "climb, greedy": {**THESIS, "search": "hill-climbing", "restarts": 0, "tabu": 0},
+    "climb, greedy": {**THESIS, "search": HillClimbing(restarts=0, tabu=0)},
     "default": {},
 }
 JOINT_FITS = {

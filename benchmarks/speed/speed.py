@@ -22,6 +22,7 @@ from benchmarks.speed.speed_tables import tables
 from benchmarks.variants import LEARNERS, problems_of
 from bnmtl import (
     BDeu,
+    HillClimbing,
     MultitaskLearner,
     MultitaskLearnerCV,
     PairedPrior,
@@ -193,7 +194,7 @@ def measure_fit(name, n_rows):
     lines = []
     for replicate in range(5):
         frame = shuffled(name, n_rows, replicate)
-        plain = {"search": "hill-climbing", "restarts": 0, "tabu": 0, "random_state": replicate}
+        plain = {"search": HillClimbing(restarts=0, tabu=0), "random_state": replicate}
         same = {"score": BDeu(), "structure_prior": None, "parameter_sample_size": 1}
         ours, default, orders_, theirs = [], [], [], []
         for _ in range(5):
@@ -306,7 +307,7 @@ began = time.perf_counter()
 with event.install_recorder("numba:compile") as made, event.install_recorder(
     "numba:llvm_lock"
 ) as translated:
-    for search in ("orders", "hill-climbing", "exact"):
+    for search in (bnmtl.Orders(), bnmtl.HillClimbing(restarts=1), bnmtl.Exact()):
         for prior in (bnmtl.PairedPrior(0.9), bnmtl.EditPrior(0.9)):
             bnmtl.MultitaskLearner(
                 prior,
@@ -314,7 +315,6 @@ with event.install_recorder("numba:compile") as made, event.install_recorder(
                 structure_prior=None,
                 parameter_sample_size=1.0,
                 search=search,
-                restarts=1,
                 random_state=0,
             ).fit(rows)
 calls = time.perf_counter() - began

@@ -20,6 +20,7 @@ from benchmarks.thesis.methods_tables import METHODS, PROBLEMS, draw, tables
 from benchmarks.thesis.pool import Pool, held_out_of
 from benchmarks.variants import LEARNERS, N_FOLDS, THESIS, TOGETHER
 from bnmtl import (
+    HillClimbing,
     IdenticalLearner,
     MultitaskLearnerCV,
     PooledLearner,
@@ -27,6 +28,7 @@ from bnmtl import (
 )
 from bnmtl.confidence import arc_confidence, consensus
 from bnmtl.learners.held_out import held_out_rows, parted
+from bnmtl.search import Memory
 
 NAME = "methods"
 SETTINGS = ("problem", "trial", "method")
@@ -66,12 +68,12 @@ def check_needs(cases, lines):
 def measure(problem, trial, wanted):
     """A line a method: means over the five tasks."""
     related = Related(networks_of(problem, trial), N_ROWS, trial)
-    known = {}
-    return {method: line_of(related, method, trial, known) for method in wanted}
+    memory = Memory()
+    return {method: line_of(related, method, trial, memory) for method in wanted}
 
 
-def line_of(related, method, trial, known):
-    """What one method reaches; ``known`` keeps what methods search alike."""
+def line_of(related, method, trial, memory):
+    """What one method reaches; ``memory`` keeps what methods search alike."""
     kind = method.split()[0]
     if kind == "pyAgrum":
         # Its result depends on the order of the columns; no order is better than another.
@@ -83,7 +85,7 @@ def line_of(related, method, trial, known):
         return means(related.judged(graphs))
     if kind == "bagged":
         # Rows drawn twice make dependencies look stronger, and a strong search finds them.
-        learner = SingleTaskLearner(**THESIS, search="hill-climbing", restarts=10)
+        learner = SingleTaskLearner(**THESIS, search=HillClimbing(restarts=10))
         confidence = arc_confidence(related.tasks, learner, N_BOOTSTRAP, trial, subsample=None)
         return means(related.judged(consensus(confidence, by="edge")))
     if kind == "sparse":
@@ -93,8 +95,7 @@ def line_of(related, method, trial, known):
         graphs, penalty = as_published(related.tasks, trial)
         return {**means(related.judged(graphs)), "penalty": penalty}
     learner = learner_of(method, trial)
-    learner._known = known.setdefault(learner.search, {})
-    learner.fit(related.tasks)
+    learner.fit(related.tasks, memory=memory)
     judged = related.judged(learner.configuration_)
     if kind == "pooled":
         judged["kl"] = related.divergences(learner.networks_)

@@ -29,6 +29,7 @@ from bnmtl import K2, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
 from bnmtl.graphs import from_adjacency
 from bnmtl.learners.held_out import HeldOut, held_out_rows, parted
 from bnmtl.learners.penalty import best_penalty, penalty_grid
+from bnmtl.search import Memory
 from bnmtl.search.effort import Effort
 from bnmtl.search.path import solve_path
 
@@ -80,23 +81,23 @@ def plan(quick, trials=None):
 def measure(problem, trial, wanted):
     """A line a choice: means over the five tasks at the penalty that was chosen."""
     related = Related(networks_of(problem, trial), methods.N_ROWS, trial)
-    known, lines = {}, {}
+    memory, lines = Memory(), {}
     # What is taken from others comes after them.
     for choice in sorted(wanted, key=list(TRIALS).index):
         if choice in EITHER:
             lines[choice] = max(
                 (
-                    lines[one] if one in lines else _line(related, one, trial, known)
+                    lines[one] if one in lines else _line(related, one, trial, memory)
                     for one in EITHER[choice]
                 ),
                 key=lambda line: line["best"],
             )
         else:
-            lines[choice] = _line(related, choice, trial, known)
+            lines[choice] = _line(related, choice, trial, memory)
     return lines
 
 
-def _line(related, choice, trial, known):
+def _line(related, choice, trial, memory):
     if choice in ("optimal", IN_FULL):
         path = _path(related.tasks, trial)
         judged = [related.judged(related.graphs(own.matrices)) for own in path.values()]
@@ -109,8 +110,7 @@ def _line(related, choice, trial, known):
     else:
         parameters = {**LEARNERS["S"], **CHOICES[choice]}
         learner = MultitaskLearnerCV(**parameters, random_state=trial)
-    learner._known = known.setdefault(repr(learner.score), {})
-    learner.fit(related.tasks)
+    learner.fit(related.tasks, memory=memory)
     line = methods.means(related.judged(learner.configuration_))
     if choice != "single":
         line["penalty"] = learner.penalty_

@@ -16,8 +16,10 @@ from bnmtl.graphs import from_adjacency
 from bnmtl.learners.held_out import HeldOut
 from bnmtl.learners.penalty import best_penalty, penalty_grid
 from bnmtl.progress import Reporter
+from bnmtl.search import Memory
 from bnmtl.search.effort import Effort
 from bnmtl.search.multitask import MultitaskSearch
+from bnmtl.search.options import search_of
 from bnmtl.search.path import greedy_path
 from bnmtl.tasks import Tasks
 
@@ -91,7 +93,7 @@ class Pool:
         self._train = train
         self._variant = variant
         self._prior = PairedPrior() if prior is None else prior
-        self._effort = Effort(trial, search=LEARNERS[variant]["search"], known={})
+        self._effort = Effort(trial, search_of(LEARNERS[variant]["search"]), memory=Memory())
         self._groups = {}
 
     def learned(self, names):

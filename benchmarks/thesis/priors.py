@@ -28,6 +28,7 @@ from benchmarks.summary import (
 from benchmarks.thesis import methods
 from benchmarks.variants import LEARNERS
 from bnmtl import EditPrior, MultitaskLearnerCV, PairedPrior
+from bnmtl.search import Memory
 
 NAME = "priors"
 SETTINGS = ("problem", "trial", "prior")
@@ -51,7 +52,7 @@ def plan(quick, trials=None):
 def measure(problem, trial, wanted):
     """A line a prior and search: means over the five tasks."""
     related = Related(networks_of(problem, trial), methods.N_ROWS, trial)
-    known, lines = {}, {}
+    memory, lines = Memory(), {}
     for name in wanted:
         kind, variant = name.split()
         if variant == "T":
@@ -59,8 +60,8 @@ def measure(problem, trial, wanted):
         else:
             parameters = {**LEARNERS[variant], "validation": methods.VALIDATION}
             learner = MultitaskLearnerCV(KINDS[kind], **parameters, random_state=trial)
-            learner._known = known
-            graphs, penalty = learner.fit(related.tasks).configuration_, learner.penalty_
+            learner.fit(related.tasks, memory=memory)
+            graphs, penalty = learner.configuration_, learner.penalty_
         lines[name] = {**methods.means(related.judged(graphs)), "penalty": penalty}
     return lines
 

@@ -28,6 +28,7 @@ from bnmtl.reports.borrowing import borrowed_record
 from bnmtl.reports.gains import NOTHING, held_out_record, sentences
 from bnmtl.reports.learned import sharing_counts
 from bnmtl.reports.learned import write as write_report
+from bnmtl.search import Memory
 from bnmtl.wording import count
 from bnmtl.writing import file_names
 
@@ -100,10 +101,11 @@ def run(options, progress=None):
         learner = learner_asked_for(options, tasks, common)
         if _COMPARING in parts and has_folds(learner):
             limit.change(_COMPARING, _PART_OF_KNOWN_FOLDS)
-        learner.set_params(time_limit=limit.of(_LEARNING))
+        learner.set_params(limits=learner.limits.replaced(time_limit=limit.of(_LEARNING)))
         check_folds(options.folds, tasks)
         check_required(learner, tasks)
-        learner.fit(tasks)
+        memory = Memory()
+        learner.fit(tasks, memory=memory)
         clock.lap(_LEARNING)
         check_file_sizes(learner.configuration_, tasks, "give a lower {max_cells} or {max_parents}")
         _warn_of_few_rows(learner)
@@ -118,8 +120,8 @@ def run(options, progress=None):
             clock.lap(_REPLICATES)
         if options.threshold is not None:
             learner = _agreed(learner, confidence, options.threshold)
-        common["time_limit"] = limit.of(_APART)
-        single_task = _apart(tasks, common, learner, progress)
+        common["limits"] = common["limits"].replaced(time_limit=limit.of(_APART))
+        single_task = _apart(tasks, common, memory, progress)
         clock.lap(_APART)
         verdict = _verdict(options, learned, learner, held_out)
         pictures = _draw(learner, confidence, verdict)
@@ -155,13 +157,13 @@ def _compared(options, learner, tasks, seconds):
     """Return how well held-out rows are predicted."""
     from bnmtl.learners import compare
 
-    of_learning = learner.time_limit
+    of_learning = learner.limits
     # Not a copy: what the fit has held out need not be held out again.
-    learner.set_params(time_limit=seconds)
+    learner.set_params(limits=of_learning.replaced(time_limit=seconds))
     try:
         return held_out_record(compare(learner, tasks, n_folds(options, learner, tasks)))
     finally:
-        learner.set_params(time_limit=of_learning)
+        learner.set_params(limits=of_learning)
 
 
 def _warn_of_few_rows(learner):
@@ -188,7 +190,7 @@ def _warn_of_few_rows(learner):
         )
 
 
-def _apart(tasks, common, learner, progress):
+def _apart(tasks, common, memory, progress):
     """Return the tasks learned one by one, None if there is only one."""
     from bnmtl.learners import SingleTaskLearner
 
@@ -196,7 +198,7 @@ def _apart(tasks, common, learner, progress):
         return None
     if progress is not None:
         common = {**common, "progress": lambda event: progress(_renamed(event))}
-    return SingleTaskLearner(**common).fit(tasks)
+    return SingleTaskLearner(**common).fit(tasks, memory=memory)
 
 
 def _check_threshold(options):
@@ -214,7 +216,7 @@ def _replicated(learner, tasks, options, seconds):
     from bnmtl.confidence import arc_confidence
     from bnmtl.learners.derived import as_chosen
 
-    learner = as_chosen(learner).set_params(time_limit=None)
+    learner = as_chosen(learner).set_params(limits=learner.limits.replaced(time_limit=None))
     return arc_confidence(tasks, learner, options.bootstrap, light=True, time_limit=seconds)
 
 

@@ -16,7 +16,7 @@ _PLACES = {
     "frame": "ROWS",
     "rows": "ROWS",
 }
-_OPTIONS = {"bins": "discretize", "penalties": "penalty", "cv": "folds", "n_starts": "starts"}
+_OPTIONS = {"bins": "discretize", "penalties": "penalty", "cv": "folds"}
 # What users of a command do in the place of users of Python.
 _REMEDIES = {
     "discretize it first, for example with `bnmtl.tasks.discretize`": "discretize it first with "

@@ -91,7 +91,7 @@ def run(options, progress=None):
         folder.reserve(files.values())
         common = common_parameters(options, tasks, score, progress)
         clock.lap("reading")
-        common["time_limit"] = limit.of(_LEARNING)
+        common["limits"] = common["limits"].replaced(time_limit=limit.of(_LEARNING))
         check_required(_learner(options, common), tasks)
         warn_of_copies(tasks)
         with warnings.catch_warnings():
@@ -101,7 +101,7 @@ def run(options, progress=None):
         clock.lap(_LEARNING)
         held_out = None
         if _HELD_OUT in parts and table.attrs["n_arcs"]:
-            common["time_limit"] = limit.of(_HELD_OUT)
+            common["limits"] = common["limits"].replaced(time_limit=limit.of(_HELD_OUT))
             held_out = _held_out(options, tasks, _learner(options, common))
             clock.lap(_HELD_OUT)
         pictures = _draw(table, principals, bool(options.principal), _unit(options, tasks))

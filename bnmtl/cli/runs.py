@@ -137,15 +137,17 @@ def read_tasks(options):
 
 def common_parameters(options, tasks, score, progress):
     """Return what all learners of a run are built with."""
+    from bnmtl.search import Limits
+
     return {
         "score": score,
         "required": _read_known(options, "required", read_arcs, tasks) or (),
         "forbidden": _read_known(options, "forbidden", read_arcs, tasks) or (),
         "tiers": _read_known(options, "tiers", read_tiers, tasks),
-        **_search_parameters(options),
+        "search": _search(options),
         "structure_prior": _structure_prior(options),
         "max_parents": options.max_parents,
-        "max_cells": options.max_cells,
+        "limits": Limits(max_cells=options.max_cells),
         "parameter_sample_size": options.parameter_sample_size,
         "random_state": options.seed,
         "n_jobs": -1 if options.jobs is None else options.jobs,
@@ -177,19 +179,19 @@ def _read_known(options, name, read, tasks):
         return read(path, tasks)
 
 
-def _search_parameters(options):
-    """Return what the options say of the search, what is not given being left out."""
+def _search(options):
+    """Return the search that the options ask for."""
+    from bnmtl.search import HillClimbing, Orders
+    from bnmtl.search.options import search_of
+
     search = options.search
     if search is None:
         search = "orders" if options.restarts is None else "hill-climbing"
     check_belongs("starts", options.starts, "search", "orders", search)
     check_belongs("restarts", options.restarts, "search", "hill-climbing", search)
-    given = {
-        "search": search,
-        "n_starts": options.starts,
-        "restarts": options.restarts,
-    }
-    return {name: value for name, value in given.items() if value is not None}
+    if options.restarts is not None:
+        return HillClimbing(restarts=options.restarts)
+    return search_of(search) if options.starts is None else Orders(starts=options.starts)
 
 
 def check_belongs(option, value, owner, needed, chosen):

@@ -58,13 +58,13 @@ class SingleTaskLearner(Learner):
     7
     """
 
-    def _fit(self, tasks, effort, report):
-        problems = self._problems(tasks, effort)
-        starts = self._start_matrices(tasks, problems, self.start)
+    def _fit(self, tasks, whole, effort, report):
+        problems = self.problems(tasks, effort, whole)
+        starts = self._start_matrices(whole, problems, self.start)
         matrices = search_tasks(problems, starts, effort, report)
         pairs = zip(problems, matrices, strict=True)
         scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
-        self._publish(tasks, problems, matrices, sum(scores), scores)
+        self.publish(tasks, whole, problems, matrices, sum(scores), scores)
 
 
 class IdenticalLearner(Learner):
@@ -103,22 +103,15 @@ class IdenticalLearner(Learner):
     def __init__(
         self,
         score=None,
+        *,
         structure_prior="auto",
         table_sharing="auto",
         required=(),
         forbidden=(),
         tiers=None,
         search="orders",
-        n_starts=None,
-        iterations=None,
-        restarts=100,
-        perturb=10,
-        tabu=10,
         max_parents=None,
-        max_cells=None,
-        max_families=None,
-        time_limit=None,
-        cache_size=200,
+        limits=None,
         start=None,
         missing="error",
         parameter_sample_size="auto",
@@ -133,16 +126,8 @@ class IdenticalLearner(Learner):
             forbidden=forbidden,
             tiers=tiers,
             search=search,
-            n_starts=n_starts,
-            iterations=iterations,
-            restarts=restarts,
-            perturb=perturb,
-            tabu=tabu,
             max_parents=max_parents,
-            max_cells=max_cells,
-            max_families=max_families,
-            time_limit=time_limit,
-            cache_size=cache_size,
+            limits=limits,
             start=start,
             missing=missing,
             parameter_sample_size=parameter_sample_size,
@@ -159,17 +144,17 @@ class IdenticalLearner(Learner):
     def _adds_up(self, tasks):
         return True
 
-    def _fit(self, tasks, effort, report):
-        problems = self._problems(tasks, effort)
+    def _fit(self, tasks, whole, effort, report):
+        problems = self.problems(tasks, effort, whole)
         joint = JointProblem(problems)
         start = None
         if self.start is not None:
             _refuse_mapping("start", self.start, "IdenticalLearner", "a graph")
-            own = self._start_matrices(tasks, problems, self.start)
+            own = self._start_matrices(whole, problems, self.start)
             start = joint.spread(own).any(axis=0)
         matrix, score, task_scores = search_identical(joint, start, effort, report)
         matrices = [joint.restrict(s, matrix) for s in range(len(problems))]
-        self._publish(tasks, problems, matrices, score, task_scores)
+        self.publish(tasks, whole, problems, matrices, score, task_scores)
         self.graph_ = from_adjacency(matrix, joint.variables)
 
 
@@ -204,26 +189,23 @@ class PooledLearner(Learner):
     True
     """
 
-    def _fit(self, tasks, effort, report):
+    def _fit(self, tasks, whole, effort, report):
         for name in ("required", "forbidden", "tiers", "structure_prior", "start"):
             _refuse_mapping(name, getattr(self, name), "PooledLearner", "one value")
-        whole = _pooled(tasks)
-        (pooled,) = self._problems(whole, effort)
-        (start,) = self._start_matrices(whole, [pooled], self.start)
+        rows, all_rows = _pooled(tasks), _pooled(whole)
+        (pooled,) = self.problems(rows, effort, all_rows)
+        (start,) = self._start_matrices(all_rows, [pooled], self.start)
         matrix = search_task(pooled, start, report, effort)
-        own = self._problems(tasks, effort, dict.fromkeys(tasks, pooled.constraints))
+        constraints = dict.fromkeys(tasks, pooled.constraints)
+        own = self.problems(tasks, effort, whole, constraints)
         scores = [problem.log_posterior(matrix) for problem in own]
-        everywhere = dict.fromkeys(tasks, whole["pooled"])
-        self._publish(
-            tasks, own, [matrix] * len(own), pooled.log_posterior(matrix), scores, everywhere
-        )
-
-    def _all_rows(self, tasks):
-        return tasks if self._whole is None else _pooled(self._whole)
+        everywhere = dict.fromkeys(tasks, rows["pooled"])
+        matrices, score = [matrix] * len(own), pooled.log_posterior(matrix)
+        self.publish(tasks, whole, own, matrices, score, scores, everywhere)
 
     def _n_varying(self, tasks):
-        (n_varying,) = super()._n_varying(tasks).values()
-        return dict.fromkeys(["pooled", *(self._whole or ())], n_varying)
+        (n_varying,) = super()._n_varying(_pooled(tasks)).values()
+        return dict.fromkeys(tasks, n_varying)
 
 
 def _pooled(tasks):

@@ -1,5 +1,6 @@
 """What all learners share: how they are fitted, and the attributes that a fit leaves."""
 
+import inspect
 import numbers
 import time
 from functools import cached_property
@@ -13,6 +14,7 @@ from bnmtl.errors import warn
 from bnmtl.graphs import Configuration, from_adjacency
 from bnmtl.learners.arcs import arc_table
 from bnmtl.learners.demands import start_matrices, structure_priors
+from bnmtl.learners.moved import refuse_moved, refuse_nested
 from bnmtl.learners.parameters import check_common
 from bnmtl.learners.sparsity import arc_probabilities, auto_prior
 from bnmtl.networks import BayesNet
@@ -22,6 +24,7 @@ from bnmtl.progress import Reporter
 from bnmtl.scores import PARTITIONS, MixedDirichlet
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
+from bnmtl.search.options import Limits, search_of
 from bnmtl.search.problem import TaskProblem
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
@@ -33,29 +36,26 @@ class Learner(BaseEstimator):
     # Of learners that have no such parameter.
     table_sharing = None
 
-    # Single-task graphs by their rows, set where learners with the same parameters share them.
-    _known = None
-    # The tasks with all their rows, while a learner is fitted to some of them.
-    _whole = None
+    def __new__(cls, *args, **parameters):
+        refuse_moved(parameters)
+        return super().__new__(cls)
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        # Of the constructor: help would show that of `__new__`.
+        cls.__signature__ = _without_self(inspect.signature(cls.__init__))
 
     def __init__(
         self,
         score=None,
+        *,
         structure_prior="auto",
         required=(),
         forbidden=(),
         tiers=None,
         search="orders",
-        n_starts=None,
-        iterations=None,
-        restarts=100,
-        perturb=10,
-        tabu=10,
         max_parents=None,
-        max_cells=None,
-        max_families=None,
-        time_limit=None,
-        cache_size=200,
+        limits=None,
         start=None,
         missing="error",
         parameter_sample_size="auto",
@@ -69,16 +69,8 @@ class Learner(BaseEstimator):
         self.forbidden = forbidden
         self.tiers = tiers
         self.search = search
-        self.n_starts = n_starts
-        self.iterations = iterations
-        self.restarts = restarts
-        self.perturb = perturb
-        self.tabu = tabu
         self.max_parents = max_parents
-        self.max_cells = max_cells
-        self.max_families = max_families
-        self.time_limit = time_limit
-        self.cache_size = cache_size
+        self.limits = limits
         self.start = start
         self.missing = missing
         self.parameter_sample_size = parameter_sample_size
@@ -86,13 +78,22 @@ class Learner(BaseEstimator):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def fit(self, tasks):
+    def set_params(self, **parameters):
+        """Set parameters, as in scikit-learn; those of ``search`` as ``search__starts``."""
+        refuse_moved(parameters)
+        refuse_nested(self, parameters)
+        return super().set_params(**parameters)
+
+    def fit(self, tasks, memory=None):
         """Learn one network per task.
 
         Parameters
         ----------
         tasks : mapping name -> DataFrame, list of DataFrame, Tasks or DataFrame
             A list is named task1, task2, ...; one bare DataFrame is one task.
+        memory : bnmtl.search.Memory, default=None
+            Of searches that other fits have made: graphs of single tasks are taken from it where
+            all that they depend on is the same, and kept there.
 
         Returns
         -------
@@ -106,9 +107,9 @@ class Learner(BaseEstimator):
         self.check_parameters()
         encoded = encode(tasks, missing=self.missing)
         with Reporter(self.progress) as report:
-            return self.fit_rows(encoded, encoded, report)
+            return self.fit_rows(encoded, encoded, report, memory=memory)
 
-    def fit_rows(self, tasks, whole, report, stopped=None):
+    def fit_rows(self, tasks, whole, report, stopped=None, memory=None):
         """Learn from some rows of tasks under the demands that all of their rows allow.
 
         Where the rows left do not vary, a required arc stays and a given start loses its arcs.
@@ -121,60 +122,60 @@ class Learner(BaseEstimator):
             In place of the learner's own ``progress``.
         stopped : set of str, default=None
             Gets the names of the limits that ended a search; a warning tells of them without it.
+        memory : Memory, default=None
+            As in `fit`.
 
         Returns
         -------
         self
         """
-        effort = self._effort()
+        effort = self.effort(memory)
         if is_first_run():
             report("compiling, on the first run only")
-        self._whole = whole
-        try:
-            self._fit(tasks, effort, report)
-        finally:
-            del self._whole
+        self._fit(tasks, whole, effort, report)
         self.tasks_ = tasks
-        self.families_ = effort.families()
-        self.ended_by_ = tuple(sorted(effort.stopped))
+        self.families_ = effort.tally.families()
+        self.ended_by_ = tuple(sorted(effort.tally.stopped))
         self.left_out_ = self._kept_out(effort)
         if stopped is None:
-            self._warn_of_limits(effort)
+            self.warn_of_limits(effort)
         else:
-            stopped.update(effort.stopped)
+            stopped.update(effort.tally.stopped)
         return self
 
-    def _effort(self):
-        limit = self.time_limit
+    def effort(self, memory=None):
+        """How hard the searches of a fit that begins now try."""
+        limits = self.used_limits()
+        seconds = limits.time_limit
         return Effort(
             seed=seed_of(self.random_state),
-            search=self.search,
-            n_starts=self.n_starts,
-            iterations=self.iterations,
-            restarts=self.restarts,
-            perturb=self.perturb,
-            tabu=self.tabu,
+            search=search_of(self.search),
             n_jobs=self.n_jobs,
-            max_families=self.max_families,
-            deadline=None if limit is None else time.time() + limit,
-            known=self._known,
+            max_families=limits.max_families,
+            deadline=None if seconds is None else time.time() + seconds,
+            memory=memory,
         )
+
+    def used_limits(self):
+        """The limits, or none if none are given."""
+        return Limits() if self.limits is None else self.limits
 
     def _kept_out(self, effort):
         """Child and parents of a family that was too large; empty if none was.
 
         What the rule of so many cells a row keeps out could not be learned from these rows.
         """
-        if self.max_cells is None:
+        if self.used_limits().max_cells is None:
             return []
-        return next((bound.left_out for bound in effort.bounds if bound.left_out), [])
+        return next((bound.left_out for bound in effort.tally.bounds if bound.left_out), [])
 
-    def _warn_of_limits(self, effort):
+    def warn_of_limits(self, effort):
         """Say what kept the searches from what they would have done."""
-        for name in sorted(effort.stopped):
+        limits = self.used_limits()
+        for name in sorted(effort.tally.stopped):
             rule, found = "ended a search with the best that it had found", "it was {value}"
             remedies = "raise it", "leave it None for a full search"
-            warn(name, rule, found=found, remedies=remedies, value=getattr(self, name))
+            warn(name, rule, found=found, remedies=remedies, value=getattr(limits, name))
         left_out = self._kept_out(effort)
         if left_out:
             child, *parents = left_out
@@ -183,7 +184,7 @@ class Learner(BaseEstimator):
                 "left out families of more than {most} cells",
                 found="for example {child} given {parents}",
                 remedies=("raise it", "set {max_parents}", "merge rare states"),
-                most=self.max_cells,
+                most=limits.max_cells,
                 child=child,
                 parents=parents,
             )
@@ -191,10 +192,6 @@ class Learner(BaseEstimator):
     def check_parameters(self):
         """Raise InputTypeError or InputError for parameters out of range, whatever the data."""
         check_common(self)
-
-    def _all_rows(self, tasks):
-        """The tasks on whose rows demands are checked."""
-        return tasks if self._whole is None else self._whole
 
     def used_score(self):
         """The score that `fit` takes."""
@@ -214,16 +211,16 @@ class Learner(BaseEstimator):
         """Concentrations of partitions that the score is to take, none for tables of their own."""
         return PARTITIONS if self.scores_together(tasks) else ()
 
-    def _structure_priors(self, tasks, alone=False):
+    def structure_priors(self, whole, alone=False):
         """The structure prior of every task, by name; sparsity is judged by all of its rows.
 
         With ``alone`` it is the one that a task has when it is learned by itself.
         """
-        score, whole = self.used_score(), self._all_rows(tasks)
+        score = self.used_score()
         n_tasks = len(whole) if self._adds_up(whole) and not alone else 1
         sizes = self._n_varying(whole)
         automatic = {name: auto_prior(score, n, n_tasks) for name, n in sizes.items()}
-        return structure_priors(tasks, self.structure_prior, automatic)
+        return structure_priors(whole, self.structure_prior, automatic)
 
     def _n_varying(self, tasks):
         """Number of variables that may have arcs, for each task."""
@@ -233,7 +230,7 @@ class Learner(BaseEstimator):
         """Whether what speaks for an arc by chance adds up over the tasks."""
         return self.scores_together(tasks)
 
-    def _constraints(self, tasks):
+    def constraints(self, tasks):
         """Constraints of every task, by name."""
         return constraints_by_task(
             tasks, self.required, self.forbidden, self.tiers, self.max_parents
@@ -243,33 +240,47 @@ class Learner(BaseEstimator):
         """The arcs that every task has to have, as graphs by name."""
         return {
             name: from_adjacency(own.required, tasks[name].variables)
-            for name, own in self._constraints(tasks).items()
+            for name, own in self.constraints(tasks).items()
         }
 
-    def _problems(self, tasks, effort, constraints=None):
-        """One `TaskProblem` a task, under given constraints or those of these rows."""
-        if constraints is None:
-            constraints = self._constraints(self._all_rows(tasks))
-        own_priors = self._structure_priors(tasks, alone=True) if self._adds_up(tasks) else None
+    def problems(self, tasks, effort, whole=None, constraints=None):
+        """One `TaskProblem` a task.
+
+        Parameters
+        ----------
+        tasks : Tasks
+        effort : Effort
+        whole : Tasks, default=None
+            The same tasks with all rows; None: these are all.
+        constraints : dict task -> Constraints, default=None
+            None: those that all rows allow.
+
+        Returns
+        -------
+        list of TaskProblem
+        """
+        whole = tasks if whole is None else whole
+        constraints = self.constraints(whole) if constraints is None else constraints
+        own_priors = self.structure_priors(whole, alone=True) if self._adds_up(tasks) else None
+        limits = self.used_limits()
         problems = TaskProblem.of_all(
             tasks,
             self.used_score(),
             constraints,
-            self._structure_priors(tasks),
+            self.structure_priors(whole),
             own_priors,
-            cache_size=self.cache_size,
-            max_cells=self.max_cells,
+            cache_size=limits.cache_size,
+            max_cells=limits.max_cells,
             partitions=self._partitions(tasks),
         )
-        effort.bounds.append(problems[0].scores.bound)
+        effort.tally.bounds.append(problems[0].scores.bound)
         return problems
 
-    def _start_matrices(self, tasks, problems, start):
+    def _start_matrices(self, whole, problems, start):
         """Adjacency matrices of given start graphs, or of the required arcs where none is given."""
         if start is None:
             return [problem.constraints.required for problem in problems]
-        whole = self._all_rows(tasks)
-        given = start_matrices(whole, self._constraints(whole), start)
+        given = start_matrices(whole, self.constraints(whole), start)
         pairs = zip(problems, given, strict=True)
         return [problem.constraints.allowed_of(matrix) for problem, matrix in pairs]
 
@@ -315,7 +326,7 @@ class Learner(BaseEstimator):
         if not hasattr(self, "tasks_"):
             raise AttributeError(f"`{name}` is there after `fit` of the {type(self).__name__}.")
 
-    def _publish(self, tasks, problems, matrices, score, task_scores, parameters_from=None):
+    def publish(self, tasks, whole, problems, matrices, score, task_scores, parameters_from=None):
         """Set the learned attributes from the adjacency matrices."""
         self.score_ = float(score)
         index = pd.Index(tasks.names, name="task")
@@ -326,12 +337,13 @@ class Learner(BaseEstimator):
         )
         sources = tasks if parameters_from is None else parameters_from
         self._tables_of = sources, self.parameter_sample_size, self.shares_tables(tasks)
-        limits = {"max_cells": self.max_cells, "partitions": self._partitions(tasks)}
+        limits = {"max_cells": self.used_limits().max_cells}
+        limits["partitions"] = self._partitions(tasks)
         self._scored_by = self.used_score(), limits
         # Of an earlier fit.
         for name in ("arcs_", "networks_", "borrowed_", "_fitted_tables"):
             self.__dict__.pop(name, None)
-        chances = arc_probabilities(self._structure_priors(tasks), tasks)
+        chances = arc_probabilities(self.structure_priors(whole), tasks)
         chances = np.array([chances[name] for name in tasks.names])
         self.arc_probability_ = pd.Series(chances, index=index)
 
@@ -342,3 +354,8 @@ def _learned_graph(task, matrix):
     for variable in task.constant:
         graph.nodes[variable]["constant"] = True
     return graph
+
+
+def _without_self(signature):
+    """The signature of a constructor as callers see it."""
+    return signature.replace(parameters=list(signature.parameters.values())[1:])

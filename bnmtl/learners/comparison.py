@@ -73,11 +73,7 @@ def compare(learner, tasks, cv=None):
     check_whole("cv", cv, 2, most_folds(tasks), optional=True, remedies=remedy)
     n_folds = default_folds(tasks, leave_one_out=True) if cv is None else int(cv)
     with Reporter(learner.progress) as report:
-        learner._whole = tasks
-        try:
-            folds, penalties = _folds(learner, tasks, n_folds, report)
-        finally:
-            del learner._whole
+        folds, penalties = _folds(learner, tasks, n_folds, report)
     table = _table(tasks, folds, _chosen(learner, folds, penalties))
     table.attrs["ended_by"] = tuple(sorted(set().union(*(fold.ended_by for fold in folds))))
     table.attrs["shares_tables"] = learner.shares_tables(tasks)
@@ -108,14 +104,14 @@ def gain(scored, better, worse):
 def _folds(learner, tasks, n_folds, report):
     """The scored folds and the penalties that they were scored at, the largest first."""
     priors, given, posterior = {}, None, None
-    effort = learner._effort()
+    effort = learner.effort()
     if isinstance(learner, MultitaskLearnerCV):
         known = learner.known_folds(tasks, n_folds)
         if known is not None:
             return known, list(learner.validation_scores_.index[::-1])
     if isinstance(learner, MultitaskLearner):
-        problems = learner._problems(tasks, effort)
-        given = learner._given_starts(tasks, problems)
+        problems = learner.problems(tasks, effort)
+        given = learner.given_starts(tasks, problems)
         priors = learner.possible_priors(problems, effort)
     if isinstance(learner, MultitaskLearnerCV) and learner.way_of_choosing() == "posterior":
         posterior = learner.posterior
@@ -124,7 +120,7 @@ def _folds(learner, tasks, n_folds, report):
     done(0)
     values = list(priors.values())
     folds = score_folds(learner, tasks, n_folds, values, effort, done, given, posterior)
-    learner._warn_of_limits(effort)
+    learner.warn_of_limits(effort)
     return folds, list(priors)
 
 

@@ -101,7 +101,7 @@ def family_limits(learner):
         to be allowed; a required one always is.
     """
     tasks = learner.tasks_
-    problems = {one.name: one for one in learner._problems(tasks, learner._effort())}
+    problems = {one.name: one for one in learner.problems(tasks, learner.effort())}
 
     def allowed(name, child, parents):
         problem = problems[name]
@@ -137,14 +137,14 @@ def with_graphs(learner, configuration):
     """
     other = copy.copy(learner)
     tasks = learner.tasks_
-    problems = other._problems(tasks, other._effort())
+    problems = other.problems(tasks, other.effort())
     empty = nx.DiGraph()
     matrices = [
         adjacency(configuration.get(name, empty), task.variables) for name, task in tasks.items()
     ]
     if isinstance(learner, MultitaskLearner):
         prior = as_chosen(learner).used_prior()
-        search = search_over(problems, other._effort(), Reporter(False))
+        search = search_over(problems, other.effort(), Reporter(False))
         given = Solution(matrices, 0.0, [], "given", {})
         scored = search.scored(prior, given, problems)
         score, task_scores = scored.score, scored.task_scores
@@ -160,7 +160,7 @@ def with_graphs(learner, configuration):
         pairs = zip(problems, matrices, strict=True)
         task_scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
         score = sum(task_scores)
-    other._publish(tasks, problems, matrices, score, task_scores)
+    other.publish(tasks, tasks, problems, matrices, score, task_scores)
     return other
 
 

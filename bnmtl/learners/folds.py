@@ -8,7 +8,7 @@ import numpy as np
 from bnmtl.graphs import from_adjacency
 from bnmtl.learners.held_out import HeldOutTasks, by_learner, held_out_rows, parted
 from bnmtl.progress import Reporter
-from bnmtl.search.effort import in_parallel
+from bnmtl.search.effort import Tally, in_parallel
 from bnmtl.search.path import greedy_path
 from bnmtl.search.problem import NoCommonGraph
 from bnmtl.search.shared_multitask import search_over
@@ -85,23 +85,23 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
     -------
     list of Fold
     """
-    constraints = learner._constraints(tasks)
+    constraints = learner.constraints(tasks)
 
     def score(held_out, own):
-        stopped = own.stopped
-        own = replace(own, n_starts=1, stopped=set())
+        stopped, bounds = own.tally.stopped, own.tally.bounds
+        own = replace(own.with_orders(starts=1), tally=Tally(bounds=bounds))
         train, test = parted(tasks, held_out)
         if own.is_over():
-            stopped.update(own.stopped)
+            stopped.update(own.tally.stopped)
             return _without_arcs(learner, train, test, held_out, len(priors), posterior)
-        problems = learner._problems(train, own, constraints)
+        problems = learner.problems(train, own, tasks, constraints)
         search = search_over(problems, own, Reporter(False))
         path = _path(learner, search, priors, given, own)
         together = by_learner(learner, train, test)
         apart = HeldOutTasks(train, test, learner.parameter_sample_size)
         empty = [np.zeros_like(problem.constraints.required) for problem in problems]
         alone = _rows(apart, train, search.alone(own))
-        stopped.update(own.stopped)
+        stopped.update(own.tally.stopped)
         return Fold(
             **_which_rows(train, test, held_out),
             together=np.array([_rows(together, train, one.matrices, one.score) for one in path]),
@@ -110,7 +110,7 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
             log_posterior=None
             if posterior is None
             else np.array([posterior(search, *one) for one in zip(priors, path, strict=True)]),
-            ended_by=own.stopped,
+            ended_by=own.tally.stopped,
         )
 
     folds = held_out_rows(tasks, None, n_folds, effort.seed, leave_one_out=True)
@@ -160,7 +160,7 @@ def _starts(learner, search, priors):
     """
     if all(search.is_apart(prior) for prior in priors):
         return {}
-    asked, starts = learner._start_names(), {}
+    asked, starts = learner.start_names(), {}
     for name in asked or ("single-task", "identical"):
         # A search over shared orders begins with the identical graph.
         name = "identical" if name == "orders" else name

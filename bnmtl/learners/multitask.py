@@ -94,22 +94,15 @@ class MultitaskLearner(Learner):
         self,
         prior=None,
         score=None,
+        *,
         structure_prior="auto",
         table_sharing="auto",
         required=(),
         forbidden=(),
         tiers=None,
         search="orders",
-        n_starts=None,
-        iterations=None,
-        restarts=100,
-        perturb=10,
-        tabu=10,
         max_parents=None,
-        max_cells=None,
-        max_families=None,
-        time_limit=None,
-        cache_size=200,
+        limits=None,
         start=None,
         missing="error",
         parameter_sample_size="auto",
@@ -124,16 +117,8 @@ class MultitaskLearner(Learner):
             forbidden=forbidden,
             tiers=tiers,
             search=search,
-            n_starts=n_starts,
-            iterations=iterations,
-            restarts=restarts,
-            perturb=perturb,
-            tabu=tabu,
             max_parents=max_parents,
-            max_cells=max_cells,
-            max_families=max_families,
-            time_limit=time_limit,
-            cache_size=cache_size,
+            limits=limits,
             start=start,
             missing=missing,
             parameter_sample_size=parameter_sample_size,
@@ -149,17 +134,18 @@ class MultitaskLearner(Learner):
         if self.prior is not None:
             check_prior(self.prior)
 
-    def _fit(self, tasks, effort, report):
+    def _fit(self, tasks, whole, effort, report):
         prior = self.used_prior()
         check_prior_names(prior, tasks)
-        problems = self._problems(tasks, effort)
+        problems = self.problems(tasks, effort, whole)
         search = search_over(problems, effort, report)
-        given = self._given_starts(tasks, problems)
-        names = None if given else self._start_names()
+        given = self.given_starts(whole, problems)
+        names = None if given else self.start_names()
         if names == ("orders",):
             search.check_orders(prior)
         starts = given or search.starts([prior], names)
-        self._publish_solution(tasks, problems, search.solve(prior, starts, report))
+        solution = search.solve(prior, starts, report)
+        self._publish_solution(tasks, whole, problems, solution)
 
     def used_prior(self):
         """The prior, or the default one if none is given."""
@@ -169,12 +155,12 @@ class MultitaskLearner(Learner):
         """Raise as `fit` would for parameters that do not suit these tasks; nothing is searched."""
         self.check_parameters()
         check_prior_names(self.used_prior(), tasks)
-        self._structure_priors(tasks)
-        constraints = self._constraints(tasks)
+        self.structure_priors(tasks)
+        constraints = self.constraints(tasks)
         if self._is_given():
             start_matrices(tasks, constraints, self.start)
         else:
-            self._start_names()
+            self.start_names()
 
     def _is_given(self):
         """Whether `start` gives graphs; raises for what is neither those nor a name."""
@@ -185,7 +171,7 @@ class MultitaskLearner(Learner):
             raise InputTypeError("start", rule, self.start)
         return True
 
-    def _start_names(self):
+    def start_names(self):
         """Names of the starts that are asked for; None leaves the choice."""
         if self.start is None:
             return None
@@ -199,13 +185,13 @@ class MultitaskLearner(Learner):
         prior = self.used_prior()
         return {getattr(prior, "penalty", math.nan): prior}
 
-    def _given_starts(self, tasks, problems):
+    def given_starts(self, whole, problems):
         """Matrices of given start graphs, by name; None if none are given."""
         if not self._is_given():
             return None
-        return {"given": self._start_matrices(tasks, problems, self.start)}
+        return {"given": self._start_matrices(whole, problems, self.start)}
 
-    def _publish_solution(self, tasks, problems, solution):
+    def _publish_solution(self, tasks, whole, problems, solution):
         if solution.score == -float("inf"):
             raise InputError(
                 "penalty",
@@ -217,7 +203,8 @@ class MultitaskLearner(Learner):
                     "lower the penalty",
                 ),
             )
-        self._publish(tasks, problems, solution.matrices, solution.score, solution.task_scores)
+        found = solution.matrices, solution.score, solution.task_scores
+        self.publish(tasks, whole, problems, *found)
         self.start_ = solution.start
         self.start_scores_ = solution.start_scores
 

@@ -31,7 +31,7 @@ from bnmtl.search.problem import NoCommonGraph
 from bnmtl.search.shared_multitask import search_over
 
 # Parameters that change how long a fit takes and what is seen of it.
-_WITHOUT_EFFECT = {"time_limit", "n_jobs", "progress"}
+_WITHOUT_EFFECT = {"limits", "limits__time_limit", "n_jobs", "progress"}
 
 
 class MultitaskLearnerCV(MultitaskLearner):
@@ -108,27 +108,20 @@ class MultitaskLearnerCV(MultitaskLearner):
     def __init__(
         self,
         prior=None,
+        score=None,
+        *,
         penalties=None,
         validation=None,
         cv=None,
         rule="best",
-        score=None,
         structure_prior="auto",
         table_sharing="auto",
         required=(),
         forbidden=(),
         tiers=None,
         search="orders",
-        n_starts=None,
-        iterations=None,
-        restarts=100,
-        perturb=10,
-        tabu=10,
         max_parents=None,
-        max_cells=None,
-        max_families=None,
-        time_limit=None,
-        cache_size=200,
+        limits=None,
         start=None,
         missing="error",
         parameter_sample_size="auto",
@@ -145,16 +138,8 @@ class MultitaskLearnerCV(MultitaskLearner):
             forbidden=forbidden,
             tiers=tiers,
             search=search,
-            n_starts=n_starts,
-            iterations=iterations,
-            restarts=restarts,
-            perturb=perturb,
-            tabu=tabu,
             max_parents=max_parents,
-            max_cells=max_cells,
-            max_families=max_families,
-            time_limit=time_limit,
-            cache_size=cache_size,
+            limits=limits,
             start=start,
             missing=missing,
             parameter_sample_size=parameter_sample_size,
@@ -199,25 +184,25 @@ class MultitaskLearnerCV(MultitaskLearner):
         grid = penalty_grid(self.penalties)
         return {penalty: clone(prior).set_params(penalty=penalty) for penalty in grid}
 
-    def _fit(self, tasks, effort, report):
+    def _fit(self, tasks, whole, effort, report):
         priors = self._priors()
         self._folds, self._parameters_of_folds = None, self.get_params()
         self.chosen_by_ = self.way_of_choosing()
         for prior in priors.values():
             check_prior_names(prior, tasks)
         self._check_choice(tasks)
-        problems = self._problems(tasks, effort)
-        whole = search_over(problems, effort.share(0.6), report)
-        priors = self._possible(whole, priors)
-        given = self._given_starts(tasks, problems)
-        names = None if given else self._start_names()
+        problems = self.problems(tasks, effort, whole)
+        on_all = search_over(problems, effort.share(0.6), report)
+        priors = self._possible(on_all, priors)
+        given = self.given_starts(whole, problems)
+        names = None if given else self.start_names()
         if names == ("orders",):
-            whole.check_orders(next(iter(priors.values())))
+            on_all.check_orders(next(iter(priors.values())))
 
-        search, by_rows = whole, self._validation_rows(tasks, effort.seed)
+        search, by_rows = on_all, self._validation_rows(tasks, effort.seed)
         if by_rows is not None:
             train, test = parted(tasks, by_rows)
-            search = self._on(train, problems, effort.share(0.6), report)
+            search = self._on(train, whole, problems, effort.share(0.6), report)
         starts = search.within(given) if given else search.starts(priors.values(), names)
         done = report.of_part("penalties", 0, len(priors))
         path = solve_path(search, list(priors.values()), starts, effort.share(0.6), done)
@@ -243,8 +228,8 @@ class MultitaskLearnerCV(MultitaskLearner):
         best = list(priors).index(self.penalty_)
         solution = complete(search, prior, path[best], starts, report, effort)
         if by_rows is not None:
-            solution = whole.scored(prior, solution, search.problems)
-        self._publish_solution(tasks, problems, solution)
+            solution = on_all.scored(prior, solution, search.problems)
+        self._publish_solution(tasks, whole, problems, solution)
 
     def known_folds(self, tasks, n_folds):
         """The scored folds of the last fit, None unless they are those of this learner and tasks.
@@ -296,10 +281,11 @@ class MultitaskLearnerCV(MultitaskLearner):
             return None
         return held_out_rows(tasks, self.validation, None, seed)[0]
 
-    def _on(self, train, problems, effort, report):
+    def _on(self, train, whole, problems, effort, report):
         """A search on some of the rows, under the constraints of all."""
         constraints = {problem.name: problem.constraints for problem in problems}
-        return search_over(self._problems(train, effort, constraints), effort, report)
+        own = self.problems(train, effort, whole, constraints)
+        return search_over(own, effort, report)
 
     def _predicted(self, train, test, solutions):
         """Mean over tasks of the mean log-likelihood of their held-out rows, for each solution."""

@@ -2,6 +2,7 @@
 
 from bnmtl.learners.derived import apart, changed, for_tasks
 from bnmtl.learners.held_out import by_learner
+from bnmtl.search import Memory
 from bnmtl.tasks import Tasks
 
 __all__ = ["Groups"]
@@ -27,7 +28,7 @@ class Groups:
         self._whole = whole
         self._report = report
         self._fitted = {}
-        self._known = {}
+        self._memory = Memory()
 
     def fitted(self, names):
         """The learner fitted to some tasks, whatever the order of their names."""
@@ -45,11 +46,7 @@ class Groups:
         if len(names) < len(self.tasks):
             learner = for_tasks(learner, whole)
         learner.check_parameters()
-        learner._known = self._known
-        learner.fit_rows(rows, whole, self._report)
-        # Whoever changes its parameters and fits it again wants another search.
-        del learner._known
-        return learner
+        return learner.fit_rows(rows, whole, self._report, memory=self._memory)
 
     def held_out_score(self, names, name, test):
         """Mean log-likelihood of a task's held-out rows where it is learned with other tasks.

@@ -92,6 +92,11 @@ class BoundTasks:
         at = self.positions[s]
         return BoundScore(self, [s], at, np.ones((1, len(at), len(at)), dtype=bool))
 
+    def settings(self, s):
+        """All that a local score of task s depends on besides its rows, rounding aside."""
+        kind, sample_size, _, *concentrations = self._method.tolist()
+        return kind, sample_size, *concentrations, float(self._most_cells[s])
+
     def of_all(self, members, usable, shares_tables=True):
         """The score of some tasks on the index of all variables: the sum of their own, or, where
         tables are shared, that of all together.

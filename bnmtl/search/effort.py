@@ -7,24 +7,40 @@ from dataclasses import dataclass, field, replace
 from joblib import Parallel, delayed, effective_n_jobs
 
 from bnmtl.search.budget import Budget
-from bnmtl.search.orders import starts_of
+from bnmtl.search.memory import Memory
+from bnmtl.search.options import Exact, HillClimbing, Orders
 
-SEARCHES = ("orders", "hill-climbing", "exact")
+
+@dataclass
+class Tally:
+    """What has come of searches.
+
+    Attributes
+    ----------
+    stopped : set of str
+        "max_families" and "time_limit", where that ended one.
+    bounds : list of BoundTasks
+        The scores that were used.
+    """
+
+    stopped: set = field(default_factory=set)
+    bounds: list = field(default_factory=list)
+
+    def families(self):
+        """How many local scores were asked for, were in the cache and had to be counted."""
+        asked = sum(bound.asked for bound in self.bounds)
+        counted = sum(bound.computed for bound in self.bounds)
+        return {"asked": asked, "hits": asked - counted, "counted": counted}
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard the searches over graphs try, and what has come of it.
+    """How hard searches try.
 
     Attributes
     ----------
     seed : int
-    search : str
-        One of `SEARCHES`.
-    n_starts, iterations : int or None
-        As in `orders.search`.
-    restarts, perturb, tabu : int
-        As in `hill_climbing.search`.
+    search : Orders, HillClimbing or Exact
     n_jobs : int or None
         As in joblib.
     max_families : int or None
@@ -32,32 +48,23 @@ class Effort:
     deadline : float or None
         `time.time` at which the searches of this effort stop; that clock means the same on all
         machines of a cluster.
-    stopped : set of str
-        Which of the two ended a search.
-    bounds : list of BoundTasks
-        The scores that were used.
-    known : dict or None
-        Where `search_tasks` keeps what it has found, for other searches on the same rows
-        under the same prior.
+    tally : Tally
+        Where they note what has come of them.
+    memory : Memory or None
+        Where searches for single tasks look first and keep what they find.
     """
 
     seed: int
-    search: str = "orders"
-    n_starts: int | None = None
-    iterations: int | None = None
-    restarts: int = 100
-    perturb: int = 10
-    tabu: int = 10
+    search: Orders | HillClimbing | Exact = field(default_factory=Orders)
     n_jobs: int | None = None
     max_families: int | None = None
     deadline: float | None = None
-    stopped: set = field(default_factory=set)
-    bounds: list = field(default_factory=list)
-    known: dict | None = None
+    tally: Tally = field(default_factory=Tally)
+    memory: Memory | None = None
 
     def budget(self):
         """What one search may spend."""
-        return Budget(self.max_families, self.deadline, self.stopped)
+        return Budget(self.max_families, self.deadline, self.tally.stopped)
 
     def share(self, part):
         """The same effort with that part of the time that is left."""
@@ -67,27 +74,32 @@ class Effort:
         return replace(self, deadline=now + part * max(0.0, self.deadline - now))
 
     @property
+    def orders(self):
+        """The options of a search over orders, the default ones where another search is made."""
+        return self.search if isinstance(self.search, Orders) else Orders()
+
+    def with_orders(self, **options):
+        """The same effort with other options of a search over orders, if it makes one."""
+        if not isinstance(self.search, Orders):
+            return self
+        return replace(self, search=self.search.replaced(**options))
+
+    @property
     def is_light(self):
         """Whether a search climbs without restarts, as in light replicates."""
-        return self.search == "hill-climbing" and self.restarts == 0
+        return self.climbs and self.search.restarts == 0
+
+    @property
+    def climbs(self):
+        """Whether a search changes one arc at a time."""
+        return isinstance(self.search, HillClimbing)
 
     def is_over(self):
         """Whether no time is left for what is still to do."""
         over = self.deadline is not None and time.time() >= self.deadline
         if over:
-            self.stopped.add("time_limit")
+            self.tally.stopped.add("time_limit")
         return over
-
-    def n_steps(self, n_variables):
-        """Steps of one search over so many variables that are reported."""
-        n_starts = starts_of(n_variables, self.n_starts)
-        return {"orders": n_starts, "hill-climbing": self.restarts + 1}.get(self.search)
-
-    def families(self):
-        """How many local scores were asked for, were in the cache and had to be counted."""
-        asked = sum(bound.asked for bound in self.bounds)
-        counted = sum(bound.computed for bound in self.bounds)
-        return {"asked": asked, "hits": asked - counted, "counted": counted}
 
 
 def in_parallel(function, calls, effort):
@@ -115,10 +127,10 @@ def in_parallel(function, calls, effort):
 
     def run(arguments, rounds_left):
         own = effort.share(1 / rounds_left)
-        return function(*arguments, own), own.stopped
+        return function(*arguments, own), own.tally.stopped
 
     for result, stopped in Parallel(n_jobs=effort.n_jobs, prefer="threads", return_as="generator")(
         delayed(run)(arguments, rounds - at // workers) for at, arguments in enumerate(calls)
     ):
-        effort.stopped.update(stopped)
+        effort.tally.stopped.update(stopped)
         yield result

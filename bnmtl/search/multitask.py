@@ -14,6 +14,7 @@ from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.couplings import Couplings
 from bnmtl.search.effort import in_parallel
 from bnmtl.search.one_graph import search_common, search_graph, search_tasks
+from bnmtl.search.options import Orders
 from bnmtl.search.problem import JointProblem, NoCommonGraph
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.seeding import generator
@@ -115,7 +116,7 @@ class MultitaskSearch:
         if names is not None:
             return {name: self.start(name) for name in names}
         made = {}
-        for name in STARTS if self._effort.search == "orders" else STARTS[:-1]:
+        for name in STARTS if isinstance(self._effort.search, Orders) else STARTS[:-1]:
             with contextlib.suppress(NoCommonGraph):
                 made[name] = self.start(name)
         return made
@@ -159,15 +160,15 @@ class MultitaskSearch:
             polish,
             generator(effort.seed, "orders"),
             effort.budget(),
-            effort.n_starts,
-            effort.iterations,
+            effort.orders.starts,
+            effort.orders.iterations,
             None if report is None else report.of("shared orders"),
         )
         return None if matrices is None else self.joint.cut(matrices)
 
     def _one_by_one(self, couplings, start, matrices, report, effort):
         """Where searches over one task's graph at a time end, from where the greedy search did."""
-        effort = replace(effort, n_starts=1)
+        effort = effort.with_orders(starts=1)
         search = self._at(couplings, self.joint.spread(matrices))
         searched = itertools.count(1)
 
@@ -217,7 +218,7 @@ class MultitaskSearch:
             return self.apart(effort)
         couplings = Couplings(prior, self.joint)
         couplings.check_agreement()
-        goes_on = effort.search != "hill-climbing"
+        goes_on = not effort.climbs
         calls = (
             (couplings, name, matrices, len(starts) == 1, report)
             for name, matrices in starts.items()

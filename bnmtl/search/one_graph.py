@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from bnmtl.search import exact, hill_climbing, orders
-from bnmtl.search.effort import in_parallel
+from bnmtl.search.effort import Tally, in_parallel
 from bnmtl.search.graph_state import GraphState
+from bnmtl.search.memory import Memory
 from bnmtl.search.settling import settle
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.seeding import generator
@@ -38,15 +38,7 @@ def search_graph(state, effort, name, report):
     bool array of shape (n, n)
     """
     rng, budget = generator(effort.seed, name), effort.budget()
-    if effort.search == "orders":
-        iterated = effort.n_starts, effort.iterations, effort.perturb, effort.tabu
-        orders.search(state, rng, budget, *iterated, report)
-    elif effort.search == "exact":
-        exact.search(state, budget, report)
-    else:
-        hill_climbing.search(
-            state, rng, budget, effort.restarts, effort.perturb, effort.tabu, report
-        )
+    effort.search.improve(state, rng, budget, report)
     settle(state, effort.budget())
     return state.adjacency.copy()
 
@@ -74,19 +66,28 @@ def search_task(problem, matrix, report, effort):
 
 
 def search_tasks(problems, matrices, effort, report):
-    """`search_task` for every task, in parallel, but for what is known of the same rows
-    under the same prior."""
-    # A search that was short of time may be worth repeating.
-    known = {} if effort.known is None or effort.deadline is not None else effort.known
-    keys = [(p.name, p.identity, m.tobytes()) for p, m in zip(problems, matrices, strict=True)]
-    new = [at for at, key in enumerate(keys) if key not in known]
+    """`search_task` for every task that is not in the memory of the effort, in parallel."""
+    memory = Memory() if effort.memory is None else effort.memory
+    calls = list(zip(problems, matrices, strict=True))
+    found = [memory.find(*call, effort) for call in calls]
+    new = [at for at, graph in enumerate(found) if graph is None]
     for at in new:
-        n_steps = effort.n_steps(len(problems[at].variables))
-        report("single-task", problems[at].name, 0, n_steps)
-    found = in_parallel(search_task, [(problems[at], matrices[at], report) for at in new], effort)
-    for at, matrix in zip(new, found, strict=True):
-        known[keys[at]] = matrix
-    return [known[key] for key in keys]
+        name, variables = problems[at].name, problems[at].variables
+        report("single-task", name, 0, effort.search.n_steps(len(variables)))
+    searched = in_parallel(_search_apart, [(*calls[at], report) for at in new], effort)
+    for at, (graph, is_cut_short) in zip(new, searched, strict=True):
+        found[at] = graph
+        if not is_cut_short:
+            memory.keep(*calls[at], effort, graph)
+    return found
+
+
+def _search_apart(problem, matrix, report, effort):
+    """The graph of one task, and whether time ended the search for it."""
+    own = replace(effort, tally=Tally())
+    graph = search_task(problem, matrix, report, own)
+    effort.tally.stopped.update(own.tally.stopped)
+    return graph, "time_limit" in own.tally.stopped
 
 
 def search_identical(joint, matrix, effort, report):
@@ -145,7 +146,7 @@ def search_common(joint, matrix, effort, report, shares_tables):
     bool array of shape (n, n)
     """
     if shares_tables:
-        effort = replace(effort, n_starts=effort.n_starts or 1)
+        effort = effort.with_orders(starts=effort.orders.starts or 1)
     scores, constraints, terms = joint.identical(shares_tables)
     present, absent = (sum(own[side] for own in terms) for side in (0, 1))
     if matrix is None:

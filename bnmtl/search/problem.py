@@ -96,9 +96,12 @@ class TaskProblem:
 
     @cached_property
     def identity(self):
-        """A hash of what its search depends on besides score and constraints: rows and prior."""
-        found = hashlib.blake2b(self.rows, digest_size=16)
-        found.update(self.odds.tobytes())
+        """A hash of all that its search depends on besides how, and from where, it is made."""
+        (s,), constraints = self.scores.tasks, self.constraints
+        words = self.name, self.variables, self.scores.bound.settings(s), constraints.max_parents
+        found = hashlib.blake2b(self.rows + repr(words).encode(), digest_size=16)
+        for array in (self.odds, constraints.permitted, constraints.required):
+            found.update(array.tobytes())
         return found.digest()
 
     @property

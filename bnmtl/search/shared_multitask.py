@@ -1,7 +1,6 @@
 """From task problems to the best configuration where tasks may have tables in common."""
 
 import contextlib
-from dataclasses import replace
 from functools import cached_property
 
 from bnmtl.priors import PairedPrior
@@ -18,7 +17,7 @@ __all__ = ["SharedMultitaskSearch", "search_over"]
 OWN_TABLES = "own tables"
 # The search for the one graph that another search begins with makes one of so many iterations: it
 # begins itself with the best graph for tables of their own. Nearly all fits end in the same place
-# as with all iterations, in two thirds of the time (benchmarks/first_graph.py).
+# as with all iterations, in two thirds of the time (benchmarks/search/first_graph.py).
 ITERATIONS_FOR_ONE = 8
 
 
@@ -78,9 +77,9 @@ class SharedMultitaskSearch(MultitaskSearch):
     def common(self):
         """The best single graph, on the index of the union of the variables."""
         effort = self._effort.share(0.5)
-        iterations = iterations_of(len(self.joint.variables), effort.iterations)
+        iterations = iterations_of(len(self.joint.variables), effort.orders.iterations)
         iterations = max(min(1, iterations), iterations // ITERATIONS_FOR_ONE)
-        effort = replace(effort, iterations=iterations)
+        effort = effort.with_orders(iterations=iterations)
         return search_common(self.joint, self.own_tables.common, effort, self._report, True)
 
     def evidence(self, matrices):

@@ -1,0 +1,38 @@
+"""Parameters of learners that have become options of the search or limits, refused by name."""
+
+from bnmtl.errors import InputTypeError
+
+__all__ = ["refuse_moved", "refuse_nested"]
+
+_PLACES = {
+    "n_starts": "search=Orders(starts=...)",
+    "iterations": "search=Orders(iterations=...)",
+    "restarts": "search=HillClimbing(restarts=...)",
+    "perturb": "search=Orders(perturb=...)` or `search=HillClimbing(perturb=...)",
+    "tabu": "search=Orders(tabu=...)` or `search=HillClimbing(tabu=...)",
+    "max_cells": "limits=Limits(max_cells=...)",
+    "max_families": "limits=Limits(max_families=...)",
+    "time_limit": "limits=Limits(time_limit=...)",
+    "cache_size": "limits=Limits(cache_size=...)",
+}
+
+
+def refuse_moved(parameters):
+    """Raise InputTypeError for a parameter that learners had before, and name its new place."""
+    for name in parameters:
+        if name in _PLACES:
+            rule = "is not a parameter of learners any longer"
+            raise InputTypeError(name, rule, remedies=f"write `{_PLACES[name]}`")
+
+
+def refuse_nested(learner, parameters):
+    """Raise InputTypeError for an option of a search or limits given as a word or None."""
+    for name in parameters:
+        owner, _, option = name.partition("__")
+        value = parameters.get(owner, getattr(learner, owner, None))
+        if option and owner in ("search", "limits") and (value is None or isinstance(value, str)):
+            rule = "sets an option of {owner}, which has none"
+            remedy = f"write `{_PLACES.get(option, 'search=Orders(starts=...)')}`"
+            if option == "starts":
+                remedy = f"write `{_PLACES['n_starts']}`"
+            raise InputTypeError(name, rule, value, remedies=remedy, owner=owner)
