@@ -2,7 +2,7 @@
 
 import os
 
-from bnmtl import BDeu
+from bnmtl import BDeu, Orders
 
 NO_JIT = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 
@@ -18,6 +18,8 @@ def quick_search():
     The score treats classes alike and the prior is uniform, so that tests can compute both.
     """
     effort = (
-        {"n_starts": 1, "iterations": 0, "tabu": 2} if NO_JIT else {"n_starts": 2, "iterations": 5}
+        {"search": Orders(starts=1, iterations=0, tabu=2)}
+        if NO_JIT
+        else {"search": Orders(starts=2, iterations=5)}
     )
     return {**effort, "score": BDeu(), "structure_prior": None, "random_state": 0}

@@ -32,11 +32,13 @@ from bnmtl import (
     BDeu,
     BDs,
     EditPrior,
+    HillClimbing,
     IdenticalLearner,
     LogLikelihood,
     MixedDirichlet,
     MultitaskLearner,
     MultitaskLearnerCV,
+    Orders,
     PairedPrior,
     PooledLearner,
     ReferencePrior,
@@ -93,12 +95,12 @@ def plain(value):
 
 def orders(starts=1, iterations=5):
     """Search over orders, short."""
-    return {"n_starts": starts, "iterations": iterations}
+    return {"search": Orders(starts=starts, iterations=iterations)}
 
 
 def climb(restarts=3):
     """Hill climbing, short."""
-    return {"search": "hill-climbing", "restarts": restarts}
+    return {"search": HillClimbing(restarts=restarts)}
 
 
 def rows():

@@ -5,11 +5,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from bnmtl import BDeu, problems
+from bnmtl import BDeu, HillClimbing, problems
 
 # A score that treats classes alike and a uniform prior, so that tests can compute both.
 PLAIN = {"score": BDeu(), "structure_prior": None}
-CLIMB = {"search": "hill-climbing", "restarts": 0, "tabu": 0, "random_state": 0, **PLAIN}
+CLIMB = {"search": HillClimbing(restarts=0, tabu=0), "random_state": 0, **PLAIN}
 
 
 @cache

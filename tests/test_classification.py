@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from small import PLAIN
 
-from bnmtl import MultitaskLearner, PairedPrior, SingleTaskLearner, structures
+from bnmtl import MultitaskLearner, Orders, PairedPrior, SingleTaskLearner, structures
 from bnmtl.classification import (
     BayesNetClassifier,
     MultiNetClassifier,
@@ -30,12 +30,11 @@ ROWS = ASIA.sample(400, random_state=0)
 # Classes are sorted, as scikit-learn has them; the network of the file says "yes" first.
 ROWS["bronc"] = ROWS["bronc"].cat.reorder_categories(["no", "yes"])
 QUICK = SingleTaskLearner(
-    n_starts=1, iterations=5, parameter_sample_size=1, random_state=0, **PLAIN
+    search=Orders(starts=1, iterations=5), parameter_sample_size=1, random_state=0, **PLAIN
 )
 TOGETHER = MultitaskLearner(
     PairedPrior(0.9),
-    n_starts=1,
-    iterations=5,
+    search=Orders(starts=1, iterations=5),
     parameter_sample_size=1,
     random_state=0,
     table_sharing=None,

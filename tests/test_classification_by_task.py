@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from small import PLAIN
 
-from bnmtl import BayesNet, MultitaskLearner, PairedPrior, SingleTaskLearner, structures
+from bnmtl import BayesNet, MultitaskLearner, Orders, PairedPrior, SingleTaskLearner, structures
 from bnmtl.classification import BayesNetClassifier, MultitaskBayesNetClassifier
 
 pytestmark = pytest.mark.beside_kernels
@@ -17,10 +17,10 @@ ROWS = structures.load("asia").sample(400, random_state=0)
 # Classes are sorted, as scikit-learn has them; the network of the file says "yes" first.
 ROWS["bronc"] = ROWS["bronc"].cat.reorder_categories(["no", "yes"])
 QUICK = SingleTaskLearner(
-    n_starts=1, iterations=5, parameter_sample_size=1, random_state=0, **PLAIN
+    search=Orders(starts=1, iterations=5), parameter_sample_size=1, random_state=0, **PLAIN
 )
 TOGETHER = MultitaskLearner(
-    PairedPrior(0.9), n_starts=1, iterations=5, random_state=0, table_sharing=None
+    PairedPrior(0.9), search=Orders(starts=1, iterations=5), random_state=0, table_sharing=None
 )
 CLINICS = {name: ROWS.sample(200, random_state=at) for at, name in enumerate("abc")}
 

@@ -117,7 +117,7 @@ def test_run_json(call, files):
 def test_a_time_limit_is_told_and_starts_are_passed_on(monkeypatch, files):
     monkeypatch.chdir(files)
     result = learn.run(Options(paths=("north.csv",), starts=3, out="few"))
-    assert (result.learner.search, result.learner.n_starts) == ("orders", 3)
+    assert result.learner.search == bnmtl.Orders(starts=3)
     command = [sys.executable, "-m", "bnmtl", *BOTH, "--time-limit", "0", "--out", "run"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0
@@ -131,7 +131,7 @@ def test_a_run_is_read_back(call, files):
     run = read_run(files / "run")
     assert list(run.configuration) == ["north", "south"]
     assert run.settings["penalty"] == 0.9
-    effort = {"search": "hill-climbing", "restarts": 2, "random_state": 0}
+    effort = {"search": bnmtl.HillClimbing(restarts=2), "random_state": 0}
     expected = bnmtl.MultitaskLearner(bnmtl.PairedPrior(0.9), **effort).fit(
         {"north": frame(0), "south": frame(1)}
     )
@@ -256,8 +256,7 @@ def test_equivalent_sample_size(call, files):
     learner = bnmtl.MultitaskLearner(
         bnmtl.PairedPrior(0.9),
         score=bnmtl.BDeu(7.0),
-        search="hill-climbing",
-        restarts=2,
+        search=bnmtl.HillClimbing(restarts=2),
         random_state=0,
         table_sharing=None,
     ).fit({"north": frame(0), "south": frame(1)})
@@ -524,10 +523,13 @@ def test_a_signal_while_learning(files):
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(3)
-    assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    try:
+        time.sleep(3)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert (out, err) == ("", "bnmtl: interrupted; no half-written file is left.\n")
     assert listing(files) == ["all.csv", "north.csv", "south.csv"]

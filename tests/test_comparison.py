@@ -17,6 +17,7 @@ from bnmtl import (
 )
 from bnmtl.learners import compare, comparison, gain
 from bnmtl.reports import gains
+from bnmtl.search import Limits
 from bnmtl.tasks import encode
 
 AUTO = {**CLIMB, "score": None, "structure_prior": "auto"}
@@ -289,7 +290,7 @@ def test_folds_that_were_cut_short_tell_nothing(learner):
     tasks = encode(related())
     fitted = clone(learner).fit(tasks)
     assert compare(fitted, tasks, cv=5).attrs["ended_by"] == ()
-    scored = compare(clone(learner).set_params(time_limit=0).fit(tasks), tasks, cv=5)
+    scored = compare(clone(learner).set_params(limits=Limits(time_limit=0)).fit(tasks), tasks, cv=5)
     assert scored.attrs["ended_by"] == ("time_limit",)
     told = gains.sentences(gains.held_out_record(scored), 3)
     assert len(told) == 1 and "cut short" in told[0] and "Nothing was found" not in told[0]

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from small import CLIMB, arcs, partial, rarely_varying, related, variants
 
 from bnmtl import (
+    HillClimbing,
     MultitaskLearner,
     MultitaskLearnerCV,
     PairedPrior,
@@ -28,6 +29,7 @@ from bnmtl.graphs import Configuration
 from bnmtl.learners import folds
 from bnmtl.learners.base import Learner
 from bnmtl.learners.held_out import held_out_rows
+from bnmtl.search import Limits
 
 SINGLE = SingleTaskLearner(**CLIMB)
 LEARNERS = [SINGLE, MultitaskLearner(PairedPrior(0.9), table_sharing=None, **CLIMB)]
@@ -373,7 +375,7 @@ def test_shares_that_differ_by_rounding_are_equal():
         ),
         (lambda: arc_confidence(FRAME, SINGLE, subsample="x"), TypeError, "`subsample` must be"),
         (
-            lambda: arc_confidence(FRAME, SingleTaskLearner(time_limit="x")),
+            lambda: arc_confidence(FRAME, SingleTaskLearner(limits=Limits(time_limit="x"))),
             TypeError,
             "`time_limit` must be None or a number",
         ),
@@ -442,7 +444,7 @@ def test_what_makes_no_sense_is_refused(use, error, words):
 def test_limits_hold_for_each_replicate():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        learner = SingleTaskLearner(**{**CLIMB, "restarts": 50}, max_families=5)
+        learner = SingleTaskLearner(search=HillClimbing(restarts=50), limits=Limits(max_families=5))
         arc_confidence(related(), learner, n_bootstrap=2)
     (ended,) = caught
     assert "Replicates were ended by `max_families` and may lack arcs" in str(ended.message)

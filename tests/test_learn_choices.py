@@ -6,13 +6,14 @@ import pytest
 from command import frame, mistake, record
 
 import bnmtl
+from bnmtl import HillClimbing
 from bnmtl.io import read_run
 from bnmtl.learners import compare
 from bnmtl.reports.gains import held_out_record
 
 pytestmark = pytest.mark.beside_kernels
 
-CLIMB = {"search": "hill-climbing", "restarts": 0, "random_state": 0}
+CLIMB = {"search": HillClimbing(restarts=0), "random_state": 0}
 BOTH = ("learn", "north.csv", "south.csv", "--restarts", "0", "--bootstrap", "0")
 TASKS = {"north": frame(0), "south": frame(1)}
 

@@ -9,6 +9,7 @@ import pytest
 from command import frame, listing, mistake, record
 
 import bnmtl
+from bnmtl import HillClimbing
 from bnmtl.cli import learn
 from bnmtl.cli.options import Options
 from bnmtl.confidence import MEANING, arc_confidence, consensus, sure_words
@@ -16,11 +17,12 @@ from bnmtl.io import read_run
 from bnmtl.learners.derived import as_chosen, family_limits, with_graphs
 from bnmtl.networks import fit_networks
 from bnmtl.reports.learned import sharing_counts
+from bnmtl.search import Limits
 from bnmtl.wording import count
 
 pytestmark = pytest.mark.beside_kernels
 
-CLIMB = {"search": "hill-climbing", "restarts": 0, "random_state": 0}
+CLIMB = {"search": HillClimbing(restarts=0), "random_state": 0}
 FAST = ("--restarts", "0", "--bootstrap", "5")
 
 
@@ -281,7 +283,7 @@ def test_consensus_makes_no_family_that_the_learner_would_not():
     sure = pd.DataFrame(rows, columns=["task", "parent", "child", "arc", "edge"])
     graphs = consensus(sure, 0.5, may_have=family_limits(learner))
     assert set(graphs["task1"].edges) == {("a", "d"), ("b", "d")}
-    small = bnmtl.SingleTaskLearner(**CLIMB, max_cells=4).fit(frame(0))
+    small = bnmtl.SingleTaskLearner(**CLIMB, limits=Limits(max_cells=4)).fit(frame(0))
     graphs = consensus(sure, 0.5, may_have=family_limits(small))
     assert set(graphs["task1"].edges) == {("a", "d")}
 
@@ -289,12 +291,16 @@ def test_consensus_makes_no_family_that_the_learner_would_not():
 def test_consensus_has_all_required_arcs():
     """A table of all three parents is larger than the limit, and was asked for."""
     required = [("a", "d"), ("b", "d"), ("c", "d")]
-    learner = bnmtl.SingleTaskLearner(**CLIMB, required=required, max_cells=4).fit(frame(0))
+    learner = bnmtl.SingleTaskLearner(**CLIMB, required=required, limits=Limits(max_cells=4)).fit(
+        frame(0)
+    )
     rows = [("task1", "a", "b", 1.0, 1.0), *(("task1", *arc, 1.0, 1.0) for arc in required)]
     sure = pd.DataFrame(rows, columns=["task", "parent", "child", "arc", "edge"])
     graphs = consensus(sure, 0.5, may_have=family_limits(learner))
     assert set(graphs["task1"].edges) == {("a", "b"), *required}
-    more = bnmtl.SingleTaskLearner(**CLIMB, required=required[:2], max_cells=4).fit(frame(0))
+    more = bnmtl.SingleTaskLearner(**CLIMB, required=required[:2], limits=Limits(max_cells=4)).fit(
+        frame(0)
+    )
     graphs = consensus(sure, 0.5, may_have=family_limits(more))
     assert set(graphs["task1"].edges) == {("a", "b"), *required[:2]}
 

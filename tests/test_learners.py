@@ -20,16 +20,19 @@ from bnmtl import (
     BDeu,
     BDs,
     EditPrior,
+    HillClimbing,
     IdenticalLearner,
     LogLikelihood,
     MultitaskLearner,
     MultitaskLearnerCV,
+    Orders,
     PairedPrior,
     PooledLearner,
     ReferencePrior,
     SingleTaskLearner,
     structures,
 )
+from bnmtl.search import Limits
 from bnmtl.tasks import encode
 
 
@@ -39,7 +42,7 @@ def without_address(value):
 
 
 QUICK = quick_search()
-CLIMBS = {**QUICK, "search": "hill-climbing", "restarts": 3}
+CLIMBS = {**QUICK, "search": HillClimbing(restarts=3)}
 LEARNERS = [
     SingleTaskLearner(**QUICK),
     IdenticalLearner(table_sharing=None, **QUICK),
@@ -164,7 +167,7 @@ def test_one_task_is_single_task_learning(asia_tasks):
             continue
         assert arcs(learned) == arcs(single)
     # The others restart from seeds of their own; without restarts they too walk the same way.
-    plain = {"search": "hill-climbing", "restarts": 0, "random_state": 0}
+    plain = {"search": HillClimbing(restarts=0), "random_state": 0}
     alone = SingleTaskLearner(**plain).fit(one)
     assert arcs(IdenticalLearner(table_sharing=None, **plain).fit(one)) == arcs(alone)
 
@@ -387,7 +390,7 @@ def test_a_graph_to_start_from_is_where_the_search_starts(kind):
     """Climbing from ALARM's own graph ends far above climbing from nothing."""
     alarm = structures.load("alarm")
     tasks = [alarm.sample(500, random_state=seed) for seed in range(2)]
-    effort = {"search": "hill-climbing", "restarts": 0, "tabu": 0, "random_state": 0}
+    effort = {"search": HillClimbing(restarts=0, tabu=0), "random_state": 0}
     constant = {v for frame in tasks for v in frame if frame[v].nunique() == 1}
     graph = alarm.graph.subgraph(set(alarm.graph) - constant)
     from_truth = quietly(kind(start=graph, **effort), tasks)
@@ -453,17 +456,29 @@ def test_learners_follow_scikit_learns_conventions(learner):
     copy = clone(learner)
     assert copy.get_params(deep=False).keys() == learner.get_params(deep=False).keys()
     assert not [name for name in vars(copy) if name.endswith("_")]
-    copy.set_params(restarts=7)
-    assert copy.restarts == 7
+    copy.set_params(search__tabu=7)
+    assert copy.search.tabu == 7 != learner.search.tabu
 
 
 @pytest.mark.parametrize(
     ("parameters", "error", "words"),
     [
-        ({"restarts": -1}, ValueError, "`restarts` must be a whole number of at least 0"),
-        ({"restarts": 2.5}, ValueError, "`restarts` must be a whole number"),
-        ({"perturb": 0}, ValueError, "`perturb` must be a whole number of at least 1"),
-        ({"tabu": -1}, ValueError, "`tabu` must be a whole number of at least 0"),
+        (
+            {"search": HillClimbing(restarts=-1)},
+            ValueError,
+            "`restarts` must be a whole number of at least 0",
+        ),
+        ({"search": HillClimbing(restarts=2.5)}, ValueError, "`restarts` must be a whole number"),
+        (
+            {"search": Orders(perturb=0)},
+            ValueError,
+            "`perturb` must be a whole number of at least 1",
+        ),
+        (
+            {"search": HillClimbing(tabu=-1)},
+            ValueError,
+            "`tabu` must be a whole number of at least 0",
+        ),
         ({"max_parents": 0}, ValueError, "`max_parents` must be None or"),
         ({"search": "magic"}, ValueError, "`search` must be"),
         ({"score": "bdeu"}, TypeError, "`score` must be one of the scores"),
@@ -551,8 +566,8 @@ def test_learners_follow_scikit_learns_conventions(learner):
 )
 def test_parameters_out_of_range_are_refused_in_one_sentence(parameters, error, words, asia_tasks):
     for learner in (
-        SingleTaskLearner(restarts=0),
-        MultitaskLearner(restarts=0, table_sharing=None),
+        SingleTaskLearner(search="hill-climbing"),
+        MultitaskLearner(search="hill-climbing", table_sharing=None),
     ):
         with pytest.raises(error, match=words) as caught:
             learner.set_params(**parameters).fit(asia_tasks)
@@ -718,7 +733,7 @@ def test_constant_variables_are_marked_and_do_not_count_as_possible(partial_task
     assert frame.loc[[("tub" in arc) for arc in frame.index], "south"].isna().all()
 
 
-@pytest.mark.parametrize(("effort", "steps"), [(QUICK, QUICK["n_starts"]), (CLIMBS, 4)])
+@pytest.mark.parametrize(("effort", "steps"), [(QUICK, QUICK["search"].starts), (CLIMBS, 4)])
 def test_progress_reports_real_totals(asia_tasks, effort, steps):
     events = []
     learner = MultitaskLearner(
@@ -747,7 +762,7 @@ def test_a_progress_bar_can_be_shown(asia_tasks, capsys):
 def test_a_limit_on_families_is_told_and_repeatable(learner, asia_tasks):
     def learned():
         with pytest.warns(UserWarning, match="`max_families` ended a search .* it was 30"):
-            return clone(learner).set_params(max_families=30, iterations=5).fit(asia_tasks)
+            return clone(learner).set_params(limits=Limits(max_families=30)).fit(asia_tasks)
 
     first = learned()
     assert arcs(first) == arcs(learned())
@@ -757,7 +772,7 @@ def test_a_limit_on_families_is_told_and_repeatable(learner, asia_tasks):
 @every_learner
 def test_a_time_limit_ends_with_the_best_so_far(learner, asia_tasks):
     required = [("smoke", "lung")]
-    learner = clone(learner).set_params(time_limit=0, required=required)
+    learner = clone(learner).set_params(limits=Limits(time_limit=0), required=required)
     with pytest.warns(UserWarning, match="`time_limit` ended a search with the best .* was 0"):
         learner.fit(asia_tasks)
     for graph in learner.configuration_.values():
@@ -773,7 +788,9 @@ def test_no_task_is_left_without_time(learner):
     """The first task alone could use up all of it."""
     asia = structures.load("asia")
     tasks = [asia.sample(300, random_state=seed) for seed in range(6)]
-    learner = clone(learner).set_params(time_limit=3.0, n_starts=10**6, n_jobs=1, random_state=0)
+    learner = clone(learner).set_params(
+        limits=Limits(time_limit=3.0), search=Orders(starts=10**6), n_jobs=1, random_state=0
+    )
     began = time.monotonic()
     with pytest.warns(UserWarning, match="`time_limit` ended a search .* it was 3.0"):
         learner.fit(tasks)
@@ -787,9 +804,7 @@ def test_enough_time_and_families_change_nothing(asia_tasks):
         warnings.simplefilter("error")
         limited = MultitaskLearner(
             PairedPrior(0.9),
-            max_families=10**9,
-            time_limit=600,
-            cache_size=0,
+            limits=Limits(max_families=10**9, time_limit=600, cache_size=0),
             table_sharing=None,
             **QUICK,
         ).fit(asia_tasks)
@@ -804,7 +819,7 @@ def test_families_that_are_too_large_are_left_out_and_named(asia_tasks):
     with pytest.warns(
         UserWarning, match=r"`max_cells` .* more than 4 cells; .* given `\w+`, `\w+`:"
     ):
-        learner = SingleTaskLearner(max_cells=4, **QUICK).fit(asia_tasks)
+        learner = SingleTaskLearner(limits=Limits(max_cells=4), **QUICK).fit(asia_tasks)
     for graph in learner.configuration_.values():
         assert max(degree for _, degree in graph.in_degree) == 1
     assert len(learner.left_out_) == 3 and set(learner.left_out_) <= set(asia_tasks["north"])
@@ -815,21 +830,39 @@ def test_families_that_are_too_large_are_left_out_and_named(asia_tasks):
     ("parameters", "message"),
     [
         ({"search": "magic"}, "`search` must be 'orders', 'hill-climbing' or 'exact', got 'magic'"),
-        ({"n_starts": 0}, "`n_starts` must be None or a whole number of at least 1, got 0"),
-        ({"iterations": -1}, "`iterations` must be None or a whole number of at least 0, got -1"),
-        ({"max_cells": 0}, "`max_cells` must be None or a whole number of at least 1, got 0"),
         (
-            {"max_families": 1.5},
+            {"search": Orders(starts=0)},
+            "`starts` must be None or a whole number of at least 1, got 0",
+        ),
+        (
+            {"search": Orders(iterations=-1)},
+            "`iterations` must be None or a whole number of at least 0, got -1",
+        ),
+        (
+            {"limits": Limits(max_cells=0)},
+            "`max_cells` must be None or a whole number of at least 1, got 0",
+        ),
+        (
+            {"limits": Limits(max_families=1.5)},
             "`max_families` must be None or a whole number .* 1, got 1.5",
         ),
-        ({"time_limit": -1}, "`time_limit` must be None or a number of at least 0, got -1"),
-        ({"cache_size": None}, "`cache_size` must be a number of at least 0, got None"),
-        ({"cache_size": "x"}, "`cache_size` must be a number of at least 0, got 'x'"),
+        (
+            {"limits": Limits(time_limit=-1)},
+            "`time_limit` must be None or a number of at least 0, got -1",
+        ),
+        (
+            {"limits": Limits(cache_size=None)},
+            "`cache_size` must be a number of at least 0, got None",
+        ),
+        (
+            {"limits": Limits(cache_size="x")},
+            "`cache_size` must be a number of at least 0, got 'x'",
+        ),
     ],
     ids=without_address,
 )
 def test_limits_out_of_range_are_refused(parameters, message, asia_tasks):
-    error = TypeError if parameters.get("cache_size", 0) != 0 else ValueError
+    error = InputTypeError if "cache_size" in message else InputError
     with pytest.raises(error, match=message):
         SingleTaskLearner(**parameters).fit(asia_tasks)
 
@@ -870,18 +903,18 @@ def test_orders_need_a_coupling_that_counts_tasks(asia_tasks):
 def test_reversible_arcs_point_the_same_way_in_all_tasks(asia_tasks):
     """A seeded coin chooses between graphs of one class, not the walk of a search."""
     same = {"north": asia_tasks["north"], "copy": asia_tasks["north"]}
-    for effort in (QUICK, {**QUICK, "n_starts": 3}, CLIMBS):
+    for effort in (QUICK, {**QUICK, "search": Orders(starts=3, iterations=5)}, CLIMBS):
         learner = SingleTaskLearner(**effort).fit(same)
         assert learner.configuration_["north"].edges == learner.configuration_["copy"].edges
 
 
 def test_arcs_are_those_of_the_fit_whenever_they_are_asked_for(asia_tasks):
-    learner = SingleTaskLearner(search="hill-climbing", restarts=0, random_state=0)
+    learner = SingleTaskLearner(search=HillClimbing(restarts=0), random_state=0)
     with pytest.raises(AttributeError, match="after `fit` of the SingleTaskLearner"):
         _ = learner.arcs_
     assert not hasattr(learner, "arcs_")
     expected = learner.fit(asia_tasks).arcs_
-    later = clone(learner).fit(asia_tasks).set_params(score=BIC(), max_cells=1)
+    later = clone(learner).fit(asia_tasks).set_params(score=BIC(), limits=Limits(max_cells=1))
     pd.testing.assert_frame_equal(later.arcs_, expected)
     again = later.fit({"one": next(iter(asia_tasks.values()))})
     assert again.arcs_.empty

@@ -11,6 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 import bnmtl
+from bnmtl import Orders
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -158,7 +159,9 @@ def compiled():
     """Inner loops compiled, so that no cell has to wait for that."""
     asia = bnmtl.structures.load("asia")
     tasks = [asia.sample(500, random_state=seed) for seed in range(2)]
-    bnmtl.MultitaskLearnerCV(penalties=[0.9], cv=2, n_starts=1, random_state=0).fit(tasks)
+    bnmtl.MultitaskLearnerCV(penalties=[0.9], cv=2, search=Orders(starts=1), random_state=0).fit(
+        tasks
+    )
 
 
 @each

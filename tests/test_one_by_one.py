@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_configurations import PRIORS, joint_problem
 from test_orders import frames
 
-from bnmtl import ArcPrior, MultitaskLearner, PairedPrior, problems
+from bnmtl import ArcPrior, MultitaskLearner, Orders, PairedPrior, problems
 from bnmtl.search import one_by_one, orders
 from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
@@ -126,7 +126,7 @@ def test_it_finds_what_changing_pairs_misses():
 
 def test_of_many_variables_the_best_starts_alone_are_searched_on(monkeypatch):
     rows = [frame.astype("category") for frame in frames(0, 5, missing=False).values()]
-    effort = {"n_starts": 1, "iterations": 2, "random_state": 0}
+    effort = {"search": Orders(starts=1, iterations=2), "random_state": 0}
     searched = []
     one_by_one_from = MultitaskSearch._one_by_one
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from test_configurations import joint_problem
 from test_search import problem_of, random_frame, state_of
 
-from bnmtl import EditPrior, MultitaskLearner, PairedPrior, structures
+from bnmtl import EditPrior, MultitaskLearner, Orders, PairedPrior, structures
 from bnmtl._kernels import orders as kernels
 from bnmtl._kernels import remembered
 from bnmtl._kernels.scoring import ASKED
@@ -365,9 +365,7 @@ def test_shared_orders_keep_to_what_each_task_demands(seed, prior):
         start="orders",
         required=required,
         forbidden=forbidden,
-        n_starts=1,
-        iterations=0,
-        tabu=2,
+        search=Orders(starts=1, iterations=0, tabu=2),
         random_state=0,
         table_sharing=None,
     )

@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 import reference
 
-from bnmtl import BDeu, MultitaskLearner, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
+from bnmtl import BDeu, MultitaskLearner, MultitaskLearnerCV, Orders, PairedPrior, SingleTaskLearner
 from bnmtl._kernels import trees
 from bnmtl._kernels._jit import Arrays
 from bnmtl.confidence import arc_confidence
+from bnmtl.search import Limits
 from bnmtl.search.effort import Effort, in_parallel
 from bnmtl.tasks import encode
 
 pytestmark = pytest.mark.beside_kernels
 
-QUICK = {"n_starts": 2, "iterations": 5, "random_state": 0}
+QUICK = {"search": Orders(starts=2, iterations=5), "random_state": 0}
 LEARNERS = [
     SingleTaskLearner(**QUICK),
     MultitaskLearner(PairedPrior(0.9), table_sharing=None, **QUICK),
@@ -88,7 +89,7 @@ def test_limits_that_end_a_search_elsewhere_are_told():
         joblib.parallel_config(backend="loky", n_jobs=2),
         pytest.warns(UserWarning, match="`max_families` ended a search .* it was 20"),
     ):
-        SingleTaskLearner(**QUICK, max_families=20).fit(tasks())
+        SingleTaskLearner(**QUICK, limits=Limits(max_families=20)).fit(tasks())
 
 
 def test_a_score_that_was_sent_counts_for_itself():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from small import CLIMB, partial
 
-from bnmtl import BDeu, EditPrior, MultitaskLearner, PairedPrior, SingleTaskLearner
+from bnmtl import BDeu, EditPrior, HillClimbing, MultitaskLearner, PairedPrior, SingleTaskLearner
 from bnmtl.graphs import from_adjacency
 from bnmtl.progress import Reporter
 from bnmtl.search.constraints import constraints_by_task
@@ -21,7 +21,7 @@ GRID = [1.0, 1 - 1e-6, 0.999, 0.99, 0.9, 0.5, 0.2, 0.0]
 # Every third penalty and the last are searched from all starts.
 ANCHORS = [0, 3, 6, 7]
 TASKS = encode(partial())
-EFFORT = Effort(seed=0, search="hill-climbing", restarts=0, tabu=0)
+EFFORT = Effort(seed=0, search=HillClimbing(restarts=0, tabu=0))
 
 
 def new_search(effort=EFFORT):

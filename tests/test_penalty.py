@@ -17,6 +17,7 @@ from bnmtl import (
     IdenticalLearner,
     MultitaskLearner,
     MultitaskLearnerCV,
+    Orders,
     PairedPrior,
     SingleTaskLearner,
     structures,
@@ -130,8 +131,7 @@ def test_a_column_that_is_constant_in_the_training_rows_took_no_part():
             penalties=[1],
             table_sharing=None,
             validation=0.05,
-            n_starts=1,
-            iterations=0,
+            search=Orders(starts=1, iterations=0),
             random_state=seed,
         )
         learner.fit({"north": north, "south": south})
@@ -249,7 +249,9 @@ def test_progress_counts_the_grid(tasks):
 )
 def test_parameters_out_of_range_are_refused(parameters, error, words, tasks):
     with pytest.raises(error, match=words):
-        MultitaskLearnerCV(table_sharing=None, **parameters, n_starts=1, iterations=0).fit(tasks)
+        MultitaskLearnerCV(
+            table_sharing=None, **parameters, search=Orders(starts=1, iterations=0)
+        ).fit(tasks)
 
 
 def test_penalties_that_contradict_demands_leave_the_default_grid(tasks):
@@ -277,8 +279,7 @@ def test_a_required_arc_stays_where_the_training_rows_do_not_vary(required, star
             validation=0.05,
             required=required,
             start=start,
-            n_starts=1,
-            iterations=0,
+            search=Orders(starts=1, iterations=0),
             random_state=seed,
             table_sharing=None,
         ).fit({"north": north, "south": south})
@@ -296,8 +297,7 @@ def test_given_starts_are_cut_to_what_the_training_rows_allow():
             penalties=[1],
             validation=0.05,
             start=nx.DiGraph([("a", "b")]),
-            n_starts=1,
-            iterations=0,
+            search=Orders(starts=1, iterations=0),
             random_state=seed,
             table_sharing=None,
         ).fit({"north": north, "south": south})
@@ -311,7 +311,7 @@ def test_a_coupling_without_a_penalty_is_refused(tasks):
             return 0.0
 
     with pytest.raises(TypeError, match="must have a `penalty` to choose"):
-        MultitaskLearnerCV(Mine(), n_starts=1, iterations=0).fit(tasks)
+        MultitaskLearnerCV(Mine(), search=Orders(starts=1, iterations=0)).fit(tasks)
 
 
 def test_shared_orders_at_every_penalty_and_in_several_threads():

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from pictures import assert_readable, texts
 
-from bnmtl import MultitaskLearner, SingleTaskLearner, plotting
+from bnmtl import HillClimbing, MultitaskLearner, SingleTaskLearner, plotting
 from bnmtl.plotting.borrowing import borrowed_shares
 
 pytestmark = pytest.mark.beside_kernels
@@ -20,7 +20,7 @@ def fitted(names=("north", "south", "west")):
         if at == 0:
             frame["y"] = rng.integers(0, 2, 40)
         frames[name] = frame.astype(str)
-    return MultitaskLearner(table_sharing="auto", search="hill-climbing", restarts=0).fit(frames)
+    return MultitaskLearner(table_sharing="auto", search=HillClimbing(restarts=0)).fit(frames)
 
 
 def test_shares_are_of_the_rows_that_there_are():
@@ -53,7 +53,7 @@ def test_long_and_odd_names_are_readable():
 
 def test_what_shares_nothing_has_no_picture():
     tables = {name: task.frame() for name, task in fitted().tasks_.items()}
-    own = MultitaskLearner(table_sharing=None, search="hill-climbing", restarts=0)
+    own = MultitaskLearner(table_sharing=None, search=HillClimbing(restarts=0))
     for learner in (own, SingleTaskLearner()):
         with pytest.raises(ValueError, match="`learner` must have tasks that share tables"):
             plotting.borrowing(learner.fit(tables))

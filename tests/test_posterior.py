@@ -16,6 +16,7 @@ from bnmtl import (
     ArcPrior,
     BDeu,
     EditPrior,
+    HillClimbing,
     MixedDirichlet,
     MultitaskLearner,
     MultitaskLearnerCV,
@@ -206,7 +207,7 @@ def test_where_tables_are_shared_the_evidence_is_that_of_all_tasks_together(monk
         return solved[-1]
 
     monkeypatch.setattr(validated, "solve_path", recorded)
-    climb = {"search": "hill-climbing", "restarts": 0, "tabu": 0, "random_state": 0}
+    climb = {"search": HillClimbing(restarts=0, tabu=0), "random_state": 0}
     learner = MultitaskLearnerCV(penalties=grid, validation="posterior", **climb).fit(partial())
     (solutions,) = solved
     for penalty, solution in zip(sorted(grid, reverse=True), solutions, strict=True):

@@ -24,7 +24,7 @@ from benchmarks.predictions import (
     uci,
 )
 from benchmarks.related import Related
-from bnmtl import problems, structures
+from bnmtl import HillClimbing, problems, structures
 from bnmtl.calibration import AdaBoostM1
 from bnmtl.confidence import arc_confidence
 from bnmtl.learners import SingleTaskLearner
@@ -185,7 +185,7 @@ def test_every_class_has_two_rows_to_learn_from():
 
 def test_pairs_are_counted_by_confidence():
     related = Related(problems.deletion("asia", 2, 0.2, random_state=0), 200, 0)
-    learner = SingleTaskLearner(search="hill-climbing", restarts=0)
+    learner = SingleTaskLearner(search=HillClimbing(restarts=0))
     table = arc_confidence(related.tasks, learner, 100, 0, subsample=None)
     found = calibrated_arcs.counted(table, related)
     expected = {kind: {name: [0] * 101 for name in ("pairs", "true")} for kind in found}

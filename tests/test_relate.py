@@ -24,7 +24,7 @@ FIXED = [
     "run.json",
 ]
 QUICK = ("--search", "hill-climbing", "--restarts", "0")
-EFFORT = {"search": "hill-climbing", "restarts": 0, "random_state": 0}
+EFFORT = {"search": bnmtl.HillClimbing(restarts=0), "random_state": 0}
 TOWNS = ("north.csv", "south.csv", "west.csv")
 THREE = ("relate", *TOWNS, *QUICK)
 
@@ -140,8 +140,9 @@ def test_every_option_reaches_the_learner(call, towns, tmp_path, given):
     for one in (learner, alone):
         assert (one.score.equivalent_sample_size, type(one.score)) == (3.0, bnmtl.BDs)
         assert (one.tiers, list(one.required)) == ([["a", "b"], ["c", "d"]], [("a", "c")])
-        assert (one.max_parents, one.random_state, one.n_jobs, one.n_starts) == (2, 7, 2, 3)
-        assert 30 < one.time_limit <= 0.6 * 60
+        assert (one.max_parents, one.random_state, one.n_jobs) == (2, 7, 2)
+        assert one.search == bnmtl.Orders(starts=3)
+        assert 30 < one.limits.time_limit <= 0.6 * 60
     found = record(tmp_path / "bnmtl-relate")
     assert found["settings"]["relatedness"] == found["relatedness"] == "indirect"
     assert "penalty" not in found and found["settings"]["penalty"] is None

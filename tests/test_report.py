@@ -11,8 +11,10 @@ from small import PLAIN
 from bnmtl import (
     K2,
     BDeu,
+    HillClimbing,
     MultitaskLearner,
     MultitaskLearnerCV,
+    Orders,
     PairedPrior,
     SingleTaskLearner,
     report,
@@ -44,7 +46,7 @@ def number(text):
 @pytest.fixture(scope="module")
 def learned():
     frames = tables(seed=7)  # for which sharing helps
-    options = {"n_starts": 2, "iterations": 2, "random_state": 0, **PLAIN}
+    options = {"search": Orders(starts=2, iterations=2), "random_state": 0, **PLAIN}
     learner = MultitaskLearnerCV(penalties=[0, 0.9, 1], table_sharing=None, **options).fit(frames)
     return learner, SingleTaskLearner(**options).fit(frames)
 
@@ -126,7 +128,7 @@ def test_comparison_counts_the_arcs_of_both(text, learned):
     ],
 )
 def test_how_the_penalty_was_chosen(tmp_path, settings, words, band):
-    climb = {"search": "hill-climbing", "restarts": 0, "random_state": 0}
+    climb = {"search": HillClimbing(restarts=0), "random_state": 0}
     learner = MultitaskLearnerCV(penalties=[0.5, 0.9], table_sharing=None, **settings, **climb).fit(
         tables()
     )
@@ -157,7 +159,7 @@ def test_arc_table_has_one_row_per_arc_the_most_shared_first(text, learned):
 
 def test_one_task_says_that_nothing_is_shared(tmp_path):
     frames = {"alone": tables()["north"]}
-    learner = SingleTaskLearner(n_starts=1, iterations=2, random_state=0).fit(frames)
+    learner = SingleTaskLearner(search=Orders(starts=1, iterations=2), random_state=0).fit(frames)
     text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
     assert "nothing is shared" in text
     assert "Against" not in text
@@ -167,7 +169,9 @@ def test_one_task_says_that_nothing_is_shared(tmp_path):
 def test_scores_that_prefer_graphs_of_a_class_are_explained(tmp_path):
     texts = {}
     for score in (K2(), BDeu()):
-        learner = SingleTaskLearner(score, n_starts=1, iterations=2, random_state=0).fit(tables())
+        learner = SingleTaskLearner(
+            score, search=Orders(starts=1, iterations=2), random_state=0
+        ).fit(tables())
         path = report.write(tmp_path / "r.html", learner)
         texts[type(score).__name__] = path.read_text(encoding="utf-8")
     assert "The score used, K2, is not score equivalent" in texts["K2"]
@@ -193,7 +197,7 @@ def test_arcs_have_their_confidence_and_sign(tmp_path, learned):
 
 def test_given_penalty_and_pictures(tmp_path):
     learner = MultitaskLearner(
-        PairedPrior(0.5), n_starts=1, iterations=2, random_state=0, table_sharing=None
+        PairedPrior(0.5), search=Orders(starts=1, iterations=2), random_state=0, table_sharing=None
     ).fit(tables())
     text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
     assert "at penalty 0.5." in text
@@ -201,7 +205,7 @@ def test_given_penalty_and_pictures(tmp_path):
 
 
 def test_places_that_cannot_be_written_are_named(tmp_path):
-    learner = SingleTaskLearner(n_starts=1, iterations=2, random_state=0).fit(tables())
+    learner = SingleTaskLearner(search=Orders(starts=1, iterations=2), random_state=0).fit(tables())
     for path in (tmp_path / "none" / "r.html", tmp_path):
         with pytest.raises(OSError) as caught:
             report.write(path, learner)
@@ -213,7 +217,10 @@ def test_constant_variables_are_counted_apart(tmp_path):
     frames["still"] = frames["north"].assign(z=0)
     with pytest.warns(UserWarning, match="only one state is observed"):
         learner = MultitaskLearner(
-            PairedPrior(0.9), n_starts=1, iterations=2, random_state=0, table_sharing=None
+            PairedPrior(0.9),
+            search=Orders(starts=1, iterations=2),
+            random_state=0,
+            table_sharing=None,
         ).fit(frames)
     text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
     page = Page(text)
@@ -230,8 +237,7 @@ def test_no_arcs(tmp_path):
     frames = [pd.DataFrame(rng.integers(0, 2, (50, 2)), columns=["a", "b"]) for _ in range(2)]
     learner = MultitaskLearner(
         forbidden=[("a", "b"), ("b", "a")],
-        n_starts=1,
-        iterations=2,
+        search=Orders(starts=1, iterations=2),
         random_state=0,
         table_sharing=None,
     ).fit(frames)

@@ -13,6 +13,7 @@ from small import PLAIN
 
 from bnmtl import (
     EditPrior,
+    HillClimbing,
     IdenticalLearner,
     MultitaskLearner,
     MultitaskLearnerCV,
@@ -111,7 +112,7 @@ def test_seeds_matter_and_generators_advance(make):
 def test_a_fresh_seed_is_drawn_without_one():
     tasks = sachs_tasks()
     # A climb that ties decide: no restarts, a score that treats classes alike, no sparse prior.
-    parameters = {**PLAIN, "search": "hill-climbing", "restarts": 0}
+    parameters = {**PLAIN, "search": HillClimbing(restarts=0)}
     graphs = {
         json.dumps(result(SingleTaskLearner(**parameters).fit(tasks))["arcs"]) for _ in range(8)
     }

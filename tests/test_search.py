@@ -11,9 +11,10 @@ from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmtl import AIC, ArcPrior, BDeu
+from bnmtl import AIC, ArcPrior, BDeu, HillClimbing
 from bnmtl._kernels import changes, climbing
 from bnmtl.progress import Reporter
+from bnmtl.search import Memory
 from bnmtl.search.budget import Budget
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
@@ -378,11 +379,11 @@ def test_graph_state_copies_its_start():
 def test_what_is_known_of_a_task_holds_under_one_prior():
     """Groups of tasks share what they found of each; how many they are decides on the prior."""
     frame = random_frame(0, 5)
-    found, known = {}, {}
+    found, memory = {}, Memory()
     for chance in (0.3, 1e-9, 0.3):
         problem = problem_of(frame, structure_prior=ArcPrior(probability=chance))
         matrices = [problem.constraints.required]
-        effort = Effort(seed=0, search="hill-climbing", restarts=0, tabu=0, known=known)
+        effort = Effort(seed=0, search=HillClimbing(restarts=0, tabu=0), memory=memory)
         (found[chance],) = search_tasks([problem], matrices, effort, Reporter(False))
     assert found[0.3].any() and not found[1e-9].any()
-    assert len(known) == 2
+    assert len(memory) == 2

@@ -200,7 +200,6 @@ def test_a_single_task_search_is_done_once_on_the_same_rows(monkeypatch):
     selector = selected(n_tasks="validation", relatedness="direct")
     assert sorted(searched) == NAMES
     # A later fit of what it has learned with searches again.
-    assert selector.learner_._known is None
     selector.learner_.fit(Tasks([encode(related())["task2"]]))
     assert sorted(searched) == sorted([*NAMES, "task2"])
 

@@ -17,10 +17,13 @@ from bnmtl import (
     ArcPrior,
     BDeu,
     EditPrior,
+    Exact,
+    HillClimbing,
     IdenticalLearner,
     MixedDirichlet,
     MultitaskLearner,
     MultitaskLearnerCV,
+    Orders,
     PairedPrior,
     SingleTaskLearner,
     problems,
@@ -29,6 +32,7 @@ from bnmtl import (
 from bnmtl.graphs import adjacency
 from bnmtl.learners.derived import with_graphs
 from bnmtl.progress import Reporter
+from bnmtl.search import Limits
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.couplings import Couplings
 from bnmtl.search.one_by_one import given_the_others
@@ -251,7 +255,7 @@ def many_tasks(k, n_rows=12, n_variables=3):
 @pytest.mark.parametrize("k", [9, 10, 50])
 def test_many_tasks_find_what_they_share(k):
     frames = many_tasks(k)
-    learner = learner_of(prior=PairedPrior(0.9), n_starts=1, iterations=2)
+    learner = learner_of(prior=PairedPrior(0.9), search=Orders(starts=1, iterations=2))
     learner.fit(frames)
     assert all(
         graph.to_undirected().has_edge("v0", "v1") for graph in learner.configuration_.values()
@@ -278,7 +282,7 @@ def search_of(frames, prior=None):
         warnings.simplefilter("ignore")
         learner = learner_of()
         tasks = encode(frames)
-    problems = learner._problems(tasks, learner._effort())
+    problems = learner.problems(tasks, learner.effort())
     joint = JointProblem(problems)
     prior = PairedPrior(0.9) if prior is None else prior
     n = len(joint.variables)
@@ -332,7 +336,11 @@ def test_without_sharing_nothing_has_changed(kind, score, expected, n_arcs, dige
     tasks = problems.deletion("asia", 3, 0.2, random_state=0)
     tasks = problems.sample(tasks, 300, random_state=0)
     prior = {"prior": PairedPrior(0.9)} if kind is MultitaskLearner else {}
-    parameters = {"n_starts": 1, "iterations": 5, "random_state": 0, "table_sharing": None}
+    parameters = {
+        "search": Orders(starts=1, iterations=5),
+        "random_state": 0,
+        "table_sharing": None,
+    }
     learner = kind(**prior, score=score, **parameters).fit(tasks)
     arcs = {task: sorted(graph.edges) for task, graph in learner.configuration_.items()}
     # The same to the last bit on the machine that the values are of; libraries differ in it.
@@ -380,8 +388,8 @@ def test_parallel_is_serial():
 @pytest.mark.slow_without_jit
 def test_strength_is_what_all_tasks_lose():
     learner = learner_of(prior=PairedPrior(0)).fit(ASIA)
-    problems = learner._problems(learner.tasks_, learner._effort())
-    search = search_over(problems, learner._effort(), Reporter(False))
+    problems = learner.problems(learner.tasks_, learner.effort())
+    search = search_over(problems, learner.effort(), Reporter(False))
     matrices = [adjacency(learner.configuration_[p.name], p.variables) for p in problems]
     evidence = search.evidence(matrices)
     for arc in learner.arcs_.itertuples():
@@ -401,9 +409,9 @@ def test_every_start_leads_somewhere(start):
 
 
 @pytest.mark.slow_without_jit
-@pytest.mark.parametrize("search", ["hill-climbing", "exact"])
+@pytest.mark.parametrize("search", [HillClimbing(restarts=5), Exact()], ids=repr)
 def test_other_searches_find_no_less_than_their_start(search):
-    learner = learner_of(search=search, restarts=5).fit(ASIA)
+    learner = learner_of(search=search).fit(ASIA)
     assert set(learner.start_scores_) == {"own tables", "identical"}
     assert learner.score_ == max(learner.start_scores_.values())
 
@@ -441,7 +449,9 @@ def test_a_family_that_is_too_large_stays_where_it_is_required():
     for k in (3, 11):
         tasks = {f"{name}-{at}": frames[name] for at in range(k // 3 + 1) for name in frames}
         tasks = dict(list(tasks.items())[:k])
-        learner = learner_of(required=required, max_cells=20, n_starts=1, iterations=1)
+        learner = learner_of(
+            required=required, limits=Limits(max_cells=20), search=Orders(starts=1, iterations=1)
+        )
         learner.fit(tasks)
         for graph in learner.configuration_.values():
             assert set(required) <= set(graph.edges)
@@ -464,10 +474,10 @@ def test_at_a_penalty_of_1_one_graph_scores_what_it_does_by_itself():
 @pytest.mark.parametrize(
     "settings, starts",
     [
-        ({"search": "hill-climbing", "restarts": 0}, {"own tables"}),
-        ({"search": "hill-climbing", "restarts": 1}, {"own tables", "identical"}),
+        ({"search": HillClimbing(restarts=0)}, {"own tables"}),
+        ({"search": HillClimbing(restarts=1)}, {"own tables", "identical"}),
         ({"search": "orders"}, {"own tables", "identical"}),
-        ({"search": "hill-climbing", "restarts": 0, "start": "identical"}, {"identical"}),
+        ({"search": HillClimbing(restarts=0), "start": "identical"}, {"identical"}),
     ],
 )
 def test_a_search_that_climbs_once_has_one_start(settings, starts):
@@ -486,10 +496,12 @@ def test_the_graphs_that_were_found_score_what_they_did(kind):
 
 
 @pytest.mark.parametrize("kind", LEARNERS)
-@pytest.mark.parametrize("search", ["orders", "hill-climbing", "exact"])
+@pytest.mark.parametrize(
+    "search", [Orders(starts=1, iterations=0), HillClimbing(restarts=0), Exact()], ids=repr
+)
 def test_small_tasks_by_every_search(kind, search):
     frames = many_tasks(2, n_rows=10, n_variables=2)
-    learner = learner_of(kind, search=search, n_starts=1, iterations=0, restarts=0).fit(frames)
+    learner = learner_of(kind, search=search).fit(frames)
     assert [len(graph.edges) for graph in learner.configuration_.values()] == [1, 1]
     assert set(learner.borrowed_["source"]) == set(frames)
     assert len(learner.arcs_) == 2
@@ -511,7 +523,10 @@ def test_every_coupling_goes_with_demands_and_lacking_variables(prior):
     frames = {**ASIA, "task3": ASIA["task3"].drop(columns="xray")}
     tiers = [["smoke"], ["lung", "bronc"]]
     learner = learner_of(
-        prior=prior, tiers=tiers, forbidden=[("smoke", "lung")], n_starts=1, iterations=1
+        prior=prior,
+        tiers=tiers,
+        forbidden=[("smoke", "lung")],
+        search=Orders(starts=1, iterations=1),
     ).fit(frames)
     graphs = learner.configuration_
     for graph in graphs.values():
@@ -527,8 +542,12 @@ def test_every_coupling_goes_with_demands_and_lacking_variables(prior):
 @pytest.mark.slow_without_jit
 @pytest.mark.parametrize("way", [{"validation": "posterior"}, {"validation": 0.1}, {"cv": 2}])
 def test_every_way_of_choosing_the_penalty(way):
-    learner = learner_of(MultitaskLearnerCV, penalties=[0, 0.9], n_starts=1, iterations=1, **way)
+    learner = learner_of(
+        MultitaskLearnerCV, penalties=[0, 0.9], search=Orders(starts=1, iterations=1), **way
+    )
     learner.fit(ASIA)
     assert learner.penalty_ == learner.validation_scores_.idxmax()
-    given = learner_of(prior=PairedPrior(learner.penalty_), n_starts=1, iterations=1).fit(ASIA)
+    given = learner_of(
+        prior=PairedPrior(learner.penalty_), search=Orders(starts=1, iterations=1)
+    ).fit(ASIA)
     assert learner.score_ == pytest.approx(given.score_, rel=0.01)

@@ -11,7 +11,7 @@ from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmtl import ArcPrior, MixedDirichlet
+from bnmtl import ArcPrior, Exact, HillClimbing, MixedDirichlet, Orders
 from bnmtl.progress import Reporter
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
@@ -137,12 +137,15 @@ def test_families_that_are_too_large_are_left_out():
     assert scores.bound.left_out == ["v0", "v2", "v1"]
 
 
+SEARCHES = (Orders(starts=3, iterations=10), HillClimbing(restarts=20), Exact())
+
+
 @settings(max_examples=examples(15))
-@given(tasks_of(most_variables=3), st.sampled_from(["orders", "hill-climbing", "exact"]))
+@given(tasks_of(most_variables=3), st.sampled_from(SEARCHES))
 def test_the_best_graph_is_found(tasks, search):
     prior = ArcPrior(probability=0.2)
     joint = joint_of(tasks, prior)
-    effort = Effort(0, search=search, n_starts=3, iterations=10, restarts=20)
+    effort = Effort(0, search)
     found, score, _ = search_identical(joint, None, effort, Reporter(False))
     scores, constraints, terms = joint.identical()
     present, absent = (sum(own[side] for own in terms) for side in (0, 1))

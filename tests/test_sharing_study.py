@@ -124,7 +124,7 @@ def test_one_graph_is_searched_from_two_starts(monkeypatch):
 def test_fits_are_compared_with_those_of_all_iterations(monkeypatch):
     made, real = [], first_graph.search_common
     monkeypatch.setattr(
-        first_graph, "search_common", lambda *a: made.append(a[2].iterations) or real(*a)
+        first_graph, "search_common", lambda *a: made.append(a[2].search.iterations) or real(*a)
     )
     found = first_graph.measure("INSURANCE", 0, ["all", "an eighth"], rows=50)
     assert made == [40, 5]

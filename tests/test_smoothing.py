@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 from small import related
 
-from bnmtl import BayesNet, MixedDirichlet, SingleTaskLearner
+from bnmtl import BayesNet, HillClimbing, MixedDirichlet, SingleTaskLearner
 from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
 from bnmtl.networks.smoothing import check_size, posterior_mean
 from bnmtl.scores import CONCENTRATIONS
 
 pytestmark = pytest.mark.beside_kernels
 
-CLIMB = {"search": "hill-climbing", "restarts": 0, "tabu": 0, "random_state": 0}
+CLIMB = {"search": HillClimbing(restarts=0, tabu=0), "random_state": 0}
 
 
 def by_hand(counts):

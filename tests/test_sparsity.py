@@ -12,6 +12,7 @@ from bnmtl import (
     ArcPrior,
     BDeu,
     BDs,
+    HillClimbing,
     IdenticalLearner,
     LogLikelihood,
     MixedDirichlet,
@@ -24,7 +25,7 @@ from bnmtl import (
 
 pytestmark = pytest.mark.beside_kernels
 
-CLIMB = {"search": "hill-climbing", "restarts": 0, "tabu": 0, "random_state": 0}
+CLIMB = {"search": HillClimbing(restarts=0, tabu=0), "random_state": 0}
 
 
 @pytest.mark.parametrize(

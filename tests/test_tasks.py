@@ -11,6 +11,7 @@ from hash_seeds import printed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bnmtl import HillClimbing
 from bnmtl.tasks import Task, Tasks, encode, split
 
 pytestmark = pytest.mark.beside_kernels
@@ -516,7 +517,7 @@ def test_warnings_point_to_the_line_of_the_user():
 
     with pytest.warns(UserWarning) as caught:
         encode({"a": FRAME.assign(u=1)})
-        SingleTaskLearner(search="hill-climbing", restarts=0).fit({"a": FRAME.assign(u=1)})
+        SingleTaskLearner(search=HillClimbing(restarts=0)).fit({"a": FRAME.assign(u=1)})
     lines = [linecache.getline(warning.filename, warning.lineno).strip() for warning in caught]
     assert [line.split("(")[0] for line in lines] == ["encode", "SingleTaskLearner"]
 
