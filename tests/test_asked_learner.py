@@ -54,5 +54,5 @@ def test_a_given_penalty_and_one_task():
     assert type(one) is SingleTaskLearner and folds is None
     with pytest.raises(ValueError, match="`choose` must go with `penalty='auto'`"):
         check_choice(Options(paths=("north.csv",), choose="cv", penalty=0.5))
-    with pytest.raises(ValueError, match="`--folds` must be 2 or more"):
+    with pytest.raises(ValueError, match="`folds` must be 2 or more"):
         asked(choose="cv", folds=1)

@@ -268,9 +268,11 @@ def test_arguments_stay_as_they_are():
 
 def test_graphs_that_cannot_be_compared_are_refused():
     true, learned = small_pair()
-    with pytest.raises(ValueError, match="must have the same tasks; only one of them has `y`"):
+    with pytest.raises(ValueError, match="same tasks as `learned`; only one of them has `y`"):
         plotting.compare(true, {"x": learned["x"]})
-    with pytest.raises(ValueError, match="Task `y`: .*the same variables; only `learned` has 'z'"):
+    with pytest.raises(
+        ValueError, match="Task `y`: .*same variables as `learned`; only `learned` has `z`"
+    ):
         plotting.compare(true, {**learned, "y": graph("ab", nodes="abcz")})
     with pytest.raises(TypeError, match="`learned` must be a networkx.DiGraph"):
         plotting.compare(true["x"], [learned["x"]])

@@ -102,7 +102,7 @@ def test_columns_that_lack_are_missing(call, asia, tmp_path):
     code, _, err = call(*PREDICT)
     assert code == 0
     # xray is not in the blanket.
-    message = "ROWS has no columns `dysp`, `smoke`; in all rows they are taken as missing."
+    message = "ROWS has no columns `dysp`, `smoke`; they are taken as missing in all rows."
     assert err == f"warning: {message}\n"
     assert_predictions(tmp_path / "out.csv", network.predict_proba(rest, "bronc"), "bronc")
 
@@ -185,7 +185,10 @@ def test_numbers_without_cut_points(call, learned, tmp_path):
     code, _, err = call("predict", "lone.bif", "whole.csv", *options, "--unseen", "ignore")
     assert code == 0
     strange, lost = err.splitlines()
-    assert strange.endswith("it is another program's, so numbers are not cut by it.")
+    assert strange == (
+        "warning: No number is cut, since the run of NETWORK cannot be read; file `run.json` must "
+        "be written by bnmtl; it is of another program."
+    )
     assert lost.startswith(
         "warning: ROWS has no value of column `k` that NETWORK knows, so all are"
     )
@@ -288,8 +291,8 @@ def test_an_existing_file_is_replaced_by_force_alone(call, asia, tmp_path):
         ),
         (
             [*PREDICT[1:], "--out", "nowhere/out.csv"],
-            "`--out` must be a file that can be written, and not `nowhere/out.csv`: No such file "
-            "or directory; choose another place.\n",
+            "`--out` must be a file that can be written, got `nowhere/out.csv` (No such file or "
+            "directory); choose another place.\n",
         ),
         ([*PREDICT[1:], "--out", "rows.csv/x.csv"], "`rows.csv/x.csv` (Not a directory)"),
         ([*PREDICT[1:], "--out", "/proc/x.csv"], "`/proc/x.csv` ("),
@@ -361,7 +364,10 @@ def test_warnings_of_the_network_are_told_in_one_line(call, asia, tmp_path):
     (tmp_path / "asia.bif").write_text(text.replace("0.01, 0.99;", "0.01, 0.9901;", 1))
     code, _, err = call(*PREDICT)
     assert code == 0
-    assert err.startswith("warning: `asia.bif`: 1 row of probabilities") and err.count("\n") == 1
+    assert (
+        err.startswith("warning: File `asia.bif` has 1 row of probabilities")
+        and err.count("\n") == 1
+    )
 
 
 @pytest.mark.parametrize("moment", ["bnmtl.cli.predict.read_networks", "pathlib.Path.replace"])

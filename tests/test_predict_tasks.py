@@ -245,15 +245,13 @@ def test_strange_values_are_told_by_task(call, rows, tmp_path):
     rows.loc[at, "a"] = "many"
     rows.to_csv(tmp_path / "new.csv", index=False)
     err = mistake(call(*PREDICT))
-    assert err.startswith(
-        "bnmtl: ROWS of task `west`: column `a` must hold states that the network"
-    )
+    assert err.startswith("bnmtl: Task `west`: ROWS: column `a` must hold states that the network")
     assert err.endswith(
         "got `many`; correct them, or take them as missing with `--unseen ignore`.\n"
     )
     code, _, err = call(*PREDICT, "--unseen", "ignore")
-    words = "values that NETWORK does not know, which are taken as missing; 2 in `a`."
-    assert (code, err) == (0, f"warning: ROWS of task `west`: {words}\n")
+    words = "has values that NETWORK does not know, which are taken as missing; 2 in `a`."
+    assert (code, err) == (0, f"warning: Task `west`: ROWS {words}\n")
 
 
 @pytest.mark.parametrize(

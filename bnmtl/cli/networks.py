@@ -191,9 +191,9 @@ def read_networks(path):
         record = read_record(path.parent)
     except InputError as error:  # damaged, or another program's
         warn(
-            rule="Numbers are not cut by a run",
+            rule="No number is cut, since the run of {network} cannot be read",
             found="{reason!s}",
-            reason=str(error).removesuffix("."),
+            reason=str(error).removesuffix(".").replace("File", "file", 1),
         )
         record = None
     if record is not None and path.name not in {one.get("file") for one in record["tasks"]}:

@@ -160,10 +160,19 @@ def _remedies_for_rows():
         yield
     except (InputError, InputTypeError) as mistake:
         mistake.remedies = tuple(_INSTEAD.get(remedy, remedy) for remedy in mistake.remedies)
-        # States that discretization names, as `bnmtl.tasks.Edges` does.
-        if str(mistake.details.get("known", [""])[0]).startswith("below_"):
+        if _are_cut(**mistake.details):
             mistake.remedies = (_CUT,)
         raise
+
+
+def _are_cut(known=(), unknown=(), **_):
+    """Say whether states are those of a column that was cut, as `Edges` names them, and unknown
+    values are numbers, which cutting would help."""
+    return bool(known) and known[0].startswith("below_") and _are_numbers(unknown)
+
+
+def _are_numbers(texts):
+    return pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").notna().all()
 
 
 def _states(parts, target):

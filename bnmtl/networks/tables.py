@@ -198,7 +198,7 @@ def _recoded(column, states, variable, unseen=None):
         rule, remedies = "must hold states that the network knows ({known})", ["correct them"]
         if unseen is not None:
             remedies.append("take them as missing with {unseen=ignore}")
-        details = {"column": variable, "known": list(states)}
+        details = {"column": variable, "known": list(states), "unknown": unknown}
         raise InputError(None, rule, listed(unknown), remedies=remedies, **details)
     return Column(list(states), codes, True)
 
