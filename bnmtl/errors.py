@@ -339,7 +339,7 @@ def check_choice(argument, value, choices, remedies=()):
     remedies : str or sequence of str, default=()
         What to do about it.
     """
-    is_simple = value is None or isinstance(value, str | bool | int | float)
+    is_simple = value is None or isinstance(value, str | numbers.Real)
     if not is_simple or value not in choices:
         raise InputError(
             argument, "must be {choices:or}", value, remedies=remedies, choices=choices
