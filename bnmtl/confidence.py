@@ -1,17 +1,15 @@
 """How sure each arc is: confidence by task from rows drawn again, and what replicates agree on.
 
-A share of replicates is not a probability. In the study `sure_arcs` (`benchmarks/README.md`), by
-default, an edge that all replicates had was there in 96 to 100 % of the cases; one with a
-confidence of 0.8 in 57 to 100 %, by the problem, the number of rows and whether tasks were learned
-together. With few rows, many edges that are there come up in few replicates of half of
-them. `calibrated_arcs` is about bootstrap replicates by BDeu, which have more arcs that are not
-there.
+A share of replicates is not a probability. In the study `sure_arcs` (benchmarks/defaults), with the
+default settings, 96 to 100 % of the edges that all replicates had were true, and 57 to 100 % of
+those with a confidence of 0.8, depending on the problem and the number of rows. With few rows, many
+true edges come up in few replicates. Bootstrap replicates by BDeu, as in the study
+`calibrated_arcs`, have more false arcs.
 
-The direction of an arc is less sure than the arc. "Compelled" is a property of the equivalence
-class of a graph: an arc that points the same way in all graphs that say the same of the data. A
-score with ``is_score_equivalent`` False (`K2`, `BDs`, mixtures) prefers one graph of a class, so
-that an arc that is not compelled, too, may come up the same way in all replicates: the score's
-preference is no evidence of a direction.
+The direction of an arc is less certain than the arc. An arc is compelled if it points the same way
+in all graphs of its equivalence class. A score with ``is_score_equivalent`` False (`K2`, `BDs`,
+mixtures) prefers one graph of a class, so an arc that is not compelled may still point the same way
+in all replicates. That is the score's preference, not evidence.
 """
 
 import functools

@@ -41,7 +41,7 @@ class Scripted(Learner):
 
     graphs, drawn, seeds = (), [], []
 
-    def _fit(self, tasks, effort, report):
+    def _fit(self, tasks, whole, effort, report):
         own = self.graphs[len(self.drawn) % len(self.graphs)]
         self.configuration_ = Configuration()
         for name, task in tasks.items():

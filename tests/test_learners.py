@@ -457,8 +457,8 @@ def test_learners_follow_scikit_learns_conventions(learner):
     copy = clone(learner)
     assert copy.get_params(deep=False).keys() == learner.get_params(deep=False).keys()
     assert not [name for name in vars(copy) if name.endswith("_")]
-    copy.set_params(search__tabu=7)
-    assert copy.search.tabu == 7 != learner.search.tabu
+    copy.set_params(max_parents=7)
+    assert copy.max_parents == 7 and learner.max_parents is None
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,7 @@ def test_numbers_without_cut_points(call, learned, tmp_path):
     )
     (tmp_path / "run.json").write_text("{")
     err = call("predict", "lone.bif", "whole.csv", *options, "--unseen", "ignore", "--force")[2]
-    assert "run.json` must be a JSON file; it is damaged: " in err.splitlines()[0]
+    assert "run.json` must be a JSON file; it is damaged (" in err.splitlines()[0]
 
 
 def test_values_that_the_network_does_not_know(call, asia, tmp_path):
