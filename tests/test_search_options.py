@@ -1,0 +1,142 @@
+"""Searches and limits as objects that learners take, and what they were before."""
+
+import inspect
+import pickle
+
+import pytest
+from sklearn.base import clone
+from small import related
+
+import bnmtl
+from bnmtl import (
+    Exact,
+    HillClimbing,
+    IdenticalLearner,
+    MultitaskLearner,
+    MultitaskLearnerCV,
+    Orders,
+    PairedPrior,
+    PooledLearner,
+    SingleTaskLearner,
+)
+from bnmtl.errors import InputTypeError
+from bnmtl.search import Limits
+from bnmtl.search.options import search_of
+
+LEARNERS = (
+    SingleTaskLearner,
+    IdenticalLearner,
+    PooledLearner,
+    MultitaskLearner,
+    MultitaskLearnerCV,
+)
+OPTIONS = (Orders(starts=2), HillClimbing(restarts=3, tabu=0), Exact(), Limits(max_cells=9))
+# Parameters that learners had, and where they are now.
+MOVED = {
+    "n_starts": "search=Orders(starts=",
+    "iterations": "search=Orders(iterations=",
+    "restarts": "search=HillClimbing(restarts=",
+    "perturb": "search=Orders(perturb=",
+    "tabu": "search=HillClimbing(tabu=",
+    "max_cells": "limits=Limits(max_cells=",
+    "max_families": "limits=Limits(max_families=",
+    "time_limit": "limits=Limits(time_limit=",
+    "cache_size": "limits=Limits(cache_size=",
+}
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=repr)
+def test_options_are_values(options):
+    assert clone(options) == options == pickle.loads(pickle.dumps(options))
+    assert eval(repr(options), {**vars(bnmtl.search), "bnmtl": bnmtl}) == options
+    assert all(options != other for other in OPTIONS if other is not options)
+    assert options != 3
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(options)
+    with pytest.raises(TypeError, match="positional|no arguments"):
+        type(options)(5)
+
+
+def test_options_of_one_kind_differ_by_what_they_hold():
+    assert Orders(starts=2) != Orders(starts=3) != Orders()
+    assert Orders(starts=2).replaced(tabu=1) == Orders(starts=2, tabu=1)
+    assert Limits(time_limit=1) != Limits(time_limit=2)
+
+
+def test_learners_keep_what_they_are_given():
+    search, limits = Orders(starts=3), Limits(max_families=100)
+    for kind in LEARNERS:
+        learner = kind(search=search, limits=limits)
+        assert learner.search is search and learner.limits is limits
+        assert kind().search == "orders" and kind().limits is None
+        other = clone(learner).set_params(search__starts=4, limits__max_families=7)
+        assert (other.search.starts, other.limits.max_families) == (4, 7)
+        assert (search.starts, limits.max_families) == (3, 100)
+
+
+@pytest.mark.parametrize(
+    ("word", "options"),
+    [("orders", Orders()), ("hill-climbing", HillClimbing()), ("exact", Exact())],
+)
+def test_words_mean_the_defaults(word, options):
+    assert search_of(word) == options
+    tasks = related()
+    one, other = (
+        MultitaskLearner(search=search, table_sharing=None, random_state=0).fit(tasks)
+        for search in (word, options)
+    )
+    assert one.score_ == other.score_
+    assert one.configuration_.to_frame().equals(other.configuration_.to_frame())
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_what_follows_prior_and_score_is_given_by_name(kind):
+    parameters = inspect.signature(kind).parameters
+    positional = [name for name, one in parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
+    expected = ["prior", "score"] if issubclass(kind, MultitaskLearner) else ["score"]
+    assert positional == expected
+    assert set(parameters) == set(kind().get_params(deep=False))
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+@pytest.mark.parametrize(("name", "place"), MOVED.items())
+def test_old_parameters_name_their_new_place(kind, name, place):
+    for use in (lambda: kind(**{name: 1}), lambda: kind().set_params(**{name: 1})):
+        with pytest.raises(InputTypeError) as caught:
+            use()
+        assert str(caught.value).startswith(f"`{name}` is not a parameter of learners any longer")
+        assert place in str(caught.value)
+
+
+def test_an_option_of_a_word_is_refused():
+    for learner in (SingleTaskLearner(), MultitaskLearner(PairedPrior(0.9))):
+        with pytest.raises(InputTypeError, match=r"`search__starts` .* `search=Orders\(starts="):
+            learner.set_params(search__starts=5)
+        with pytest.raises(InputTypeError, match=r"`limits__time_limit` .* `limits=Limits\(time"):
+            learner.set_params(limits__time_limit=5)
+    # Together with the search that it belongs to it can be set.
+    learner = SingleTaskLearner().set_params(search=Orders(), search__starts=5)
+    assert learner.search == Orders(starts=5)
+
+
+def test_unknown_options_are_refused_as_scikit_learn_does():
+    with pytest.raises(ValueError, match="Invalid parameter 'restarts' for estimator Orders"):
+        SingleTaskLearner(search=Orders()).set_params(search__restarts=5)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'n_start'"):
+        SingleTaskLearner(n_start=5)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "words"),
+    [
+        ({"search": Orders}, TypeError, "or one of them with its options, got <class"),
+        ({"search": None}, TypeError, "`search` must be 'orders', 'hill-climbing' or 'exact'"),
+        ({"limits": 60}, TypeError, "`limits` must be a `Limits` or None, got 60"),
+        ({"search": Orders(starts=1.5)}, ValueError, "`starts` must be None or a whole number"),
+        ({"search": Orders(iterations="x")}, TypeError, "`iterations` must be None or a whole"),
+        ({"limits": Limits(max_cells=True)}, TypeError, "`max_cells` must be None or a whole"),
+    ],
+)
+def test_options_are_checked_by_fit(parameters, error, words):
+    with pytest.raises(error, match=words):
+        SingleTaskLearner(**parameters).fit(related())
