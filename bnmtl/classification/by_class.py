@@ -58,6 +58,8 @@ class MultiNetClassifier(NetworkClassifier):
     n_features_in_ : int
     feature_names_in_ : numpy.ndarray of str
         Where features have names that are strings.
+    by_name_ : bool
+        Whether predictions find the columns of a frame by name: after a fit to a frame.
 
     Raises
     ------

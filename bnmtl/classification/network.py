@@ -64,6 +64,8 @@ class BayesNetClassifier(NetworkClassifier):
     n_features_in_ : int
     feature_names_in_ : numpy.ndarray of str
         Where features have names that are strings.
+    by_name_ : bool
+        Whether predictions find the columns of a frame by name: after a fit to a frame.
 
     Raises
     ------
@@ -170,7 +172,7 @@ class BayesNetClassifier(NetworkClassifier):
         classifier.learner_ = None
         classifier.n_features_in_ = len(features)
         classifier.feature_names_in_ = np.array(features, dtype=object)
-        classifier._has_names = True
+        classifier.by_name_ = True
         return classifier._publish(network, target, classes, features)
 
     def _publish(self, network, target, classes, names):

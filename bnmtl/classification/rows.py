@@ -31,7 +31,7 @@ def check_parameters(unseen, learner):
 def labelled(classifier, X, y):
     """Return the features of a fit as a frame, the name of the target and its values.
 
-    Sets ``n_features_in_`` and, for frames with names, ``feature_names_in_`` of the classifier.
+    Sets ``by_name_``, ``n_features_in_`` and, for frames with names, ``feature_names_in_``.
     """
     target = classifier.target
     with located(argument="X"):
@@ -51,8 +51,8 @@ def labelled(classifier, X, y):
                 rule = "must be one value for each row, {n} as in {X}"
                 raise InputError("y", rule, len(values), n=len(features))
         check_features(features, classifier.learner)
-    classifier._has_names = isinstance(X, pd.DataFrame)
-    rows = features if classifier._has_names else X
+    classifier.by_name_ = isinstance(X, pd.DataFrame)
+    rows = features if classifier.by_name_ else X
     validate_data(classifier, rows, reset=True, skip_check_array=True)
     return features, str(target), values
 
@@ -200,7 +200,7 @@ def features_of(classifier, X, needed, **place):
     are needed are not there, a warning of that place says so.
     """
     names = classifier.feature_names_
-    if not (isinstance(X, pd.DataFrame) and classifier._has_names):
+    if not (isinstance(X, pd.DataFrame) and classifier.by_name_):
         frame = as_frame(X)
         validate_data(classifier, X, reset=False, skip_check_array=True)
         return frame.set_axis(names, axis=1)

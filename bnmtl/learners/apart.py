@@ -119,23 +119,7 @@ class IdenticalLearner(Learner):
         n_jobs=None,
         progress=False,
     ):
-        super().__init__(
-            score=score,
-            structure_prior=structure_prior,
-            required=required,
-            forbidden=forbidden,
-            tiers=tiers,
-            search=search,
-            max_parents=max_parents,
-            limits=limits,
-            start=start,
-            missing=missing,
-            parameter_sample_size=parameter_sample_size,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            progress=progress,
-        )
-        self.table_sharing = table_sharing
+        self._store(locals())
 
     def _n_varying(self, tasks):
         varying = {v for task in tasks.values() for v in set(task.variables) - set(task.constant)}

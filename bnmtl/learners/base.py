@@ -63,20 +63,12 @@ class Learner(BaseEstimator):
         n_jobs=None,
         progress=False,
     ):
-        self.score = score
-        self.structure_prior = structure_prior
-        self.required = required
-        self.forbidden = forbidden
-        self.tiers = tiers
-        self.search = search
-        self.max_parents = max_parents
-        self.limits = limits
-        self.start = start
-        self.missing = missing
-        self.parameter_sample_size = parameter_sample_size
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+        self._store(locals())
+
+    def _store(self, arguments):
+        """Keep the arguments of a constructor as they are."""
+        for name in self._get_param_names():
+            setattr(self, name, arguments[name])
 
     def set_params(self, **parameters):
         """Set parameters, as in scikit-learn; those of ``search`` as ``search__starts``."""

@@ -110,24 +110,7 @@ class MultitaskLearner(Learner):
         n_jobs=None,
         progress=False,
     ):
-        super().__init__(
-            score=score,
-            structure_prior=structure_prior,
-            required=required,
-            forbidden=forbidden,
-            tiers=tiers,
-            search=search,
-            max_parents=max_parents,
-            limits=limits,
-            start=start,
-            missing=missing,
-            parameter_sample_size=parameter_sample_size,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            progress=progress,
-        )
-        self.prior = prior
-        self.table_sharing = table_sharing
+        self._store(locals())
 
     def check_parameters(self):
         super().check_parameters()

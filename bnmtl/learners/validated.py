@@ -1,22 +1,13 @@
 """The learner that also chooses how alike the tasks' arcs are to be."""
 
 import math
-import numbers
 
-import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, check_whole
-from bnmtl.graphs import from_adjacency
-from bnmtl.learners.folds import penalty_scores, score_folds
-from bnmtl.learners.held_out import (
-    by_learner,
-    check_sample_size,
-    default_folds,
-    held_out_rows,
-    parted,
-)
+from bnmtl.learners.held_out import check_sample_size
+from bnmtl.learners.judges import judge_of
 from bnmtl.learners.multitask import START, MultitaskLearner, check_prior_names
 from bnmtl.learners.parameters import TABLE_SHARING, common_parameters
 from bnmtl.learners.penalty import RULES, chosen_penalty, paired_errors, penalty_grid
@@ -129,28 +120,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         n_jobs=None,
         progress=False,
     ):
-        super().__init__(
-            prior=prior,
-            score=score,
-            structure_prior=structure_prior,
-            table_sharing=table_sharing,
-            required=required,
-            forbidden=forbidden,
-            tiers=tiers,
-            search=search,
-            max_parents=max_parents,
-            limits=limits,
-            start=start,
-            missing=missing,
-            parameter_sample_size=parameter_sample_size,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            progress=progress,
-        )
-        self.penalties = penalties
-        self.validation = validation
-        self.cv = cv
-        self.rule = rule
+        self._store(locals())
 
     def check_parameters(self):
         super().check_parameters()
@@ -198,38 +168,16 @@ class MultitaskLearnerCV(MultitaskLearner):
         names = None if given else self.start_names()
         if names == ("orders",):
             on_all.check_orders(next(iter(priors.values())))
-
-        search, by_rows = on_all, self._validation_rows(tasks, effort.seed)
-        if by_rows is not None:
-            train, test = parted(tasks, by_rows)
-            search = self._on(train, whole, problems, effort.share(0.6), report)
-        starts = search.within(given) if given else search.starts(priors.values(), names)
+        judge = judge_of(self, tasks, whole, on_all, given, effort, report)
+        search, values = judge.search, list(priors.values())
+        starts = search.within(given) if given else search.starts(values, names)
         done = report.of_part("penalties", 0, len(priors))
-        path = solve_path(search, list(priors.values()), starts, effort.share(0.6), done)
-        if self.chosen_by_ == "held-out rows":
-            scores = np.array(self._predicted(train, test, path))[:, None]
-        elif self.chosen_by_ == "posterior":
-            pairs = zip(priors.values(), path, strict=True)
-            scores = np.array([self.posterior(search, *one) for one in pairs])[:, None]
-        else:
-            n_folds = self.cv or default_folds(tasks, leave_one_out=True)
-            self._folds = score_folds(
-                self,
-                tasks,
-                n_folds,
-                list(priors.values()),
-                effort.share(0.7),
-                report.of_part("folds", 0, n_folds),
-                given,
-            )
-            scores = penalty_scores(self._folds)
-        self._choose(list(priors), scores)
-        prior = priors[self.penalty_]
-        best = list(priors).index(self.penalty_)
-        solution = complete(search, prior, path[best], starts, report, effort)
-        if by_rows is not None:
-            solution = on_all.scored(prior, solution, search.problems)
-        self._publish_solution(tasks, whole, problems, solution)
+        path = solve_path(search, values, starts, effort.share(0.6), done)
+        self._choose(list(priors), judge.scores(values, path))
+        self._folds = judge.folds
+        prior, found = priors[self.penalty_], path[list(priors).index(self.penalty_)]
+        solution = complete(search, prior, found, starts, report, effort)
+        self._publish_solution(tasks, whole, problems, judge.on_all_rows(prior, solution))
 
     def known_folds(self, tasks, n_folds):
         """The scored folds of the last fit, None unless they are those of this learner and tasks.
@@ -274,23 +222,6 @@ class MultitaskLearnerCV(MultitaskLearner):
         if self.validation is not None:
             return "held-out rows"
         return "cv" if self.rule == "best" else self.rule
-
-    def _validation_rows(self, tasks, seed):
-        """The rows that are held out once, None where there are folds or no such rows."""
-        if not isinstance(self.validation, numbers.Real):
-            return None
-        return held_out_rows(tasks, self.validation, None, seed)[0]
-
-    def _on(self, train, whole, problems, effort, report):
-        """A search on some of the rows, under the constraints of all."""
-        constraints = {problem.name: problem.constraints for problem in problems}
-        own = self.problems(train, effort, whole, constraints)
-        return search_over(own, effort, report)
-
-    def _predicted(self, train, test, solutions):
-        """Mean over tasks of the mean log-likelihood of their held-out rows, for each solution."""
-        held_out = by_learner(self, train, test)
-        return [_mean_over_tasks(held_out, train, one) for one in solutions]
 
     def posterior(self, search, prior, solution):
         """Log posterior of a penalty at its solution.
@@ -361,12 +292,3 @@ class MultitaskLearnerCV(MultitaskLearner):
             else:
                 possible[penalty] = prior
         return possible
-
-
-def _mean_over_tasks(held_out, train, solution):
-    """Mean over tasks of the mean log-likelihood of their held-out rows, in nats."""
-    if solution.score == -np.inf:
-        return -np.inf
-    pairs = zip(train.items(), solution.matrices, strict=True)
-    graphs = {name: from_adjacency(matrix, task.variables) for (name, task), matrix in pairs}
-    return float(np.mean(list(held_out.means(graphs).values())))

@@ -1,0 +1,101 @@
+"""How `MultitaskLearnerCV` judges penalties: by folds, by held-out rows, or by the posterior."""
+
+import numpy as np
+
+from bnmtl.graphs import from_adjacency
+from bnmtl.learners.folds import penalty_scores, score_folds
+from bnmtl.learners.held_out import by_learner, default_folds, held_out_rows, parted
+from bnmtl.search.shared_multitask import search_over
+
+__all__ = ["judge_of"]
+
+
+def judge_of(learner, *parts):
+    """The judge that a learner asks for; ``parts`` as in `_Judge`."""
+    kind = {"posterior": _Posterior, "held-out rows": _HeldOutRows}
+    return kind.get(learner.way_of_choosing(), _Folds)(learner, *parts)
+
+
+class _Judge:
+    """Scores penalties by their solutions.
+
+    Parameters
+    ----------
+    learner : MultitaskLearnerCV
+    tasks, whole : Tasks
+        The rows to learn from, and the same tasks with all rows.
+    search : MultitaskSearch
+        On the rows to learn from.
+    given : dict name -> list of bool array, or None
+        Start graphs that a user gives.
+    effort : Effort
+    report : Reporter
+
+    Attributes
+    ----------
+    search : MultitaskSearch
+        That finds the solutions to be judged.
+    folds : list of Fold or None
+        What was held out, where folds judge.
+    """
+
+    folds = None
+
+    def __init__(self, learner, tasks, whole, search, given, effort, report):
+        self.search = search
+        self._learner, self._tasks, self._given = learner, tasks, given
+        self._effort, self._report = effort, report
+
+    def on_all_rows(self, prior, solution):
+        """A solution with its scores on all rows to learn from."""
+        return solution
+
+
+class _Folds(_Judge):
+    """Each row is held out once; the solutions are those on all rows."""
+
+    def scores(self, priors, solutions):
+        """What each fold adds to the score of each penalty, float array of shape (p, n_folds)."""
+        n_folds = self._learner.cv or default_folds(self._tasks, leave_one_out=True)
+        done = self._report.of_part("folds", 0, n_folds)
+        effort = self._effort.share(0.7)
+        self.folds = score_folds(
+            self._learner, self._tasks, n_folds, priors, effort, done, self._given
+        )
+        return penalty_scores(self.folds)
+
+
+class _HeldOutRows(_Judge):
+    """Some rows are held out; the solutions are those on the others."""
+
+    def __init__(self, learner, tasks, whole, search, given, effort, report):
+        super().__init__(learner, tasks, whole, search, given, effort, report)
+        (rows,) = held_out_rows(tasks, learner.validation, None, effort.seed)
+        self._train, self._test = parted(tasks, rows)
+        constraints = {problem.name: problem.constraints for problem in search.problems}
+        problems = learner.problems(self._train, effort, whole, constraints)
+        self._on_all, self.search = search, search_over(problems, effort.share(0.6), report)
+
+    def scores(self, priors, solutions):
+        """Mean over tasks of the mean log-likelihood of a held-out row, shape (p, 1)."""
+        held_out = by_learner(self._learner, self._train, self._test)
+        return np.array([self._mean(held_out, solution) for solution in solutions])[:, None]
+
+    def _mean(self, held_out, solution):
+        if solution.score == -np.inf:
+            return -np.inf
+        pairs = zip(self._train.items(), solution.matrices, strict=True)
+        graphs = {name: from_adjacency(matrix, task.variables) for (name, task), matrix in pairs}
+        return float(np.mean(list(held_out.means(graphs).values())))
+
+    def on_all_rows(self, prior, solution):
+        return self._on_all.scored(prior, solution, self.search.problems)
+
+
+class _Posterior(_Judge):
+    """The posterior of each penalty; no rows are held out."""
+
+    def scores(self, priors, solutions):
+        """Log posterior of each penalty up to a constant, shape (p, 1)."""
+        pairs = zip(priors, solutions, strict=True)
+        return np.array([self._learner.posterior(self.search, *one) for one in pairs])[:, None]
