@@ -2,7 +2,6 @@
 what it has chosen, with other graphs."""
 
 import copy
-from inspect import signature
 
 import networkx as nx
 import numpy as np
@@ -217,5 +216,5 @@ def _among(name, value, tasks):
 
 def _shared(learner, kind):
     """Parameters of a learner that another kind has too."""
-    known = signature(kind.__init__).parameters
+    known = kind().get_params(deep=False)
     return {name: v for name, v in learner.get_params(deep=False).items() if name in known}

@@ -92,26 +92,13 @@ class Couplings:
         """
         if not self.builtin or self.prior.by_task():
             return None
-        part = self._problem.takes_part
-        counts = part.sum(axis=0)
-        log_penalty = np.zeros(counts.shape)
+        part, one = self._problem.takes_part, None
+        log_penalty = np.zeros(part.shape[1:])
+        for pairs in self.alike(self.coupled):
+            (_, one), (rows, columns) = self.of(*pairs[0].tolist()), pairs.T
+            log_penalty[rows, columns] = log_penalty[columns, rows] = one.log_penalty
         coupling = np.array([trees.PAIRED, 0.0, 0.0])
-        # Pairs that as many tasks have are coupled alike, but for those listed.
-        listed = np.zeros(counts.shape, dtype=bool)
-        index = {variable: at for at, variable in enumerate(self._problem.variables)}
-        for pair in self._listed:
-            if pair <= index.keys():
-                i, j = (index[variable] for variable in pair)
-                listed[i, j] = listed[j, i] = True
-        alike = [(counts == k) & ~listed for k in np.unique(counts[counts > 1])]
-        for pairs in alike:
-            if pairs.any():
-                _, one = self.of(*np.argwhere(pairs)[0].tolist())
-                log_penalty[pairs] = one.log_penalty
-        for i, j in np.argwhere(np.triu(listed & (counts > 1))).tolist():
-            _, one = self.of(i, j)
-            log_penalty[i, j] = log_penalty[j, i] = one.log_penalty
-        if (counts > 1).any() and isinstance(one, EditCoupling):
+        if isinstance(one, EditCoupling):
             coupling = np.array([trees.EDIT, one.costs[1, 2], one.costs[2, 1]])
         required = np.stack([one.required for one in self._problem.constraints]).any(axis=0)
         return Arrays(

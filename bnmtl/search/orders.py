@@ -161,8 +161,7 @@ def search_jointly(
     permitted = np.stack([state.task.permitted for state in states])
     given = (by_child(graph) & permitted) | required
     best, best_score = None, -np.inf
-    # What polishing has made of graphs seen before, and the most that it has gained so far.
-    known, most = {}, 0.0
+    polished = _Polished(polish)
     with states[0].scores.scratch() as scratch:
         if not walk.has_order(scratch, required):
             return None
@@ -173,30 +172,52 @@ def search_jointly(
             score, waited = -np.inf, -1
             while waited < iterations and not budget.spent(scratch.counters[ASKED]):
                 raw = walk.improve(scratch, own, MOST_MOVES if score > -np.inf else 0, budget)
-                key = np.flatnonzero(walk.adjacency).tobytes()
-                if key not in known:
-                    if raw + 2 * most < score:
-                        waited += 1
-                        continue
-                    reached, polished = polish(by_child(walk.adjacency))
-                    known[key] = reached, np.flatnonzero(polished)
-                    most = max(most, reached - raw)
-                reached, arcs = known[key]
+                reached, found = polished.of(walk.adjacency, raw, score)
                 waited = 0 if reached > score + tolerance else waited + 1
                 if reached < score - tolerance:
                     continue
                 score = max(score, reached)
-                polished = np.zeros_like(walk.adjacency)
-                polished.flat[arcs] = True
                 # The tasks may by now differ in direction so that no order serves them all.
-                own = by_child(polished)
+                own = by_child(found)
                 if not walk.has_order(scratch, own):
                     own = walk.adjacency.copy()
                 if score > best_score + tolerance:
-                    best, best_score = by_child(polished), score
+                    best, best_score = found, score
             if report is not None:
                 report(start + 1, n_starts, best_score)
-    return None if best is None else by_child(best)
+    return best
+
+
+class _Polished:
+    """What another search has made of graphs, each asked for once.
+
+    Parameters
+    ----------
+    polish : callable (matrices) -> (score, matrices)
+    """
+
+    def __init__(self, polish):
+        self._polish = polish
+        # The most that polishing has gained so far.
+        self._known, self._most = {}, 0.0
+
+    def of(self, adjacency, raw, least):
+        """Score and graphs [task, parent, child] that given graphs [task, child, parent] lead to.
+
+        Where even twice the largest gain so far would not lift their score ``raw`` to ``least``,
+        they are not polished: the score is then -inf.
+        """
+        key = np.flatnonzero(adjacency).tobytes()
+        if key not in self._known:
+            if raw + 2 * self._most < least:
+                return -np.inf, None
+            reached, polished = self._polish(by_child(adjacency))
+            self._known[key] = reached, np.flatnonzero(polished)
+            self._most = max(self._most, reached - raw)
+        reached, arcs = self._known[key]
+        found = np.zeros_like(adjacency)
+        found.flat[arcs] = True
+        return reached, found
 
 
 class _Walk:
