@@ -52,7 +52,7 @@ MEANING = (
     "variables with a confidence of 1 were truly joined in 96 to 100 % of the cases and pairs with "
     "0.8 in 57 to 100 %; directions with a confidence of 1 were right in 71 to 100 %, and with 0.8 "
     "in 49 to 100 %. So confidence can be too high, above all that of directions; and many true "
-    "arcs had a low confidence, the more so with few rows."
+    "arcs had a low confidence, above all with few rows."
 )
 # The search of light replicates: 30 of them take less time than the graphs that they are about, and
 # ten restarts gave the same confidences on ALARM and INSURANCE to within a pair or two of fifty.
@@ -90,10 +90,10 @@ def arc_confidence(
     subsample : float or None, default=0.5
         Share of each task's rows to draw, without replacement, above 0 and below 1; at least two
         rows are drawn. None is the bootstrap: as many rows as there are, with replacement. Rows
-        that are drawn twice make dependencies look stronger than they are, the more so the stronger
-        the search and the more a score allows for tables that are nearly deterministic: replicates
-        of 30 unrelated columns then have a hundred arcs, where those of halves have one or two. But
-        halves miss more of the weak arcs that are there.
+        that are drawn twice make dependencies look stronger than they are, above all with a strong
+        search and a score that allows for nearly deterministic tables: replicates of 30 unrelated
+        columns then have a hundred arcs, where those of halves have one or two. But halves miss
+        more of the weak arcs that are there.
     light : bool, default=False
         Let replicates climb without restarts, whatever the learner's search: many times faster,
         and fewer arcs that come of rows drawn twice.
@@ -111,8 +111,8 @@ def arc_confidence(
     Raises
     ------
     InputTypeError, InputError
-        If it is no learner, `n_bootstrap` is not a whole number of at least 1, `subsample` is no
-        share, `time_limit` is no number of 0 or more, and as in ``fit``.
+        If it is not a learner, `n_bootstrap` is not a whole number of at least 1, `subsample` is
+        not a share, `time_limit` is not a number of 0 or more, and as in ``fit``.
 
     References
     ----------
@@ -341,7 +341,7 @@ def consensus(confidences, threshold=0.5, by="arc", may_have=None):
         Least confidence of an arc that is taken.
     by : {"arc", "edge"}, default="arc"
         Whose confidence counts. "edge" takes a pair of variables by that of both directions and
-        points it the way that is surer, so that what is sure but for its direction is not lost.
+        points it the way that is surer, so that an edge is kept even if its direction is unsure.
     may_have : callable, optional
         ``may_have(task, child, parents)`` is False for a family that is too large, say; an arc that
         would make one is skipped.

@@ -171,7 +171,7 @@ def adjacency(graph, variables):
     Parameters
     ----------
     graph : networkx.DiGraph
-        Its nodes are among `variables`; a variable that is no node has no arcs.
+        Its nodes are among `variables`; a variable that is not a node has no arcs.
     variables : sequence of str
         The order of rows and columns.
 

@@ -68,7 +68,7 @@ def read_feederwatch(
     observations : path
         File of records (checklists), CSV, gzip allowed. Names of columns may be in either case.
         Only records with `valid` equal to 1 count. Without a column `proj_period_id`, the season
-        of a record is told by `year` and `month` (winter 2020-21 is `PFW_2021`).
+        of a record is given by `year` and `month` (winter 2020-21 is `PFW_2021`).
     sites : path
         Site description file, CSV, gzip allowed, joined on `loc_id` where `proj_period_id` is the
         season. A site without a description is left out, with a warning that counts them.
@@ -127,7 +127,7 @@ def read_feederwatch(
     a winter's. There a 0 of a species means "not in the sample", not absence, and the number of
     species seen at a site with 8 records or more correlates 0.69 with the number of its records.
     Arcs between species are then partly an artifact of the sample, which `records` explains only
-    in part. Site attributes are no sample. A complete file should give most sites 14 records or
+    in part. Site attributes are not a sample. A complete file should give most sites 14 records or
     more, and `records` may be absent everywhere.
 
     Examples

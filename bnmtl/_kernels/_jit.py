@@ -113,7 +113,7 @@ class Arrays:
 
     def __reduce__(self):
         # Addresses mean nothing elsewhere, and what another process gets may be read-only memory.
-        raise TypeError("Arrays for kernels cannot be copied or sent; make them anew.")
+        raise TypeError("Arrays for kernels cannot be copied or sent; make new ones.")
 
 
 def stacked(many):

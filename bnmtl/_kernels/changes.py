@@ -1,4 +1,4 @@
-"""Changes of one arc and random changes, from which searches start anew.
+"""Changes of one arc and random changes, from which searches start again.
 
 Data contract: as in ``dags``. A change of a pair is (a, b, state): state 1 sets a -> b, turning
 b -> a round if it is there; state 0 removes a -> b; state -1 says that there is no change. Random

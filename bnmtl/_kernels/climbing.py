@@ -366,7 +366,7 @@ def look_at_touched(scratch, task, narrow):
 
 @kernel
 def widen(engine, scratch, task, dag, other):
-    """Refresh the families that are no copies of those of ``other``, for all arcs of the task."""
+    """Refresh the families that are not copies of those of ``other``, for all arcs of the task."""
     bounds, stamps, others = BOUNDS(dag), STAMPS(dag), STAMPS(other)
     for b in range(bounds.size):
         bounds[b] = np.inf

@@ -128,7 +128,7 @@ def begin(walk, random):
 
 @kernel
 def begin_round(walk, random):
-    """Give the variables their turns anew."""
+    """Draw new turns for the variables."""
     progress = PROGRESS(walk)
     shuffle(TURNS(walk), random)
     progress[0] = progress[1] = 0

@@ -2,7 +2,7 @@
 
 One or several tasks share the order; the parents of a child are chosen for all of them at once. The
 tree of a child has a node for every choice that was reached, and each node lists the variables that
-improve it when the tasks that take them as a parent are chosen anew, best first. To find a family
+improve it when the tasks that take them as a parent are chosen again, best first. To find a family
 from some predecessors one goes to the first listed variable that stands before the child, and on
 from there until none does. This follows the grow-shrink trees of Andrews et al. (2023, BOSS), but
 parents may leave as soon as that gains most, and nodes are for several tasks. Growing misses
@@ -37,7 +37,7 @@ TREE = layout(
     ROOTS := ints("roots"),  # (n,): -1 where a child has no tree yet
     USED := ints("used"),  # (2,): nodes and listed variables
     ABOVE := ints("above"),  # (nodes,): the node it was reached from, -1 for a root
-    VARIABLE := ints("variable"),  # (nodes,): the variable that was chosen anew
+    VARIABLE := ints("variable"),  # (nodes,): the variable that was chosen again
     TAKERS := ints("takers", 2),  # (nodes, words): the tasks that take it as a parent
     FIRST := ints("first"),  # (nodes,): where its list begins
     LENGTH := ints("length"),  # (nodes,)
@@ -244,9 +244,9 @@ def relate(tree, a, b):
 
 @kernel
 def make_node(engine, scratch, tasks, shared, tree, child, above, listed_at):
-    """A node for the parents of ``above``, one listed variable chosen anew; or a root.
+    """A node for the parents of ``above``, one listed variable chosen again; or a root.
 
-    It knows its score and what to choose anew next.
+    It knows its score and what to choose again next.
     """
     used, node = USED(tree), USED(tree)[NODES]
     listed, listed_takers = LISTED(tree), LISTED_TAKERS(tree)

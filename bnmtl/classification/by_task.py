@@ -132,7 +132,7 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         Raises
         ------
         TypeError, ValueError
-            If these are no networks by task, and as `BayesNetClassifier.from_network`.
+            If these are not networks by task, and as `BayesNetClassifier.from_network`.
 
         Examples
         --------
@@ -228,7 +228,7 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         Parameters
         ----------
         frame : pandas.DataFrame, shape (n_rows, n_columns)
-            With the target, in every row; its states are told as in ``fit``, so 1, 1.0 and "1" are
+            With the target, in every row; its states are read as in ``fit``, so 1, 1.0 and "1" are
             one. States that no network knows are never right.
         task : str or array-like of str, shape (n_rows,)
 

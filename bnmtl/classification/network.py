@@ -79,7 +79,7 @@ class BayesNetClassifier(NetworkClassifier):
     -----
     UserWarning
         In ``fit``: for constant features, and rows that the learner drops because of their gaps. In
-        predictions: where features of the blanket are no columns; they are taken as missing.
+        predictions: where features of the blanket are not columns; they are taken as missing.
 
     Examples
     --------
@@ -139,8 +139,8 @@ class BayesNetClassifier(NetworkClassifier):
         Raises
         ------
         TypeError, ValueError
-            If it is no network, the target none of its variables or its only one, or the classes
-            are not as many different values as it has states.
+            If it is not a network, the target is not one of its variables or is the only one, or
+            the classes are not as many different values as it has states.
 
         Examples
         --------

@@ -143,7 +143,7 @@ def used_rows(features, codes, labels, learner, smallest):
 def encoded(frames, learner):
     """Encode rows of the same columns by name, without what tasks would be warned of.
 
-    A feature that is constant in one class, or has other states there, is no mistake of names.
+    A feature that is constant in one class, or has other states there, is not a mistake of names.
     """
     return encode_frames(frames, "state" if learner.missing == "state" else "error")
 

@@ -23,7 +23,7 @@ def read_bif(path):
     Raises
     ------
     TypeError
-        If `path` is no path.
+        If `path` is not a path.
     ValueError
         If the file is not well-formed; the message names the file and the line.
     OSError
@@ -62,7 +62,7 @@ def write_bif(network, path):
     Raises
     ------
     TypeError
-        If `network` is no BayesNet or `path` no path.
+        If `network` is not a BayesNet or `path` is not a path.
     ValueError
         If the path ends otherwise.
     OSError

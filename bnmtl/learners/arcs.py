@@ -1,4 +1,4 @@
-"""What is told of each learned arc: strength, whether it is compelled, who has it, its sign."""
+"""The table of learned arcs: their strength and sign, whether compelled, in how many tasks."""
 
 import numpy as np
 import pandas as pd

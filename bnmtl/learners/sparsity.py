@@ -9,7 +9,7 @@ from bnmtl.scores import K2, BDeu, BDs, MixedDirichlet
 __all__ = ["AUTO", "arc_probabilities", "auto_prior"]
 
 AUTO = "auto"
-# Log odds that differ by less are the same but for rounding.
+# Log odds that differ by less are the same up to rounding.
 _ALIKE = 1e-9
 # Expected number of parents of a variable, by the score. Under the uniform prior these scores find
 # arcs between independent columns; the smaller the number, the fewer. BIC and AIC charge for

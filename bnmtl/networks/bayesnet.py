@@ -50,8 +50,8 @@ class BayesNet:
     Raises
     ------
     TypeError
-        If the graph is no DiGraph, states or tables are no mapping, or a node or a state is no
-        string.
+        If the graph is not a DiGraph, states or tables are not mappings, or a node or a state is
+        not a string.
     ValueError
         If the graph has a cycle, or states or tables do not fit to it or to each other.
 
@@ -112,9 +112,9 @@ class BayesNet:
         Raises
         ------
         TypeError
-            If an argument is of another type, or a node is no string.
+            If an argument is of another type, or a node is not a string.
         ValueError
-            If a node is no column, a column cannot be encoded, or the equivalent sample size is
+            If a node is not a column, a column cannot be encoded, or the equivalent sample size is
             neither "auto" nor a number of 0 or more.
 
         References
@@ -197,7 +197,7 @@ class BayesNet:
         Parameters
         ----------
         model : pgmpy.models.DiscreteBayesianNetwork
-            With a table for each variable. Names that are no strings become strings.
+            With a table for each variable. Names that are not strings become strings.
 
         Returns
         -------
@@ -315,7 +315,7 @@ class BayesNet:
         Raises
         ------
         ValueError
-            If a variable is no column, a cell is missing, or a state is not known.
+            If a variable is not a column, a cell is missing, or a state is not known.
 
         Examples
         --------
@@ -377,13 +377,13 @@ class BayesNet:
         """Return the posterior distribution of one variable in each row, given the other columns.
 
         Where the Markov blanket is observed, it is a product over the blanket's families; where a
-        blanket variable is no column or its cell is missing, it comes from exact inference, once
+        blanket variable is not a column or its cell is missing, it comes from exact inference, once
         for each distinct pattern of what is observed.
 
         Parameters
         ----------
         frame : pandas.DataFrame
-            Columns of evidence; a column of the variable itself and columns that are no variables
+            Columns of evidence; a column of the variable itself and columns that are not variables
             are not used.
         variable : str
 

@@ -29,7 +29,7 @@ def markov_blanket(graph, variable):
     Raises
     ------
     TypeError, ValueError
-        If the graph is no DAG, or the variable is none of its nodes.
+        If the graph is not a DAG, or the variable is not one of its nodes.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def _alike(codes, n_rows):
 
 
 def _contracted(network, families, codes, targets, n_rows):
-    """Multiply the tables of families, at what rows hold, and sum out what is no target; the log.
+    """Multiply the tables of families, at what rows hold, and sum out all but the targets; the log.
 
     Shape (n_rows, *states of the targets).
     """

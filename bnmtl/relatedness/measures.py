@@ -124,7 +124,7 @@ def true(configuration, normalize=None):
     Raises
     ------
     InputTypeError, InputError
-        If it is no mapping of DAGs, `normalize` is neither None nor a bool, or two tasks have no
+        If it is not a mapping of DAGs, `normalize` is neither None nor a bool, or two tasks have no
         pair in common where distances are normalized.
 
     Examples
@@ -172,7 +172,7 @@ def indirect(tasks, learner, cv=10):
     Raises
     ------
     InputTypeError, InputError
-        If `cv` is no whole number of at least 2, there are fewer than two tasks or too few rows,
+        If `cv` is not a whole number of at least 2, there are fewer than two tasks or too few rows,
         or the learner's ``parameter_sample_size`` is 0; and as in ``fit``.
 
     References
@@ -236,7 +236,7 @@ def shared(tasks, learner):
     Raises
     ------
     InputTypeError, InputError
-        For what is no learner, fewer than two tasks, two tasks of which no variable is in both
+        For what is not a learner, fewer than two tasks, two tasks of which no variable is in both
         with all its parents; and as in ``fit``.
 
     Examples

@@ -302,7 +302,7 @@ class BoundScore:
 
     @property
     def is_shared(self):
-        """Whether its tasks may have tables in common, so that it is no sum over them."""
+        """Whether its tasks may have tables in common, so that it is not a sum over them."""
         return len(self.members) > 1 and self.engine.partitions.size > 0
 
     @cached_property

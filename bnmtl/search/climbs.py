@@ -1,6 +1,6 @@
 """Climbs over graphs of one task between the improvements of its order, used by ``orders``.
 
-What a graph gains in one part and loses in another is told apart: the better parts are kept.
+Where a graph gains in one part and loses in another, the better parts are kept.
 """
 
 import numpy as np

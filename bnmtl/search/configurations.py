@@ -61,7 +61,7 @@ class ConfigurationSearch:
         self._queue = None
 
     def reset(self, matrices):
-        """Start anew from other matrices; what stays the same need not be scored again."""
+        """Start from other matrices; what stays the same need not be scored again."""
         for state, matrix in zip(self.states, matrices, strict=True):
             state.asked = 0
             state.reset(matrix)

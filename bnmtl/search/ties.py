@@ -77,7 +77,7 @@ class Ties:
             less the tolerance, so that rounding does not orient an arc.
         """
         favored, other = (2, 0) if self.coins[i, j] else (0, 2)
-        # Two illegal directions differ by nan, which is no tie.
+        # Two illegal directions differ by nan, which is not a tie.
         with np.errstate(invalid="ignore"):
             tied = np.abs(gains[:, 0] - gains[:, 2]) <= self.tolerance
         settled = gains.copy()

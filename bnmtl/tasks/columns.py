@@ -60,7 +60,7 @@ def read_column(series, limit=MAX_STATES):
         For continuous columns, infinite values, too many states, and different values that are
         written the same.
     InputTypeError
-        For dates, lists and whatever else is no state.
+        For dates, lists and whatever else is not a state.
     """
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):

@@ -89,7 +89,7 @@ def read(paths, task_column=None, na_values=_NA_VALUES):
 
 
 def read_rows(path, as_text=()):
-    """Read one file as `read` does, but for columns that stay text where it is a CSV file.
+    """Read one file as `read` does, except that columns of a CSV file stay text.
 
     Parameters
     ----------

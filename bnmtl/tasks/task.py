@@ -132,7 +132,7 @@ class Task:
         order : int array of shape (n_rows,)
         sizes : int array
             The first original and its copies are the first ``sizes[0]`` of ``order``, and so on;
-            all 1 where rows are not copied. Rows that chance makes equal are no copies.
+            all 1 where rows are not copied. Rows that chance makes equal are not copies.
 
         Examples
         --------
