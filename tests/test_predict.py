@@ -102,7 +102,7 @@ def test_columns_that_lack_are_missing(call, asia, tmp_path):
     code, _, err = call(*PREDICT)
     assert code == 0
     # xray is not in the blanket.
-    message = "ROWS has no columns `dysp`, `smoke`; they are taken as missing in all rows."
+    message = "ROWS has no columns `dysp`, `smoke`; treated as missing in all rows."
     assert err == f"warning: {message}\n"
     assert_predictions(tmp_path / "out.csv", network.predict_proba(rest, "bronc"), "bronc")
 

@@ -42,6 +42,7 @@ from bnmtl import (
 )
 from bnmtl.learners.held_out import held_out_rows, parted
 from bnmtl.learners.penalty import penalty_grid
+from bnmtl.search import Limits
 from bnmtl.search.couplings import Couplings
 from bnmtl.search.posterior import log_posterior
 
@@ -398,7 +399,7 @@ def test_studies_of_the_thesis_do_not_depend_on_defaults():
         assert THESIS.items() <= own.items()
     score, *rest = THESIS.values()
     assert isinstance(score, BDeu) and score.equivalent_sample_size == 1.0
-    assert rest == [None, 1.0, 10_000_000]
+    assert rest == [None, 1.0, Limits(max_cells=10_000_000)]
     for method in methods.METHODS:
         if method.split()[0] in ("single", "identical", "pooled", "multitask"):
             learner = methods.learner_of(method, 0)

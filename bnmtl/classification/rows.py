@@ -210,7 +210,7 @@ def features_of(classifier, X, needed, **place):
         raise InputError(None, rule, found=found, names=names)
     lacking = [name for name in needed if name not in labels]
     if lacking:
-        found = "they are taken as missing in all rows"
+        found = "treated as missing in all rows"
         warn(rule="has no {names:column}", found=found, names=lacking, **place)
     return X
 
