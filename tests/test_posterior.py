@@ -24,7 +24,7 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.graphs import adjacency
-from bnmtl.learners import validated
+from bnmtl.learners import judges, validated
 from bnmtl.scores import CONCENTRATIONS, PARTITIONS
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.couplings import Couplings
@@ -168,7 +168,7 @@ def test_the_learner_takes_the_penalty_with_the_largest_posterior(structure_prio
 
     path = validated.solve_path
     monkeypatch.setattr(validated, "solve_path", recorded)
-    monkeypatch.setattr(validated, "held_out_rows", None)
+    monkeypatch.setattr(judges, "held_out_rows", None)
     learner = MultitaskLearnerCV(
         penalties=grid,
         validation="posterior",
