@@ -112,7 +112,7 @@ def test_the_best_penalty_wins_and_rounding_does_not_decide():
     scores = np.array([-2.0, -1.0, -1.0 + 1e-12, -3.0])[:, None]
     assert chosen_penalty(scores) == 1
     assert chosen_penalty(scores[[0, 2, 3]]) == 1
-    assert chosen_penalty(scores + [[0], [0], [1e-6], [0]]) == 2
+    assert chosen_penalty(scores + np.array([[0], [0], [1e-6], [0]])) == 2
 
 
 def test_a_column_that_is_constant_in_the_training_rows_took_no_part():
