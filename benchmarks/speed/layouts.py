@@ -186,8 +186,8 @@ def tables(lines):
         first = by_engine.iloc[0]
         rows.append(
             {"network": network, "variables": first["variables"], "arcs": first["arcs"]}
-            | {f"crossings: {one}": by_engine.at[one, "crossings"] for one in engines}
-            | {f"seconds: {one}": f"{by_engine.at[one, 'seconds']:.2f}" for one in engines}
+            | {one: by_engine.at[one, "crossings"] for one in engines}
+            | {f"{one} (s)": f"{by_engine.at[one, 'seconds']:.2f}" for one in engines}
         )
     return {NAME: markdown(pd.DataFrame(rows))}
 

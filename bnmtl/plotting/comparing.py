@@ -74,7 +74,7 @@ def compare(true, learned, layout="auto", columns=None, font_size=8.0):
     ----------
     true, learned : networkx.DiGraph or BayesNet, or mapping of task to these
         DAGs over the same variables; mappings over the same tasks.
-    layout : {"auto", "igraph", "graphviz", "layered"} or Layout, default="auto"
+    layout : {"auto", "graphviz", "layered"} or Layout, default="auto"
         What places the variables, as in `bnmtl.plotting.dags`.
     columns : int, optional
         Number of panels in a row. Default: what comes nearest to a page in landscape.
@@ -151,7 +151,7 @@ def clusters(configuration, labels, first, second, layout="auto", font_size=8.0)
         Each task's cluster, indexed by task, such as the `labels_` of a clustering.
     first, second : object
         The two clusters, among the values of `labels`.
-    layout : {"auto", "igraph", "graphviz", "layered"} or Layout, default="auto"
+    layout : {"auto", "graphviz", "layered"} or Layout, default="auto"
         What places the variables, as in `bnmtl.plotting.dags`.
     font_size : float, default=8.0
         Of the variables' names, in points; the figure grows with it. A `Layout` brings its own.

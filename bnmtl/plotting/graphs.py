@@ -25,11 +25,7 @@ from bnmtl.plotting.widths import EQUAL, widths_of
 
 __all__ = ["dags", "sharing"]
 
-LAYOUT_NAMES = {
-    "igraph": "igraph (Sugiyama)",
-    "graphviz": "Graphviz (dot)",
-    "layered": "layered (built in)",
-}
+LAYOUT_NAMES = {"graphviz": "Graphviz (dot)", "layered": "layered (built in)"}
 
 _SIGN_TEXTS = {1: "both rise together", -1: "one falls as the other rises"}
 BOX_TEXTS = {"constant": "constant in this task", "ghost": "variable not in this task"}
@@ -63,7 +59,7 @@ def dags(
     configuration : mapping of networkx.DiGraph or BayesNet, or one of them
         One DAG per task, such as a learner's `configuration_`. The graphs of networks do not tell
         which variables are constant.
-    layout : {"auto", "igraph", "graphviz", "layered"} or Layout, default="auto"
+    layout : {"auto", "graphviz", "layered"} or Layout, default="auto"
         What places the variables, see `bnmtl.plotting.arrange`, whose result can be given to draw
         several figures alike. The caption says which was chosen, and so does the figure's label
         (`figure.get_label()`).

@@ -33,7 +33,7 @@ class Layout(NamedTuple):
     Attributes
     ----------
     engine : str
-        What computed it: "igraph", "graphviz" or "layered".
+        What computed it: "graphviz" or "layered".
     boxes : dict
         Variable -> (x, y, width, height): center and size of its box.
     labels : dict
@@ -67,10 +67,9 @@ def arrange(configuration, engine="auto", font_size=8.0):
     ----------
     configuration : mapping of networkx.DiGraph or BayesNet, or one of them
         One DAG per task.
-    engine : {"auto", "igraph", "graphviz", "layered"}, default="auto"
-        What orders the variables: igraph's Sugiyama layout (python-igraph), Graphviz's `dot`
-        program, or the layered layout that comes with bnmtl. "auto" tries "layered", and "igraph"
-        where it is installed, and takes the one with fewer crossings.
+    engine : {"auto", "graphviz", "layered"}, default="auto"
+        What places the variables: Graphviz's `dot` program, or the layered layout that comes with
+        bnmtl, which "auto" takes.
     font_size : float, default=8.0
         Of the variables' names, in points.
 
@@ -95,14 +94,12 @@ def arrange(configuration, engine="auto", font_size=8.0):
     """
     configuration = check_configuration(configuration)
     check_number("font_size", font_size, above=0)
-    candidates = engines.find(engine)
+    engine, place = engines.find(engine)
     variables = sorted({node for graph in configuration.values() for node in graph})
     labels = _labels(variables)
     sizes = {variable: _box_size(labels[variable], font_size) for variable in variables}
     arcs = majority_arcs(configuration)
-    placements = {name: _place_components(place, sizes, arcs) for name, place in candidates.items()}
-    engine = min(placements, key=lambda name: placements[name][1] or 0)
-    pieces, crossings = placements[engine]
+    pieces, crossings = _place_components(place, sizes, arcs)
     boxes, routes, width, height = _pack(pieces, sizes)
     return Layout(engine, boxes, labels, routes, font_size, width, height, crossings)
 
