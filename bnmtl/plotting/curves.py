@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.learners.penalty import penalty_name
 from bnmtl.plotting.drawing import COLORS, INK, new_figure
 from bnmtl.wording import type_of
 
@@ -103,17 +104,3 @@ def _checked_errors(errors, scored):
     if (band < 0).any():
         raise InputError("errors", "must be 0 or more", float(band[band < 0][0]))
     return band
-
-
-def penalty_name(penalty):
-    """Write a penalty; one just below 1 as 1 minus a power of ten.
-
-    Examples
-    --------
-    >>> [penalty_name(penalty) for penalty in (0.0, 0.5, 0.9999, 1 - 1e-12, 1.0)]
-    ['0', '0.5', '0.9999', '1 - 1e-12', '1']
-    """
-    rest = 1 - penalty
-    if 0 < rest < 5e-5:
-        return f"1 - {rest:.0e}"
-    return f"{penalty:.6g}"

@@ -6,10 +6,10 @@ from scipy.cluster.hierarchy import is_valid_linkage
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.plotting.table import shorten
+from bnmtl.relatedness.nearest import ROUNDING
 from bnmtl.wording import Bare, type_of
 
 __all__ = [
-    "ROUNDING",
     "as_drawn",
     "check_label",
     "check_labels",
@@ -17,14 +17,9 @@ __all__ = [
     "check_table",
     "check_tasks",
     "is_symmetric",
-    "largest_gap",
-    "n_nearest",
-    "nearest_first",
     "task_names",
     "writer",
 ]
-
-ROUNDING = 1e-9  # differences by less are not real
 
 
 def check_table(argument, table):
@@ -160,34 +155,6 @@ def check_linkage(argument, given, n_tasks):
 def is_symmetric(values):
     """Whether both directions are equal but for rounding."""
     return bool(np.abs(values - values.T).max() <= ROUNDING * np.abs(values).max())
-
-
-def nearest_first(table, principal):
-    """Return a task's column of a table without the task itself: the closest first, then by name.
-
-    Examples
-    --------
-    >>> tasks = ["east", "north", "west"]
-    >>> table = pd.DataFrame([[0, 2, 3], [1, 0, 3], [1, 2, 0]], index=tasks, columns=tasks)
-    >>> nearest_first(table, "west").to_dict()
-    {'east': 3, 'north': 3}
-    """
-    column = table[principal].drop(principal)
-    order = sorted(range(len(column)), key=lambda i: (column.iloc[i], str(column.index[i])))
-    return column.iloc[order]
-
-
-def n_nearest(values):
-    """Count the sorted values that are as small as the first one."""
-    return int(np.sum(values - values[0] <= ROUNDING * np.abs(values).max()))
-
-
-def largest_gap(values):
-    """Count the sorted values before the largest step up, the first of equal ones; None if flat."""
-    steps = np.diff(values)
-    if not len(steps) or steps.max() <= ROUNDING * values[-1]:
-        return None
-    return int(np.argmax(steps >= steps.max() - ROUNDING * values[-1])) + 1
 
 
 def task_names(tasks):

@@ -6,15 +6,12 @@ from scipy.cluster.hierarchy import leaves_list
 
 from bnmtl.errors import InputError, check_whole
 from bnmtl.plotting.dissimilarities import (
-    ROUNDING,
     as_drawn,
     check_label,
     check_labels,
     check_linkage,
     check_table,
     is_symmetric,
-    largest_gap,
-    nearest_first,
     task_names,
     writer,
 )
@@ -33,6 +30,7 @@ from bnmtl.plotting.drawing import (
 from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import text_width
 from bnmtl.plotting.trees import Scale, average_linkage, cut_height, draw_cut, draw_tree, is_tied
+from bnmtl.relatedness.nearest import ROUNDING, largest_gap, nearest_first
 from bnmtl.wording import count, type_of
 
 __all__ = ["dendrogram", "distances", "relatedness"]
