@@ -516,7 +516,7 @@ def test_long_tables_grow_and_are_set_in_blocks():
     many = nx.DiGraph([(f"a{i}", f"b{i}") for i in range(200)])
     figure = plotting.arcs({"1": many, "2": many})
     width, height = figure.get_size_inches()
-    assert len(figure.axes) > 2
+    assert sum(text == "1" for text in texts(figure)) > 1  # a heading for each block
     assert 0.5 < width / height < 3
     assert sum(text == "2 of 2" for text in texts(figure)) == 200
 

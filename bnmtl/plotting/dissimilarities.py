@@ -59,31 +59,16 @@ def _check_values(argument, table):
             rule, remedy = "must hold numbers only", "convert what can be with `.astype(float)`"
             raise InputTypeError(argument, rule, Bare(dtype), remedies=remedy, column=task)
     values = table.to_numpy(dtype=float, na_value=np.nan)
-    diagonal = np.eye(len(values), dtype=bool)
-    rules = (
-        (
-            ~np.isfinite(values),
-            "must hold finite numbers only",
-            "leave out tasks that were not compared",
-        ),
-        (
-            diagonal & (np.abs(values) > ROUNDING),
-            "must be 0 on the diagonal",
-            "turn similarities into dissimilarities first",
-        ),
-    )
-    for broken, rule, remedy in rules:
-        if broken.any():
-            row, column = np.argwhere(broken)[0]
-            raise InputError(
-                argument,
-                rule,
-                found="row {row} is {value:g}",
-                remedies=remedy,
-                column=table.columns[column],
-                row=table.index[row],
-                value=values[row, column],
-            )
+    rule, remedy = "must hold finite numbers only", "leave out tasks that were not compared"
+    broken = ~np.isfinite(values)
+    if not broken.any():
+        rule, remedy = "must be 0 on the diagonal", "turn similarities into dissimilarities first"
+        broken = np.diag(np.abs(np.diag(values)) > ROUNDING)
+    for row, column in np.argwhere(broken)[:1]:
+        found = "row {row} is {value:g}"
+        details = {"row": table.index[row], "value": values[row, column]}
+        place = table.columns[column]
+        raise InputError(argument, rule, found=found, remedies=remedy, column=place, **details)
     return pd.DataFrame(values, index=table.index, columns=table.columns)
 
 
