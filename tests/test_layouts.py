@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from benchmarks.speed import layouts
 from bnmtl import plotting, structures
+from bnmtl.plotting.signs import points_along
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -73,9 +74,9 @@ def test_touching_is_not_crossing(lines, number):
     assert layouts.crossings(lines[::-1]) == number
 
 
-def test_chords_follow_the_curve_from_end_to_end():
+def test_points_follow_the_curve_from_end_to_end():
     route = np.array([[0, 0], [0, 1], [1, 1], [1, 0], [1, -1], [3, -1], [3, 0]], dtype=float)
-    points = layouts.chords(route)
+    points = points_along(route, layouts.CHORDS)
     assert points[0].tolist() == [0, 0] and points[-1].tolist() == [3, 0]
     # Halfway of the first curve, by its formula.
     assert [0.5, 0.75] in points.tolist()

@@ -21,10 +21,9 @@ from matplotlib.patches import FancyBboxPatch, PathPatch, Polygon
 
 from bnmtl import plotting, structures
 from bnmtl.errors import InputError, InputTypeError, MissingExtra
-from bnmtl.graphs import compelled_arcs
+from bnmtl.graphs import compelled_arcs, sharing
 from bnmtl.plotting import engines, fonts
 from bnmtl.plotting.drawing import ABSENT, COLORS
-from bnmtl.plotting.graphs import sharing
 from bnmtl.plotting.layout import majority_arcs
 from bnmtl.plotting.table import _rows
 

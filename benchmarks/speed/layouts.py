@@ -16,6 +16,7 @@ from benchmarks import study
 from benchmarks.summary import markdown
 from bnmtl import plotting, problems, structures
 from bnmtl.plotting.layout import majority_arcs
+from bnmtl.plotting.signs import points_along
 
 NAME = "layouts"
 SETTINGS = ("network", "engine")
@@ -72,23 +73,12 @@ def _is_left(start, end, point):
     return (to_x - x) * (at_y - y) >= (to_y - y) * (at_x - x)
 
 
-def chords(route):
-    """Points along a chain of cubic Bézier curves."""
-    t = np.linspace(0, 1, CHORDS, endpoint=False)[:, None]
-    weights = (1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t**2, t**3
-    curves = [
-        sum(w * point for w, point in zip(weights, route[i : i + 4], strict=True))
-        for i in range(0, len(route) - 1, 3)
-    ]
-    return np.vstack([*curves, route[-1:]])
-
-
 def by_bnmtl(engine):
     """Count the crossings of arcs as `bnmtl.plotting` draws them."""
 
     def count(configuration):
         layout = plotting.arrange(configuration, engine)
-        return crossings([chords(route) for route in layout.routes.values()])
+        return crossings([points_along(route, CHORDS) for route in layout.routes.values()])
 
     return count
 

@@ -139,14 +139,10 @@ def _check_curves(calibrators, predictions, first):
     _check_nested("calibrators", calibrators)
     for model, own in calibrators.items():
         if first not in predictions.get(model, {}):
-            raise InputError(
-                "calibrators",
-                "must be of models that have predictions of the first stage, {first!r}",
-                found="{model!r} has none",
-                remedies="leave its calibrators out",
-                first=first,
-                model=model,
-            )
+            rule = "must be of models that have predictions of the first stage, {first!r}"
+            found, remedy = "{model!r} has none", "leave its calibrators out"
+            details = {"first": first, "model": model}
+            raise InputError("calibrators", rule, found=found, remedies=remedy, **details)
         for name, calibrator in own.items():
             check_calibrator(f"calibrators[{model!r}][{name!r}]", calibrator)
 
@@ -336,13 +332,9 @@ def _check_table(table, by):
     check_has("table", table, _COLUMNS, "that of `bnmtl.calibration.learning_curve`")
     for column in ("size", "value"):
         if not is_numeric_dtype(table[column]) or table[column].isna().any():
-            raise InputError(
-                "table",
-                "must hold a number in every row",
-                Bare(table[column].dtype),
-                remedies="drop the rows that lack one",
-                column=column,
-            )
+            rule, remedy = "must hold a number in every row", "drop the rows that lack one"
+            given = Bare(table[column].dtype)
+            raise InputError("table", rule, given, remedies=remedy, column=column)
     if (table["size"] < 1).any():
         least, remedy = float(table["size"].min()), "leave such rows out"
         raise InputError("table", "must be 1 or more", least, remedies=remedy, column="size")

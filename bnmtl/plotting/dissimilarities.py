@@ -116,14 +116,9 @@ def check_linkage(argument, given, n_tasks):
     except (TypeError, ValueError):
         tree = np.empty(0)
     if tree.shape != (n_tasks - 1, 4):
-        raise InputError(
-            argument,
-            "must be what `scipy.cluster.hierarchy.linkage` returns for {n} tasks, an array of "
-            "shape {shape!s}",
-            tree.shape,
-            n=n_tasks,
-            shape=(n_tasks - 1, 4),
-        )
+        rule = "must be what `scipy.cluster.hierarchy.linkage` returns for {n} tasks, an array of "
+        shape = {"n": n_tasks, "shape": (n_tasks - 1, 4)}
+        raise InputError(argument, rule + "shape {shape!s}", tree.shape, **shape)
     wrong = [height for height in tree[:, 2].tolist() if not 0 <= height < np.inf]
     if wrong:
         rule = "must have heights of at least 0 in its third column"

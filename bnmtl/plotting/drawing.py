@@ -132,16 +132,9 @@ def draw_arc(axes, points, kind, compelled, width, dotted=False):
     zorder = {"one": 2.2, "some": 2.1, "all": 2.0, "sole": 2.0}[kind]
     _draw_curve(axes, shaft, edgecolor=color, linewidth=width, linestyle=dashes, zorder=zorder)
     side = half * np.array([-direction[1], direction[0]])
-    axes.add_patch(
-        Polygon(
-            [tip, base + side, base - side],
-            facecolor=color if compelled else "white",
-            edgecolor=color,
-            linewidth=0.9,
-            joinstyle="miter",
-            zorder=2.5,
-        )
-    )
+    style = {"edgecolor": color, "linewidth": 0.9, "joinstyle": "miter", "zorder": 2.5}
+    face = color if compelled else "white"
+    axes.add_patch(Polygon([tip, base + side, base - side], facecolor=face, **style))
 
 
 def draw_absent(axes, points):
@@ -167,20 +160,11 @@ def draw_box(axes, box, label, font_size, kind="variable"):
         "constant": (_STILL[0], _GHOST, _STILL[1]),
         "ghost": ("none", _GHOST, _GHOST),
     }[kind]
-    axes.add_patch(
-        FancyBboxPatch(
-            (x - width / 2, y - height / 2),
-            width,
-            height,
-            boxstyle="round,pad=0,rounding_size=3",
-            facecolor=face,
-            edgecolor=edge,
-            linewidth=0.8,
-            linestyle=(0, (2, 2)) if kind == "ghost" else "solid",
-            clip_on=False,
-            zorder=3,
-        )
-    )
+    style = {"boxstyle": "round,pad=0,rounding_size=3", "clip_on": False, "zorder": 3}
+    style |= {"facecolor": face, "edgecolor": edge, "linewidth": 0.8}
+    style["linestyle"] = (0, (2, 2)) if kind == "ghost" else "solid"
+    corner = (x - width / 2, y - height / 2)
+    axes.add_patch(FancyBboxPatch(corner, width, height, **style))
     lines = label.split("\n")
     top = y - (len(lines) - 1) / 2 * _LINE * font_size
     for i, line in enumerate(lines):

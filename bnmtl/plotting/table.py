@@ -172,19 +172,12 @@ def _draw_cell(axes, x, y, cell):
 
     color, filled, sign, _ = _CELLS[cell.removesuffix(_DOUBTFUL)]
     is_doubtful = cell.endswith(_DOUBTFUL)
-    side = _CELL - 2
+    side = _CELL - 3
     if color is not None:
-        axes.add_patch(
-            Rectangle(
-                (x - side / 2 + 0.5, y - side / 2 + 0.5),
-                side - 1,
-                side - 1,
-                facecolor=(color, 0.25 if is_doubtful else 1.0) if filled else "white",
-                edgecolor=color,
-                linewidth=1.0,
-                linestyle=":" if is_doubtful else "-",
-            )
-        )
+        face = (color, 0.25 if is_doubtful else 1.0) if filled else "white"
+        style = {"edgecolor": color, "linewidth": 1.0, "linestyle": ":" if is_doubtful else "-"}
+        corner = (x - side / 2, y - side / 2)
+        axes.add_patch(Rectangle(corner, side, side, facecolor=face, **style))
     if sign:
         ink = ABSENT if color is None else "white" if filled and not is_doubtful else color
         draw_text(axes, x, y - 0.5, sign, color=ink, ha="center", fontweight="bold")

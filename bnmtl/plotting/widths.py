@@ -135,14 +135,9 @@ def check_has(argument, table, columns, source):
     """Raise unless it is a table that has these columns, as one of that source does."""
     lacking = [column for column in columns if column not in getattr(table, "columns", ())]
     if lacking:
-        raise InputError(
-            argument,
-            "must be a DataFrame with {columns:column}, such as {source!s}",
-            found="{lacking!r} is missing",
-            columns=list(columns),
-            source=source,
-            lacking=lacking[0],
-        )
+        rule = "must be a DataFrame with {columns:column}, such as {source!s}"
+        details = {"columns": list(columns), "source": source, "lacking": lacking[0]}
+        raise InputError(argument, rule, found="{lacking!r} is missing", **details)
 
 
 def read_table(argument, table, columns, source="a learner's `arcs_`"):
@@ -159,14 +154,9 @@ def _read(argument, known, configuration):
         for a, b in graph.edges:
             key = str(task), str(a), str(b)
             if key not in known:
-                raise InputError(
-                    argument,
-                    "must have a row for every arc",
-                    found="{a!s} -> {b!s} has none",
-                    remedies="give the graphs that it belongs to, as {{task: graph}}",
-                    task=None if task == "" else task,
-                    a=a,
-                    b=b,
-                )
+                rule, found = "must have a row for every arc", "{a!s} -> {b!s} has none"
+                remedy = "give the graphs that it belongs to, as {{task: graph}}"
+                place = {"task": None if task == "" else task, "a": a, "b": b}
+                raise InputError(argument, rule, found=found, remedies=remedy, **place)
             found[key] = known[key]
     return found
