@@ -19,7 +19,7 @@ ROOT = FOLDER.parent
 PAGES = (ROOT / "README.md", ROOT / "docs" / "results.md", *sorted(FOLDER.glob("*/README.md")))
 # Modules of the studies by folder.
 STUDIES = {
-    "speed": ("speed", "growth"),
+    "speed": ("speed", "growth", "layouts"),
     "search": ("single", "joint", "tries", "many_tasks", "first_graph"),
     "thesis": (
         *("penalty_curves", "methods", "priors", "one_trial", "training_size"),

@@ -1,5 +1,7 @@
 """Calibrators: scikit-learn where it is right, laws of scale and weights, definitions by hand."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -394,3 +396,51 @@ def test_inputs_stay_as_they_are(calibrator):
     clone(calibrator).fit(scores, y, weights).predict(scores)
     for own, copy in zip((scores, y, weights), copies, strict=True):
         assert (own == copy).all()
+
+
+@every_calibrator
+def test_a_record_makes_an_equal_calibrator(calibrator):
+    fitted = clone(calibrator).fit(*scored())
+    record = json.loads(json.dumps(fitted.as_record()))
+    again = type(calibrator).from_record(record)
+    at = np.linspace(0, 1, 101)
+    assert again.get_params() == fitted.get_params()
+    assert again.predict(at).tolist() == fitted.predict(at).tolist()
+
+
+@pytest.mark.parametrize("scale", ["raw", "logit"])
+def test_a_record_makes_equal_calibrators_of_tasks(scale):
+    p, y = scored()
+    task = np.where(np.arange(len(p)) % 3, "north", "south")
+    fitted = MultitaskPlattCalibrator(scale).fit(p, y, task)
+    again = MultitaskPlattCalibrator.from_record(json.loads(json.dumps(fitted.as_record())))
+    assert again.predict(p, task).tolist() == fitted.predict(p, task).tolist()
+    assert again.pooled_.predict(p).tolist() == fitted.pooled_.predict(p).tolist()
+    assert again.variance_ == fitted.variance_ and again.scale == scale
+
+
+@pytest.mark.parametrize(
+    ("kind", "record", "error"),
+    [
+        (PlattCalibrator, {"scale": "raw", "a": 1.0}, KeyError),
+        (PlattCalibrator, {"scale": "log", "a": 1.0, "b": 0.0}, ValueError),
+        (PlattCalibrator, {"scale": "raw", "a": [], "b": 0.0}, TypeError),
+        (IsotonicCalibrator, {"scores": [0.0, 1.0], "values": [0.0]}, ValueError),
+        (IsotonicCalibrator, {"scores": [], "values": []}, ValueError),
+        (IsotonicCalibrator, {"kind": "cubic", "scores": [0.0], "values": [0.0]}, ValueError),
+        (MultitaskPlattCalibrator, {"scale": "raw", "a": {}, "b": {}}, KeyError),
+        (
+            MultitaskPlattCalibrator,
+            {"scale": "raw", "pooled": {"a": 1, "b": 1}, "a": {"x": 1}, "b": {}, "variance": 1},
+            KeyError,
+        ),
+    ],
+)
+def test_other_records_are_refused(kind, record, error):
+    with pytest.raises(error):
+        kind.from_record(record)
+
+
+def test_records_without_a_kind_are_steps():
+    record = {"scores": [0.0, 1.0], "values": [0.2, 0.4]}
+    assert IsotonicCalibrator.from_record(record).predict([0.5]).tolist() == [0.4]

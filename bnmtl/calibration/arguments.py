@@ -64,36 +64,23 @@ def checked_folds(cv, X, y):
     tested = np.concatenate([rows[:0], *(test for _, test in folds)])
     times = np.bincount(tested, minlength=len(y))
     if (times != 1).any():
-        wrong = int((times != 1).argmax())
-        raise InputError(
-            "cv",
-            "must put every case into one test fold",
-            found="row {row} is in {times}",
-            remedies="take folds that share no case and hold all of them",
-            row=wrong,
-            times=times[wrong],
-        )
+        row = int((times != 1).argmax())
+        rule, found = "must put every case into one test fold", "row {row} is in {times}"
+        remedy = "take folds that share no case and hold all of them"
+        raise InputError("cv", rule, found=found, remedies=remedy, row=row, times=times[row])
     never = np.setdiff1d(y, np.concatenate([y[train] for train, _ in folds])).tolist()
     if never:
-        raise InputError(
-            "cv",
-            "must train with every class",
-            found="it never does with {never!r}",
-            remedies="take other folds",
-            never=never[0],
-        )
+        rule, found = "must train with every class", "it never does with {never!r}"
+        raise InputError("cv", rule, found=found, remedies="take other folds", never=never[0])
     return folds
 
 
 def check_takes_weights(estimator, weights):
     """Raise where there are weights and the classifier takes none."""
     if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
-        raise InputError(
-            "sample_weight",
-            "must be left out for {estimator!s}, whose fit does not take it",
-            remedies="to weight calibration cases only, fit it first and use {cv=prefit}",
-            estimator=type_of(estimator),
-        )
+        rule = "must be left out for {estimator!s}, whose fit does not take it"
+        remedy = "to weight calibration cases only, fit it first and use {cv=prefit}"
+        raise InputError("sample_weight", rule, remedies=remedy, estimator=type_of(estimator))
 
 
 def check_every_class(y, classes):
@@ -105,13 +92,9 @@ def check_every_class(y, classes):
         raise InputError("y", rule, unknown[0], remedies="leave such cases out")
     absent = [one for one in classes.tolist() if one not in found]
     if absent:
-        raise InputError(
-            "y",
-            "of the calibration cases must hold every class",
-            found="it lacks {absent!r}",
-            remedies=("add such cases", "train without the class"),
-            absent=absent[0],
-        )
+        rule, found = "of the calibration cases must hold every class", "it lacks {absent!r}"
+        remedies = ("add such cases", "train without the class")
+        raise InputError("y", rule, found=found, remedies=remedies, absent=absent[0])
 
 
 def share_cases(X, other):

@@ -230,12 +230,9 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
             X, y, weights = X[counts], y[counts], weights[counts]
         self.classes_ = checked_classes(y, "must hold rows of two classes with weight")
         if len(self.classes_) > 2:
-            raise InputError(
-                "y",
-                "must hold two classes (Only binary classification is supported)",
-                len(self.classes_),
-                remedies="use scikit-learn's OneVsRestClassifier, which takes one of these a class",
-            )
+            rule = "must hold two classes (Only binary classification is supported)"
+            remedy = "use scikit-learn's OneVsRestClassifier, which takes one of these a class"
+            raise InputError("y", rule, len(self.classes_), remedies=remedy)
         return X, y, weights
 
     def _checked_features(self, X):

@@ -140,11 +140,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         else:
             own_X, own_y = checked_calibration(calibration)
             if share_cases(X, own_X):
-                warn(
-                    "calibration",
-                    "shares cases with {X}, and probabilities calibrated on those are too sure",
-                    remedies=("use other cases", "other row labels if these are others"),
-                )
+                rule = "shares cases with {X}, and probabilities calibrated on those are too sure"
+                remedies = ("use other cases", "other row labels if these are others")
+                warn("calibration", rule, remedies=remedies)
             self.estimator_ = _fitted(base, X, y, sample_weight)
             self._fit_calibrators(self._scores(self.estimator_, own_X), own_y, None)
         return self
@@ -212,13 +210,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """A column of scores for each calibrator, NaN for a class that the model does not know."""
         raw = _raw_scores(model, X)
         if raw.shape[1] != len(model.classes_):
-            raise InputError(
-                "estimator",
-                "must give one score for each of its {n} classes",
-                raw.shape[1],
-                remedies="set `decision_function_shape='ovr'` of an SVC",
-                n=len(model.classes_),
-            )
+            rule = "must give one score for each of its {n} classes"
+            remedy = "set `decision_function_shape='ovr'` of an SVC"
+            n = len(model.classes_)
+            raise InputError("estimator", rule, raw.shape[1], remedies=remedy, n=n)
         scores = np.full((len(raw), len(self.classes_)), np.nan)
         known = self.classes_.tolist()
         scores[:, [known.index(one) for one in model.classes_]] = raw
@@ -229,13 +224,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         folds = checked_folds(self.cv, X, y)
         missing = {one for train, _ in folds for one in np.setdiff1d(self.classes_, y[train])}
         if missing:
-            warn(
-                "cv",
-                "gives a training fold without a case of {missing}",
-                found="cases of its test fold get the lowest score for it",
-                remedies=("take stratified folds", "fewer"),
-                missing=sorted(map(str, missing)),
-            )
+            rule = "gives a training fold without a case of {missing}"
+            found = "cases of its test fold get the lowest score for it"
+            remedies, names = ("take stratified folds", "fewer"), sorted(map(str, missing))
+            warn("cv", rule, found=found, remedies=remedies, missing=names)
         scores = np.empty((len(y), 1 if len(self.classes_) == 2 else len(self.classes_)))
         for train, test in folds:
             own = None if weights is None else weights[train]
@@ -247,13 +239,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _fit_calibrators(self, scores, y, weights):
         calibrator = _calibrator(self.method, hasattr(self.estimator_, "decision_function"))
         if isinstance(calibrator, IsotonicCalibrator) and len(y) < ENOUGH_FOR_ISOTONIC:
-            warn(
-                "method",
-                "is isotonic calibration, which follows chance with {n:case}",
-                remedies="with fewer than about {enough} use {method=platt}",
-                n=len(y),
-                enough=ENOUGH_FOR_ISOTONIC,
-            )
+            rule = "is isotonic calibration, which follows chance with {n:case}"
+            remedy = "with fewer than about {enough} use {method=platt}"
+            warn("method", rule, remedies=remedy, n=len(y), enough=ENOUGH_FOR_ISOTONIC)
         check_every_class(y if weights is None else y[weights > 0], self.classes_)
         self.calibrators_ = []
         for column, positive in zip(scores.T, self.classes_[-scores.shape[1] :], strict=True):
@@ -264,10 +252,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 def _fitted(estimator, X, y, weights):
     model = clone(estimator)
-    if weights is None:
-        model.fit(X, y)
-    else:
-        model.fit(X, y, sample_weight=weights)
+    model.fit(X, y, **({} if weights is None else {"sample_weight": weights}))
     return model
 
 
@@ -283,14 +268,10 @@ def _raw_scores(model, X):
         rule = "must have a method decision_function or predict_proba"
         raise InputTypeError("estimator", rule, type_of(model))
     if not np.isfinite(raw).all():
-        raise InputError(
-            "estimator",
-            "must give finite scores",
-            found="{model!s} gives {score}",
-            remedies=("scale the features", "regularize it more"),
-            model=type_of(model),
-            score=raw[~np.isfinite(raw)][0],
-        )
+        rule, found = "must give finite scores", "{model!s} gives {score}"
+        remedies = ("scale the features", "regularize it more")
+        details = {"model": type_of(model), "score": raw[~np.isfinite(raw)][0]}
+        raise InputError("estimator", rule, found=found, remedies=remedies, **details)
     return raw
 
 

@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.validation import check_is_fitted
 
-from bnmtl.errors import check_choice
+from bnmtl.errors import InputError, check_choice
 from bnmtl.metrics.cases import checked_cases, checked_numbers
 
 __all__ = ["IsotonicCalibrator"]
@@ -90,3 +90,33 @@ class IsotonicCalibrator(BaseEstimator):
             return np.interp(scores, self.scores_, self.values_)
         place = np.searchsorted(self.scores_, scores)
         return self.values_[np.minimum(place, len(self.values_) - 1)]
+
+    def as_record(self):
+        """Return what `from_record` makes an equal calibrator of, in lists and text."""
+        return {
+            "kind": self.kind,
+            "scores": self.scores_.tolist(),
+            "values": self.values_.tolist(),
+        }
+
+    @classmethod
+    def from_record(cls, record):
+        """Return a fitted calibrator; the inverse of `as_record`.
+
+        Parameters
+        ----------
+        record : dict
+            Without "kind" it is a "step".
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            If it is not what `as_record` returns.
+        """
+        calibrator = cls(record.get("kind", "step"))
+        check_choice("kind", calibrator.kind, ("step", "linear"))
+        calibrator.scores_ = checked_numbers("scores", record["scores"])
+        calibrator.values_ = checked_numbers("values", record["values"])
+        if len(calibrator.scores_) != len(calibrator.values_):
+            raise InputError("values", "must be as many as {scores}", len(calibrator.values_))
+        return calibrator

@@ -102,9 +102,29 @@ class PlattCalibrator(BaseEstimator):
         """
         check_is_fitted(self)
         scores = checked_numbers("scores", scores, takes_probabilities(self.scale))
-        # Scores far beyond those of the fit are as sure as can be.
-        with np.errstate(over="ignore"):
-            return expit(-(self.a_ * scaled(scores, self.scale) + self.b_))
+        return sigmoid(scores, self.a_, self.b_, self.scale)
+
+    def as_record(self):
+        """Return what `from_record` makes an equal calibrator of, in numbers and text."""
+        return {"scale": self.scale, "a": self.a_, "b": self.b_}
+
+    @classmethod
+    def from_record(cls, record):
+        """Return a fitted calibrator; the inverse of `as_record`.
+
+        Parameters
+        ----------
+        record : dict
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            If it is not what `as_record` returns.
+        """
+        takes_probabilities(record["scale"])  # or raises
+        calibrator = cls(scale=record["scale"])
+        calibrator.a_, calibrator.b_ = float(record["a"]), float(record["b"])
+        return calibrator
 
 
 def takes_probabilities(scale):
@@ -116,6 +136,12 @@ def takes_probabilities(scale):
 def scaled(scores, scale):
     """The scores that a sigmoid of a scale is a function of."""
     return logit(np.clip(scores, _EPS, 1 - _EPS)) if scale == "logit" else scores
+
+
+def sigmoid(scores, a, b, scale):
+    """Probabilities at scores; those far beyond the scores of the fit are as sure as can be."""
+    with np.errstate(over="ignore"):
+        return expit(-(a * scaled(scores, scale) + b))
 
 
 def smoothed(y, weights):

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize_scalar
-from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +14,7 @@ from bnmtl.calibration.platt import (
     loss,
     newton,
     scaled,
+    sigmoid,
     smoothed,
     takes_probabilities,
 )
@@ -133,8 +133,39 @@ class MultitaskPlattCalibrator(BaseEstimator):
             rule, remedy = "must name tasks of the fit, {known}", "calibrate new tasks by `pooled_`"
             raise InputError("task", rule, unknown[0], remedies=remedy, known=list(self.a_.index))
         a, b = (own.loc[names].to_numpy() for own in (self.a_, self.b_))
-        with np.errstate(over="ignore"):
-            return expit(-(a * scaled(scores, self.scale) + b))
+        return sigmoid(scores, a, b, self.scale)
+
+    def as_record(self):
+        """Return what `from_record` makes an equal calibrator of, in numbers and text."""
+        return {
+            "scale": self.scale,
+            "a": self.a_.to_dict(),
+            "b": self.b_.to_dict(),
+            "variance": self.variance_,
+            "pooled": {"a": self.pooled_.a_, "b": self.pooled_.b_},
+        }
+
+    @classmethod
+    def from_record(cls, record):
+        """Return a fitted calibrator; the inverse of `as_record`.
+
+        Parameters
+        ----------
+        record : dict
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            If it is not what `as_record` returns.
+        """
+        calibrator = cls(scale=record["scale"])
+        calibrator.pooled_ = PlattCalibrator.from_record(
+            {"scale": record["scale"], **record["pooled"]}
+        )
+        calibrator.a_ = pd.Series(record["a"], dtype=float, name="a")
+        calibrator.b_ = pd.Series(record["b"], dtype=float, name="b").loc[calibrator.a_.index]
+        calibrator.variance_ = float(record["variance"])
+        return calibrator
 
 
 def _names(task, n):
@@ -142,13 +173,10 @@ def _names(task, n):
     if len(names) != n:
         raise InputError("task", "must be one name a score, {n}", len(names), n=n)
     if names.isna().any():
-        raise InputError(
-            "task",
-            "must name the task of every score",
-            found="that of row {row} is missing",
-            remedies=("fill it", "leave the row out"),
-            row=int(names.isna().to_numpy().argmax()),
-        )
+        rule, found = "must name the task of every score", "that of row {row} is missing"
+        row = int(names.isna().to_numpy().argmax())
+        remedies = ("fill it", "leave the row out")
+        raise InputError("task", rule, found=found, remedies=remedies, row=row)
     return names.astype(str).to_numpy(dtype=object)
 
 

@@ -277,7 +277,8 @@ def _print_tasks(judged):
 
 def _print_dissimilarity(result):
     """Show the dissimilarities of all tasks or, where there is no room, the nearest ones."""
-    from bnmtl.plotting.dissimilarities import n_nearest, writer
+    from bnmtl.plotting.dissimilarities import writer
+    from bnmtl.relatedness.nearest import n_nearest
 
     table = result.dissimilarity
     write = writer(table.to_numpy())
@@ -329,7 +330,7 @@ def _summary_lines(result):
     if result.single_task is None:
         yield "One task: nothing is shared."
     else:
-        from bnmtl.plotting.curves import penalty_name
+        from bnmtl.learners.penalty import penalty_name
         from bnmtl.reports.gains import WAYS
         from bnmtl.wording import count
 

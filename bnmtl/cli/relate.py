@@ -269,7 +269,7 @@ def _draw(table, principals, are_given, unit):
 
 def _order(table, principals):
     """Return the other tasks of each principal one, the nearest first."""
-    from bnmtl.plotting.dissimilarities import nearest_first
+    from bnmtl.relatedness.nearest import nearest_first
 
     rows = [
         (principal, rank, task, value)
@@ -312,7 +312,7 @@ def _record(options, tasks, order, files):
 
 def _before_gap(values):
     """Count the nearest tasks before the largest gap; None if all are equally far."""
-    from bnmtl.plotting.dissimilarities import largest_gap
+    from bnmtl.relatedness.nearest import largest_gap
 
     # As drawn: what is below 0 is as near as can be.
     return largest_gap(values.clip(lower=0.0).to_numpy())
@@ -320,7 +320,7 @@ def _before_gap(values):
 
 def _meaning(record):
     """Say in one sentence what the numbers of a table mean."""
-    from bnmtl.plotting.curves import penalty_name
+    from bnmtl.learners.penalty import penalty_name
 
     if record["relatedness"] == "indirect":
         return (

@@ -13,6 +13,7 @@ __all__ = [
     "chosen_penalty",
     "paired_errors",
     "penalty_grid",
+    "penalty_name",
 ]
 
 # Of what folds score.
@@ -132,3 +133,17 @@ def paired_errors(scores, best):
         differences = scores - scores[best]
     finite = np.where(np.isfinite(differences), differences, 0.0)
     return finite.std(axis=1, ddof=1) / np.sqrt(n_folds)
+
+
+def penalty_name(penalty):
+    """Write a penalty; one just below 1 as 1 minus a power of ten.
+
+    Examples
+    --------
+    >>> [penalty_name(penalty) for penalty in (0.0, 0.5, 0.9999, 1 - 1e-12, 1.0)]
+    ['0', '0.5', '0.9999', '1 - 1e-12', '1']
+    """
+    rest = 1 - penalty
+    if 0 < rest < 5e-5:
+        return f"1 - {rest:.0e}"
+    return f"{penalty:.6g}"

@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from bnmtl.errors import InputError, InputTypeError, check_whole
+from bnmtl.errors import InputError, InputTypeError
 from bnmtl.wording import Bare, type_of
 
 __all__ = [
     "Ranking",
-    "check_number",
     "checked_cases",
     "checked_numbers",
     "checked_table",
@@ -44,11 +43,6 @@ def checked_weights(weights, n, of="case", name="weights"):
         rule = "must be 0 or more and not all zero"
         raise InputError(name, rule, remedies="leave out what never counts")
     return weights
-
-
-def check_number(name, value):
-    """Raise unless it is a whole number of at least 1."""
-    check_whole(name, value, least=1)
 
 
 def checked_numbers(name, values, is_probability=False, remedy="convert them"):

@@ -4,25 +4,14 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError
-from bnmtl.plotting.drawing import (
-    INK,
-    LEGEND_ROW,
-    SAMPLE,
-    draw_legend,
-    draw_text,
-    entry_width,
-    flow,
-    new_figure,
-    panel_axes,
-)
+from bnmtl.plotting.drawing import PAD, SAMPLE, draw_text, framed_axes, ink_on
 from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import text_width
 from bnmtl.plotting.table import shorten
 
 __all__ = ["borrowed_shares", "borrowing"]
 
-_PAD = 12.0  # around the picture, in points
-_CELL = (26.0, 13.0)  # width and height
+_CELL = (26.0, 13.0)  # width and height, in points
 _COLOR_MAP = "Blues"
 _QUIET = "#777777"
 # From where on a table counts as borrowed from, and as shared.
@@ -102,14 +91,8 @@ def borrowing(learner):
     warn_of_boxes([*shares.index, *shares.columns])
     left = max(text_width(name, 8) for name in names) + 8
     head = max(text_width(task, 8) for task in tasks) + 10
-    entries = _entries(shares)
-    body_width = left + _CELL[0] * len(tasks)
-    width = max(body_width, max(entry_width(*entry) for entry in entries))
-    legend = flow(entries, width)
-    body = head + _CELL[1] * len(names) + _PAD
-    legend_height = len(legend) * LEGEND_ROW + _PAD
-    figure = new_figure(width + 2 * _PAD, _PAD + body + legend_height)
-    axes = panel_axes(figure, (_PAD, _PAD), (width, body), "borrowing")
+    body = left + _CELL[0] * len(tasks), head + _CELL[1] * len(names) + PAD
+    axes = framed_axes(*body, "borrowing", _entries(shares))
     for column, task in enumerate(tasks):
         draw_text(axes, left + (column + 0.5) * _CELL[0], head - 5, task, rotation=90)
     for row, name in enumerate(names):
@@ -117,8 +100,7 @@ def borrowing(learner):
         draw_text(axes, left - 6, y, name, ha="right")
         for column, share in enumerate(shares.iloc[row]):
             _draw_cell(axes, left + (column + 0.5) * _CELL[0], y, share)
-    draw_legend(figure, legend, (_PAD, _PAD + body), (width, legend_height))
-    return figure
+    return axes.figure
 
 
 def _entries(shares):
@@ -143,9 +125,7 @@ def _draw_cell(axes, x, y, share):
     if pd.isna(share):
         draw_text(axes, x, y, "\u00d7", color=_QUIET, ha="center", fontsize=7)
         return
-    is_dark = np.dot(color[:3], (0.3, 0.59, 0.11)) < 0.55
-    ink = "white" if is_dark else INK
-    draw_text(axes, x, y, f"{100 * share:.0f}", color=ink, ha="center", fontsize=7)
+    draw_text(axes, x, y, f"{100 * share:.0f}", color=ink_on(color), ha="center", fontsize=7)
 
 
 def _draw_sample(axes, x, y, share):

@@ -16,13 +16,14 @@ from bnmtl.plotting.drawing import (
     COLORS,
     INK,
     LEGEND_ROW,
+    PAD,
     SAMPLE,
     draw_legend,
     draw_text,
     entry_width,
     flow,
+    framed_axes,
     new_figure,
-    panel_axes,
 )
 from bnmtl.plotting.fonts import families, warn_of_boxes
 from bnmtl.plotting.layout import text_width
@@ -40,7 +41,6 @@ _UNCALIBRATED = "uncalibrated"
 _COLUMNS = ["method", "size", "value"]
 
 # Of both pictures, in points.
-_PAD = 12.0
 _HEADING = 9  # size of letters
 _HEADING_WRAP, _HEADING_LINE = 19, 11.0  # letters in a line, height of a line
 # Of the panel.
@@ -139,14 +139,10 @@ def _check_curves(calibrators, predictions, first):
     _check_nested("calibrators", calibrators)
     for model, own in calibrators.items():
         if first not in predictions.get(model, {}):
-            raise InputError(
-                "calibrators",
-                "must be of models that have predictions of the first stage, {first!r}",
-                found="{model!r} has none",
-                remedies="leave its calibrators out",
-                first=first,
-                model=model,
-            )
+            rule = "must be of models that have predictions of the first stage, {first!r}"
+            found, remedy = "{model!r} has none", "leave its calibrators out"
+            details = {"first": first, "model": model}
+            raise InputError("calibrators", rule, found=found, remedies=remedy, **details)
         for name, calibrator in own.items():
             check_calibrator(f"calibrators[{model!r}][{name!r}]", calibrator)
 
@@ -185,11 +181,7 @@ def _headed_figure(models, stages, present, colors):
     body = (_LEFT + len(columns) * across - _BETWEEN, head + len(rows) * down - _BETWEEN + _FOOT)
     entries = [(_draw_diagonal, "as predicted"), (_draw_observed, "observed, with 95 % interval")]
     entries += [(_line_sample(color), f"fitted: {shorten(name)}") for name, color in colors.items()]
-    width = max(body[0], *(entry_width(*entry) for entry in entries))
-    legend = flow(entries, width)
-    height = len(legend) * LEGEND_ROW
-    figure = new_figure(width + 2 * _PAD, body[1] + height + 2 * _PAD)
-    axes = panel_axes(figure, (_PAD, _PAD), body, "headings")
+    axes = framed_axes(*body, "headings", entries)
     corners = {}
     for i, (model, heading) in enumerate(zip(models, columns, strict=True)):
         x = _LEFT + i * across
@@ -199,15 +191,14 @@ def _headed_figure(models, stages, present, colors):
             draw_text(axes, x + _SIDE / 2, top, line, **style)
         for j, stage in enumerate(stages):
             y = head + j * down
-            corners[model, stage] = (_PAD + x, _PAD + y)
+            corners[model, stage] = (PAD + x, PAD + y)
             if (model, stage) not in present:
                 draw_text(axes, x + _SIDE / 2, y + _SIDE / 2, "\u2013", color=ABSENT, **style)
     for j, heading in enumerate(rows):
         y = head + j * down
         style = {"fontsize": _HEADING, "fontweight": "bold", "ha": "center", "rotation": 90}
         draw_text(axes, _HEADING / 2, y + _CELL / 2, heading, **style)
-    draw_legend(figure, legend, (_PAD, _PAD + body[1]), (width, height))
-    return figure, corners
+    return axes.figure, corners
 
 
 def _cell_axes(figure, corner, label, highest):
@@ -309,9 +300,9 @@ def learning_curves(table, by=None, ylabel="root mean squared error"):
     n_down = -(-len(panels) // n_across)
     size = _SINGLE if len(panels) == 1 else _ONE_OF_MANY
     entries = [(_line_sample(*style), shorten(name)) for name, style in styles.items()]
-    width = max(n_across * size[0], *(entry_width(*entry) + 2 * _PAD for entry in entries))
-    legend = flow(entries, width - 2 * _PAD)
-    foot = len(legend) * LEGEND_ROW + _PAD / 2
+    width = max(n_across * size[0], *(entry_width(*entry) + 2 * PAD for entry in entries))
+    legend = flow(entries, width - 2 * PAD)
+    foot = len(legend) * LEGEND_ROW + PAD / 2
     height = n_down * size[1] + foot
     figure = new_figure(width, height)
     figure.set_layout_engine("constrained", rect=(0, foot / height, 1, 1 - foot / height))
@@ -324,7 +315,7 @@ def learning_curves(table, by=None, ylabel="root mean squared error"):
             axes.set_ylabel(ylabel, fontsize=8, color=INK, **_as_it_is(ylabel))
         if i + n_across >= len(panels):
             axes.set_xlabel("calibration cases", fontsize=8, color=INK)
-    draw_legend(figure, legend, (_PAD, height - foot), (width - 2 * _PAD, foot - _PAD / 2))
+    draw_legend(figure, legend, (PAD, height - foot), (width - 2 * PAD, foot - PAD / 2))
     return figure
 
 
@@ -341,13 +332,9 @@ def _check_table(table, by):
     check_has("table", table, _COLUMNS, "that of `bnmtl.calibration.learning_curve`")
     for column in ("size", "value"):
         if not is_numeric_dtype(table[column]) or table[column].isna().any():
-            raise InputError(
-                "table",
-                "must hold a number in every row",
-                Bare(table[column].dtype),
-                remedies="drop the rows that lack one",
-                column=column,
-            )
+            rule, remedy = "must hold a number in every row", "drop the rows that lack one"
+            given = Bare(table[column].dtype)
+            raise InputError("table", rule, given, remedies=remedy, column=column)
     if (table["size"] < 1).any():
         least, remedy = float(table["size"].min()), "leave such rows out"
         raise InputError("table", "must be 1 or more", least, remedies=remedy, column="size")

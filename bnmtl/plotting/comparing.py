@@ -8,25 +8,13 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
-from bnmtl.graphs import takes_part
+from bnmtl.graphs import sharing, takes_part
 from bnmtl.metrics import edit_distance
 from bnmtl.plotting.dissimilarities import check_tasks, task_names
-from bnmtl.plotting.drawing import COLORS, draw_arc, draw_box, draw_text, panel_axes
+from bnmtl.plotting.drawing import COLORS, draw_arc
 from bnmtl.plotting.fonts import warn_of_boxes
-from bnmtl.plotting.graphs import (
-    BOX_TEXTS,
-    LAYOUT_NAMES,
-    PAD,
-    TITLE,
-    box_kind,
-    box_mark,
-    grid_columns,
-    lay_out_figure,
-    legend_line,
-    sharing,
-    width_of_titles,
-)
-from bnmtl.plotting.layout import Layout, arrange, check_configuration, check_places
+from bnmtl.plotting.layout import check_configuration, laid_out
+from bnmtl.plotting.panels import box_entries, box_kind, draw_panels, legend_line
 from bnmtl.plotting.table import shorten
 from bnmtl.wording import count, type_of
 
@@ -74,7 +62,7 @@ def compare(true, learned, layout="auto", columns=None, font_size=8.0):
     ----------
     true, learned : networkx.DiGraph or BayesNet, or mapping of task to these
         DAGs over the same variables; mappings over the same tasks.
-    layout : {"auto", "igraph", "graphviz", "layered"} or Layout, default="auto"
+    layout : {"auto", "graphviz", "layered"} or Layout, default="auto"
         What places the variables, as in `bnmtl.plotting.dags`.
     columns : int, optional
         Number of panels in a row. Default: what comes nearest to a page in landscape.
@@ -111,30 +99,26 @@ def compare(true, learned, layout="auto", columns=None, font_size=8.0):
         raise InputError("true", "must hold a graph with at least one variable")
     kinds = {task: _mistakes(true[task], learned[task]) for task in true}
     warn_of_boxes(map(str, [*_variables(true), *true]))
-    if not isinstance(layout, Layout):
-        # The true graphs count twice, so that where both disagree on a direction theirs is down.
-        everything = {(i, task): true[task] for task in true for i in (0, 1)}
-        everything |= {(2, task): learned[task] for task in learned}
-        layout = arrange(everything, layout, font_size)
-    check_places(layout, _variables(true), [arc for one in kinds.values() for arc in one])
+    # The true graphs count twice, so that where both disagree on a direction theirs is down.
+    everything = {(i, task): true[task] for task in true for i in (0, 1)}
+    everything |= {(2, task): learned[task] for task in learned}
+    arcs = [arc for one in kinds.values() for arc in one]
+    layout = laid_out(everything, layout, font_size, _variables(true), arcs)
     titles = {task: _compare_titles(task, one) for task, one in kinds.items()}
-    panel = _panel_size(layout, titles.values())
-    n_columns = min(columns or grid_columns(len(true), *panel), len(true))
+    boxes = {
+        task: {variable: box_kind(graph, variable) for variable in layout.boxes}
+        for task, graph in learned.items()
+    }
     found = {kind for one in kinds.values() for kind in one.values()}
     entries = [
         (_arc_mark(_MISTAKES[kind]), text) for kind, text in _MISTAKE_TEXTS.items() if kind in found
     ]
-    boxes = {box_kind(graph, variable) for graph in learned.values() for variable in layout.boxes}
-    entries += [(box_mark(kind), text) for kind, text in BOX_TEXTS.items() if kind in boxes]
-    entries.append((None, f"Layout: {LAYOUT_NAMES[layout.engine]}"))
-    n_rows = -(-len(true) // n_columns)
-    figure, corners = lay_out_figure(entries, panel, len(true), n_columns, n_rows)
-    figure.set_label(layout.engine)
-    for task, corner in zip(true, corners, strict=True):
-        axes = panel_axes(figure, corner, panel, str(task))
-        box_kinds = {variable: box_kind(learned[task], variable) for variable in layout.boxes}
-        _draw_panel(axes, titles[task], layout, kinds[task], _MISTAKES, box_kinds)
-    return figure
+    entries += box_entries(boxes)
+
+    def draw_arcs(axes, task, shift):
+        _draw_arcs(axes, layout.routes, shift, kinds[task], _MISTAKES)
+
+    return draw_panels(titles, layout, entries, boxes, draw_arcs, columns)
 
 
 def clusters(configuration, labels, first, second, layout="auto", font_size=8.0):
@@ -151,7 +135,7 @@ def clusters(configuration, labels, first, second, layout="auto", font_size=8.0)
         Each task's cluster, indexed by task, such as the `labels_` of a clustering.
     first, second : object
         The two clusters, among the values of `labels`.
-    layout : {"auto", "igraph", "graphviz", "layered"} or Layout, default="auto"
+    layout : {"auto", "graphviz", "layered"} or Layout, default="auto"
         What places the variables, as in `bnmtl.plotting.dags`.
     font_size : float, default=8.0
         Of the variables' names, in points; the figure grows with it. A `Layout` brings its own.
@@ -189,26 +173,23 @@ def clusters(configuration, labels, first, second, layout="auto", font_size=8.0)
     both = {**sides[0], **sides[1]}
     warn_of_boxes(map(str, [*_variables(both), *both, first, second]))
     owners = _owners(*sides)
-    if not isinstance(layout, Layout):
-        layout = arrange(_restricted(both, owners), layout, font_size)
-    check_places(layout, _variables(both), owners)
+    layout = laid_out(_restricted(both, owners), layout, font_size, _variables(both), owners)
     left_out = {arc for graph in both.values() for arc in graph.edges} - set(owners)
     names = task_names([first, second])
-    entries = _clusters_legend(owners, names, sides, len(left_out))
-    box_kinds = {
+    boxes = {
         variable: "variable" if all(_varies(side, variable) for side in sides) else "constant"
         for variable in layout.boxes
     }
-    if "constant" in box_kinds.values():
-        entries.append((box_mark("constant"), "missing or constant in all tasks of a cluster"))
-    entries.append((None, f"Layout: {LAYOUT_NAMES[layout.engine]}"))
-    titles = f"Clusters {names[0]} and {names[1]}", f"{count(len(owners), 'arc')}"
-    panel = _panel_size(layout, [titles])
-    figure, (corner,) = lay_out_figure(entries, panel, 1, 1, 1)
-    figure.set_label(layout.engine)
-    axes = panel_axes(figure, corner, panel, "clusters")
-    _draw_panel(axes, titles, layout, owners, _OWNERS, box_kinds)
-    return figure
+    entries = [
+        *_clusters_legend(owners, names, sides, len(left_out)),
+        *box_entries({"": boxes}, {"constant": "missing or constant in all tasks of a cluster"}),
+    ]
+    titles = f"Clusters {names[0]} and {names[1]}", count(len(owners), "arc")
+
+    def draw_arcs(axes, _, shift):
+        _draw_arcs(axes, layout.routes, shift, owners, _OWNERS)
+
+    return draw_panels({"clusters": titles}, layout, entries, {"clusters": boxes}, draw_arcs)
 
 
 def _graphs(given):
@@ -310,27 +291,15 @@ def _clusters_legend(owners, names, sides, n_left_out):
     return entries
 
 
-def _panel_size(layout, titles):
-    width = max(layout.width, *(width_of_titles(*pair) for pair in titles))
-    return width + 2 * PAD, layout.height + TITLE + PAD
-
-
-def _draw_panel(axes, titles, layout, kinds, styles, box_kinds):
-    middle = axes.get_xlim()[1] / 2
-    draw_text(axes, middle, 9, titles[0], fontsize=10, fontweight="bold", ha="center")
-    draw_text(axes, middle, 21, titles[1], color="#555555", ha="center")
-    shift = np.array([middle - layout.width / 2, TITLE])
-    for (a, b), route in layout.routes.items():
+def _draw_arcs(axes, routes, shift, kinds, styles):
+    """Draw arcs by their kinds; two in opposite directions beside each other."""
+    for (a, b), route in routes.items():
         ways = [way for way in ((a, b), (b, a)) if way in kinds]
         across = (route[-1] - route[0])[::-1] * (-1, 1)
         across *= _APART / (np.hypot(*across) or 1.0) if len(ways) == 2 else 0.0
         for way, side in zip(ways, (1, -1), strict=False):
             points = route + shift + side * across
             _draw_styled(axes, points if way == (a, b) else points[::-1], styles[kinds[way]])
-    for variable, (x, y, width, height) in layout.boxes.items():
-        box = (x + shift[0], y + shift[1], width, height)
-        label = layout.labels[variable]
-        draw_box(axes, box, label, layout.font_size, box_kinds[variable])
 
 
 def _draw_styled(axes, points, style):

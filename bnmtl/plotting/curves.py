@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
+from bnmtl.learners.penalty import penalty_name
 from bnmtl.plotting.drawing import COLORS, INK, new_figure
 from bnmtl.wording import type_of
 
@@ -54,33 +55,18 @@ def penalties(validation_scores, penalty=None, errors=None):
     figure = new_figure(max(250.0, 70 + 26.0 * len(scores)), 190.0)
     figure.set_layout_engine("constrained")
     axes = figure.add_subplot(label="penalties")
+    note = {"textcoords": "offset points", "fontsize": 8}
     if band is not None:
         axes.fill_between(x, y - band, y + band, color=COLORS["all"], alpha=0.2, linewidth=0)
-        axes.annotate(
-            "band: one standard error",
-            (1, 0),
-            xycoords="axes fraction",
-            xytext=(-2, 3),
-            textcoords="offset points",
-            ha="right",
-            fontsize=8,
-            color="#555555",
-        )
+        style = {"xycoords": "axes fraction", "ha": "right", "color": "#555555", **note}
+        axes.annotate("band: one standard error", (1, 0), xytext=(-2, 3), **style)
     axes.plot(x, y, "-o", color=COLORS["all"], linewidth=1.2, markersize=3.5)
     if penalty is not None:
-        at = scores.index.get_loc(penalty)
-        axes.plot(
-            x[at], y[at], "o", markersize=9, markerfacecolor="none", markeredgecolor=COLORS["one"]
-        )
-        axes.annotate(
-            "chosen",
-            (x[at], y[at]),
-            xytext=(0, 8),
-            textcoords="offset points",
-            ha="center",
-            fontsize=8,
-            color=COLORS["one"],
-        )
+        at, color = scores.index.get_loc(penalty), COLORS["one"]
+        style = {"markersize": 9, "markerfacecolor": "none", "markeredgecolor": color}
+        axes.plot(x[at], y[at], "o", **style)
+        style = {"ha": "center", "color": color, **note}
+        axes.annotate("chosen", (x[at], y[at]), xytext=(0, 8), **style)
     axes.set_xticks(x, [penalty_name(one) for one in scores.index], rotation=90, fontsize=8)
     axes.tick_params(axis="y", labelsize=8)
     axes.ticklabel_format(axis="y", useOffset=False)
@@ -103,17 +89,3 @@ def _checked_errors(errors, scored):
     if (band < 0).any():
         raise InputError("errors", "must be 0 or more", float(band[band < 0][0]))
     return band
-
-
-def penalty_name(penalty):
-    """Write a penalty; one just below 1 as 1 minus a power of ten.
-
-    Examples
-    --------
-    >>> [penalty_name(penalty) for penalty in (0.0, 0.5, 0.9999, 1 - 1e-12, 1.0)]
-    ['0', '0.5', '0.9999', '1 - 1e-12', '1']
-    """
-    rest = 1 - penalty
-    if 0 < rest < 5e-5:
-        return f"1 - {rest:.0e}"
-    return f"{penalty:.6g}"

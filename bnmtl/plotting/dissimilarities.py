@@ -6,10 +6,10 @@ from scipy.cluster.hierarchy import is_valid_linkage
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.plotting.table import shorten
+from bnmtl.relatedness.nearest import ROUNDING
 from bnmtl.wording import Bare, type_of
 
 __all__ = [
-    "ROUNDING",
     "as_drawn",
     "check_label",
     "check_labels",
@@ -17,14 +17,9 @@ __all__ = [
     "check_table",
     "check_tasks",
     "is_symmetric",
-    "largest_gap",
-    "n_nearest",
-    "nearest_first",
     "task_names",
     "writer",
 ]
-
-ROUNDING = 1e-9  # differences by less are not real
 
 
 def check_table(argument, table):
@@ -64,31 +59,16 @@ def _check_values(argument, table):
             rule, remedy = "must hold numbers only", "convert what can be with `.astype(float)`"
             raise InputTypeError(argument, rule, Bare(dtype), remedies=remedy, column=task)
     values = table.to_numpy(dtype=float, na_value=np.nan)
-    diagonal = np.eye(len(values), dtype=bool)
-    rules = (
-        (
-            ~np.isfinite(values),
-            "must hold finite numbers only",
-            "leave out tasks that were not compared",
-        ),
-        (
-            diagonal & (np.abs(values) > ROUNDING),
-            "must be 0 on the diagonal",
-            "turn similarities into dissimilarities first",
-        ),
-    )
-    for broken, rule, remedy in rules:
-        if broken.any():
-            row, column = np.argwhere(broken)[0]
-            raise InputError(
-                argument,
-                rule,
-                found="row {row} is {value:g}",
-                remedies=remedy,
-                column=table.columns[column],
-                row=table.index[row],
-                value=values[row, column],
-            )
+    rule, remedy = "must hold finite numbers only", "leave out tasks that were not compared"
+    broken = ~np.isfinite(values)
+    if not broken.any():
+        rule, remedy = "must be 0 on the diagonal", "turn similarities into dissimilarities first"
+        broken = np.diag(np.abs(np.diag(values)) > ROUNDING)
+    for row, column in np.argwhere(broken)[:1]:
+        found = "row {row} is {value:g}"
+        details = {"row": table.index[row], "value": values[row, column]}
+        place = table.columns[column]
+        raise InputError(argument, rule, found=found, remedies=remedy, column=place, **details)
     return pd.DataFrame(values, index=table.index, columns=table.columns)
 
 
@@ -136,14 +116,9 @@ def check_linkage(argument, given, n_tasks):
     except (TypeError, ValueError):
         tree = np.empty(0)
     if tree.shape != (n_tasks - 1, 4):
-        raise InputError(
-            argument,
-            "must be what `scipy.cluster.hierarchy.linkage` returns for {n} tasks, an array of "
-            "shape {shape!s}",
-            tree.shape,
-            n=n_tasks,
-            shape=(n_tasks - 1, 4),
-        )
+        rule = "must be what `scipy.cluster.hierarchy.linkage` returns for {n} tasks, an array of "
+        shape = {"n": n_tasks, "shape": (n_tasks - 1, 4)}
+        raise InputError(argument, rule + "shape {shape!s}", tree.shape, **shape)
     wrong = [height for height in tree[:, 2].tolist() if not 0 <= height < np.inf]
     if wrong:
         rule = "must have heights of at least 0 in its third column"
@@ -160,34 +135,6 @@ def check_linkage(argument, given, n_tasks):
 def is_symmetric(values):
     """Whether both directions are equal but for rounding."""
     return bool(np.abs(values - values.T).max() <= ROUNDING * np.abs(values).max())
-
-
-def nearest_first(table, principal):
-    """Return a task's column of a table without the task itself: the closest first, then by name.
-
-    Examples
-    --------
-    >>> tasks = ["east", "north", "west"]
-    >>> table = pd.DataFrame([[0, 2, 3], [1, 0, 3], [1, 2, 0]], index=tasks, columns=tasks)
-    >>> nearest_first(table, "west").to_dict()
-    {'east': 3, 'north': 3}
-    """
-    column = table[principal].drop(principal)
-    order = sorted(range(len(column)), key=lambda i: (column.iloc[i], str(column.index[i])))
-    return column.iloc[order]
-
-
-def n_nearest(values):
-    """Count the sorted values that are as small as the first one."""
-    return int(np.sum(values - values[0] <= ROUNDING * np.abs(values).max()))
-
-
-def largest_gap(values):
-    """Count the sorted values before the largest step up, the first of equal ones; None if flat."""
-    steps = np.diff(values)
-    if not len(steps) or steps.max() <= ROUNDING * values[-1]:
-        return None
-    return int(np.argmax(steps >= steps.max() - ROUNDING * values[-1])) + 1
 
 
 def task_names(tasks):

@@ -17,6 +17,7 @@ __all__ = [
     "COLORS",
     "INK",
     "LEGEND_ROW",
+    "PAD",
     "SAMPLE",
     "draw_absent",
     "draw_arc",
@@ -25,7 +26,10 @@ __all__ = [
     "draw_text",
     "entry_width",
     "flow",
+    "framed_axes",
+    "ink_on",
     "new_figure",
+    "note_entries",
     "panel_axes",
 ]
 
@@ -39,6 +43,7 @@ _BOX_EDGE = "#777777"
 _GHOST = "#B0B0B0"
 _STILL = ("#EDEDED", "#7A7A7A")  # box and name of a constant variable
 
+PAD = 12.0  # around a picture or a panel, in points
 LEGEND_ROW = 15.0  # height of a line of the legend
 SAMPLE = 30.0  # width of a mark in the legend
 _ENTRY_GAP = 18.0
@@ -55,6 +60,24 @@ def new_figure(width, height):
     # What notebooks ask for where the inline backend has not been loaded.
     figure._repr_png_ = functools.partial(png, figure, dpi=_SCREEN)
     return figure
+
+
+def framed_axes(width, height, label, entries):
+    """Return axes of that many points in a figure with a margin, and a legend below if need be.
+
+    The margin belongs to the axes, so that marks at their edges are drawn whole; the point (0, 0)
+    is where it ends.
+    """
+    width = max([width, *(entry_width(*entry) for entry in entries)])
+    rows = flow(entries, width) if entries else []
+    legend_height = len(rows) * LEGEND_ROW + PAD
+    figure = new_figure(width + 2 * PAD, PAD + height + legend_height)
+    axes = panel_axes(figure, (0, 0), (width + 2 * PAD, PAD + height), label)
+    axes.set_xlim(-PAD, width + PAD)
+    axes.set_ylim(height, -PAD)
+    if rows:
+        draw_legend(figure, rows, (PAD, PAD + height), (width, legend_height))
+    return axes
 
 
 def panel_axes(figure, corner, size, label):
@@ -82,6 +105,11 @@ def draw_text(axes, x, y, text, **style):
     return axes.text(x, y, text, va="baseline", rotation_mode="anchor", parse_math=False, **style)
 
 
+def ink_on(color):
+    """Return the color of text that can be read on another one."""
+    return "white" if np.dot(color[:3], (0.3, 0.59, 0.11)) < 0.55 else INK
+
+
 def draw_arc(axes, points, kind, compelled, width, dotted=False):
     """Draw an arc along Bézier control points, its head ending at the last one.
 
@@ -104,16 +132,9 @@ def draw_arc(axes, points, kind, compelled, width, dotted=False):
     zorder = {"one": 2.2, "some": 2.1, "all": 2.0, "sole": 2.0}[kind]
     _draw_curve(axes, shaft, edgecolor=color, linewidth=width, linestyle=dashes, zorder=zorder)
     side = half * np.array([-direction[1], direction[0]])
-    axes.add_patch(
-        Polygon(
-            [tip, base + side, base - side],
-            facecolor=color if compelled else "white",
-            edgecolor=color,
-            linewidth=0.9,
-            joinstyle="miter",
-            zorder=2.5,
-        )
-    )
+    style = {"edgecolor": color, "linewidth": 0.9, "joinstyle": "miter", "zorder": 2.5}
+    face = color if compelled else "white"
+    axes.add_patch(Polygon([tip, base + side, base - side], facecolor=face, **style))
 
 
 def draw_absent(axes, points):
@@ -139,20 +160,11 @@ def draw_box(axes, box, label, font_size, kind="variable"):
         "constant": (_STILL[0], _GHOST, _STILL[1]),
         "ghost": ("none", _GHOST, _GHOST),
     }[kind]
-    axes.add_patch(
-        FancyBboxPatch(
-            (x - width / 2, y - height / 2),
-            width,
-            height,
-            boxstyle="round,pad=0,rounding_size=3",
-            facecolor=face,
-            edgecolor=edge,
-            linewidth=0.8,
-            linestyle=(0, (2, 2)) if kind == "ghost" else "solid",
-            clip_on=False,
-            zorder=3,
-        )
-    )
+    style = {"boxstyle": "round,pad=0,rounding_size=3", "clip_on": False, "zorder": 3}
+    style |= {"facecolor": face, "edgecolor": edge, "linewidth": 0.8}
+    style["linestyle"] = (0, (2, 2)) if kind == "ghost" else "solid"
+    corner = (x - width / 2, y - height / 2)
+    axes.add_patch(FancyBboxPatch(corner, width, height, **style))
     lines = label.split("\n")
     top = y - (len(lines) - 1) / 2 * _LINE * font_size
     for i, line in enumerate(lines):

@@ -1,11 +1,10 @@
-"""Layered placement of one connected graph by igraph, by Graphviz, or by our own sweeps.
+"""Layered placement of one connected graph by our own sweeps or by Graphviz.
 
 An engine takes `sizes`, a dict node -> (width, height), and `arcs`, a dict (upper, lower) ->
 weight without cycles, both in a fixed order. It returns the nodes' centers, the arcs' Bézier
 control points (see `bnmtl.plotting.layout.Layout`) and how often they cross (None: not known).
 """
 
-import importlib.util
 import shutil
 import subprocess
 from itertools import pairwise
@@ -24,16 +23,11 @@ _LAYER_GAP = (20.0, 64.0)  # between layers: least, most
 
 
 def find(engine):
-    """Return the engines to try for a name, the preferred one first.
+    """Return the name and the placing function of an engine.
 
     Parameters
     ----------
-    engine : {"auto", "igraph", "graphviz", "layered"}
-
-    Returns
-    -------
-    dict
-        Name -> placing function; two for "auto" where igraph is installed, else one.
+    engine : {"auto", "graphviz", "layered"}
 
     Raises
     ------
@@ -43,32 +37,15 @@ def find(engine):
         If it is not installed.
     """
     check_choice("layout", engine, ("auto", *_ENGINES))
-    with_igraph = importlib.util.find_spec("igraph") is not None
-    if engine == "auto":
-        names = ["layered", "igraph"] if with_igraph else ["layered"]
-        return {name: _ENGINES[name] for name in names}
-    if engine == "igraph" and not with_igraph:
-        raise _missing(engine, "install it with `pip install igraph`")
-    if engine == "graphviz" and shutil.which("dot") is None:
-        raise _missing(engine, "install Graphviz so that its program `dot` is found")
-    return {engine: _ENGINES[engine]}
-
-
-def _missing(engine, remedy):
-    rule, found = "must name an installed engine", "{engine!r} is not installed"
-    remedies = (remedy, "use {layout=layered}")
-    return MissingExtra("layout", rule, found=found, remedies=remedies, engine=engine)
+    name = "layered" if engine == "auto" else engine
+    if name == "graphviz" and shutil.which("dot") is None:
+        rule, found = "must name an installed engine", "'graphviz' is not installed"
+        remedy = "install Graphviz so that its program `dot` is found"
+        raise MissingExtra("layout", rule, found=found, remedies=(remedy, "use {layout=layered}"))
+    return name, _ENGINES[name]
 
 
 def _layered(sizes, arcs):
-    return _place(sizes, arcs, _sweep)
-
-
-def _igraph(sizes, arcs):
-    return _place(sizes, arcs, _sugiyama)
-
-
-def _place(sizes, arcs, order):
     """Assign layers, order each layer, and set the coordinates."""
     layer_of = _split_wide_layers(_assign_layers(sizes, arcs), sizes, arcs)
     chains = {arc: _chain(arc, layer_of) for arc in arcs}
@@ -79,7 +56,7 @@ def _place(sizes, arcs, order):
         for item in chain[1:-1]:
             layers[item[2]].append(item)
     links = [link for chain in chains.values() for link in pairwise(chain)]
-    layers = order(layers, links)
+    layers = _sweep(layers, links)
     x = _coordinates(layers, chains, arcs, sizes)
     return *_routes(layers, chains, x, sizes), _crossings(layers, links)
 
@@ -237,22 +214,6 @@ def _crossings(layers, links):
     return int(total) // 2
 
 
-def _sugiyama(layers, links):
-    """Order every layer by igraph's Sugiyama layout."""
-    import igraph
-
-    items = [item for layer in layers for item in layer]
-    index = _positions(items)
-    graph = igraph.Graph(
-        n=len(items), edges=[(index[a], index[b]) for a, b in links], directed=True
-    )
-    level = [i for i, layer in enumerate(layers) for _ in layer]
-    result = graph.layout_sugiyama(layers=level, maxiter=500)
-    # From version 1.0 on igraph returns the arcs' bends as well.
-    layout = result[0] if isinstance(result, tuple) else result
-    return [sorted(layer, key=lambda item: layout[index[item]][0]) for layer in layers]
-
-
 def _coordinates(layers, chains, arcs, sizes):
     """Find the x that makes arcs steep: least weighted squares, boxes kept apart.
 
@@ -398,4 +359,4 @@ def _graphviz(sizes, arcs):
     return centers, routes, None
 
 
-_ENGINES = {"igraph": _igraph, "graphviz": _graphviz, "layered": _layered}
+_ENGINES = {"graphviz": _graphviz, "layered": _layered}

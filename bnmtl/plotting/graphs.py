@@ -1,42 +1,17 @@
 """The tasks' graphs side by side, every variable at the same place."""
 
-import numpy as np
-
 from bnmtl.errors import check_number, check_whole
-from bnmtl.graphs import compelled_arcs, could_have, sharing, takes_part
-from bnmtl.plotting.drawing import (
-    LEGEND_ROW,
-    SAMPLE,
-    draw_absent,
-    draw_arc,
-    draw_box,
-    draw_legend,
-    draw_text,
-    entry_width,
-    flow,
-    new_figure,
-    note_entries,
-    panel_axes,
-)
+from bnmtl.graphs import compelled_arcs, could_have, sharing
+from bnmtl.plotting.drawing import SAMPLE, draw_absent, draw_arc, note_entries
 from bnmtl.plotting.fonts import warn_of_boxes
-from bnmtl.plotting.layout import Layout, arrange, check_configuration, check_places, text_width
+from bnmtl.plotting.layout import check_configuration, laid_out
+from bnmtl.plotting.panels import box_entries, box_kind, draw_panels, legend_line
 from bnmtl.plotting.signs import draw_sign, read_signs, sign_places
 from bnmtl.plotting.widths import EQUAL, widths_of
 
-__all__ = ["dags", "sharing"]
-
-LAYOUT_NAMES = {
-    "igraph": "igraph (Sugiyama)",
-    "graphviz": "Graphviz (dot)",
-    "layered": "layered (built in)",
-}
+__all__ = ["dags"]
 
 _SIGN_TEXTS = {1: "both rise together", -1: "one falls as the other rises"}
-BOX_TEXTS = {"constant": "constant in this task", "ghost": "variable not in this task"}
-
-PAD = 12.0  # around a panel, in points
-TITLE = 30.0  # height of a panel's title and subtitle
-_ASPECT = 1.5  # width : height that the grid of panels comes near to
 
 
 def dags(
@@ -63,7 +38,7 @@ def dags(
     configuration : mapping of networkx.DiGraph or BayesNet, or one of them
         One DAG per task, such as a learner's `configuration_`. The graphs of networks do not tell
         which variables are constant.
-    layout : {"auto", "igraph", "graphviz", "layered"} or Layout, default="auto"
+    layout : {"auto", "graphviz", "layered"} or Layout, default="auto"
         What places the variables, see `bnmtl.plotting.arrange`, whose result can be given to draw
         several figures alike. The caption says which was chosen, and so does the figure's label
         (`figure.get_label()`).
@@ -116,79 +91,42 @@ def dags(
     check_whole("columns", columns, 1, optional=True)
     names = dict.fromkeys(node for graph in configuration.values() for node in graph)
     warn_of_boxes(map(str, [*names, *configuration]))
-    if not isinstance(layout, Layout):
-        layout = arrange(configuration, layout, font_size)
     counts = sharing(configuration)
-    check_places(layout, names, counts)
+    layout = laid_out(configuration, layout, font_size, names, counts)
     widths = widths_of(configuration, strength, confidence)
     # Signs of arcs that hardly any replicate has would say too much.
-    found = {
+    signs = {
         arc: sign
         for arc, sign in read_signs(signs, configuration).items()
         if not widths.of(*arc).dotted
     }
     # With one task nothing is shared, and its arcs are no exceptions either.
     kinds = {arc: n.kind if len(configuration) > 1 else "all" for arc, n in counts.items()}
+    is_compared = len(configuration) > 1 and note is None
     titles = {
-        task: _titles(task, graph, kinds, len(configuration) > 1 and note is None)
+        task: _titles(task, graph, kinds, is_compared) for task, graph in configuration.items()
+    }
+    boxes = {
+        task: {variable: box_kind(graph, variable) for variable in layout.boxes}
         for task, graph in configuration.items()
     }
-    title_width = max(width_of_titles(*pair) for pair in titles.values())
-    panel = (max(layout.width, title_width) + 2 * PAD, layout.height + TITLE + PAD)
-    n_columns = columns or grid_columns(len(configuration), *panel)
-    n_columns = min(n_columns, len(configuration))
-    n_rows = -(-len(configuration) // n_columns)
-    entries = _legend_entries(configuration, layout, counts, kinds, widths, set(found.values()))
-    entries = [*note_entries(note), *entries]
-    figure, corners = lay_out_figure(entries, panel, len(configuration), n_columns, n_rows)
-    figure.set_label(layout.engine)
-    places = sign_places(layout, _signed_routes(layout, found))
-    for (task, graph), corner in zip(configuration.items(), corners, strict=True):
-        axes = panel_axes(figure, corner, panel, str(task))
-        _draw_panel(axes, task, graph, titles[task], layout, kinds, widths)
-        own = {(a, b): found.get((str(task), str(a), str(b))) for a, b in graph.edges}
-        _draw_signs(axes, own, layout, places)
-    return figure
-
-
-def lay_out_figure(entries, panel, n_panels, n_columns, n_rows):
-    """Return a figure with its legend, beside the last panel or below, and the panels' corners."""
-    panels_width = n_columns * panel[0]
-    free = panel[0] * (n_columns * n_rows - n_panels) - 2 * PAD
-    rows = flow(entries, free)
-    inside = (
-        max(entry_width(*entry) for entry in entries) <= free
-        and len(rows) * LEGEND_ROW <= panel[1] - TITLE
-    )
-    width = max(panels_width, max(entry_width(*entry) for entry in entries) + 2 * PAD)
-    if not inside:
-        rows = flow(entries, width - 2 * PAD)
-    legend_height = len(rows) * LEGEND_ROW + PAD
-    height = n_rows * panel[1] + (0 if inside else legend_height)
-    figure = new_figure(width, height)
-    left = (width - panels_width) / 2
-    corners = [
-        (left + i % n_columns * panel[0], i // n_columns * panel[1])
-        for i in range(n_columns * n_rows)
+    found = [kind for kind in ("all", "some", "one", "sole") if kind in kinds.values()]
+    entries = [
+        *note_entries(note),
+        *_arc_entries(configuration, layout, counts, found),
+        *box_entries(boxes),
+        *((_arc_mark(found[0], True, line), text) for line, text in widths.samples if found),
+        *((_sign_mark(sign), text) for sign, text in _SIGN_TEXTS.items() if sign in signs.values()),
     ]
-    if inside:
-        x, y = corners[n_panels]
-        draw_legend(figure, rows, (x + PAD, y + TITLE), (free, legend_height))
-    else:
-        corner = (PAD, n_rows * panel[1])
-        draw_legend(figure, rows, corner, (width - 2 * PAD, legend_height))
-    return figure, corners[:n_panels]
+    places = sign_places(layout, _signed_routes(layout, signs))
 
+    def draw_arcs(axes, task, shift):
+        _draw_arcs(axes, task, configuration[task], layout.routes, shift, kinds, widths)
+        for a, b in configuration[task].edges:
+            if sign := signs.get((str(task), str(a), str(b))):
+                draw_sign(axes, *(shift + places[(a, b) if (a, b) in places else (b, a)]), sign)
 
-def grid_columns(n_panels, width, height):
-    """Choose the columns whose figure is nearest to landscape, with few panels left empty."""
-
-    def badness(columns):
-        rows = -(-n_panels // columns)
-        empty = columns * rows - n_panels
-        return abs(np.log(columns * width / (rows * height) / _ASPECT)) + 0.15 * empty
-
-    return min(range(1, n_panels + 1), key=badness)
+    return draw_panels(titles, layout, entries, boxes, draw_arcs, columns)
 
 
 def _titles(task, graph, kinds, is_compared):
@@ -196,39 +134,24 @@ def _titles(task, graph, kinds, is_compared):
     n_arcs = graph.number_of_edges()
     subtitle = f"{n_arcs or 'no'} arc{'' if n_arcs == 1 else 's'}"
     if is_compared and n_arcs:
-        n_all = sum(kinds[arc] == "all" for arc in graph.edges)
-        n_one = sum(kinds[arc] == "one" for arc in graph.edges)
-        n_sole = sum(kinds[arc] == "sole" for arc in graph.edges)
-        subtitle += f": {n_all} in all, {n_one} only here"
-        subtitle += f", {n_sole} possible only here" if n_sole else ""
+        found = [kinds[arc] for arc in graph.edges]
+        subtitle += f": {found.count('all')} in all, {found.count('one')} only here"
+        subtitle += f", {found.count('sole')} possible only here" if "sole" in found else ""
     title = " ".join(str(task).split())
     return (title if len(title) <= 60 else title[:59] + "…"), subtitle
 
 
-def width_of_titles(title, subtitle):
-    # Measured in the regular face; the bold one is wider by less than a fifth.
-    return max(1.2 * text_width(title, 10), text_width(subtitle, 8))
-
-
-def _draw_panel(axes, task, graph, titles, layout, kinds, widths):
-    middle = axes.get_xlim()[1] / 2
-    draw_text(axes, middle, 9, titles[0], fontsize=10, fontweight="bold", ha="center")
-    draw_text(axes, middle, 21, titles[1], color="#555555", ha="center")
-    shift = np.array([middle - layout.width / 2, TITLE])
+def _draw_arcs(axes, task, graph, routes, shift, kinds, widths):
+    """Draw a task's arcs, and traces of those that it could have."""
     compelled = compelled_arcs(graph)
-    for (a, b), route in layout.routes.items():
+    for (a, b), route in routes.items():
         points = route + shift
+        if graph.has_edge(b, a):
+            a, b, points = b, a, points[::-1]
         if graph.has_edge(a, b):
             draw_arc(axes, points, kinds[a, b], (a, b) in compelled, *widths.of(task, a, b))
-        elif graph.has_edge(b, a):
-            points = points[::-1]
-            draw_arc(axes, points, kinds[b, a], (b, a) in compelled, *widths.of(task, b, a))
         elif could_have(graph, a, b):
             draw_absent(axes, points)
-    for variable, (x, y, width, height) in layout.boxes.items():
-        box = (x + shift[0], y + shift[1], width, height)
-        kind = box_kind(graph, variable)
-        draw_box(axes, box, layout.labels[variable], layout.font_size, kind)
 
 
 def _signed_routes(layout, signs):
@@ -237,23 +160,8 @@ def _signed_routes(layout, signs):
     return [(a, b) for a, b in layout.routes if frozenset((str(a), str(b))) in joined]
 
 
-def _draw_signs(axes, signs, layout, places):
-    """Write the signs of a panel's arcs, (a, b) -> +1, -1 or None, beside them."""
-    left = axes.get_xlim()[1] / 2 - layout.width / 2
-    for (a, b), sign in signs.items():
-        if sign:
-            x, y = places[(a, b) if (a, b) in places else (b, a)]
-            draw_sign(axes, left + x, TITLE + y, sign)
-
-
-def box_kind(graph, variable):
-    if variable not in graph:
-        return "ghost"
-    return "variable" if takes_part(graph, variable) else "constant"
-
-
-def _legend_entries(configuration, layout, counts, kinds, widths, signs):
-    """List (drawing function, text) for what occurs in the panels."""
+def _arc_entries(configuration, layout, counts, found):
+    """What the legend says of the arcs in the panels, of which some kinds are found."""
     graphs = list(configuration.values())
     partial = any(count.n_possible < len(graphs) for count in counts.values())
     texts = {
@@ -264,7 +172,6 @@ def _legend_entries(configuration, layout, counts, kinds, widths, signs):
     }
     if len(graphs) == 1:
         texts["all"] = "arc"
-    found = [kind for kind in texts if kind in kinds.values()]
     entries = [(_arc_mark(kind, True, EQUAL), texts[kind]) for kind in found]
     if any(
         not (graph.has_edge(a, b) or graph.has_edge(b, a)) and could_have(graph, a, b)
@@ -275,14 +182,6 @@ def _legend_entries(configuration, layout, counts, kinds, widths, signs):
     if any(set(graph.edges) - compelled_arcs(graph) for graph in graphs):
         mark = _arc_mark(found[0], False, EQUAL)
         entries.append((mark, "dashed: direction not determined by the data"))
-    boxes = {box_kind(graph, variable) for graph in graphs for variable in layout.boxes}
-    for kind, text in BOX_TEXTS.items():
-        if kind in boxes:
-            entries.append((box_mark(kind), text))
-    if found:
-        entries += [(_arc_mark(found[0], True, line), text) for line, text in widths.samples()]
-    entries += [(_sign_mark(sign), text) for sign, text in _SIGN_TEXTS.items() if sign in signs]
-    entries.append((None, f"Layout: {LAYOUT_NAMES[layout.engine]}"))
     return entries
 
 
@@ -296,11 +195,3 @@ def _sign_mark(sign):
 
 def _absent_mark(axes, x, y):
     draw_absent(axes, legend_line(x, y))
-
-
-def legend_line(x, y):
-    return np.linspace((x, y), (x + SAMPLE, y), 4)
-
-
-def box_mark(kind):
-    return lambda axes, x, y: draw_box(axes, (x + SAMPLE / 2, y, SAMPLE, 10), "name", 7, kind)

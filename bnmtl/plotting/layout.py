@@ -5,6 +5,7 @@ configuration, so that every panel has each variable at the same place.
 """
 
 import re
+from collections import Counter
 from typing import NamedTuple
 
 import networkx as nx
@@ -33,7 +34,7 @@ class Layout(NamedTuple):
     Attributes
     ----------
     engine : str
-        What computed it: "igraph", "graphviz" or "layered".
+        What computed it: "graphviz" or "layered".
     boxes : dict
         Variable -> (x, y, width, height): center and size of its box.
     labels : dict
@@ -67,10 +68,9 @@ def arrange(configuration, engine="auto", font_size=8.0):
     ----------
     configuration : mapping of networkx.DiGraph or BayesNet, or one of them
         One DAG per task.
-    engine : {"auto", "igraph", "graphviz", "layered"}, default="auto"
-        What orders the variables: igraph's Sugiyama layout (python-igraph), Graphviz's `dot`
-        program, or the layered layout that comes with bnmtl. "auto" tries "layered", and "igraph"
-        where it is installed, and takes the one with fewer crossings.
+    engine : {"auto", "graphviz", "layered"}, default="auto"
+        What places the variables: Graphviz's `dot` program, or the layered layout that comes with
+        bnmtl, which "auto" takes.
     font_size : float, default=8.0
         Of the variables' names, in points.
 
@@ -95,20 +95,20 @@ def arrange(configuration, engine="auto", font_size=8.0):
     """
     configuration = check_configuration(configuration)
     check_number("font_size", font_size, above=0)
-    candidates = engines.find(engine)
+    engine, place = engines.find(engine)
     variables = sorted({node for graph in configuration.values() for node in graph})
     labels = _labels(variables)
     sizes = {variable: _box_size(labels[variable], font_size) for variable in variables}
     arcs = majority_arcs(configuration)
-    placements = {name: _place_components(place, sizes, arcs) for name, place in candidates.items()}
-    engine = min(placements, key=lambda name: placements[name][1] or 0)
-    pieces, crossings = placements[engine]
+    pieces, crossings = _place_components(place, sizes, arcs)
     boxes, routes, width, height = _pack(pieces, sizes)
     return Layout(engine, boxes, labels, routes, font_size, width, height, crossings)
 
 
-def check_places(layout, variables, arcs):
-    """Raise unless a layout has a place for every variable and a way for every arc."""
+def laid_out(configuration, layout, font_size, variables, arcs):
+    """Return the layout of a configuration by an engine, or a given one that has room for all."""
+    if not isinstance(layout, Layout):
+        return arrange(configuration, layout, font_size)
     lacking = sorted(set(variables) - set(layout.boxes))
     if lacking:
         rule, found = "must hold every variable", "{variable!r} has no place"
@@ -117,6 +117,7 @@ def check_places(layout, variables, arcs):
     if lacking:
         (a, b), rule, found = lacking[0], "must hold every arc", "{a!r} -> {b!r} has none"
         raise InputError("layout", rule, found=found, remedies=_REMEDY, a=a, b=b)
+    return layout
 
 
 def check_configuration(configuration):
@@ -157,23 +158,16 @@ def majority_arcs(configuration):
 
     Returns a dict (upper, lower) -> number of tasks that join the two, in sorted order.
     """
-    counts = {}
-    for graph in configuration.values():
-        for arc in graph.edges:
-            counts[arc] = counts.get(arc, 0) + 1
+    counts = Counter(arc for graph in configuration.values() for arc in graph.edges)
     acyclic = nx.DiGraph()
-    chosen = {}
+    chosen = Counter()
     for (tail, head), n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        if (tail, head) in chosen:
-            chosen[tail, head] += n
-        elif (head, tail) in chosen:
-            chosen[head, tail] += n
-        elif tail in acyclic and head in acyclic and nx.has_path(acyclic, head, tail):
-            acyclic.add_edge(head, tail)
-            chosen[head, tail] = n
-        else:
-            acyclic.add_edge(tail, head)
-            chosen[tail, head] = n
+        arc, turned = (tail, head), (head, tail)
+        is_new = arc not in chosen and tail in acyclic and head in acyclic
+        if turned in chosen or (is_new and nx.has_path(acyclic, head, tail)):
+            arc = turned
+        acyclic.add_edge(*arc)
+        chosen[arc] += n
     return dict(sorted(chosen.items()))
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from bnmtl.plotting.drawing import INK, draw_text
 from bnmtl.plotting.widths import read_table
 
-__all__ = ["draw_sign", "read_signs", "sign_places"]
+__all__ = ["draw_sign", "points_along", "read_signs", "sign_places"]
 
 _SIZE = 9.0  # of the sign, in points; it is about as high as it is wide
 _ASIDE = 7.5  # from the arc to the middle of the sign
@@ -45,7 +45,7 @@ def sign_places(layout, arcs):
     dict
         (a, b) -> (x, y) in the layout's points.
     """
-    points = {arc: _samples(route) for arc, route in layout.routes.items()}
+    points = {arc: points_along(route, _PER_CURVE) for arc, route in layout.routes.items()}
     placed = np.zeros((0, 2))
     places = {}
     for arc in sorted(arcs):
@@ -63,9 +63,9 @@ def sign_places(layout, arcs):
     return places
 
 
-def _samples(route):
-    """Points along a chain of cubic Bézier curves."""
-    t = np.linspace(0, 1, _PER_CURVE, endpoint=False)[:, None]
+def points_along(route, n_points):
+    """Points along a chain of cubic Bézier curves, as many for each, and its end."""
+    t = np.linspace(0, 1, n_points, endpoint=False)[:, None]
     weights = (1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t**2, t**3
     curves = [
         sum(w * p for w, p in zip(weights, route[i : i + 4], strict=True))

@@ -1,22 +1,16 @@
 """The table of arcs by task as a picture."""
 
-from functools import partial
-
 import numpy as np
 
 from bnmtl.graphs import compelled_arcs, could_have, sharing
 from bnmtl.plotting.drawing import (
     ABSENT,
     COLORS,
-    LEGEND_ROW,
+    PAD,
     SAMPLE,
-    draw_legend,
     draw_text,
-    entry_width,
-    flow,
-    new_figure,
+    framed_axes,
     note_entries,
-    panel_axes,
 )
 from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import check_configuration, majority_arcs, text_width
@@ -24,30 +18,28 @@ from bnmtl.plotting.widths import doubtful_arcs
 
 __all__ = ["arcs"]
 
-_PAD = 12.0  # around the table, in points
 _ASPECT = 1.5  # width : height that a long table comes near to
-_CELL = 13.0  # side of a cell of the table
+_CELL = 13.0  # side of a cell, in points
 _SHORT_TABLE = 30  # rows that are never split into blocks
-# Color, filled or outlined, and sign of a cell.
+# Color, filled or outlined, sign and meaning of a cell.
 _CELLS = {
-    "forward": (COLORS["all"], True, "\u2192"),
-    "forward, reversible": (COLORS["all"], False, "\u2192"),
-    "backward": (COLORS["some"], True, "\u2190"),
-    "backward, reversible": (COLORS["some"], False, "\u2190"),
-    "sole": (COLORS["sole"], True, "\u2192"),
-    "sole, reversible": (COLORS["sole"], False, "\u2192"),
-    "absent": ("#EFEFEF", True, ""),
-    "impossible": (None, False, "\u00d7"),
-}
-_CELL_TEXTS = {
-    "forward": "arc as written",
-    "forward, reversible": "arc as written, direction not determined by the data",
-    "backward": "arc in the opposite direction",
-    "backward, reversible": "opposite direction, not determined by the data",
-    "sole": "an arc that no other task could have",
-    "sole, reversible": "an arc that no other task could have, direction not determined",
-    "absent": "no arc",
-    "impossible": "a variable is missing or constant there",
+    "forward": (COLORS["all"], True, "\u2192", "arc as written"),
+    "forward, reversible": (
+        *(COLORS["all"], False, "\u2192"),
+        "arc as written, direction not determined by the data",
+    ),
+    "backward": (COLORS["some"], True, "\u2190", "arc in the opposite direction"),
+    "backward, reversible": (
+        *(COLORS["some"], False, "\u2190"),
+        "opposite direction, not determined by the data",
+    ),
+    "sole": (COLORS["sole"], True, "\u2192", "an arc that no other task could have"),
+    "sole, reversible": (
+        *(COLORS["sole"], False, "\u2192"),
+        "an arc that no other task could have, direction not determined",
+    ),
+    "absent": ("#EFEFEF", True, "", "no arc"),
+    "impossible": (None, False, "\u00d7", "a variable is missing or constant there"),
 }
 _DOUBTFUL = ", doubtful"
 _DOUBTFUL_TEXT = "dotted: in fewer than half of the replicates"
@@ -102,20 +94,13 @@ def arcs(configuration, confidence=None, note=None):
     head = max(text_width(task, 8) for task in tasks) + 10
     n_blocks = _n_blocks(len(rows), block_width, head)
     n_block_rows = max(1, -(-len(rows) // n_blocks))
-    entries = [*note_entries(note), *_table_legend(rows)]
-    width = max(n_blocks * block_width, max(entry_width(*entry) for entry in entries))
-    legend = flow(entries, width)
-    width += 2 * _PAD
-    legend_height = len(legend) * LEGEND_ROW + _PAD
-    body = head + n_block_rows * _CELL + _PAD
-    figure = new_figure(width, _PAD + body + legend_height)
+    body = n_blocks * block_width, head + n_block_rows * _CELL + PAD
+    axes = framed_axes(*body, "arcs", [*note_entries(note), *_table_legend(rows)])
     for block in range(n_blocks):
         part = slice(block * n_block_rows, (block + 1) * n_block_rows)
-        corner = (_PAD + block * block_width, _PAD)
-        axes = panel_axes(figure, corner, (block_width, body), f"block {block + 1}")
-        _draw_block(axes, names[part], rows[part], tasks, label_width, head)
-    draw_legend(figure, legend, (_PAD, _PAD + body), (width - 2 * _PAD, legend_height))
-    return figure
+        left = block * block_width + label_width
+        _draw_block(axes, names[part], rows[part], tasks, left, head)
+    return axes.figure
 
 
 def _rows(configuration, doubtful):
@@ -167,40 +152,32 @@ def _n_blocks(n_rows, block_width, head):
     return 1 if n_rows <= _SHORT_TABLE else min(range(1, 13), key=badness)
 
 
-def _draw_block(axes, names, rows, tasks, label_width, head):
+def _draw_block(axes, names, rows, tasks, left, head):
     """Draw one block: task names on top, arc names, cells, and how many tasks join the pair."""
     for column, task in enumerate(tasks):
-        x = label_width + (column + 0.5) * _CELL
-        draw_text(axes, x, head - 5, task, rotation=90)
+        draw_text(axes, left + (column + 0.5) * _CELL, head - 5, task, rotation=90)
     for i, (name, (_, cells)) in enumerate(zip(names, rows, strict=True)):
         y = head + (i + 0.5) * _CELL
-        draw_text(axes, label_width - 6, y, name, ha="right")
+        draw_text(axes, left - 6, y, name, ha="right")
         for column, cell in enumerate(cells):
-            _draw_cell(axes, label_width + (column + 0.5) * _CELL, y, cell)
+            _draw_cell(axes, left + (column + 0.5) * _CELL, y, cell)
         n_possible = len(cells) - cells.count("impossible")
         n_joined = n_possible - cells.count("absent")
-        x = label_width + len(cells) * _CELL + 6
+        x = left + len(cells) * _CELL + 6
         draw_text(axes, x, y, f"{n_joined} of {n_possible}", color="#555555")
 
 
 def _draw_cell(axes, x, y, cell):
     from matplotlib.patches import Rectangle
 
-    color, filled, sign = _CELLS[cell.removesuffix(_DOUBTFUL)]
+    color, filled, sign, _ = _CELLS[cell.removesuffix(_DOUBTFUL)]
     is_doubtful = cell.endswith(_DOUBTFUL)
-    side = _CELL - 2
+    side = _CELL - 3
     if color is not None:
-        axes.add_patch(
-            Rectangle(
-                (x - side / 2 + 0.5, y - side / 2 + 0.5),
-                side - 1,
-                side - 1,
-                facecolor=(color, 0.25 if is_doubtful else 1.0) if filled else "white",
-                edgecolor=color,
-                linewidth=1.0,
-                linestyle=":" if is_doubtful else "-",
-            )
-        )
+        face = (color, 0.25 if is_doubtful else 1.0) if filled else "white"
+        style = {"edgecolor": color, "linewidth": 1.0, "linestyle": ":" if is_doubtful else "-"}
+        corner = (x - side / 2, y - side / 2)
+        axes.add_patch(Rectangle(corner, side, side, facecolor=face, **style))
     if sign:
         ink = ABSENT if color is None else "white" if filled and not is_doubtful else color
         draw_text(axes, x, y - 0.5, sign, color=ink, ha="center", fontweight="bold")
@@ -209,12 +186,11 @@ def _draw_cell(axes, x, y, cell):
 def _table_legend(rows):
     found = {cell for _, cells in rows for cell in cells}
     sure = {cell.removesuffix(_DOUBTFUL) for cell in found}
-    entries = [
-        (lambda axes, x, y, cell=cell: _draw_cell(axes, x + SAMPLE - _CELL / 2, y, cell), text)
-        for cell, text in _CELL_TEXTS.items()
-        if cell in sure
-    ]
+    entries = [(_mark(cell), text) for cell, (*_, text) in _CELLS.items() if cell in sure]
     if sure != found:
-        draw = partial(_draw_cell, cell=min(found - sure))
-        entries.append((lambda axes, x, y: draw(axes, x + SAMPLE - _CELL / 2, y), _DOUBTFUL_TEXT))
+        entries.append((_mark(min(found - sure)), _DOUBTFUL_TEXT))
     return entries or [(None, "No task has an arc.")]
+
+
+def _mark(cell):
+    return lambda axes, x, y: _draw_cell(axes, x + SAMPLE - _CELL / 2, y, cell)

@@ -6,39 +6,25 @@ from scipy.cluster.hierarchy import leaves_list
 
 from bnmtl.errors import InputError, check_whole
 from bnmtl.plotting.dissimilarities import (
-    ROUNDING,
     as_drawn,
     check_label,
     check_labels,
     check_linkage,
     check_table,
     is_symmetric,
-    largest_gap,
-    nearest_first,
     task_names,
     writer,
 )
-from bnmtl.plotting.drawing import (
-    COLORS,
-    INK,
-    LEGEND_ROW,
-    SAMPLE,
-    draw_legend,
-    draw_text,
-    entry_width,
-    flow,
-    new_figure,
-    panel_axes,
-)
+from bnmtl.plotting.drawing import COLORS, PAD, SAMPLE, draw_text, framed_axes, ink_on
 from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import text_width
 from bnmtl.plotting.trees import Scale, average_linkage, cut_height, draw_cut, draw_tree, is_tied
+from bnmtl.relatedness.nearest import ROUNDING, largest_gap, nearest_first
 from bnmtl.wording import count, type_of
 
 __all__ = ["dendrogram", "distances", "relatedness"]
 
-_PAD = 12.0  # around a picture, in points
-_GAP = 6.0  # between a mark and its text
+_GAP = 6.0  # between a mark and its text, in points
 _ROW = 14.0  # height of a task's row
 _AXIS = 30.0  # height of an axis with its ticks and its caption
 _SIDE_TREE = 90.0  # width of the dendrogram beside a heat map
@@ -223,18 +209,6 @@ def distances(dissimilarity, principal, label="dissimilarity"):
     return _draw_lollipops(column.to_numpy(), names, n_before, caption, notes + below)
 
 
-def _new_axes(width, height, label, entries):
-    """Return axes for a picture of that size, in a figure that has a legend below if need be."""
-    width = max([width, *(entry_width(*entry) + 2 * _PAD for entry in entries)])
-    rows = flow(entries, width - 2 * _PAD) if entries else []
-    legend_height = len(rows) * LEGEND_ROW + _PAD
-    figure = new_figure(width, height + legend_height)
-    axes = panel_axes(figure, (0, 0), (width, height), label)
-    if rows:
-        draw_legend(figure, rows, (_PAD, height), (width - 2 * _PAD, legend_height))
-    return axes
-
-
 def _draw_heat_map(values, names, tree, label, notes):
     n_tasks = len(names)
     caption = f"{label} (smaller: closer)"
@@ -243,12 +217,12 @@ def _draw_heat_map(values, names, tree, label, notes):
     widest = max(text_width(write(value), 7) for value in values.flat) if is_written else 0.0
     side = max(widest + 5, 18.0) if is_written else _BARE_CELL
     label_width = max(text_width(name, 8) for name in names)
-    left, top = _PAD + _SIDE_TREE, _PAD + label_width + _GAP
+    left, top = _SIDE_TREE, label_width + _GAP
     right, bottom = left + n_tasks * side, top + n_tasks * side
     bar_width = max(_BAR[0] + _GAP, text_width(caption, 8))
-    width = max(right + _GAP + label_width, left + bar_width) + _PAD
+    width = max(right + _GAP + label_width, left + bar_width)
     height = bottom + _GAP + _BAR[1] + _AXIS
-    axes = _new_axes(width, height, "relatedness", [(None, note) for note in notes])
+    axes = framed_axes(width, height, "relatedness", [(None, note) for note in notes])
     centers = (np.arange(n_tasks) + 0.5) * side
     for name, center in zip(names, centers, strict=True):
         draw_text(axes, right + _GAP, top + center, name)
@@ -274,8 +248,7 @@ def _draw_cells(axes, values, write, x, y):
     style = {"cmap": colors, "vmin": 0, "vmax": largest, "edgecolor": "white", "linewidth": 0.8}
     axes.pcolormesh(*corners, values, **style)
     for (row, column), value in np.ndenumerate(values) if write else ():
-        is_dark = np.dot(colors(value / largest)[:3], (0.3, 0.59, 0.11)) < 0.55
-        style = {"color": "white" if is_dark else INK, "ha": "center", "fontsize": 7}
+        style = {"color": ink_on(colors(value / largest)), "ha": "center", "fontsize": 7}
         draw_text(axes, x[column], y[row], write(value), **style)
 
 
@@ -308,22 +281,22 @@ def _draw_axis(axes, scale, extent, y, caption):
 def _draw_dendrogram(tree, names, n_clusters, notes):
     cut = None if n_clusters is None else cut_height(tree, n_clusters)
     extent = max(tree[:, 2].max(), cut or 0.0) or 1.0
-    right, bottom = _PAD + _TREE, _PAD + _ROW * len(names)
+    bottom = _ROW * len(names)
     entries = [(None, note) for note in notes]
     if n_clusters is not None:
         text = f"cut into {count(n_clusters, 'cluster')}"
         if is_tied(tree, n_clusters):
             text += ", in one of several equally good ways"
         entries.append((lambda axes, x, y: draw_cut(axes, (x, y), (x + SAMPLE, y)), text))
-    width = right + _GAP + max(text_width(name, 8) for name in names) + _PAD
-    axes = _new_axes(width, bottom + 4 + _AXIS, "dendrogram", entries)
+    width = _TREE + _GAP + max(text_width(name, 8) for name in names)
+    axes = framed_axes(width, bottom + 4 + _AXIS, "dendrogram", entries)
     for i, name in enumerate(names):
-        draw_text(axes, right + _GAP, _PAD + (i + 0.5) * _ROW, name)
-    scale = Scale(right, -_TREE / extent)
-    draw_tree(axes, tree, scale, _PAD, _ROW, n_clusters)
+        draw_text(axes, _TREE + _GAP, (i + 0.5) * _ROW, name)
+    scale = Scale(_TREE, -_TREE / extent)
+    draw_tree(axes, tree, scale, 0.0, _ROW, n_clusters)
     _draw_axis(axes, scale, extent, bottom + 4, "dissimilarity at which they are merged")
     if cut is not None:
-        draw_cut(axes, (scale.at(cut), _PAD - 4), (scale.at(cut), bottom + 4))
+        draw_cut(axes, (scale.at(cut), -4), (scale.at(cut), bottom + 4))
     return axes.figure
 
 
@@ -332,7 +305,7 @@ def _draw_lollipops(values, names, n_before, caption, notes):
     write = writer(values)
     extent = values[-1] or 1.0
     rank_width = text_width(f"{len(names)}.", 8)
-    left = _PAD + rank_width + max(text_width(name, 8) for name in names) + 2 * _GAP
+    left = rank_width + max(text_width(name, 8) for name in names) + 2 * _GAP
     scale = Scale(left, _LOLLIPOP / extent)
     texts = [(scale.at(value) + _GAP, write(value)) for value in values]
     rows = np.arange(len(values), dtype=float)
@@ -341,16 +314,16 @@ def _draw_lollipops(values, names, n_before, caption, notes):
         gap = values[n_before] - values[n_before - 1]
         text = f"largest gap: {write(gap)}, after {count(n_before, 'task')}"
         texts.append((scale.at(values[n_before]) + _GAP, text))
-    width = max(x + text_width(text, 8) for x, text in [*texts, (left, caption)]) + _PAD
-    width = max(width, scale.at(extent) + 2 * _PAD)
-    bottom = _PAD + _ROW * (rows[-1] + 1)
-    axes = _new_axes(width, bottom + 4 + _AXIS, "distances", [(None, note) for note in notes])
-    heights = _PAD + (rows + 0.5) * _ROW
+    width = max(x + text_width(text, 8) for x, text in [*texts, (left, caption)])
+    width = max(width, scale.at(extent) + PAD)
+    bottom = _ROW * (rows[-1] + 1)
+    axes = framed_axes(width, bottom + 4 + _AXIS, "distances", [(None, note) for note in notes])
+    heights = (rows + 0.5) * _ROW
     for i, (value, y, (x, text)) in enumerate(zip(values, heights, texts, strict=False)):
         color = COLORS["all"] if n_before is None or i < n_before else _QUIET
         axes.plot([left, scale.at(value)], [y, y], color=color, linewidth=1.6)
         axes.plot([scale.at(value)], [y], "o", color=color, markersize=5)
-        draw_text(axes, _PAD + rank_width, y, f"{i + 1}.", color=_QUIET, ha="right")
+        draw_text(axes, rank_width, y, f"{i + 1}.", color=_QUIET, ha="right")
         draw_text(axes, left - _GAP, y, names[i], ha="right")
         draw_text(axes, x, y, text)
     _draw_axis(axes, scale, extent, bottom + 4, caption)

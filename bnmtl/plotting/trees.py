@@ -10,8 +10,8 @@ import numpy as np
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
-from bnmtl.plotting.dissimilarities import ROUNDING
 from bnmtl.plotting.drawing import COLORS
+from bnmtl.relatedness.nearest import ROUNDING
 
 __all__ = [
     "Scale",

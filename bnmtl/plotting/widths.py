@@ -30,6 +30,17 @@ class Line(NamedTuple):
 EQUAL = Line(_EQUAL_WIDTH)
 
 
+class Widths(NamedTuple):
+    """How arcs are drawn, by (task, parent, child), and samples (Line, text) for the legend."""
+
+    lines: dict
+    samples: list
+
+    def of(self, task, parent, child):
+        """The line of an arc; all are equal where there are none."""
+        return self.lines[str(task), str(parent), str(child)] if self.lines else EQUAL
+
+
 def widths_of(configuration, strength, confidence):
     """Return the widths that two arguments of `dags` ask for; raise for both or for other tables.
 
@@ -40,64 +51,40 @@ def widths_of(configuration, strength, confidence):
 
     Returns
     -------
-    object
-        ``of(task, parent, child)`` is a `Line`, ``samples()`` lists (Line, text) for the legend.
+    Widths
     """
     if strength is not None and confidence is not None:
         rule = "must not be given together with {confidence}, as either sets the widths of arcs"
         raise InputError("strength", rule, remedies="leave one of them out")
     if confidence is not None:
-        return _ByConfidence(_read_confidence(confidence, configuration))
+        return _by_confidence(_read_confidence(confidence, configuration))
     if strength is not None:
-        return _ByStrength(_read_strength(strength, configuration))
-    return _Equal()
+        return _by_strength(_read_strength(strength, configuration))
+    return Widths({}, [])
 
 
-class _Equal:
-    def of(self, task, parent, child):
-        return EQUAL
+def _by_strength(strengths):
+    """By the square root of the arcs' strengths; samples are a round number near the strongest."""
+    strongest = max(strengths.values(), default=0.0)
+    thin, thick = _STRENGTHS
 
-    def samples(self):
-        return []
+    def scaled(strength):
+        return Line(thin + (thick - thin) * np.sqrt(strength / (strongest or 1.0)))
 
-
-class _ByStrength:
-    """By the square root of the arcs' strengths."""
-
-    def __init__(self, strengths):
-        self._strengths = strengths
-        self._strongest = max(strengths.values(), default=0.0)
-
-    def of(self, task, parent, child):
-        return self._scaled(self._strengths[str(task), str(parent), str(child)])
-
-    def _scaled(self, strength):
-        thin, thick = _STRENGTHS
-        return Line(thin + (thick - thin) * np.sqrt(strength / (self._strongest or 1.0)))
-
-    def samples(self):
-        """Three strengths, the first a round number near the strongest."""
-        if not self._strongest:
-            return []
-        unit = 10.0 ** np.floor(np.log10(self._strongest))
-        top = unit * np.floor(self._strongest / unit)
-        return [(self._scaled(one), f"strength {one:.3g} nats") for one in (top, top / 4, top / 20)]
+    samples = []
+    if strongest:
+        unit = 10.0 ** np.floor(np.log10(strongest))
+        top = unit * np.floor(strongest / unit)
+        samples = [(scaled(one), f"strength {one:.3g} nats") for one in (top, top / 4, top / 20)]
+    return Widths({arc: scaled(one) for arc, one in strengths.items()}, samples)
 
 
-class _ByConfidence:
+def _by_confidence(confidences):
     """By the share of replicates that join the two variables, whichever way."""
-
-    def __init__(self, confidences):
-        self._confidences = confidences
-
-    def of(self, task, parent, child):
-        return _of_confidence(self._confidences[str(task), str(parent), str(child)])
-
-    def samples(self):
-        """What occurs, and the widest."""
-        lines = [(_of_confidence(one), text) for one, text in _SAMPLES.items()]
-        weak = any(one < _LEAST for one in self._confidences.values())
-        return lines if weak else lines[:-1]
+    samples = [(_of_confidence(one), text) for one, text in _SAMPLES.items()]
+    if all(one >= _LEAST for one in confidences.values()):
+        samples.pop()
+    return Widths({arc: _of_confidence(one) for arc, one in confidences.items()}, samples)
 
 
 def doubtful_arcs(configuration, confidence):
@@ -148,14 +135,9 @@ def check_has(argument, table, columns, source):
     """Raise unless it is a table that has these columns, as one of that source does."""
     lacking = [column for column in columns if column not in getattr(table, "columns", ())]
     if lacking:
-        raise InputError(
-            argument,
-            "must be a DataFrame with {columns:column}, such as {source!s}",
-            found="{lacking!r} is missing",
-            columns=list(columns),
-            source=source,
-            lacking=lacking[0],
-        )
+        rule = "must be a DataFrame with {columns:column}, such as {source!s}"
+        details = {"columns": list(columns), "source": source, "lacking": lacking[0]}
+        raise InputError(argument, rule, found="{lacking!r} is missing", **details)
 
 
 def read_table(argument, table, columns, source="a learner's `arcs_`"):
@@ -172,14 +154,9 @@ def _read(argument, known, configuration):
         for a, b in graph.edges:
             key = str(task), str(a), str(b)
             if key not in known:
-                raise InputError(
-                    argument,
-                    "must have a row for every arc",
-                    found="{a!s} -> {b!s} has none",
-                    remedies="give the graphs that it belongs to, as {{task: graph}}",
-                    task=None if task == "" else task,
-                    a=a,
-                    b=b,
-                )
+                rule, found = "must have a row for every arc", "{a!s} -> {b!s} has none"
+                remedy = "give the graphs that it belongs to, as {{task: graph}}"
+                place = {"task": None if task == "" else task, "a": a, "b": b}
+                raise InputError(argument, rule, found=found, remedies=remedy, **place)
             found[key] = known[key]
     return found

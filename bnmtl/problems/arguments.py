@@ -59,10 +59,8 @@ def checked_groups(groups, network):
             rule = "must hold variables of the network, {names}"
             raise InputError("groups", rule, variable, names=network.variables)
         if variable in seen:
-            found, remedies = "{name} occurs twice", "leave it out once"
-            raise InputError(
-                "groups", "must not overlap", found=found, remedies=remedies, name=variable
-            )
+            rule, found, remedy = "must not overlap", "{name} occurs twice", "leave it out once"
+            raise InputError("groups", rule, found=found, remedies=remedy, name=variable)
         seen.add(variable)
     return groups
 
@@ -95,7 +93,7 @@ def _nested_lists(outer):
     outer = list(outer)
     if any(isinstance(inner, str | Mapping) or not np.iterable(inner) for inner in outer):
         return None
-    return [list(inner) for inner in outer]
+    return list(map(list, outer))
 
 
 def check_sizes(graph, states, variables, name, remedy):
@@ -104,15 +102,12 @@ def check_sizes(graph, states, variables, name, remedy):
         family = (variable, *graph.predecessors(variable))
         size = np.prod([len(states[member]) for member in family], dtype=float)
         if size > LARGEST_TABLE:
+            rule = "must leave tables of at most {most} entries"
+            found = "with {parents:parent} the table of {variable} would have {size:.3g}"
+            remedies = (remedy, "try another {random_state}")
+            details = {"parents": len(family) - 1, "variable": variable, "size": size}
             raise InputError(
-                name,
-                "must leave tables of at most {most} entries",
-                found="with {parents:parent} the table of {variable} would have {size:.3g}",
-                remedies=(remedy, "try another {random_state}"),
-                most=LARGEST_TABLE,
-                parents=len(family) - 1,
-                variable=variable,
-                size=size,
+                name, rule, found=found, remedies=remedies, most=LARGEST_TABLE, **details
             )
 
 

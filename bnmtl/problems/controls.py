@@ -2,11 +2,11 @@
 
 import networkx as nx
 
-from bnmtl.errors import InputError, check_whole
+from bnmtl.errors import InputError
 from bnmtl.networks import BayesNet
 from bnmtl.problems import arguments
-from bnmtl.problems.draws import numbered
-from bnmtl.seeding import generator, seed_of
+from bnmtl.problems.draws import by_task
+from bnmtl.seeding import generator
 
 __all__ = ["unrelated"]
 
@@ -54,23 +54,22 @@ def unrelated(network, n_tasks=5, random_state=None):
     [4, 1, 5, 1, 0]
     """
     network = arguments.network_of(network)
-    check_whole("n_tasks", n_tasks, 1, remedies="for example 5")
     classes = {}
     for variable in network.variables:
         classes.setdefault(len(network.states[variable]), []).append(variable)
     if len(classes) == len(network.variables):
         rule = "must have variables with equally many states, among which names can be permuted"
         raise InputError("network", rule, found="it has no two", remedies="give another one")
-    seed = seed_of(random_state)
-    problem = {}
-    for number, task in enumerate(numbered("task", n_tasks), start=1):
+
+    def make(seed, number):
         rng = generator(seed, "unrelated", number)
         names = {}
         for _, members in sorted(classes.items()):
             order = rng.permutation(len(members))
             names.update(zip(members, (members[i] for i in order), strict=True))
-        problem[task] = _renamed(network, names)
-    return problem
+        return _renamed(network, names)
+
+    return by_task(n_tasks, random_state, make)
 
 
 def _renamed(network, names):

@@ -142,6 +142,14 @@ def _begin_alike(first, second):
     return np.array_equal(first.ravel()[:n], second.ravel()[:n])
 
 
+def by_task(n_tasks, random_state, make):
+    """Make the network of each task, ``make(seed, number)``, which depends on no other task."""
+    check_whole("n_tasks", n_tasks, 1, remedies="for example 5")
+    seed = seed_of(random_state)
+    names = numbered("task", n_tasks)
+    return {task: make(seed, number) for number, task in enumerate(names, start=1)}
+
+
 def numbered(stem, n):
     """Names with as many leading zeros as let them sort like numbers."""
     width = len(str(n))

@@ -5,11 +5,11 @@ import itertools
 import networkx as nx
 import numpy as np
 
-from bnmtl.errors import InputError, check_whole
+from bnmtl.errors import InputError
 from bnmtl.networks import BayesNet, inference
 from bnmtl.problems import arguments
-from bnmtl.problems.draws import numbered, random_tables
-from bnmtl.seeding import generator, seed_of
+from bnmtl.problems.draws import by_task, random_tables
+from bnmtl.seeding import generator
 
 __all__ = ["ALARM_COMPONENTS", "components", "deletion", "perturb"]
 
@@ -90,22 +90,18 @@ def deletion(
     {'task1': 5, 'task2': 7}
     """
     network = arguments.network_of(network)
-    check_whole("n_tasks", n_tasks, 1, remedies="for example 5")
     arguments.check_deletion(p_delete, parameters, concentration)
-    seed = seed_of(random_state)
-    problem = {}
-    for number, task in enumerate(numbered("task", n_tasks), start=1):
+    graph, states, arcs = network.graph, network.states, sorted(network.graph.edges)
+
+    def make(seed, number):
         original = network
         if parameters == "independent":
-            graph, states = network.graph, network.states
-            tables = random_tables(
-                *(graph, states, graph, concentration, seed, number), network.tables
-            )
-            original = BayesNet(graph, states, tables)
-        arcs = sorted(network.graph.edges)
+            drawn = graph, states, graph, concentration, seed, number
+            original = BayesNet(graph, states, random_tables(*drawn, network.tables))
         deleted = generator(seed, "deletion", number).random(len(arcs)) < p_delete
-        problem[task] = _without(original, set(itertools.compress(arcs, deleted)))
-    return problem
+        return _without(original, set(itertools.compress(arcs, deleted)))
+
+    return by_task(n_tasks, random_state, make)
 
 
 def _without(network, arcs):
@@ -179,14 +175,13 @@ def perturb(network, n_tasks=5, n_edits=5, random_state=None):
     [3, 3]
     """
     network = arguments.network_of(network)
-    check_whole("n_tasks", n_tasks, 1, remedies="for example 5")
     arguments.check_edits(n_edits, network.graph)
-    seed = seed_of(random_state)
-    problem = {}
-    for number, task in enumerate(numbered("task", n_tasks), start=1):
+
+    def make(seed, number):
         graph = _edited(network.graph, n_edits, generator(seed, "perturb", number))
-        problem[task] = _retabled(network, graph, seed, number)
-    return problem
+        return _retabled(network, graph, seed, number)
+
+    return by_task(n_tasks, random_state, make)
 
 
 def _edited(graph, n_edits, rng):
@@ -293,17 +288,17 @@ def components(network, groups, changed, random_state=None):
     network = arguments.network_of(network)
     groups = arguments.checked_groups(groups, network)
     changed = arguments.checked_indices(changed, len(groups))
-    seed = seed_of(random_state)
-    problem = {}
-    for number, task in enumerate(numbered("task", len(changed)), start=1):
+
+    def make(seed, number):
         # Sorted, so that neither the order of the groups nor that of their variables matters.
         chosen = sorted(sorted(groups[i]) for i in changed[number - 1])
         graph = _redrawn(network.graph, chosen, generator(seed, "components", number))
         members = list(itertools.chain(*chosen))
         arguments.check_sizes(graph, network.states, members, "groups", "make its group smaller")
         tables = random_tables(graph, network.states, members, 1.0, seed, number, network.tables)
-        problem[task] = BayesNet(graph, network.states, network.tables | tables)
-    return problem
+        return BayesNet(graph, network.states, network.tables | tables)
+
+    return by_task(len(changed), random_state, make)
 
 
 def _redrawn(graph, groups, rng):

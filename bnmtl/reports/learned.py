@@ -194,7 +194,7 @@ def _penalty(learner):
 
 
 def _penalty_name(penalty):
-    from bnmtl.plotting.curves import penalty_name
+    from bnmtl.learners.penalty import penalty_name
 
     return penalty_name(penalty)
 

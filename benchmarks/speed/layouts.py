@@ -1,0 +1,186 @@
+"""Crossings of arcs in layered drawings of networks: our layout beside igraph's and Graphviz's.
+
+Run `python -m benchmarks.speed.layouts` (two minutes). Crossings are counted in the drawing, by
+geometry, in the same way for all engines. Graphviz is measured where its program `dot` is
+installed; the layered layout, like igraph's with ten orders, draws the best of ten attempts.
+"""
+
+import shutil
+import time
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from benchmarks import study
+from benchmarks.summary import markdown
+from bnmtl import plotting, problems, structures
+from bnmtl.plotting.layout import majority_arcs
+from bnmtl.plotting.signs import points_along
+
+NAME = "layouts"
+SETTINGS = ("network", "engine")
+JOBS = 1
+NETWORKS = (
+    *("asia", "sachs", "child", "insurance", "alarm", "hailfinder", "hepar2", "win95pts"),
+    *("pigs", "andes"),
+)
+# Several tasks, drawn as the union of their arcs.
+TASKS = {
+    "asia, 5 tasks": lambda: problems.perturb("asia", 5, 4, random_state=0),
+    "sachs, 5 tasks": lambda: problems.perturb("sachs", 5, 6, random_state=0),
+    "insurance, 5 tasks": lambda: problems.perturb("insurance", 5, 10, random_state=0),
+    "alarm, 5 tasks": lambda: problems.perturb("alarm", 5, 10, random_state=0),
+    "asia, 5 unrelated tasks": lambda: problems.unrelated("asia", 5, random_state=0),
+}
+# Iterations of igraph, whose default is 100.
+ITERATIONS = 500
+# Chords that stand for a Bézier curve.
+CHORDS = 16
+
+
+def crossings(lines):
+    """How often polylines cross each other; those that have an end in common do not cross there.
+
+    Parameters
+    ----------
+    lines : list of float array of shape (n_points, 2)
+    """
+    starts = np.vstack([line[:-1] for line in lines])
+    ends = np.vstack([line[1:] for line in lines])
+    owner = np.repeat(np.arange(len(lines)), [len(line) - 1 for line in lines])
+    low, high = np.minimum(starts, ends), np.maximum(starts, ends)
+    total = 0
+    for i in range(len(starts)):
+        later = slice(np.searchsorted(owner, owner[i], side="right"), None)
+        near = ((low[later] <= high[i]) & (high[later] >= low[i])).all(axis=1)
+        a, b = starts[later][near], ends[later][near]
+        is_met = _is_left(starts[i], ends[i], a) != _is_left(starts[i], ends[i], b)
+        is_met &= _is_left(a, b, starts[i]) != _is_left(a, b, ends[i])
+        for tip in lines[owner[i]][[0, -1]]:
+            if (tip == starts[i]).all() or (tip == ends[i]).all():
+                is_met &= (a != tip).any(axis=1) & (b != tip).any(axis=1)
+        total += np.sum(is_met)
+    return int(total)
+
+
+def _is_left(start, end, point):
+    """Whether points are to the left of directed lines; those on a line are.
+
+    So a line that passes through a bend of another one meets one of the two pieces only.
+    """
+    (x, y), (to_x, to_y), (at_x, at_y) = start.T, end.T, point.T
+    return (to_x - x) * (at_y - y) >= (to_y - y) * (at_x - x)
+
+
+def by_bnmtl(engine):
+    """Count the crossings of arcs as `bnmtl.plotting` draws them."""
+
+    def count(configuration):
+        layout = plotting.arrange(configuration, engine)
+        return crossings([points_along(route, CHORDS) for route in layout.routes.values()])
+
+    return count
+
+
+def by_igraph(n_orders, in_our_layers=False):
+    """Count the crossings of arcs as igraph's Sugiyama layout draws them.
+
+    It depends on the order of the variables: of several random ones that with fewest crossings
+    counts, for each connected component.
+    """
+
+    def count(configuration):
+        arcs = list(majority_arcs(configuration))
+        total = 0
+        for part in nx.weakly_connected_components(nx.DiGraph(arcs)):
+            own = [arc for arc in arcs if arc[0] in part]
+            layers = layers_of(own) if in_our_layers else None
+            total += min(crossings(igraph_lines(own, layers, seed)) for seed in range(n_orders))
+        return total
+
+    return count
+
+
+def layers_of(arcs):
+    """The layers that the layered layout puts the variables of a connected graph in."""
+    boxes = plotting.arrange(nx.DiGraph(arcs), "layered").boxes
+    heights = sorted({round(y, 6) for _, y, *_ in boxes.values()})
+    return {variable: heights.index(round(y, 6)) for variable, (_, y, *_) in boxes.items()}
+
+
+def igraph_lines(arcs, layers, seed):
+    """Lines of the arcs by igraph, in given layers or its own, from a random order."""
+    import igraph
+
+    variables = np.random.default_rng(seed).permutation(sorted({v for arc in arcs for v in arc}))
+    index = {variable: i for i, variable in enumerate(variables.tolist())}
+    edges = [(index[a], index[b]) for a, b in arcs]
+    graph = igraph.Graph(n=len(index), edges=edges, directed=True)
+    layers = layers and [layers[variable] for variable in index]
+    layout = graph.layout_sugiyama(layers=layers, maxiter=ITERATIONS)
+    places = np.array(layout.coords)
+    return [
+        np.vstack([places[a], *bends, places[b]])
+        for (a, b), bends in zip(edges, layout.edge_routing, strict=True)
+    ]
+
+
+ENGINES = {
+    "layered": by_bnmtl("layered"),
+    "igraph": by_igraph(1),
+    "igraph, 10 orders": by_igraph(10),
+    "igraph, 10 orders, our layers": by_igraph(10, in_our_layers=True),
+    "graphviz": by_bnmtl("graphviz"),
+}
+
+
+def configuration_of(network):
+    """The graphs to draw by their tasks, one for a network of the catalogue."""
+    found = TASKS[network]() if network in TASKS else {network: structures.load(network)}
+    return {task: one.graph for task, one in found.items()}
+
+
+def plan(quick):
+    """Cases: every network, drawn by every engine that is installed."""
+    engines = [one for one in ENGINES if one != "graphviz" or shutil.which("dot")]
+    networks = ("asia", "asia, 5 tasks") if quick else (*NETWORKS, *TASKS)
+    return [{"network": network, "wanted": engines} for network in networks]
+
+
+def measure(wanted, network):
+    """A line for each engine: crossings, and seconds for all that it draws."""
+    configuration = configuration_of(network)
+    size = {
+        "variables": len(set().union(*configuration.values())),
+        "arcs": len(majority_arcs(configuration)),
+    }
+    lines = {}
+    for engine in wanted:
+        ENGINES[engine]({"": nx.DiGraph([("a", "b")])})  # loads what is loaded at first use
+        began = time.perf_counter()
+        found = ENGINES[engine](configuration)
+        seconds = float(f"{time.perf_counter() - began:.3g}")
+        lines[engine] = {**size, "crossings": found, "seconds": seconds}
+    return lines
+
+
+def tables(lines):
+    """Crossings and seconds by network and engine."""
+    order = [*NETWORKS, *TASKS]
+    lines = lines.sort_values("network", key=lambda names: names.map(order.index), kind="stable")
+    rows = []
+    for network, own in lines.groupby("network", sort=False):
+        by_engine = own.set_index("engine")
+        engines = [one for one in ENGINES if one in by_engine.index]
+        first = by_engine.iloc[0]
+        rows.append(
+            {"network": network, "variables": first["variables"], "arcs": first["arcs"]}
+            | {one: by_engine.at[one, "crossings"] for one in engines}
+            | {f"{one} (s)": f"{by_engine.at[one, 'seconds']:.2f}" for one in engines}
+        )
+    return {NAME: markdown(pd.DataFrame(rows))}
+
+
+if __name__ == "__main__":
+    study.main(__spec__.name)

@@ -1,0 +1,127 @@
+"""Panels of graphs, one per task: every variable at the same place, titles above, one legend."""
+
+import numpy as np
+
+from bnmtl.graphs import takes_part
+from bnmtl.plotting.drawing import (
+    LEGEND_ROW,
+    PAD,
+    SAMPLE,
+    draw_box,
+    draw_legend,
+    draw_text,
+    entry_width,
+    flow,
+    new_figure,
+    panel_axes,
+)
+from bnmtl.plotting.layout import text_width
+
+__all__ = ["TITLE", "box_entries", "box_kind", "draw_panels", "legend_line"]
+
+TITLE = 30.0  # height of a panel's title and subtitle
+_ASPECT = 1.5  # width : height that the grid of panels comes near to
+_LAYOUT_NAMES = {"graphviz": "Graphviz (dot)", "layered": "layered (built in)"}
+_BOX_TEXTS = {"constant": "constant in this task", "ghost": "variable not in this task"}
+
+
+def draw_panels(titles, layout, entries, box_kinds, draw_arcs, columns=None):
+    """Draw the panels of a figure and its legend.
+
+    Parameters
+    ----------
+    titles : dict of task to (title, subtitle)
+        One panel each.
+    layout : Layout
+    entries : list of (draw, text)
+        Of the legend, which ends with the layout's name.
+    box_kinds : dict of task to dict of variable to kind
+        As `draw_box` takes them.
+    draw_arcs : callable
+        ``draw_arcs(axes, task, shift)`` draws arcs along the layout's routes, moved by `shift`.
+    columns : int, optional
+        Panels in a row. Default: what comes nearest to a page in landscape.
+    """
+    width = max(layout.width, *(_width_of_titles(*pair) for pair in titles.values()))
+    panel = (width + 2 * PAD, layout.height + TITLE + PAD)
+    entries = [*entries, (None, f"Layout: {_LAYOUT_NAMES[layout.engine]}")]
+    columns = min(columns or _grid_columns(len(titles), *panel), len(titles))
+    figure, corners = _lay_out_figure(entries, panel, len(titles), columns)
+    figure.set_label(layout.engine)
+    middle = panel[0] / 2
+    shift = np.array([middle - layout.width / 2, TITLE])
+    for (task, (title, subtitle)), corner in zip(titles.items(), corners, strict=True):
+        axes = panel_axes(figure, corner, panel, str(task))
+        draw_text(axes, middle, 9, title, fontsize=10, fontweight="bold", ha="center")
+        draw_text(axes, middle, 21, subtitle, color="#555555", ha="center")
+        draw_arcs(axes, task, shift)
+        for variable, (x, y, *size) in layout.boxes.items():
+            box = (x + shift[0], y + shift[1], *size)
+            kind = box_kinds[task][variable]
+            draw_box(axes, box, layout.labels[variable], layout.font_size, kind)
+    return figure
+
+
+def _lay_out_figure(entries, panel, n_panels, n_columns):
+    """Return a figure with its legend, beside the last panel or below, and the panels' corners."""
+    n_rows = -(-n_panels // n_columns)
+    panels_width = n_columns * panel[0]
+    widest = max(entry_width(*entry) for entry in entries)
+    free = panel[0] * (n_columns * n_rows - n_panels) - 2 * PAD
+    rows = flow(entries, free)
+    inside = widest <= free and len(rows) * LEGEND_ROW <= panel[1] - TITLE
+    width = max(panels_width, widest + 2 * PAD)
+    if not inside:
+        rows = flow(entries, width - 2 * PAD)
+    legend_height = len(rows) * LEGEND_ROW + PAD
+    figure = new_figure(width, n_rows * panel[1] + (0 if inside else legend_height))
+    left = (width - panels_width) / 2
+    corners = [
+        (left + i % n_columns * panel[0], i // n_columns * panel[1])
+        for i in range(n_columns * n_rows)
+    ]
+    if inside:
+        x, y = corners[n_panels]
+        draw_legend(figure, rows, (x + PAD, y + TITLE), (free, legend_height))
+    else:
+        corner = (PAD, n_rows * panel[1])
+        draw_legend(figure, rows, corner, (width - 2 * PAD, legend_height))
+    return figure, corners[:n_panels]
+
+
+def _grid_columns(n_panels, width, height):
+    """Choose the columns whose figure is nearest to landscape, with few panels left empty."""
+
+    def badness(columns):
+        rows = -(-n_panels // columns)
+        empty = columns * rows - n_panels
+        return abs(np.log(columns * width / (rows * height) / _ASPECT)) + 0.15 * empty
+
+    return min(range(1, n_panels + 1), key=badness)
+
+
+def _width_of_titles(title, subtitle):
+    # Measured in the regular face; the bold one is wider by less than a fifth.
+    return max(1.2 * text_width(title, 10), text_width(subtitle, 8))
+
+
+def box_kind(graph, variable):
+    """How the box of a variable is drawn in the panel of a graph."""
+    if variable not in graph:
+        return "ghost"
+    return "variable" if takes_part(graph, variable) else "constant"
+
+
+def box_entries(box_kinds, texts=_BOX_TEXTS):
+    """What a legend says of the kinds of boxes that occur in the panels."""
+    found = {kind for own in box_kinds.values() for kind in own.values()}
+    return [(_box_mark(kind), text) for kind, text in texts.items() if kind in found]
+
+
+def _box_mark(kind):
+    return lambda axes, x, y: draw_box(axes, (x + SAMPLE / 2, y, SAMPLE, 10), "name", 7, kind)
+
+
+def legend_line(x, y):
+    """Control points of the arc in a legend's entry."""
+    return np.linspace((x, y), (x + SAMPLE, y), 4)
