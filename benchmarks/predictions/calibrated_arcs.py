@@ -26,9 +26,15 @@ METHODS = ("single", "together", "shared")
 N_ROWS = 1000
 N_TRIALS = 10
 N_BOOTSTRAP = 100
-SEARCH = {"search": HillClimbing(restarts=10)}
+RESTARTS = 10
+SEARCH = {"search": HillClimbing(restarts=RESTARTS)}
 SETTLED = {**THESIS, **SEARCH}
-FIXED = {"n_rows": N_ROWS, "n_bootstrap": N_BOOTSTRAP, **SEARCH}
+FIXED = {
+    "n_rows": N_ROWS,
+    "n_bootstrap": N_BOOTSTRAP,
+    "search": "hill-climbing",
+    "restarts": RESTARTS,
+}
 
 
 def plan(quick, trials=None):
