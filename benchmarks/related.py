@@ -7,8 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
+from benchmarks.variants import SAMPLE_SIZE
 from bnmtl import problems
 from bnmtl.graphs import adjacency, from_adjacency
+from bnmtl.learners.held_out import HeldOut
 from bnmtl.metrics import edit_distance, kl_divergence, shd, skeleton_scores
 from bnmtl.tasks import encode
 
@@ -69,10 +71,14 @@ class Related:
         return problems.sample(self.networks, N_TEST, random_state=TEST_SEED + self._trial)
 
     @cached_property
-    def _divergences(self):
+    def _predicted(self):
+        """By task, how well the true network predicts the test rows, and how well graphs do."""
         test = encode(self._test_rows)
         return {
-            name: Divergence(self.networks[name], task, test[name], self._test_rows[name])
+            name: (
+                float(self.networks[name].log_likelihood(self._test_rows[name]).mean()),
+                HeldOut(task, test[name], SAMPLE_SIZE),
+            )
             for name, task in self.tasks.items()
         }
 
@@ -117,46 +123,21 @@ class Related:
             found["edits"].append(edit_distance(true, graph))
             found["shd"].append(shd(true, graph))
             found["f1"].append(skeleton_scores(true, graph).f1)
-            found["kl"].append(self._divergences[name].of(graph))
+            best, held_out = self._predicted[name]
+            found["kl"].append(best - held_out.mean(graph))
         return found
 
+    def line(self, graphs, networks=None):
+        """Means over tasks of what `judged` gives, rounded for the file.
 
-class Divergence:
-    """Kullback-Leibler divergence from one true network, family by family, each computed once.
+        Where networks are given, the divergence is theirs.
+        """
+        judged = self.judged(graphs)
+        if networks is not None:
+            judged["kl"] = self.divergences(networks)
+        return {name: round(float(np.mean(values)), 6) for name, values in judged.items()}
 
-    Parameters
-    ----------
-    network : BayesNet
-        The true one.
-    train, test : Task
-        The rows that parameters are estimated from, and a large sample from the network.
-    rows : pandas.DataFrame
-        The test rows once more.
-    """
 
-    def __init__(self, network, train, test, rows):
-        self._train, self._test = train, test
-        self._true = float(network.log_likelihood(rows).mean())
-        self._index = {variable: at for at, variable in enumerate(train.variables)}
-        self._known = {}
-
-    def of(self, graph):
-        """Divergence of a graph whose parameters are estimated from the training rows."""
-        return self._true - sum(
-            self._family(child, tuple(sorted(graph.predecessors(child)))) for child in graph
-        )
-
-    def _family(self, child, parents):
-        """Mean log probability of the test rows' values of a child given their parents'."""
-        if (child, parents) not in self._known:
-            at = [self._index[variable] for variable in (*parents, child)]
-            shape = tuple(int(r) for r in self._train.arities[at])
-            train, test = (
-                np.ravel_multi_index(rows.codes[at].astype(np.intp), shape)
-                for rows in (self._train, self._test)
-            )
-            counts = np.bincount(train, minlength=int(np.prod(shape))).reshape(-1, shape[-1])
-            counts = counts + 1 / counts.size
-            table = counts / counts.sum(axis=1, keepdims=True)
-            self._known[child, parents] = float(np.log(table.ravel()[test]).mean())
-        return self._known[child, parents]
+def mean_arcs(graphs):
+    """Mean number of arcs of graphs by task, rounded for the file."""
+    return round(float(np.mean([graph.number_of_edges() for graph in graphs.values()])), 3)

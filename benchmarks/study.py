@@ -10,8 +10,8 @@ A study is a module with
   study's own,
 - ``measure(wanted, **case)``, which gives a line for each that is wanted, by its name,
 - ``tables(lines)``, text by name,
-- ``draw(lines)``, a matplotlib figure, ``more_pictures(lines)``, figures by name, and ``DPI``,
-  where there are pictures,
+- ``draw(lines)``, a matplotlib figure, and ``more_pictures(lines)``, figures by name, where there
+  are pictures; ``DPI`` where they have not 100,
 - ``check_needs(cases, lines)`` where cases need what may not be there, or other data than those of
   the lines that there are, which raises ValueError then,
 - ``TAKES_DATA`` where data are no part of the project,
@@ -26,6 +26,7 @@ results, for a test that all of it works.
 import argparse
 import importlib
 import inspect
+import itertools
 import os
 import shutil
 import time
@@ -55,6 +56,14 @@ def lines_of(study, folder=FOLDER):
         if len(beside):
             lines = pd.concat([lines, added(beside)], ignore_index=True)
     return lines
+
+
+def every(wanted, **values):
+    """A case for each combination of values of the settings; the first of them changes last."""
+    return [
+        dict(zip(values, own, strict=True)) | {"wanted": list(wanted)}
+        for own in itertools.product(*values.values())
+    ]
 
 
 def missing_of(study, results, quick, trials=None, only=None):
@@ -110,6 +119,12 @@ def run(study, results, cases, n_jobs):
             progress.advance(bar, len(found))
 
 
+def figures_of(study, lines):
+    """All pictures of a study, by name."""
+    figures = {study.NAME: study.draw(lines)} if hasattr(study, "draw") else {}
+    return figures | getattr(study, "more_pictures", lambda lines: {})(lines)
+
+
 def _at_least_1(text):
     """A whole number of at least 1, from the command line."""
     if not text.isdecimal() or int(text) < 1:
@@ -155,9 +170,7 @@ def main(name):
     print(f"{study.NAME}: {len(cases)} cases in {spent / 60:.1f} minutes")
     lines = lines_of(study, folder)
     pictures.mkdir(parents=True, exist_ok=True)
-    figures = {study.NAME: study.draw(lines)} if hasattr(study, "draw") else {}
-    figures |= getattr(study, "more_pictures", lambda lines: {})(lines)
-    for name, figure in figures.items():
-        figure.savefig(pictures / f"{name}.png", dpi=study.DPI)
+    for name, figure in figures_of(study, lines).items():
+        figure.savefig(pictures / f"{name}.png", dpi=getattr(study, "DPI", 100))
     for name, text in study.tables(lines).items():
         print(f"\n{name}\n\n{text}")

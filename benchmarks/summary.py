@@ -1,5 +1,7 @@
 """Means, standard errors and paired tests over trials, as the studies report them."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -12,11 +14,26 @@ MEASURES = {"edits": "edits", "shd": "SHD", "f1": "skeleton F1", "kl": "KL (nats
 DIGITS = {"edits": 2, "shd": 2, "f1": 3, "kl": 3}
 
 
-def markdown(table):
-    """A table as Markdown."""
-    lines = [" | ".join(table.columns), " | ".join("---" for _ in table.columns)]
+def markdown(rows):
+    """Rows as a Markdown table: a data frame, or a mapping from columns to cells for each."""
+    table = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    lines = [" | ".join(map(str, table.columns)), " | ".join("---" for _ in table.columns)]
     lines += [" | ".join(map(str, row)) for row in table.itertuples(index=False)]
     return "\n".join(f"| {line} |" for line in lines)
+
+
+def parts(lines, **values):
+    """The lines of every combination of values that there are any of, in the order given.
+
+    Yields
+    ------
+    dict column -> value, pandas.DataFrame
+    """
+    for combination in itertools.product(*values.values()):
+        case = dict(zip(values, combination, strict=True))
+        own = lines[np.logical_and.reduce([lines[name] == one for name, one in case.items()])]
+        if len(own):
+            yield case, own
 
 
 def mean_and_error(values, digits=2):
@@ -31,6 +48,32 @@ def mean_and_error(values, digits=2):
 def reached(lines):
     """Mean and standard error of every measure over the lines, by its title."""
     return {title: mean_and_error(lines[name], DIGITS[name]) for name, title in MEASURES.items()}
+
+
+def means_of(lines, column, measure, names, digits=None):
+    """Mean and standard error of a measure for all the values of a column that there are lines of.
+
+    Parameters
+    ----------
+    names : iterable of str, or mapping value -> title
+    digits : int, default=None
+        None: those of the measure.
+
+    Returns
+    -------
+    dict title -> str
+    """
+    titles = names if isinstance(names, dict) else {name: name for name in names}
+    digits = DIGITS[measure] if digits is None else digits
+    wide = by_trial(lines, column, measure)
+    return {
+        title: mean_and_error(wide[name], digits) for name, title in titles.items() if name in wide
+    }
+
+
+def has(wide, *names):
+    """Whether a table has all of these columns."""
+    return set(names) <= set(wide)
 
 
 def paired(ours, other):
@@ -97,9 +140,16 @@ def is_significant(ours, other):
     return paired_p(ours, other) < LEVEL
 
 
+def sign(ours, other):
+    """1 where a paired t-test tells that ours is lower, -1 where it is higher, else 0."""
+    if not is_significant(ours, other):
+        return 0
+    return 1 if reduction(ours, other) > 0 else -1
+
+
 def is_lower(ours, other):
     """Whether ours is lower on average and a paired t-test over trials rejects equality."""
-    return is_significant(ours, other) and reduction(ours, other) > 0
+    return sign(ours, other) == 1
 
 
 def shrinks(gains):
@@ -157,23 +207,6 @@ def difference_text(ours, other, digits=2):
     return text if is_significant(ours, other) else f"{text} (n.s.)"
 
 
-def both_halves(first, second, words):
-    """Whether both halves of a claim hold; ``words`` say that only the first does."""
-    return ("yes" if second else words) if first else "no"
-
-
-def verdict(n_holding, total):
-    """Whether a claim holds in all of some cases, in most (three quarters) or not."""
-    if not total:
-        return "not measured"
-    return "yes" if n_holding == total else "mostly" if 4 * n_holding >= 3 * total else "no"
-
-
-def unless_few(holds, ours, other):
-    """Whether a claim of no difference holds; too few trials would never show one."""
-    return holds if paired(ours, other).shape[1] >= FEWEST else "too few trials"
-
-
 def by_trial(lines, column, value):
     """A table of one measure, trials by the values of a column; nan where one is missing."""
     measured = lines.dropna(subset=value)
@@ -183,62 +216,3 @@ def by_trial(lines, column, value):
 def exploded(lines, lists):
     """A row for each entry of lists of equal length."""
     return lines.explode(list(lists)).astype(dict.fromkeys(lists, float)).reset_index(drop=True)
-
-
-def differences(lines, problems, compared):
-    """Claims of edits that one choice leaves less another one's, over some problems.
-
-    Parameters
-    ----------
-    lines : pandas.DataFrame
-        With the columns problem, trial, choice and edits.
-    problems : iterable of str
-    compared : iterable of (choice, other choice, what was expected)
-    """
-    for choice, other, expected in compared:
-        better, worse, texts = 0, 0, {}
-        for problem in problems:
-            wide = by_trial(lines[lines["problem"] == problem], "choice", "edits")
-            if not {choice, other} <= set(wide):
-                continue
-            texts[problem] = difference_text(wide[choice], wide[other])
-            if is_significant(wide[choice], wide[other]):
-                less = reduction(wide[choice], wide[other]) > 0
-                better, worse = better + less, worse + (not less)
-        if texts:
-            yield (
-                f"{choice} less {other}, edits",
-                expected,
-                texts,
-                f"better on {better}, worse on {worse}",
-            )
-
-
-def claims_table(claims):
-    """What was published, what was found, and whether it holds, as Markdown.
-
-    Parameters
-    ----------
-    claims : iterable of (claim, published, found, holds)
-        What was found is text, or a mapping from cases to texts: a number of rows is set apart by a
-        colon. A claim holds or not, in some of all cases (two numbers, see `verdict`), or in words.
-    """
-    rows = [
-        (claim, published, _found(found), _holds(holds))
-        for claim, published, found, holds in claims
-    ]
-    return markdown(pd.DataFrame(rows, columns=["claim", "published", "here", "holds"]))
-
-
-def _found(found):
-    if isinstance(found, str):
-        return found
-    return ", ".join(
-        f"{at} {text}" if isinstance(at, str) else f"{at}: {text}" for at, text in found.items()
-    )
-
-
-def _holds(holds):
-    if isinstance(holds, tuple):
-        return verdict(*holds)
-    return holds if isinstance(holds, str) else "yes" if holds else "no"

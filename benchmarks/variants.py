@@ -14,6 +14,7 @@ from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
 from bnmtl.search.multitask import STARTS, MultitaskSearch
 from bnmtl.search.options import search_of
+from bnmtl.search.path import greedy_path
 from bnmtl.search.problem import TaskProblem
 
 # Equivalent sample size of tables, and the largest number of their cells.
@@ -56,12 +57,14 @@ class Searches:
     seed : int
     structure_prior : ArcPrior or ReferencePrior, default=None
         Of every task.
+    memory : Memory, default=None
+        Of searches for tasks of the same rows, which are not repeated.
     """
 
-    def __init__(self, tasks, seed, structure_prior=None):
+    def __init__(self, tasks, seed, structure_prior=None, memory=None):
         self.tasks = tasks
         self._structure_priors = dict.fromkeys(tasks, structure_prior)
-        self._seed = seed
+        self._seed, self._memory = seed, memory
         self._searches = {}
         self._solutions = {}
 
@@ -73,8 +76,7 @@ class Searches:
         """The search over configurations that learns tasks apart by a kind of search."""
         if kind not in self._searches:
             own = problems_of(self.tasks, self._structure_priors)
-            effort = Effort(self._seed, search_of(kind))
-            self._searches[kind] = MultitaskSearch(own, effort, Reporter(False))
+            self._searches[kind] = MultitaskSearch(own, self._effort(kind), Reporter(False))
         return self._searches[kind]
 
     def single(self, variant):
@@ -94,10 +96,25 @@ class Searches:
         found = [self._from(variant, prior, name) for name in names]
         return max(found, key=lambda solution: solution.score)
 
+    def along(self, variant, priors):
+        """A `Solution` under each of several priors, by falling penalty, from tasks learned apart.
+
+        With T every greedy search starts from them, with S that of the smallest penalty, and the
+        others where the one before has ended.
+        """
+        search, kind = self.search(variant), LEARNERS[variant]["search"]
+        starts = search.starts(priors, ["single-task"])
+        if variant == "T":
+            return [search.solve(prior, starts) for prior in priors]
+        return greedy_path(search, priors, starts, self._effort(kind))
+
     def graphs(self, solution):
-        """The graphs of a solution, one a task."""
-        pairs = zip(self.tasks.values(), solution.matrices, strict=True)
-        return [from_adjacency(matrix, task.variables) for task, matrix in pairs]
+        """The graphs of a solution, by task."""
+        pairs = zip(self.tasks.items(), solution.matrices, strict=True)
+        return {name: from_adjacency(matrix, task.variables) for (name, task), matrix in pairs}
+
+    def _effort(self, kind):
+        return Effort(self._seed, search_of(kind), memory=self._memory)
 
     def _from(self, variant, prior, start):
         key = (LEARNERS[variant]["search"], repr(prior), start)

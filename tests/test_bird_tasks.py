@@ -110,7 +110,7 @@ def test_where_the_file_is(folder, monkeypatch, tmp_path):
     both = "^`--data` or the environment variable BNMTL_DATA must name the folder with multitask/"
     with pytest.raises(ValueError, match=f"{both}.*neither is given"):
         data_file()
-    with pytest.raises(ValueError, match=f"{both}.*no such file in `nowhere`"):
+    with pytest.raises(ValueError, match=f"{both}.*no multitask.* in `nowhere`"):
         bird_tasks("BIRD-SITES", "nowhere")
     monkeypatch.setenv("BNMTL_DATA", str(folder))
     assert len(bird_tasks("BIRD-SITES")) == 8
@@ -132,7 +132,7 @@ def test_the_scripts_show_sizes_or_one_line(tmp_path):
     assert shown.returncode == 0 and "  northeast         1300    36" in shown.stdout
     for refused in (run("--data", "nowhere"), run("--data", "nowhere", script="birds.bird")):
         assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
-        assert "there is no such file in `nowhere`" in refused.stderr
+        assert f"there is no {FILE} in `nowhere`" in refused.stderr
 
 
 def frames(**n_rows):

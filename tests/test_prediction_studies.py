@@ -133,7 +133,7 @@ def test_rows_are_drawn_apart_and_again_the_same():
 @pytest.mark.filterwarnings("ignore:.*count as that near")
 def test_the_best_on_the_calibration_rows_is_tested():
     line = good_probabilities.measure(QUICK, 0, ["logistic regression"])["logistic regression"]
-    views, y, (train, calibration, test), _ = good_probabilities._views(QUICK, 0)
+    views, y, (train, calibration, test), _ = good_probabilities.views_of(QUICK, 0)
     models = list(good_learners.logistic_regression(views, y, train, calibration, 0))
     errors = [root_mean_squared_error(y[calibration], model.scores) for model in models]
     best = models[int(np.argmin(errors))]
@@ -152,7 +152,7 @@ def test_boosting_has_both_corrections(monkeypatch):
     monkeypatch.setattr(good_learners, "STUMP_STEPS", (1, 4))
     line = good_probabilities.measure(QUICK, 0, ["boosted stumps"])["boosted stumps"]
     assert {"logistic correction", "log-loss"} <= set(line["methods"])
-    views, y, parts, _ = good_probabilities._views(QUICK, 0)
+    views, y, parts, _ = good_probabilities.views_of(QUICK, 0)
     models = list(good_learners.boosted_stumps(views, y, *parts[:2], 0))
     assert len(models) == 8 and sum(model.calibrated for model in models) == 4
     for model in models:
@@ -168,7 +168,7 @@ def test_boosting_has_both_corrections(monkeypatch):
 
 def test_decision_values_are_no_probabilities_wherever_they_lie(monkeypatch):
     monkeypatch.setattr(good_learners, "SVM_COSTS", (1e-3,))
-    views, y, (train, calibration, _), _ = good_probabilities._views(QUICK, 0)
+    views, y, (train, calibration, _), _ = good_probabilities.views_of(QUICK, 0)
     model = next(good_learners.support_vectors(views, y, train, calibration, 0))
     within = model._replace(scores=np.clip(model.scores, 0, 1))
     found = good_probabilities.candidates(within, y[calibration])
@@ -318,7 +318,7 @@ def test_diagrams_tell_shares_and_how_few_rows_are_behind_one():
 
 def test_steps_of_boosting_are_those_of_one_model():
     lines = boosting_steps.measure(QUICK, 0, [1, 3])
-    views, y, (train, _, test), _ = good_probabilities._views(QUICK, 0)
+    views, y, (train, _, test), _ = good_probabilities.views_of(QUICK, 0)
     tree = DecisionTreeClassifier()
     for steps, line in lines.items():
         model = AdaBoostM1(tree, n_estimators=steps, random_state=0)

@@ -1,6 +1,7 @@
 """The studies of related tasks: their parts do what the public functions do, and runs resume."""
 
 import ast
+import importlib
 import json
 import subprocess
 import types
@@ -13,7 +14,7 @@ import scipy
 from budget import quick_search
 from scipy import stats
 
-from benchmarks import record, related, study, summary
+from benchmarks import record, related, study, summary, tables
 from benchmarks.predictions import boosting_steps, calibrated_arcs, good_probabilities, multinets
 from benchmarks.record import Results, key_of
 from benchmarks.thesis import (
@@ -93,6 +94,10 @@ def test_judged_is_what_the_metrics_give(asia):
     rows = problems.sample(asia.networks, related.N_TEST, random_state=related.TEST_SEED)
     divergence = metrics.kl_divergence(asia.networks, learner.networks_, rows)
     assert judged["kl"] == pytest.approx(divergence.tolist(), rel=1e-9)
+    assert asia.line(learner.configuration_)["kl"] == pytest.approx(divergence.mean(), abs=1e-6)
+    shifted = asia.line(learner.configuration_, asia.networks)
+    assert shifted["kl"] == 0.0
+    assert shifted["edits"] == pytest.approx(np.mean(judged["edits"]), abs=1e-6)
     assert asia.divergences(learner.networks_) == pytest.approx(judged["kl"], rel=1e-9)
 
 
@@ -214,6 +219,19 @@ def test_lines_made_with_other_constants_do_not_count(committed, tmp_path):
     for n_rows, value in ((10, 1), (20, 3)):
         own = Results("rows", ("trial",), tmp_path, {"n_rows": n_rows}).current()
         assert [line["value"] for line in own] == [value]
+
+
+@pytest.mark.parametrize(
+    "name", [f"{folder}.{name}" for folder, names in tables.STUDIES.items() for name in names]
+)
+def test_the_lines_that_are_there_count(name):
+    assert study.results_of(importlib.import_module(f"benchmarks.{name}")).current()
+
+
+def test_a_case_for_each_combination():
+    assert study.every("ab", trial=range(2), rows=[5]) == [
+        {"trial": trial, "rows": 5, "wanted": ["a", "b"]} for trial in range(2)
+    ]
 
 
 def test_lines_without_a_constant_do_not_count(committed, tmp_path):
@@ -486,7 +504,7 @@ def test_a_group_of_the_pool_is_learned_once_and_as_the_learner_does():
 def test_the_posterior_of_the_study_is_the_learners(asia):
     learner = MultitaskLearnerCV(**LEARNERS["S"], validation="posterior", random_state=3)
     learner.fit(asia.tasks)
-    found = {one.penalty: one for one in posterior._candidates(posterior.Paths(asia.tasks, 3), "")}
+    found = {one.penalty: one for one in posterior.candidates(posterior.Paths(asia.tasks, 3), "")}
     scores = learner.validation_scores_
     assert list(found) == scores.index[::-1].tolist()
     assert found[0.0].log_posterior == pytest.approx(scores[0.0], abs=1e-6)
@@ -495,7 +513,7 @@ def test_the_posterior_of_the_study_is_the_learners(asia):
     assert max(map(abs, gaps)) < 10
     names = ("finer grid", "directions apart", "arc probability")
     n_candidates = {
-        name: len(list(posterior._candidates(posterior.Paths(asia.tasks, 3), name)))
+        name: len(list(posterior.candidates(posterior.Paths(asia.tasks, 3), name)))
         for name in names
     }
     assert n_candidates == {"finer grid": 50, "directions apart": 60, "arc probability": 75}

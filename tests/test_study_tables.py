@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import overview, summary, tables
+from benchmarks import claims, overview, summary, tables
 from benchmarks.birds import bird, bird_tables
 from benchmarks.thesis import (
     methods,
@@ -162,7 +162,7 @@ def test_verdicts_on_curves(lines):
         assert found[f"{variant}: more is gained from more similar tasks"] in ("no", "mostly")
     rows = penalty_curves.tidy(lines["penalty_curves"])
     worse = rows.assign(edits=rows["exponents"])
-    found = verdicts(summary.claims_table(penalty_curves.claims(worse)))
+    found = verdicts(claims.claims_table(penalty_curves.claims(worse)))
     assert (
         found["T: fewer edits than alone at the penalty that is best in the other trials"] == "no"
     )
@@ -170,16 +170,16 @@ def test_verdicts_on_curves(lines):
 
 def test_verdicts_on_methods(lines):
     own = lines["methods"]
-    found = verdicts(summary.claims_table(methods_tables._claims(own)))
+    found = verdicts(claims.claims_table(methods_tables.claims(own)))
     claim = "multitask T below single, edits: both ends of the range reached"
     assert found[claim].startswith("no: high end")
     single = own["method"] == "single T"
     own = own.assign(edits=own["edits"].where(~(single & (own["problem"] == "ALARM")), 40.0))
-    assert verdicts(summary.claims_table(methods_tables._claims(own)))[claim] == "yes"
+    assert verdicts(claims.claims_table(methods_tables.claims(own)))[claim] == "yes"
     far = single & (own["problem"] == "INSURANCE")
     own = own.assign(edits=own["edits"].where(~far, 10.0))
-    assert "low end" in verdicts(summary.claims_table(methods_tables._claims(own)))[claim]
-    assert "n.s. on INSURANCE" in verdicts(summary.claims_table(methods_tables._claims(own)))[claim]
+    assert "low end" in verdicts(claims.claims_table(methods_tables.claims(own)))[claim]
+    assert "n.s. on INSURANCE" in verdicts(claims.claims_table(methods_tables.claims(own)))[claim]
 
 
 def test_no_harm_is_shown_and_harm_is_told(lines):
@@ -281,7 +281,7 @@ def test_the_overview_finds_every_claim(lines):
     for module in STUDIES:
         made.update(module.tables(lines[module.NAME]))
     found = overview.table(made).splitlines()[2:]
-    assert len(found) == len(overview.CLAIMS)
+    assert len(found) == sum(map(len, overview.CLAIMS.values()))
     for line in found:
         figure, words, *verdicts, _ = line.strip("| ").split(" | ")
         assert any(one.strip() for one in verdicts), (figure, words)
@@ -350,13 +350,38 @@ def test_the_readmes_have_every_table_that_has_results():
 
 
 def test_claims_are_evaluated_in_one_place():
-    claims = [
-        ("one", "yes", "text", True),
-        ("two", "yes", {"ALARM": "a", 250: "b"}, (3, 4)),
-        ("three", "no", {}, "too few trials"),
+    made = [
+        claims.Claim("one", "yes", "text", True),
+        claims.Claim("two", "yes", {"ALARM": "a", 250: "b"}, (3, 4)),
+        claims.Claim("three", "no", {}, "too few trials"),
+        claims.Claim("four", "no", "", (2, 3)),
+        claims.Claim("five", "no", "", (3, 3)),
+        claims.Claim("six", "no", "", (0, 0)),
     ]
-    assert summary.claims_table(claims).splitlines()[2:] == [
+    assert claims.claims_table(made).splitlines()[2:] == [
         "| one | yes | text | yes |",
         "| two | yes | ALARM a, 250: b | mostly |",
         "| three | no |  | too few trials |",
+        "| four | no |  | no |",
+        "| five | no |  | yes |",
+        "| six | no |  | not measured |",
+    ]
+
+
+def test_cases_are_counted_by_their_signs():
+    words = "{above} up, {below} down, of {n}"
+    assert claims.tally([1, 0, -1, 1], words) == "2 up, 1 down, of 4"
+    values = np.arange(6.0)
+    assert [summary.sign(values, values + by) for by in (1, 0, -1)] == [1, 0, -1]
+    # A t-test sees nothing where some differences are above 0 and others below.
+    assert summary.sign(values, values[::-1]) == 0
+
+
+def test_parts_come_in_the_order_that_is_asked_for():
+    lines = pd.DataFrame({"a": [1, 2, 1, 2], "b": ["x", "x", "y", "x"], "value": range(4)})
+    found = [(case, own["value"].tolist()) for case, own in summary.parts(lines, b="yx", a=(2, 1))]
+    assert found == [
+        ({"b": "y", "a": 1}, [2]),
+        ({"b": "x", "a": 2}, [1, 3]),
+        ({"b": "x", "a": 1}, [0]),
     ]

@@ -7,7 +7,6 @@ then the greedy search along the penalties (S). Every region is the principal ta
 number" and "optimal clusters" are the numbers that predict the test sites best.
 """
 
-import itertools
 import os
 
 import numpy as np
@@ -26,9 +25,9 @@ from benchmarks.birds.bird_tables import (
 )
 from benchmarks.birds.bird_tasks import PROBLEMS, bird_tasks, data_file, fingerprint, train_and_test
 from benchmarks.thesis import alone
-from benchmarks.thesis.groups import AT_LEAST, PENALTY, SHARE, Groupings, best_of
+from benchmarks.thesis.groups import AT_LEAST, SHARE, Groupings, best_of
 from benchmarks.thesis.penalty_curves import EXPONENTS
-from benchmarks.thesis.pool import held_out_of
+from benchmarks.thesis.pool import PENALTY, held_out_of
 from benchmarks.variants import LEARNERS, N_FOLDS, THESIS, TOGETHER, Searches
 from bnmtl import (
     EditPrior,
@@ -39,13 +38,10 @@ from bnmtl import (
 )
 from bnmtl.learners.held_out import by_learner
 from bnmtl.search import Memory
-from bnmtl.search.effort import Effort
-from bnmtl.search.path import greedy_path
 from bnmtl.tasks import encode
 
 NAME = "bird"
 SETTINGS = ("problem", "rows", "trial", "method")
-DPI = 100
 __all__ = ["draw", "measure", "plan", "tables"]
 TAKES_DATA = True
 N_TRIALS = 10
@@ -100,7 +96,7 @@ def _by_default(method, tasks, seed):
 def plan(quick, trials=None):
     """All cases, few rows first; the quick one learns 100 sites of every region alone."""
     if quick:
-        return [{"problem": "BIRD-SITES", "rows": 100, "trial": 0, "wanted": ["single"]}]
+        return study.every(["single"], problem=["BIRD-SITES"], rows=[100], trial=[0])
     return [
         {"problem": name, "rows": rows, "trial": trial, "wanted": _wanted(name, rows)}
         for trial in range(trials or N_TRIALS)
@@ -110,14 +106,10 @@ def plan(quick, trials=None):
 
 
 def _wanted(name, rows):
+    wanted = [*LEARNED, *ALONE, *BY_DEFAULT]
     if name in SAME_REGIONS:
-        return [*LEARNED, *ALONE, *BY_DEFAULT]
-    wanted = [
-        *LEARNED,
-        *ALONE,
-        *BY_DEFAULT,
-        *(itertools.chain(CURVES, GROUPED) if rows <= MOST_ROWS[name] else ()),
-    ]
+        return wanted
+    wanted += [*CURVES, *GROUPED] if rows <= MOST_ROWS[name] else []
     return [*wanted, *OTHER_ORDERS] if rows == OTHER_ORDER_ROWS else wanted
 
 
@@ -188,15 +180,10 @@ def _line(by_region):
 def _curve(birds, prior, trial):
     """The mean over regions at every penalty."""
     searches = Searches(birds.train, trial)
-    search = searches.search("S")
     penalties = [1 - 10.0**-exponent for exponent in reversed(EXPONENTS)]
     priors = [clone(prior).set_params(penalty=penalty) for penalty in penalties]
-    starts = search.starts(priors, ["single-task"])
-    values = []
-    for solution in reversed(greedy_path(search, priors, starts, Effort(trial))):
-        graphs = dict(zip(birds.train, searches.graphs(solution), strict=True))
-        values.append(round(float(np.mean(list(birds.judged(graphs).values()))), 6))
-    return {"curve": values}
+    judged = [birds.judged(searches.graphs(own)) for own in searches.along("S", priors)]
+    return {"curve": [round(float(np.mean(list(own.values()))), 6) for own in reversed(judged)]}
 
 
 def _selected(birds, groupings, table):

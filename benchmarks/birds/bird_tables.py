@@ -8,11 +8,13 @@ import itertools
 
 import numpy as np
 import pandas as pd
-from scipy.cluster.hierarchy import linkage
+from scipy.cluster.hierarchy import dendrogram, linkage
 from scipy.spatial.distance import squareform
 
 from benchmarks.birds.bird_tasks import PROBLEMS
-from benchmarks.summary import both_halves, by_trial, claims_table, markdown, mean_and_error
+from benchmarks.claims import OURS, Claim, both_halves, claims_table, tally
+from benchmarks.drawing import axis_of_sizes, panels
+from benchmarks.summary import by_trial, has, markdown, mean_and_error, parts
 from benchmarks.thesis.penalty_curves import EXPONENTS
 
 LEARNED = ("single", "identical", "multitask", "multitask folds")
@@ -39,12 +41,22 @@ OTHER_ORDER_ROWS = 200
 SAME_REGIONS = {"BIRD-SITES-4": "BIRD-SITES", "BIRD-SPECIES-3": "BIRD-SPECIES"}
 # Share of the splits in which a difference must have the same sign to count.
 SURE = 0.9
+AT_SIZES = "above at {above} of {n} sizes, below at {below}"
+# Ways to group tasks, what they are held against, and what was published of that.
+COMPARED = (
+    ("selection", "all tasks", "the same at small sizes, more at larger ones"),
+    ("optimal number", "selection", "more"),
+    ("clustering", "all tasks", "in the figure only"),
+    ("selection", "clustering", "yes"),
+    ("task penalties", "all tasks", OURS),
+    ("task penalties", "selection", OURS),
+)
 
 
 def tables(lines):
     """Gains over single-task learning, and the published claims."""
     lines = with_same_regions(lines)
-    return {"bird": markdown(_gained(lines)), "bird_claims": claims_table(_claims(lines))}
+    return {"bird": markdown(_gained(lines)), "bird_claims": claims_table(claims(lines))}
 
 
 def with_same_regions(lines):
@@ -63,34 +75,36 @@ def gains(lines, problem, method, other="single"):
     found = {}
     for rows, own in lines[lines["problem"] == problem].groupby("rows"):
         wide = by_trial(own, "method", "nats")
-        if {method, other} <= set(wide):
+        if has(wide, method, other):
             found[rows] = (wide[method] - wide[other]).dropna()
     return found
 
 
+def by_rows(lines, problem, method):
+    """The lines of a method by number of rows."""
+    own = lines[(lines["problem"] == problem) & (lines["method"] == method)]
+    return dict(list(own.groupby("rows")))
+
+
 def curves(lines, problem, prior):
     """Nats that each penalty gains over single-task learning, trials by penalties, by rows."""
-    own = lines[(lines["problem"] == problem) & (lines["method"] == prior)]
     return {
-        rows: pd.DataFrame(here["curve"].tolist(), index=here["trial"]).sub(
-            here["curve"].str[0].to_numpy(), axis=0
-        )
-        for rows, here in own.groupby("rows")
+        rows: pd.DataFrame([np.subtract(own, own[0]) for own in here["curve"]], here["trial"])
+        for rows, here in by_rows(lines, problem, prior).items()
     }
 
 
 def numbers(lines, problem, method, column):
     """Nats gained with the nearest regions, trials by their number, by rows; 0 is the lone task."""
-    own = lines[(lines["problem"] == problem) & (lines["method"] == method)]
     return {
         rows: pd.DataFrame(
             [
                 np.mean([np.subtract(curve, curve[0]) for curve in by_region.values()], axis=0)
                 for by_region in here[column]
             ],
-            index=here["trial"],
+            here["trial"],
         )
-        for rows, here in own.groupby("rows")
+        for rows, here in by_rows(lines, problem, method).items()
     }
 
 
@@ -104,27 +118,25 @@ def is_sure(gain):
     return len(gain) > 1 and (gain > 0).mean() >= SURE
 
 
+def sure_sign(gain):
+    """1 where a gain is positive in nearly all splits, -1 where it is negative in them, else 0."""
+    return int(is_sure(gain)) - int(is_sure(-gain))
+
+
 def _gained(lines):
     found = []
-    for problem in PROBLEMS:
-        own = lines[lines["problem"] == problem]
-        if not len(own):
-            continue
+    for case, own in parts(lines, problem=PROBLEMS):
         alone = own[own["method"] == "single"].groupby("rows")["nats"]
-        row = {"problem": problem, "method": "single, nats a site"}
-        found.append(row | {n: mean_and_error(values) for n, values in alone})
+        texts = {"single, nats a site": {n: mean_and_error(values) for n, values in alone}}
         for method in (*ALONE, *LEARNED[1:], *BY_DEFAULT, *GROUPED):
-            texts = {n: gain_text(gain) for n, gain in gains(lines, problem, method).items()}
-            if texts:
-                found.append({"problem": problem, "method": method} | texts)
+            gained = gains(lines, case["problem"], method)
+            texts[method] = {n: gain_text(gain) for n, gain in gained.items()}
         for prior in CURVES:
-            texts = {
+            texts[f"{prior}, 1 - penalty that is best on the test sites"] = {
                 n: f"{curve.mean().max():+.2f} at {at_exponent(curve.mean().idxmax())}"
-                for n, curve in curves(lines, problem, prior).items()
+                for n, curve in curves(lines, case["problem"], prior).items()
             }
-            if texts:
-                name = f"{prior}, 1 - penalty that is best on the test sites"
-                found.append({"problem": problem, "method": name} | texts)
+        found += [{**case, "method": name, **cells} for name, cells in texts.items() if cells]
     sizes = sorted({key for row in found for key in row if not isinstance(key, str)})
     table = pd.DataFrame(found, columns=["problem", "method", *sizes]).fillna("")
     return table.rename(columns={n: f"{n} sites" for n in sizes})
@@ -135,52 +147,54 @@ def at_exponent(place):
     return f"{10 ** -EXPONENTS[place]:.0g}"
 
 
-def _claims(lines):
+def claims(lines):
+    """What was published of birds, and what learning together is held against besides."""
     for problem in SAME_REGIONS:
-        own = gains(lines, problem, "multitask")
-        if own:
-            means = [own[n].mean() for n in sorted(own)]
-            falls = all(a > b for a, b in itertools.pairwise(means))
-            yield (
-                f"{problem}: multitask above single, less with more sites",
-                "yes",
-                {n: gain_text(own[n]) for n in sorted(own)},
-                falls and is_sure(own[min(own)]),
-            )
-            yield (
-                f"{problem}: with many sites single-task learning is better",
-                "yes",
-                f"{max(own)}: {gain_text(own[max(own)])}",
-                is_sure(-own[max(own)]),
-            )
+        yield from _more_sites(lines, problem)
+    pairs = [*itertools.product(("multitask", "multitask folds"), ALONE)]
+    pairs += [(TOGETHER, other) for other in (*BY_DEFAULT[:-1], "single, sparse")]
     for problem in PROBLEMS:
-        yield from _beside_alone(lines, problem)
+        yield from _above(lines, problem, [(*pair, OURS) for pair in pairs])
     for problem in SAME_REGIONS.values():
         yield from _penalties(lines, problem)
         yield from _numbers(lines, problem)
-        yield from _groups(lines, problem)
+        yield from _above(lines, problem, COMPARED)
         yield from _hierarchy(lines, problem)
 
 
-def _beside_alone(lines, problem):
-    """Whether learning together is better than what shares nothing and has fewer arcs."""
-    pairs = [*itertools.product(("multitask", "multitask folds"), ALONE)]
-    pairs += [(TOGETHER, other) for other in (*BY_DEFAULT[:-1], "single, sparse")]
-    for method, other in pairs:
+def _more_sites(lines, problem):
+    """Learning together gains less with more sites, and loses in the end."""
+    own = dict(sorted(gains(lines, problem, "multitask").items()))
+    if not own:
+        return
+    texts = {n: gain_text(gain) for n, gain in own.items()}
+    first, *_, last = own
+    falls = all(a.mean() > b.mean() for a, b in itertools.pairwise(own.values()))
+    yield Claim(
+        f"{problem}: multitask above single, less with more sites",
+        "yes",
+        texts,
+        falls and is_sure(own[first]),
+    )
+    yield Claim(
+        f"{problem}: with many sites single-task learning is better",
+        "yes",
+        {last: texts[last]},
+        is_sure(-own[last]),
+    )
+
+
+def _above(lines, problem, compared):
+    """At how many sizes a method is above another one, and below."""
+    for method, other, published in compared:
         own = gains(lines, problem, method, other)
         if own:
-            yield (
+            yield Claim(
                 f"{problem}: {method} above {other}",
-                "our own",
+                published,
                 {n: gain_text(gain) for n, gain in own.items()},
-                _at_sizes(own),
+                tally(map(sure_sign, own.values()), AT_SIZES),
             )
-
-
-def _at_sizes(own):
-    """At how many sizes gains are above and below 0."""
-    below = sum(is_sure(-gain) for gain in own.values())
-    return f"above at {sum(map(is_sure, own.values()))} of {len(own)} sizes, below at {below}"
 
 
 def _penalties(lines, problem):
@@ -190,20 +204,18 @@ def _penalties(lines, problem):
             mean = curve.mean()
             best, last = int(mean.idxmax()), len(mean) - 1
             rise, fall = curve[best], curve[best] - curve[last]
-            yield (
+            falls = is_sure(fall) and fall.mean() < rise.mean()
+            yield Claim(
                 f"{problem}, {rows} sites, {prior}: a quick rise, then a slow fall",
                 "yes",
                 f"best at 1 - penalty = {at_exponent(best)}, {mean[best]:+.2f} above apart; one "
                 f"structure for all {gain_text(-fall)} from there",
-                both_halves(
-                    is_sure(rise), is_sure(fall) and fall.mean() < rise.mean(), "only the rise"
-                ),
+                both_halves(is_sure(rise), falls, "only the rise"),
             )
-    sizes = set.intersection(*(set(own) for own in by_prior.values()))
-    for rows in sorted(sizes):
+    for rows in sorted(set.intersection(*(set(own) for own in by_prior.values()))):
         means = {prior: own[rows].mean().max() for prior, own in by_prior.items()}
         apart = max(means.values()) - min(means.values())
-        yield (
+        yield Claim(
             f"{problem}, {rows} sites: the kind of prior makes no difference (10 %)",
             "yes",
             {prior: f"{mean:+.2f}" for prior, mean in means.items()},
@@ -215,64 +227,42 @@ def _numbers(lines, problem):
     direct = numbers(lines, problem, "selection", "curves")
     optimal = numbers(lines, problem, "selection", "optimal_curves")
     for rows, curve in direct.items():
-        mean = curve.mean()
-        best, last = int(mean.idxmax()), len(mean) - 1
-        yield (
+        best, last = int(curve.mean().idxmax()), curve.shape[1] - 1
+        help_, harm = curve[best], curve[best] - curve[last]
+        yield Claim(
             f"{problem}, {rows} sites: near regions help, far ones harm",
             "yes, shown for one region",
-            f"best with {best} of {last} others, {gain_text(curve[best])} above none, "
-            f"{gain_text(curve[best] - curve[last])} above all",
-            both_halves(is_sure(curve[best]), is_sure(curve[best] - curve[last]), "only the first"),
+            f"best with {best} of {last} others, {gain_text(help_)} above none, "
+            f"{gain_text(harm)} above all",
+            both_halves(is_sure(help_), is_sure(harm), "only the first"),
         )
-        better = optimal[rows].mean(axis=1) - curve.mean(axis=1)
-        yield (
+        yield Claim(
             f"{problem}, {rows} sites: better penalties would gain more, mean over numbers",
             "yes",
-            gain_text(better),
+            gain_text(optimal[rows].mean(axis=1) - curve.mean(axis=1)),
             "by construction",
         )
     for method, name in OTHER_ORDERS.items():
         for rows, curve in numbers(lines, problem, method, "curves").items():
-            between = list(range(1, curve.shape[1] - 1))
-            apart = (curve[between].mean(axis=1) - direct[rows][between].mean(axis=1)).dropna()
-            yield (
+            own, plain = (one.iloc[:, 1:-1] for one in (curve, direct[rows]))
+            apart = (own.mean(axis=1) - plain.mean(axis=1)).dropna()
+            yield Claim(
                 f"{problem}, {rows} sites: the {name} order is as good as the direct one",
-                "similar" if name == "indirect" else "our own",
-                f"{gain_text(apart)}, where the direct order gains "
-                f"{direct[rows][between].to_numpy().mean():.2f}",
-                not is_sure(apart) and not is_sure(-apart),
-            )
-
-
-def _groups(lines, problem):
-    for method, other, published in (
-        ("selection", "all tasks", "the same at small sizes, more at larger ones"),
-        ("optimal number", "selection", "more"),
-        ("clustering", "all tasks", "in the figure only"),
-        ("selection", "clustering", "yes"),
-        ("task penalties", "all tasks", "our own"),
-        ("task penalties", "selection", "our own"),
-    ):
-        own = gains(lines, problem, method, other)
-        if own:
-            yield (
-                f"{problem}: {method} above {other}",
-                published,
-                {n: gain_text(gain) for n, gain in own.items()},
-                _at_sizes(own),
+                "similar" if name == "indirect" else OURS,
+                f"{gain_text(apart)}, where the direct order gains {plain.to_numpy().mean():.2f}",
+                sure_sign(apart) == 0,
             )
 
 
 def _hierarchy(lines, problem):
-    own = lines[(lines["problem"] == problem) & (lines["method"] == "all tasks")]
-    for rows, here in own.groupby("rows"):
+    for rows, here in by_rows(lines, problem, "all tasks").items():
         pairs = [squareform(np.array(distances)) for distances in here["distances"]]
         linear = [_is_linear(distances) for distances in pairs]
         alike = [np.corrcoef(a, b)[0, 1] for a, b in itertools.combinations(pairs, 2)]
         text = f"in {sum(linear)} of {len(linear)} splits"
         if alike:
             text += f"; the distances of two splits correlate by {np.mean(alike):.2f}"
-        yield (
+        yield Claim(
             f"{problem}, {rows} sites: a linear hierarchy, regions join one growing cluster",
             "yes",
             text,
@@ -288,19 +278,16 @@ def _is_linear(distances):
 
 def draw(lines):
     """Penalty, size, number of tasks, groups, and the hierarchy of regions."""
-    from matplotlib.figure import Figure
-
     lines = with_same_regions(lines)
     present = {
         large: small for small, large in SAME_REGIONS.items() if large in set(lines["problem"])
     }
-    figure = Figure(figsize=(20, 4.4 * len(present)), layout="constrained")
-    grid = figure.subplots(len(present), 5, squeeze=False)
-    for row, problem in zip(grid, present, strict=True):
+    figure, grid = panels(len(present), 5, (20, 4.4 * len(present)))
+    for row, (problem, small) in zip(grid, present.items(), strict=True):
         _draw_curves(row[0], lines, problem)
-        _draw_gains(row[1], lines, present[problem], DRAWN, "single")
+        _draw_gains(row[1], lines, small, DRAWN, "single")
         row[1].set_yscale("symlog", linthresh=0.1)
-        n_regions = len(PROBLEMS[present[problem]].regions)
+        n_regions = len(PROBLEMS[small].regions)
         row[1].set_title(f"learners, the same {n_regions} regions", fontsize=9)
         _draw_numbers(row[2], lines, problem)
         _draw_gains(row[3], lines, problem, GROUPED[1:], "all tasks")
@@ -318,11 +305,9 @@ def draw(lines):
 
 def _draw_curves(axes, lines, problem):
     names = ["0" if e == float("inf") else f"{10**-e:.0g}" for e in EXPONENTS]
-    styles = dict(zip(CURVES, ("-", "--", ":"), strict=True))
-    for prior in CURVES:
+    for prior, style in zip(CURVES, ("-", "--", ":"), strict=True):
         for at, (rows, curve) in enumerate(curves(lines, problem, prior).items()):
-            mean = curve.mean()
-            axes.plot(mean.index, mean, styles[prior], color=f"C{at}", label=f"{prior}, {rows}")
+            axes.plot(curve.mean(), style, color=f"C{at}", label=f"{prior}, {rows}")
     axes.set_xticks(range(len(EXPONENTS)), names, fontsize=6, rotation=60)
     axes.set_xlabel("1 - penalty")
     axes.set_title("penalty", fontsize=9)
@@ -337,39 +322,33 @@ def _draw_gains(axes, lines, problem, methods, other):
         if own:
             sizes.update(own)
             places = [rows * 1.03 ** (at - (len(methods) - 1) / 2) for rows in own]
-            means, errors = ([getattr(g, name)() for g in own.values()] for name in ("mean", "sem"))
-            axes.errorbar(places, means, yerr=errors, fmt="-o", markersize=3, label=method)
-    axes.set_xscale("log")
-    axes.set_xticks(sorted(sizes), map(str, sorted(sizes)))
-    axes.minorticks_off()
+            _draw_errors(axes, places, pd.DataFrame(own), method, "-o")
+    axis_of_sizes(axes, sorted(sizes), "sites of each region")
     axes.set_ylabel(f"nats a site above {other}", fontsize=8)
-    axes.set_xlabel("sites of each region")
+
+
+def _draw_errors(axes, places, values, label, style, **options):
+    """A curve of the means of columns, with standard errors over trials."""
+    options |= {"fmt": style, "markersize": 3, "label": label}
+    axes.errorbar(places, values.mean(), yerr=values.sem(), **options)
 
 
 def _draw_numbers(axes, lines, problem):
     orders = {"selection": "direct", **OTHER_ORDERS}
     for (method, which), style in zip(orders.items(), ("-", "--", ":"), strict=True):
-        for column, marker in (("curves", "o"), ("optimal_curves", "^")):
-            found = numbers(lines, problem, method, column)
-            if OTHER_ORDER_ROWS in found:
-                curve = found[OTHER_ORDER_ROWS]
-                penalty = ", optimal penalty" if column == "optimal_curves" else ""
-                axes.errorbar(
-                    curve.columns,
-                    curve.mean(),
-                    yerr=curve.sem(),
-                    fmt=f"{marker}{style}",
-                    markersize=3,
-                    elinewidth=0.6,
-                    label=f"{which}{penalty}",
-                )
+        for column, marker, penalty in (
+            ("curves", "o", ""),
+            ("optimal_curves", "^", ", optimal penalty"),
+        ):
+            curve = numbers(lines, problem, method, column).get(OTHER_ORDER_ROWS)
+            if curve is not None:
+                label, style_ = f"{which}{penalty}", f"{marker}{style}"
+                _draw_errors(axes, curve.columns, curve, label, style_, elinewidth=0.6)
     axes.set_title(f"the nearest regions, {OTHER_ORDER_ROWS} sites each", fontsize=9)
     axes.set_xlabel("other regions, the nearest first")
 
 
 def _draw_dendrogram(axes, lines):
-    from scipy.cluster.hierarchy import dendrogram
-
     own = lines[lines["method"] == "all tasks"].sort_values(["rows", "trial"])
     if not len(own):
         axes.set_axis_off()

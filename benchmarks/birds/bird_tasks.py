@@ -9,13 +9,13 @@ import argparse
 import functools
 import gzip
 import hashlib
-import os
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.data_folder import data_folder
 from bnmtl.data.columns import header, numbers_in, read_columns
 from bnmtl.data.feederwatch import ATTRIBUTES, REGIONS, by_region, described, observed
 from bnmtl.errors import located
@@ -114,13 +114,7 @@ def bird_tasks(name, data=None):
 
 def data_file(data=None):
     """Return the path of the prepared file in a folder, by default the one of BNMTL_DATA."""
-    folder = data or os.environ.get("BNMTL_DATA")
-    where = f"`--data` or the environment variable BNMTL_DATA must name the folder with {FILE}"
-    if not folder:
-        raise ValueError(f"{where}; neither is given.")
-    if not Path(folder, FILE).is_file():
-        raise ValueError(f"{where}; there is no such file in `{folder}`.")
-    return Path(folder, FILE)
+    return data_folder(FILE, [FILE], data) / FILE
 
 
 def fingerprint():

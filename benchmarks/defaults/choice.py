@@ -7,14 +7,11 @@ same score and sparsity, and "BIC alone" with BIC; "one structure" is the same g
 "penalty 0.99" and the like choose nothing.
 """
 
-import numpy as np
-
 from benchmarks import study
 from benchmarks.defaults.choice_tables import BEFORE, draw, tables
 from benchmarks.defaults.ways import WAYS, Path
-from benchmarks.related import CONTROL, FIVE, Related, networks_of
+from benchmarks.related import CONTROL, FIVE, Related, mean_arcs, networks_of
 from benchmarks.thesis import methods
-from benchmarks.thesis.methods import means
 from bnmtl import (
     BIC,
     BayesNet,
@@ -27,7 +24,6 @@ from bnmtl.scores import CONCENTRATIONS
 
 NAME = "choice"
 SETTINGS = ("problem", "rows", "trial", "way")
-DPI = 100
 __all__ = ["draw", "measure", "plan", "tables"]
 N_TRIALS = 5
 ROWS = {problem: (250, 1000) for problem in (*FIVE, CONTROL)}
@@ -54,15 +50,14 @@ def plan(quick, trials=None):
     """All cases, the smaller ones first."""
     if quick:
         wanted = ["alone", "posterior", "cv"]
-        return [{"problem": "INSURANCE", "rows": 250, "trial": 0, "wanted": wanted}]
-    sizes = sorted({n for own in ROWS.values() for n in own})
-    return [
-        {"problem": problem, "rows": n_rows, "trial": trial, "wanted": [*WAYS, *RIVALS]}
-        for n_rows in sizes
-        for trial in range(trials or N_TRIALS)
-        for problem, own in ROWS.items()
-        if n_rows in own
-    ]
+        return study.every(wanted, problem=["INSURANCE"], rows=[250], trial=[0])
+    every = study.every(
+        [*WAYS, *RIVALS],
+        rows=sorted({n for own in ROWS.values() for n in own}),
+        trial=range(trials or N_TRIALS),
+        problem=ROWS,
+    )
+    return [case for case in every if case["rows"] in ROWS[case["problem"]]]
 
 
 def measure(problem, rows, trial, wanted):
@@ -93,12 +88,8 @@ def _rival(way, trial):
 
 def line_of(related, graphs):
     """How near graphs are to the truth, with the divergence of networks with default tables."""
-    judged = related.judged(graphs)
     networks = {name: BayesNet.fit(graph, related.tasks[name]) for name, graph in graphs.items()}
-    judged["kl"] = related.divergences(networks)
-    line = means(judged)
-    line["arcs"] = round(float(np.mean([graph.number_of_edges() for graph in graphs.values()])), 3)
-    return line
+    return {**related.line(graphs, networks), "arcs": mean_arcs(graphs)}
 
 
 if __name__ == "__main__":

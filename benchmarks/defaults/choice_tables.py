@@ -1,11 +1,9 @@
 """Tables and picture of the study of ways to choose the penalty."""
 
-import matplotlib.pyplot as plt
-import pandas as pd
-
 from benchmarks.defaults.ways import CHOSEN, WAYS
+from benchmarks.drawing import axis_of_sizes, curves, panels
 from benchmarks.related import CONTROL, FIVE
-from benchmarks.summary import by_trial, difference_text, markdown, mean_and_error
+from benchmarks.summary import by_trial, difference_text, markdown, means_of, parts
 
 SHOWN = ("BIC alone", "alone", "one structure", *WAYS)
 BY_ROWS = ("ALARM-COMP", "INSURANCE")
@@ -25,61 +23,45 @@ def tables(lines):
 
 
 def _by_problem(lines, measure):
-    rows = []
-    for n_rows in (250, 1000):
-        for problem in (*FIVE, CONTROL):
-            own = lines[(lines["problem"] == problem) & (lines["rows"] == n_rows)]
-            if not len(own):
-                continue
-            wide = by_trial(own, "way", measure)
-            means = {way: mean_and_error(wide[way]) for way in SHOWN if way in wide}
-            rows.append({"problem": problem, "rows": n_rows, **means})
-    return pd.DataFrame(rows)
+    for case, own in parts(lines, rows=(250, 1000), problem=(*FIVE, CONTROL)):
+        means = means_of(own, "way", measure, SHOWN, 2)
+        yield {"problem": case["problem"], "rows": case["rows"], **means}
+
+
+def _cases(lines, problems):
+    """The lines of every problem and number of rows, and the beginning of its row of a table."""
+    for case, own in parts(lines, problem=problems, rows=sorted(set(lines["rows"]))):
+        yield {**case, "trials": own["trial"].nunique()}, own
 
 
 def _by_rows(lines):
-    rows = []
-    for problem in BY_ROWS:
-        for n_rows, own in lines[lines["problem"] == problem].groupby("rows"):
-            wide = by_trial(own, "way", "edits")
-            means = {way: mean_and_error(wide[way]) for way in SHOWN if way in wide}
-            row = {"problem": problem, "rows": n_rows, "trials": len(wide), **means}
-            took = own[own["way"].isin(CHOSEN)]
-            if len(took):
-                folds, path = took["seconds_of_folds"].mean(), took["seconds_of_path"].mean()
-                row["folds / path, time"] = f"{folds / path:.1f}"
-            rows.append(row)
-    return pd.DataFrame(rows)
+    for row, own in _cases(lines, BY_ROWS):
+        row |= means_of(own, "way", "edits", SHOWN)
+        took = own[own["way"].isin(CHOSEN)]
+        if len(took):
+            folds, path = took["seconds_of_folds"].mean(), took["seconds_of_path"].mean()
+            row["folds / path, time"] = f"{folds / path:.1f}"
+        yield row
 
 
 def _paired(lines):
     """Edits that folds leave less those of another way, for each problem and number of rows."""
-    rows = []
-    for problem in (*FIVE, CONTROL):
-        for n_rows, own in lines[lines["problem"] == problem].groupby("rows"):
-            wide = by_trial(own, "way", "edits")
-            if "cv" in wide:
-                less = {
-                    way: difference_text(wide["cv"], wide[way]) if way in wide else ""
-                    for way in RIVALS
-                }
-                rows.append({"problem": problem, "rows": n_rows, "trials": len(wide), **less})
-    return pd.DataFrame(rows)
+    for row, own in _cases(lines, (*FIVE, CONTROL)):
+        wide = by_trial(own, "way", "edits")
+        if "cv" in wide:
+            known = {way: wide[way] for way in RIVALS if way in wide}
+            less = {way: difference_text(wide["cv"], other) for way, other in known.items()}
+            yield row | dict.fromkeys(RIVALS, "") | less
 
 
 def draw(lines):
     """Edits by the number of rows, a panel a problem, a line a way."""
-    figure, axes = plt.subplots(1, len(BY_ROWS), figsize=(10, 4), squeeze=False)
-    for axis, problem in zip(axes[0], BY_ROWS, strict=True):
+    figure, grid = panels(1, len(BY_ROWS), (10, 4))
+    for axes, problem in zip(grid[0], BY_ROWS, strict=True):
         own = lines[lines["problem"] == problem]
-        for way in ("BIC alone", "alone", *CHOSEN, "penalty 0.99"):
-            mean = own[own["way"] == way].groupby("rows")["edits"].mean()
-            if len(mean):
-                axis.plot(mean.index, mean, marker="o", markersize=3, label=way)
-        axis.set(title=problem, xscale="log", xlabel="rows a task", ylabel="edits")
-        axis.minorticks_off()
-        sizes = sorted(own["rows"].unique())
-        axis.set_xticks(sizes, [str(size) for size in sizes])
-    axes[0, 0].legend(fontsize=8)
-    figure.tight_layout()
+        ways = ("BIC alone", "alone", *CHOSEN, "penalty 0.99")
+        curves(axes, own, "rows", "edits", "way", ways, errors=False)
+        axis_of_sizes(axes, sorted(own["rows"].unique()), "rows a task")
+        axes.set(title=problem, ylabel="edits")
+    grid[0, 0].legend(fontsize=8)
     return figure

@@ -9,8 +9,6 @@ wins here is taken to `choice`, which compares ways of choosing the penalty, to 
 
 import warnings
 
-import networkx as nx
-
 from benchmarks import study
 from benchmarks.defaults.choice import line_of
 from benchmarks.defaults.chosen_sparsity import chosen_parents
@@ -19,6 +17,7 @@ from benchmarks.defaults.defaults_tables import draw, tables
 from benchmarks.defaults.no_structure import counted, independent_columns
 from benchmarks.defaults.ways import expecting
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
+from benchmarks.thesis import alone
 from bnmtl import (
     BIC,
     BDeu,
@@ -33,7 +32,6 @@ from bnmtl.tasks import encode
 
 NAME = "defaults"
 SETTINGS = ("problem", "rows", "trial", "variant")
-DPI = 100
 PENALTY = 0.99
 FIXED = {"penalty": PENALTY, "concentrations": list(CONCENTRATIONS)}
 N_TRIALS = 5
@@ -81,14 +79,9 @@ def plan(quick, trials=None):
     """All cases; trial by trial, the smaller ones first."""
     if quick:
         wanted = ["BIC, uniform: alone", "MixedDirichlet, f = 0.1: together", "BDeu, f = 1: alone"]
-        return [{"problem": NOISE[1], "rows": 20, "trial": 0, "wanted": wanted}]
+        return study.every(wanted, problem=NOISE[1:], rows=[20], trial=[0])
     return [
-        {
-            "problem": problem,
-            "rows": n_rows,
-            "trial": trial,
-            "wanted": _wanted(problem, trial),
-        }
+        {"problem": problem, "rows": n_rows, "trial": trial, "wanted": _wanted(problem, trial)}
         for trial in range(trials or N_TRIALS)
         for problem in (*NOISE, *SINGLE, *RELATED)
         for n_rows in ROWS[problem]
@@ -143,7 +136,7 @@ def _graphs(how, score, n_parents, tasks, trial, shares_tables):
     Tasks that share tables expect these parents of all of them together, as by default.
     """
     if n_parents == 0:
-        return {name: nx.empty_graph(task.variables, nx.DiGraph) for name, task in tasks.items()}
+        return alone.empty(tasks)
     settings = {
         "score": score,
         "structure_prior": expecting(tasks, n_parents),

@@ -4,13 +4,11 @@
 environment variable BNMTL_DATA names. Coordinates and names of rows are left out.
 """
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
 from benchmarks.birds.bird_tasks import bird_tasks
+from benchmarks.data_folder import data_folder
 from bnmtl import data as shipped
 from bnmtl.tasks import discretize, encode, split
 
@@ -33,14 +31,7 @@ MOST_CELLS = 25
 
 def folder(data=None):
     """The folder of the tables, by default the one of BNMTL_DATA."""
-    data = data or os.environ.get("BNMTL_DATA")
-    where = "`--data` or the environment variable BNMTL_DATA must name the folder of the tables"
-    if not data:
-        raise ValueError(f"{where}; neither is given.")
-    for path, *_ in _FILES.values():
-        if not Path(data, path).is_file():
-            raise ValueError(f"{where}; there is no {path} in `{data}`.")
-    return Path(data)
+    return data_folder("the tables", [path for path, *_ in _FILES.values()], data)
 
 
 def grouped_tasks(name, data=None):

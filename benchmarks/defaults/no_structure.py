@@ -42,7 +42,6 @@ from bnmtl.tasks import encode
 
 NAME = "no_structure"
 SETTINGS = ("kind", "columns", "rows", "trial", "learner")
-DPI = 100
 __all__ = ["draw", "independent_columns", "measure", "plan", "tables"]
 # By the number of columns; of the two harder cases there are fewer.
 N_TRIALS = {30: 20, 100: 20}
@@ -122,8 +121,8 @@ def independent_columns(kind, n_columns, n_rows, random_state):
 def plan(quick, trials=None):
     """All cases, trial by trial."""
     if quick:
-        case = {"kind": "rare", "columns": 30, "rows": 20, "trial": 0}
-        return [{**case, "wanted": ["alone", "two together"]}]
+        wanted = ["alone", "two together"]
+        return study.every(wanted, kind=["rare"], columns=[30], rows=[20], trial=[0])
     cases = []
     last = max(N_TRIALS.values())
     for trial, n_columns in itertools.product(range(min(trials or last, last)), N_TRIALS):

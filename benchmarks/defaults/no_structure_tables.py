@@ -1,8 +1,8 @@
 """Tables and picture of the study of columns without structure."""
 
-import matplotlib.pyplot as plt
 import pandas as pd
 
+from benchmarks.drawing import axis_of_sizes, curves, panels
 from benchmarks.summary import markdown, mean_and_error
 
 DEFAULTS = (
@@ -97,19 +97,14 @@ def _by_rows(lines, titles, written, n_columns=30):
 def _false_arcs(lines):
     rows = []
     for (columns, kind, n_rows), own in lines.groupby(["columns", "kind", "rows"], sort=False):
-        row = {"columns": _columns(kind, columns), "kind": kind, "rows": n_rows}
-        row["trials"] = own["trial"].nunique()
+        row = {"columns": "37 + 40" if kind == BESIDE_ALARM else columns, "kind": kind}
+        row |= {"rows": n_rows, "trials": own["trial"].nunique()}
         for learner in (*DEFAULTS, *OTHERS):
             found = own[own["learner"] == learner]["false_arcs"]
-            row[learner] = mean_and_error(found) if len(found) else ""
-            if 0 < len(found) < row["trials"]:
-                row[learner] += f" ({len(found)} of them)"
+            fewer = f" ({len(found)} of them)" if 0 < len(found) < row["trials"] else ""
+            row[learner] = mean_and_error(found) + fewer
         rows.append(row)
     return pd.DataFrame(rows).sort_values(["kind", "columns", "rows"], kind="stable")
-
-
-def _columns(kind, columns):
-    return "37 + 40" if kind == BESIDE_ALARM else columns
 
 
 def _independent(lines):
@@ -119,20 +114,16 @@ def _independent(lines):
 
 def _claims(lines):
     """Means over kinds and rows: false arcs, those in all tasks, those called compelled."""
-    rows = []
-    for of, own in {
-        "independent columns": _independent(lines),
-        **dict(list(lines[lines["kind"].isin(HARDER)].groupby("kind"))),
-    }.items():
-        names = (*DEFAULTS, *OTHERS) if of not in HARDER else DEFAULTS
-        rows += [_claim(of, name, own[own["learner"] == name]) for name in names]
-    return pd.DataFrame([row for row in rows if row])
+    harder = {kind: own for kind, own in lines.groupby("kind") if kind in HARDER}
+    for of, own in {"independent columns": _independent(lines), **harder}.items():
+        for name in DEFAULTS if of in HARDER else (*DEFAULTS, *OTHERS):
+            here = own[own["learner"] == name]
+            if len(here):
+                yield _claim(of, name, here)
 
 
 def _claim(of, learner, lines):
-    """A row for one learner; None where it was not measured."""
-    if not len(lines):
-        return None
+    """A row for one learner."""
     means = lines.groupby(["columns", "kind", "rows"])["false_arcs"].mean()
     few = means[means.index.get_level_values("rows") == 10]
     many = means[means.index.get_level_values("rows") >= 20]
@@ -151,18 +142,18 @@ def _claim(of, learner, lines):
 def draw(lines):
     """False arcs by rows, a panel a kind, a line a learner."""
     kinds = list(dict.fromkeys(lines["kind"]))
-    figure, axes = plt.subplots(1, len(kinds), figsize=(2.6 * len(kinds), 3.4), squeeze=False)
-    for axis, kind in zip(axes[0], kinds, strict=True):
-        own = lines[(lines["kind"] == kind) & (lines["columns"] == lines["columns"].min())]
-        for learner, title in IN_SHORT.items():
-            mean = own[own["learner"] == learner].groupby("rows")["false_arcs"].mean()
-            axis.plot(mean.index, mean + 0.05, marker="o", markersize=3, label=title)
-        axis.set(xscale="log", yscale="log", xlabel="rows")
-        axis.minorticks_off()
-        sizes = sorted(own["rows"].unique())
-        axis.set_xticks(sizes, [str(size) for size in sizes])
-        axis.set_title(kind, fontsize=9)
-    axes[0, 0].set_ylabel("false arcs a network + 0.05")
-    figure.tight_layout(rect=(0, 0.1, 1, 1))
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="lower center", ncols=6, fontsize=8)
+    lines = lines[lines["columns"] == lines["columns"].min()]
+    # No arcs have a place on a logarithmic axis, too.
+    lines = lines.assign(shown=lines["false_arcs"] + 0.05)
+    styles = {learner: {"label": title} for learner, title in IN_SHORT.items()}
+    figure, grid = panels(1, len(kinds), (2.6 * len(kinds), 3.4))
+    for axes, kind in zip(grid[0], kinds, strict=True):
+        own = lines[lines["kind"] == kind]
+        curves(axes, own, "rows", "shown", "learner", styles, errors=False)
+        axis_of_sizes(axes, sorted(own["rows"].unique()), "rows")
+        axes.set_yscale("log")
+        axes.set_title(kind, fontsize=9)
+    grid[0, 0].set_ylabel("false arcs a network + 0.05")
+    handles = grid[0, 0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=6, fontsize=8)
     return figure

@@ -30,7 +30,6 @@ from bnmtl.scores import CONCENTRATIONS
 
 NAME = "real_tables"
 SETTINGS = ("table", "score", "parents", "way")
-DPI = 100
 TAKES_DATA = True
 FIXED = {"folds": 10, "concentrations": list(CONCENTRATIONS)}
 __all__ = ["check_needs", "draw", "measure", "plan", "tables"]

@@ -1,11 +1,11 @@
 """Tables and picture of the study of small real tables."""
 
-import matplotlib.pyplot as plt
 import pandas as pd
 
 from benchmarks.defaults.grouped import FEEDERWATCH, SACHS, TABLES
 from benchmarks.defaults.ways import WAYS
-from benchmarks.summary import markdown
+from benchmarks.drawing import panels
+from benchmarks.summary import markdown, parts
 
 DEFAULT = ("MixedDirichlet", 0.1)
 OWN_TABLES = "alone, tables of one imaginary row"
@@ -44,106 +44,77 @@ def _of_default(lines):
 
 def _in_short(lines):
     """What learning together by default gains over no arcs and over each task alone."""
-    own = _of_default(lines)
-    rows = []
-    for table, words in IN_WORDS.items():
-        found = own[(own["table"] == table) & (own["way"] == SHARED)]
-        if len(found):
-            line = found.iloc[0]
-            shown = GAINS | {"over_own": "sharing arcs alone"}
-            gains = {f"gain over {title}": _gain(line, name) for name, title in shown.items()}
-            rows.append({"table": words, "rows": line["n_rows"], **gains})
-    return pd.DataFrame(rows)
+    shown = GAINS | {"over_own": "sharing arcs alone"}
+    for case, own in parts(_of_default(lines), table=IN_WORDS, way=[SHARED]):
+        line = own.iloc[0]
+        gains = {f"gain over {title}": _gain(line, name) for name, title in shown.items()}
+        yield {"table": IN_WORDS[case["table"]], "rows": line["n_rows"], **gains}
 
 
 def _smoothing(lines):
     """The same graphs of each task alone, and no arcs, with two kinds of probability tables."""
-    own = _of_default(lines)
-    rows = []
-    for table in TABLES:
-        found = own[own["table"] == table].set_index("way")
+    for case, own in parts(_of_default(lines), table=TABLES):
+        found = own.set_index("way")
         if OWN_TABLES not in found.index:
             continue
         learned, of_one = found.loc["alone"], found.loc[OWN_TABLES]
         gain, error = -of_one["over_alone"], of_one["over_alone_error"]
-        rows.append(
-            {
-                "table": table,
-                "alone, smoothing learned": f"{learned['held_out']:.2f}",
-                "alone, one imaginary row": f"{of_one['held_out']:.2f}",
-                "gain": f"{gain:+.2f} ± {error:.2f}",
-                "no arcs, smoothing learned": f"{learned['held_out'] - learned['over_empty']:.2f}",
-                "no arcs, one imaginary row": f"{of_one['empty']:.2f}",
-            }
-        )
-    return pd.DataFrame(rows)
+        yield {
+            **case,
+            "alone, smoothing learned": f"{learned['held_out']:.2f}",
+            "alone, one imaginary row": f"{of_one['held_out']:.2f}",
+            "gain": f"{gain:+.2f} ± {error:.2f}",
+            "no arcs, smoothing learned": f"{learned['held_out'] - learned['over_empty']:.2f}",
+            "no arcs, one imaginary row": f"{of_one['empty']:.2f}",
+        }
 
 
 def _sharing(lines):
     """What shared tables add, with arcs and without any."""
-    rows = []
     for _, line in _of_default(lines).query("way == @SHARED").iterrows():
-        held_out, empty = line["held_out"], line["empty"]
-        rows.append(
-            {
-                "table": line["table"],
-                "together": f"{held_out:.2f}",
-                "less together, own tables": _gain(line, "over_own"),
-                "no arcs": f"{empty:.2f}",
-                "together less no arcs": _gain(line, "over_empty"),
-                "no arcs, own tables": f"{held_out - line['over_own_empty']:.2f}",
-                "together less no arcs, own tables": _gain(line, "over_own_empty"),
-            }
-        )
-    return pd.DataFrame(rows)
+        yield {
+            "table": line["table"],
+            "together": f"{line['held_out']:.2f}",
+            "less together, own tables": _gain(line, "over_own"),
+            "no arcs": f"{line['empty']:.2f}",
+            "together less no arcs": _gain(line, "over_empty"),
+            "no arcs, own tables": f"{line['held_out'] - line['over_own_empty']:.2f}",
+            "together less no arcs, own tables": _gain(line, "over_own_empty"),
+        }
 
 
 def _default(lines):
-    own = _of_default(lines)
-    rows = []
-    for table in TABLES:
-        for way in (SHARED, "alone", *WAYS):
-            found = own[(own["table"] == table) & (own["way"] == way)]
-            if len(found):
-                line = found.iloc[0]
-                gains = {f"over {title}": _gain(line, name) for name, title in GAINS.items()}
-                held_out = f"{line['held_out']:.2f}"
-                rows.append({"table": table, "way": way, "nats a row": held_out, **gains})
-    return pd.DataFrame(rows)
+    for case, own in parts(_of_default(lines), table=TABLES, way=(SHARED, "alone", *WAYS)):
+        line = own.iloc[0]
+        gains = {f"over {title}": _gain(line, name) for name, title in GAINS.items()}
+        yield {**case, "nats a row": f"{line['held_out']:.2f}", **gains}
 
 
 def _all(lines):
-    rows = []
-    for table in TABLES:
-        for (score, parents), own in lines[lines["table"] == table].groupby(
-            ["score", "parents"], dropna=False, sort=False
-        ):
-            row = {"table": table, "score": score}
+    for case, here in parts(lines, table=TABLES):
+        kinds = here.groupby(["score", "parents"], dropna=False, sort=False)
+        for (score, parents), own in kinds:
+            row = {**case, "score": score}
             row["parents expected"] = "uniform" if pd.isna(parents) else str(parents)
-            for way in ("alone", *WAYS):
-                found = own[own["way"] == way]
-                row[way] = _gain(found.iloc[0], "over_bic") if len(found) else ""
-            rows.append(row)
-    return pd.DataFrame(rows)
+            row |= dict.fromkeys(("alone", *WAYS), "")
+            for found, line in parts(own, way=("alone", *WAYS)):
+                row[found["way"]] = _gain(line.iloc[0], "over_bic")
+            yield row
 
 
 def draw(lines):
     """Gain over BIC alone, a panel a table, a point a way, with two standard errors."""
-    own = _of_default(lines)
-    shown = [table for table in TABLES if (own["table"] == table).any()]
-    figure, axes = plt.subplots(1, len(shown), figsize=(1.9 * len(shown), 3.6), squeeze=False)
-    for axis, table in zip(axes[0], shown, strict=True):
-        found = own[own["table"] == table].set_index("way")
-        for at, way in enumerate(way for way in DRAWN if way in found.index):
-            line = found.loc[way]
-            error = 2 * line["over_bic_error"]
-            axis.errorbar([at], [line["over_bic"]], [error], fmt="o", markersize=4, label=way)
-        axis.axhline(0, color="gray", linewidth=1)
-        axis.set_xticks([])
-        axis.set_title(table, fontsize=9)
-        axis.tick_params(labelsize=8)
-    axes[0, 0].set_ylabel("nats a row over BIC alone", fontsize=9)
-    figure.tight_layout(rect=(0, 0.1, 1, 1))
-    handles = axes[0, 0].get_legend_handles_labels()
-    figure.legend(*handles, loc="lower center", ncols=len(DRAWN), fontsize=8)
+    cases = list(parts(_of_default(lines), table=TABLES))
+    figure, grid = panels(1, len(cases), (1.9 * len(cases), 3.6))
+    for axes, (case, own) in zip(grid[0], cases, strict=True):
+        for at, (way, line) in enumerate(parts(own, way=DRAWN)):
+            gain, error = line["over_bic"], 2 * line["over_bic_error"]
+            axes.errorbar([at], gain, error, fmt="o", markersize=4, label=way["way"])
+        axes.axhline(0, color="gray", linewidth=1)
+        axes.set_xticks([])
+        axes.set_title(case["table"], fontsize=9)
+        axes.tick_params(labelsize=8)
+    grid[0, 0].set_ylabel("nats a row over BIC alone", fontsize=9)
+    handles = grid[0, 0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=len(DRAWN), fontsize=8)
     return figure

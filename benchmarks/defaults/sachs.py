@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import by_default, study, variants
+from benchmarks.related import mean_arcs
 from benchmarks.summary import markdown
 from benchmarks.thesis import alone
 from benchmarks.thesis.pool import held_out_of
@@ -125,7 +126,7 @@ def line_of(tasks, n_rows, trial, kind):
         held_out = [learner.networks_[t].log_likelihood(task).mean() for t, task in test.items()]
     return {
         "held_out": round(float(np.mean(held_out)), 6),
-        "arcs": round(float(np.mean([g.number_of_edges() for g in graphs.values()])), 3),
+        "arcs": mean_arcs(graphs),
         "penalty": getattr(learner, "penalty_", None),
         "seconds": round(seconds, 3),
     }

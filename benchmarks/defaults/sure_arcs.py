@@ -6,14 +6,14 @@ Run `python -m benchmarks.defaults.sure_arcs` (two hours on two cores). Five tas
 `calibrated_arcs` asks the same of 100 bootstrap replicates by BDeu.
 """
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from benchmarks import study
+from benchmarks.drawing import panels
 from benchmarks.predictions.arcs_tables import METHODS, cases, shares
 from benchmarks.predictions.calibrated_arcs import PROBLEMS, counted
 from benchmarks.related import Related, networks_of
-from benchmarks.summary import markdown
+from benchmarks.summary import markdown, parts
 from bnmtl import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
 from bnmtl.confidence import arc_confidence
 from bnmtl.learners.derived import as_chosen
@@ -21,7 +21,6 @@ from bnmtl.scores import CONCENTRATIONS
 
 NAME = "sure_arcs"
 SETTINGS = ("problem", "rows", "trial", "method")
-DPI = 100
 __all__ = ["draw", "measure", "plan", "tables"]
 ROWS = (1000, 250)
 N_TRIALS = 5
@@ -32,13 +31,8 @@ FIXED = {"replicates": N_REPLICATES, "concentrations": list(CONCENTRATIONS)}
 def plan(quick, trials=None):
     """A case a problem and number of rows; the quick one learns tasks apart."""
     if quick:
-        return [{"problem": "INSURANCE", "rows": 250, "trial": 0, "wanted": ["single"]}]
-    return [
-        {"problem": problem, "rows": n_rows, "trial": trial, "wanted": list(METHODS)}
-        for n_rows in ROWS
-        for trial in range(trials or N_TRIALS)
-        for problem in PROBLEMS
-    ]
+        return study.every(["single"], problem=["INSURANCE"], rows=[250], trial=[0])
+    return study.every(METHODS, rows=ROWS, trial=range(trials or N_TRIALS), problem=PROBLEMS)
 
 
 def measure(problem, rows, trial, wanted):
@@ -61,41 +55,27 @@ def measure(problem, rows, trial, wanted):
 
 def tables(lines):
     """How often pairs of a confidence are true."""
-    return {
-        f"sure_arcs_{n_rows}": markdown(shares(lines[lines["rows"] == n_rows]))
-        for n_rows in ROWS
-        if (lines["rows"] == n_rows).any()
-    }
+    every = parts(lines, rows=ROWS)
+    return {f"sure_arcs_{case['rows']}": markdown(shares(own)) for case, own in every}
+
+
+_LINES = {"single": ":", "together": "--", "shared": "-"}
 
 
 def draw(lines):
     """Share of edges that are true by confidence, in sixths, a panel a number of rows."""
-    figure, axes = plt.subplots(1, len(ROWS), figsize=(11, 4), squeeze=False)
-    for axis, n_rows in zip(axes[0], ROWS, strict=True):
-        for at, problem in enumerate(PROBLEMS):
-            for method, style in (("single", ":"), ("together", "--"), ("shared", "-")):
-                chosen = (lines["rows"] == n_rows) & (lines["method"] == method)
-                own = lines[chosen & (lines["problem"] == problem)]
-                if len(own):
-                    places, values = _curve(own)
-                    label = f"{problem}, {METHODS[method]}"
-                    drawn = {"color": f"C{at}", "marker": "o", "markersize": 3, "label": label}
-                    axis.plot(places, values, style, **drawn)
-        axis.plot([0, 1], [0, 1], color="gray", linewidth=1)
-        axis.set(title=f"{n_rows} rows", xlabel="confidence of an edge")
-    axes[0, 0].set_ylabel("share that is there")
-    figure.tight_layout(rect=(0, 0, 0.74, 1))
-    figure.legend(*_handles(axes[0]), loc="center right", fontsize=8)
+    figure, grid = panels(1, len(ROWS), (11, 4))
+    handles = {}
+    for axes, n_rows in zip(grid[0], ROWS, strict=True):
+        for case, own in parts(lines, rows=[n_rows], problem=PROBLEMS, method=_LINES):
+            label = f"{case['problem']}, {METHODS[case['method']]}"
+            style = {"color": f"C{PROBLEMS.index(case['problem'])}", "marker": "o", "markersize": 3}
+            (handles[label],) = axes.plot(*_curve(own), _LINES[case["method"]], **style)
+        axes.plot([0, 1], [0, 1], color="gray", linewidth=1)
+        axes.set(title=f"{n_rows} rows", xlabel="confidence of an edge")
+    grid[0, 0].set_ylabel("share that is there")
+    figure.legend(handles.values(), handles, loc="outside center right", fontsize=8)
     return figure
-
-
-def _handles(axes):
-    """Lines and labels of all panels, each label once."""
-    named = {}
-    for axis in axes:
-        lines, labels = axis.get_legend_handles_labels()
-        named |= dict(zip(labels, lines, strict=True))
-    return list(named.values()), list(named)
 
 
 def _curve(lines):

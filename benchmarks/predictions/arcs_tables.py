@@ -8,7 +8,9 @@ import pandas as pd
 from scipy import stats
 from sklearn.base import clone
 
-from benchmarks.summary import LEVEL, claims_table, markdown
+from benchmarks.claims import OURS, Claim, claims_table, tally
+from benchmarks.drawing import panels
+from benchmarks.summary import LEVEL, has, markdown, parts
 from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, reliability
 from bnmtl.metrics.prediction import brier_score, calibration_error, cross_entropy, roc_area
 
@@ -49,13 +51,13 @@ def other(problem):
 def stages(lines, problem, method, kind):
     """Lines of the test trials, and by stage what makes probabilities of confidences.
 
-    None without two halves of the trials.
+    There are no lines without two halves of the trials.
     """
     own = lines[lines["method"] == method]
     here, there = (own[own["problem"] == name] for name in (problem, other(problem)))
     first, second = halves(here)
-    if not len(first) or not len(second):
-        return None
+    if not len(second):
+        return second, {}
     found = {"before": np.asarray}
     for name, calibrator in CALIBRATORS.items():
         found[name] = clone(calibrator).fit(*cases(first, kind)).predict
@@ -102,18 +104,24 @@ def with_error(values, scale, digits):
 
 def is_sure(values):
     """Whether a t-test by the jackknife's error tells a value from 0."""
+    return sure_sign(values) != 0
+
+
+def sure_sign(values):
+    """1 or -1 where a t-test by the jackknife's error tells a value from 0, else 0."""
     value, error = jackknife(values)
     degrees = len(values) - 2
-    return degrees > 0 and abs(value) > stats.t.ppf(1 - LEVEL / 2, degrees) * error
+    if degrees < 1 or abs(value) <= stats.t.ppf(1 - LEVEL / 2, degrees) * error:
+        return 0
+    return 1 if value > 0 else -1
 
 
 def combinations(lines):
-    """Problems, kinds and methods that there are lines of."""
+    """The lines of every problem and method, a kind at a time: (case, kind, lines)."""
     for problem in sorted(set(lines["problem"])):
         for kind in KINDS:
-            for method in METHODS:
-                if ((lines["problem"] == problem) & (lines["method"] == method)).any():
-                    yield problem, kind, method
+            for case, own in parts(lines, problem=[problem], method=METHODS):
+                yield case, kind, own
 
 
 def tables(lines):
@@ -121,24 +129,21 @@ def tables(lines):
     return {
         "calibrated_arcs": markdown(shares(lines)),
         "calibrated_arcs_measures": markdown(_measures(lines)),
-        "calibrated_arcs_claims": claims_table(_claims(lines)),
+        "calibrated_arcs_claims": claims_table(claims(lines)),
     }
 
 
 def shares(lines):
     """How often pairs of each confidence are true, by problem and method."""
-    rows = []
-    for problem, kind, method in combinations(lines):
-        own = lines[(lines["problem"] == problem) & (lines["method"] == method)]
-        row = {"problem": problem, "learned": METHODS[method], "of": KINDS[kind]}
+    for case, kind, own in combinations(lines):
+        row = {"problem": case["problem"], "learned": METHODS[case["method"]], "of": KINDS[kind]}
         for low, high in BINS:
             by_trial = {trial: _share(rest, kind, low, high) for trial, rest in left_out(own)}
             share = pd.Series({trial: share for trial, (share, _) in by_trial.items()})
             total = by_trial[WHOLE][1]
             title = "1" if low == high else f"{(low + high) / 2:.1f}"
             row[title] = f"{with_error(share.dropna(), 1, 2)} ({total})" if total else ""
-        rows.append(row)
-    return pd.DataFrame(rows)
+        yield row
 
 
 def _share(lines, kind, low, high):
@@ -155,17 +160,13 @@ def measures(lines):
     A row also for each test trial that is left out, which the column "without" names.
     """
     rows = []
-    for problem, kind, method in combinations(lines):
-        found = stages(lines, problem, method, kind)
-        if found is None:
-            continue
-        test, probabilities = found
-        for without, rest in left_out(test):
+    for case, kind, _ in combinations(lines):
+        test, probabilities = stages(lines, **case, kind=kind)
+        for without, rest in left_out(test) if len(test) else ():
             confidence, y, weights = cases(rest, kind)
             for stage, calibrated in probabilities.items():
-                row = {"problem": problem, "kind": kind, "method": method, "stage": stage}
-                row |= {"without": without, **_measured(y, calibrated(confidence), weights)}
-                rows.append(row)
+                row = {**case, "kind": kind, "stage": stage, "without": without}
+                rows.append(row | _measured(y, calibrated(confidence), weights))
     return pd.DataFrame(rows)
 
 
@@ -186,129 +187,113 @@ SHOWN = {"calibration": (100, 2), "brier": (1000, 1), "cross_entropy": (1000, 0)
 
 def _measures(lines):
     found = measures(lines)
-    rows = []
     if not len(found):
-        return pd.DataFrame([{"measured": "one half of the trials only"}])
+        yield {"measured": "one half of the trials only"}
+        return
     keys = ["problem", "kind", "method"]
     for (problem, kind, method), own in found.groupby(keys, sort=False):
         by_stage = {stage: one.set_index("without") for stage, one in own.groupby("stage")}
         row = {"problem": problem, "learned": METHODS[method], "of": KINDS[kind]}
         row["ROC area"] = with_error(by_stage["before"]["area"], 1, 3)
-        for stage in STAGES:
-            if stage in by_stage:
-                row[stage] = ", ".join(
-                    with_error(by_stage[stage][name], *how) for name, how in SHOWN.items()
-                )
-        rows.append(row)
-    return pd.DataFrame(rows)
+        for stage in filter(by_stage.__contains__, STAGES):
+            texts = [with_error(by_stage[stage][name], *how) for name, how in SHOWN.items()]
+            row[stage] = ", ".join(texts)
+        yield row
 
 
-def _claims(lines):
+# Stage and measure in which confidences learned together are held against those learned alone, and
+# whether more of it is better.
+COMPARED = (
+    ("before", "calibration", "are calibrated better before calibration", False),
+    ("before", "area", "rank pairs better before calibration", True),
+    ("isotonic", "brier", "have a lower Brier score after isotonic calibration", False),
+)
+
+
+def claims(lines):
+    """What calibration adds, and what learning together does."""
     found = measures(lines)
-    if not len(found):
-        return
-    for kind in KINDS:
-        own = found[found["kind"] == kind]
+    by_kind = {kind: own for kind, own in found.groupby("kind")} if len(found) else {}
+    for kind, own in by_kind.items():
         for stage in STAGES[1:]:
             yield from _lowered(own, kind, stage)
-    for kind in KINDS:
-        own = found[found["kind"] == kind]
+    for kind, own in by_kind.items():
         for method in TOGETHER:
-            for stage, name, title, more in (
-                ("before", "calibration", "are calibrated better", False),
-                ("before", "area", "rank pairs better", True),
-                ("isotonic", "brier", "have a lower Brier score", False),
-            ):
-                yield from _together(own, kind, method, stage, name, title, more)
+            for compared in COMPARED:
+                yield from _together(own, kind, method, *compared)
 
 
 def _lowered(found, kind, stage):
     """Whether calibration lowers the cross-entropy, problem by problem and method by method."""
     keys = ["problem", "method", "without"]
     wide = found.pivot_table(index=keys, columns="stage", values="cross_entropy")
-    if not {"before", stage} <= set(wide):
+    if not has(wide, "before", stage):
         return
-    gain = (wide["before"] - wide[stage]).dropna()
-    cases_ = {
+    gains = {
         f"{problem} {METHODS[method]}": own.droplevel([0, 1])
-        for (problem, method), own in gain.groupby(keys[:2])
+        for (problem, method), own in (wide["before"] - wide[stage]).dropna().groupby(keys[:2])
     }
-    yield (
+    yield Claim(
         f"{stage} calibration lowers the cross-entropy of {KINDS[kind]}",
-        "our own",
-        ", ".join(f"{name} {with_error(own, 1000, 1)}" for name, own in cases_.items())
+        OURS,
+        ", ".join(f"{name} {with_error(own, 1000, 1)}" for name, own in gains.items())
         + " (lower by, thousandths of a nat a pair)",
-        _counted(cases_.values(), "lower", "higher"),
+        tally(map(sure_sign, gains.values()), "lower in {above} of {n}, higher in {below}"),
     )
 
 
-def _together(found, kind, method, stage, name, title, more):
+def _together(found, kind, method, stage, name, words, more):
     """Whether confidences learned together are better than those learned alone."""
     own = found[found["stage"] == stage]
     wide = own.pivot_table(index=["problem", "without"], columns="method", values=name)
-    if not {"single", method} <= set(wide):
+    if not has(wide, "single", method):
         return
     wide = wide.dropna(subset=["single", method])
     gain = (wide[method] - wide["single"]) * (1 if more else -1)
-    by_problem = {problem: own.droplevel(0) for problem, own in gain.groupby("problem")}
-    yield (
-        f"confidences of {KINDS[kind]} learned {METHODS[method]} {title} {WHEN[stage]}",
-        "our own",
-        ", ".join(
-            f"{problem} {wide.loc[(problem, WHOLE), 'single']:.4f} alone, "
+    gains = {problem: own.droplevel(0) for problem, own in gain.groupby("problem")}
+    yield Claim(
+        f"confidences of {KINDS[kind]} learned {METHODS[method]} {words}",
+        OURS,
+        {
+            problem: f"{wide.loc[(problem, WHOLE), 'single']:.4f} alone, "
             f"{wide.loc[(problem, WHOLE), method]:.4f} together, better by "
             f"{with_error(own, 1, 4)}"
-            for problem, own in by_problem.items()
-        ),
-        _counted(by_problem.values(), "better", "worse"),
+            for problem, own in gains.items()
+        },
+        tally(map(sure_sign, gains.values()), "better in {above} of {n}, worse in {below}"),
     )
 
 
-WHEN = {"before": "before calibration", "isotonic": "after isotonic calibration"}
-
-
-def _counted(gains, above, below):
-    """How many gains are surely above and below 0."""
-    sure = [jackknife(own)[0] for own in gains if is_sure(own)]
-    n_above = sum(one > 0 for one in sure)
-    return f"{above} in {n_above} of {len(gains)}, {below} in {len(sure) - n_above}"
+_MARKERS = {"single": "o", "together": "s", "shared": "^"}
 
 
 def draw(lines):
     """Shares of true pairs by confidence, by method; below, calibrated by isotonic."""
-    from matplotlib.figure import Figure
-
-    problems = sorted(set(lines["problem"]))
-    columns = [(problem, kind) for problem in problems for kind in KINDS]
-    figure = Figure(figsize=(2.1 * len(columns) + 0.6, 4.9), layout="constrained")
-    panels = figure.subplots(2, len(columns), sharex=True, sharey=True, squeeze=False)
-    for (above, below), (problem, kind) in zip(panels.T, columns, strict=True):
+    columns = [(problem, kind) for problem in sorted(set(lines["problem"])) for kind in KINDS]
+    size = (2.1 * len(columns) + 0.6, 4.9)
+    figure, grid = panels(2, len(columns), size, sharex=True, sharey=True)
+    for axes in grid.flat:
+        axes.plot([0, 1], [0, 1], "--", color="gray", linewidth=0.6)
+        axes.tick_params(labelsize=7)
+    for (above, below), (problem, kind) in zip(grid.T, columns, strict=True):
         above.set_title(f"{problem},\n{KINDS[kind]}", fontsize=8)
-        for axes in (above, below):
-            axes.plot([0, 1], [0, 1], "--", color="gray", linewidth=0.6)
-        for method, marker in (("single", "o"), ("together", "s"), ("shared", "^")):
-            own = lines[(lines["problem"] == problem) & (lines["method"] == method)]
-            if not len(own):
-                continue
-            _draw_shares(above, *cases(own, kind), marker, METHODS[method])
-            found = stages(lines, problem, method, kind)
-            if found is not None:
-                test, probabilities = found
+        below.set_xlabel("confidence", fontsize=8)
+        for case, own in parts(lines, problem=[problem], method=METHODS):
+            _draw_shares(above, *cases(own, kind), case["method"])
+            test, probabilities = stages(lines, **case, kind=kind)
+            if len(test):
                 confidence, y, weights = cases(test, kind)
                 p = probabilities["isotonic"](confidence)
-                _draw_shares(below, p, y, weights, marker, METHODS[method])
-        below.set_xlabel("confidence", fontsize=8)
-    panels[0, 0].set_ylabel("share that is true", fontsize=8)
-    panels[1, 0].set_ylabel("the same, calibrated\n(trials not fitted to)", fontsize=8)
-    panels[0, 0].legend(fontsize=7, frameon=False)
-    for axes in panels.flat:
-        axes.tick_params(labelsize=7)
+                _draw_shares(below, p, y, weights, case["method"])
+    grid[0, 0].set_ylabel("share that is true", fontsize=8)
+    grid[1, 0].set_ylabel("the same, calibrated\n(trials not fitted to)", fontsize=8)
+    grid[0, 0].legend(fontsize=7, frameon=False)
     return figure
 
 
-def _draw_shares(axes, p, y, weights, marker, label):
+def _draw_shares(axes, p, y, weights, method):
     table = reliability(np.repeat(y, weights), np.repeat(p, weights))
     share = table["fraction_positive"]
     error = [(share - table["low"]).clip(lower=0), (table["high"] - share).clip(lower=0)]
-    style = {"fmt": f"{marker}-", "markersize": 3, "linewidth": 0.8, "label": label}
-    axes.errorbar(table["mean_prediction"], share, yerr=error, **style)
+    style = {"fmt": f"{_MARKERS[method]}-", "markersize": 3, "linewidth": 0.8}
+    axes.errorbar(table["mean_prediction"], share, yerr=error, label=METHODS[method], **style)

@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks import study
+from benchmarks.drawing import panels
 from benchmarks.predictions import good_probabilities
 from benchmarks.predictions.good_diagrams import draw_panel, finish
 from benchmarks.predictions.good_learners import Stages
@@ -20,7 +21,6 @@ from bnmtl.metrics.prediction import root_mean_squared_error
 
 NAME = "boosting_steps"
 SETTINGS = ("problem", "trial", "steps")
-DPI = 100
 TAKES_DATA = True
 STEPS = (1, 4, 8, 32, 128, 1024)
 N_TRIALS = 5
@@ -34,21 +34,16 @@ NEAR = 0.1
 def plan(quick, trials=None):
     """A case a trial; the quick one is of a table that scikit-learn brings."""
     if quick:
-        return [{"problem": QUICK, "trial": 0, "wanted": [1, 4]}]
-    return [
-        {"problem": PROBLEM, "trial": trial, "wanted": list(STEPS)}
-        for trial in range(trials or N_TRIALS)
-    ]
+        return study.every([1, 4], problem=[QUICK], trial=[0])
+    return study.every(STEPS, problem=[PROBLEM], trial=range(trials or N_TRIALS))
 
 
-def check_needs(cases, lines):
-    """Raise ValueError where data are needed and not there, or others than before."""
-    good_probabilities.check_needs(cases, lines)
+check_needs = good_probabilities.check_needs
 
 
 def measure(problem, trial, wanted):
     """A line a number of steps: what is predicted on the test rows, and how well."""
-    views, y, (train, _, test), data = good_probabilities._views(problem, trial)
+    views, y, (train, _, test), data = good_probabilities.views_of(problem, trial)
     tree = DecisionTreeClassifier(criterion=FIXED["criterion"])
     model = AdaBoostM1(tree, n_estimators=max(wanted), random_state=trial)
     model.fit(views.numbers[train], y[train])
@@ -70,23 +65,23 @@ def measure(problem, trial, wanted):
 
 def tables(lines):
     """How many predictions are near 0 or 1, how distorted they are, and their errors."""
-    rows = []
-    for steps, own in lines.groupby("steps"):
-        row = {"steps of boosting": steps, "trials": len(own)}
-        row["within 0.1 of 0 or 1"] = f"{own['near'].mean():.0%}"
-        row["slope of the log odds"] = f"{own['slope'].mean():.2f}"
-        row["root mean squared error"] = f"{own['rmse'].mean():.4f}"
-        rows.append(row)
-    return {"boosting_steps": markdown(pd.DataFrame(rows))}
+    rows = [
+        {
+            "steps of boosting": steps,
+            "trials": len(own),
+            "within 0.1 of 0 or 1": f"{own['near'].mean():.0%}",
+            "slope of the log odds": f"{own['slope'].mean():.2f}",
+            "root mean squared error": f"{own['rmse'].mean():.4f}",
+        }
+        for steps, own in lines.groupby("steps")
+    ]
+    return {"boosting_steps": markdown(rows)}
 
 
 def draw(lines):
     """Histogram and reliability of the first trial, a panel a number of steps."""
-    from matplotlib.figure import Figure
-
     own = lines[lines["trial"] == lines["trial"].min()].sort_values("steps")
-    figure = Figure(figsize=(1.9 * len(own) + 0.6, 2.6), layout="constrained")
-    grid = figure.subplots(1, len(own), sharex=True, sharey=True, squeeze=False)
+    figure, grid = panels(1, len(own), (1.9 * len(own) + 0.6, 2.6), sharex=True, sharey=True)
     for axes, line in zip(grid[0], own.itertuples(), strict=True):
         draw_panel(axes, pd.DataFrame(line.reliability))
         axes.set_title(f"{line.steps} step" + ("s" if line.steps > 1 else ""), fontsize=9)

@@ -19,7 +19,6 @@ from bnmtl.confidence import arc_confidence
 
 NAME = "calibrated_arcs"
 SETTINGS = ("problem", "trial", "method")
-DPI = 100
 __all__ = ["draw", "measure", "plan", "tables"]
 PROBLEMS = ("ALARM", "ALARM-IND", "INSURANCE", "INSURANCE-IND")
 METHODS = ("single", "together", "shared")
@@ -30,15 +29,17 @@ RESTARTS = 10
 SEARCH = {"search": HillClimbing(restarts=RESTARTS)}
 SETTLED = {**THESIS, **SEARCH}
 FIXED = {
-    **{"n_rows": N_ROWS, "n_bootstrap": N_BOOTSTRAP},
-    **{"search": "hill-climbing", "restarts": RESTARTS},
+    "n_rows": N_ROWS,
+    "n_bootstrap": N_BOOTSTRAP,
+    "search": "hill-climbing",
+    "restarts": RESTARTS,
 }
 
 
 def plan(quick, trials=None):
     """A case a method; the quick one learns tasks apart."""
     if quick:
-        return [{"problem": "ALARM", "trial": 0, "wanted": ["single"]}]
+        return study.every(["single"], problem=["ALARM"], trial=[0])
     return [
         {"problem": problem, "trial": trial, "wanted": [method]}
         for trial in range(trials or N_TRIALS)
@@ -68,24 +69,17 @@ def measure(problem, trial, wanted):
 
 def counted(table, related, n_replicates=N_BOOTSTRAP):
     """Numbers of pairs and of true ones by confidence, from 0 to the number of replicates."""
-    truth = {}
-    for name, matrix in zip(related.tasks, related.truth(), strict=True):
-        variables = related.tasks[name].variables
-        truth |= {
-            (name, variables[tail], variables[head]): matrix[tail, head]
-            for tail, head in np.ndindex(matrix.shape)
-        }
-    keys = list(
-        zip(*(table[name].astype(str) for name in ("task", "parent", "child")), strict=True)
-    )
-    is_arc = np.array([truth[task, parent, child] for task, parent, child in keys])
-    is_edge = is_arc | np.array([truth[task, child, parent] for task, parent, child in keys])
+    truth = set()
+    for (name, task), matrix in zip(related.tasks.items(), related.truth(), strict=True):
+        arcs = np.argwhere(matrix)
+        truth |= {(name, task.variables[tail], task.variables[head]) for tail, head in arcs}
+    names = [table[name].astype(str) for name in ("task", "parent", "child")]
+    keys = list(zip(*names, strict=True))
+    is_arc = np.array([key in truth for key in keys])
+    is_edge = is_arc | np.array([(task, child, parent) in truth for task, parent, child in keys])
     first = np.array([parent < child for _, parent, child in keys])
     found = {}
-    for kind, is_true, kept in (
-        ("arc", is_arc, np.ones_like(first)),
-        ("edge", is_edge, first),
-    ):
+    for kind, is_true, kept in (("arc", is_arc, first | True), ("edge", is_edge, first)):
         steps = (table[kind].to_numpy()[kept] * n_replicates).round().astype(int)
         found[kind] = {
             "pairs": np.bincount(steps, minlength=n_replicates + 1).tolist(),

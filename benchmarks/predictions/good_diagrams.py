@@ -6,6 +6,8 @@ learner that is pictured.
 
 import pandas as pd
 
+from benchmarks.drawing import panels
+
 # Test rows from which on a share of positives tells something; with fewer its point is hollow.
 MANY = 20
 # Figure -> learner, and the rows of panels.
@@ -33,18 +35,18 @@ SOME_PROBLEMS = ("COVTYPE", "ADULT", "SPAMBASE")
 def pictures(lines):
     """Figures by the name of their file; a figure is left out where nothing was measured for it."""
     lines = lines[lines["trial"] == 0]
-    found = {}
-    for number, method in CORRECTED.items():
-        rows = [(learner, learner, method) for learner in BOOSTED]
-        panels = _tables(lines, rows, SOME_PROBLEMS)
-        if panels:
-            found[_name(number)] = _drawn(panels, rows, SOME_PROBLEMS, method)
+    shown = {
+        number: (method, SOME_PROBLEMS, [(learner, learner, method) for learner in BOOSTED])
+        for number, method in CORRECTED.items()
+    }
     for number, (learner, stages) in ALL_PROBLEMS.items():
         problems = sorted(set(lines[lines["learner"] == learner]["problem"]))
-        rows = [(stage, learner, stage) for stage in stages]
-        panels = _tables(lines, rows, problems)
-        if panels:
-            found[_name(number)] = _drawn(panels, rows, problems, learner)
+        shown[number] = learner, problems, [(stage, learner, stage) for stage in stages]
+    found = {}
+    for number, (title, problems, rows) in shown.items():
+        known = _tables(lines, rows, problems)
+        if known:
+            found[_name(number)] = _drawn(known, rows, problems, title)
     return found
 
 
@@ -63,19 +65,16 @@ def _tables(lines, rows, problems):
     }
 
 
-def _drawn(panels, rows, problems, title):
-    from matplotlib.figure import Figure
-
+def _drawn(known, rows, problems, title):
     size = (1.5 * len(problems) + 0.8, 1.5 * len(rows) + 0.7)
-    figure = Figure(figsize=size, layout="constrained")
-    grid = figure.subplots(len(rows), len(problems), sharex=True, sharey=True, squeeze=False)
-    for at, (axes_of_row, (label, *_)) in enumerate(zip(grid, rows, strict=True)):
+    figure, grid = panels(len(rows), len(problems), size, sharex=True, sharey=True)
+    for axes_of_row, (label, *_) in zip(grid, rows, strict=True):
         axes_of_row[0].set_ylabel(label, fontsize=8)
         for axes, problem in zip(axes_of_row, problems, strict=True):
-            if (label, problem) in panels:
-                draw_panel(axes, panels[label, problem])
-            if at == 0:
-                axes.set_title(problem, fontsize=8)
+            if (label, problem) in known:
+                draw_panel(axes, known[label, problem])
+    for axes, problem in zip(grid[0], problems, strict=True):
+        axes.set_title(problem, fontsize=8)
     finish(figure, grid, title)
     return figure
 

@@ -1,8 +1,9 @@
 """The picture of the study of good probabilities: bars, reliability diagrams, learning curves."""
 
-import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
+from benchmarks import drawing
 from benchmarks.predictions.good_learners import LEARNERS
 from benchmarks.predictions.good_tables import (
     CROSS_ENTROPY,
@@ -10,7 +11,6 @@ from benchmarks.predictions.good_tables import (
     RMSE,
     complete,
     curves,
-    error,
     known,
     values,
 )
@@ -22,8 +22,6 @@ STAGES = ("before", "Platt", "isotonic")
 
 def draw(lines):
     """Means over problems, one problem's reliability diagrams, and curves over the sizes."""
-    from matplotlib.figure import Figure
-
     names = known(lines)
     figure = Figure(figsize=(1.15 * len(names) + 1, 13), layout="constrained")
     above, middle, below = figure.subfigures(3, 1, height_ratios=(4, 4.6, 4.4))
@@ -34,19 +32,19 @@ def draw(lines):
 
 
 def _draw_bars(figure, lines, names):
+    styles = {method: {"color": color} for method, color in zip(METHODS, COLORS, strict=True)}
     for axes, name in zip(figure.subplots(2, 1, sharex=True), HIGHEST, strict=True):
-        table = values(lines, name)
-        for i, (method, color) in enumerate(zip(METHODS, COLORS, strict=True)):
-            own = table[table["method"] == method]
-            groups = {one: own[own["learner"] == one] for one in names}
-            heights = [groups[one]["value"].mean() for one in names]
-            errors = [error(groups[one]) for one in names]
-            places = np.arange(len(names)) + (i - 2.5) / 7
-            axes.bar(places, heights, 1 / 7, yerr=errors, color=color, label=method)
+        # Errors are over trials of the means over problems.
+        by_trial = values(lines, name).groupby(["learner", "method", "trial"])["value"].mean()
+        found = by_trial.groupby(["learner", "method"]).agg(["mean", "sem"])
+        heights, errors = (
+            found[of].unstack().reindex(index=names, columns=METHODS) for of in ("mean", "sem")
+        )
+        drawing.bars(axes, heights, errors, styles, width=6 / 7)
         axes.set_ylim(0, HIGHEST[name])
         axes.set_ylabel(name, fontsize=8)
         axes.tick_params(labelsize=8)
-    axes.set_xticks(np.arange(len(names)), [name.replace(" ", "\n") for name in names])
+    axes.set_xticks(range(len(names)), [name.replace(" ", "\n") for name in names])
     figure.axes[0].legend(fontsize=7, ncols=6, loc="upper left")
 
 
@@ -63,8 +61,7 @@ def _draw_reliability(figure, lines, names):
                 table = pd.DataFrame(own.loc[name, "pictured"][stage]["reliability"])
                 counts = table["count"] / table["count"].sum()
                 width = table["right"] - table["left"]
-                style = {"align": "edge", "color": "#cfd8dc"}
-                axes.bar(table["left"], counts, width, **style)
+                axes.bar(table["left"], counts, width, align="edge", color="#cfd8dc")
                 axes.plot(table["mean_prediction"], table["fraction_positive"], "o-", markersize=3)
         row[0].set_ylabel(stage, fontsize=8)
     for axes, name in zip(panels[0], names, strict=True):
@@ -77,15 +74,14 @@ def _draw_reliability(figure, lines, names):
 
 def _draw_curves(figure, lines, names):
     table = curves(lines)
+    styles = {"before": {"linestyle": "--", "marker": "", "color": "gray"}}
+    styles |= {"Platt": {"color": COLORS[1]}, "isotonic": {"color": COLORS[2]}}
+    styles = {name: {"linewidth": 1, **own} for name, own in styles.items()}
     n_across = (len(LEARNERS) + 1) // 2
     panels = figure.subplots(2, n_across, sharex=True, squeeze=False).ravel()
     for axes, name in zip(panels, names, strict=False):
         own = table[table["learner"] == name]
-        for stage, color in (("before", "gray"), ("Platt", COLORS[1]), ("isotonic", COLORS[2])):
-            groups = own[own["method"] == stage].groupby("size")["value"].mean()
-            style = {"color": color, "linewidth": 1, "markersize": 3, "label": stage}
-            marker = "--" if stage == "before" else "o-"
-            axes.plot(groups.index, groups, marker, **style)
+        drawing.curves(axes, own, "size", "value", "method", styles, errors=False)
         axes.set_xscale("log", base=2)
         axes.set_title(name, fontsize=8)
         axes.tick_params(labelsize=7)

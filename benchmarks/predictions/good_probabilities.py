@@ -27,7 +27,6 @@ from bnmtl.seeding import generator
 
 NAME = "good_probabilities"
 SETTINGS = ("problem", "trial", "learner")
-DPI = 100
 TAKES_DATA = True
 __all__ = ["draw", "measure", "more_pictures", "plan", "tables"]
 N_TRIALS = 5
@@ -103,8 +102,8 @@ def split(problem, n_rows, trial):
 
 
 @functools.lru_cache(maxsize=1)
-def _views(problem, trial):
-    """The last case's views: cases of one problem follow each other."""
+def views_of(problem, trial):
+    """Views, labels, parts and a hash of the data, kept while cases of one problem follow."""
     features, y, data = rows_of(problem)
     parts = split(problem, len(y), trial)
     return uci.Views(features, parts[0]), y, parts, data
@@ -144,7 +143,7 @@ def candidates(model, y):
 
 def measure(problem, trial, wanted):
     """A line a learner: test results of the models that were best on the calibration rows."""
-    views, y, (train, calibration, test), data = _views(problem, trial)
+    views, y, (train, calibration, test), data = views_of(problem, trial)
     lines = {}
     for learner in wanted:
         models = LEARNERS[learner](views, y, train, calibration, trial)

@@ -3,8 +3,16 @@
 import numpy as np
 import pandas as pd
 
+from benchmarks.claims import OURS, Claim, claims_table, tally
 from benchmarks.predictions.good_learners import DIFFERENCES, LEARNERS, MARGINS
-from benchmarks.summary import FEWEST, LEVEL, claims_table, markdown, mean_and_error, paired_p
+from benchmarks.summary import (
+    FEWEST,
+    has,
+    is_significant,
+    markdown,
+    means_of,
+    sign,
+)
 
 RMSE, CROSS_ENTROPY = "root mean squared error", "cross-entropy"
 MEASURES = (RMSE, CROSS_ENTROPY)
@@ -16,26 +24,20 @@ THESIS = tuple(name for name in LEARNERS if name not in ("Bayesian network", "mu
 CALIBRATED = ("Platt", "isotonic")
 # Sizes of calibration sets that count as small and as large.
 SMALL, LARGE = 200, 1000
+LOWER_FOR = "lower for {above}, higher for {below} of {n}"
 # Percent within which a method is on par with another one.
 ON_PAR = 5
 
 
-def values(lines, measure):
-    """A row a problem, trial, learner and method: the measure on the test rows."""
-    rows = [
-        (line.problem, line.trial, line.learner, method, own[measure])
-        for line in lines.itertuples()
-        for method, own in line.methods.items()
-    ]
-    return pd.DataFrame(rows, columns=["problem", "trial", "learner", "method", "value"])
+def values(lines, name, of="methods"):
+    """A row a problem, trial, learner and method: a measure on the test rows.
 
-
-def pictured(lines, name):
-    """The same for what is known of the one model of each learner that is pictured."""
+    With ``of="pictured"`` it is what is known of the one model of each learner that is pictured.
+    """
     rows = [
-        (line.problem, line.trial, line.learner, method, own[name])
-        for line in lines.itertuples()
-        for method, own in line.pictured.items()
+        (line["problem"], line["trial"], line["learner"], method, own[name])
+        for line in lines.to_dict("records")
+        for method, own in line[of].items()
     ]
     return pd.DataFrame(rows, columns=["problem", "trial", "learner", "method", "value"])
 
@@ -55,16 +57,15 @@ def complete(lines):
 def tables(lines):
     """What each learner reaches by each method, how distorted it is, and the published claims."""
     whole = complete(lines)
+    differences = pd.DataFrame(DIFFERENCES, columns=["what", "thesis", "here"])
     return {
-        "good_probabilities_differences": markdown(
-            pd.DataFrame(DIFFERENCES, columns=["what", "thesis", "here"])
-        ),
+        "good_probabilities_differences": markdown(differences),
         "good_probabilities": markdown(_reached(whole, RMSE)),
         "good_probabilities_entropy": markdown(_reached(whole, CROSS_ENTROPY)),
         "good_probabilities_problems": markdown(_problems(lines)),
         "good_probabilities_slopes": markdown(_slopes(lines)),
         "good_probabilities_curves": markdown(_curves(lines)),
-        "good_probabilities_claims": claims_table(_claims(lines)),
+        "good_probabilities_claims": claims_table(claims(lines)),
     }
 
 
@@ -76,61 +77,63 @@ def known(lines):
 def _reached(lines, measure):
     """Means over problems of every trial, then over trials."""
     table = values(lines, measure)
-    rows = []
     for learner in known(lines):
-        row = {"learner": learner}
-        for method in METHODS:
-            own = table[(table["learner"] == learner) & (table["method"] == method)]
-            row[method] = mean_and_error(own.groupby("trial")["value"].mean(), 4)
-        rows.append(row)
-    return pd.DataFrame(rows)
+        own = table[table["learner"] == learner]
+        yield {
+            "learner": learner,
+            **dict.fromkeys(METHODS, ""),
+            **means_of(own, "method", "value", METHODS, 4),
+        }
 
 
 def _problems(lines):
     """Squared error before calibration and after Platt's, by problem."""
     table = values(lines, RMSE)
-    rows = []
-    for learner in known(lines):
-        wide = by_problem(table, learner)
-        cells = {
-            problem: f"{own['before']:.3f} → {own['Platt']:.3f}" for problem, own in wide.iterrows()
-        }
-        rows.append({"learner": learner, **cells})
-    order = sorted(set(lines["problem"]))
-    return pd.DataFrame(rows, columns=["learner", *order]).fillna("")
+    cells = {learner: by_problem(table, learner) for learner in known(lines)}
+    return _by_problem(
+        lines,
+        {
+            learner: {
+                at: f"{own['before']:.3f} → {own['Platt']:.3f}" for at, own in wide.iterrows()
+            }
+            for learner, wide in cells.items()
+        },
+    )
 
 
 def _slopes(lines):
     """How distorted the pictured models are before calibration, by problem."""
-    table = pictured(lines, "slope")
-    wide = table[table["method"] == "before"].pivot_table(
-        index="learner", columns="problem", values="value"
-    )
-    rows = [
-        {"learner": name, **{problem: f"{one:.2f}" for problem, one in wide.loc[name].items()}}
-        for name in known(lines)
-    ]
-    order = sorted(set(lines["problem"]))
-    return pd.DataFrame(rows, columns=["learner", *order]).replace("nan", "").fillna("")
+    table = values(lines, "slope", "pictured")
+    cells = {
+        learner: {at: f"{one:.2f}" for at, one in by_problem(table, learner)["before"].items()}
+        for learner in known(lines)
+    }
+    return _by_problem(lines, cells)
+
+
+def _by_problem(lines, cells):
+    """Learner -> problem -> text, as a table."""
+    rows = [{"learner": learner, **own} for learner, own in cells.items()]
+    return pd.DataFrame(rows, columns=["learner", *sorted(set(lines["problem"]))]).fillna("")
 
 
 def curves(lines):
     """Squared error by learner, method and size, over problems and trials: a row each."""
-    rows = []
-    for line in lines.itertuples():
-        if not isinstance(getattr(line, "curve", None), dict):
-            continue
-        for method in CALIBRATED:
-            rows += [
-                (line.problem, line.trial, line.learner, method, size, value)
-                for size, value in zip(line.curve["sizes"], line.curve[method], strict=True)
-            ]
-        rows += [
-            (line.problem, line.trial, line.learner, "before", size, line.curve["before"])
-            for size in line.curve["sizes"]
-        ]
-    columns = ["problem", "trial", "learner", "method", "size", "value"]
-    return pd.DataFrame(rows, columns=columns)
+    columns = ["problem", "trial", "learner"]
+    if "curve" not in lines:
+        return pd.DataFrame(columns=[*columns, "method", "size", "value"])
+    own = lines[lines["curve"].notna()].to_dict("records")
+    rows = [
+        {**{name: line[name] for name in columns}, "method": method, "size": size, "value": value}
+        for line in own
+        for method in (*CALIBRATED, "before")
+        for size, value in zip(
+            line["curve"]["sizes"],
+            np.broadcast_to(line["curve"][method], len(line["curve"]["sizes"])).tolist(),
+            strict=True,
+        )
+    ]
+    return pd.DataFrame(rows, columns=[*columns, "method", "size", "value"])
 
 
 def _curves(lines):
@@ -146,55 +149,59 @@ def _curves(lines):
 
 
 def change(table, learner, ours, other):
-    """How much lower ours is than the other, by problem, and in words."""
+    """By problem, the values of two methods; by how much percent ours is lower, and in words.
+
+    None where one of them was not measured.
+    """
     wide = by_problem(table, learner)
-    if not {ours, other} <= set(wide):
+    if not has(wide, ours, other):
         return None
-    gain = (wide[other] - wide[ours]).dropna()
-    percent = 100 * gain.sum() / wide.loc[gain.index, other].sum()
-    note = "" if paired_p(wide[ours], wide[other]) < LEVEL else ", n.s."
+    pair = wide[[ours, other]].dropna()
+    gain = pair[other] - pair[ours]
+    percent = 100 * gain.sum() / pair[other].sum()
+    note = "" if is_significant(pair[ours], pair[other]) else ", n.s."
     text = f"{learner} {percent:+.1f} % (lower on {(gain > 0).sum()} of {len(gain)}{note})"
-    return gain, percent, text
+    return (pair[ours], pair[other]), percent, text
 
 
-def _claims(lines):
-    rmse, entropy = (values(lines, name) for name in (RMSE, CROSS_ENTROPY))
-    slopes = pictured(lines, "slope")
+def claims(lines):
+    """What the thesis says of learners before and after calibration, and what we add."""
+    rmse, entropy = (values(lines, name) for name in MEASURES)
+    slopes, every = values(lines, "slope", "pictured"), known(lines)
+    bayes, hurt = ("naive Bayes",), ("neural nets", "logistic regression")
     yield from _shape(slopes, "sigmoid-shaped before calibration", MARGINS, True)
     for method in CALIBRATED:
         yield from _lower(rmse, MARGINS, method, "before", "repaired", RMSE)
-    yield from _shape(slopes, "pushed to 0 and 1", ("naive Bayes",), False)
-    yield from _lower(rmse, ("naive Bayes",), "isotonic", "Platt", "better", RMSE)
-    yield from _lower(entropy, ("naive Bayes",), "Platt", "isotonic", "better", CROSS_ENTROPY)
+    yield from _shape(slopes, "pushed to 0 and 1", bayes, False)
+    yield from _lower(rmse, bayes, "isotonic", "Platt", "better", RMSE)
+    yield from _lower(entropy, bayes, "Platt", "isotonic", "better", CROSS_ENTROPY)
     for method in CALIBRATED:
-        hurt = ("neural nets", "logistic regression")
         yield from _lower(rmse, hurt, "before", method, "hurt a little by calibration", RMSE)
     yield from _wash(rmse)
     gaining = ("random forests", "nearest neighbors")
     yield from _lower(rmse, gaining, "Platt", "before", "gain on average", RMSE)
-    yield from _lower(entropy, known(lines), "Platt", "isotonic", "better", CROSS_ENTROPY)
-    yield from _lower(rmse, ("decision trees", "naive Bayes"), "isotonic", "Platt", "better", RMSE)
+    yield from _lower(entropy, every, "Platt", "isotonic", "better", CROSS_ENTROPY)
+    yield from _lower(rmse, ("decision trees", *bayes), "isotonic", "Platt", "better", RMSE)
     yield from _by_size(lines)
     yield from _corrected(lines, {RMSE: rmse, CROSS_ENTROPY: entropy})
     yield from _best(lines)
-    probable = [name for name in known(lines) if name not in MARGINS]
+    probable = [name for name in every if name not in MARGINS]
     for table, name in ((rmse, RMSE), (entropy, CROSS_ENTROPY)):
-        yield from _lower(table, probable, "Platt on log odds", "Platt", "our own", name)
+        yield from _lower(table, probable, "Platt on log odds", "Platt", OURS, name)
 
 
 def _shape(slopes, words, learners, above):
     """Whether log odds of the outcome rise faster (above) or slower than the predicted ones."""
     for learner in learners:
         wide = by_problem(slopes, learner)
-        if not len(wide):
-            continue
-        right = (wide["before"] > 1) == above
-        yield (
-            f"{learner}: {words}; slope of the log odds {'above' if above else 'below'} 1",
-            "yes",
-            {problem: f"{one:.2f}" for problem, one in wide["before"].items()},
-            f"{right.sum()} of {len(right)} problems",
-        )
+        if len(wide):
+            right = (wide["before"] > 1) == above
+            yield Claim(
+                f"{learner}: {words}; slope of the log odds {'above' if above else 'below'} 1",
+                "yes",
+                {problem: f"{one:.2f}" for problem, one in wide["before"].items()},
+                f"{right.sum()} of {len(right)} problems",
+            )
 
 
 def _lower(table, learners, ours, other, published, name):
@@ -202,13 +209,11 @@ def _lower(table, learners, ours, other, published, name):
     found = [change(table, learner, ours, other) for learner in learners]
     found = [one for one in found if one is not None]
     if found:
-        sure = [percent for gain, percent, _ in found if paired_p(gain, 0 * gain) < LEVEL]
-        n_lower = sum(percent > 0 for percent in sure)
-        yield (
+        yield Claim(
             f"{ours} below {other}, {name}",
             published,
             ", ".join(text for *_, text in found),
-            f"lower for {n_lower}, higher for {len(sure) - n_lower} of {len(found)}",
+            tally((sign(*pair) for pair, *_ in found), LOWER_FOR),
         )
 
 
@@ -217,35 +222,33 @@ def _wash(rmse):
     for method in CALIBRATED:
         found = change(rmse, "bagged trees", method, "before")
         if found is not None:
-            gain, _, text = found
-            equal = paired_p(gain, 0 * gain) >= LEVEL
-            yield (
+            pair, _, text = found
+            enough = len(pair[0]) >= FEWEST
+            yield Claim(
                 f"{method} for bagged trees, root mean squared error",
                 "a wash",
                 text,
-                ("yes" if equal else "no") if len(gain) >= FEWEST else "too few problems",
+                not is_significant(*pair) if enough else "too few problems",
             )
 
 
 def _by_size(lines):
     """Which calibrator is better with few and with many calibration cases, learner by learner."""
     table = curves(lines)
-    sizes = sorted(table["size"].unique())
-    for words, kept, sign in (
-        (f"Platt below isotonic below {SMALL} cases", [s for s in sizes if s < SMALL], 1),
-        (f"isotonic not above Platt from {LARGE} cases on", [s for s in sizes if s > LARGE], -1),
+    for words, kept, sign_ in (
+        (f"Platt below isotonic below {SMALL} cases", table["size"] < SMALL, 1),
+        (f"isotonic not above Platt from {LARGE} cases on", table["size"] > LARGE, -1),
     ):
-        own = table[table["size"].isin(kept)]
-        wide = own.pivot_table(index="learner", columns="method", values="value")
+        wide = table[kept].pivot_table(index="learner", columns="method", values="value")
         if not len(wide):
             continue
         gap = 1000 * (wide["isotonic"] - wide["Platt"]).reindex(known(lines)).dropna()
-        yield (
+        yield Claim(
             f"{words}, root mean squared error",
             "all learners",
             ", ".join(f"{learner} {one:+.1f}" for learner, one in gap.items())
             + " (thousandths, isotonic less Platt)",
-            f"{(sign * gap > 0).sum()} of {len(gap)} learners",
+            f"{(sign_ * gap > 0).sum()} of {len(gap)} learners",
         )
 
 
@@ -254,7 +257,7 @@ def _corrected(lines, by_measure):
     for name, table in by_measure.items():
         found = change(table, "boosted stumps", "logistic correction", "Platt")
         if found is not None:
-            yield (
+            yield Claim(
                 f"logistic correction for stumps at most {ON_PAR} % from Platt, {name}",
                 "on par",
                 found[-1],
@@ -262,18 +265,16 @@ def _corrected(lines, by_measure):
             )
         found = change(table, "boosted stumps", "log-loss", "logistic correction")
         if found is not None:
-            gain, percent, text = found
-            yield (
+            yield Claim(
                 f"log-loss for stumps worse than logistic correction, {name}",
                 "by a few percent",
-                text,
-                _is_worse(gain, percent),
+                found[-1],
+                _is_worse(*found[0]),
             )
-    near = pictured(lines, "near 0 or 1")
+    wide = by_problem(values(lines, "near 0 or 1", "pictured"), "boosted trees")
     for method in ("logistic correction", "log-loss"):
-        wide = by_problem(near, "boosted trees")
         if method in wide:
-            yield (
+            yield Claim(
                 f"{method} of boosted trees predicts 0 or 1, in 95 % of the test rows",
                 "10 of 11 problems",
                 {name: f"{one:.0%}" for name, one in wide[method].items()},
@@ -281,13 +282,11 @@ def _corrected(lines, by_measure):
             )
 
 
-def _is_worse(gain, percent):
-    """Whether a gain over other results is below 0, as far as a paired test over problems tells."""
-    if len(gain) < FEWEST:
+def _is_worse(ours, other):
+    """Whether ours is higher, as far as a paired test over problems tells."""
+    if len(ours) < FEWEST:
         return "too few problems"
-    if paired_p(gain, 0 * gain) >= LEVEL:
-        return "cannot be told"
-    return "yes" if percent < 0 else "no, it is better"
+    return {0: "cannot be told", 1: "no, it is better", -1: "yes"}[sign(ours, other)]
 
 
 def _best(lines):
@@ -300,18 +299,9 @@ def _best(lines):
             continue
         published = means.drop("Platt on log odds", level="method", errors="ignore")
         first = published[published.index.get_level_values("learner").isin(THESIS)].idxmin()
-        yield (
+        yield Claim(
             f"boosted trees calibrated by Platt are best, {name}",
             "yes",
-            {
-                f"{learner} ({means[learner].idxmin()})": f"{value:.4f}"
-                for learner, value in best.items()
-            },
+            {f"{one} ({means[one].idxmin()})": f"{value:.4f}" for one, value in best.items()},
             first == ("boosted trees", "Platt") if len(best) > 4 else "too few learners",
         )
-
-
-def error(values_):
-    """Standard error over trials of the means over problems."""
-    means = values_.groupby("trial")["value"].mean()
-    return means.sem() if len(means) > 1 else np.nan

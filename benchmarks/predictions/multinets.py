@@ -27,7 +27,6 @@ from bnmtl.seeding import generator
 
 NAME = "multinets"
 SETTINGS = ("table", "share", "trial", "method")
-DPI = 100
 TAKES_DATA = True
 __all__ = ["draw", "measure", "plan", "tables"]
 BINS = 5
@@ -44,13 +43,8 @@ def plan(quick, trials=None):
     names = [name for ending in ENDINGS for name in methods(ending).values()]
     if quick:
         wanted = [name for name in names if not name.startswith("TAN")]
-        return [{"table": QUICK, "share": 0.2, "trial": 0, "wanted": wanted}]
-    return [
-        {"table": table, "share": share, "trial": trial, "wanted": names}
-        for trial in range(trials or N_TRIALS)
-        for table in TABLES
-        for share in SHARES
-    ]
+        return study.every(wanted, table=[QUICK], share=[0.2], trial=[0])
+    return study.every(names, trial=range(trials or N_TRIALS), table=TABLES, share=SHARES)
 
 
 def check_needs(cases, lines):

@@ -1,12 +1,13 @@
 """Tables, claims and the picture of the study of multi-nets, from its lines."""
 
-import pandas as pd
-
+from benchmarks.claims import OURS as OWN_CLAIM
+from benchmarks.claims import Claim, claims_table, tally
+from benchmarks.drawing import axis_of_sizes, curves, panels
 from benchmarks.predictions.multinets_learners import CHOSEN, DEFAULTS, FIXED_SIZE, KINDS, methods
 from benchmarks.summary import (
     LEVEL,
     by_trial,
-    claims_table,
+    has,
     markdown,
     mean_and_error,
     resampled_error,
@@ -38,26 +39,22 @@ def tables(lines):
         if ending in known_endings(lines):
             key = "multinets" if ending == FIXED_SIZE else f"multinets_{name}"
             made[key] = markdown(_reached(lines, ending))
-            made[f"{key}_claims"] = claims_table(_claims(lines, ending))
+            made[f"{key}_claims"] = claims_table(claims(lines, ending))
     return made
 
 
 def _reached(lines, ending):
-    rows = []
     for (table, _), own in lines.groupby(["table", "share"]):
-        row = {
-            "table": table,
-            "rows learned from": f"{own['learned'].mean():.0f}",
-            "trials": own["trial"].nunique(),
-        }
+        row = {"table": table, "rows learned from": f"{own['learned'].mean():.0f}"}
+        row["trials"] = own["trial"].nunique()
         for kind, method in compared(ending).items():
             here = own[own["method"] == method]
             row[kind] = ", ".join(mean_and_error(here[name], 3) for name in MEASURES)
-        rows.append(row)
-    return pd.DataFrame(rows)
+        yield row
 
 
-def _claims(lines, ending):
+def claims(lines, ending):
+    """That nets learned together are better than every other kind."""
     for name, title in MEASURES.items():
         for kind in KINDS:
             if kind != OURS:
@@ -67,10 +64,10 @@ def _claims(lines, ending):
 def _below(lines, kind, ending, name, title):
     """Whether nets learned together are better than another kind, table by table."""
     ours, other = (compared(ending)[one] for one in (OURS, kind))
-    better, worse, texts = 0, 0, []
+    signs, texts = [], []
     for (table, share), own in lines.groupby(["table", "share"]):
         wide = by_trial(own, "method", name)
-        if not {ours, other} <= set(wide):
+        if not has(wide, ours, other):
             continue
         gain = (wide[other] - wide[ours]).dropna()
         # Rows that are predicted by the row learned from, the same in all trials.
@@ -80,42 +77,34 @@ def _below(lines, kind, ending, name, title):
         if len(gain) > 1:
             text += f" ± {resampled_error(gain, ratio):.3f}"
         texts.append(text if sure else f"{text} (n.s.)")
-        better, worse = better + (sure and gain.mean() > 0), worse + (sure and gain.mean() < 0)
+        signs.append((1 if gain.mean() > 0 else -1) if sure else 0)
     if texts:
-        yield (
+        yield Claim(
             f"{OURS} below {kind}, {title}",
-            "hoped for" if kind == "nets apart" else "our own",
+            "hoped for" if kind == "nets apart" else OWN_CLAIM,
             ", ".join(texts),
-            f"better in {better} of {len(texts)}, worse in {worse}",
+            tally(signs, "better in {above} of {n}, worse in {below}"),
         )
 
 
 def draw(lines):
     """Errors and cross-entropy by number of rows, a panel a table; the last ending there is."""
-    from matplotlib.figure import Figure
-
     names = sorted(set(lines["table"]))
     shown = compared((known_endings(lines) or [FIXED_SIZE])[-1])
-    figure = Figure(figsize=(2.6 * len(names) + 0.4, 5), layout="constrained")
-    panels = figure.subplots(2, len(names), squeeze=False)
-    markers = dict(zip(shown, "ovs^Dx", strict=True))
-    for row, (name, title) in zip(panels, MEASURES.items(), strict=True):
+    styles = {
+        method: {"marker": marker, "markersize": 4, "linewidth": 1, "label": kind}
+        for (kind, method), marker in zip(shown.items(), "ovs^Dx", strict=True)
+    }
+    figure, grid = panels(2, len(names), (2.6 * len(names) + 0.4, 5))
+    for row, (name, title) in zip(grid, MEASURES.items(), strict=True):
+        row[0].set_ylabel(title, fontsize=8)
         for axes, table in zip(row, names, strict=True):
             own = lines[lines["table"] == table]
-            for kind, marker in markers.items():
-                groups = own[own["method"] == shown[kind]].groupby("learned")[name]
-                if len(groups):
-                    style = {"marker": marker, "markersize": 4, "linewidth": 1, "label": kind}
-                    axes.errorbar(groups.mean().index, groups.mean(), groups.sem(), **style)
-            sizes = sorted(set(own["learned"]))
-            axes.set_xscale("log")
-            axes.set_xticks(sizes, sizes)
-            axes.set_xticks([], minor=True)
-            if name == "errors":
-                axes.set_title(table, fontsize=9)
-            else:
-                axes.set_xlabel("rows learned from", fontsize=8)
+            curves(axes, own, "learned", name, "method", styles)
+            axis_of_sizes(axes, sorted(set(own["learned"])), "")
             axes.tick_params(labelsize=8)
-        row[0].set_ylabel(title, fontsize=8)
-    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
+    for above, below, table in zip(*grid, names, strict=True):
+        above.set_title(table, fontsize=9)
+        below.set_xlabel("rows learned from", fontsize=8)
+    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
     return figure

@@ -8,13 +8,12 @@ the declared values.
 import functools
 import hashlib
 import json
-import os
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.data_folder import data_folder
 from bnmtl.tasks import discretize
 
 FOLDER = "uci"
@@ -31,13 +30,7 @@ class Table(NamedTuple):
 
 def folder(data=None):
     """The folder of the tables, by default the one of BNMTL_DATA."""
-    data = data or os.environ.get("BNMTL_DATA")
-    where = f"`--data` or the environment variable BNMTL_DATA must name the folder with {FOLDER}"
-    if not data:
-        raise ValueError(f"{where}.")
-    if not Path(data, FOLDER, "schema.json").is_file():
-        raise ValueError(f"{where}, which `{data}` is not: there is no {FOLDER}/schema.json.")
-    return Path(data, FOLDER)
+    return data_folder(FOLDER, [f"{FOLDER}/schema.json"], data) / FOLDER
 
 
 @functools.cache

@@ -16,7 +16,8 @@ import pandas as pd
 from benchmarks import study
 from benchmarks.defaults.grouped import SHIPPED, grouped_tasks
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
-from benchmarks.summary import markdown
+from benchmarks.summary import markdown, parts
+from benchmarks.timing import timed
 from bnmtl import MultitaskLearner, PooledLearner
 from bnmtl.graphs import adjacency
 from bnmtl.progress import Reporter
@@ -27,7 +28,6 @@ from bnmtl.search.shared_multitask import search_over
 
 NAME = "first_graph"
 SETTINGS = ("problem", "trial", "iterations")
-DPI = 100
 FIXED = {"concentrations": list(CONCENTRATIONS), "partitions": list(PARTITIONS)}
 N_TRIALS = 3
 N_ROWS = 1000
@@ -41,14 +41,10 @@ ALIKE = 0.01
 def plan(quick, trials=None):
     """All cases; the quick one is of few rows."""
     if quick:
-        return [
-            {"problem": "INSURANCE", "trial": 0, "rows": 50, "wanted": ["all", "an eighth", POOLED]}
-        ]
-    return [
-        {"problem": problem, "trial": trial, "wanted": [*PARTS, POOLED]}
-        for trial in range(trials or N_TRIALS)
-        for problem in (*FIVE, CONTROL, *SHIPPED)
-    ]
+        wanted = ["all", "an eighth", POOLED]
+        return study.every(wanted, problem=["INSURANCE"], trial=[0], rows=[50])
+    problems = (*FIVE, CONTROL, *SHIPPED)
+    return study.every([*PARTS, POOLED], trial=range(trials or N_TRIALS), problem=problems)
 
 
 def measure(problem, trial, wanted, rows=N_ROWS):
@@ -89,9 +85,7 @@ def _fitted(tasks, part, seed):
     own = search.own_tables.common
     iterations = int(iterations_of(len(search.joint.variables)) // part)
     fewer = effort.with_orders(iterations=iterations)
-    began_graph = time.perf_counter()
-    search.common = search_common(search.joint, own, fewer, Reporter(False), True)
-    searched = time.perf_counter() - began_graph
+    search.common, searched = timed(search_common, search.joint, own, fewer, Reporter(False), True)
     solution = search.solve(prior, search.starts([prior]))
     return {
         "score": round(solution.score, 4),
@@ -113,40 +107,35 @@ def _compared(lines):
 
 def tables(lines):
     """By iterations: in how many fits the score is another, by how much, and how long they take."""
-    rows = []
     lines = _compared(lines)
-    for part in PARTS:
-        own = lines[lines["iterations"].eq(part)]
-        if own.empty:
-            continue
+    return {"first_graph": markdown(_fewer(lines)), "first_graph_pooled": _pooled(lines)}
+
+
+def _fewer(lines):
+    for case, own in parts(lines, iterations=PARTS):
         gains = own["score"] - own["score_of_all"]
-        rows.append(
-            {
-                "iterations": part,
-                "fits": len(own),
-                "better": int((gains > ALIKE).sum()),
-                "worse": int((gains < -ALIKE).sum()),
-                "worst, nats": f"{gains.min():.1f}",
-                "search for the graph, share of its time": _share(own, "seconds_of_graph"),
-                "whole fit, share of its time": _share(own, "seconds"),
-            }
-        )
-    return {"first_graph": markdown(pd.DataFrame(rows)), "first_graph_pooled": _pooled(lines)}
+        yield {
+            **case,
+            "fits": len(own),
+            **_counted(gains),
+            "worst, nats": f"{gains.min():.1f}",
+            "search for the graph, share of its time": _share(own, "seconds_of_graph"),
+            "whole fit, share of its time": _share(own, "seconds"),
+        }
+
+
+def _counted(gains):
+    """How many scores are better, and worse."""
+    return {"better": int((gains > ALIKE).sum()), "worse": int((gains < -ALIKE).sum())}
 
 
 def _pooled(lines):
     """In how many cases one graph is better, or worse, where its search begins with pooled rows."""
     own = lines[lines["iterations"].eq(POOLED)]
     gains = own["pooled"] - own["own"] if len(own) else pd.Series(dtype=float)
-    row = {
-        "one graph": POOLED,
-        "tried": len(gains),
-        "better": int((gains > ALIKE).sum()),
-        "worse": int((gains < -ALIKE).sum()),
-        "best, nats": f"{gains.max():.1f}",
-        "worst, nats": f"{gains.min():.1f}",
-    }
-    return markdown(pd.DataFrame([row]))
+    row = {"one graph": POOLED, "tried": len(gains), **_counted(gains)}
+    row |= {"best, nats": f"{gains.max():.1f}", "worst, nats": f"{gains.min():.1f}"}
+    return markdown([row])
 
 
 def _share(lines, name):

@@ -6,7 +6,6 @@ per problem, trial and kind of search, and timed by itself.
 """
 
 import functools
-import time
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ import pandas as pd
 from benchmarks import study
 from benchmarks.related import Related, networks_of
 from benchmarks.summary import markdown
+from benchmarks.timing import timed
 from benchmarks.variants import Searches
 from bnmtl import PairedPrior
 from bnmtl.search.configurations import ConfigurationSearch
@@ -63,12 +63,9 @@ def started(problem, trial):
     related = Related(networks_of(problem, trial), N_ROWS, trial)
     searches, apart, seconds = Searches(related.tasks, trial), {}, {}
     for kind in APART.values():
-        began = time.perf_counter()
-        apart[kind] = searches.by(kind).apart(None)
-        seconds[kind, "single-task"] = time.perf_counter() - began
-    began = time.perf_counter()
-    _ = searches.by("orders").common
-    seconds["orders", "identical"] = seconds["orders", "orders"] = time.perf_counter() - began
+        apart[kind], seconds[kind, "single-task"] = timed(searches.by(kind).apart, None)
+    _, took = timed(lambda: searches.by("orders").common)
+    seconds["orders", "identical"] = seconds["orders", "orders"] = took
     return related, searches, apart, seconds
 
 
@@ -91,9 +88,10 @@ def measure(wanted, problem, trial, penalty):
             starts = {"orders": search.common}
         elif start != GREEDY:
             starts = search.starts([prior], [start])
-        began = time.perf_counter()
-        solution = greedy_alone(search, prior) if start == GREEDY else search.solve(prior, starts)
-        took = time.perf_counter() - began
+        if start == GREEDY:
+            solution, took = timed(greedy_alone, search, prior)
+        else:
+            solution, took = timed(search.solve, prior, starts)
         learned = seconds.get((kind, "single-task" if start == GREEDY else start), 0.0)
         lines[variant] = line_of(solution, related, took, start=learned)
     return lines
@@ -139,24 +137,25 @@ def tables(lines):
     lines = lines.assign(
         gap=best - lines["score"], seconds=lines["seconds"] + lines["seconds_of_start"]
     )
-    rows = []
+    table = pd.DataFrame(_reached(lines)).sort_values("problem", kind="stable")
+    return {NAME: markdown(table)}
+
+
+def _reached(lines):
     for (name, variant), group in lines.groupby(["problem", "variant"], sort=False):
         by_penalty = group.groupby("penalty")["edits"].mean()
         at_best = group[group["penalty"] == by_penalty.idxmin()]
-        rows.append(
-            {
-                "problem": name,
-                "search": variant,
-                "trials": at_best["trial"].nunique(),
-                "best 1 - penalty": f"{1 - by_penalty.idxmin():.0e}",
-                "edits": f"{at_best['edits'].mean():.2f} ± {at_best['edits'].sem():.2f}",
-                "SHD": f"{at_best['shd'].mean():.2f}",
-                "best score in": f"{(group['gap'] < 1).mean():.0%}",
-                "mean gap": f"{group['gap'].mean():.1f}",
-                "seconds": f"{group['seconds'].median():.2f}",
-            }
-        )
-    return {NAME: markdown(pd.DataFrame(rows).sort_values("problem", kind="stable"))}
+        yield {
+            "problem": name,
+            "search": variant,
+            "trials": at_best["trial"].nunique(),
+            "best 1 - penalty": f"{1 - by_penalty.idxmin():.0e}",
+            "edits": f"{at_best['edits'].mean():.2f} ± {at_best['edits'].sem():.2f}",
+            "SHD": f"{at_best['shd'].mean():.2f}",
+            "best score in": f"{(group['gap'] < 1).mean():.0%}",
+            "mean gap": f"{group['gap'].mean():.1f}",
+            "seconds": f"{group['seconds'].median():.2f}",
+        }
 
 
 if __name__ == "__main__":

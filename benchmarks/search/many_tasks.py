@@ -7,7 +7,6 @@ that can improve, sixty drawn at every step, and at every best move.
 """
 
 import numpy as np
-import pandas as pd
 
 from benchmarks import study
 from benchmarks.related import FIVE, Related, networks_of
@@ -16,11 +15,12 @@ from bnmtl import MultitaskLearner, Orders, PairedPrior
 from bnmtl.progress import Reporter
 from bnmtl.scores import CONCENTRATIONS, PARTITIONS
 from bnmtl.search.couplings import Couplings
+from bnmtl.search.shared_configurations import SharedConfigurationSearch
 from bnmtl.search.shared_multitask import search_over
+from bnmtl.search.ties import Ties
 
 NAME = "many_tasks"
 SETTINGS = ("problem", "rows", "trial", "penalty")
-DPI = 100
 FIXED = {"concentrations": list(CONCENTRATIONS), "partitions": list(PARTITIONS)}
 PENALTIES = (0.5, 0.99)
 N_TRIALS = 3
@@ -32,12 +32,8 @@ ALIKE = 1e-6
 def plan(quick, trials=None):
     """All cases."""
     if quick:
-        return [{"problem": "INSURANCE", "rows": 100, "trial": 0, "wanted": [0.99]}]
-    return [
-        {"problem": problem, "rows": 250, "trial": trial, "wanted": list(PENALTIES)}
-        for trial in range(trials or N_TRIALS)
-        for problem in FIVE
-    ]
+        return study.every([0.99], problem=["INSURANCE"], rows=[100], trial=[0])
+    return study.every(PENALTIES, rows=[250], trial=range(trials or N_TRIALS), problem=FIVE)
 
 
 def measure(problem, rows, trial, wanted):
@@ -47,35 +43,42 @@ def measure(problem, rows, trial, wanted):
     learner = MultitaskLearner(table_sharing="auto", search=search, random_state=trial)
     effort = learner.effort()
     search = search_over(learner.problems(tasks, effort), effort, Reporter(False))
-    return {penalty: _on_the_way(search, PairedPrior(penalty), trial) for penalty in wanted}
+    ties = Ties(search.joint.variables, effort.seed, search.tolerance)
+    starts = search.joint.spread(search.single())
+    lines = {}
+    for penalty in wanted:
+        couplings = Couplings(PairedPrior(penalty), search.joint)
+        lines[penalty] = _on_the_way(BothWays(search.joint, couplings, ties, starts), trial)
+    return lines
 
 
-def _on_the_way(search, prior, seed):
+class BothWays(SharedConfigurationSearch):
+    """A search that tells what pairs gain by all joint states and by those that are tried."""
+
+    def both_gains(self, i, j):
+        """What a pair gains by the best joint states of all, and by the best that are tried."""
+        members, coupling = self.couplings.of(i, j)
+        own = self._gains(i, j, members)
+        solved = (
+            solve(i, j, members, own, coupling)[1] - self.log_couplings[i, j]
+            for solve in (self._best_of_all, self._best_of_some)
+        )
+        return tuple(max(0.0, float(gain)) for gain in solved)
+
+
+def _on_the_way(greedy, seed):
     """Both kinds of gains on the way of a greedy search."""
-    couplings = Couplings(prior, search.joint)
-    greedy = search._at(couplings, search.joint.spread(search.single()))
-    pairs, rng = np.argwhere(couplings.pairs), np.random.default_rng(seed)
+    pairs, rng = np.argwhere(greedy.couplings.pairs), np.random.default_rng(seed)
     gains, moves = [], []
     while True:
         move = greedy.best_move()
         drawn = pairs[rng.permutation(len(pairs))[:N_PAIRS]].tolist()
-        gains += [gain for i, j in drawn if (gain := _gains(greedy, i, j))[0] > ALIKE]
+        gains += [gain for pair in drawn if (gain := greedy.both_gains(*pair))[0] > ALIKE]
         if move is None:
             break
-        moves.append(_gains(greedy, *move[:2]))
+        moves.append(greedy.both_gains(*move[:2]))
         greedy.apply(*move)
     return {**_met(gains, "pairs"), **_met(moves, "moves")}
-
-
-def _gains(greedy, i, j):
-    """What a pair gains by its best joint states, and by the best of those that are tried."""
-    members, coupling = greedy.couplings.of(i, j)
-    own = greedy._gains(i, j, members)
-    solved = (
-        solve(i, j, members, own, coupling)[1] - greedy.log_couplings[i, j]
-        for solve in (greedy._best_of_all, greedy._best_of_some)
-    )
-    return tuple(max(0.0, float(gain)) for gain in solved)
 
 
 def _met(gains, name):
@@ -97,7 +100,7 @@ def tables(lines):
             row[f"{title}, best states tried"] = f"{met} of {total} ({met / max(total, 1):.0%})"
             row[f"worst miss, nats ({name})"] = f"{own[f'{name}_worst'].max():.1f}"
         rows.append(row)
-    return {"many_tasks": markdown(pd.DataFrame(rows))}
+    return {"many_tasks": markdown(rows)}
 
 
 def draw(lines):

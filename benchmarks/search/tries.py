@@ -12,15 +12,15 @@ cores). Each idea goes on from the best configuration that the default search fi
 """
 
 import functools
-import time
+import itertools
 
 import numpy as np
-import pandas as pd
 
 from benchmarks import study
 from benchmarks.related import Related, networks_of
 from benchmarks.search import joint
 from benchmarks.summary import markdown
+from benchmarks.timing import timed
 from benchmarks.variants import Searches
 from bnmtl import PairedPrior
 from bnmtl.search.configurations import ConfigurationSearch
@@ -36,6 +36,28 @@ PENALTIES = (0.9, 0.999, 1 - 1e-6)
 STATES = (-1, 0, 1)
 
 
+class WithChanges(ConfigurationSearch):
+    """A search over configurations that tells the best change of a pair even where it loses."""
+
+    def best_change(self, i, j):
+        """The best change of one pair, in all tasks alike or in one of them; None without any."""
+        members, coupling = self.couplings.of(i, j)
+        gains = self._gains(i, j, members)
+        arcs = self.adjacency[members]
+        now = arcs[:, i, j].astype(np.int8) - arcs[:, j, i]
+        options = [np.full(len(members), state, np.int8) for state in STATES]
+        for s, state in itertools.product(range(len(members)), STATES):
+            options.append(now.copy())
+            options[-1][s] = state
+        found = []
+        for states in options:
+            gain = gains[np.arange(len(members)), states + 1].sum()
+            if (states != now).any() and gain > -np.inf:
+                gain += coupling.log_coupling(states) - coupling.log_coupling(now)
+                found.append((gain, i, j, members, states))
+        return max(found, key=lambda change: change[0], default=None)
+
+
 class Walk:
     """Greedy searches for one problem and penalty, from any configuration."""
 
@@ -47,7 +69,7 @@ class Walk:
 
     def at(self, matrices):
         """A search at a configuration, bool array of shape (k, n, n)."""
-        return ConfigurationSearch(self.problem, self.couplings, self.ties, matrices)
+        return WithChanges(self.problem, self.couplings, self.ties, matrices)
 
     def greedy(self, matrices):
         """Score and configuration where the greedy search ends."""
@@ -64,7 +86,7 @@ def tabu(walk, matrices, score):
         moves = [
             move
             for i, j in np.argwhere(walk.couplings.coupled).tolist()
-            if (i, j) not in frozen and (move := best_change(search, i, j)) is not None
+            if (i, j) not in frozen and (move := search.best_change(i, j)) is not None
         ]
         if not moves:
             break
@@ -74,29 +96,6 @@ def tabu(walk, matrices, score):
         if search.score[1] > best[0] + 1e-6:
             best = search.score[1], search.adjacency.copy()
     return walk.greedy(best[1])
-
-
-def best_change(search, i, j):
-    """The best change of one pair, in all tasks alike or in one of them."""
-    members, coupling = search.couplings.of(i, j)
-    gains = search._gains(i, j, members)
-    arcs = search.adjacency[members]
-    now = arcs[:, i, j].astype(np.int8) - arcs[:, j, i]
-    value = coupling.log_coupling(now)
-    options = [np.full(len(members), state, np.int8) for state in STATES]
-    for s in range(len(members)):
-        for state in STATES:
-            options.append(now.copy())
-            options[-1][s] = state
-    best = None
-    for states in options:
-        gain = gains[np.arange(len(members)), states + 1].sum()
-        if (states == now).all() or gain == -np.inf:
-            continue
-        gain += coupling.log_coupling(states) - value
-        if best is None or gain > best[0]:
-            best = gain, i, j, members, states
-    return best
 
 
 def deletions(walk, matrices, score):
@@ -159,12 +158,7 @@ def edits_of(related, matrices):
 def plan(quick):
     """Cases: every penalty of every problem and trial."""
     problems, trials = (PROBLEMS[:1], range(1)) if quick else (PROBLEMS, TRIALS)
-    return [
-        {"problem": name, "trial": trial, "penalty": penalty, "wanted": ["relaxing", *IDEAS]}
-        for trial in trials
-        for name in problems
-        for penalty in PENALTIES
-    ]
+    return study.every(["relaxing", *IDEAS], trial=trials, problem=problems, penalty=PENALTIES)
 
 
 @functools.lru_cache(maxsize=1)
@@ -185,12 +179,10 @@ def measure(wanted, problem, trial, penalty):
     before = edits_of(related, solution.matrices)
     lines = {}
     for name in wanted:
-        began = time.perf_counter()
         if name == "relaxing":
-            found, configuration = relaxed(search, penalty, trial)
+            (found, configuration), seconds = timed(relaxed, search, penalty, trial)
         else:
-            found, configuration = IDEAS[name](walk, matrices, score)
-        seconds = time.perf_counter() - began
+            (found, configuration), seconds = timed(IDEAS[name], walk, matrices, score)
         lines[name] = {
             "score_before": round(score, 6),
             "gain": round(found - score, 6),
@@ -204,25 +196,22 @@ def measure(wanted, problem, trial, penalty):
 
 def tables(lines):
     """How often an idea improves the score, and by how much, by problem."""
-    rows = []
+    return {NAME: markdown(_improved(lines))}
+
+
+def _improved(lines):
     for (problem, idea), group in lines.groupby(["problem", "idea"], sort=False):
         better = group[group["gain"] > 1e-3]
-        rows.append(
-            {
-                "problem": problem,
-                "idea": idea,
-                "better score in": f"{len(better)} of {len(group)}",
-                "largest gain (nats)": f"{better['gain'].max():.1f}" if len(better) else "",
-                "edits before": f"{group['edits_before'].mean():.2f}",
-                "change of edits there": (
-                    f"{(better['edits'] - better['edits_before']).mean():+.2f}"
-                    if len(better)
-                    else ""
-                ),
-                "seconds": f"{group['seconds'].median():.2f}",
-            }
-        )
-    return {NAME: markdown(pd.DataFrame(rows))}
+        change = (better["edits"] - better["edits_before"]).mean()
+        yield {
+            "problem": problem,
+            "idea": idea,
+            "better score in": f"{len(better)} of {len(group)}",
+            "largest gain (nats)": f"{better['gain'].max():.1f}" if len(better) else "",
+            "edits before": f"{group['edits_before'].mean():.2f}",
+            "change of edits there": f"{change:+.2f}" if len(better) else "",
+            "seconds": f"{group['seconds'].median():.2f}",
+        }
 
 
 if __name__ == "__main__":

@@ -14,9 +14,8 @@ import time
 import numpy as np
 
 from benchmarks import study
-from benchmarks.related import CONTROL, FIVE, N_TASKS, Related, networks_of
-from benchmarks.sharing.sharing_tables import CHOSEN, draw, more_pictures, tables
-from benchmarks.thesis.methods import means
+from benchmarks.related import CONTROL, FIVE, N_TASKS, Related, mean_arcs, networks_of
+from benchmarks.sharing.sharing_tables import CHOSEN, SAME, draw, more_pictures, tables
 from bnmtl import (
     BIC,
     BayesNet,
@@ -35,7 +34,6 @@ from bnmtl.seeding import generator
 
 NAME = "sharing"
 SETTINGS = ("problem", "tables", "rows", "trial", "method")
-DPI = 100
 __all__ = ["draw", "measure", "more_pictures", "plan", "tables"]
 PENALTY = 0.99
 FIXED = {
@@ -46,7 +44,6 @@ FIXED = {
 }
 N_TRIALS = 20
 ROWS = (1000, 250, 4000)
-SAME = "as in the problem"
 SIMILAR = {"similar 50": 50.0, "similar 10": 10.0}
 # Tasks that share no arcs and whose tables have nothing in common, not even by chance.
 INDEPENDENT = "independent"
@@ -85,8 +82,8 @@ METHODS = (*APART, *SHARED, *OTHER_TABLES)
 def plan(quick, trials=None):
     """All cases; those of 1000 rows and the problems' own tables first."""
     if quick:
-        case = {"problem": "INSURANCE", "tables": "similar 50", "rows": 100, "trial": 0}
-        return [{**case, "wanted": ["alone", *SHARED, *OTHER_TABLES]}]
+        case = {"problem": ["INSURANCE"], "tables": ["similar 50"], "rows": [100], "trial": [0]}
+        return study.every(["alone", *SHARED, *OTHER_TABLES], **case)
     return [
         {
             **{"problem": problem, "tables": kind, "rows": n_rows, "trial": trial},
@@ -148,17 +145,12 @@ def scattered(networks, strength, trial):
 
 def line_of(related, learner, method):
     """How near graphs and networks are to the truth."""
-    graphs = learner.configuration_
-    networks = learner.networks_
+    graphs, networks = learner.configuration_, learner.networks_
     if method == "tables alone":
         networks = fit_networks(graphs, related.tasks)
     if method == "score alone":
         networks = fit_networks(graphs, related.tasks, sharing=None)
-    judged = related.judged(graphs)
-    judged["kl"] = related.divergences(networks)
-    line = means(judged)
-    line["arcs"] = round(float(np.mean([graph.number_of_edges() for graph in graphs.values()])), 3)
-    return line
+    return {**related.line(graphs, networks), "arcs": mean_arcs(graphs)}
 
 
 def loss(learner, related):

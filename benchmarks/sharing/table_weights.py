@@ -9,27 +9,24 @@ has these three and learns from all families of the graphs how much each counts.
 """
 
 import numpy as np
-import pandas as pd
 
 from benchmarks import study
 from benchmarks.defaults.grouped import grouped_tasks
-from benchmarks.defaults.sachs import split
+from benchmarks.defaults.sachs import cells, split
 from benchmarks.related import Related, networks_of
 from benchmarks.sharing.sharing import SIMILAR, scattered
-from benchmarks.summary import by_trial, markdown, mean_and_error
-from bnmtl import MultitaskLearner, data
+from benchmarks.sharing.sharing_tables import SAME
+from benchmarks.summary import markdown, means_of
+from bnmtl import MultitaskLearner
 from bnmtl.networks import fit_networks
 from bnmtl.networks.components import PARTITIONS, STRENGTHS, learned_weights
 from bnmtl.networks.several import networks_of as networks_with
 from bnmtl.networks.shared_tables import SharedTables
-from bnmtl.tasks import discretize, encode
 
 NAME = "table_weights"
 SETTINGS = ("problem", "tables", "rows", "trial", "weights")
-DPI = 100
 FIXED = {"partitions": list(PARTITIONS), "strengths": list(STRENGTHS)}
 N_TRIALS = 5
-SAME = "as in the problem"
 # Problem, kind of tables, rows a task; of the Sachs data and the birds tables are what they are.
 CASES = (
     *(("ALARM", SAME, rows) for rows in (1000, 250)),
@@ -47,8 +44,8 @@ WEIGHTS = ("own", "even", "even, own too", "learned")
 def plan(quick, trials=None):
     """All cases; the quick one is of few rows."""
     if quick:
-        case = {"problem": "INSURANCE", "tables": "similar 50", "rows": 50, "trial": 0}
-        return [{**case, "wanted": list(WEIGHTS)}]
+        case = {"problem": ["INSURANCE"], "tables": ["similar 50"], "rows": [50], "trial": [0]}
+        return study.every(WEIGHTS, **case)
     return [
         {"problem": name, "tables": kind, "rows": rows, "trial": trial, "wanted": list(WEIGHTS)}
         for trial in range(trials or N_TRIALS)
@@ -59,7 +56,7 @@ def plan(quick, trials=None):
 def measure(problem, tables, rows, trial, wanted):
     """A line a way to weigh: nats a row below the truth, or of rows that are held out."""
     if tables == "real":
-        train, test = _halves(problem, trial) if rows == "half" else split(_cells(), rows, trial)
+        train, test = _halves(problem, trial) if rows == "half" else split(cells(), rows, trial)
         graphs = MultitaskLearner(random_state=trial).fit(train).configuration_
 
         def value(networks):
@@ -77,10 +74,6 @@ def measure(problem, tables, rows, trial, wanted):
             return float(np.mean(related.divergences(networks)))
 
     return {one: {"nats": round(value(fitted(graphs, train, one)), 6)} for one in wanted}
-
-
-def _cells():
-    return encode(discretize(data.load("sachs"), bins=3))
 
 
 def _halves(name, trial):
@@ -111,13 +104,15 @@ def _without_own(evidences):
 
 def tables(lines):
     """Mean nats by weights, the less the better."""
-    rows = []
+    return {"table_weights": markdown(_reached(lines))}
+
+
+def _reached(lines):
     for (name, kind, n_rows), own in lines.groupby(["problem", "tables", "rows"], sort=False):
-        wide = by_trial(own, "weights", "nats")
         unit = "nats a held-out row, less is better" if kind == "real" else "divergence"
-        row = {"problem": name, "tables": kind, "rows": n_rows, "of": unit, "trials": len(wide)}
-        rows.append(row | {one: mean_and_error(wide[one], 3) for one in WEIGHTS if one in wide})
-    return {"table_weights": markdown(pd.DataFrame(rows))}
+        row = {"problem": name, "tables": kind, "rows": n_rows, "of": unit}
+        row["trials"] = own["trial"].nunique()
+        yield row | means_of(own, "weights", "nats", WEIGHTS, 3)
 
 
 def draw(lines):

@@ -13,10 +13,11 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from benchmarks import study
+from benchmarks.drawing import panels
 from benchmarks.summary import markdown
+from benchmarks.timing import timed
 from benchmarks.variants import THESIS, problems_of
 from bnmtl import (
     EditPrior,
@@ -80,9 +81,7 @@ def pair(solver, k):
         gains = np.random.default_rng(seed).normal(0.0, 3.0, (k, 3))
         gains[:, 1] = 0.0
         best_states(gains[:2], prior, method=method)
-        began = time.perf_counter()
-        best_states(gains, prior, method=method)
-        times.append(time.perf_counter() - began)
+        times.append(timed(best_states, gains, prior, method=method)[1])
     return {"seconds": float(np.median(times))}
 
 
@@ -106,9 +105,7 @@ def joint(frames, prior):
     search = ConfigurationSearch(problem, couplings, ties, problem.spread(matrices))
     prepared = time.perf_counter() - began
     steps = []
-    began = time.perf_counter()
-    search.run(report=lambda done, total, score: steps.append(score))
-    seconds = time.perf_counter() - began
+    _, seconds = timed(search.run, report=lambda done, total, score: steps.append(score))
     return {
         "apart": apart,
         "prepared": prepared,
@@ -139,9 +136,7 @@ def by_rows(prior, n_rows):
 
 def fitted(learner, frames):
     """Seconds of a whole fit, its score and arcs."""
-    began = time.perf_counter()
-    learner.fit(frames)
-    seconds = time.perf_counter() - began
+    _, seconds = timed(learner.fit, frames)
     arcs = sum(graph.number_of_edges() for graph in learner.configuration_.values())
     return {"seconds": seconds, "score": learner.score_, "arcs": arcs}
 
@@ -217,8 +212,7 @@ def slope(lines, value):
 
 def drawn(lines, study):
     """A log-log picture of one study with the slopes in its legend."""
-    figure = Figure(figsize=(8, 4), layout="constrained")
-    axes = figure.subplots()
+    figure, ((axes,),) = panels(1, 1, (8, 4))
     for variant, group in lines.groupby("variant", sort=False):
         label = f"{variant}, slope {slope(group, SHOWN[study]):.2f}"
         axes.loglog(group["size"], group[SHOWN[study]], marker="o", label=label)
@@ -236,26 +230,26 @@ def more_pictures(lines):
 
 def tables(lines):
     """Time, slope and memory by study, variant and size."""
-    rows = []
+    return {NAME: markdown(_grown(lines))}
+
+
+def _grown(lines):
     for (part, variant), group in lines.groupby(["study", "variant"], sort=False):
         group = group.sort_values("size")
-        rows.append(
-            {
-                "study": part,
-                "what": variant,
-                "sizes": ", ".join(f"{size:,}" for size in group["size"]),
-                "seconds": ", ".join(f"{value:.3g}" for value in group[SHOWN[part]]),
-                "slope": f"{slope(group, SHOWN[part]):.2f}",
-                "peak memory (MB)": ", ".join(f"{m:.0f}" for m in group["peak_megabytes"]),
-            }
-        )
-    return {NAME: markdown(pd.DataFrame(rows))}
+        yield {
+            "study": part,
+            "what": variant,
+            "sizes": ", ".join(f"{size:,}" for size in group["size"]),
+            "seconds": ", ".join(f"{value:.3g}" for value in group[SHOWN[part]]),
+            "slope": f"{slope(group, SHOWN[part]):.2f}",
+            "peak memory (MB)": ", ".join(f"{m:.0f}" for m in group["peak_megabytes"]),
+        }
 
 
 def plan(quick):
     """Cases: every size of every variant."""
     if quick:
-        return [{"study": "pair", "variant": "paired", "wanted": [2, 5]}]
+        return study.every([2, 5], study=["pair"], variant=["paired"])
     sizes = {}
     for part, (_, cases) in STUDIES.items():
         for variant, size in cases:

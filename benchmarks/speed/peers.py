@@ -2,10 +2,11 @@
 
 import importlib.util
 import math
-import time
 
 import networkx as nx
 import numpy as np
+
+from benchmarks.timing import timed
 
 BITS = math.log(2)
 
@@ -63,9 +64,7 @@ class PyAgrum:
         return self._learn()
 
     def _learn(self):
-        began = time.perf_counter()
-        found = self._learner.learnDAG()
-        seconds = time.perf_counter() - began
+        found, seconds = timed(self._learner.learnDAG)
         names = self._learner.names()
         graph = nx.DiGraph()
         graph.add_nodes_from(names)
@@ -75,9 +74,7 @@ class PyAgrum:
     def fit(self):
         """Seconds for graph and parameters."""
         self._learner.useGreedyHillClimbing()
-        began = time.perf_counter()
-        self._learner.learnBN()
-        return time.perf_counter() - began
+        return timed(self._learner.learnBN)[1]
 
 
 class PyAgrumClassifier:
@@ -127,9 +124,7 @@ class Pgmpy:
         from pgmpy.causal_discovery import HillClimbSearch
 
         search = HillClimbSearch(self._score, return_type="dag", show_progress=False)
-        began = time.perf_counter()
-        search.fit(self._frame)
-        seconds = time.perf_counter() - began
+        _, seconds = timed(search.fit, self._frame)
         graph = nx.DiGraph()
         graph.add_nodes_from(self._frame)
         graph.add_edges_from(search.causal_graph_.edges)

@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
 from scipy.stats import sem
@@ -19,6 +18,7 @@ from benchmarks import study
 from benchmarks.related import Related, networks_of
 from benchmarks.speed.peers import Pgmpy, PyAgrum, PyAgrumClassifier, check_score
 from benchmarks.speed.speed_tables import tables
+from benchmarks.timing import fastest, timed
 from benchmarks.variants import LEARNERS, problems_of
 from bnmtl import (
     BDeu,
@@ -77,14 +77,14 @@ class Encoded:
         least = np.inf
         for _ in range(best_of):
             problem = self.problem()
-            n = len(problem.variables)
-            empty = np.zeros((n, n), dtype=bool)
-            began = time.perf_counter()
-            ties = Ties(problem.variables, seed, tolerance(problem.scores.score(empty)))
-            state = problem.state(empty, ties)
-            score = search(state, np.random.default_rng(seed))
-            least = min(least, time.perf_counter() - began)
+            score, seconds = timed(self._search, problem, search, seed)
+            least = min(least, seconds)
         return least, score, problem.scores.bound.computed
+
+    def _search(self, problem, search, seed):
+        empty = np.zeros((len(problem.variables),) * 2, dtype=bool)
+        ties = Ties(problem.variables, seed, tolerance(problem.scores.score(empty)))
+        return search(problem.state(empty, ties), np.random.default_rng(seed))
 
 
 def climb(state, rng):
@@ -116,12 +116,7 @@ def histogram_floor(n_rows):
     base, codes = rng.integers(0, 4, (2, n_rows)).astype(np.uint8)
     counts = np.zeros(64, np.int32)
     count(base, codes, counts, 1)
-    least = np.inf
-    for _ in range(5):
-        began = time.perf_counter()
-        count(base, codes, counts, 200)
-        least = min(least, time.perf_counter() - began)
-    return least / 200 * 1e6
+    return fastest(5, count, base, codes, counts, 200) / 200 * 1e6
 
 
 def median(values):
@@ -137,11 +132,8 @@ def measure_climb(name, n_rows):
         peer = PyAgrum(frame)
         check_score(peer, BDeu(), frame, np.random.default_rng(replicate))
         ours, score, counted = Encoded(frame).seconds(climb, replicate)
-        times = []
-        for _ in range(2 if name == "pigs" else 3):
-            graph, seconds = peer.climb()
-            times.append(seconds)
-        theirs = BDeu().score(graph, frame)
+        graphs, times = zip(*(peer.climb() for _ in range(2 if name == "pigs" else 3)), strict=True)
+        theirs = BDeu().score(graphs[-1], frame)
         lines.append((ours, min(times), score, theirs, ours / counted * 1e6))
     ours, theirs, score, their_score, each = np.transpose(lines)
     return {
@@ -189,28 +181,32 @@ def measure_restarts(name, n_rows):
     }
 
 
+# Earlier defaults, and the same work that pyAgrum does.
+BY_BDEU = {"score": BDeu(), "structure_prior": None, "parameter_sample_size": 1}
+
+
+def networks(learner, frames):
+    """Learned networks; their tables are made when they are asked for."""
+    return learner.fit(frames).networks_
+
+
 def measure_fit(name, n_rows):
     """From a DataFrame to a network with parameters: the same work, and with the defaults."""
     lines = []
     for replicate in range(5):
         frame = shuffled(name, n_rows, replicate)
         plain = {"search": HillClimbing(restarts=0, tabu=0), "random_state": replicate}
-        same = {"score": BDeu(), "structure_prior": None, "parameter_sample_size": 1}
-        ours, default, orders_, theirs = [], [], [], []
-        for _ in range(5):
-            for learner, times in (
-                (SingleTaskLearner(**plain, **same), ours),
-                (SingleTaskLearner(**plain), default),
-                (SingleTaskLearner(random_state=replicate), orders_),
-            ):
-                began = time.perf_counter()
-                # Tables are made when they are asked for.
-                _ = learner.fit(frame).networks_
-                times.append(time.perf_counter() - began)
-            began = time.perf_counter()
-            PyAgrum(frame).fit()
-            theirs.append(time.perf_counter() - began)
-        lines.append((min(ours), min(default), min(orders_), min(theirs)))
+        learners = (
+            SingleTaskLearner(**plain, **BY_BDEU),
+            SingleTaskLearner(**plain),
+            SingleTaskLearner(random_state=replicate),
+        )
+        # In turns, so that what slows the machine down for a while slows all of them.
+        times = [
+            [*(timed(networks, own, frame)[1] for own in learners), PyAgrum(frame).fit()]
+            for _ in range(5)
+        ]
+        lines.append(np.min(times, axis=0))
     ours, default, ordered, theirs = np.transpose(lines)
     return {
         "climb": median(ours),
@@ -226,22 +222,18 @@ def measure_fit(name, n_rows):
 
 def measure_default(name, n_rows):
     """Learning together from data frames: by default, without sharing, and by earlier defaults."""
-    bdeu = {"score": BDeu(), "structure_prior": None, "parameter_sample_size": 1}
     own = {"table_sharing": None}
     learners = {
         "default": lambda seed: MultitaskLearner(random_state=seed),
         "own": lambda seed: MultitaskLearner(**own, random_state=seed),
         "folds": lambda seed: MultitaskLearnerCV(**own, random_state=seed),
-        "bdeu": lambda seed: MultitaskLearnerCV(**own, **bdeu, random_state=seed),
+        "bdeu": lambda seed: MultitaskLearnerCV(**own, **BY_BDEU, random_state=seed),
     }
-    times = {learner: [] for learner in learners}
+    times = []
     for replicate in range(3):
         frames = related_frames(name, n_rows, replicate)
-        for learner, made in learners.items():
-            began = time.perf_counter()
-            _ = made(replicate).fit(frames).networks_
-            times[learner].append(time.perf_counter() - began)
-    seconds = {learner: np.array(values) for learner, values in times.items()}
+        times.append([timed(networks, made(replicate), frames)[1] for made in learners.values()])
+    seconds = dict(zip(learners, np.transpose(times), strict=True))
     ratios = {
         f"{learner}_ratio": median(seconds["default"] / seconds[learner])
         for learner in ("own", "folds", "bdeu")
@@ -249,7 +241,7 @@ def measure_default(name, n_rows):
     return {
         **{learner: median(values) for learner, values in seconds.items()},
         **ratios,
-        "replicates": len(times["default"]),
+        "replicates": len(times),
     }
 
 
@@ -280,15 +272,10 @@ def measure_pgmpy(name, n_rows):
 def measure_threads(name, n_rows):
     """Five tasks learned together with one thread and with two."""
     tasks = [structures.load(name).sample(n_rows, random_state=seed) for seed in range(5)]
-    times = {1: [], 2: []}
-    for _ in range(3):
-        for n_jobs, measured in times.items():
-            began = time.perf_counter()
-            MultitaskLearner(PairedPrior(0.9), **LEARNERS["J"], random_state=0, n_jobs=n_jobs).fit(
-                tasks
-            )
-            measured.append(time.perf_counter() - began)
-    one, two = (min(measured) for measured in times.values())
+    settings = {**LEARNERS["J"], "random_state": 0}
+    learners = [MultitaskLearner(PairedPrior(0.9), **settings, n_jobs=n) for n in (1, 2)]
+    times = [[timed(learner.fit, tasks)[1] for learner in learners] for _ in range(3)]
+    one, two = np.min(times, axis=0)
     return {"threads": [1, 2], "one": median([one]), "two": median([two])}
 
 
@@ -369,13 +356,8 @@ def measure_predict(name, n_rows):
         # pyAgrum reads the tables of a file in single precision.
         if off > 1e-7:
             raise AssertionError(f"{target}: probabilities differ from pyAgrum's by {off}.")
-        for classifier, seconds in ((ours, ours_seconds), (peer, peers_seconds)):
-            least = np.inf
-            for _ in range(2):
-                began = time.perf_counter()
-                classifier.predict_proba(rows)
-                least = min(least, time.perf_counter() - began)
-            seconds.append(least)
+        ours_seconds.append(fastest(2, ours.predict_proba, rows))
+        peers_seconds.append(fastest(2, peer.predict_proba, rows))
     ratios = np.divide(peers_seconds, ours_seconds)
     return {
         "targets": len(TARGETS),
@@ -402,7 +384,7 @@ STUDIES = {
 def plan(quick):
     """Cases: every network of every study."""
     if quick:
-        return [{"study": "threads", "network": "asia", "wanted": [200]}]
+        return study.every([200], study=["threads"], network=["asia"])
     return [
         {"study": name, "network": network, "wanted": [n_rows]}
         for name, (_, cases) in STUDIES.items()

@@ -3,10 +3,9 @@
 import networkx as nx
 import numpy as np
 
-from benchmarks.thesis.pool import held_out_of
+from benchmarks.thesis.pool import held_out_split
 from benchmarks.variants import SEARCHES, THESIS
 from bnmtl import BIC, ArcPrior, SingleTaskLearner
-from bnmtl.learners.held_out import held_out_rows, parted
 from bnmtl.learners.penalty import best_penalty
 
 # Of an arc, in the prior of sparse graphs; 0.5 is the uniform prior.
@@ -39,9 +38,7 @@ def sparse(tasks, seed, share):
     mapping task -> networkx.DiGraph, float
         The graphs and the probability.
     """
-    (rows,) = held_out_rows(tasks, share, None, seed)
-    train, test = parted(tasks, rows)
-    held_out = held_out_of(train, test)
+    train, held_out = held_out_split(tasks, share, seed)
     scores = []
     for probability in PROBABILITIES:
         graphs = _learned(train, probability, seed)

@@ -14,17 +14,15 @@ import numpy as np
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
 
-from benchmarks.thesis.pool import Pool, held_out_of
+from benchmarks.thesis.pool import Pool, held_out_of, held_out_split
 from benchmarks.variants import LEARNERS, N_FOLDS
 from bnmtl import MultitaskLearner, PairedPrior
 from bnmtl.learners.held_out import held_out_rows, parted
 from bnmtl.learners.penalty import EQUALLY_GOOD
-from bnmtl.relatedness import indirect, shared, true
+from bnmtl.relatedness import indirect, shared
 from bnmtl.relatedness.measures import as_distances
 
 SHARE, AT_LEAST = 0.05, 10
-# Of the direct measure of relatedness.
-PENALTY = 0.9
 
 
 class Option(NamedTuple):
@@ -55,15 +53,13 @@ class Groupings:
         self._for_size = held_out_of(self._train, for_size)
         self._for_penalty = held_out_of(self._train, for_penalty)
         self._pool = Pool(self._train, variant, trial)
-        (rows,) = held_out_rows(tasks, 2 * SHARE, None, trial)
-        self._most, for_penalty = parted(tasks, rows)
-        self._for_penalty_of_all = held_out_of(self._most, for_penalty)
+        self._most, self._for_penalty_of_all = held_out_split(tasks, 2 * SHARE, trial)
         self._whole = Pool(self._most, variant, trial)
 
     @cached_property
     def distances(self):
         """The direct measure, on the rows that are left to learn from."""
-        return _direct(self._pool, self._tasks.names)
+        return self._pool.distances()
 
     @cached_property
     def losses(self):
@@ -95,7 +91,7 @@ class Groupings:
 
     def nearest(self, principal, n_others):
         """The principal task's graph, learned with a number of others that was not chosen here."""
-        order = order_of(_direct(self._whole, self._tasks.names), principal)
+        order = order_of(self._whole.distances(), principal)
         names = [principal, *order[:n_others]]
         held_out = {name: self._for_penalty_of_all[name] for name in names}
         return self._whole.learned(names).chosen(held_out)[principal]
@@ -130,7 +126,7 @@ class Groupings:
 
     def by_distance(self):
         """All tasks' graphs, learned together, close tasks sharing more than far ones."""
-        prior = PairedPrior(task_distance=_direct(self._whole, self._tasks.names))
+        prior = PairedPrior(task_distance=self._whole.distances())
         pool = Pool(self._most, self._variant, self._trial, prior)
         return pool.learned(self._tasks.names).chosen(self._for_penalty_of_all)
 
@@ -138,11 +134,6 @@ class Groupings:
         """Graphs of a group at the penalty that its held-out rows choose."""
         held_out = {name: self._for_penalty[name] for name in names}
         return self._pool.learned(names).chosen(held_out)
-
-
-def _direct(pool, names):
-    learned = pool.learned(names)
-    return true(learned.graphs[learned.penalties.index(PENALTY)])
 
 
 def order_of(table, principal):

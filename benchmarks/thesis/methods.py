@@ -17,7 +17,7 @@ from benchmarks.related import Related, networks_of
 from benchmarks.speed.peers import PyAgrum, require
 from benchmarks.thesis.alone import PROBABILITIES, sparse
 from benchmarks.thesis.methods_tables import METHODS, PROBLEMS, draw, tables
-from benchmarks.thesis.pool import Pool, held_out_of
+from benchmarks.thesis.pool import Pool, held_out_split
 from benchmarks.variants import LEARNERS, N_FOLDS, THESIS, TOGETHER
 from bnmtl import (
     HillClimbing,
@@ -27,12 +27,10 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.confidence import arc_confidence, consensus
-from bnmtl.learners.held_out import held_out_rows, parted
 from bnmtl.search import Memory
 
 NAME = "methods"
 SETTINGS = ("problem", "trial", "method")
-DPI = 100
 __all__ = ["draw", "measure", "plan", "tables"]
 N_ROWS = 1000
 N_TRIALS = 20
@@ -49,14 +47,9 @@ FIXED = {
 def plan(quick, trials=None):
     """All cases; the quick one is a trial of three methods."""
     if quick:
-        return [
-            {"problem": "ALARM", "trial": 0, "wanted": ["single T", "identical T", "multitask T"]}
-        ]
-    return [
-        {"problem": problem, "trial": trial, "wanted": list(METHODS)}
-        for trial in range(trials or N_TRIALS)
-        for problem in PROBLEMS
-    ]
+        wanted = ["single T", "identical T", "multitask T"]
+        return study.every(wanted, problem=["ALARM"], trial=[0])
+    return study.every(METHODS, trial=range(trials or N_TRIALS), problem=PROBLEMS)
 
 
 def check_needs(cases, lines):
@@ -82,36 +75,29 @@ def line_of(related, method, trial, memory):
         for name, task in related.tasks.items():
             frame = task.frame()[order.permutation(task.variables)]
             graphs[name] = _without_constant(_by_pyagrum(frame, method), task)
-        return means(related.judged(graphs))
+        return related.line(graphs)
     if kind == "bagged":
         # Rows drawn twice make dependencies look stronger, and a strong search finds them.
         learner = SingleTaskLearner(**THESIS, search=HillClimbing(restarts=10))
         confidence = arc_confidence(related.tasks, learner, N_BOOTSTRAP, trial, subsample=None)
-        return means(related.judged(consensus(confidence, by="edge")))
+        return related.line(consensus(confidence, by="edge"))
     if kind == "sparse":
         graphs, probability = sparse(related.tasks, trial, VALIDATION)
-        return {**means(related.judged(graphs)), "probability": probability}
+        return {**related.line(graphs), "probability": probability}
     if method == "multitask T":
         graphs, penalty = as_published(related.tasks, trial)
-        return {**means(related.judged(graphs)), "penalty": penalty}
-    learner = learner_of(method, trial)
-    learner.fit(related.tasks, memory=memory)
-    judged = related.judged(learner.configuration_)
-    if kind == "pooled":
-        judged["kl"] = related.divergences(learner.networks_)
-    line = means(judged)
-    if kind == "multitask":
-        line["penalty"] = learner.penalty_
-    return line
+        return {**related.line(graphs), "penalty": penalty}
+    learner = learner_of(method, trial).fit(related.tasks, memory=memory)
+    line = related.line(learner.configuration_, learner.networks_ if kind == "pooled" else None)
+    return {**line, "penalty": learner.penalty_} if kind == "multitask" else line
 
 
 def as_published(tasks, trial, prior=None):
     """Graphs and penalty of the thesis's multitask learning: T, at every penalty from tasks learned
     apart, the penalty by held-out rows."""
-    (rows,) = held_out_rows(tasks, VALIDATION, None, trial)
-    train, test = parted(tasks, rows)
+    train, held_out = held_out_split(tasks, VALIDATION, trial)
     learned = Pool(train, "T", trial, prior).learned(train.names)
-    best = learned.best(held_out_of(train, test))
+    best = learned.best(held_out)
     return learned.graphs[best], learned.penalties[best]
 
 
@@ -146,11 +132,6 @@ def _without_constant(graph, task):
     kept.add_nodes_from(task.variables)
     kept.add_edges_from(arc for arc in graph.edges if not set(arc) & set(task.constant))
     return kept
-
-
-def means(judged):
-    """Mean over tasks of each measure, rounded for the file."""
-    return {name: round(float(np.mean(values)), 6) for name, values in judged.items()}
 
 
 if __name__ == "__main__":

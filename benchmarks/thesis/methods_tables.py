@@ -3,25 +3,26 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 from scipy import stats
 
+from benchmarks.claims import OURS, Claim, claims_table, unless_few
+from benchmarks.drawing import mean_bars, panels
 from benchmarks.related import CONTROL, FIVE
 from benchmarks.summary import (
     DIGITS,
     MEASURES,
     by_trial,
-    claims_table,
     difference_text,
+    has,
     is_lower,
     is_significant,
     markdown,
     mean_and_error,
     paired,
+    parts,
     reached,
     reduction,
     reduction_text,
-    unless_few,
 )
 
 PROBLEMS = (*FIVE, CONTROL)
@@ -72,36 +73,23 @@ PUBLISHED = {
 
 def tables(lines):
     """What each method reaches, the reductions, and the published claims."""
+    every = parts(lines, problem=PROBLEMS, method=METHODS)
     return {
-        "methods": markdown(_reached(lines)),
+        "methods": markdown({**case, "trials": len(own), **reached(own)} for case, own in every),
         "methods_reductions": markdown(_reductions(lines)),
-        "methods_claims": claims_table(_claims(lines)),
+        "methods_claims": claims_table(claims(lines)),
         "methods_in_short": markdown(_in_short(lines)),
     }
 
 
-def _reached(lines):
-    rows = []
-    for problem in PROBLEMS:
-        for method in METHODS:
-            own = lines[(lines["problem"] == problem) & (lines["method"] == method)]
-            if not len(own):
-                continue
-            row = {"problem": problem, "method": method, "trials": len(own)}
-            rows.append(row | reached(own))
-    return pd.DataFrame(rows)
-
-
 def _in_short(lines):
     """Edits that the strong search leaves: apart, with one structure, and together."""
-    rows = []
     for problem, words in IN_WORDS.items():
         wide = by_trial(lines[lines["problem"] == problem], "method", "edits")
-        if set(IN_SHORT) <= set(wide):
+        if has(wide, *IN_SHORT):
             wide = wide[list(IN_SHORT)].dropna()
             cells = {title: mean_and_error(wide[name]) for name, title in IN_SHORT.items()}
-            rows.append({"five tasks on": words, **cells})
-    return pd.DataFrame(rows, columns=["five tasks on", *IN_SHORT.values()])
+            yield {"five tasks on": words, **cells}
 
 
 def _pairs(lines, problem, measure):
@@ -109,76 +97,71 @@ def _pairs(lines, problem, measure):
     wide = by_trial(lines[lines["problem"] == problem], "method", measure)
     for method, others in COMPARED.items():
         for other in others:
-            if {method, other} <= set(wide.columns):
+            if has(wide, method, other):
                 yield method, other.split()[0], wide[method], wide[other]
+
+
+def _by_problem(lines, method, kind, measure):
+    """Problem -> (ours, the other's), of the five."""
+    return {
+        problem: (ours, others)
+        for problem in FIVE
+        for one, other, ours, others in _pairs(lines, problem, measure)
+        if (one, other) == (method, kind)
+    }
 
 
 def _reductions(lines):
     rows = {}
-    for problem in PROBLEMS:
-        for measure, name in MEASURES.items():
-            for method, kind, ours, other in _pairs(lines, problem, measure):
-                row = rows.setdefault(
-                    (problem, method, kind), {"problem": problem, "method": method, "below": kind}
-                )
-                row["trials"] = paired(ours, other).shape[1]
-                row[name] = (
-                    difference_text(ours, other, 3)
-                    if measure == "f1"
-                    else reduction_text(ours, other)
-                )
-    table = pd.DataFrame(list(rows.values()))
-    return table.rename(columns={"f1": MEASURES["f1"] + ", difference"})
+    for problem, (measure, name) in itertools.product(PROBLEMS, MEASURES.items()):
+        for method, kind, ours, other in _pairs(lines, problem, measure):
+            case = {"problem": problem, "method": method, "below": kind}
+            row = rows.setdefault(tuple(case.values()), case)
+            row["trials"] = paired(ours, other).shape[1]
+            is_share = measure == "f1"
+            row[name] = difference_text(ours, other, 3) if is_share else reduction_text(ours, other)
+    return rows.values()
 
 
-def _claims(lines):
-    for (kind, measure), (low, high, unsure) in PUBLISHED.items():
+def claims(lines):
+    """The published ranges, and what we claim besides."""
+    for (kind, measure), published in PUBLISHED.items():
         for method in COMPARED:
-            found = {
-                problem: (ours, others)
-                for problem in FIVE
-                for one, other, ours, others in _pairs(lines, problem, measure)
-                if (one, other) == (method, kind)
-            }
-            if not found:
-                continue
-            percents = [reduction(*pair) for pair in found.values()]
-            worse = [p for p, (ours, others) in found.items() if is_lower(others, ours)]
-            lacking = [
-                p for p, pair in found.items() if p not in (*unsure, *worse) and not is_lower(*pair)
-            ]
-            published = f"{low} % to {high} %, " + (
-                f"n.s. on {' and '.join(unsure)}" if unsure else "all significant"
-            )
-            missed = [
-                *([f"low end {min(percents):.0f} %"] if min(percents) < low - 0.5 else []),
-                *([f"high end {max(percents):.0f} %"] if max(percents) < high - 0.5 else []),
-                *(f"worse on {problem}" for problem in worse),
-                *(f"n.s. on {problem}" for problem in lacking),
-            ]
-            yield (
-                f"{method} below {kind}, {MEASURES[measure]}: both ends of the range reached",
-                published,
-                {problem: reduction_text(*pair) for problem, pair in found.items()},
-                f"no: {', '.join(missed)}" if missed else "yes",
-            )
+            found = _by_problem(lines, method, kind, measure)
+            if found:
+                yield _range(f"{method} below {kind}, {MEASURES[measure]}", found, *published)
     yield from _restraint(lines)
     yield from _pooling(lines)
     yield from _control(lines)
 
 
+def _range(words, found, low, high, unsure):
+    """Whether both ends of the published range of reductions are reached."""
+    percents = [reduction(*pair) for pair in found.values()]
+    worse = [p for p, (ours, others) in found.items() if is_lower(others, ours)]
+    lacking = [p for p, pair in found.items() if p not in (*unsure, *worse) and not is_lower(*pair)]
+    missed = [
+        *([f"low end {min(percents):.0f} %"] if min(percents) < low - 0.5 else []),
+        *([f"high end {max(percents):.0f} %"] if max(percents) < high - 0.5 else []),
+        *(f"worse on {problem}" for problem in worse),
+        *(f"n.s. on {problem}" for problem in lacking),
+    ]
+    significance = f"n.s. on {' and '.join(unsure)}" if unsure else "all significant"
+    return Claim(
+        f"{words}: both ends of the range reached",
+        f"{low} % to {high} %, {significance}",
+        {problem: reduction_text(*pair) for problem, pair in found.items()},
+        f"no: {', '.join(missed)}" if missed else "yes",
+    )
+
+
 def _restraint(lines):
     for method, measure in itertools.product(COMPARED, ("edits", "kl")):
-        found = {
-            problem: (ours, others)
-            for problem in FIVE
-            for one, other, ours, others in _pairs(lines, problem, measure)
-            if (one, other) == (method, "sparse")
-        }
+        found = _by_problem(lines, method, "sparse", measure)
         if found:
-            yield (
+            yield Claim(
                 f"{method} below sparse, {MEASURES[measure]}: sharing is more than fewer arcs",
-                "our own",
+                OURS,
                 {problem: reduction_text(*pair) for problem, pair in found.items()},
                 (sum(is_lower(*pair) for pair in found.values()), len(found)),
             )
@@ -190,17 +173,17 @@ def _pooling(lines):
         for problem in FIVE:
             wide = by_trial(lines[lines["problem"] == problem], "method", measure)
             ours, other = f"pooled {variant}", f"identical {variant}"
-            if {ours, other} <= set(wide.columns):
+            if has(wide, ours, other):
                 ratio = 1 - reduction(wide[ours], wide[other]) / 100
                 texts[problem] = f"{ratio:.1f} times"
                 same = problem == "ALARM" and measure == "edits"
                 worse = ratio > 1 and is_significant(wide[ours], wide[other])
                 as_published.append(0.9 <= ratio <= 1.1 if same else worse)
         if texts:
-            yield (
+            but = " but on ALARM, about the same (within 10 %)" if measure == "edits" else ""
+            yield Claim(
                 f"pooled {variant} beside identical {variant}, {MEASURES[measure]}",
-                "much worse"
-                + (" but on ALARM, about the same (within 10 %)" if measure == "edits" else ""),
+                f"much worse{but}",
                 texts,
                 (sum(as_published), len(as_published)),
             )
@@ -211,14 +194,14 @@ def _control(lines):
         wide = by_trial(lines[lines["problem"] == CONTROL], "method", measure)
         for method, others in COMPARED.items():
             for alone in others:
-                if alone in ALONE and {method, alone} <= set(wide.columns):
+                if alone in ALONE and has(wide, method, alone):
                     ours, other = paired(wide[method], wide[alone])
                     # As the problem defines it: not worse by more than a standard error.
                     harmless = bool(np.mean(ours - other) <= stats.sem(ours - other))
-                    yield (
+                    yield Claim(
                         f"{method}: no harm where tasks share nothing (CONTROL), "
                         f"{MEASURES[measure]} above {alone}",
-                        "our own",
+                        OURS,
                         difference_text(ours, other, DIGITS[measure]),
                         unless_few(harmless, ours, other),
                     )
@@ -240,41 +223,32 @@ _COLORS = {
 _HATCHES = {"identical": "//", "pooled": "..", "multitask": "xx"}
 
 
+def _style(method):
+    kind, _, variant = method.partition(" ")
+    color = _COLORS.get(method, _COLORS.get(kind, _COLORS.get(variant)))
+    return {"color": color, "hatch": _HATCHES.get(kind, ""), "edgecolor": "white"}
+
+
 def draw(lines):
     """Bars of edits and divergence, a group a problem."""
-    from matplotlib.figure import Figure
-
     present = [problem for problem in PROBLEMS if problem in set(lines["problem"])]
-    methods = [method for method in METHODS if method in set(lines["method"])]
-    figure = Figure(figsize=(15, 8), layout="constrained")
-    for axes, measure in zip(figure.subplots(2, 1), ("edits", "kl"), strict=True):
-        means = lines.groupby(["problem", "method"])[measure].agg(["mean", "sem"])
+    styles = {name: _style(name) for name in METHODS if name in set(lines["method"])}
+    figure, grid = panels(2, 1, (15, 8))
+    for axes, measure in zip(grid[:, 0], ("edits", "kl"), strict=True):
+        options = {"styles": styles, "width": 0.86}
+        places = mean_bars(axes, lines, "method", measure, present, list(styles), **options)
         # One structure, or one network, for unlike tasks is so far off that the others could not be
         # told apart; such bars are cut and say where they end.
-        kept = [not at[1].startswith(("pooled", "identical")) for at in means.index]
-        top = 1.3 * means["mean"][kept].max()
-        width = 0.86 / len(methods)
-        for at, method in enumerate(methods):
-            kind, _, variant = method.partition(" ")
-            own = means.xs(method, level="method").reindex(present)
-            places = np.arange(len(present)) + (at - len(methods) / 2 + 0.5) * width
-            axes.bar(
-                places,
-                own["mean"],
-                width,
-                yerr=own["sem"].fillna(0.0),
-                label=method,
-                color=_COLORS.get(method, _COLORS.get(kind, _COLORS.get(variant))),
-                hatch=_HATCHES.get(kind, ""),
-                edgecolor="white",
-                error_kw={"linewidth": 0.8},
-            )
-            for place, mean in zip(places, own["mean"], strict=True):
+        means = lines.groupby(["method", "problem"])[measure].mean()
+        top = 1.3 * max(
+            m for at, m in means.items() if at[0].split()[0] not in ("pooled", "identical")
+        )
+        for method, own in places.items():
+            for place, problem in zip(own, present, strict=True):
+                mean = means.get((method, problem), 0.0)
                 if mean > top:
-                    text = f"{mean:.3g}"
-                    axes.text(place, 0.985 * top, text, rotation=90, ha="center", va="top", size=6)
+                    style = {"rotation": 90, "ha": "center", "va": "top", "size": 6}
+                    axes.text(place, 0.985 * top, f"{mean:.3g}", **style)
         axes.set_ylim(0, top)
-        axes.set_xticks(range(len(present)), present)
-        axes.set_ylabel({"edits": "edit distance", "kl": "KL divergence (nats)"}[measure])
-    figure.axes[0].legend(ncols=7, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    grid[0, 0].legend(ncols=7, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return figure

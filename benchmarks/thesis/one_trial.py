@@ -9,11 +9,11 @@ import itertools
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 
 from benchmarks import study
+from benchmarks.claims import Claim, claims_table
 from benchmarks.related import Related, networks_of
-from benchmarks.summary import claims_table, markdown
+from benchmarks.summary import markdown
 from benchmarks.thesis import methods
 from bnmtl import plotting
 
@@ -60,18 +60,18 @@ def tables(lines):
         columns = zip(line["arcs"], line["edits"], line["shd"], line["f1"], strict=True)
         for name, edits, shd, f1 in columns:
             row[f"{name}: edits, SHD, F1"] = f"{edits}, {shd}, {f1:.2f}"
-        learned = {name: set(map(tuple, arcs)) for name, arcs in line["arcs"].items()}
-        found, total, invented = differences(true, learned)
+        found, total, invented = differences(true, _arcs(line))
         row["differences found"] = f"{found} of {total}"
         row["invented"] = invented
         rows.append(row)
     return {
-        "one_trial": markdown(pd.DataFrame(rows)),
-        "one_trial_claims": claims_table(_claims(lines, true)),
+        "one_trial": markdown(rows),
+        "one_trial_claims": claims_table(claims(lines, true)),
     }
 
 
-def _claims(lines, true):
+def claims(lines, true):
+    """Of the two searches: learning together is nearer to the truth, and keeps differences."""
     by_method = {line["method"]: line for _, line in lines.iterrows()}
     for method, single in (("multitask T", "single T"), ("multitask folds", "single S")):
         if not {method, single} <= set(by_method):
@@ -79,21 +79,25 @@ def _claims(lines, true):
         ours, other = by_method[method], by_method[single]
         means = [np.mean(line["edits"]) for line in (ours, other)]
         fewer = sum(np.less(ours["edits"], other["edits"]))
-        yield (
+        yield Claim(
             f"{METHODS[method]}: more accurate structures than {METHODS[single]}",
             "yes",
             f"{means[0]:.1f} edits, {means[1]:.1f} alone; fewer in {fewer} of {len(true)} tasks",
             bool(means[0] < means[1]),
         )
-        learned = {name: set(map(tuple, arcs)) for name, arcs in ours["arcs"].items()}
-        found, total, invented = differences(true, learned)
-        yield (
+        found, total, invented = differences(true, _arcs(ours))
+        yield Claim(
             f"{METHODS[method]}: some of the true differences between tasks are preserved",
             "yes",
             f"{found} of {total}; of {found + invented} learned differences "
             f"{found / max(found + invented, 1):.0%} are true",
             found > 0,
         )
+
+
+def _arcs(line):
+    """Task -> set of the arcs that were learned."""
+    return {name: set(map(tuple, arcs)) for name, arcs in line["arcs"].items()}
 
 
 def differences(true, learned):

@@ -11,23 +11,20 @@ under, tells what of a bad choice is the score's fault. "BDeu or K2" takes the s
 held-out rows or the posterior prefer.
 """
 
+import matplotlib
 import numpy as np
 import pandas as pd
 
 from benchmarks import study
+from benchmarks.claims import OURS, claims_table, differences
+from benchmarks.drawing import mean_bars, panels
 from benchmarks.related import FIVE, Related, networks_of
-from benchmarks.summary import (
-    by_trial,
-    claims_table,
-    differences,
-    markdown,
-    reached,
-)
+from benchmarks.summary import by_trial, has, markdown, parts, reached
 from benchmarks.thesis import methods
-from benchmarks.variants import LEARNERS, N_FOLDS, SAMPLE_SIZE, THESIS, Searches
+from benchmarks.thesis.pool import held_out_of
+from benchmarks.variants import LEARNERS, N_FOLDS, THESIS, Searches
 from bnmtl import K2, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
-from bnmtl.graphs import from_adjacency
-from bnmtl.learners.held_out import HeldOut, held_out_rows, parted
+from bnmtl.learners.held_out import held_out_rows, parted
 from bnmtl.learners.penalty import best_penalty, penalty_grid
 from bnmtl.search import Memory
 from bnmtl.search.effort import Effort
@@ -35,7 +32,6 @@ from bnmtl.search.path import solve_path
 
 NAME = "penalty_choice"
 SETTINGS = ("problem", "trial", "choice")
-DPI = 100
 CHOICES = {
     "validation": {"validation": methods.VALIDATION},
     "cv": {"cv": N_FOLDS},
@@ -82,36 +78,29 @@ def measure(problem, trial, wanted):
     """A line a choice: means over the five tasks at the penalty that was chosen."""
     related = Related(networks_of(problem, trial), methods.N_ROWS, trial)
     memory, lines = Memory(), {}
-    # What is taken from others comes after them.
-    for choice in sorted(wanted, key=list(TRIALS).index):
+    for choice in {one: None for name in wanted for one in (*EITHER.get(name, ()), name)}:
         if choice in EITHER:
-            lines[choice] = max(
-                (
-                    lines[one] if one in lines else _line(related, one, trial, memory)
-                    for one in EITHER[choice]
-                ),
-                key=lambda line: line["best"],
-            )
+            both = [lines[one] for one in EITHER[choice]]
+            lines[choice] = max(both, key=lambda line: line["best"])
         else:
             lines[choice] = _line(related, choice, trial, memory)
-    return lines
+    return {choice: lines[choice] for choice in wanted}
 
 
 def _line(related, choice, trial, memory):
     if choice in ("optimal", IN_FULL):
         path = _path(related.tasks, trial)
-        judged = [related.judged(related.graphs(own.matrices)) for own in path.values()]
-        edits = [np.mean(own["edits"]) for own in judged]
+        judged = [related.line(related.graphs(own.matrices)) for own in path.values()]
+        edits = [own["edits"] for own in judged]
         best = int(np.argmin(edits)) if choice == "optimal" else _in_full(related.tasks, trial)
-        line = {**methods.means(judged[best]), "penalty": list(path)[best]}
+        line = {**judged[best], "penalty": list(path)[best]}
         return {**line, "penalties": list(path), "edits_at": np.round(edits, 4).tolist()}
     if choice == "single":
         learner = SingleTaskLearner(**THESIS, random_state=trial)
     else:
-        parameters = {**LEARNERS["S"], **CHOICES[choice]}
-        learner = MultitaskLearnerCV(**parameters, random_state=trial)
+        learner = MultitaskLearnerCV(**LEARNERS["S"] | CHOICES[choice], random_state=trial)
     learner.fit(related.tasks, memory=memory)
-    line = methods.means(related.judged(learner.configuration_))
+    line = related.line(learner.configuration_)
     if choice != "single":
         line["penalty"] = learner.penalty_
         line["best"] = round(float(learner.validation_scores_.max()), 6)
@@ -130,44 +119,38 @@ def _path(tasks, trial):
 def _in_full(tasks, trial):
     """Position of the penalty that cross-validation chooses whose folds are searched anew."""
     scores = 0.0
-    for held_out in held_out_rows(tasks, None, N_FOLDS, trial):
-        train, test = parted(tasks, held_out)
-        own = [HeldOut(train[name], test[name], SAMPLE_SIZE) for name in tasks]
-        means = [
-            np.mean(
-                [
-                    one.mean(from_adjacency(matrix, one.variables))
-                    for one, matrix in zip(own, solution.matrices, strict=True)
-                ]
-            )
-            for solution in _path(train, trial).values()
-        ]
-        scores = scores + np.array(means)
+    for rows in held_out_rows(tasks, None, N_FOLDS, trial):
+        train, test = parted(tasks, rows)
+        searches, held_out = Searches(train, trial), held_out_of(train, test)
+        graphs = [searches.graphs(solution) for solution in _path(train, trial).values()]
+        scores = scores + np.array(
+            [np.mean([held_out[name].mean(own) for name, own in one.items()]) for one in graphs]
+        )
     return best_penalty(scores)
 
 
 def tables(lines):
     """What each choice reaches, the share of the gap that it closes, and the claims."""
     lines = with_all_rows(lines)
-    rows = []
-    for problem in FIVE:
-        own = lines[lines["problem"] == problem]
-        for choice in SHOWN:
-            here = own[own["choice"] == choice]
-            if not len(here):
-                continue
-            row = {"problem": problem, "penalty by": choice, "trials": len(here)}
-            row |= reached(here)
-            row["median 1 - penalty"] = _median(here["penalty"])
-            row["gap closed"] = _gap_closed(own, choice, "validation")
-            # What has learned from all rows by BDeu differs from this in the penalty alone.
-            by_penalty = choice in ("cv", "posterior", IN_FULL)
-            row["by its penalty"] = _gap_closed(own, choice, ALL_ROWS) if by_penalty else ""
-            rows.append(row)
     return {
-        "penalty_choice": markdown(pd.DataFrame(rows)),
+        "penalty_choice": markdown(_reached(lines)),
         "penalty_choice_claims": claims_table(differences(lines, FIVE, COMPARED)),
     }
+
+
+def _reached(lines):
+    for case, here in parts(lines, problem=FIVE, choice=SHOWN):
+        problem, choice = case.values()
+        own = lines[lines["problem"] == problem]
+        # What has learned from all rows by BDeu differs from this in the penalty alone.
+        by_penalty = choice in ("cv", "posterior", IN_FULL)
+        yield {
+            **{"problem": problem, "penalty by": choice, "trials": len(here)},
+            **reached(here),
+            "median 1 - penalty": median_rest(here["penalty"]),
+            "gap closed": _gap_closed(own, choice, "validation"),
+            "by its penalty": _gap_closed(own, choice, ALL_ROWS) if by_penalty else "",
+        }
 
 
 def with_all_rows(lines):
@@ -187,8 +170,8 @@ def with_all_rows(lines):
     return pd.concat([lines, pd.DataFrame(found)], ignore_index=True)
 
 
-def _median(penalties):
-    """The lower median of 1 - penalty, which is one of them."""
+def median_rest(penalties):
+    """The lower median of 1 - penalty, which is one of them, as text."""
     rest = sorted(1 - penalties.dropna())
     return f"{rest[(len(rest) - 1) // 2]:.0e}" if rest else ""
 
@@ -196,7 +179,7 @@ def _median(penalties):
 def _gap_closed(lines, choice, other):
     """(other - choice) / (other - optimal) in edits, over the trials that have all three."""
     wide = by_trial(lines, "choice", "edits")
-    if choice in ("single", "optimal", other) or not {other, "optimal", choice} <= set(wide):
+    if choice in ("single", "optimal", other) or not has(wide, other, "optimal", choice):
         return ""
     means = wide[[other, "optimal", choice]].dropna().mean()
     gap = means[other] - means["optimal"]
@@ -206,32 +189,23 @@ def _gap_closed(lines, choice, other):
 # Choice, what it is compared with, and what was expected.
 COMPARED = (
     ("cv", "validation", "better penalties (the thesis, of work under way)"),
-    ("posterior", "validation", "our own"),
-    ("posterior", "cv", "our own"),
+    ("posterior", "validation", OURS),
+    ("posterior", "cv", OURS),
     ("posterior, K2", "validation, K2", "our own: as good where the score fits (-IND)"),
-    ("posterior, BDeu or K2", "cv", "our own"),
-    ("validation, BDeu or K2", "validation", "our own"),
+    ("posterior, BDeu or K2", "cv", OURS),
+    ("validation, BDeu or K2", "validation", OURS),
 )
 
 
 def draw(lines):
     """Edits by choice, a group a problem."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
     present = [problem for problem in FIVE if problem in set(lines["problem"])]
     lines = with_all_rows(lines)
     choices = [choice for choice in SHOWN if choice in set(lines["choice"])]
-    figure = Figure(figsize=(12, 4), layout="constrained")
-    axes = figure.subplots()
-    for at, choice in enumerate(choices):
-        own = lines[lines["choice"] == choice].groupby("problem")["edits"]
-        places = np.arange(len(present)) + (at - len(choices) / 2 + 0.5) * 0.8 / len(choices)
-        means, errors = own.mean().reindex(present), own.sem().reindex(present)
-        color = matplotlib.colormaps["tab20"](at)
-        axes.bar(places, means, 0.8 / len(choices), yerr=errors, label=choice, color=color)
-    axes.set_xticks(range(len(present)), present)
-    axes.set_ylabel("edit distance")
+    colors = matplotlib.colormaps["tab20"]
+    styles = {choice: {"color": colors(at)} for at, choice in enumerate(choices)}
+    figure, ((axes,),) = panels(1, 1, (12, 4))
+    mean_bars(axes, lines, "choice", "edits", present, choices, styles=styles)
     axes.legend(fontsize=8, ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return figure
 

@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import study
+from benchmarks.claims import OURS, Claim, claims_table
+from benchmarks.drawing import panels
 from benchmarks.related import Related, networks_of
 from benchmarks.summary import (
     DIGITS,
     MEASURES,
     chosen_elsewhere,
-    claims_table,
     exploded,
     is_lower,
     is_significant,
@@ -29,7 +30,6 @@ from bnmtl import PairedPrior
 
 NAME = "penalty_curves"
 SETTINGS = ("problem", "p_delete", "trial", "variant")
-DPI = 100
 PROBLEMS = ("ALARM", "ALARM-IND", "INSURANCE", "INSURANCE-IND")
 P_DELETE = (0.0, 0.05, 0.1, 0.2)
 N_ROWS = 1000
@@ -43,18 +43,17 @@ TRIALS = {"T": 20, "S": 20, "J": 10}
 def plan(quick, trials=None):
     """All cases; the quick ones are one trial of one problem."""
     if quick:
-        yield {"problem": "ALARM", "p_delete": 0.05, "trial": 0, "wanted": ["T", "S"]}
-        return
-    for trial in range(trials or max(TRIALS.values())):
-        for problem in PROBLEMS:
-            for p_delete in P_DELETE:
-                wanted = [variant for variant, n in TRIALS.items() if trial < (trials or n)]
-                yield {
-                    "problem": problem,
-                    "p_delete": p_delete,
-                    "trial": trial,
-                    "wanted": wanted,
-                }
+        return study.every("TS", trial=[0], problem=["ALARM"], p_delete=[0.05])
+    return [
+        case
+        for trial in range(trials or max(TRIALS.values()))
+        for case in study.every(
+            [variant for variant, n in TRIALS.items() if trial < (trials or n)],
+            trial=[trial],
+            problem=PROBLEMS,
+            p_delete=P_DELETE,
+        )
+    ]
 
 
 def measure(problem, p_delete, trial, wanted):
@@ -107,17 +106,23 @@ def at_exponent(exponent):
 def tables(lines):
     """What is reached at the best penalty, and the published claims."""
     rows = tidy(lines)
-    found = []
+    table = pd.DataFrame(_reached(rows)).sort_values(["problem", "search", "p_del"], key=_place)
+    return {
+        "penalty_curves": markdown(table),
+        "penalty_curves_claims": claims_table(claims(rows)),
+    }
+
+
+def _reached(rows):
     for (problem, p_delete, variant), own in rows.groupby(["problem", "p_delete", "variant"]):
         exponent, _ = best(own, "edits")
         row = {"problem": problem, "p_del": p_delete, "search": variant}
         row["trials"] = own["trial"].nunique()
         row["1 - penalty"] = at_exponent(exponent)
         for measure, name in MEASURES.items():
-            wide = own.pivot_table(index="trial", columns="exponents", values=measure)
+            wide = by_exponent(own, measure)
             digits = 1 if measure in ("edits", "shd") else DIGITS[measure]
-            ends = (mean_and_error(wide[at], digits) for at in (0.0, exponent))
-            text = " → ".join(ends)
+            text = " → ".join(mean_and_error(wide[at], digits) for at in (0.0, exponent))
             if measure != "f1":
                 text += f", {reduction_text(wide[exponent], wide[0.0])}"
             elif not is_significant(wide[exponent], wide[0.0]):
@@ -126,12 +131,12 @@ def tables(lines):
         # The last measure is the divergence.
         at, _ = best(own, "kl")
         row["KL at its best"] = f"{reduction_text(wide[at], wide[0.0])} at {at_exponent(at)}"
-        found.append(row)
-    table = pd.DataFrame(found).sort_values(["problem", "search", "p_del"], key=_place)
-    return {
-        "penalty_curves": markdown(table),
-        "penalty_curves_claims": claims_table(claims(rows)),
-    }
+        yield row
+
+
+def by_exponent(rows, measure):
+    """A measure, trials by exponents."""
+    return rows.pivot_table(index="trial", columns="exponents", values=measure)
 
 
 def _place(column):
@@ -145,87 +150,83 @@ def claims(rows):
         own = rows[rows["variant"] == variant]
         cases = {key: case for key, case in own.groupby(["problem", "p_delete"])}
         if cases:
-            yield from _claims_of(variant, cases)
+            peaks = {key: best(case, "edits") for key, case in cases.items()}
+            yield from _shape(variant, cases, peaks)
+            yield from _similarity(variant, peaks)
+            yield from _gains(variant, cases, peaks)
 
 
-def _claims_of(variant, cases):
-    peaks = {key: best(case, "edits") for key, case in cases.items()}
-    wide = {
-        key: case.pivot_table(index="trial", columns="exponents", values="edits")
-        for key, case in cases.items()
-    }
+def _shape(variant, cases, peaks):
+    """Edits fall with the penalty, and rise again."""
+    wide = {key: by_exponent(case, "edits") for key, case in cases.items()}
     chosen = {key: chosen_elsewhere(own) for key, own in wide.items()}
-    inside = [key for key in cases if 0 < peaks[key][0] < END]
-    rises = [key for key in inside if is_lower(chosen[key], wide[key][END])]
-    for text, published, some in (
-        ("where tasks differ (p_del > 0)", "yes", [key for key in cases if key[1] > 0]),
-        ("where they do not (p_del 0)", "yes", [key for key in cases if key[1] == 0]),
+    inside = {key for key in cases if 0 < peaks[key][0] < END}
+    rises = {key for key in inside if is_lower(chosen[key], wide[key][END])}
+    differing = {key for key in cases if key[1] > 0}
+    for text, some in (
+        ("where tasks differ (p_del > 0)", differing),
+        ("where they do not (p_del 0)", set(cases) - differing),
     ):
         if some:
-            n_inside, n_rises = (sum(key in own for key in some) for own in (inside, rises))
-            yield (
+            yield Claim(
                 f"{variant}: edits fall with the penalty, and rise again at too high a one, {text}",
-                published,
-                f"fewest between the ends in {n_inside} of {len(some)}; significantly fewer than "
-                f"with one structure for all in {n_rises}",
-                (n_rises, len(some)),
+                "yes",
+                f"fewest between the ends in {len(inside & some)} of {len(some)}; significantly "
+                f"fewer than with one structure for all in {len(rises & some)}",
+                (len(rises & some), len(some)),
             )
-    sure = [key for key in cases if is_lower(chosen[key], wide[key][0.0])]
-    yield (
+    n_sure = sum(is_lower(chosen[key], wide[key][0.0]) for key in cases)
+    yield Claim(
         f"{variant}: fewer edits than alone at the penalty that is best in the other trials",
-        "our own",
-        f"significantly fewer in {len(sure)} of {len(cases)}",
-        (len(sure), len(cases)),
+        OURS,
+        f"significantly fewer in {n_sure} of {len(cases)}",
+        (n_sure, len(cases)),
     )
-    problems = sorted({problem for problem, _ in cases})
+
+
+def _similarity(variant, peaks):
+    """The more similar the tasks, the higher the best penalty, and the more is gained."""
     pairs = [
-        ((problem, near), (problem, far))
-        for problem in problems
+        (peaks[problem, near], peaks[problem, far])
+        for problem in sorted({problem for problem, _ in peaks})
         for near, far in itertools.combinations(P_DELETE, 2)
-        if {(problem, near), (problem, far)} <= set(cases)
+        if {(problem, near), (problem, far)} <= set(peaks)
     ]
     for text, published, which in (
         ("the best penalty is higher for more similar tasks", "yes", 0),
         ("more is gained from more similar tasks", "usually", 1),
     ):
-        more, fewer = (
-            [
-                (near, far)
-                for near, far in pairs
-                if sign * (peaks[near][which] - peaks[far][which]) > 0
-            ]
-            for sign in (1, -1)
-        )
-        yield (
+        n_more = sum(near[which] > far[which] for near, far in pairs)
+        n_fewer = sum(near[which] < far[which] for near, far in pairs)
+        yield Claim(
             f"{variant}: {text}",
             published,
-            f"of {len(pairs)} pairs of p_del {len(more)} so, {len(fewer)} the other way round",
-            (len(more), len(more) + len(fewer)),
+            f"of {len(pairs)} pairs of p_del {n_more} so, {n_fewer} the other way round",
+            (n_more, n_more + n_fewer),
         )
+
+
+def _gains(variant, cases, peaks):
+    """Edits gain more than the divergence, and as much where only arcs can be shared."""
     n_edits = sum(peaks[key][1] > best(case, "kl")[1] for key, case in cases.items())
-    yield (
+    yield Claim(
         f"{variant}: larger percent reduction of edits than of KL",
         "yes",
         f"{n_edits} of {len(cases)}",
         (n_edits, len(cases)),
     )
     gains = {
-        problem: np.mean([peaks[key][1] for key in cases if key[0] == problem])
-        for problem in problems
+        problem: np.mean([peak for (name, _), (_, peak) in peaks.items() if name == problem])
+        for problem in sorted({problem for problem, _ in cases})
     }
-    yield (
+    pairs = [(gains[p], gains[f"{p}-IND"]) for p in gains if f"{p}-IND" in gains]
+    yield Claim(
         f"{variant}: as much gained, two thirds at least, where the tasks' tables have nothing in "
         "common (-IND)",
         "similar",
         "mean reduction of edits: " + ", ".join(f"{p} {own:.0f} %" for p, own in gains.items()),
-        _similar(gains),
+        (sum(3 * own >= 2 * shared for shared, own in pairs), len(pairs)),
     )
-
-
-def _similar(gains):
-    """In how many problems -IND gains at least two thirds of what the other does, and all."""
-    pairs = [(gains[p], gains[f"{p}-IND"]) for p in gains if f"{p}-IND" in gains]
-    return sum(3 * own >= 2 * shared for shared, own in pairs), len(pairs)
 
 
 # Of the picture, percent; what too high a penalty loses goes on below.
@@ -234,13 +235,11 @@ _LIMITS = {"edits": (-30, 72), "kl": (-12, 26)}
 
 def draw(lines):
     """Percent reduction against the penalty, a row a problem."""
-    from matplotlib.figure import Figure
-
     rows = tidy(lines)
     present = [problem for problem in PROBLEMS if problem in set(rows["problem"])]
     columns = [(measure, variant) for measure in ("edits", "kl") for variant in TRIALS]
-    figure = Figure(figsize=(15, 2.4 * len(present) + 0.6), layout="constrained")
-    grid = figure.subplots(len(present), len(columns), squeeze=False, sharex=True)
+    size = (15, 2.4 * len(present) + 0.6)
+    figure, grid = panels(len(present), len(columns), size, sharex=True)
     for axes_of_row, problem in zip(grid, present, strict=True):
         for axes, (measure, variant) in zip(axes_of_row, columns, strict=True):
             own = rows[(rows["problem"] == problem) & (rows["variant"] == variant)]
@@ -249,14 +248,14 @@ def draw(lines):
                 axes.plot(curve.index, curve, "-o", markersize=2.5, label=f"p_del {p_delete:g}")
             axes.axhline(0, color="gray", linewidth=0.6)
             axes.set_ylim(*_LIMITS[measure])
-            name = {"edits": "edit distance", "kl": "KL divergence"}[measure]
-            if problem == present[0]:
-                axes.set_title(f"{name}, {variant}", fontsize=9)
-            axes.set_xticks([0, 4, 8, 12, END], ["1", "1e-4", "1e-8", "1e-12", "0"], fontsize=7)
+            axes.set_xticks([0, 4, 8, 12, END], ["1", "1e-4", "1e-8", "1e-12", "0"])
             axes.tick_params(labelsize=7)
         axes_of_row[0].set_ylabel(f"{problem}\nreduction (%)", fontsize=8)
+    for axes, (measure, variant) in zip(grid[0], columns, strict=True):
+        name = {"edits": "edit distance", "kl": "KL divergence"}[measure]
+        axes.set_title(f"{name}, {variant}", fontsize=9)
     figure.supxlabel("1 - penalty (left end: learned apart, right end: one structure)", fontsize=8)
-    grid[0][0].legend(fontsize=7)
+    grid[0, 0].legend(fontsize=7)
     return figure
 
 

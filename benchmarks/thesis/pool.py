@@ -5,24 +5,22 @@ changed.
 """
 
 import itertools
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
 from benchmarks.related import Related
-from benchmarks.variants import LEARNERS, SAMPLE_SIZE, problems_of
+from benchmarks.variants import SAMPLE_SIZE, Searches
 from bnmtl import PairedPrior, problems
-from bnmtl.graphs import from_adjacency
-from bnmtl.learners.held_out import HeldOut
+from bnmtl.learners.held_out import HeldOut, held_out_rows, parted
 from bnmtl.learners.penalty import best_penalty, penalty_grid
-from bnmtl.progress import Reporter
+from bnmtl.relatedness import true
 from bnmtl.search import Memory
-from bnmtl.search.effort import Effort
-from bnmtl.search.multitask import MultitaskSearch
-from bnmtl.search.options import search_of
-from bnmtl.search.path import greedy_path
 from bnmtl.tasks import Tasks
 
+# Of the direct measure of relatedness.
+PENALTY = 0.9
 N_COMPONENTS = len(problems.ALARM_COMPONENTS)
 CHANGED = tuple(
     itertools.chain.from_iterable(
@@ -47,19 +45,11 @@ def related_of(n_rows, trial, n_tasks=OTHERS + 1):
     return Related(dict([principal, *sorted(shuffled.items())]), n_rows, trial)
 
 
-class Learned:
-    """A group of tasks learned together at every penalty of the grid.
+class Learned(NamedTuple):
+    """A group of tasks learned together at every penalty of the grid, the largest first."""
 
-    Attributes
-    ----------
-    penalties : list of float
-        The largest first.
-    graphs : list of dict task -> networkx.DiGraph
-    """
-
-    def __init__(self, penalties, graphs):
-        self.penalties = penalties
-        self.graphs = graphs
+    penalties: list
+    graphs: list
 
     def best(self, held_out):
         """Place of the penalty that predicts held-out rows best, by `HeldOut` of every task."""
@@ -77,24 +67,20 @@ class Learned:
 class Pool:
     """Groups of tasks on the same rows; none is learned twice.
 
-    With T the greedy search starts from tasks learned apart at every penalty, with S it does so at
-    the smallest and goes on from each penalty's end at the next one.
-
     Parameters
     ----------
     train : Tasks
     variant : {"T", "S"}
+        How they are searched along the penalties: see `Searches.along`.
     trial : int
     prior : PairedPrior or EditPrior, default=PairedPrior()
         At each penalty in turn.
     """
 
     def __init__(self, train, variant, trial, prior=None):
-        self._train = train
-        self._variant = variant
+        self._train, self._variant, self._trial = train, variant, trial
         self._prior = PairedPrior() if prior is None else prior
-        self._effort = Effort(trial, search_of(LEARNERS[variant]["search"]), memory=Memory())
-        self._groups = {}
+        self._memory, self._groups = Memory(), {}
 
     def learned(self, names):
         """The group of these tasks, whatever their order."""
@@ -104,24 +90,25 @@ class Pool:
             self._groups[names] = self._learn(Tasks(self._train[name] for name in names))
         return self._groups[names]
 
+    def distances(self):
+        """The direct measure of relatedness of all tasks, on these rows."""
+        learned = self.learned(self._train.names)
+        return true(learned.graphs[learned.penalties.index(PENALTY)])
+
     def _learn(self, tasks):
-        search = MultitaskSearch(problems_of(tasks), self._effort, Reporter(False))
         penalties = penalty_grid(None)
         prior = self._prior.among(tasks.variables, tasks.names)
         priors = [clone(prior).set_params(penalty=penalty) for penalty in penalties]
-        starts = search.starts(priors, ["single-task"])
-        if self._variant == "T":
-            found = [search.solve(prior, starts) for prior in priors]
-        else:
-            found = greedy_path(search, priors, starts, self._effort)
-        graphs = [
-            {
-                name: from_adjacency(matrix, tasks[name].variables)
-                for name, matrix in zip(tasks, solution.matrices, strict=True)
-            }
-            for solution in found
-        ]
-        return Learned(penalties, graphs)
+        searches = Searches(tasks, self._trial, memory=self._memory)
+        found = searches.along(self._variant, priors)
+        return Learned(penalties, [searches.graphs(solution) for solution in found])
+
+
+def held_out_split(tasks, share, trial):
+    """The rows of all tasks but a share that is held out, and `HeldOut` of every task."""
+    (rows,) = held_out_rows(tasks, share, None, trial)
+    train, test = parted(tasks, rows)
+    return train, held_out_of(train, test)
 
 
 def held_out_of(train, test):

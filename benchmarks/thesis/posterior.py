@@ -16,32 +16,25 @@ import itertools
 import math
 
 import numpy as np
-import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from benchmarks import study
+from benchmarks.claims import OURS, claims_table, differences
+from benchmarks.drawing import LABELS, panels
 from benchmarks.related import FIVE, Related, networks_of
-from benchmarks.summary import (
-    claims_table,
-    differences,
-    markdown,
-    reached,
-)
+from benchmarks.summary import markdown, parts, reached
 from benchmarks.thesis import methods
 from benchmarks.thesis.alone import PROBABILITIES
+from benchmarks.thesis.penalty_choice import median_rest
 from benchmarks.variants import Searches
 from bnmtl import ArcPrior, EditPrior, PairedPrior
-from bnmtl.graphs import from_adjacency
 from bnmtl.learners.penalty import best_penalty, penalty_grid
 from bnmtl.search.couplings import Couplings
-from bnmtl.search.effort import Effort
-from bnmtl.search.path import greedy_path
 from bnmtl.search.posterior import log_posterior
 
 NAME = "posterior"
 SETTINGS = ("problem", "trial", "choice")
-DPI = 100
 N_TRIALS = 10
 FINE = tuple(1 - 10 ** (-at / 4) for at in range(49))
 REVERSALS = (0.1, 0.3, 1.0, 2.0)
@@ -58,7 +51,7 @@ REMEDIES = (
     "arc probability per task",
 )
 CHOICES = ("posterior", *REMEDIES, "optimal")
-COMPARED = [(choice, "posterior", "our own") for choice in CHOICES[1:]]
+COMPARED = [(choice, "posterior", OURS) for choice in CHOICES[1:]]
 # Bounds of log(rho / (1 - 2 rho)), as the posterior has them.
 _LOG_ODDS = (-14.0, 7.0)
 
@@ -66,12 +59,8 @@ _LOG_ODDS = (-14.0, 7.0)
 def plan(quick, trials=None):
     """All cases; the quick one is a trial of the plain posterior."""
     if quick:
-        return [{"problem": "ALARM", "trial": 0, "wanted": ["posterior"]}]
-    return [
-        {"problem": problem, "trial": trial, "wanted": list(CHOICES)}
-        for trial in range(trials or N_TRIALS)
-        for problem in FIVE
-    ]
+        return study.every(["posterior"], problem=["ALARM"], trial=[0])
+    return study.every(CHOICES, trial=range(trials or N_TRIALS), problem=FIVE)
 
 
 def measure(problem, trial, wanted):
@@ -80,14 +69,14 @@ def measure(problem, trial, wanted):
     paths = Paths(related.tasks, trial)
     lines = {}
     for choice in wanted:
-        candidates = list(_candidates(paths, choice))
+        options = list(candidates(paths, choice))
         if choice == "optimal":
-            judged = [related.judged(one.graphs) for one in candidates]
-            best = int(np.argmin([np.mean(own["edits"]) for own in judged]))
+            edits = [np.mean(related.judged(one.graphs)["edits"]) for one in options]
+            best = int(np.argmin(edits))
         else:
-            best = best_penalty(np.array([one.log_posterior for one in candidates]))
-        chosen = candidates[best]
-        line = methods.means(related.judged(chosen.graphs))
+            best = best_penalty(np.array([one.log_posterior for one in options]))
+        chosen = options[best]
+        line = related.line(chosen.graphs)
         lines[choice] = {**line, "penalty": chosen.penalty, "with": chosen.extra}
     return lines
 
@@ -95,12 +84,13 @@ def measure(problem, trial, wanted):
 class Candidate:
     """A configuration, its penalty, its log posterior and what else it was found with."""
 
-    def __init__(self, search, prior, solution, extra=None, by_task=False):
+    def __init__(self, searches, prior, solution, extra=None, by_task=False):
+        search = searches.search("S")
         self.penalty = prior.penalty
         self.extra = extra
-        pairs = list(zip(search.problems, solution.matrices, strict=True))
-        self.graphs = {own.name: from_adjacency(matrix, own.variables) for own, matrix in pairs}
+        self.graphs = searches.graphs(solution)
         # Arc probabilities that graphs were searched with are the posterior's own to choose.
+        pairs = zip(search.problems, solution.matrices, strict=True)
         data = sum(own.scores.score(matrix) for own, matrix in pairs)
         couplings = Couplings(prior, search.joint)
         posterior = log_posterior_by_task if by_task else log_posterior
@@ -111,28 +101,23 @@ class Paths:
     """Solutions along penalties; what is searched under one probability of arcs is shared."""
 
     def __init__(self, tasks, trial):
-        self._tasks = tasks
-        self._trial = trial
-        self._searches = {}
-        self._known = {}
+        self._tasks, self._trial = tasks, trial
+        self._searches, self._known = {}, {}
 
-    def of(self, probability, priors):
-        """The search under a probability of arcs and its solution under each prior."""
-        key = probability, *map(repr, priors)
-        if key not in self._known:
-            search = self._search(probability)
-            starts = search.starts(priors, ["single-task"])
-            self._known[key] = greedy_path(search, priors, starts, Effort(self._trial))
-        return self._search(probability), self._known[key]
-
-    def _search(self, probability):
+    def candidates(self, probability, priors, extra=None, by_task=False):
+        """The solution under each prior, searched under a probability of arcs."""
         if probability not in self._searches:
             searches = Searches(self._tasks, self._trial, ArcPrior(probability))
-            self._searches[probability] = searches.search("S")
-        return self._searches[probability]
+            self._searches[probability] = searches
+        searches = self._searches[probability]
+        key = probability, *map(repr, priors)
+        if key not in self._known:
+            self._known[key] = searches.along("S", priors)
+        for prior, solution in zip(priors, self._known[key], strict=True):
+            yield Candidate(searches, prior, solution, extra, by_task)
 
 
-def _candidates(paths, choice):
+def candidates(paths, choice):
     """What a choice is made from."""
     grid = penalty_grid((*FINE, 1.0) if choice == "finer grid" else None)
     paired = [PairedPrior(penalty) for penalty in grid]
@@ -140,18 +125,12 @@ def _candidates(paths, choice):
         for reversal in REVERSALS if choice == "directions apart" else (1.0,):
             costs = {"add": 1.0, "delete": 1.0, "reverse": reversal}
             priors = [EditPrior(penalty, costs=costs) for penalty in grid]
-            search, path = paths.of(0.5, priors)
-            for prior, solution in zip(priors, path, strict=True):
-                yield Candidate(search, prior, solution, reversal)
+            yield from paths.candidates(0.5, priors, reversal)
     elif choice.startswith("arc probability"):
-        for probability in PROBABILITIES:
-            search, path = paths.of(probability, paired)
-            for prior, solution in zip(paired, path, strict=True):
-                yield Candidate(search, prior, solution, probability, choice.endswith("task"))
+        for own in PROBABILITIES:
+            yield from paths.candidates(own, paired, own, by_task=choice.endswith("task"))
     else:
-        search, path = paths.of(0.5, paired)
-        for prior, solution in zip(paired, path, strict=True):
-            yield Candidate(search, prior, solution)
+        yield from paths.candidates(0.5, paired)
 
 
 def log_posterior_by_task(couplings, matrices, log_likelihood):
@@ -197,38 +176,32 @@ def _states(coupling, k):
 
 def tables(lines):
     """What each remedy reaches, and whether it mends anything."""
-    rows = []
-    for problem in FIVE:
-        for choice in CHOICES:
-            own = lines[(lines["problem"] == problem) & (lines["choice"] == choice)]
-            if len(own):
-                row = {"problem": problem, "choice": choice, "trials": len(own)} | reached(own)
-                rest = sorted(1 - own["penalty"])
-                row["median 1 - penalty"] = f"{rest[(len(rest) - 1) // 2]:.0e}"
-                row["median of the rest"] = f"{own['with'].median():g}"
-                rows.append(row)
-    table = pd.DataFrame(rows).replace("nan", "")
     return {
-        "posterior": markdown(table),
+        "posterior": markdown(_reached(lines)),
         "posterior_claims": claims_table(differences(lines, FIVE, COMPARED)),
     }
 
 
+def _reached(lines):
+    for case, own in parts(lines, problem=FIVE, choice=CHOICES):
+        row = {**case, "trials": len(own), **reached(own)}
+        row["median 1 - penalty"] = median_rest(own["penalty"])
+        extra = own["with"].median()
+        yield {**row, "median of the rest": "" if np.isnan(extra) else f"{extra:g}"}
+
+
 def draw(lines):
     """Edits by choice, a panel a problem."""
-    from matplotlib.figure import Figure
-
     present = [problem for problem in FIVE if problem in set(lines["problem"])]
-    figure = Figure(figsize=(3 * len(present), 3), layout="constrained")
-    panels = figure.subplots(1, len(present), sharey=True, squeeze=False)[0]
-    for axes, problem in zip(panels, present, strict=True):
+    figure, grid = panels(1, len(present), (3 * len(present), 3), sharey=True)
+    for axes, problem in zip(grid[0], present, strict=True):
         own = lines[lines["problem"] == problem].groupby("choice")["edits"]
         means, errors = own.mean().reindex(CHOICES), own.sem().reindex(CHOICES)
         axes.barh(range(len(CHOICES)), means, xerr=errors.fillna(0.0), color="#4292c6")
         axes.set_title(problem, fontsize=9)
-        axes.set_xlabel("edit distance", fontsize=8)
-    panels[0].set_yticks(range(len(CHOICES)), CHOICES, fontsize=8)
-    panels[0].invert_yaxis()
+        axes.set_xlabel(LABELS["edits"], fontsize=8)
+    grid[0, 0].set_yticks(range(len(CHOICES)), CHOICES, fontsize=8)
+    grid[0, 0].invert_yaxis()
     return figure
 
 

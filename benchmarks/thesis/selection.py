@@ -12,25 +12,27 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import study
+from benchmarks.claims import OURS, Claim, claims_table, tally
+from benchmarks.drawing import axis_of_sizes, curves, panels
 from benchmarks.summary import (
     MEASURES,
     by_trial,
-    claims_table,
     difference_text,
-    is_significant,
+    has,
     markdown,
     mean_and_error,
+    parts,
     reached,
     shrinks,
+    sign,
 )
-from benchmarks.thesis.groups import AT_LEAST, PENALTY, SHARE, Groupings, best_of
-from benchmarks.thesis.pool import OTHERS, PRINCIPAL, related_of
+from benchmarks.thesis.groups import AT_LEAST, SHARE, Groupings, best_of
+from benchmarks.thesis.pool import OTHERS, PENALTY, PRINCIPAL, related_of
 from benchmarks.variants import THESIS
 from bnmtl import SingleTaskLearner
 
 NAME = "selection"
 SETTINGS = ("rows", "trial", "method")
-DPI = 100
 FIXED = {"share": SHARE, "at_least": AT_LEAST, "direct_penalty": PENALTY}
 SIZES = (250, 500, 1000, 2000, 4000)
 N_TRIALS = 10
@@ -56,12 +58,8 @@ OPTIMAL = {"selection": "optimal number", "clustering": "optimal clusters"}
 def plan(quick, trials=None):
     """All cases, few rows first; the quick one has three other tasks."""
     if quick:
-        return [{"rows": 250, "trial": 0, "n_tasks": 4, "wanted": list(METHODS)}]
-    return [
-        {"rows": rows, "trial": trial, "wanted": list(METHODS)}
-        for trial in range(trials or N_TRIALS)
-        for rows in SIZES
-    ]
+        return study.every(METHODS, rows=[250], trial=[0], n_tasks=[4])
+    return study.every(METHODS, trial=range(trials or N_TRIALS), rows=SIZES)
 
 
 def measure(rows, trial, wanted, n_tasks=OTHERS + 1):
@@ -77,9 +75,7 @@ def measure(rows, trial, wanted, n_tasks=OTHERS + 1):
     lines = {}
     for method in wanted:
         graph, number = graphs[method]
-        judged = related.judged({PRINCIPAL: graph})
-        line = {name: round(float(values[0]), 6) for name, values in judged.items()}
-        lines[method] = {**line, "number": number}
+        lines[method] = {**related.line({PRINCIPAL: graph}), "number": number}
     return lines
 
 
@@ -110,64 +106,63 @@ def _grouped(related, trial):
 
 def tables(lines):
     """What each method reaches by number of rows, and the published claims."""
-    rows = []
-    for size, own in lines.groupby("rows"):
-        for method in METHODS:
-            here = own[own["method"] == method]
-            if not len(here):
-                continue
-            row = {"rows": f"{size:,}", "method": method, "trials": len(here)}
-            row |= reached(here)
-            row["others or clusters"] = f"{here['number'].mean():.1f}"
-            rows.append(row)
     return {
-        "selection": markdown(pd.DataFrame(rows)),
-        "selection_claims": claims_table(_claims(lines)),
+        "selection": markdown(_reached(lines)),
+        "selection_claims": claims_table(claims(lines)),
     }
+
+
+def _reached(lines):
+    for case, own in parts(lines, rows=sorted(set(lines["rows"])), method=METHODS):
+        row = {**case, "rows": f"{case['rows']:,}", "trials": len(own), **reached(own)}
+        yield {**row, "others or clusters": f"{own['number'].mean():.1f}"}
 
 
 NOT_TRIED = "not tried on this problem"
 # What adds to what, and what was published of it, in edits.
 COMPARED = (
     ("selection", "all tasks", "always, but at 2000 rows, where it is similar"),
-    (TABLES, "selection", "our own"),
+    (TABLES, "selection", OURS),
     ("two tasks", "all tasks", "in the figure only"),
     ("clustering", "all tasks", NOT_TRIED),
-    (CLUSTERS_OF_TABLES, "clustering", "our own"),
-    ("task penalties", "all tasks", "our own"),
-    ("task penalties", "selection", "our own"),
-    ("task penalties", "clustering", "our own"),
+    (CLUSTERS_OF_TABLES, "clustering", OURS),
+    ("task penalties", "all tasks", OURS),
+    ("task penalties", "selection", OURS),
+    ("task penalties", "clustering", OURS),
 )
 
 
 # Of methods that figure 2.11 does not have.
 SHRINKING = {
     **dict.fromkeys(("clustering", "optimal clusters"), NOT_TRIED),
-    **dict.fromkeys(("task penalties", TABLES, CLUSTERS_OF_TABLES), "our own"),
+    **dict.fromkeys(("task penalties", TABLES, CLUSTERS_OF_TABLES), OURS),
 }
 
 
-def _claims(lines):
+def claims(lines):
+    """What the ways of grouping tasks add to each other, and how that changes with the rows."""
     wide = {
         measure: {size: by_trial(own, "method", measure) for size, own in lines.groupby("rows")}
         for measure in ("edits", "kl")
     }
     for measure, (method, other, published) in itertools.product(wide, COMPARED):
-        texts, better, worse, gains = [], [], [], []
-        for size, own in wide[measure].items():
-            if {method, other} <= set(own):
-                gain = own[other] - own[method]
-                gains.append(gain)
-                texts.append(f"{size}: {difference_text(own[other], own[method], 3)}")
-                if is_significant(own[other], own[method]):
-                    (better if gain.mean() > 0 else worse).append(size)
-        if texts:
+        pairs = {
+            size: (own[method], own[other])
+            for size, own in wide[measure].items()
+            if has(own, method, other)
+        }
+        if pairs:
+            gains = [other - ours for ours, other in pairs.values()]
             mean = pd.concat(gains, axis=1).mean(axis=1)
-            yield (
+            texts = [f"{n}: {difference_text(*pair[::-1], 3)}" for n, pair in pairs.items()]
+            yield Claim(
                 f"{method} below {other}, {MEASURES[measure]}",
-                published if measure == "edits" or published == "our own" else "not shown",
+                published if measure == "edits" or published == OURS else "not shown",
                 ", ".join(texts) + f"; mean over sizes {difference_text(mean, 0 * mean, 3)}",
-                f"better at {len(better)} of {len(texts)} sizes, worse at {len(worse)}",
+                tally(
+                    (sign(*pair) for pair in pairs.values()),
+                    "better at {above} of {n} sizes, worse at {below}",
+                ),
             )
     for measure, method in itertools.product(wide, METHODS[1:]):
         yield from _shrinking(wide[measure], method, MEASURES[measure])
@@ -176,68 +171,54 @@ def _claims(lines):
 
 def _shrinking(wide, method, name):
     """Whether the gain over single-task learning falls as the rows are doubled."""
-    gains = pd.DataFrame(
-        {
-            n: own["single"] - own[method]
-            for n, own in wide.items()
-            if {"single", method} <= set(own)
-        }
-    ).dropna()
-    if gains.shape[1] < 2 or len(gains) < 2:
-        return
-    yield (
-        f"gain of {method} over single-task learning shrinks with the rows, {name}",
-        "not shown" if name != "edits" else SHRINKING.get(method, "yes"),
-        {n: mean_and_error(own, 3) for n, own in gains.items()},
-        shrinks(gains),
-    )
+    known = {n: own for n, own in wide.items() if has(own, "single", method)}
+    gains = pd.DataFrame({n: own["single"] - own[method] for n, own in known.items()}).dropna()
+    if gains.shape[1] >= 2 and len(gains) >= 2:
+        yield Claim(
+            f"gain of {method} over single-task learning shrinks with the rows, {name}",
+            "not shown" if name != "edits" else SHRINKING.get(method, "yes"),
+            {n: mean_and_error(own, 3) for n, own in gains.items()},
+            shrinks(gains),
+        )
 
 
 def _doubled(wide):
     """What selection adds to all tasks over all sizes, and what the optimal number would."""
-    needed = {"all tasks", "selection", "optimal number"}
-    own = [here[sorted(needed)] for here in wide.values() if needed <= set(here)]
+    methods = ("selection", "optimal number")
+    own = [here for here in wide.values() if has(here, "all tasks", *methods)]
     if not own:
         return
     # A trial's tasks are the same at all sizes.
-    added = {
-        method: pd.concat([here["all tasks"] - here[method] for here in own], axis=1).mean(axis=1)
-        for method in ("selection", "optimal number")
-    }
-    ours, best = (added[method].mean() for method in ("selection", "optimal number"))
-    yield (
+    added = [
+        pd.concat([here["all tasks"] - here[method] for here in own], axis=1).mean(axis=1)
+        for method in methods
+    ]
+    ours, best = (values.mean() for values in added)
+    texts = [f"{name} {mean_and_error(x)}" for name, x in zip(methods, added, strict=True)]
+    yield Claim(
         "an optimal number more than doubles what selection adds to all tasks, all sizes",
         "yes",
-        f"selection {mean_and_error(added['selection'])}, "
-        f"optimal number {mean_and_error(added['optimal number'])} edits",
+        ", ".join(texts) + " edits",
         "selection adds nothing" if ours <= 0 else bool(best > 2 * ours),
     )
 
 
 def draw(lines):
     """Edits below single-task learning against the number of rows."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
-    for axes, measure_ in zip(figure.subplots(1, 2), ("edits", "kl"), strict=True):
-        for method in METHODS[1:]:
-            means, errors, sizes = [], [], []
-            for size, own in lines.groupby("rows"):
-                wide = by_trial(own, "method", measure_)
-                if {"single", method} <= set(wide):
-                    gain = wide["single"] - wide[method]
-                    sizes.append(size)
-                    means.append(gain.mean())
-                    errors.append(gain.sem())
-            style = "--" if method.startswith("optimal") else "-"
-            axes.errorbar(sizes, means, yerr=errors, fmt=f"o{style}", markersize=3, label=method)
+    alone = lines[lines["method"] == "single"].set_index(["rows", "trial"])
+    at = pd.MultiIndex.from_frame(lines[["rows", "trial"]])
+    styles = {
+        method: {"linestyle": "--" if method.startswith("optimal") else "-"}
+        for method in METHODS[1:]
+    }
+    figure, grid = panels(1, 2, (11, 4.5))
+    for axes, measure in zip(grid[0], ("edits", "kl"), strict=True):
+        gains = lines.assign(gain=alone[measure].reindex(at).to_numpy() - lines[measure])
+        curves(axes, gains.dropna(subset="gain"), "rows", "gain", "method", styles)
         axes.axhline(0, color="gray", linewidth=0.6)
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(SIZES, [str(size) for size in SIZES])
-        axes.set_xlabel("rows of each task")
-        name = {"edits": "edits", "kl": "KL (nats)"}[measure_]
-        axes.set_ylabel(f"{name} below single-task learning")
-    figure.axes[0].legend(fontsize=8)
+        axis_of_sizes(axes, SIZES, "rows of each task", base=2)
+        axes.set_ylabel(f"{MEASURES[measure]} below single-task learning")
+    grid[0, 0].legend(fontsize=8)
     return figure
 
 

@@ -14,32 +14,28 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import study
+from benchmarks.claims import Claim, both_halves, claims_table, unless_few
+from benchmarks.drawing import curves, panels
 from benchmarks.summary import (
-    both_halves,
     chosen_elsewhere,
-    claims_table,
     difference_text,
     exploded,
     is_lower,
     markdown,
     mean_and_error,
+    parts,
     reduction_text,
-    unless_few,
 )
 from benchmarks.thesis.groups import order_of
-from benchmarks.thesis.pool import OTHERS, PRINCIPAL, Pool, held_out_of, related_of
+from benchmarks.thesis.pool import OTHERS, PENALTY, PRINCIPAL, Pool, held_out_split, related_of
 from benchmarks.variants import LEARNERS, N_FOLDS, THESIS
 from bnmtl import MultitaskLearner, SingleTaskLearner
-from bnmtl.learners.held_out import held_out_rows, parted
 from bnmtl.relatedness import indirect, true
 
 NAME = "task_number"
 SETTINGS = ("variant", "trial", "relatedness")
-DPI = 100
 N_ROWS = 1000
 VALIDATION = 0.05
-# Of the direct measure.
-PENALTY = 0.9
 FIXED = {"n_rows": N_ROWS, "validation": VALIDATION, "direct_penalty": PENALTY}
 N_TRIALS = 20
 MEASURES = ("direct", "indirect", "true")
@@ -48,64 +44,44 @@ MEASURES = ("direct", "indirect", "true")
 def plan(quick, trials=None):
     """All cases; the quick one is a trial of the thesis's search with three other tasks."""
     if quick:
-        return [{"variant": "T", "trial": 0, "n_tasks": 4, "wanted": list(MEASURES)}]
-    return [
-        {"variant": variant, "trial": trial, "wanted": list(MEASURES)}
-        for trial in range(trials or N_TRIALS)
-        for variant in "TS"
-    ]
+        return study.every(MEASURES, variant=["T"], trial=[0], n_tasks=[4])
+    return study.every(MEASURES, trial=range(trials or N_TRIALS), variant="TS")
 
 
 def measure(variant, trial, wanted, n_tasks=OTHERS + 1):
     """A line a measure of relatedness: the principal task by the number of others."""
     related = related_of(N_ROWS, trial, n_tasks)
-    (rows,) = held_out_rows(related.tasks, VALIDATION, None, trial)
-    train, test = parted(related.tasks, rows)
-    held_out = held_out_of(train, test)
+    train, held_out = held_out_split(related.tasks, VALIDATION, trial)
     pool = Pool(train, variant, trial)
-    alone = _alone(related, variant, trial)
+    alone = SingleTaskLearner(**THESIS, search=LEARNERS[variant]["search"], random_state=trial)
+    alone.fit({PRINCIPAL: related.tasks[PRINCIPAL]})
+    learner = MultitaskLearner(**LEARNERS[variant], random_state=trial)
+    tables = {
+        "direct": pool.distances,
+        "indirect": lambda: indirect(train, learner, cv=N_FOLDS),
+        "true": lambda: true(related.networks),
+    }
     lines = {}
     for name in wanted:
-        table = _dissimilarity(name, related, train, pool, variant, trial)
+        table = tables[name]()
         order = order_of(table, PRINCIPAL)
         line = {"order": order, "distances": table.loc[order, PRINCIPAL].round(4).tolist()}
-        line["alone"] = alone
+        line["alone"] = related.line(alone.configuration_)
         for n_others in range(n_tasks):
-            for key, value in _judged(pool, [PRINCIPAL, *order[:n_others]], held_out, related):
-                line.setdefault(key, []).append(round(value, 6))
+            found = _judged(pool, [PRINCIPAL, *order[:n_others]], held_out, related)
+            for key, value in found.items():
+                line.setdefault(key, []).append(value)
         lines[name] = line
     return lines
-
-
-def _alone(related, variant, trial):
-    """The principal task learned by itself from all rows."""
-    learner = SingleTaskLearner(**THESIS, search=LEARNERS[variant]["search"], random_state=trial)
-    learner.fit({PRINCIPAL: related.tasks[PRINCIPAL]})
-    judged = related.judged({PRINCIPAL: learner.configuration_[PRINCIPAL]})
-    return {name: round(float(values[0]), 6) for name, values in judged.items()}
-
-
-def _dissimilarity(name, related, train, pool, variant, trial):
-    """What `direct`, `indirect` or `true` give."""
-    if name == "true":
-        return true(related.networks)
-    if name == "indirect":
-        learner = MultitaskLearner(**LEARNERS[variant], random_state=trial)
-        return indirect(train, learner, cv=N_FOLDS)
-    learned = pool.learned(train.names)
-    return true(learned.graphs[learned.penalties.index(PENALTY)])
 
 
 def _judged(pool, names, held_out, related):
     """Edits and divergence of the principal task at the chosen and at the optimal penalty."""
     learned = pool.learned(names)
-    chosen = learned.chosen({name: held_out[name] for name in names})
-    judged = related.judged({PRINCIPAL: chosen[PRINCIPAL]})
-    every = [related.judged({PRINCIPAL: graphs[PRINCIPAL]}) for graphs in learned.graphs]
-    for measure_ in ("edits", "shd", "f1", "kl"):
-        yield measure_, float(judged[measure_][0])
-    for measure_ in ("edits", "kl"):
-        yield f"{measure_}_optimal", float(min(own[measure_][0] for own in every))
+    best = learned.best({name: held_out[name] for name in names})
+    every = [related.line({PRINCIPAL: graphs[PRINCIPAL]}) for graphs in learned.graphs]
+    optimal = {f"{key}_optimal": min(own[key] for own in every) for key in ("edits", "kl")}
+    return every[best] | optimal
 
 
 COLUMNS = ("edits", "shd", "f1", "kl", "edits_optimal", "kl_optimal")
@@ -125,37 +101,38 @@ def tidy(lines):
 def tables(lines):
     """The principal task by number of others, and the published claims."""
     rows = tidy(lines)
-    shown = []
-    for (variant, name), own in rows.groupby(["variant", "relatedness"]):
-        for key in COLUMNS:
-            means = own.groupby("others")[key].mean()
-            row = {"search": variant, "relatedness": name, "measure": key.replace("_", ", ")}
-            for n_others in (0, 1, 2, 3, 4, 6, 8, 11, OTHERS):
-                values = own[own["others"] == n_others][key]
-                if len(values):
-                    digits = 1 if key.startswith(("edits", "shd")) else 3
-                    row[f"{n_others}"] = mean_and_error(values, digits)
-            row["best at"] = f"{(means.idxmax() if key == 'f1' else means.idxmin()):.0f}"
-            shown.append(row)
     return {
-        "task_number": markdown(pd.DataFrame(shown)),
-        "task_number_claims": claims_table([*_claims(rows), *_gaps(lines)]),
+        "task_number": markdown(_reached(rows)),
+        "task_number_claims": claims_table([*claims(rows), *_gaps(lines)]),
     }
 
 
-def _claims(rows):
+def _reached(rows):
+    for (variant, name), own in rows.groupby(["variant", "relatedness"]):
+        for key in COLUMNS:
+            digits = 1 if key.startswith(("edits", "shd")) else 3
+            row = {"search": variant, "relatedness": name, "measure": key.replace("_", ", ")}
+            for case, here in parts(own, others=(0, 1, 2, 3, 4, 6, 8, 11, OTHERS)):
+                row[f"{case['others']}"] = mean_and_error(here[key], digits)
+            means = own.groupby("others")[key].mean()
+            best = means.idxmax() if key == "f1" else means.idxmin()
+            yield {**row, "best at": f"{best:.0f}"}
+
+
+def claims(rows):
+    """Which tasks help, whether they are told by the measures, and what penalties could add."""
     for variant, key in itertools.product("TS", ("kl", "kl_optimal", "edits")):
         of_variant = rows[rows["variant"] == variant]
-        curves = {
+        by_measure = {
             name: own.pivot_table(index="trial", columns="others", values=key)
             for name, own in of_variant.groupby("relatedness")
         }
         at = f"{variant}, {key.replace('_', ', ')}"
         published = "yes" if key.startswith("kl") else "not shown"
-        for name, wide in curves.items():
+        for name, wide in by_measure.items():
             yield _near_and_far(f"{at}, {name}", published, wide)
-        if set(curves) == set(MEASURES):
-            yield from _orders(at, published, curves)
+        if set(by_measure) == set(MEASURES):
+            yield from _orders(at, published, by_measure)
     for variant in "TS":
         yield from _room(rows[rows["variant"] == variant], variant)
 
@@ -164,7 +141,7 @@ def _near_and_far(at, published, wide):
     """Whether the nearest tasks help, and all of them less."""
     chosen, alone, every = chosen_elsewhere(wide), wide.iloc[:, 0], wide.iloc[:, -1]
     helps, harms = (is_lower(chosen, other) for other in (alone, every))
-    return (
+    return Claim(
         f"{at}: near tasks help, far ones harm",
         published,
         f"lowest mean at {wide.mean().idxmin():.0f} others; with the number that is best in the "
@@ -174,14 +151,14 @@ def _near_and_far(at, published, wide):
     )
 
 
-def _orders(at, published, curves):
+def _orders(at, published, by_measure):
     """Whether the learned measures order the tasks as well as the true one."""
-    between = [n for n in curves["true"].columns if 0 < n < OTHERS]
-    true = curves["true"][between].mean(axis=1)
-    gain = (curves["true"].iloc[:, 0] - true).mean()
+    between = [n for n in by_measure["true"].columns if 0 < n < OTHERS]
+    true = by_measure["true"][between].mean(axis=1)
+    gain = (by_measure["true"].iloc[:, 0] - true).mean()
     for name in ("direct", "indirect"):
-        own = curves[name][between].mean(axis=1)
-        yield (
+        own = by_measure[name][between].mean(axis=1)
+        yield Claim(
             f"{at}: {name} orders as well as true, mean over 1 to {OTHERS - 1} others",
             "very similar" if published == "yes" else published,
             f"{difference_text(own, true, 4)}, where the true order gains {gain:.4f}",
@@ -202,14 +179,14 @@ def _room(rows, variant):
     spread = [
         some.groupby(["relatedness", "others"])[key].std().mean() for key in ("kl", "kl_optimal")
     ]
-    yield (
+    yield Claim(
         f"{variant}, kl: a better choice of the penalty would gain more, mean over 1 to {OTHERS} "
         "others",
         "yes",
         f"{difference_text(chosen, optimal, 4)} more divergence than at the optimal penalty",
         "by construction",
     )
-    yield (
+    yield Claim(
         f"{variant}, kl: less variance at the optimal penalty",
         "yes",
         f"standard deviation over trials {spread[0]:.4f}, at the optimal penalty {spread[1]:.4f}",
@@ -224,7 +201,7 @@ def _gaps(lines):
         after = [int(np.argmax(np.diff(distances))) + 1 for distances in own["distances"]]
         if after:
             most, n_most = Counter(after).most_common(1)[0]
-            yield (
+            yield Claim(
                 f"{variant}: the largest gap in the direct distances is after the second task",
                 "in the trial shown",
                 f"in {after.count(2)} of {len(after)} trials; most often after task {most} "
@@ -233,41 +210,34 @@ def _gaps(lines):
             )
 
 
+_COLORS = dict(zip(MEASURES, ("#e6550d", "#3182bd", "#31a354"), strict=True))
+
+
 def draw(lines):
     """Divergence against the number of others, and the distances of one trial."""
-    from matplotlib.figure import Figure
-
     rows = tidy(lines)
-    figure = Figure(figsize=(14, 4.5), layout="constrained")
-    axes_of = figure.subplots(1, 3)
-    colors = dict(zip(MEASURES, ("#e6550d", "#3182bd", "#31a354"), strict=True))
-    for axes, variant in zip(axes_of, "TS", strict=False):
-        for name, own in rows[rows["variant"] == variant].groupby("relatedness"):
-            for key, style in (("kl", "-"), ("kl_optimal", "--")):
-                curve = own.groupby("others")[key].agg(["mean", "sem"])
-                label = name if key == "kl" else f"{name}, optimal penalty"
-                axes.errorbar(
-                    curve.index,
-                    curve["mean"],
-                    yerr=curve["sem"],
-                    linestyle=style,
-                    color=colors[name],
-                    elinewidth=0.6,
-                    label=label,
-                )
+    figure, ((*variants, last),) = panels(1, 3, (14, 4.5))
+    for axes, variant in zip(variants, "TS", strict=True):
+        own = rows[rows["variant"] == variant]
+        for key, line, added in (("kl", "-", ""), ("kl_optimal", "--", ", optimal penalty")):
+            style = {"linestyle": line, "marker": "", "elinewidth": 0.6}
+            styles = {
+                name: {**style, "color": color, "label": f"{name}{added}"}
+                for name, color in _COLORS.items()
+            }
+            curves(axes, own, "others", key, "relatedness", styles)
         axes.set_title(f"search {variant}", fontsize=9)
         axes.set_xlabel("other tasks")
         axes.set_ylabel("KL divergence of the principal task (nats)")
-        axes.legend(fontsize=7)
     shown = lines[(lines["relatedness"] == "direct") & (lines["trial"] == lines["trial"].min())]
     for _, line in shown.iterrows():
-        label = f"search {line['variant']}"
         ranks = np.arange(1, len(line["distances"]) + 1)
-        axes_of[2].plot(ranks, line["distances"], "o-", label=label)
-    axes_of[2].set_title("direct distances of one trial", fontsize=9)
-    axes_of[2].set_xlabel("rank of the other task")
-    axes_of[2].set_ylabel("edits to the principal task")
-    axes_of[2].legend(fontsize=7)
+        last.plot(ranks, line["distances"], "o-", label=f"search {line['variant']}")
+    last.set_title("direct distances of one trial", fontsize=9)
+    last.set_xlabel("rank of the other task")
+    last.set_ylabel("edits to the principal task")
+    for axes in figure.axes:
+        axes.legend(fontsize=7)
     return figure
 
 

@@ -9,23 +9,24 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import study
+from benchmarks.claims import Claim, claims_table
+from benchmarks.drawing import LABELS, axis_of_sizes, curves, panels
 from benchmarks.related import Related, networks_of
 from benchmarks.summary import (
-    DIGITS,
     MEASURES,
     by_trial,
-    claims_table,
     difference_text,
+    has,
     markdown,
-    mean_and_error,
+    means_of,
     reduction_text,
     shrinks,
 )
 from benchmarks.thesis import methods
+from bnmtl.search import Memory
 
 NAME = "training_size"
 SETTINGS = ("rows", "trial", "method")
-DPI = 100
 FIXED = {"validation": methods.VALIDATION}
 SIZES = (250, 500, 1000, 2000, 4000, 8000, 16000)
 # Method, number of trials, largest number of rows.
@@ -54,33 +55,33 @@ def plan(quick, trials=None):
 def measure(rows, trial, wanted):
     """A line a method: means over the five tasks."""
     related = Related(networks_of("ALARM-COMP", trial), rows, trial)
-    known = {}
-    return {method: methods.line_of(related, method, trial, known) for method in wanted}
+    memory = Memory()
+    return {method: methods.line_of(related, method, trial, memory) for method in wanted}
 
 
 def tables(lines):
     """What is reached by number of rows, and the published claims."""
-    rows = []
-    for size, own in lines.groupby("rows"):
-        for measure, title in MEASURES.items():
-            wide = by_trial(own, "method", measure)
-            row = {"rows": f"{size:,}", "measure": title}
-            for method in METHODS:
-                values = own[own["method"] == method][measure]
-                row[method] = mean_and_error(values, DIGITS[measure]) if len(values) else ""
-            for method, single in SINGLE.items():
-                both = method in wide and single in wide and measure in ("edits", "kl")
-                row[f"{method[-1]} below single"] = (
-                    reduction_text(wide[method], wide[single]) if both else ""
-                )
-            rows.append(row)
     return {
-        "training_size": markdown(pd.DataFrame(rows)),
-        "training_size_claims": claims_table(_claims(lines)),
+        "training_size": markdown(_reached(lines)),
+        "training_size_claims": claims_table(claims(lines)),
     }
 
 
-def _claims(lines):
+def _reached(lines):
+    for size, own in lines.groupby("rows"):
+        for measure, title in MEASURES.items():
+            wide = by_trial(own, "method", measure)
+            row = {"rows": f"{size:,}", "measure": title, **dict.fromkeys(METHODS, "")}
+            row |= means_of(own, "method", measure, list(METHODS))
+            for method, single in SINGLE.items():
+                both = has(wide, method, single) and measure in ("edits", "kl")
+                text = reduction_text(wide[method], wide[single]) if both else ""
+                row[f"{method[-1]} below single"] = text
+            yield row
+
+
+def claims(lines):
+    """The published shapes, for each search."""
     for method, single in SINGLE.items():
         trials = set(lines[lines["method"] == method]["trial"])
         own = lines[lines["trial"].isin(trials)]
@@ -89,9 +90,9 @@ def _claims(lines):
         savings = {}
         for measure in ("edits", "kl"):
             wide = {n: by_trial(here, "method", measure) for n, here in own.groupby("rows")}
-            wide = {n: here for n, here in wide.items() if {method, single} <= set(here)}
+            wide = {n: here for n, here in wide.items() if has(here, method, single)}
             gains = pd.DataFrame({n: here[single] - here[method] for n, here in wide.items()})
-            yield (
+            yield Claim(
                 f"{method}: gain over {single} shrinks with the rows, {MEASURES[measure]}",
                 "yes",
                 {n: difference_text(here[single], here[method], 3) for n, here in wide.items()},
@@ -104,7 +105,7 @@ def _claims(lines):
             ("kl", "saves less than in edits", less),
         ):
             if savings[measure]:
-                yield (
+                yield Claim(
                     f"{method}: rows that {single} needs for as good a mean, {MEASURES[measure]}",
                     published,
                     {n: f"{text} times" for n, (_, text) in savings[measure].items()},
@@ -145,33 +146,24 @@ def _savings(wide, method, single):
     return found
 
 
+_LINES = {"single": "--", "multitask": "-"}
+_COLORS = {"T": "#e6550d", "S": "#3182bd", "J": "#31a354"}
+
+
 def draw(lines):
     """Edit distance and divergence against the number of rows."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
-    styles = {"single": "--", "multitask": "-"}
-    colors = {"T": "#e6550d", "S": "#3182bd", "J": "#31a354"}
-    for axes, measure in zip(figure.subplots(1, 2), ("edits", "kl"), strict=True):
-        for method in METHODS:
-            own = lines[lines["method"] == method].groupby("rows")[measure]
-            kind, variant = method.split()
-            axes.errorbar(
-                own.mean().index,
-                own.mean(),
-                yerr=own.sem(),
-                linestyle=styles[kind],
-                color=colors[variant],
-                marker="o",
-                markersize=3,
-                label=method,
-            )
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(SIZES, [str(size) for size in SIZES])
-        axes.set_xlabel("rows of each task")
-        axes.set_ylabel({"edits": "edit distance", "kl": "KL divergence (nats)"}[measure])
-    axes.set_yscale("log")
-    figure.axes[0].legend(fontsize=8)
+    kinds = {method: method.split() for method in METHODS}
+    styles = {
+        method: {"linestyle": _LINES[kind], "color": _COLORS[variant]}
+        for method, (kind, variant) in kinds.items()
+    }
+    figure, grid = panels(1, 2, (11, 4.5))
+    for axes, measure in zip(grid[0], ("edits", "kl"), strict=True):
+        curves(axes, lines, "rows", measure, "method", styles)
+        axis_of_sizes(axes, SIZES, "rows of each task", base=2)
+        axes.set_ylabel(LABELS[measure])
+    grid[0, 1].set_yscale("log")
+    grid[0, 0].legend(fontsize=8)
     return figure
 
 

@@ -1,0 +1,105 @@
+"""Claims as data: what was published, what was measured, and whether it holds."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import pandas as pd
+
+from benchmarks.summary import FEWEST, by_trial, difference_text, has, markdown, paired, sign
+
+OURS = "our own"
+
+
+class Claim(NamedTuple):
+    """One line of a table of claims.
+
+    Parameters
+    ----------
+    text, published : str
+        What is claimed, and what was published of it.
+    measured : str or mapping
+        What was found here, or that by case: a number of rows is set apart by a colon.
+    test : bool, (int, int) or str
+        Whether the claim holds; in how many of all cases; or the verdict in words.
+    """
+
+    text: str
+    published: str
+    measured: str | Mapping
+    test: bool | tuple | str
+
+    def found(self):
+        """What was measured, as text."""
+        if isinstance(self.measured, str):
+            return self.measured
+        return ", ".join(
+            f"{at} {text}" if isinstance(at, str) else f"{at}: {text}"
+            for at, text in self.measured.items()
+        )
+
+    def verdict(self):
+        """Whether it holds in all of some cases, in most (three quarters) or not, as text."""
+        if isinstance(self.test, str):
+            return self.test
+        if not isinstance(self.test, tuple):
+            return "yes" if self.test else "no"
+        n_holding, total = self.test
+        if not total:
+            return "not measured"
+        return "yes" if n_holding == total else "mostly" if 4 * n_holding >= 3 * total else "no"
+
+
+def claims_table(claims):
+    """Claims as Markdown, each evaluated."""
+    rows = [(one.text, one.published, one.found(), one.verdict()) for one in claims]
+    return markdown(pd.DataFrame(rows, columns=["claim", "published", "here", "holds"]))
+
+
+def both_halves(first, second, words):
+    """Whether both halves of a claim hold; ``words`` say that only the first does."""
+    return ("yes" if second else words) if first else "no"
+
+
+def unless_few(holds, ours, other):
+    """Whether a claim of no difference holds; too few trials would never show one."""
+    return holds if paired(ours, other).shape[1] >= FEWEST else "too few trials"
+
+
+def tally(signs, words):
+    """In how many cases a difference is surely above and below 0.
+
+    Parameters
+    ----------
+    signs : iterable of {1, 0, -1}
+        A case each.
+    words : str
+        With the fields ``above``, ``below`` and ``n``, the number of cases.
+    """
+    signs = list(signs)
+    return words.format(above=signs.count(1), below=signs.count(-1), n=len(signs))
+
+
+def differences(lines, problems, compared):
+    """Claims of edits that one choice leaves less another one's, over some problems.
+
+    Parameters
+    ----------
+    lines : pandas.DataFrame
+        With the columns problem, trial, choice and edits.
+    problems : iterable of str
+    compared : iterable of (choice, other choice, what was expected)
+    """
+    wide = {one: by_trial(lines[lines["problem"] == one], "choice", "edits") for one in problems}
+    for choice, other, expected in compared:
+        pairs = {
+            at: (own[choice], own[other]) for at, own in wide.items() if has(own, choice, other)
+        }
+        if pairs:
+            yield Claim(
+                f"{choice} less {other}, edits",
+                expected,
+                {problem: difference_text(*pair) for problem, pair in pairs.items()},
+                tally(
+                    (sign(*pair) for pair in pairs.values()), "better on {above}, worse on {below}"
+                ),
+            )

@@ -1,0 +1,30 @@
+"""Where the data lie that are no part of the project."""
+
+import os
+from pathlib import Path
+
+
+def data_folder(content, files, data=None):
+    """The folder of data, by default the one of the environment variable BNMTL_DATA.
+
+    Parameters
+    ----------
+    content : str
+        What it holds, for the message.
+    files : iterable of path
+        That must be in it.
+    data : path, default=None
+
+    Raises
+    ------
+    ValueError
+        If no folder is named or a file is not there.
+    """
+    where = f"`--data` or the environment variable BNMTL_DATA must name the folder with {content}"
+    data = data or os.environ.get("BNMTL_DATA")
+    if not data:
+        raise ValueError(f"{where}; neither is given.")
+    for file in files:
+        if not Path(data, file).is_file():
+            raise ValueError(f"{where}; there is no {file} in `{data}`.")
+    return Path(data)
