@@ -10,15 +10,7 @@ from bnmtl.reports.arcs import arcs_section, meaning
 from bnmtl.reports.borrowing import borrowing_section
 from bnmtl.reports.gains import WAYS, sentences
 from bnmtl.reports.held_out import held_out_section
-from bnmtl.reports.page import (
-    count,
-    image,
-    messages_section,
-    number,
-    settings_section,
-    table,
-    write_page,
-)
+from bnmtl.reports.page import count, image, number, table, write_page
 from bnmtl.wording import type_of
 
 __all__ = ["versions", "write"]
@@ -121,15 +113,14 @@ def write(
         _penalty_section(learner, pictures or {}),
         borrowing_section(learner, (pictures or {}).get("borrowing")),
         arcs_section(learner, confidence),
-        messages_section(messages),
-        settings_section(learner.get_params() if settings is None else settings, times, versions()),
     ]
     found = sentences(held_out, len(learner.arcs_), learner.ended_by_)
     found = found if verdict is None else list(verdict)
     if confidence is not None:
         found.append(sure_words(learner.arcs_, confidence) if sure is None else sure)
     lead = " ".join([*filter(None, found), _lead(learner)])
-    return write_page(path, title, lead, sections)
+    settings = learner.get_params() if settings is None else settings
+    return write_page(path, title, lead, sections, messages, settings, times)
 
 
 def _lead(learner):

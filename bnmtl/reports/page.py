@@ -7,15 +7,9 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
-__all__ = [
-    "count",
-    "image",
-    "messages_section",
-    "number",
-    "settings_section",
-    "table",
-    "write_page",
-]
+from bnmtl.io.versions import versions
+
+__all__ = ["count", "image", "number", "table", "write_page"]
 
 _LARGEST_SVG = 4_000_000  # characters; larger pictures are embedded as PNG
 
@@ -59,8 +53,8 @@ details { margin: 10px 0; } summary { cursor: pointer; font-weight: 600; }
 """
 
 
-def write_page(path, title, lead, sections):
-    """Write an HTML page, whole or not at all.
+def write_page(path, title, lead, sections, messages, settings, times):
+    """Write an HTML page, whole or not at all; at its end are warnings and how it was computed.
 
     Parameters
     ----------
@@ -71,12 +65,19 @@ def write_page(path, title, lead, sections):
         HTML that says in a sentence or two what it is about.
     sections : iterable of str
         HTML; empty ones are left out.
+    messages : iterable of str
+        Warnings.
+    settings : mapping
+        Name -> value, as to be shown.
+    times : mapping or None
+        What was done -> seconds.
 
     Returns
     -------
     pathlib.Path
         The file.
     """
+    sections = [*sections, _messages_section(messages), _settings_section(settings, times)]
     page = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -100,25 +101,25 @@ def write_page(path, title, lead, sections):
     return path
 
 
-def messages_section(messages):
+def _messages_section(messages):
     """List warnings; nothing if there are none."""
     paragraphs = "\n".join(f'<p class="warning">{escape(str(one))}</p>' for one in messages)
     return f"<h2>Warnings</h2>\n{paragraphs}" if paragraphs else ""
 
 
-def settings_section(settings, times, versions):
-    """List mappings from names to values, the settings unfolded; empty ones are left out."""
-    blocks = [("Settings", settings), ("Seconds", times), ("Versions", versions)]
+def _settings_section(settings, times):
+    """List settings, unfolded, seconds and versions; empty ones are left out."""
     parts = ["<h2>How this was computed</h2>"]
-    for name, values in blocks:
-        if not values:
-            continue
-        rows = "".join(
-            f'<tr><td class="name">{escape(str(key))}</td><td class="text">{_value(one)}</td></tr>'
-            for key, one in values.items()
-        )
-        opened = " open" if name == "Settings" else ""
-        parts.append(f"<details{opened}><summary>{name}</summary><table>{rows}</table></details>")
+    for name, values in (("Settings", settings), ("Seconds", times), ("Versions", versions())):
+        if values:
+            rows = "".join(
+                f'<tr><td class="name">{escape(str(key))}</td><td class="text">{_value(one)}</td>'
+                "</tr>"
+                for key, one in values.items()
+            )
+            opened = " open" if name == "Settings" else ""
+            body = f"<summary>{name}</summary><table>{rows}</table>"
+            parts.append(f"<details{opened}>{body}</details>")
     return "\n".join(parts)
 
 
