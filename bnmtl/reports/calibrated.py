@@ -4,7 +4,7 @@ import math
 from html import escape
 
 from bnmtl.calibration.classifier import ENOUGH_FOR_ISOTONIC
-from bnmtl.reports.page import count, image, number, table, write_page
+from bnmtl.reports.page import count, frame_table, image, number, table, write_page
 
 __all__ = ["DIGITS", "MOST_GROUPS", "best", "verdict", "write"]
 
@@ -110,25 +110,19 @@ def _chance(gain):
 
 def _measures_section(record, measures):
     best_values = {**measures.min(), "ROC area": measures["ROC area"].max()}
-    rows = [
-        [escape(method), *(_cell(value, best_values[name]) for name, value in own.items())]
-        for method, own in measures.iterrows()
-    ]
+    cells = measures.map(lambda value: number(value, DIGITS))
+    for name in cells:
+        is_best = cells[name] == number(best_values[name], DIGITS)
+        cells[name] = cells[name].where(~is_best, "<b>" + cells[name] + "</b>")
     before, n_folds = _BEFORE if "before" in measures.index else "", record["folds"]
     return (
         "<h2>How good the probabilities are</h2>\n"
         f"<p>{before}Each row with a label was calibrated by the other {n_folds - 1} of {n_folds} "
         "parts of them, so that the numbers are those of new rows. The best of each column is in "
         "bold; all are better the smaller, but for the ROC area.</p>\n"
-        f"{table(['method', *map(escape, measures)], rows, 1)}\n"
+        f"{frame_table('method', cells.rename(columns=escape))}\n"
         f"<p>{_WORDS}</p>"
     )
-
-
-def _cell(value, best):
-    """A number, in bold where it looks like the best one."""
-    text = number(value, DIGITS)
-    return f"<b>{text}</b>" if text == number(best, DIGITS) else text
 
 
 def _picture_section(record, measures, figure):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bnmtl.io.versions import versions
 
-__all__ = ["count", "image", "number", "table", "write_page"]
+__all__ = ["count", "frame_table", "image", "number", "table", "write_page"]
 
 _LARGEST_SVG = 4_000_000  # characters; larger pictures are embedded as PNG
 
@@ -45,7 +45,6 @@ td.lacking { background: repeating-linear-gradient(135deg, #fff 0 4px, #ececec 4
 td.opposite, td.absent { color: #999; text-align: center; }
 td .list { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 30ch; }
 .gap { color: #882255; font-weight: 700; }
-tr.total td { font-weight: 600; border-top: 2px solid #bbb; }
 details { margin: 10px 0; } summary { cursor: pointer; font-weight: 600; }
 @media print { main { max-width: none; padding: 0; } figure.wide { width: 100%; margin-left: 0; }
   h2 { break-after: avoid; } tr, figure { break-inside: avoid; } .scroll { overflow: visible; }
@@ -148,6 +147,12 @@ def table(header, rows, n_names):
 
     body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in rows)
     return f'<div class="scroll"><table><tr>{line(header, "th")}</tr>{body}</table></div>'
+
+
+def frame_table(corner, frame):
+    """Make a table of a frame whose cells and titles are HTML, its index to the left as names."""
+    rows = [[escape(str(name)), *cells] for name, *cells in frame.itertuples(name=None)]
+    return table([corner, *frame], rows, 1)
 
 
 def _value(setting):

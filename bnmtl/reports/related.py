@@ -3,7 +3,7 @@
 from html import escape
 
 from bnmtl.plotting.dissimilarities import writer
-from bnmtl.reports.page import count, image, table, write_page
+from bnmtl.reports.page import count, frame_table, image, table, write_page
 
 __all__ = ["write"]
 
@@ -112,9 +112,6 @@ def _order_row(principal, own, write_number):
 
 
 def _matrix_section(dissimilarity, write_number):
-    header = ["task", *(f'<span class="up">{escape(one)}</span>' for one in dissimilarity)]
-    rows = [
-        [escape(task), *map(write_number, values)]
-        for task, *values in dissimilarity.itertuples(name=None)
-    ]
-    return f"<h2>All pairs of tasks</h2>\n{table(header, rows, 1)}"
+    cells = dissimilarity.map(write_number)
+    cells.columns = [f'<span class="up">{escape(task)}</span>' for task in cells]
+    return f"<h2>All pairs of tasks</h2>\n{frame_table('task', cells)}"
