@@ -199,7 +199,7 @@ def test_that_nothing_was_found_comes_before_the_consensus():
     options = Options(paths=("north.csv",), threshold=0.5)
     for gain, first in ((0.0, "Nothing was found"), (1.0, "Shown are consensus graphs")):
         record = {"differences": {"alone - empty": [gain, 0.1]}}
-        found = learn.Result(learned, shown, record, None, None, folder=None, record=None)
+        found = learn.Found(learned, shown, record, None, None)
         verdict, is_nothing = learn._verdict(options, found)
         assert is_nothing == (gain == 0.0)
         assert verdict[0].startswith(first) and len(verdict) == 3

@@ -8,6 +8,7 @@ import pandas as pd
 
 from bnmtl.cli.calibrators import calibrated, from_record
 from bnmtl.cli.columns import check_new_columns, without_points
+from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import FolderResult, new_run
 from bnmtl.cli.scores import check_columns, checked_groups, checked_scores
 from bnmtl.errors import InputError, warn
@@ -77,8 +78,7 @@ def _refuse_labels(options):
     for option in ("label", "positive"):
         if getattr(options, option) is not None:
             rule, found = "is for fitting calibrators", "{apply} takes those of {run}"
-            remedy = "leave one of the two out"
-            raise InputError(option, rule, found=found, remedies=remedy, run=options.apply)
+            raise contradiction(option, rule, found, run=options.apply)
 
 
 def _earlier(path):

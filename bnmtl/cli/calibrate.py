@@ -122,13 +122,12 @@ def _checked(rows, options):
 def _measured(calibrated):
     """How good the probabilities of each method are, a row each."""
     cases = calibrated.cases
+    y, stages = calibrated.y[cases], calibrated.stages
     table = {
-        method: {
-            name: function(calibrated.y[cases], p[cases]) for name, function in _MEASURES.items()
-        }
-        for method, p in calibrated.stages.items()
+        name: {method: function(y, p[cases]) for method, p in stages.items()}
+        for name, function in _MEASURES.items()
     }
-    return pd.DataFrame(table).T.rename_axis("method")
+    return pd.DataFrame(table).rename_axis("method")
 
 
 def _gain(calibrated):

@@ -1,7 +1,8 @@
 """One run of `bnmtl learn`: data in, learning, and everything that its folder holds."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from bnmtl.cli.learner import (
     check_choice,
@@ -11,11 +12,12 @@ from bnmtl.cli.learner import (
     n_folds,
     score_named,
 )
+from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import FolderResult, as_options, new_run
 from bnmtl.cli.tasks import check_folds, read_tasks, warn_of_copies
 from bnmtl.cli.time_limit import TimeLimit
 from bnmtl.confidence import sure_words, with_confidence
-from bnmtl.errors import InputError, warn
+from bnmtl.errors import warn
 from bnmtl.graphs import takes_part
 from bnmtl.io.file_sizes import check_file_sizes, check_required
 from bnmtl.io.run import RUN_FILE
@@ -44,16 +46,15 @@ _PARTS = {_LEARNING: 4, _COMPARING: 3, _REPLICATES: 3, _APART: 1, _DRAWING: 1}
 _PART_OF_KNOWN_FOLDS = 0.2
 
 
-@dataclass(frozen=True)
-class Result(FolderResult):
-    """What a run has found.
+class Found(NamedTuple):
+    """What is found in tasks.
 
     Attributes
     ----------
     learned : Learner
         As it was fitted.
-    learner : Learner
-        What is shown: the same or, with a threshold, that with the consensus graphs.
+    shown : Learner
+        The same or, with a threshold, that with the consensus graphs.
     held_out : dict or None
         What learning is worth on held-out rows; None where none were held out.
     confidence : pandas.DataFrame or None
@@ -63,10 +64,19 @@ class Result(FolderResult):
     """
 
     learned: object
-    learner: object
+    shown: object
     held_out: dict | None
     confidence: object
     single_task: object
+
+
+@dataclass(frozen=True)
+class Result(FolderResult):
+    """What a run has found; attributes as those of `Found`, the learner is the one shown."""
+
+    learner: object
+    single_task: object
+    confidence: object
 
 
 def run(options, progress=None):
@@ -87,7 +97,10 @@ def run(options, progress=None):
     ValueError, TypeError
         For mistakes in the options or the data; nothing is written then.
     """
-    limit = TimeLimit(options.time_limit, _parts(options))
+    limit = TimeLimit(options.time_limit, _PARTS)
+    for stage, n in ((_COMPARING, options.folds), (_REPLICATES, options.bootstrap)):
+        if n == 0:
+            del limit.parts[stage]
     _check_threshold(options)
     check_choice(options)
     fixed = _fixed_files(options)
@@ -100,26 +113,19 @@ def run(options, progress=None):
         run.lap("reading")
         found = _found(options, tasks, common, limit, run)
         verdict, is_nothing = _verdict(options, found)
-        pictures = _draw(found.learner, found.confidence, is_nothing)
+        pictures = _draw(found.shown, found.confidence, is_nothing)
         run.lap(_DRAWING)
         own = {**origin, **_record(options, found, files, verdict)}
         own["layout"] = pictures["dags"].get_label()
         contents = _contents(found, pictures, files)
         record = run.write(own, contents, lambda *page: _write_page(found, pictures, *page))
-    return replace(found, record=record)
-
-
-def _parts(options):
-    """Return the stages that the options ask for, with their parts of a time limit."""
-    left_out = [_COMPARING] if options.folds == 0 else []
-    left_out += [] if options.bootstrap else [_REPLICATES]
-    return {stage: part for stage, part in _PARTS.items() if stage not in left_out}
+    shown = found.shown, found.single_task, found.confidence
+    return Result(*shown, folder=run.folder.path, record=record)
 
 
 def _check_threshold(options):
     if options.threshold is not None and not options.bootstrap:
-        rule, found = "must go with replicates", "{bootstrap=0} makes none"
-        raise InputError("threshold", rule, found=found, remedies="leave one of the two out")
+        raise contradiction("threshold", "must go with replicates", "{bootstrap=0} makes none")
 
 
 def _fixed_files(options):
@@ -148,9 +154,7 @@ def _found(options, tasks, common, limit, run):
     limits = common["limits"].replaced(time_limit=limit.of(_APART))
     single_task = _apart(tasks, {**common, "limits": limits}, memory, progress)
     run.lap(_APART)
-    return Result(
-        learned, shown, held_out, confidence, single_task, folder=run.folder.path, record={}
-    )
+    return Found(learned, shown, held_out, confidence, single_task)
 
 
 def _learned(options, tasks, common, limit, memory):
@@ -227,7 +231,7 @@ def _apart(tasks, common, memory, progress):
 
 def _verdict(options, found):
     """Return in sentences what was found, and of which graphs; and whether that is nothing."""
-    learned, shown = found.learned, found.learner
+    learned, shown = found.learned, found.shown
     max_cells = options.max_cells if learned.left_out_ else None
     known = found.held_out, len(learned.arcs_), learned.ended_by_, max_cells
     told, is_nothing = sentences(*known), nothing_found(*known)
@@ -246,7 +250,7 @@ def _verdict(options, found):
 
 def _sure(options, found):
     """Return in a sentence how many arcs are well supported; "" where replicates tell nothing."""
-    learner, confidence = found.learner, found.confidence
+    learner, confidence = found.shown, found.confidence
     if confidence is None:
         return ""
     graphs = learner.required_graphs(learner.tasks_)
@@ -257,7 +261,7 @@ def _sure(options, found):
 
 def _record(options, found, files, verdict):
     """Return what run.json says of the networks."""
-    learner, learned, single_task = found.learner, found.learned, found.single_task
+    learned, learner, single_task = found.learned, found.shown, found.single_task
     record = {
         "replicates": options.bootstrap,
         "tasks": [_task_record(name, learner, single_task, file) for name, file in files.items()],
@@ -328,7 +332,7 @@ def _draw(learner, confidence, is_nothing):
 
 def _contents(found, pictures, files):
     """Return what the files of tables, pictures and networks hold, by their names."""
-    learner, confidence = found.learner, found.confidence
+    learner, confidence = found.shown, found.confidence
     contents = {file: learner.networks_[name] for name, file in files.items()}
     contents |= {"arcs.csv": with_confidence(learner.arcs_, confidence)}
     if confidence is not None:
@@ -351,8 +355,8 @@ def _pairs(confidence):
 def _write_page(found, pictures, path, record, seconds):
     write_report(
         path,
-        found.learner,
-        found.single_task if found.learner is found.learned else None,
+        found.shown,
+        found.single_task if found.shown is found.learned else None,
         settings=as_options(record["settings"]),
         messages=record["warnings"],
         times=seconds,

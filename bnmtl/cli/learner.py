@@ -1,5 +1,6 @@
 """The learner that the options of `learn` and `relate` ask for, and the folds that judge it."""
 
+from bnmtl.cli.options import contradiction
 from bnmtl.errors import InputError, located
 from bnmtl.io.knowledge import read_arcs, read_tiers
 from bnmtl.learners.held_out import most_folds
@@ -16,7 +17,6 @@ __all__ = [
 
 # Where tasks are scored together, which takes longer.
 _FOLDS_TO_COMPARE = 5
-_LEAVE_ONE_OUT = "leave one of the two out"
 
 
 def score_named(options):
@@ -92,7 +92,7 @@ def _check_belongs(option, value, needed, chosen):
     """Raise if an option is given that the chosen search does nothing with."""
     if value is not None and chosen != needed:
         rule, found = f"belongs to {{search={needed}}}", "the search is {chosen!s}"
-        raise InputError(option, rule, found=found, remedies=_LEAVE_ONE_OUT, chosen=chosen)
+        raise contradiction(option, rule, found, chosen=chosen)
 
 
 def learner_at(penalty, prior, table_sharing, common):
@@ -165,5 +165,4 @@ def n_folds(options, learner, tasks):
 def check_choice(options):
     """Raise InputError where a way of choosing is asked for, and a penalty is given."""
     if options.choose is not None and options.penalty not in (None, "auto"):
-        rule, found = "must go with {penalty=auto}", "a penalty is given"
-        raise InputError("choose", rule, found=found, remedies=_LEAVE_ONE_OUT)
+        raise contradiction("choose", "must go with {penalty=auto}", "a penalty is given")

@@ -84,7 +84,7 @@ def learn(options):
 
     Writes a BIF file per task, tables, pictures, report.html and run.json to DIR.
     """
-    _do("learn", options, has_progress=True)
+    _run("learn", options, has_progress=True)
 
 
 @app.command()
@@ -94,7 +94,7 @@ def relate(options):
 
     Writes relatedness.csv, order.csv, pictures, report.html and run.json to DIR.
     """
-    _do("relate", options, has_progress=True)
+    _run("relate", options, has_progress=True)
 
 
 @app.command()
@@ -106,7 +106,7 @@ def predict(options):
 
     Numbers are cut as for learning where NETWORK is still in that run's folder.
     """
-    _do("predict", options)
+    _run("predict", options)
 
 
 @app.command()
@@ -117,20 +117,17 @@ def calibrate(options):
     Writes scores.csv with the calibrated scores, measures.csv, reliability.csv,
     reliability.png, report.html and run.json to DIR; with --apply scores.csv and run.json.
     """
-    _do("calibrate" if options.apply is None else "apply", options)
+    _run("calibrate" if options.apply is None else "apply", options)
 
 
-def _do(command, options, has_progress=False):
+def _run(command, options, has_progress=False):
     """Run the module of a command, then print its warnings and its summary."""
     with _quietly_interrupted():
         from bnmtl.cli import summaries
 
         run = importlib.import_module(f"bnmtl.cli.{command}").run
-        if has_progress:
-            with _progress() as progress:
-                result = run(options, progress)
-        else:
-            result = run(options)
+        with _progress() if has_progress else contextlib.nullcontext() as progress:
+            result = run(options, progress) if has_progress else run(options)
     for message in result.warnings:
         print(f"warning: {_one_line(message)}", file=sys.stderr)
     for part in getattr(summaries, command)(result):
@@ -201,12 +198,10 @@ def structures(
                 f"{known:<12} {len(network.variables):>4} variables  "
                 f"{network.graph.number_of_edges():>5} arcs  {network.n_parameters:>6} parameters"
             )
-        return
-    source = catalogue.path(name)
-    if out is None:
+    elif out is None:
         print(catalogue.load(name))
-        return
-    _export(out, source.read_bytes(), (".bif", ".bif.gz"))
+    else:
+        _export(out, catalogue.path(name), (".bif", ".bif.gz"))
 
 
 @app.command()
@@ -220,7 +215,6 @@ def data(
     if name is None:
         _refuse_lone_out(out)
     for known in [name] if name else catalogue.names():
-        source = catalogue.path(known)
         if out is None:
             frames = catalogue.load(known)
             n_rows = sum(len(frame) for frame in frames.values())
@@ -230,16 +224,17 @@ def data(
                 f"{n_rows} rows, {n_columns} variables"
             )
         else:
-            import gzip
-
-            content = source.read_bytes()
-            content = gzip.decompress(content) if source.suffix == ".gz" else content
-            _export(out, content, (".csv", ".csv.gz"))
+            _export(out, catalogue.path(known), (".csv", ".csv.gz"))
 
 
-def _export(out, content, suffixes):
+def _export(out, source, suffixes):
+    """Write a copy of a file, compressed or not as the name says."""
+    import gzip
+
     from bnmtl.writing import OutputFile
 
+    content = source.read_bytes()
+    content = gzip.decompress(content) if source.suffix == ".gz" else content
     OutputFile(out, suffixes).write(content)
     print(f"written to {out}")
 

@@ -8,6 +8,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from bnmtl.cli.columns import check_column, complete_names, without_points
+from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import digest
 from bnmtl.errors import InputError, warn
 from bnmtl.io.bif import read_bif
@@ -108,8 +109,7 @@ class LearnedNetworks:
         """Raise where a column of tasks is named although there is one network."""
         if column is not None:
             rule, found = "must go with the folder of a run", "{network} is one file, {path}"
-            remedy = "leave one of the two out"
-            raise InputError("task_column", rule, found=found, remedies=remedy, path=self.path)
+            raise contradiction("task_column", rule, found, path=self.path)
 
     def _check_task_column(self, rows, column):
         """Raise unless a column of the rows is named."""

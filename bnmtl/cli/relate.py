@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from bnmtl.cli.learner import common_parameters, learner_at, score_named
+from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import FolderResult, as_options, new_run
 from bnmtl.cli.tasks import check_folds, read_tasks, warn_of_copies
 from bnmtl.cli.time_limit import TimeLimit
@@ -58,10 +59,9 @@ def run(options, progress=None):
     ValueError, TypeError
         For mistakes in the options or the data; nothing is written then.
     """
-    parts = {
-        stage: part for stage, part in _PARTS.items() if stage != _HELD_OUT or options.folds != 0
-    }
-    limit = TimeLimit(options.time_limit, parts)
+    limit = TimeLimit(options.time_limit, _PARTS)
+    if options.folds == 0:
+        del limit.parts[_HELD_OUT]
     with new_run("relate", options, _FIXED_FILES) as run:
         score = score_named(options)
         _check_together(options)
@@ -92,10 +92,9 @@ def _compared(options, tasks, common, limit, run):
     n_before = len(run.caught)
     table = _dissimilarity(options, tasks, _learner(options, common, limit.of(_LEARNING)))
     if not table.attrs["n_arcs"]:
-        # The verdict says the same.
-        run.caught[n_before:] = [
-            one for one in run.caught[n_before:] if not _is_of_all(one.message)
-        ]
+        # What is said of the table as a whole the verdict says, too.
+        since = run.caught[n_before:]
+        run.caught[n_before:] = [one for one in since if not _is_of_all(one.message)]
     run.lap(_LEARNING)
     if _HELD_OUT not in limit.parts or not table.attrs["n_arcs"]:
         return table, None
@@ -118,9 +117,8 @@ def _check_together(options):
     given += ["table_sharing"] if options.table_sharing == "auto" else []
     if given and options.relatedness == "indirect":
         rule = "goes with {relatedness=direct} or {relatedness=shared} only"
-        found, remedy = "the relatedness is indirect", "leave one of the two out"
-        value = getattr(options, given[0])
-        raise InputError(given[0], rule, value, found=found, remedies=remedy)
+        value, found = getattr(options, given[0]), "the relatedness is indirect"
+        raise contradiction(given[0], rule, found, value)
 
 
 def _check_tasks(tasks, options):

@@ -181,9 +181,8 @@ def as_options(settings):
     """Name settings as the command line does."""
     shown = {title: settings[name] for name, title in _ARGUMENTS.items() if name in settings}
     for name, value in settings.items():
-        if name in _ARGUMENTS:
-            continue
-        if isinstance(value, bool):
-            value = "given" if value else None
-        shown[f"--{name.replace('_', '-')}"] = "not given" if value in (None, ()) else value
+        if name not in _ARGUMENTS:
+            is_missing = value is None or value is False or value == ()
+            told = "not given" if is_missing else "given" if value is True else value
+            shown[f"--{name.replace('_', '-')}"] = told
     return shown
