@@ -180,7 +180,7 @@ def test_pictures_of_arcs_that_predict_nothing_say_so(tmp_path, call):
     assert run.record["verdict"][0].startswith("Nothing was found: on held-out rows")
     note = "Nothing was found: these arcs predict no better than none."
     figures = learn._draw(
-        bnmtl.SingleTaskLearner(**CLIMB).fit(pd.concat([rows, rows])), None, run.record["verdict"]
+        bnmtl.SingleTaskLearner(**CLIMB).fit(pd.concat([rows, rows])), None, is_nothing=True
     )
     for figure in figures.values():
         assert note in [text.get_text() for axes in figure.axes for text in axes.texts]
@@ -199,7 +199,9 @@ def test_that_nothing_was_found_comes_before_the_consensus():
     options = Options(paths=("north.csv",), threshold=0.5)
     for gain, first in ((0.0, "Nothing was found"), (1.0, "Shown are consensus graphs")):
         record = {"differences": {"alone - empty": [gain, 0.1]}}
-        verdict = learn._verdict(options, learned, shown, record)
+        found = learn.Found(learned, shown, record, None, None)
+        verdict, is_nothing = learn._verdict(options, found)
+        assert is_nothing == (gain == 0.0)
         assert verdict[0].startswith(first) and len(verdict) == 3
 
 

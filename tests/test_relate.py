@@ -15,6 +15,7 @@ import bnmtl
 from bnmtl import plotting, relatedness
 from bnmtl.cli import relate
 from bnmtl.cli.options import RelateOptions
+from bnmtl.errors import warn
 from bnmtl.io.run import read_record, read_run
 
 pytestmark = pytest.mark.beside_kernels
@@ -587,6 +588,28 @@ def test_columns_that_have_nothing_to_do_with_each_other_tell_nothing(call, tmp_
     told = "Nothing was found: no arc was learned. More rows or fewer variables (--ignore) may show"
     assert record(tmp_path / "bnmtl-relate")["verdict"].startswith(told)
     assert "where nothing was found" in (tmp_path / "bnmtl-relate" / "report.html").read_text()
+
+
+def test_of_tables_without_arcs_only_what_the_verdict_says_is_not_said_twice(
+    call, towns, tmp_path, monkeypatch
+):
+    table = square(["north", "south", "west"], 1 - np.eye(3))
+    table.attrs.update(n_arcs=0)
+
+    def direct(*_):
+        warn("max_parents", "was too small")
+        warn(rule="Rows {odd} are odd", odd="1, 2")
+        warn(rule="is odd", task="north")
+        warn(rule="Nothing of the kind was found")
+        return table
+
+    monkeypatch.setattr(relatedness, "direct", direct)
+    for n_arcs in (0, 1):
+        table.attrs.update(n_arcs=n_arcs)
+        assert call(*THREE, "--folds", "0", "--force")[0] == 0
+        told = record(tmp_path / "bnmtl-relate")["warnings"]
+        others = ["`--max-parents` was too small.", "Rows `1, 2` are odd.", "Task `north` is odd."]
+        assert told == [*others, *(["Nothing of the kind was found."] if n_arcs else [])]
 
 
 NOISE = ("relate", "noise.csv", "--task-column", "site", *QUICK)

@@ -19,7 +19,9 @@ from bnmtl import (
     SingleTaskLearner,
     report,
 )
+from bnmtl.reports import gains
 from bnmtl.reports.learned import sharing_counts
+from bnmtl.reports.page import frame_table
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -116,6 +118,36 @@ def test_comparison_counts_the_arcs_of_both(text, learned):
             apart[kind],
             together[kind] - apart[kind],
         ]
+
+
+HELD_OUT = {"differences": {"alone - empty": [0.5, 0.1]}, "tasks": {}}
+NO_GAIN = {"differences": {"alone - empty": [0.1, 0.2]}, "tasks": {}}
+
+
+@pytest.mark.parametrize(
+    "held_out, n_arcs, limits, is_nothing",
+    [
+        (None, 0, {}, True),
+        (HELD_OUT, 0, {}, True),
+        (NO_GAIN, 3, {}, True),
+        (HELD_OUT, 3, {}, False),
+        (None, 3, {}, False),
+        # What a search did not get to is not known to be missing.
+        (None, 0, {"ended_by": ("time_limit",)}, False),
+        (None, 0, {"max_cells": 9}, False),
+        ({**NO_GAIN, "ended_by": ["time_limit"]}, 3, {}, False),
+    ],
+)
+def test_when_nothing_was_found(held_out, n_arcs, limits, is_nothing):
+    assert gains.nothing_found(held_out, n_arcs, **limits) == is_nothing
+    first = gains.sentences(held_out, n_arcs, **limits)[0]
+    assert first.startswith(gains.NOTHING) == is_nothing
+
+
+def test_cells_of_a_frame_are_html_and_its_index_is_not():
+    found = frame_table("x", pd.DataFrame({"a<br>b": ["<b>1</b>"]}, index=["<i>"]))
+    assert "<th>a<br>b</th>" in found and "<td><b>1</b></td>" in found
+    assert '<td class="name">&lt;i&gt;</td>' in found
 
 
 @pytest.mark.parametrize(

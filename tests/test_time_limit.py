@@ -24,6 +24,14 @@ def test_stages_share_what_is_left(monkeypatch):
     assert limit.of("three") == 0
 
 
+def test_a_stage_that_is_left_out_leaves_its_time_to_the_others(monkeypatch):
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0)
+    limit = TimeLimit(60, {"one": 3, "two": 2, "three": 1})
+    del limit.parts["one"]
+    assert limit.of("two") == pytest.approx(40)
+    assert list(limit.parts) == ["three"]
+
+
 def test_no_limit():
     assert TimeLimit(None, {"one": 1}).of("one") is None
 

@@ -8,10 +8,11 @@ import pandas as pd
 
 from bnmtl.cli.calibrators import calibrated, from_record
 from bnmtl.cli.columns import check_new_columns, without_points
-from bnmtl.cli.runs import Clock, begin_record, user_messages, warnings_kept, write_record
+from bnmtl.cli.options import contradiction
+from bnmtl.cli.runs import FolderResult, new_run
 from bnmtl.cli.scores import check_columns, checked_groups, checked_scores
 from bnmtl.errors import InputError, warn
-from bnmtl.io.run import RUN_FILE, read_record, run_folder
+from bnmtl.io.run import RUN_FILE, read_record
 
 __all__ = ["Result", "run"]
 
@@ -19,20 +20,16 @@ _FILES = ("scores.csv", RUN_FILE)
 
 
 @dataclass(frozen=True)
-class Result:
-    """What a run has written; `record` is the contents of run.json.
+class Result(FolderResult):
+    """What a run has written.
 
     Attributes
     ----------
     columns : pandas.DataFrame
         The columns of calibrated scores.
-    folder : pathlib.Path
-    record : dict
     """
 
     columns: pd.DataFrame
-    folder: Path
-    record: dict
 
 
 def run(options):
@@ -54,19 +51,8 @@ def run(options):
     """
     from bnmtl.tasks import read
 
-    for option in ("label", "positive"):
-        if getattr(options, option) is not None:
-            raise InputError(
-                option,
-                "is for fitting calibrators",
-                found="{apply} takes those of {run}",
-                remedies="leave one of the two out",
-                run=options.apply,
-            )
-    clock = Clock()
-    folder = run_folder(options.out, options.force)
-    folder.reserve(_FILES)
-    with warnings_kept() as caught:
+    _refuse_labels(options)
+    with new_run("calibrate", options, _FILES) as run:
         fitted, earlier = _earlier(options.apply)
         (rows,) = read([options.scores]).values()
         check_columns(rows, {"score": options.score, "group": options.group})
@@ -74,28 +60,25 @@ def run(options):
         groups = _groups(fitted, earlier, rows, options)
         if groups is None:
             fitted.pop("platt_by_group", None)
-        clock.lap("reading")
+        run.lap("reading")
+        bounds = earlier["kept_between"]
         p = {
-            f"calibrated_{method}": np.clip(
-                calibrated(own, scores, groups), *earlier["kept_between"]
-            )
+            f"calibrated_{method}": np.clip(calibrated(own, scores, groups), *bounds)
             for method, own in fitted.items()
         }
         check_new_columns(rows, p, "scores")
-        clock.lap("calibrating")
-    written = without_points(rows).assign(**p)
-    record = {
-        **begin_record("calibrate", options, user_messages(caught), _FILES),
-        "tasks": [],
-        "rows": len(rows),
-        "calibrators": earlier["calibrators"],
-        "kept_between": earlier["kept_between"],
-    }
-    with folder.writing() as temporary:
-        written.to_csv(temporary / "scores.csv", index=False)
-        clock.lap("files")
-        write_record(temporary, record, clock)
-    return Result(pd.DataFrame(p), folder.path, record)
+        run.lap("calibrating")
+        kept = {key: earlier[key] for key in ("calibrators", "kept_between")}
+        contents = {"scores.csv": without_points(rows).assign(**p)}
+        record = run.write({"tasks": [], "rows": len(rows), **kept}, contents)
+    return Result(pd.DataFrame(p), folder=run.folder.path, record=record)
+
+
+def _refuse_labels(options):
+    for option in ("label", "positive"):
+        if getattr(options, option) is not None:
+            rule, found = "is for fitting calibrators", "{apply} takes those of {run}"
+            raise contradiction(option, rule, found, run=options.apply)
 
 
 def _earlier(path):
@@ -103,22 +86,16 @@ def _earlier(path):
     record = read_record(path)
     if record is None or record.get("command") != "calibrate":
         found = "holds no run.json" if record is None else "is from another command"
-        raise InputError(
-            "apply",
-            "must be a folder written by `bnmtl calibrate`",
-            found=f"{{path}} {found}",
-            remedies="check the path",
-            path=path,
-        )
+        rule, found = "must be a folder written by `bnmtl calibrate`", f"{{path}} {found}"
+        raise InputError("apply", rule, found=found, remedies="check the path", path=path)
     try:
         low, high = record["kept_between"]
         if not 0 < low < high < 1:
             raise ValueError
         return from_record(record["calibrators"]), record
     except (AttributeError, KeyError, TypeError, ValueError):
-        raise InputError(
-            None, "must hold fitted calibrators", found="it is damaged", file=Path(path, RUN_FILE)
-        ) from None
+        rule, place = "must hold fitted calibrators", {"file": Path(path, RUN_FILE)}
+        raise InputError(None, rule, found="it is damaged", **place) from None
 
 
 def _scores_like(fitted, column, path):
@@ -127,16 +104,13 @@ def _scores_like(fitted, column, path):
     if fitted["platt"].scale == "logit":
         strange = np.flatnonzero((scores < 0) | (scores > 1))
         if strange.size:
-            raise InputError(
-                "score",
+            rule, found = (
                 "must hold probabilities, as those of {path} were",
-                found="row {row} holds {score:g}",
-                remedies="choose another column",
-                column=column.name,
-                path=path,
-                row=strange[0] + 1,
-                score=scores[strange[0]],
+                "row {row} holds {score:g}",
             )
+            details = {"path": path, "row": strange[0] + 1, "score": scores[strange[0]]}
+            details["remedies"] = "choose another column"
+            raise InputError("score", rule, found=found, column=column.name, **details)
     return scores
 
 
@@ -144,30 +118,22 @@ def _groups(fitted, earlier, rows, options):
     """Return the group of each row, None where there is no calibrator of groups or no column."""
     if "platt_by_group" not in fitted:
         if options.group is not None:
-            raise InputError(
-                "group",
-                "must be left out, as calibrators of {run} have no groups",
-                run=options.apply,
-            )
+            rule = "must be left out, as calibrators of {run} have no groups"
+            raise InputError("group", rule, run=options.apply)
         return None
     column = options.group or earlier["settings"].get("group")
     if column not in rows.columns:
-        warn(
-            "scores",
-            "has no column of groups, so they are calibrated without",
-            remedies="name it by {group}",
-        )
+        rule = "has no column of groups, so they are calibrated without"
+        warn("scores", rule, remedies="name it by {group}")
         return None
     groups = checked_groups(rows[column])
     known = set(fitted["platt_by_group"].a_.index)
     unknown = [name for name in sorted(set(groups)) if name not in known]
     if unknown:
-        warn(
-            "scores",
-            "has {unknown:group}, which {run} does not know",
-            found="{n:row} are calibrated as all groups together are",
-            unknown=unknown,
-            run=options.apply,
-            n=int(np.isin(groups, unknown).sum()),
+        rule = "has {unknown:group}, which {run} does not know"
+        found, n = (
+            "{n:row} are calibrated as all groups together are",
+            np.isin(groups, unknown).sum(),
         )
+        warn("scores", rule, found=found, unknown=unknown, run=options.apply, n=int(n))
     return groups

@@ -1,7 +1,6 @@
 """One run of `bnmtl calibrate`: scores and labels in, calibrated scores and their quality out."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,14 +9,7 @@ from bnmtl.calibration import reliability
 from bnmtl.cli.calibrators import as_record
 from bnmtl.cli.columns import check_new_columns, without_points
 from bnmtl.cli.cross_calibration import METHODS, Calibrated
-from bnmtl.cli.runs import (
-    Clock,
-    as_options,
-    begin_record,
-    user_messages,
-    warnings_kept,
-    write_record,
-)
+from bnmtl.cli.runs import FolderResult, as_options, new_run
 from bnmtl.cli.scores import (
     ALL,
     check_columns,
@@ -27,7 +19,7 @@ from bnmtl.cli.scores import (
     hashes,
 )
 from bnmtl.errors import InputError, warn
-from bnmtl.io.run import RUN_FILE, run_folder
+from bnmtl.io.run import RUN_FILE
 from bnmtl.metrics.prediction import (
     calibration_error,
     cross_entropy,
@@ -54,25 +46,16 @@ _MEASURES = {
 
 
 @dataclass(frozen=True)
-class Result:
-    """What a run has found; `record` is the contents of run.json.
+class Result(FolderResult):
+    """What a run has found.
 
     Attributes
     ----------
     measures : pandas.DataFrame
         A row for each method, over the rows with labels.
-    tables : dict of (group, method) to pandas.DataFrame
-        Reliability, also of all rows together.
-    calibrated : Calibrated
-    folder : pathlib.Path
-    record : dict
     """
 
     measures: pd.DataFrame
-    tables: dict
-    calibrated: Calibrated
-    folder: Path
-    record: dict
 
 
 def run(options):
@@ -94,34 +77,35 @@ def run(options):
     from bnmtl.tasks import read
 
     if options.label is None:
-        raise InputError(
-            "label",
-            "must be given, or {apply} for the calibrators of an earlier run",
-            remedies="see `bnmtl calibrate --help`",
-        )
-    clock = Clock()
-    folder = run_folder(options.out, options.force)
-    folder.reserve(_FILES)
-    with warnings_kept() as caught:
+        rule = "must be given, or {apply} for the calibrators of an earlier run"
+        raise InputError("label", rule, remedies="see `bnmtl calibrate --help`")
+    with new_run("calibrate", options, _FILES) as run:
         (rows,) = read([options.scores]).values()
         scores, y, groups = _checked(rows, options)
-        clock.lap("reading")
+        run.lap("reading")
         calibrated = Calibrated(scores, y, groups, hashes(rows))
-        check_new_columns(rows, calibrated.columns.values(), "scores")
-        clock.lap("calibrating")
-        measures, tables = _measured(calibrated), _tables(calibrated)
+        check_new_columns(rows, calibrated.columns, "scores")
+        run.lap("calibrating")
+        measures = _measured(calibrated)
         _warn_of_certainty(calibrated)
         _warn_of_order(calibrated)
         figure = _draw(calibrated)
-        clock.lap("picture")
-    record = {
-        **begin_record("calibrate", options, user_messages(caught), _FILES),
-        **_record(options, calibrated, measures),
-    }
-    result = Result(measures, tables, calibrated, folder.path, record)
-    with folder.writing() as temporary:
-        _write(temporary, rows, result, figure, clock)
-    return result
+        run.lap("picture")
+
+        def write_page(path, record, seconds):
+            names = () if groups is None else groups
+            settings = as_options(record["settings"])
+            write_report(path, record, measures, names, figure, settings, seconds)
+
+        own = _record(calibrated, measures)
+        contents = {
+            "scores.csv": without_points(rows).assign(**calibrated.columns),
+            "measures.csv": measures.reset_index(),
+            "reliability.csv": _reliability(calibrated),
+            "reliability.png": figure,
+        }
+        record = run.write(own, contents, write_page)
+    return Result(measures, folder=run.folder.path, record=record)
 
 
 def _checked(rows, options):
@@ -138,13 +122,12 @@ def _checked(rows, options):
 def _measured(calibrated):
     """How good the probabilities of each method are, a row each."""
     cases = calibrated.cases
+    y, stages = calibrated.y[cases], calibrated.stages
     table = {
-        method: {
-            name: function(calibrated.y[cases], p[cases]) for name, function in _MEASURES.items()
-        }
-        for method, p in calibrated.stages.items()
+        name: {method: function(y, p[cases]) for method, p in stages.items()}
+        for name, function in _MEASURES.items()
     }
-    return pd.DataFrame(table).T.rename_axis("method")
+    return pd.DataFrame(table).rename_axis("method")
 
 
 def _gain(calibrated):
@@ -163,12 +146,8 @@ def _gain(calibrated):
     best = next(one for one in methods if one != than)
     gains = losses[than] - losses[best]
     error = gains.std(ddof=1) / np.sqrt(len(gains))
-    return {
-        "of": best,
-        "than": than,
-        "nats": float(gains.mean()),
-        "standard_error": float(error),
-    }
+    size = {"nats": float(gains.mean()), "standard_error": float(error)}
+    return {"of": best, "than": than, **size}
 
 
 def _warn_of_certainty(calibrated):
@@ -178,15 +157,12 @@ def _warn_of_certainty(calibrated):
     own = calibrated.stages["before"][calibrated.cases]
     n_certain = np.count_nonzero((own < _EPS) | (own > 1 - _EPS))
     if n_certain:
-        warn(
-            "scores",
-            "has scores of 0 or 1",
-            found="{n:labelled score} of {n_scores} counted as {eps:.1e} instead of 0, or 1 less "
-            "that instead of 1, in the cross-entropy before calibration",
-            n=int(n_certain),
-            n_scores=len(own),
-            eps=_EPS,
+        found = (
+            "{n:labelled score} of {n_scores} counted as {eps:.1e} instead of 0, or 1 less that "
+            "instead of 1, in the cross-entropy before calibration"
         )
+        counts = {"n": int(n_certain), "n_scores": len(own)}
+        warn("scores", "has scores of 0 or 1", found=found, eps=_EPS, **counts)
 
 
 def _warn_of_order(calibrated):
@@ -194,13 +170,12 @@ def _warn_of_order(calibrated):
     cases = calibrated.cases
     area = roc_area(calibrated.y[cases], calibrated.scores[cases])
     if area < 0.5 and calibrated.fitted["platt"].a_ > 0:
-        warn(
-            "scores",
+        rule = (
             "has lower scores for positive cases than for others (ROC area {area:.2f}), and "
-            "isotonic regression can only rise",
-            remedies="check whether the score is that of the other label",
-            area=area,
+            "isotonic regression can only rise"
         )
+        remedy = "check whether the score is that of the other label"
+        warn("scores", rule, remedies=remedy, area=area)
 
 
 def _parts(calibrated):
@@ -213,12 +188,15 @@ def _parts(calibrated):
     return parts
 
 
-def _tables(calibrated):
-    return {
-        (name, method): reliability(calibrated.y[own], p[own])
-        for name, own in _parts(calibrated).items()
-        for method, p in calibrated.stages.items()
-    }
+def _reliability(calibrated):
+    """Reliability of each method, for all rows and those of each group."""
+    keys = ["method"] if calibrated.groups is None else ["group", "method"]
+    parts = []
+    for group, own in _parts(calibrated).items():
+        for method, p in calibrated.stages.items():
+            table = reliability(calibrated.y[own], p[own])
+            parts.append(table.assign(group=group, method=method)[[*keys, *table.columns]])
+    return pd.concat(parts)
 
 
 def _draw(calibrated):
@@ -226,23 +204,22 @@ def _draw(calibrated):
     from bnmtl import plotting
 
     parts, stages = _parts(calibrated), calibrated.stages
-    curves = {METHODS[name]: calibrated.fitted[name] for name in ("platt", "isotonic")}
     if 1 < len(parts) <= MOST_GROUPS + 1:
-        y = {name: calibrated.y[own] for name, own in parts.items()}
+        y, first = {name: calibrated.y[own] for name, own in parts.items()}, ALL
         predictions = {
             name: {method: p[own] for method, p in stages.items()} for name, own in parts.items()
         }
-        first = ALL
     else:  # the methods side by side
-        y = calibrated.y[parts[ALL]]
+        y, first = calibrated.y[parts[ALL]], "before"
         predictions = {method: {ALL: p[parts[ALL]]} for method, p in stages.items()}
-        first = "before"
-    return plotting.calibration_panel(
-        y, predictions, calibrators={first: curves} if calibrated.are_probabilities else None
-    )
+    curves = None
+    if calibrated.are_probabilities:
+        fitted = {METHODS[name]: calibrated.fitted[name] for name in ("platt", "isotonic")}
+        curves = {first: fitted}
+    return plotting.calibration_panel(y, predictions, calibrators=curves)
 
 
-def _record(options, calibrated, measures):
+def _record(calibrated, measures):
     """What run.json holds of this command alone."""
     sizes = {name: len(own) for name, own in _parts(calibrated).items()}
     if calibrated.groups is not None:
@@ -259,26 +236,3 @@ def _record(options, calibrated, measures):
         "calibrators": as_record(calibrated.fitted),
         "kept_between": [calibrated.lowest, 1 - calibrated.lowest],
     }
-
-
-def _write(folder, rows, result, figure, clock):
-    """Write all files of a run."""
-    from bnmtl import plotting
-
-    written = without_points(rows)
-    for method, column in result.calibrated.columns.items():
-        written[column] = result.calibrated.stages[METHODS[method]]
-    written.to_csv(folder / "scores.csv", index=False)
-    result.measures.to_csv(folder / "measures.csv")
-    keys = ["method"] if result.calibrated.groups is None else ["group", "method"]
-    parts = [
-        table.assign(group=group, method=method)[[*keys, *table.columns]]
-        for (group, method), table in result.tables.items()
-    ]
-    pd.concat(parts).to_csv(folder / "reliability.csv", index=False)
-    (folder / "reliability.png").write_bytes(plotting.png(figure))
-    clock.lap("files")
-    settings = as_options(result.record["settings"])
-    write_report(folder / "report.html", result, figure, settings, clock.laps)
-    clock.lap("report")
-    write_record(folder, result.record, clock)

@@ -5,9 +5,16 @@ from collections.abc import Iterable
 from pandas.api.types import is_float_dtype
 
 from bnmtl.errors import InputError
-from bnmtl.wording import type_of
+from bnmtl.wording import Bare, type_of
 
-__all__ = ["check_new_columns", "complete_names", "names_in", "without_points"]
+__all__ = [
+    "check_column",
+    "check_complete",
+    "check_new_columns",
+    "complete_names",
+    "names_in",
+    "without_points",
+]
 
 _LARGEST_WHOLE = 2.0**53  # above it, floats are not all whole numbers
 
@@ -31,17 +38,19 @@ def without_points(rows):
     return rows
 
 
+def check_column(rows, name, option, argument):
+    """Raise unless the rows of an argument have the column that an option names."""
+    if name not in rows.columns:
+        rule = f"must be a column of {{{argument}}}, {{names}}"
+        raise InputError(option, rule, Bare(name), names=list(rows.columns))
+
+
 def check_new_columns(rows, names, argument):
     """Raise where the rows of an argument have columns that will be written."""
     there = [name for name in names if name in rows.columns]
     if there:
-        raise InputError(
-            argument,
-            "must not have columns that will be written",
-            found="it has {names}",
-            remedies="rename or remove them",
-            names=there,
-        )
+        rule, found = "must not have columns that will be written", "it has {names}"
+        raise InputError(argument, rule, found=found, remedies="rename or remove them", names=there)
 
 
 def names_in(column, option):
@@ -71,14 +80,9 @@ def names_in(column, option):
 
 
 def _no_names(column, option, values):
-    return InputError(
-        option,
-        "must hold names or whole numbers",
-        found="it holds {values!s}",
-        remedies="choose another one",
-        column=column.name,
-        values=values,
-    )
+    rule, found = "must hold names or whole numbers", "it holds {values!s}"
+    details = {"remedies": "choose another one", "values": values}
+    return InputError(option, rule, found=found, column=column.name, **details)
 
 
 def complete_names(column, option):
@@ -93,13 +97,14 @@ def complete_names(column, option):
     -------
     numpy.ndarray of object
     """
-    if column.isna().any():
-        raise InputError(
-            option,
-            "must be complete",
-            found="it is not in row {row}",
-            remedies="fill it or remove the row",
-            column=column.name,
-            row=column.isna().to_numpy().argmax() + 1,
-        )
+    check_complete(column, option, column.isna().to_numpy())
     return names_in(column, option).to_numpy(dtype=object)
+
+
+def check_complete(column, option, is_missing, rule="must be complete"):
+    """Raise where a row of a column lacks a value, and name the first one."""
+    if is_missing.any():
+        details = {"row": is_missing.argmax() + 1, "remedies": "fill it or remove the row"}
+        raise InputError(
+            option, rule, found="it is not in row {row}", column=column.name, **details
+        )

@@ -34,8 +34,8 @@ class Calibrated:
         Whether all scores are from 0 to 1; Platt's method then goes by their log odds.
     stages : dict of str to float array of shape (n,)
         Probabilities by the title of the method, "before" first where scores are probabilities.
-    columns : dict of str to str
-        By method the column that is written.
+    columns : dict of str to float array of shape (n,)
+        The same, but for what was before, by the names of columns that are written.
     fitted : dict
         Calibrators of all cases with a label, by method.
     n_folds : int
@@ -55,19 +55,20 @@ class Calibrated:
         }
         if groups is None:
             del makers["platt_by_group"]
-        self.columns = {method: f"calibrated_{method}" for method in makers}
         self.cases = rows = self._ordered(ties)
         self.lowest = 1 / (len(rows) + 2)
         folds = self._folds()
         self.n_folds = int(folds.max()) + 1
         self.fitted = {method: self._fit(make(), rows) for method, make in makers.items()}
         self.stages = {"before": scores} if self.are_probabilities else {}
+        self.columns = {}
         for method, make in makers.items():
             p = self._predict(self.fitted[method], np.arange(len(scores)))
             for fold in range(self.n_folds):
                 calibrator = self._fit(make(), rows[folds != fold])
                 p[rows[folds == fold]] = self._predict(calibrator, rows[folds == fold])
-            self.stages[METHODS[method]] = np.clip(p, self.lowest, 1 - self.lowest)
+            p = np.clip(p, self.lowest, 1 - self.lowest)
+            self.stages[METHODS[method]] = self.columns[f"calibrated_{method}"] = p
 
     def _ordered(self, ties):
         """Return the cases with a label, the negative ones first."""

@@ -2,30 +2,27 @@
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
-from bnmtl.cli.learner import check_choice, has_folds, learner_asked_for, n_folds
-from bnmtl.cli.runs import (
-    Clock,
-    as_options,
-    begin_record,
-    check_folds,
+from bnmtl.cli.learner import (
+    check_choice,
     common_parameters,
-    read_tasks,
+    has_folds,
+    learner_asked_for,
+    n_folds,
     score_named,
-    user_messages,
-    warn_of_copies,
-    warnings_kept,
-    write_record,
 )
+from bnmtl.cli.options import contradiction
+from bnmtl.cli.runs import FolderResult, as_options, new_run
+from bnmtl.cli.tasks import check_folds, read_tasks, warn_of_copies
 from bnmtl.cli.time_limit import TimeLimit
-from bnmtl.confidence import sure_words
-from bnmtl.errors import InputError, warn
+from bnmtl.confidence import sure_words, with_confidence
+from bnmtl.errors import warn
 from bnmtl.graphs import takes_part
 from bnmtl.io.file_sizes import check_file_sizes, check_required
-from bnmtl.io.run import RUN_FILE, run_folder
+from bnmtl.io.run import RUN_FILE
 from bnmtl.reports.borrowing import borrowed_record
-from bnmtl.reports.gains import NOTHING, held_out_record, sentences
+from bnmtl.reports.gains import NOTHING, held_out_record, nothing_found, sentences
 from bnmtl.reports.learned import sharing_counts
 from bnmtl.reports.learned import write as write_report
 from bnmtl.search import Memory
@@ -34,8 +31,7 @@ from bnmtl.writing import file_names
 
 __all__ = ["Result", "run"]
 
-_PICTURES = ("dags.svg", "dags.png", "arcs.png")
-_FIXED_FILES = ("arcs.csv", *_PICTURES, "report.html", RUN_FILE)
+_FIXED_FILES = ("arcs.csv", "dags.svg", "dags.png", "arcs.png", "report.html", RUN_FILE)
 _CONFIDENCE_FILE = "confidence.csv"
 _MOST_PAIRS = 1_000_000
 _BORROWED_FILES = ("borrowed.csv", "borrowing.png")
@@ -50,18 +46,37 @@ _PARTS = {_LEARNING: 4, _COMPARING: 3, _REPLICATES: 3, _APART: 1, _DRAWING: 1}
 _PART_OF_KNOWN_FOLDS = 0.2
 
 
-@dataclass(frozen=True)
-class Result:
-    """What a run has found; `record` is the contents of run.json.
+class Found(NamedTuple):
+    """What is found in tasks.
 
-    With a threshold the learner has the consensus graphs; `confidence` is None without replicates.
+    Attributes
+    ----------
+    learned : Learner
+        As it was fitted.
+    shown : Learner
+        The same or, with a threshold, that with the consensus graphs.
+    held_out : dict or None
+        What learning is worth on held-out rows; None where none were held out.
+    confidence : pandas.DataFrame or None
+        How sure each arc is; None without replicates.
+    single_task : SingleTaskLearner or None
+        The tasks learned one by one; None if there is only one.
     """
+
+    learned: object
+    shown: object
+    held_out: dict | None
+    confidence: object
+    single_task: object
+
+
+@dataclass(frozen=True)
+class Result(FolderResult):
+    """What a run has found; attributes as those of `Found`, the learner is the one shown."""
 
     learner: object
     single_task: object
-    folder: Path
-    record: dict
-    confidence: object = None
+    confidence: object
 
 
 def run(options, progress=None):
@@ -82,75 +97,92 @@ def run(options, progress=None):
     ValueError, TypeError
         For mistakes in the options or the data; nothing is written then.
     """
-    clock = Clock()
-    parts = _parts(options)
-    limit = TimeLimit(options.time_limit, parts)
+    limit = TimeLimit(options.time_limit, _PARTS)
+    for stage, n in ((_COMPARING, options.folds), (_REPLICATES, options.bootstrap)):
+        if n == 0:
+            del limit.parts[stage]
     _check_threshold(options)
     check_choice(options)
-    folder = run_folder(options.out, options.force)
-    fixed = (*_FIXED_FILES, _CONFIDENCE_FILE) if options.bootstrap else _FIXED_FILES
-    fixed += _BORROWED_FILES if options.table_sharing == "auto" else ()
-    folder.reserve(fixed)
-    score = score_named(options)
-    with warnings_kept() as caught:
+    fixed = _fixed_files(options)
+    with new_run("learn", options, fixed) as run:
+        score = score_named(options)
         tasks, origin = read_tasks(options)
         files = file_names(tasks.names, ".bif", fixed)
-        folder.reserve(files.values())
+        run.folder.reserve(files.values())
         common = common_parameters(options, tasks, score, progress)
-        clock.lap("reading")
-        learner = learner_asked_for(options, tasks, common)
-        if _COMPARING in parts and has_folds(learner):
-            limit.change(_COMPARING, _PART_OF_KNOWN_FOLDS)
-        learner.set_params(limits=learner.limits.replaced(time_limit=limit.of(_LEARNING)))
-        check_folds(options.folds, tasks)
-        check_required(learner, tasks)
-        memory = Memory()
-        learner.fit(tasks, memory=memory)
-        clock.lap(_LEARNING)
-        check_file_sizes(learner.configuration_, tasks, "give a lower {max_cells} or {max_parents}")
-        _warn_of_few_rows(learner)
-        warn_of_copies(tasks)
-        held_out = None
-        if _COMPARING in parts:
-            held_out = _compared(options, learner, tasks, limit.of(_COMPARING))
-        clock.lap(_COMPARING)
-        learned, confidence = learner, None
-        if _REPLICATES in parts:
-            confidence = _replicated(learner, tasks, options, limit.of(_REPLICATES))
-            clock.lap(_REPLICATES)
-        if options.threshold is not None:
-            learner = _agreed(learner, confidence, options.threshold)
-        common["limits"] = common["limits"].replaced(time_limit=limit.of(_APART))
-        single_task = _apart(tasks, common, memory, progress)
-        clock.lap(_APART)
-        verdict = _verdict(options, learned, learner, held_out)
-        pictures = _draw(learner, confidence, verdict)
-        clock.lap(_DRAWING)
-        left_out = _BORROWED_FILES if learner.borrowed_.empty else ()
-        all_files = [name for name in (*fixed, *files.values()) if name not in left_out]
-        record = {
-            **begin_record("learn", options, user_messages(caught), all_files),
-            **origin,
-            **_record(options, learner, single_task, files),
-            "held_out": held_out,
-        }
-        if not learner.borrowed_.empty:
-            record["borrowed"] = borrowed_record(learner)
-        record["verdict"] = verdict
-        record["sure"] = _sure(options, learner, confidence)
-        if learned is not learner:
-            record |= _as_learned(learned)
-        result = Result(learner, single_task, folder.path, record, confidence)
-        with folder.writing() as temporary:
-            _write(temporary, result, pictures, clock)
-    return result
+        run.lap("reading")
+        found = _found(options, tasks, common, limit, run)
+        verdict, is_nothing = _verdict(options, found)
+        pictures = _draw(found.shown, found.confidence, is_nothing)
+        run.lap(_DRAWING)
+        own = {**origin, **_record(options, found, files, verdict)}
+        own["layout"] = pictures["dags"].get_label()
+        contents = _contents(found, pictures, files)
+        record = run.write(own, contents, lambda *page: _write_page(found, pictures, *page))
+    shown = found.shown, found.single_task, found.confidence
+    return Result(*shown, folder=run.folder.path, record=record)
 
 
-def _parts(options):
-    """Return the stages that the options ask for, with their parts of a time limit."""
-    left_out = [_COMPARING] if options.folds == 0 else []
-    left_out += [] if options.bootstrap else [_REPLICATES]
-    return {stage: part for stage, part in _PARTS.items() if stage not in left_out}
+def _check_threshold(options):
+    if options.threshold is not None and not options.bootstrap:
+        raise contradiction("threshold", "must go with replicates", "{bootstrap=0} makes none")
+
+
+def _fixed_files(options):
+    """Return the names of the files that may be written, but for those of networks."""
+    confidence = (_CONFIDENCE_FILE,) if options.bootstrap else ()
+    borrowed = _BORROWED_FILES if options.table_sharing == "auto" else ()
+    return (*_FIXED_FILES, *confidence, *borrowed)
+
+
+def _found(options, tasks, common, limit, run):
+    """Learn, compare, and learn replicates and each task alone, as the options ask for."""
+    memory, progress = Memory(), common["progress"]
+    learned = shown = _learned(options, tasks, common, limit, memory)
+    run.lap(_LEARNING)
+    _warn_of_few_rows(learned)
+    warn_of_copies(tasks)
+    held_out = confidence = None
+    if _COMPARING in limit.parts:
+        held_out = _compared(options, learned, tasks, limit.of(_COMPARING))
+    run.lap(_COMPARING)
+    if _REPLICATES in limit.parts:
+        confidence = _replicated(learned, tasks, options, limit.of(_REPLICATES))
+        run.lap(_REPLICATES)
+    if options.threshold is not None:
+        shown = _agreed(learned, confidence, options.threshold)
+    limits = common["limits"].replaced(time_limit=limit.of(_APART))
+    single_task = _apart(tasks, {**common, "limits": limits}, memory, progress)
+    run.lap(_APART)
+    return Found(learned, shown, held_out, confidence, single_task)
+
+
+def _learned(options, tasks, common, limit, memory):
+    """Return the learner that is asked for, fitted, if its networks are not too large."""
+    learner = learner_asked_for(options, tasks, common)
+    if _COMPARING in limit.parts and has_folds(learner):
+        limit.parts[_COMPARING] = _PART_OF_KNOWN_FOLDS
+    learner.set_params(limits=learner.limits.replaced(time_limit=limit.of(_LEARNING)))
+    check_folds(options.folds, tasks)
+    check_required(learner, tasks)
+    learner.fit(tasks, memory=memory)
+    check_file_sizes(learner.configuration_, tasks, "give a lower {max_cells} or {max_parents}")
+    return learner
+
+
+def _warn_of_few_rows(learner):
+    """Say which tasks have too few rows for what is learned."""
+    tasks, networks = learner.tasks_, learner.networks_
+    few = [name for name, task in tasks.items() if task.n_rows < task.n_variables]
+    rich = [name for name in tasks if networks[name].n_parameters > tasks[name].n_rows]
+    for names, rule in (
+        (few, "There are fewer rows than variables in {names:task} ({n} of {n_tasks})"),
+        (rich, "There are more parameters than rows in {names:network} ({n} of {n_tasks})"),
+    ):
+        if names:
+            remedies = ("leave variables out with {ignore}", "gather more rows")
+            details = {"names": names, "n": len(names), "n_tasks": len(tasks)}
+            warn(rule=rule, remedies=remedies, **details)
 
 
 def _compared(options, learner, tasks, seconds):
@@ -164,51 +196,6 @@ def _compared(options, learner, tasks, seconds):
         return held_out_record(compare(learner, tasks, n_folds(options, learner, tasks)))
     finally:
         learner.set_params(limits=of_learning)
-
-
-def _warn_of_few_rows(learner):
-    """Say which tasks have too few rows for what is learned."""
-    tasks = learner.tasks_
-    few = [name for name, task in tasks.items() if task.n_rows < task.n_variables]
-    if few:
-        warn(
-            rule="There are fewer rows than variables in {few:task} ({n} of {n_tasks})",
-            remedies=("leave variables out with {ignore}", "gather more rows"),
-            few=few,
-            n=len(few),
-            n_tasks=len(tasks),
-        )
-    networks = learner.networks_
-    rich = [name for name in tasks if networks[name].n_parameters > tasks[name].n_rows]
-    if rich:
-        warn(
-            rule="There are more parameters than rows in {rich:network} ({n} of {n_tasks})",
-            remedies=("leave variables out with {ignore}", "gather more rows"),
-            rich=rich,
-            n=len(rich),
-            n_tasks=len(tasks),
-        )
-
-
-def _apart(tasks, common, memory, progress):
-    """Return the tasks learned one by one, None if there is only one."""
-    from bnmtl.learners import SingleTaskLearner
-
-    if len(tasks) == 1:
-        return None
-    if progress is not None:
-        common = {**common, "progress": lambda event: progress(_renamed(event))}
-    return SingleTaskLearner(**common).fit(tasks, memory=memory)
-
-
-def _check_threshold(options):
-    if options.threshold is not None and not options.bootstrap:
-        raise InputError(
-            "threshold",
-            "must go with replicates",
-            found="{bootstrap=0} makes none",
-            remedies="leave one of the two out",
-        )
 
 
 def _replicated(learner, tasks, options, seconds):
@@ -229,54 +216,52 @@ def _agreed(learner, confidence, threshold):
     return with_graphs(learner, graphs)
 
 
-def _sure(options, learner, confidence):
+def _apart(tasks, common, memory, progress):
+    """Return the tasks learned one by one, None if there is only one."""
+    from bnmtl.learners import SingleTaskLearner
+
+    if len(tasks) == 1:
+        return None
+    if progress:
+        common["progress"] = lambda event: progress(
+            event._replace(stage=f"{event.stage}, to compare")
+        )
+    return SingleTaskLearner(**common).fit(tasks, memory=memory)
+
+
+def _verdict(options, found):
+    """Return in sentences what was found, and of which graphs; and whether that is nothing."""
+    learned, shown = found.learned, found.shown
+    max_cells = options.max_cells if learned.left_out_ else None
+    known = found.held_out, len(learned.arcs_), learned.ended_by_, max_cells
+    told, is_nothing = sentences(*known), nothing_found(*known)
+    if learned is shown:
+        return told, is_nothing
+    threshold = options.threshold
+    share = "all of" if threshold == 1 else f"{100 * threshold:g} % or more of"
+    shown_instead = [
+        f"Shown are consensus graphs, with the edges that {share} the replicates have: "
+        f"{count(len(shown.arcs_), 'arc')} in place of {len(learned.arcs_)}.",
+        "Held-out rows were predicted by the graphs as they were learned, before the consensus.",
+    ]
+    # That nothing was found is said before anything else.
+    return ([*told, *shown_instead] if is_nothing else [*shown_instead, *told]), is_nothing
+
+
+def _sure(options, found):
     """Return in a sentence how many arcs are well supported; "" where replicates tell nothing."""
+    learner, confidence = found.shown, found.confidence
     if confidence is None:
         return ""
-    required = {
-        (name, *arc)
-        for name, graph in learner.required_graphs(learner.tasks_).items()
-        for arc in graph.edges
-    }
+    graphs = learner.required_graphs(learner.tasks_)
+    required = {(name, *arc) for name, graph in graphs.items() for arc in graph.edges}
     is_consensus = options.threshold is not None
     return sure_words(learner.arcs_, confidence, options.bootstrap, required, is_consensus)
 
 
-def _verdict(options, learned, shown, held_out):
-    """Return in sentences what was found, and of which graphs that is said."""
-    limits = learned.ended_by_, options.max_cells if learned.left_out_ else None
-    told = sentences(held_out, len(learned.arcs_), *limits)
-    if learned is shown:
-        return told
-    shown_instead = [
-        f"Shown are consensus graphs, with the edges that {_share(options.threshold)} the "
-        f"replicates have: {count(len(shown.arcs_), 'arc')} in place of {len(learned.arcs_)}.",
-        "Held-out rows were predicted by the graphs as they were learned, before the consensus.",
-    ]
-    # That nothing was found is said before anything else.
-    return [*told, *shown_instead] if told[0].startswith(NOTHING) else [*shown_instead, *told]
-
-
-def _share(threshold):
-    return "all of" if threshold == 1 else f"{100 * threshold:g} % or more of"
-
-
-def _as_learned(learned):
-    """Return what run.json says of graphs in whose place a consensus is shown."""
-    return {
-        "learned_arcs": {
-            name: sorted(map(list, graph.edges)) for name, graph in learned.configuration_.items()
-        },
-        "learned_scores": {name: _finite(score) for name, score in learned.task_scores_.items()},
-    }
-
-
-def _renamed(event):
-    return event._replace(stage=f"{event.stage}, to compare")
-
-
-def _record(options, learner, single_task, files):
+def _record(options, found, files, verdict):
     """Return what run.json says of the networks."""
+    learned, learner, single_task = found.learned, found.shown, found.single_task
     record = {
         "replicates": options.bootstrap,
         "tasks": [_task_record(name, learner, single_task, file) for name, file in files.items()],
@@ -286,30 +271,32 @@ def _record(options, learner, single_task, files):
     if single_task is not None:
         record["arcs"] = sharing_counts(learner.arcs_)
         record["start"] = learner.start_
-        record["start_scores"] = {
-            name: _finite(score) for name, score in learner.start_scores_.items()
-        }
+        record["start_scores"] = _all_finite(learner.start_scores_)
         record["penalty"] = getattr(learner, "penalty_", learner.used_prior().penalty)
     if hasattr(learner, "validation_scores_"):
         record["chosen_by"] = learner.chosen_by_
+        grid = learner.validation_grid_[["score", "standard_error"]].to_dict("index")
         record["validation_scores"] = [
-            {
-                "penalty": row.Index,
-                "score": _finite(row.score),
-                "standard_error": _finite(row.standard_error),
-            }
-            for row in learner.validation_grid_.itertuples()
+            {"penalty": penalty, **_all_finite(own)} for penalty, own in grid.items()
         ]
+    record["held_out"] = found.held_out
+    if not learner.borrowed_.empty:
+        record["borrowed"] = borrowed_record(learner)
+    record |= {"verdict": verdict, "sure": _sure(options, found)}
+    if learned is not learner:  # in whose place a consensus is shown
+        graphs = learned.configuration_
+        record["learned_arcs"] = {name: sorted(map(list, g.edges)) for name, g in graphs.items()}
+        record["learned_scores"] = _all_finite(learned.task_scores_)
     return record
 
 
 def _task_record(name, learner, single_task, file):
-    graph = learner.configuration_[name]
+    graph, task = learner.configuration_[name], learner.tasks_[name]
     record = {
         "name": name,
         "file": file,
-        "rows": learner.tasks_[name].n_rows,
-        "variables": learner.tasks_[name].n_variables,
+        "rows": task.n_rows,
+        "variables": task.n_variables,
         "constant": [variable for variable in graph if not takes_part(graph, variable)],
         "arcs": graph.number_of_edges(),
         "score": _finite(learner.task_scores_[name]),
@@ -319,66 +306,63 @@ def _task_record(name, learner, single_task, file):
     return record
 
 
+def _all_finite(numbers):
+    return {name: _finite(number) for name, number in numbers.items()}
+
+
 def _finite(number):
     """Return a number that JSON can hold; None for infinite ones."""
     return float(number) if math.isfinite(number) else None
 
 
-def _draw(learner, confidence, verdict):
+def _draw(learner, confidence, is_nothing):
     from bnmtl import plotting
 
     graphs, note = learner.configuration_, None
-    if verdict[0].startswith(NOTHING) and len(learner.arcs_):
+    if is_nothing and len(learner.arcs_):
         note = f"{NOTHING}: these arcs predict no better than none."
     pictures = {
         "dags": plotting.dags(graphs, confidence=confidence, signs=learner.arcs_, note=note),
-        "arcs": plotting.arcs(learner.configuration_, confidence, note),
+        "arcs": plotting.arcs(graphs, confidence, note),
     }
     if not learner.borrowed_.empty:
         pictures["borrowing"] = plotting.borrowing(learner)
     return pictures
 
 
-def _write(folder, result, pictures, clock):
-    """Write all files of a run."""
-    from bnmtl import plotting
-    from bnmtl.confidence import with_confidence
-
-    learner, record = result.learner, result.record
-    for task in record["tasks"]:
-        learner.networks_[task["name"]].to_bif(folder / task["file"])
-    arcs = with_confidence(learner.arcs_, result.confidence)
-    arcs.to_csv(folder / "arcs.csv", index=False)
-    if result.confidence is not None:
-        _write_confidence(folder / _CONFIDENCE_FILE, result.confidence)
-    (folder / "dags.svg").write_text(plotting.svg(pictures["dags"]), encoding="utf-8")
-    (folder / "dags.png").write_bytes(plotting.png(pictures["dags"]))
-    (folder / "arcs.png").write_bytes(plotting.png(pictures["arcs"]))
+def _contents(found, pictures, files):
+    """Return what the files of tables, pictures and networks hold, by their names."""
+    learner, confidence = found.shown, found.confidence
+    contents = {file: learner.networks_[name] for name, file in files.items()}
+    contents |= {"arcs.csv": with_confidence(learner.arcs_, confidence)}
+    if confidence is not None:
+        contents[_CONFIDENCE_FILE] = _pairs(confidence)
+    contents |= {"dags.svg": pictures["dags"], "dags.png": pictures["dags"]}
+    contents |= {"arcs.png": pictures["arcs"]}
     if "borrowing" in pictures:
-        learner.borrowed_.to_csv(folder / "borrowed.csv", index=False)
-        (folder / "borrowing.png").write_bytes(plotting.png(pictures["borrowing"]))
-    record["layout"] = pictures["dags"].get_label()
-    clock.lap("files")
-    write_report(
-        folder / "report.html",
-        learner,
-        None if "learned_arcs" in record else result.single_task,
-        settings=as_options(record["settings"]),
-        messages=record["warnings"],
-        times=clock.laps,
-        pictures={name: pictures[name] for name in ("dags", "borrowing") if name in pictures},
-        confidence=result.confidence,
-        held_out=record["held_out"],
-        verdict=record["verdict"],
-        sure=record["sure"],
-    )
-    clock.lap("report")
-    write_record(folder, record, clock)
+        contents |= {"borrowed.csv": learner.borrowed_, "borrowing.png": pictures["borrowing"]}
+    return contents
 
 
-def _write_confidence(path, confidence):
-    """Write all pairs; of too many for a file to open, those that some replicate has."""
+def _pairs(confidence):
+    """Return all pairs; of too many for a file to open, those that some replicate has."""
     if len(confidence) > _MOST_PAIRS:
         confidence = confidence[confidence["edge"] > 0]
     names = {"parent": "from", "child": "to", "arc": "confidence", "edge": "edge_confidence"}
-    confidence.rename(columns=names).to_csv(path, index=False)
+    return confidence.rename(columns=names)
+
+
+def _write_page(found, pictures, path, record, seconds):
+    write_report(
+        path,
+        found.shown,
+        found.single_task if found.shown is found.learned else None,
+        settings=as_options(record["settings"]),
+        messages=record["warnings"],
+        times=seconds,
+        pictures={name: pictures[name] for name in ("dags", "borrowing") if name in pictures},
+        confidence=found.confidence,
+        held_out=found.held_out,
+        verdict=record["verdict"],
+        sure=record["sure"],
+    )

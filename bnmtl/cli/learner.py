@@ -1,31 +1,139 @@
-"""The learner that the options of `bnmtl learn` ask for, and how many folds it is judged by."""
+"""The learner that the options of `learn` and `relate` ask for, and the folds that judge it."""
 
-from bnmtl.cli.runs import prior_class, table_sharing
-from bnmtl.errors import InputError
+from bnmtl.cli.options import contradiction
+from bnmtl.errors import InputError, located
+from bnmtl.io.knowledge import read_arcs, read_tiers
 from bnmtl.learners.held_out import most_folds
 
-__all__ = ["check_choice", "has_folds", "learner_asked_for", "n_folds"]
+__all__ = [
+    "check_choice",
+    "common_parameters",
+    "has_folds",
+    "learner_asked_for",
+    "learner_at",
+    "n_folds",
+    "score_named",
+]
 
 # Where tasks are scored together, which takes longer.
 _FOLDS_TO_COMPARE = 5
 
 
+def score_named(options):
+    """Return the score that the options name."""
+    from bnmtl import scores
+
+    name, size = options.score, options.equivalent_sample_size
+    if name in ("bdeu", "bds"):
+        sized = scores.BDeu if name == "bdeu" else scores.BDs
+        return sized(1.0 if size is None else size)
+    if size is not None:
+        rule, found = "must go with {score=bdeu} or {score=bds}", "{chosen!s} has none"
+        argument, remedy = "equivalent_sample_size", "leave it out"
+        raise InputError(argument, rule, found=found, remedies=remedy, chosen=name)
+    of_data = {"k2": scores.K2, "bic": scores.BIC, "aic": scores.AIC}
+    return {"mixed-dirichlet": scores.MixedDirichlet, **of_data}[name]()
+
+
+def common_parameters(options, tasks, score, progress):
+    """Return what all learners of a run are built with."""
+    from bnmtl.search import Limits
+
+    return {
+        "score": score,
+        "required": _read_known(options, "required", read_arcs, tasks) or (),
+        "forbidden": _read_known(options, "forbidden", read_arcs, tasks) or (),
+        "tiers": _read_known(options, "tiers", read_tiers, tasks),
+        "search": _search(options),
+        "structure_prior": _structure_prior(options.arc_probability),
+        "max_parents": options.max_parents,
+        "limits": Limits(max_cells=options.max_cells),
+        "parameter_sample_size": options.parameter_sample_size,
+        "random_state": options.seed,
+        "n_jobs": -1 if options.jobs is None else options.jobs,
+        "progress": progress or False,
+    }
+
+
+def _structure_prior(chance):
+    """Return the prior of a task's graph."""
+    from bnmtl.priors import ArcPrior
+
+    if chance in ("auto", "none"):
+        return "auto" if chance == "auto" else None
+    return ArcPrior(probability=chance)
+
+
+def _read_known(options, name, read, tasks):
+    """Return what the file of an option says is known; None if the option is not given."""
+    path = getattr(options, name)
+    if path is None:
+        return None
+    with located(argument=name):
+        return read(path, tasks)
+
+
+def _search(options):
+    """Return the search that the options ask for."""
+    from bnmtl.search import HillClimbing, Orders
+    from bnmtl.search.options import search_of
+
+    search = options.search
+    if search is None:
+        search = "orders" if options.restarts is None else "hill-climbing"
+    _check_belongs("starts", options.starts, "orders", search)
+    _check_belongs("restarts", options.restarts, "hill-climbing", search)
+    if options.restarts is not None:
+        return HillClimbing(restarts=options.restarts)
+    return search_of(search) if options.starts is None else Orders(starts=options.starts)
+
+
+def _check_belongs(option, value, needed, chosen):
+    """Raise if an option is given that the chosen search does nothing with."""
+    if value is not None and chosen != needed:
+        rule, found = f"belongs to {{search={needed}}}", "the search is {chosen!s}"
+        raise contradiction(option, rule, found, chosen=chosen)
+
+
+def learner_at(penalty, prior, table_sharing, common):
+    """Return an unfitted learner of several tasks, by the words of its options.
+
+    Parameters
+    ----------
+    penalty : float
+    prior : {"paired", "edit"}
+    table_sharing : {"auto", "none"}
+    common : dict
+        The parameters that all learners of the run have.
+    """
+    from bnmtl.learners import MultitaskLearner
+
+    sharing = None if table_sharing == "none" else table_sharing
+    prior = _prior_class(prior)(penalty=penalty)
+    return MultitaskLearner(prior=prior, table_sharing=sharing, **common)
+
+
+def _prior_class(name):
+    from bnmtl.priors import EditPrior, PairedPrior
+
+    return {"paired": PairedPrior, "edit": EditPrior}[name]
+
+
 def learner_asked_for(options, tasks, common):
     """Return an unfitted learner for some tasks; ``common`` are the parameters that all have."""
-    from bnmtl.learners import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
+    from bnmtl.learners import MultitaskLearnerCV, SingleTaskLearner
     from bnmtl.learners.multitask import PENALTY
 
     if len(tasks) == 1:
         return SingleTaskLearner(**common)
-    prior, common = prior_class(options.prior), {**common, "table_sharing": table_sharing(options)}
-    penalty = options.penalty
-    if penalty is None and options.choose is None:
-        fixed = MultitaskLearner(prior=prior(penalty=PENALTY), **common)
-        if fixed.scores_together(tasks):
-            return fixed
-    if penalty is None or penalty == "auto":
-        return MultitaskLearnerCV(prior=prior(), **_choosing(options), **common)
-    return MultitaskLearner(prior=prior(penalty=penalty), **common)
+    asked = options.prior, options.table_sharing, common
+    if options.penalty not in (None, "auto"):
+        return learner_at(options.penalty, *asked)
+    fixed = learner_at(PENALTY, *asked)
+    if options.penalty is None and options.choose is None and fixed.scores_together(tasks):
+        return fixed
+    prior, sharing = _prior_class(options.prior)(), fixed.table_sharing
+    return MultitaskLearnerCV(prior=prior, table_sharing=sharing, **_choosing(options), **common)
 
 
 def _choosing(options):
@@ -33,12 +141,9 @@ def _choosing(options):
     if options.choose == "posterior":
         return {"validation": "posterior"}
     if options.folds is not None and options.folds < 2:
-        raise InputError(
-            "folds",
-            "must be 2 or more where folds choose the penalty",
-            options.folds,
-            remedies=("add {choose=posterior}", "give {penalty}"),
-        )
+        rule = "must be 2 or more where folds choose the penalty"
+        remedies = ("add {choose=posterior}", "give {penalty}")
+        raise InputError("folds", rule, options.folds, remedies=remedies)
     rule = "one-standard-error" if options.choose == "one-standard-error" else "best"
     return {"cv": options.folds, "rule": rule}
 
@@ -58,11 +163,6 @@ def n_folds(options, learner, tasks):
 
 
 def check_choice(options):
-    """Raise ValueError where a way of choosing is asked for, and a penalty is given."""
+    """Raise InputError where a way of choosing is asked for, and a penalty is given."""
     if options.choose is not None and options.penalty not in (None, "auto"):
-        raise InputError(
-            "choose",
-            "must go with {penalty=auto}",
-            found="a penalty is given",
-            remedies="leave one of the two out",
-        )
+        raise contradiction("choose", "must go with {penalty=auto}", "a penalty is given")

@@ -5,17 +5,9 @@ from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra,
 __all__ = ["in_one_sentence", "in_options"]
 
 # Parameters of Python that an option or an argument of the commands stands for.
-_PLACES = {
-    "paths": "PATH",
-    "scores": "SCORES",
-    "name": "NAME",
-    "path": "NETWORK",
-    "folder": "NETWORK",
-    "network": "NETWORK",
-    "X": "ROWS",
-    "frame": "ROWS",
-    "rows": "ROWS",
-}
+_PLACES = {"paths": "PATH", "scores": "SCORES", "name": "NAME"}
+_PLACES |= dict.fromkeys(("path", "folder", "network"), "NETWORK")
+_PLACES |= dict.fromkeys(("X", "frame", "rows"), "ROWS")
 _OPTIONS = {"bins": "discretize", "penalties": "penalty", "cv": "folds"}
 # What users of a command do in the place of users of Python.
 _REMEDIES = {

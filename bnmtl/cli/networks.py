@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from bnmtl.cli.columns import complete_names, without_points
+from bnmtl.cli.columns import check_column, complete_names, without_points
+from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import digest
 from bnmtl.errors import InputError, warn
 from bnmtl.io.bif import read_bif
 from bnmtl.io.run import RUN_FILE, read_record, read_run
 from bnmtl.tasks.files import read_rows
-from bnmtl.wording import Bare
 
 __all__ = ["LearnedNetworks", "read_networks"]
 
@@ -86,51 +86,39 @@ class LearnedNetworks:
             What `--task-column` says; None is that of the run.
         """
         if not self.path.is_dir():
-            if column is not None:
-                raise InputError(
-                    "task_column",
-                    "must go with the folder of a run",
-                    found="{network} is one file, {path}",
-                    remedies="leave one of the two out",
-                    path=self.path,
-                )
+            self._refuse_column(column)
             self._warn_of_other_tasks(rows)
             return None
         own = self.settings.get("task_column")
         if column is None and own in rows.columns:
             column = own
-        if column is None:
-            if len(self.by_task) == 1:
-                return None
-            raise InputError(
-                "task_column",
-                "must tell which of {n:network} of {path} predicts a row",
-                remedies=("name a column of {rows}", "give one file of the folder as {network}"),
-                n=len(self.by_task),
-                path=self.path,
-            )
-        if column not in rows.columns:
-            raise InputError(
-                "task_column",
-                "must be a column of {rows}, {names}",
-                Bare(column),
-                names=list(rows.columns),
-            )
+        if column is None and len(self.by_task) == 1:
+            return None
+        self._check_task_column(rows, column)
         names = complete_names(rows[column], "task_column")
         strange = sorted(set(names) - set(self.by_task))
         if strange:
-            raise InputError(
-                "task_column",
-                "must hold tasks of {path}, {tasks}",
-                found="it holds {strange} in {n:row}",
-                remedies="correct or remove them",
-                column=column,
-                path=self.path,
-                tasks=list(self.by_task),
-                strange=strange,
-                n=int(np.isin(names, strange).sum()),
-            )
+            rule, found = "must hold tasks of {path}, {tasks}", "it holds {strange} in {n:row}"
+            details = {"remedies": "correct or remove them", "path": self.path}
+            details |= {"strange": strange, "n": int(np.isin(names, strange).sum())}
+            details["tasks"] = list(self.by_task)
+            raise InputError("task_column", rule, found=found, column=column, **details)
         return names
+
+    def _refuse_column(self, column):
+        """Raise where a column of tasks is named although there is one network."""
+        if column is not None:
+            rule, found = "must go with the folder of a run", "{network} is one file, {path}"
+            raise contradiction("task_column", rule, found, path=self.path)
+
+    def _check_task_column(self, rows, column):
+        """Raise unless a column of the rows is named."""
+        if column is None:
+            rule = "must tell which of {n:network} of {path} predicts a row"
+            remedies = ("name a column of {rows}", "give one file of the folder as {network}")
+            details = {"n": len(self.by_task), "path": self.path}
+            raise InputError("task_column", rule, remedies=remedies, **details)
+        check_column(rows, column, "task_column", "rows")
 
     def _warn_of_other_tasks(self, rows):
         """Warn where the run's own column tells that rows belong to other networks."""
@@ -140,26 +128,19 @@ class LearnedNetworks:
         (task,) = (one["name"] for one in self.record["tasks"] if one["file"] == self.path.name)
         n_other = int((without_points(rows[[column]])[column].astype("string") != task).sum())
         if n_other:
-            warn(
-                "rows",
+            rule = (
                 "has {n:row} of {n_rows} with another {own} than {task_of_all}, whose network "
-                "predicts all",
-                remedies="give the folder {folder} as {network} to predict each by its own network",
-                n=n_other,
-                n_rows=len(rows),
-                own=column,
-                task_of_all=task,
-                folder=self.folder,
+                "predicts all"
             )
+            remedy = "give the folder {folder} as {network} to predict each by its own network"
+            details = {"n": n_other, "n_rows": len(rows), "own": column, "task_of_all": task}
+            warn("rows", rule, remedies=remedy, folder=self.folder, **details)
 
     def warn_of_known_rows(self, path):
         """Warn where the run has learned from the file that is predicted, or from a copy."""
         if self.record is not None and digest(path) in self.record.get("sha256", ()):
-            warn(
-                "rows",
-                "is what {network} was learned from",
-                found="predictions of other rows will be worse",
-            )
+            found = "predictions of other rows will be worse"
+            warn("rows", "is what {network} was learned from", found=found)
 
 
 def read_networks(path):
@@ -176,13 +157,8 @@ def read_networks(path):
     """
     path = Path(path)
     if not path.exists():
-        raise InputError(
-            "network",
-            "must be a BIF file or a folder of `bnmtl learn`",
-            found="{path} does not exist",
-            remedies="check the path",
-            path=path,
-        )
+        rule, found = "must be a BIF file or a folder of `bnmtl learn`", "{path} does not exist"
+        raise InputError("network", rule, found=found, remedies="check the path", path=path)
     if path.is_dir():
         run = read_run(path)
         return LearnedNetworks(run.networks, path, run.record)
@@ -190,11 +166,9 @@ def read_networks(path):
     try:
         record = read_record(path.parent)
     except InputError as error:  # damaged, or another program's
-        warn(
-            rule="No number is cut, since the run of {network} cannot be read",
-            found="{reason!s}",
-            reason=str(error).removesuffix(".").replace("File", "file", 1),
-        )
+        rule = "No number is cut, since the run of {network} cannot be read"
+        reason = str(error).removesuffix(".").replace("File", "file", 1)
+        warn(rule=rule, found="{reason!s}", reason=reason)
         record = None
     if record is not None and path.name not in {one.get("file") for one in record["tasks"]}:
         record = None

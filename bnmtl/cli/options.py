@@ -12,7 +12,14 @@ from typer.models import ArgumentInfo
 from bnmtl.errors import InputError
 from bnmtl.wording import Bare, either
 
-__all__ = ["CalibrateOptions", "Options", "PredictOptions", "RelateOptions", "taking"]
+__all__ = [
+    "CalibrateOptions",
+    "Options",
+    "PredictOptions",
+    "RelateOptions",
+    "contradiction",
+    "taking",
+]
 
 _OPTION = "option"  # where a field keeps what the option parser is told
 # Of words that stand behind an option in the help, or names of options are cut at 80 columns.
@@ -33,19 +40,18 @@ def _option(metavar, help, check=None, default=None):
     return field(default=default, metadata={_OPTION: option})
 
 
-def _choice(help, *known, default=None):
-    """Return a field for an option that is one of a few words."""
-    words = either(known)
+def _choice(words, help, default=None):
+    """Return a field for an option that is one of a few words, given as in "error|drop"."""
+    known = words.split("|")
 
     def check(option: typer.CallbackParam, text: str | None):
         if text is not None and text not in known:
             raise InputError(option.name, "must be {known:or}", _given(text), known=known)
         return text
 
-    metavar = "|".join(known)
-    if len(metavar) > _WIDEST:
-        metavar, help = "WORD", f"One of {words}. {help}"
-    return _option(metavar, help, check, default)
+    if len(words) > _WIDEST:
+        words, help = "WORD", f"One of {either(known)}. {help}"
+    return _option(words, help, check, default)
 
 
 def _whole(least):
@@ -79,16 +85,15 @@ def _number(rule, is_right, *words):
     return check
 
 
-def _file(option: typer.CallbackParam, text: str | None):
-    if text is not None and not text.strip():
-        raise InputError(option.name, "must name a file", _given(text))
-    return text
+def _text(rule):
+    """Return a check that an option is not blank."""
 
+    def check(option: typer.CallbackParam, text: str | None):
+        if text is not None and not text.strip():
+            raise InputError(option.name, rule, _given(text))
+        return text
 
-def _name(option: typer.CallbackParam, text: str | None):
-    if text is not None and not text.strip():
-        raise InputError(option.name, "must be a name", _given(text))
-    return text
+    return check
 
 
 def _given(text):
@@ -100,6 +105,7 @@ def _force(help):
     return field(default=False, metadata={_OPTION: typer.Option("--force", help=help)})
 
 
+_FILE, _NAME = _text("must name a file"), _text("must be a name")
 _PENALTY = _number("auto or a number from 0 to 1", lambda x: 0 <= x <= 1, "auto")
 _CHANCE = _number("auto, none or a number above 0 and below 1", lambda x: 0 < x < 1, "auto", "none")
 _SMALL_PENALTY = _number("a number above 0 and below 1", lambda x: 0 < x < 1)
@@ -117,15 +123,13 @@ class LearningOptions:
     task_column: str | None = _option("C", "Column that tells the task of a row.")
     ignore: tuple[str, ...] = _option("C", "Column to leave out; repeatable.", default=())
     missing: str = _choice(
+        "error|drop|state",
         "Missing values: refuse, drop their rows, or a state of theirs.",
-        *("error", "drop", "state"),
         default="error",
     )
     discretize: int | None = _option("N", "Cut continuous columns into N bins.", _whole(2))
     prior: str = _choice(
-        "What ties the tasks: agreement in pairs, or few edits.",
-        *("paired", "edit"),
-        default="paired",
+        "paired|edit", "What ties the tasks: agreement in pairs, or few edits.", default="paired"
     )
     penalty: float | str | None = _option(
         "X|auto",
@@ -135,14 +139,12 @@ class LearningOptions:
         _PENALTY,
     )
     score: str = _choice(
-        "Score of a task's graph.",
-        *("mixed-dirichlet", "bdeu", "bds", "k2", "bic", "aic"),
-        default="mixed-dirichlet",
+        "mixed-dirichlet|bdeu|bds|k2|bic|aic", "Score of a task's graph.", default="mixed-dirichlet"
     )
     table_sharing: str = _choice(
+        "auto|none",
         "Whether tasks may have probability tables in common: auto, as far as their rows ask for "
         "it.",
-        *("auto", "none"),
         default="auto",
     )
     arc_probability: float | str = _option(
@@ -161,22 +163,20 @@ class LearningOptions:
     )
     max_parents: int | None = _option("N", "Most parents of a variable.", _whole(1))
     max_cells: int | None = _option(
-        "N",
-        "Largest table of a variable (default: ten cells a row, and at least 1000).",
-        _whole(1),
+        "N", "Largest table of a variable (default: ten cells a row, and at least 1000).", _whole(1)
     )
     required: str | None = _option(
-        "F", "CSV of arcs that must be there: columns from, to, (task).", _file
+        "F", "CSV of arcs that must be there: columns from, to, (task).", _FILE
     )
     forbidden: str | None = _option(
-        "F", "CSV of arcs that must not be there: columns as above.", _file
+        "F", "CSV of arcs that must not be there: columns as above.", _FILE
     )
     tiers: str | None = _option(
-        "F", "Tiers, a line each, variables separated by commas: no arc goes back.", _file
+        "F", "Tiers, a line each, variables separated by commas: no arc goes back.", _FILE
     )
     search: str | None = _choice(
+        "orders|hill-climbing|exact",
         "Search for a graph of one task; orders, but hill-climbing with --restarts.",
-        *("orders", "hill-climbing", "exact"),
     )
     starts: int | None = _option(
         "N", "Starts of a search over orders; 5 for up to 100 variables, fewer for more.", _whole(1)
@@ -198,9 +198,9 @@ class Options(LearningOptions):
     """What `bnmtl learn` is asked for."""
 
     choose: str | None = _choice(
+        "cv|one-standard-error|posterior",
         "What chooses the penalty: the best prediction of held-out rows, the largest penalty "
         "within a standard error of it, or the posterior of the penalty; cv if not given.",
-        *("cv", "one-standard-error", "posterior"),
     )
     folds: int | None = _option(
         "K",
@@ -224,10 +224,10 @@ class RelateOptions(LearningOptions):
     """What `bnmtl relate` is asked for: as `learn`, but for these."""
 
     relatedness: str = _choice(
+        "direct|indirect|shared",
         "Edits between structures learned together (where tasks differ in what varies: the share "
         "of pairs of variables that differ), nats per row that one task's rows lose with another's "
         "structure, or how probably their tables differ.",
-        *("direct", "indirect", "shared"),
         default="direct",
     )
     penalty: float | None = _option(
@@ -237,15 +237,15 @@ class RelateOptions(LearningOptions):
         _SMALL_PENALTY,
     )
     table_sharing: str = _choice(
+        "auto|none",
         "Whether tasks may have probability tables in common while they are learned; shared always "
         "shares them.",
-        *("auto", "none"),
         default="none",
     )
     prior: str | None = _choice(
+        "paired|edit",
         "Of direct and shared, what ties the tasks: agreement in pairs, or few edits; paired if "
         "not given.",
-        *("paired", "edit"),
     )
     folds: int | None = _option(
         "K",
@@ -270,32 +270,32 @@ class PredictOptions:
         "NETWORK",
         "BIF file of a network, or folder of `bnmtl learn`, where each row is predicted by the "
         "network of its task.",
-        _file,
+        _FILE,
     )
     rows: str = _argument(
-        "ROWS", "CSV or Parquet file; variables without a column are taken as missing.", _file
+        "ROWS", "CSV or Parquet file; variables without a column are taken as missing.", _FILE
     )
     target: str = _option(
         "V",
         "Variable to predict; its column, if there, only tells how many are right.",
-        _name,
+        _NAME,
         MISSING,
     )
     out: str = _option(
         "F",
         "CSV file to write: the rows, with the prediction and all probabilities.",
-        _file,
+        _FILE,
         MISSING,
     )
     task_column: str | None = _option(
         "C",
         "Column that tells the task of a row, if NETWORK is a folder; that of `bnmtl learn` if not "
         "given.",
-        _name,
+        _NAME,
     )
     unseen: str = _choice(
+        "error|ignore",
         "Values that the network does not know: refuse, or take them as missing.",
-        *("error", "ignore"),
         default="error",
     )
     force: bool = _force("Replace F if it is there.")
@@ -305,27 +305,33 @@ class PredictOptions:
 class CalibrateOptions:
     """What `bnmtl calibrate` is asked for."""
 
-    scores: str = _argument("SCORES", "CSV or Parquet file: a row a case.", _file)
+    scores: str = _argument("SCORES", "CSV or Parquet file: a row a case.", _FILE)
     label: str | None = _option(
         "Y",
         "Column of labels; rows without a label are calibrated by the others. Must be given but "
         "with --apply.",
-        _name,
+        _NAME,
     )
-    score: str = _option("P", "Column of scores, probabilities or others.", _name, MISSING)
+    score: str = _option("P", "Column of scores, probabilities or others.", _NAME, MISSING)
     positive: str | None = _option(
-        "VALUE", "The label whose probability the score is; 1 or True if not given.", _name
+        "VALUE", "The label whose probability the score is; 1 or True if not given.", _NAME
     )
     group: str | None = _option(
-        "C", "Column of groups, which get sigmoids of their own, near that of all.", _name
+        "C", "Column of groups, which get sigmoids of their own, near that of all.", _NAME
     )
     apply: str | None = _option(
         "RUN",
         "Folder that an earlier run has written: take its calibrators, for scores without labels.",
-        _file,
+        _FILE,
     )
     out: str = _option("DIR", "Folder to write.", default="bnmtl-calibrate")
     force: bool = _force("Replace the files of an earlier run in DIR; others stay.")
+
+
+def contradiction(option, rule, found, *given, **details):
+    """Return the mistake of two options of which one has no use for the other."""
+    remedy = "leave one of the two out"
+    return InputError(option, rule, *given, found=found, remedies=remedy, **details)
 
 
 def taking(kind, after=None):

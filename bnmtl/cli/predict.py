@@ -60,6 +60,8 @@ class Result:
         Over those of each task; empty where one network predicts all rows.
     cut_by : pathlib.Path or None
         The run.json whose cut points were used.
+    path : str
+        The file that was written.
     warnings : list of str
     """
 
@@ -68,6 +70,7 @@ class Result:
     judged: Judged
     by_task: dict
     cut_by: Path | None
+    path: str
     warnings: list
 
 
@@ -88,43 +91,58 @@ def run(options):
         For mistakes in the options, the network or the rows; nothing is written then.
     """
     file = OutputFile(options.out, (".csv", ".csv.gz"), options.force)
-    target = options.target
     with warnings_kept() as caught:
         networks = read_networks(options.network)
         rows = networks.read_rows(options.rows, options.task_column)
         rows.index = range(1, len(rows) + 1)  # as messages count them
         tasks = networks.tasks_of(rows, options.task_column)
         cut, cut_columns = networks.cut(rows)
-        parts = _parts(networks, tasks, rows.index)
+        parts = _parts(networks, tasks, len(rows))
         classifier = _classifier(parts, tasks, options)
-        states = _states(parts, target)
-        observed = {}
-        if target in cut_columns:
-            observed[f"observed_{target}"] = cut[target].where(cut[target].isin(states))
-        names = [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
+        states = _states(parts, options.target)
+        observed = _observed(cut, cut_columns, options.target, states)
+        names = _names(options.target, states)
         check_new_columns(rows, [*observed, *names], "rows")
-        # Classes are sorted; the states have an order of their own, such as low, middle, high.
-        order = np.searchsorted(classifier.classes_, states)
-        evidence = (cut,) if tasks is None else (cut, tasks)
-        with _remedies_for_rows():
-            probabilities = classifier.predict_proba(*evidence)[:, order]
+        probabilities = _predicted(classifier, cut, tasks, states)
         if options.unseen == "ignore":
-            _warn_of_strangers(cut, parts, target)
-        known = _known(cut, target, states)
+            _warn_of_strangers(cut, parts, options.target)
+        known = _known(cut, options.target, states)
         networks.warn_of_known_rows(options.rows)
-    written = without_points(rows).assign(**observed)
-    written[names[0]] = states[probabilities.argmax(axis=1)]
-    written[names[1:]] = probabilities
+    columns = [states[probabilities.argmax(axis=1)], *probabilities.T]
+    predicted = dict(zip(names, columns, strict=True))
+    written = without_points(rows).assign(**observed, **predicted)
     file.write(written.to_csv(index=False, lineterminator="\n").encode())
     judged = {part.task: _judged(probabilities[part.rows], known[part.rows]) for part in parts}
     return Result(
-        target,
+        options.target,
         _by_state(states, probabilities, known),
         _judged(probabilities, known),
         {} if tasks is None else judged,
         networks.record_path if cut_columns else None,
+        options.out,
         user_messages(caught),
     )
+
+
+def _names(target, states):
+    """Return the names of the columns of the prediction and of the probabilities."""
+    return [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
+
+
+def _observed(cut, cut_columns, target, states):
+    """Return the column of the target as it was cut, by its name; nothing where it was not."""
+    if target not in cut_columns:
+        return {}
+    return {f"observed_{target}": cut[target].where(cut[target].isin(states))}
+
+
+def _predicted(classifier, rows, tasks, states):
+    """Return the probability of each state in each row."""
+    evidence = (rows,) if tasks is None else (rows, tasks)
+    # Classes are sorted; the states have an order of their own, such as low, middle, high.
+    order = np.searchsorted(classifier.classes_, states)
+    with _remedies_for_rows():
+        return classifier.predict_proba(*evidence)[:, order]
 
 
 class _Part(NamedTuple):
@@ -135,10 +153,10 @@ class _Part(NamedTuple):
     rows: np.ndarray
 
 
-def _parts(networks, tasks, index):
+def _parts(networks, tasks, n_rows):
     if tasks is None:
         (network,) = networks.by_task.values()
-        return [_Part(None, network, np.ones(len(index), dtype=bool))]
+        return [_Part(None, network, np.ones(n_rows, dtype=bool))]
     present = [name for name in networks.by_task if name in set(tasks)]
     return [_Part(name, networks.by_task[name], tasks == name) for name in present]
 
@@ -188,26 +206,17 @@ def _warn_of_strangers(rows, parts, target):
         blanket = markov_blanket(part.network.graph, target)
         needed = {v: part.network.states[v] for v in sorted(blanket) if v in own.columns}
         codes = code_frame(own, needed, complete=False, unseen="ignore")
-        strange = {name: (codes[name] < 0) & own[name].notna().to_numpy() for name in needed}
-        lost = [name for name in needed if (codes[name] < 0).all() and strange[name].any()]
+        unknown = {name: column < 0 for name, column in codes.items()}
+        counts = {name: int((unknown[name] & own[name].notna()).sum()) for name in needed}
+        lost = [name for name, n in counts.items() if n and unknown[name].all()]
         if lost:
-            warn(
-                "rows",
-                "has no value of {lost:column} that {network} knows, so all are taken as missing",
-                found="numbers are cut only where {network} is in the folder of its run",
-                task=part.task,
-                lost=lost,
-            )
-        counts = {name: int(found.sum()) for name, found in strange.items() if name not in lost}
-        some = [f"{n} in `{name}`" for name, n in counts.items() if n]
+            rule = "has no value of {lost:column} that {network} knows, so all are taken as missing"
+            found = "numbers are cut only where {network} is in the folder of its run"
+            warn("rows", rule, found=found, task=part.task, lost=lost)
+        some = [f"{n} in `{name}`" for name, n in counts.items() if n and name not in lost]
         if some:
-            warn(
-                "rows",
-                "has values that {network} does not know, which are taken as missing",
-                found="{some!s}",
-                task=part.task,
-                some=", ".join(some),
-            )
+            rule = "has values that {network} does not know, which are taken as missing"
+            warn("rows", rule, found="{some!s}", task=part.task, some=", ".join(some))
 
 
 def _known(rows, target, states):
@@ -218,14 +227,10 @@ def _known(rows, target, states):
     known = pd.Index(states).get_indexer(texts)
     strange = texts[(known < 0) & texts.notna().to_numpy()]
     if len(strange):
-        warn(
-            "rows",
-            "holds {strange}, which {network} does not know",
-            found="the share that is predicted right leaves out {n:row}",
-            column=target,
-            strange=sorted(set(strange)),
-            n=len(strange),
-        )
+        rule = "holds {strange}, which {network} does not know"
+        found = "the share that is predicted right leaves out {n:row}"
+        details = {"strange": sorted(set(strange)), "n": len(strange)}
+        warn("rows", rule, found=found, column=target, **details)
     return known
 
 

@@ -1,33 +1,20 @@
 """One run of `bnmtl relate`: data in, dissimilarities, and everything that its folder holds."""
 
 import itertools
-import warnings
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 
-from bnmtl.cli.runs import (
-    Clock,
-    as_options,
-    begin_record,
-    check_folds,
-    common_parameters,
-    prior_class,
-    read_tasks,
-    score_named,
-    table_sharing,
-    user_messages,
-    warn_of_copies,
-    warnings_kept,
-    write_record,
-)
+from bnmtl.cli.learner import common_parameters, learner_at, score_named
+from bnmtl.cli.options import contradiction
+from bnmtl.cli.runs import FolderResult, as_options, new_run
+from bnmtl.cli.tasks import check_folds, read_tasks, warn_of_copies
 from bnmtl.cli.time_limit import TimeLimit
-from bnmtl.errors import InputError
+from bnmtl.errors import InputError, InputWarning
 from bnmtl.io.file_sizes import check_required
-from bnmtl.io.run import RUN_FILE, run_folder
+from bnmtl.io.run import RUN_FILE
 from bnmtl.learners.held_out import most_folds
-from bnmtl.reports.gains import NOTHING, held_out_record, sentences
+from bnmtl.reports.gains import held_out_record, nothing_found, sentences
 from bnmtl.reports.related import write as write_report
 from bnmtl.wording import listed
 from bnmtl.writing import file_names
@@ -47,13 +34,11 @@ _MOST_PICTURES = 12  # of the distances to each task, if no principal one is giv
 
 
 @dataclass(frozen=True)
-class Result:
-    """What a run has found; `record` is the contents of run.json."""
+class Result(FolderResult):
+    """What a run has found: dissimilarities, and by task the others, the nearest first."""
 
     dissimilarity: pd.DataFrame
     order: pd.DataFrame
-    folder: Path
-    record: dict
 
 
 def run(options, progress=None):
@@ -74,52 +59,55 @@ def run(options, progress=None):
     ValueError, TypeError
         For mistakes in the options or the data; nothing is written then.
     """
-    clock = Clock()
-    left_out = {_HELD_OUT} if options.folds == 0 else set()
-    parts = {stage: part for stage, part in _PARTS.items() if stage not in left_out}
-    limit = TimeLimit(options.time_limit, parts)
-    folder = run_folder(options.out, options.force)
-    folder.reserve(_FIXED_FILES)
-    score = score_named(options)
-    _check_together(options)
-    with warnings_kept() as caught:
+    limit = TimeLimit(options.time_limit, _PARTS)
+    if options.folds == 0:
+        del limit.parts[_HELD_OUT]
+    with new_run("relate", options, _FIXED_FILES) as run:
+        score = score_named(options)
+        _check_together(options)
         tasks, origin = read_tasks(options)
         _check_tasks(tasks, options)
         check_folds(options.folds, tasks)
         principals = _principals(options, tasks)
         files = _picture_files(principals) if options.principal else {}
-        folder.reserve(files.values())
+        run.folder.reserve(files.values())
         common = common_parameters(options, tasks, score, progress)
-        clock.lap("reading")
-        common["limits"] = common["limits"].replaced(time_limit=limit.of(_LEARNING))
-        check_required(_learner(options, common), tasks)
-        warn_of_copies(tasks)
-        with warnings.catch_warnings():
-            # The verdict says the same.
-            warnings.filterwarnings("ignore", f"{NOTHING}: no task has an arc", UserWarning)
-            table = _dissimilarity(options, tasks, _learner(options, common))
-        clock.lap(_LEARNING)
-        held_out = None
-        if _HELD_OUT in parts and table.attrs["n_arcs"]:
-            common["limits"] = common["limits"].replaced(time_limit=limit.of(_HELD_OUT))
-            held_out = _held_out(options, tasks, _learner(options, common))
-            clock.lap(_HELD_OUT)
-        pictures = _draw(table, principals, bool(options.principal), _unit(options, tasks))
-        clock.lap("pictures")
+        run.lap("reading")
+        table, held_out = _compared(options, tasks, common, limit, run)
+        pictures = _draw(table, principals, bool(files), _unit(options, tasks))
+        run.lap("pictures")
         order = _order(table, principals)
-        record = {
-            **begin_record(
-                "relate", options, user_messages(caught), [*_FIXED_FILES, *files.values()]
-            ),
-            **origin,
-            **_record(options, tasks, order, files),
-            "held_out": held_out,
-            "verdict": _verdict(held_out, **table.attrs),
-        }
-        result = Result(table, order, folder.path, record)
-        with folder.writing() as temporary:
-            _write(temporary, result, pictures, clock)
-    return result
+        own = {**origin, **_record(options, tasks, order, files), "held_out": held_out}
+        known = held_out, table.attrs["n_arcs"], table.attrs["ended_by"]
+        own["verdict"] = _verdict(*known)
+        page = _page_writer(table, order, pictures, nothing_found(*known))
+        record = run.write(own, _contents(table, order, pictures, files), page)
+    return Result(table, order, folder=run.folder.path, record=record)
+
+
+def _compared(options, tasks, common, limit, run):
+    """Return the dissimilarities, and what the arcs are worth on held-out rows."""
+    check_required(_learner(options, common), tasks)
+    warn_of_copies(tasks)
+    n_before = len(run.caught)
+    table = _dissimilarity(options, tasks, _learner(options, common, limit.of(_LEARNING)))
+    if not table.attrs["n_arcs"]:
+        # What is said of the table as a whole the verdict says, too.
+        since = run.caught[n_before:]
+        run.caught[n_before:] = [one for one in since if not _is_of_all(one.message)]
+    run.lap(_LEARNING)
+    if _HELD_OUT not in limit.parts or not table.attrs["n_arcs"]:
+        return table, None
+    held_out = _held_out(options, tasks, _learner(options, common, limit.of(_HELD_OUT)))
+    run.lap(_HELD_OUT)
+    return table, held_out
+
+
+def _is_of_all(message):
+    """Say whether a warning is about no argument, task or column, so about all that was found."""
+    if not isinstance(message, InputWarning) or message.details:
+        return False
+    return message.argument is None and message.task is None and message.column is None
 
 
 def _check_together(options):
@@ -128,40 +116,29 @@ def _check_together(options):
     given += ["folds"] if options.folds == 0 else []
     given += ["table_sharing"] if options.table_sharing == "auto" else []
     if given and options.relatedness == "indirect":
-        raise InputError(
-            given[0],
-            "goes with {relatedness=direct} or {relatedness=shared} only",
-            getattr(options, given[0]),
-            found="the relatedness is indirect",
-            remedies="leave one of the two out",
-        )
+        rule = "goes with {relatedness=direct} or {relatedness=shared} only"
+        value, found = getattr(options, given[0]), "the relatedness is indirect"
+        raise contradiction(given[0], rule, found, value)
 
 
 def _check_tasks(tasks, options):
     """Raise unless there are several tasks and any two of them can be compared."""
     if len(tasks) < 2:
-        raise InputError(
-            "paths",
-            "must give at least two tasks to compare",
-            found="{name} is the only one",
-            remedies=("add files", "name the column of tasks with {task_column}"),
-            name=tasks.names[0],
-        )
+        rule, found = "must give at least two tasks to compare", "{name} is the only one"
+        remedies = ("add files", "name the column of tasks with {task_column}")
+        raise InputError("paths", rule, found=found, remedies=remedies, name=tasks.names[0])
     usable = _usable(tasks)
     for first, second in itertools.combinations(tasks.names, 2):
         if len(usable[first] & usable[second]) < 2:
             remedies = ["leave fewer columns out with {ignore}"] if options.ignore else []
             remedies += ["leave one of the two tasks out"] if len(tasks) > 2 else []
-            raise InputError(
-                None,
+            rule = (
                 "must share at least two variables that vary in both with {other}, or no arc can "
-                "be compared",
-                found="they share {shared!s}",
-                remedies=remedies or "compare other tasks",
-                task=first,
-                other=second,
-                shared=_shared(tasks[first], tasks[second]),
+                "be compared"
             )
+            details = {"other": second, "shared": _shared(tasks[first], tasks[second])}
+            details["remedies"] = remedies or "compare other tasks"
+            raise InputError(None, rule, found="they share {shared!s}", task=first, **details)
 
 
 def _shared(first, second):
@@ -184,9 +161,8 @@ def _principals(options, tasks):
     """Return the tasks that the others are ordered from."""
     for name in options.principal:
         if name not in tasks.names:
-            raise InputError(
-                "principal", "must be one of the tasks, {tasks}", name, tasks=list(tasks.names)
-            )
+            rule = "must be one of the tasks, {tasks}"
+            raise InputError("principal", rule, name, tasks=list(tasks.names))
     return list(dict.fromkeys(options.principal or tasks.names))
 
 
@@ -196,16 +172,15 @@ def _picture_files(principals):
     return dict(zip(principals, files.values(), strict=True))
 
 
-def _learner(options, common):
+def _learner(options, common, seconds=None):
     """Return the learner whose structures are compared."""
-    from bnmtl.learners import MultitaskLearner, SingleTaskLearner
+    from bnmtl.learners import SingleTaskLearner
 
+    common = {**common, "limits": common["limits"].replaced(time_limit=seconds)}
     if options.relatedness == "indirect":
         return SingleTaskLearner(**common)
-    prior = prior_class(options.prior or "paired")
-    sharing = table_sharing(options)
-    prior = prior(penalty=_used_penalty(options))
-    return MultitaskLearner(prior=prior, table_sharing=sharing, **common)
+    penalty, prior = _used_penalty(options), options.prior or "paired"
+    return learner_at(penalty, prior, options.table_sharing, common)
 
 
 def _dissimilarity(options, tasks, learner):
@@ -231,7 +206,7 @@ def _held_out(options, tasks, learner):
 def _verdict(held_out, n_arcs, ended_by):
     """Say whether there are structures to compare."""
     sentence = sentences(held_out, n_arcs, ended_by)[0]
-    if n_arcs and not sentence.startswith(NOTHING):
+    if n_arcs and not nothing_found(held_out, n_arcs, ended_by):
         return sentence
     return f"{sentence} How close the tasks are cannot be told."
 
@@ -282,15 +257,7 @@ def _order(table, principals):
 def _record(options, tasks, order, files):
     """Return what run.json holds of this command alone."""
     record = {
-        "tasks": [
-            {
-                "name": name,
-                "rows": task.n_rows,
-                "variables": task.n_variables,
-                "constant": list(task.constant),
-            }
-            for name, task in tasks.items()
-        ],
+        "tasks": [_task_record(name, task) for name, task in tasks.items()],
         "relatedness": options.relatedness,
     }
     if options.relatedness != "indirect":
@@ -300,14 +267,16 @@ def _record(options, tasks, order, files):
         record["normalized"] = _is_normalized(tasks)
     record["meaning"] = _meaning(record)
     record["principals"] = [
-        {
-            "name": name,
-            "before_gap": _before_gap(own["dissimilarity"]),
-            **({"picture": files[name]} if files else {}),
-        }
+        {"name": name, "before_gap": _before_gap(own["dissimilarity"])}
+        | ({"picture": files[name]} if files else {})
         for name, own in order.groupby("principal", sort=False)
     ]
     return record
+
+
+def _task_record(name, task):
+    sizes = {"rows": task.n_rows, "variables": task.n_variables}
+    return {"name": name, **sizes, "constant": list(task.constant)}
 
 
 def _before_gap(values):
@@ -348,22 +317,22 @@ def _meaning(record):
     )
 
 
-def _write(folder, result, pictures, clock):
-    """Write all files of a run."""
-    from bnmtl import plotting
+def _contents(table, order, pictures, files):
+    """Return what the files of tables and pictures hold, by their names."""
+    return {
+        # A task may be named like the index.
+        "relatedness.csv": table.reset_index(allow_duplicates=True),
+        "order.csv": order,
+        "relatedness.png": pictures["relatedness"],
+        "dendrogram.png": pictures["dendrogram"],
+        **{file: pictures["distances"][name] for name, file in files.items()},
+    }
 
-    record = result.record
-    result.dissimilarity.to_csv(folder / "relatedness.csv")
-    result.order.to_csv(folder / "order.csv", index=False)
-    for name in ("relatedness", "dendrogram"):
-        (folder / f"{name}.png").write_bytes(plotting.png(pictures[name]))
-    for principal in record["principals"]:
-        if "picture" in principal:
-            figure = pictures["distances"][principal["name"]]
-            (folder / principal["picture"]).write_bytes(plotting.png(figure))
-    clock.lap("files")
-    in_force = {name: record[name] for name in ("penalty", "prior") if name in record}
-    settings = as_options({**record["settings"], **in_force})
-    write_report(folder / "report.html", result, pictures, settings, clock.laps)
-    clock.lap("report")
-    write_record(folder, record, clock)
+
+def _page_writer(table, order, pictures, is_nothing):
+    def write(path, record, seconds):
+        in_force = {name: record[name] for name in ("penalty", "prior") if name in record}
+        settings = as_options({**record["settings"], **in_force})
+        write_report(path, record, table, order, pictures, is_nothing, settings, seconds)
+
+    return write

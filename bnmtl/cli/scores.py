@@ -5,7 +5,7 @@ from numbers import Number
 import numpy as np
 import pandas as pd
 
-from bnmtl.cli.columns import complete_names, names_in
+from bnmtl.cli.columns import check_column, check_complete, complete_names, names_in
 from bnmtl.errors import InputError
 from bnmtl.wording import Bare
 
@@ -25,13 +25,7 @@ def check_columns(rows, named):
     """Raise unless each option (name -> column, or None) names a column of its own."""
     named = {option: column for option, column in named.items() if column is not None}
     for option, column in named.items():
-        if column not in rows.columns:
-            raise InputError(
-                option,
-                "must be a column of SCORES, {names}",
-                Bare(column),
-                names=list(rows.columns),
-            )
+        check_column(rows, column, option, "scores")
     for column in named.values():
         same = [option for option, other in named.items() if other == column]
         if len(same) > 1:
@@ -48,24 +42,12 @@ def checked_scores(column):
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         bad = values[pd.to_numeric(values.astype(str), errors="coerce").isna()]
         # Numbers that are written as codes are, such as 007, are texts as well.
-        raise InputError(
-            "score",
-            "must hold numbers",
-            found="it holds {value} as a text" if bad.empty else "it holds {value}",
-            remedies="choose another one or correct it",
-            column=column.name,
-            value=str((values if bad.empty else bad).iloc[0]),
-        )
+        found = "it holds {value} as a text" if bad.empty else "it holds {value}"
+        details = {"value": str((values if bad.empty else bad).iloc[0])}
+        details["remedies"] = "choose another one or correct it"
+        raise InputError("score", "must hold numbers", found=found, column=column.name, **details)
     scores = column.to_numpy(dtype=float)
-    if not np.isfinite(scores).all():
-        raise InputError(
-            "score",
-            "must be complete and finite",
-            found="it is not in row {row}",
-            remedies="fill it or remove the row",
-            column=column.name,
-            row=np.flatnonzero(~np.isfinite(scores))[0] + 1,
-        )
+    check_complete(column, "score", ~np.isfinite(scores), "must be complete and finite")
     return scores
 
 
@@ -74,62 +56,44 @@ def checked_labels(column, positive):
     texts = names_in(column, "label").dropna()
     found = sorted(set(texts))
     if not found:
-        raise InputError(
-            "label",
-            "must hold labels",
-            found="it is empty",
-            remedies="choose another one",
-            column=column.name,
-        )
-    if positive is None:
-        ours = {"0": 0.0, "1": 1.0, "False": 0.0, "True": 1.0}
-        if not set(found) <= {"0", "1"} and not set(found) <= {"False", "True"}:
-            raise InputError(
-                "positive",
-                "must say which label is predicted, unless labels are 0 and 1 or False and True",
-                found="{name} holds {labels}",
-                name=column.name,
-                labels=found,
-            )
-        y = texts.map(ours)
-    else:
-        if positive not in found:
-            raise InputError(
-                "positive", "must be one of the labels, {labels}", Bare(positive), labels=found
-            )
-        y = (texts == positive).astype(float)
+        raise _bad_labels(column, "must hold labels", "it is empty", "choose another one")
+    positives = {"1", "True"} if positive is None else {positive}
+    _check_positive(column, positive, found)
+    y = texts.isin(positives).astype(float)
     if y.nunique() < 2:
-        raise InputError(
-            "label",
-            "must hold positive and negative cases",
-            found="it holds {labels} alone",
-            remedies=("choose another one", "add cases"),
-            column=column.name,
-            labels=found,
-        )
+        rule, what = "must hold positive and negative cases", "it holds {labels} alone"
+        raise _bad_labels(column, rule, what, ("choose another one", "add cases"), labels=found)
     counts = y.value_counts()
     if counts.min() < 2:
-        raise InputError(
-            "label",
-            "must hold two cases of each class or more",
-            found=f"one is {'positive' if counts.idxmin() else 'negative'}",
-            remedies="add cases",
-            column=column.name,
-        )
+        rule = "must hold two cases of each class or more"
+        what = f"one is {'positive' if counts.idxmin() else 'negative'}"
+        raise _bad_labels(column, rule, what, "add cases")
     return y.reindex(column.index).to_numpy(dtype=float)
+
+
+def _bad_labels(column, rule, found, remedies, **details):
+    details["remedies"] = remedies
+    return InputError("label", rule, found=found, column=column.name, **details)
+
+
+def _check_positive(column, positive, found):
+    """Raise unless it is clear which of the labels found is the positive one."""
+    if positive is not None and positive not in found:
+        rule = "must be one of the labels, {labels}"
+        raise InputError("positive", rule, Bare(positive), labels=found)
+    if positive is None and not set(found) <= {"0", "1"} and not set(found) <= {"False", "True"}:
+        rule = "must say which label is predicted, unless labels are 0 and 1 or False and True"
+        what = "{name} holds {labels}"
+        raise InputError("positive", rule, found=what, name=column.name, labels=found)
 
 
 def checked_groups(column):
     """Return the name of the group of every row."""
     names = complete_names(column, "group")
     if ALL in names:
-        raise InputError(
-            "group",
-            "must not hold {name}, which is what all groups together are called",
-            remedies="rename that group",
-            column=column.name,
-            name=ALL,
-        )
+        rule = "must not hold {name}, which is what all groups together are called"
+        details = {"remedies": "rename that group", "name": ALL}
+        raise InputError("group", rule, column=column.name, **details)
     return names
 
 

@@ -13,7 +13,8 @@ class TimeLimit:
     seconds : float or None
         None is no limit.
     parts : mapping stage -> float
-        How much of the time each stage gets, compared with the others.
+        How much of the time each stage gets, compared with the others; `parts` keeps those of
+        stages that have not begun.
 
     Examples
     --------
@@ -24,16 +25,12 @@ class TimeLimit:
 
     def __init__(self, seconds, parts):
         self._deadline = None if seconds is None else time.monotonic() + seconds
-        self._parts = dict(parts)
-
-    def change(self, stage, part):
-        """Change how much a stage gets that has not begun."""
-        self._parts[stage] = part
+        self.parts = dict(parts)
 
     def of(self, stage):
         """Seconds for a stage that begins now, None without a limit; a stage is asked for once."""
-        all_parts = sum(self._parts.values())
-        part = self._parts.pop(stage)
+        all_parts = sum(self.parts.values())
+        part = self.parts.pop(stage)
         if self._deadline is None:
             return None
         return max(0.0, self._deadline - time.monotonic()) * part / all_parts

@@ -28,11 +28,12 @@ _SHARES = " Percentages: replicates that join the two variables; gray where fewe
 
 def meaning(learner, confidence):
     """Say what arrows, widths and signs of a picture of the graphs mean."""
-    return (
-        f"<p><b>What an arrow means.</b> {_DIRECTION}{_preference(learner)}</p>"
-        f"{_confidence_words(confidence)}"
-        f"{_sign_words(learner)}"
-    )
+    text = f"<p><b>What an arrow means.</b> {_DIRECTION}{_preference(learner)}</p>"
+    if confidence is not None:
+        text += f"\n<p><b>How sure an arc is.</b> {MEANING}</p>\n"
+    if learner.arcs_["tau_b"].notna().any():
+        text += f"<p><b>Signs.</b> {_SIGNS}</p>"
+    return text
 
 
 def _preference(learner):
@@ -47,46 +48,15 @@ def _preference(learner):
     )
 
 
-def _sign_words(learner):
-    return f"<p><b>Signs.</b> {_SIGNS}</p>" if learner.arcs_["tau_b"].notna().any() else ""
-
-
-def _confidence_words(confidence):
-    if confidence is None:
-        return ""
-    return f"\n<p><b>How sure an arc is.</b> {MEANING}</p>\n"
-
-
 def arcs_section(learner, confidence):
     """One row per arc: in how many tasks it is, and its strength in each."""
     arcs = with_confidence(learner.arcs_, confidence)
     if arcs.empty:
         return "<h2>Arcs</h2>\n<p>No task has an arc.</p>"
-    strongest = max(arcs["strength"].max(), 1e-9)
-    cells = {(row["from"], row["to"], row["task"]): row for row in arcs.to_dict("records")}
-    graphs = learner.configuration_
-    summary = arcs.groupby(["from", "to"], sort=True).agg(
-        n_tasks=("n_tasks", "first"),
-        n_possible=("n_tasks_possible", "first"),
-        mean=("strength", "mean"),
-    )
-    summary = summary.sort_values(["n_tasks", "mean"], ascending=False, kind="stable")
     head = "".join(
-        f'<th class="task"><span class="up">{escape(str(task))}</span></th>' for task in graphs
+        f'<th class="task"><span class="up">{escape(str(task))}</span></th>'
+        for task in learner.configuration_
     )
-    lines = [
-        '<tr><th class="name">from</th><th class="name">to</th><th>tasks</th><th>mean<br>strength'
-        f"</th>{head}</tr>"
-    ]
-    for (parent, child), n_tasks, n_possible, mean in summary.itertuples(name=None):
-        columns = "".join(
-            _arc_cell(cells.get((parent, child, task)), graph, parent, child, strongest)
-            for task, graph in graphs.items()
-        )
-        lines.append(
-            f'<tr><td class="name">{escape(parent)}</td><td class="name">{escape(child)}</td>'
-            f"<td>{n_tasks} of {n_possible}</td><td>{number(mean)}</td>{columns}</tr>"
-        )
     whose = "the score of all tasks" if learner.scores_together(learner.tasks_) else "its own score"
     return (
         f"<h2>Arcs</h2>\n<p>Strength: how much of {whose} (nats) is lost when a task has the arc "
@@ -95,8 +65,29 @@ def arcs_section(learner, confidence):
         "hatched: the task could not have it, because a variable is missing or constant there. "
         "+: both variables rise together; \u2212: one falls as the other rises."
         f"{'' if confidence is None else _SHARES}</p>\n"
-        f'<div class="scroll"><table class="arcs">{"".join(lines)}</table></div>'
+        '<div class="scroll"><table class="arcs"><tr><th class="name">from</th>'
+        f'<th class="name">to</th><th>tasks</th><th>mean<br>strength</th>{head}</tr>'
+        f"{''.join(_arc_rows(learner.configuration_, arcs))}</table></div>"
     )
+
+
+def _arc_rows(graphs, arcs):
+    """Write the arcs, those of most tasks first, of these the strongest."""
+    strongest = max(arcs["strength"].max(), 1e-9)
+    cells = {(row["from"], row["to"], row["task"]): row for row in arcs.to_dict("records")}
+    strengths = arcs.groupby(["from", "to", "n_tasks", "n_tasks_possible"])["strength"].mean()
+    summary = strengths.rename("mean").reset_index()
+    order = ["n_tasks", "mean"]
+    summary = summary.sort_values(order, ascending=False, kind="stable")
+    for parent, child, n_tasks, n_possible, mean in summary.itertuples(index=False, name=None):
+        columns = "".join(
+            _arc_cell(cells.get((parent, child, task)), graph, parent, child, strongest)
+            for task, graph in graphs.items()
+        )
+        yield (
+            f'<tr><td class="name">{escape(parent)}</td><td class="name">{escape(child)}</td>'
+            f"<td>{n_tasks} of {n_possible}</td><td>{number(mean)}</td>{columns}</tr>"
+        )
 
 
 def _arc_cell(found, graph, parent, child, strongest):

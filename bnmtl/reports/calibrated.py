@@ -4,16 +4,7 @@ import math
 from html import escape
 
 from bnmtl.calibration.classifier import ENOUGH_FOR_ISOTONIC
-from bnmtl.io.versions import versions
-from bnmtl.reports.page import (
-    count,
-    image,
-    messages_section,
-    number,
-    settings_section,
-    table,
-    write_page,
-)
+from bnmtl.reports.page import count, frame_table, image, number, table, write_page
 
 __all__ = ["DIGITS", "MOST_GROUPS", "best", "verdict", "write"]
 
@@ -30,14 +21,19 @@ _WORDS = (
 )
 
 
-def write(path, result, figure, settings, times):
+def write(path, record, measures, groups, figure, settings, times):
     """Write a self-contained HTML page about what `bnmtl calibrate` has found.
 
     Parameters
     ----------
     path : str or path-like
         File to write; an existing one is replaced.
-    result : bnmtl.cli.calibrate.Result
+    record : dict
+        The contents of run.json.
+    measures : pandas.DataFrame
+        How good the probabilities of each method are, a row each.
+    groups : collection of str
+        Of all rows; empty where there are none.
     figure : matplotlib.figure.Figure
         The reliability of each method.
     settings : mapping
@@ -51,13 +47,12 @@ def write(path, result, figure, settings, times):
         The file.
     """
     sections = [
-        _measures_section(result),
-        _picture_section(result, figure),
-        _parameters_section(result),
-        messages_section(result.record["warnings"]),
-        settings_section(settings, times, versions()),
+        _measures_section(record, measures),
+        _picture_section(record, measures, figure),
+        _parameters_section(record, groups),
     ]
-    return write_page(path, "Calibrated scores", _lead(result.record), sections)
+    told = record["warnings"], settings, times
+    return write_page(path, "Calibrated scores", _lead(record), sections, *told)
 
 
 def _lead(record):
@@ -113,33 +108,27 @@ def _chance(gain):
     return ", which may be chance" if abs(gain["nats"]) < 2 * gain["standard_error"] else ""
 
 
-def _measures_section(result):
-    lowest = {**result.measures.min(), "ROC area": result.measures["ROC area"].max()}
-    rows = [
-        [escape(method), *(_cell(value, lowest[name]) for name, value in own.items())]
-        for method, own in result.measures.iterrows()
-    ]
-    before, n_folds = _BEFORE if "before" in result.measures.index else "", result.record["folds"]
+def _measures_section(record, measures):
+    best_values = {**measures.min(), "ROC area": measures["ROC area"].max()}
+    cells = measures.map(lambda value: number(value, DIGITS))
+    for name in cells:
+        is_best = cells[name] == number(best_values[name], DIGITS)
+        cells[name] = cells[name].where(~is_best, "<b>" + cells[name] + "</b>")
+    before, n_folds = _BEFORE if "before" in measures.index else "", record["folds"]
     return (
         "<h2>How good the probabilities are</h2>\n"
         f"<p>{before}Each row with a label was calibrated by the other {n_folds - 1} of {n_folds} "
         "parts of them, so that the numbers are those of new rows. The best of each column is in "
         "bold; all are better the smaller, but for the ROC area.</p>\n"
-        f"{table(['method', *map(escape, result.measures)], rows, 1)}\n"
+        f"{frame_table('method', cells.rename(columns=escape))}\n"
         f"<p>{_WORDS}</p>"
     )
 
 
-def _cell(value, best):
-    """A number, in bold where it looks like the best one."""
-    text = number(value, DIGITS)
-    return f"<b>{text}</b>" if text == number(best, DIGITS) else text
-
-
-def _picture_section(result, figure):
-    methods = ", ".join(result.measures.index)
+def _picture_section(record, measures, figure):
+    methods = ", ".join(measures.index)
     rest = ""
-    if len(result.record["tasks"]) > MOST_GROUPS:
+    if len(record["tasks"]) > MOST_GROUPS:
         rest = " Those of each group are in reliability.csv."
     return (
         "<h2>Whether they mean what they say</h2>\n"
@@ -150,31 +139,23 @@ def _picture_section(result, figure):
     )
 
 
-def _parameters_section(result):
+def _parameters_section(record, groups):
     """The sigmoids; steps of isotonic regression are in run.json."""
-    found = result.record["calibrators"]
+    found = record["calibrators"]
     what = "log odds of the score" if found["platt"]["scale"] == "logit" else "score"
-    rows = [["Platt", number(found["platt"]["a"], DIGITS), number(found["platt"]["b"], DIGITS)]]
-    by_group = found.get("platt_by_group")
-    if by_group:
-        rows += [
-            [
-                f"Platt by group: {escape(name)}",
-                number(by_group["a"][name], DIGITS),
-                number(by_group["b"][name], DIGITS),
-            ]
-            for name in by_group["a"]
-        ]
-    rest = ""
-    if by_group and not set(result.calibrated.groups) <= set(by_group["a"]):
-        rest = " Groups without a label follow Platt."
+    sigmoids = {"Platt": (found["platt"]["a"], found["platt"]["b"])}
+    by_group = found.get("platt_by_group", {"a": {}})
+    for name, a in by_group["a"].items():
+        sigmoids[f"Platt by group: {escape(name)}"] = a, by_group["b"][name]
+    rows = [[name, *(number(one, DIGITS) for one in own)] for name, own in sigmoids.items()]
+    rest = "" if set(groups) <= set(by_group["a"]) else " Groups without a label follow Platt."
     steps = len(set(found["isotonic"]["values"]))
     return (
         "<h2>What was fitted to all rows</h2>\n"
         f"<p>Platt's method: the probability is 1 / (1 + exp(a f + b)), f being the {what}. "
         "Isotonic regression, which only says that more is more likely, has "
         f"{count(steps, 'step')}, in run.json.{rest} No "
-        f"probability is nearer to 0 or 1 than 1 / {result.record['labelled'] + 2:,}, which is as "
+        f"probability is nearer to 0 or 1 than 1 / {record['labelled'] + 2:,}, which is as "
         "near as so many rows can tell.</p>\n"
         f"{table(['sigmoid', 'a', 'b'], rows, 1)}"
     )

@@ -2,7 +2,7 @@
 
 import math
 
-__all__ = ["NOTHING", "WAYS", "held_out_record", "of_arcs", "sentences", "value"]
+__all__ = ["NOTHING", "WAYS", "held_out_record", "nothing_found", "of_arcs", "sentences", "value"]
 
 # How a penalty was chosen, by what a learner calls it.
 WAYS = {
@@ -75,6 +75,25 @@ def of_arcs(record):
         )
     size = value(difference, error, False)
     return True, f"On held-out rows the learned arcs gain {size} nats a row over no arcs."
+
+
+def nothing_found(record, n_arcs, ended_by=(), max_cells=None):
+    """Whether no arc was found, or none that predicts held-out rows better than no arcs do.
+
+    Of searches that were cut short, or whose families were kept out, that is not known.
+
+    Parameters
+    ----------
+    record, n_arcs, ended_by, max_cells
+        As those of `sentences`.
+
+    Returns
+    -------
+    bool
+    """
+    if not n_arcs:
+        return not ended_by and max_cells is None
+    return record is not None and not record.get("ended_by") and not of_arcs(record)[0]
 
 
 def sentences(record, n_arcs, ended_by=(), max_cells=None):

@@ -1,24 +1,17 @@
 """One HTML page about what a learner has found: pictures, tables, settings, nothing to download."""
 
-from html import escape
+import pandas as pd
 
 from bnmtl.confidence import sure_words
 from bnmtl.errors import InputTypeError
 from bnmtl.graphs import Sharing, compelled_arcs, takes_part
 from bnmtl.io.versions import versions
+from bnmtl.learners.penalty import penalty_name
 from bnmtl.reports.arcs import arcs_section, meaning
 from bnmtl.reports.borrowing import borrowing_section
 from bnmtl.reports.gains import WAYS, sentences
 from bnmtl.reports.held_out import held_out_section
-from bnmtl.reports.page import (
-    count,
-    image,
-    messages_section,
-    number,
-    settings_section,
-    table,
-    write_page,
-)
+from bnmtl.reports.page import count, frame_table, image, number, write_page
 from bnmtl.wording import type_of
 
 __all__ = ["versions", "write"]
@@ -39,6 +32,26 @@ _CHOICES = {
         "Log posterior of each penalty given all rows, up to a constant; the most probable one was "
         "chosen."
     ),
+}
+_SOLE = "possible<br>only here"
+_PER_ROW = "score<br>per row"
+_SCORE = (
+    "Score: the logarithm (nats) of how probable the task's rows are given its graph, plus its "
+    "part of the structure prior. "
+)
+_NOTES = {
+    "constant": "Constant: variables with only one state in the task, which can have no arcs "
+    "there. ",
+    "in all<br>tasks": "In all tasks: in all that could have the arc. Only here: other tasks could "
+    "have it, and do not. ",
+    _SOLE: "Possible only here: in the other tasks a variable is missing or constant, so that "
+    "nothing can be shared. ",
+}
+_COUNTED = {
+    "arcs": "different arcs",
+    "all": "arcs in all tasks",
+    "one": "arcs in one task only",
+    "sole": "arcs possible in one task only",
 }
 _BAND = " The band is one standard error, over folds, of the difference to the chosen penalty."
 
@@ -107,29 +120,25 @@ def write(
     'report.html'
     """
     if not hasattr(learner, "configuration_"):
-        raise InputTypeError(
-            "learner",
-            "must have been fitted",
-            remedies="call `fit` of the {kind!s} first",
-            kind=type_of(learner),
-        )
+        rule, remedy = "must have been fitted", "call `fit` of the {kind!s} first"
+        raise InputTypeError("learner", rule, remedies=remedy, kind=type_of(learner))
+    pictures = pictures or {}
     sections = [
-        _graphs_section(learner, pictures or {}, confidence),
+        _graphs_section(learner, pictures, confidence),
         _tasks_section(learner),
         held_out_section(held_out),
         _comparison_section(learner, single_task),
-        _penalty_section(learner, pictures or {}),
-        borrowing_section(learner, (pictures or {}).get("borrowing")),
+        _penalty_section(learner, pictures),
+        borrowing_section(learner, pictures.get("borrowing")),
         arcs_section(learner, confidence),
-        messages_section(messages),
-        settings_section(learner.get_params() if settings is None else settings, times, versions()),
     ]
     found = sentences(held_out, len(learner.arcs_), learner.ended_by_)
     found = found if verdict is None else list(verdict)
     if confidence is not None:
         found.append(sure_words(learner.arcs_, confidence) if sure is None else sure)
     lead = " ".join([*filter(None, found), _lead(learner)])
-    return write_page(path, title, lead, sections)
+    settings = learner.get_params() if settings is None else settings
+    return write_page(path, title, lead, sections, messages, settings, times)
 
 
 def _lead(learner):
@@ -138,34 +147,36 @@ def _lead(learner):
     n_variables = len({v for graph in learner.configuration_.values() for v in graph})
     n_rows = sum(task.n_rows for task in learner.tasks_.values())
     what = f"over {count(n_variables, 'variable')} from {count(n_rows, 'row')}"
+    counts = sharing_counts(learner.arcs_)
     if n_tasks == 1:
-        n_arcs = next(iter(learner.configuration_.values())).number_of_edges()
         return (
-            f"One network {what}, with {count(n_arcs, 'arc')}. "
+            f"One network {what}, with {count(counts['arcs'], 'arc')}. "
             "There is one task only, so nothing is shared."
         )
-    counts = sharing_counts(learner.arcs_)
-    how = "learned together" if hasattr(learner, "start_") else "learned"
-    penalty = _penalty(learner)
-    if penalty is not None:
-        how += f" at penalty {_penalty_name(penalty)}"
-        how += f", {WAYS[learner.chosen_by_]}," if hasattr(learner, "penalty_") else ""
-    networks = f"{n_tasks} networks {what}, {how}.".replace(",.", ".")
+    networks = f"{n_tasks} networks {what}, {_way(learner)}."
     if not counts["arcs"]:
         return networks
+    is_, it = ("is", "it") if counts["all"] == 1 else ("are", "them")
+    sole = ""
+    if counts["sole"]:
+        verb = "is" if counts["sole"] == 1 else "are"
+        sole = f"; {counts['sole']} {verb} possible in one task only, and cannot be shared"
     return (
-        f"{networks} Of {count(counts['arcs'], 'different arc')}, "
-        f"{counts['all']} {'is' if counts['all'] == 1 else 'are'} in all tasks that could have "
-        f"{'it' if counts['all'] == 1 else 'them'}, {counts['some']} in some and "
-        f"{counts['one']} in one task only{_sole_words(counts['sole'])}."
+        f"{networks} Of {count(counts['arcs'], 'different arc')}, {counts['all']} {is_} in all "
+        f"tasks that could have {it}, {counts['some']} in some and {counts['one']} in one task "
+        f"only{sole}."
     )
 
 
-def _sole_words(n):
-    """Say how many arcs are beyond comparison, if any are."""
-    if not n:
-        return ""
-    return f"; {n} {'is' if n == 1 else 'are'} possible in one task only, and cannot be shared"
+def _way(learner):
+    """Say how the tasks were learned: together or not, at what penalty, and what chose it."""
+    if hasattr(learner, "penalty_"):
+        penalty, chosen = penalty_name(learner.penalty_), WAYS[learner.chosen_by_]
+        return f"learned together at penalty {penalty}, {chosen}"
+    if not hasattr(learner, "start_"):
+        return "learned"
+    penalty = getattr(learner.used_prior(), "penalty", None)
+    return "learned together" + ("" if penalty is None else f" at penalty {penalty_name(penalty)}")
 
 
 def sharing_counts(arcs):
@@ -184,21 +195,6 @@ def sharing_kinds(arcs):
     return [Sharing(*own).kind for own in counts]
 
 
-def _penalty(learner):
-    """Return the scalar penalty that the tasks were coupled with, None if there is none."""
-    if hasattr(learner, "penalty_"):
-        return learner.penalty_
-    if not hasattr(learner, "start_"):
-        return None
-    return getattr(learner.used_prior(), "penalty", None)
-
-
-def _penalty_name(penalty):
-    from bnmtl.learners.penalty import penalty_name
-
-    return penalty_name(penalty)
-
-
 def _graphs_section(learner, pictures, confidence):
     from bnmtl import plotting
 
@@ -214,69 +210,50 @@ def _graphs_section(learner, pictures, confidence):
 
 
 def _tasks_section(learner):
-    """One row per task: its size, its arcs and its own score."""
-    several = len(learner.configuration_) > 1
-    header = ["task", "rows", "variables", "arcs"]
-    constant = {
-        name: sum(not takes_part(graph, variable) for variable in graph)
-        for name, graph in learner.configuration_.items()
-    }
-    header[3:3] = ["constant"] if any(constant.values()) else []
-    kinds = learner.arcs_.assign(kind=sharing_kinds(learner.arcs_))
-    has_sole = several and "sole" in set(kinds["kind"])
-    header += ["in all<br>tasks", "only<br>here"] if several else []
-    header += ["possible<br>only here"] if has_sole else []
-    header += ["reversible", "parameters", "score", "score<br>per row"]
-    rows = []
+    sizes = _sizes(learner)
+    note = _SCORE + "".join(_NOTES.get(title, "") for title in sizes)
+    writers = {"parameters": "{:,}".format, "score": number, _PER_ROW: lambda x: number(x, 3)}
+    cells = sizes.assign(**{title: sizes[title].map(write) for title, write in writers.items()})
+    return f'<h2>Tasks</h2>\n{frame_table("task", cells)}\n<p class="note">{note}</p>'
+
+
+def _sizes(learner):
+    """One row per task: its size, its arcs and its own score; without what no task has."""
+    kinds = pd.Series(sharing_kinds(learner.arcs_), dtype=object)
+    sizes = {}
     for name, graph in learner.configuration_.items():
-        task = learner.tasks_[name]
-        own = kinds.loc[kinds["task"] == name, "kind"].tolist()
-        row = [escape(str(name)), task.n_rows, len(graph)]
-        row += [constant[name]] if any(constant.values()) else []
-        row += [len(own)]
-        if several:
-            row += [own.count("all"), own.count("one")]
-            row += [own.count("sole")] if has_sole else []
-        row += [len(graph.edges) - len(compelled_arcs(graph))]
-        row += [f"{learner.networks_[name].n_parameters:,}"]
-        score = learner.task_scores_[name]
-        row += [number(score), number(score / task.n_rows, 3)]
-        rows.append(row)
-    note = (
-        "Score: the logarithm (nats) of how probable the task's rows are given its graph, plus its "
-        "part of the structure prior. "
-    )
-    if any(constant.values()):
-        note += (
-            "Constant: variables with only one state in the task, which can have no arcs there. "
-        )
-    if several:
-        note += (
-            "In all tasks: in all that could have the arc. Only here: other tasks could have it, "
-            "and do not. "
-        )
-    if has_sole:
-        note += (
-            "Possible only here: in the other tasks a variable is missing or constant, so that "
-            "nothing can be shared. "
-        )
-    return f'<h2>Tasks</h2>\n{table(header, rows, 1)}\n<p class="note">{note}</p>'
+        own = kinds[(learner.arcs_["task"] == name).to_numpy()].tolist()
+        n_rows, score = learner.tasks_[name].n_rows, learner.task_scores_[name]
+        sizes[name] = {
+            "rows": n_rows,
+            "variables": len(graph),
+            "constant": sum(not takes_part(graph, variable) for variable in graph),
+            "arcs": len(own),
+            "in all<br>tasks": own.count("all"),
+            "only<br>here": own.count("one"),
+            _SOLE: own.count("sole"),
+            "reversible": len(graph.edges) - len(compelled_arcs(graph)),
+            "parameters": learner.networks_[name].n_parameters,
+            "score": score,
+            _PER_ROW: score / n_rows,
+        }
+    table = pd.DataFrame(sizes.values(), index=list(sizes))
+    left_out = [title for title in ("constant", _SOLE) if not table[title].any()]
+    left_out += ["in all<br>tasks", "only<br>here", _SOLE] if len(table) == 1 else []
+    return table.drop(columns=left_out)
 
 
 def _comparison_section(learner, single_task):
     """How many arcs the tasks have and share, beside those of their single-task graphs."""
     if single_task is None or len(learner.configuration_) == 1:
         return ""
-    together, apart = sharing_counts(learner.arcs_), sharing_counts(single_task.arcs_)
-    counted = {"arcs": "different arcs", "all": "arcs in all tasks", "one": "arcs in one task only"}
-    if together["sole"] or apart["sole"]:
-        counted["sole"] = "arcs possible in one task only"
-    body = [
-        [name, together[key], apart[key], number(together[key] - apart[key], 0, signed=True)]
-        for key, name in counted.items()
-    ]
-    header = ["", "together", "apart", "difference"]
-    return f"<h2>Against learning each task alone</h2>\n{table(header, body, 1)}"
+    counts = {"together": sharing_counts(learner.arcs_), "apart": sharing_counts(single_task.arcs_)}
+    table = pd.DataFrame(counts).rename(index=_COUNTED).loc[list(_COUNTED.values())]
+    if not table.iloc[-1].any():
+        table = table[:-1]
+    differences = table["together"] - table["apart"]
+    table = table.assign(difference=[number(one, 0, signed=True) for one in differences])
+    return f"<h2>Against learning each task alone</h2>\n{frame_table('', table)}"
 
 
 def _penalty_section(learner, pictures):

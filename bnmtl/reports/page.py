@@ -7,15 +7,9 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
-__all__ = [
-    "count",
-    "image",
-    "messages_section",
-    "number",
-    "settings_section",
-    "table",
-    "write_page",
-]
+from bnmtl.io.versions import versions
+
+__all__ = ["count", "frame_table", "image", "number", "table", "write_page"]
 
 _LARGEST_SVG = 4_000_000  # characters; larger pictures are embedded as PNG
 
@@ -51,7 +45,6 @@ td.lacking { background: repeating-linear-gradient(135deg, #fff 0 4px, #ececec 4
 td.opposite, td.absent { color: #999; text-align: center; }
 td .list { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 30ch; }
 .gap { color: #882255; font-weight: 700; }
-tr.total td { font-weight: 600; border-top: 2px solid #bbb; }
 details { margin: 10px 0; } summary { cursor: pointer; font-weight: 600; }
 @media print { main { max-width: none; padding: 0; } figure.wide { width: 100%; margin-left: 0; }
   h2 { break-after: avoid; } tr, figure { break-inside: avoid; } .scroll { overflow: visible; }
@@ -59,8 +52,8 @@ details { margin: 10px 0; } summary { cursor: pointer; font-weight: 600; }
 """
 
 
-def write_page(path, title, lead, sections):
-    """Write an HTML page, whole or not at all.
+def write_page(path, title, lead, sections, messages, settings, times):
+    """Write an HTML page, whole or not at all; at its end are warnings and how it was computed.
 
     Parameters
     ----------
@@ -71,12 +64,19 @@ def write_page(path, title, lead, sections):
         HTML that says in a sentence or two what it is about.
     sections : iterable of str
         HTML; empty ones are left out.
+    messages : iterable of str
+        Warnings.
+    settings : mapping
+        Name -> value, as to be shown.
+    times : mapping or None
+        What was done -> seconds.
 
     Returns
     -------
     pathlib.Path
         The file.
     """
+    sections = [*sections, _messages_section(messages), _settings_section(settings, times)]
     page = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -100,25 +100,25 @@ def write_page(path, title, lead, sections):
     return path
 
 
-def messages_section(messages):
+def _messages_section(messages):
     """List warnings; nothing if there are none."""
     paragraphs = "\n".join(f'<p class="warning">{escape(str(one))}</p>' for one in messages)
     return f"<h2>Warnings</h2>\n{paragraphs}" if paragraphs else ""
 
 
-def settings_section(settings, times, versions):
-    """List mappings from names to values, the settings unfolded; empty ones are left out."""
-    blocks = [("Settings", settings), ("Seconds", times), ("Versions", versions)]
+def _settings_section(settings, times):
+    """List settings, unfolded, seconds and versions; empty ones are left out."""
     parts = ["<h2>How this was computed</h2>"]
-    for name, values in blocks:
-        if not values:
-            continue
-        rows = "".join(
-            f'<tr><td class="name">{escape(str(key))}</td><td class="text">{_value(one)}</td></tr>'
-            for key, one in values.items()
-        )
-        opened = " open" if name == "Settings" else ""
-        parts.append(f"<details{opened}><summary>{name}</summary><table>{rows}</table></details>")
+    for name, values in (("Settings", settings), ("Seconds", times), ("Versions", versions())):
+        if values:
+            rows = "".join(
+                f'<tr><td class="name">{escape(str(key))}</td><td class="text">{_value(one)}</td>'
+                "</tr>"
+                for key, one in values.items()
+            )
+            opened = " open" if name == "Settings" else ""
+            body = f"<summary>{name}</summary><table>{rows}</table>"
+            parts.append(f"<details{opened}>{body}</details>")
     return "\n".join(parts)
 
 
@@ -147,6 +147,12 @@ def table(header, rows, n_names):
 
     body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in rows)
     return f'<div class="scroll"><table><tr>{line(header, "th")}</tr>{body}</table></div>'
+
+
+def frame_table(corner, frame):
+    """Make a table of a frame whose cells and titles are HTML, its index to the left as names."""
+    rows = [[escape(str(name)), *cells] for name, *cells in frame.itertuples(name=None)]
+    return table([corner, *frame], rows, 1)
 
 
 def _value(setting):

@@ -2,9 +2,8 @@
 
 from html import escape
 
-from bnmtl.io.versions import versions
-from bnmtl.reports.gains import NOTHING
-from bnmtl.reports.page import count, image, messages_section, settings_section, table, write_page
+from bnmtl.plotting.dissimilarities import writer
+from bnmtl.reports.page import count, frame_table, image, table, write_page
 
 __all__ = ["write"]
 
@@ -12,17 +11,23 @@ _NOT_HERE = "; here, where nothing was found, they are not"
 _GAP = '<span class="gap">\u2016</span>'
 
 
-def write(path, result, pictures, settings, times):
+def write(path, record, dissimilarity, order, pictures, is_nothing, settings, times):
     """Write a self-contained HTML page about what `bnmtl relate` has found.
 
     Parameters
     ----------
     path : str or path-like
         File to write; an existing one is replaced.
-    result : bnmtl.cli.relate.Result
+    record : dict
+        The contents of run.json.
+    dissimilarity : pandas.DataFrame, tasks by tasks
+    order : pandas.DataFrame
+        The other tasks of each principal one, the nearest first.
     pictures : mapping
         "relatedness" and "dendrogram" -> matplotlib figure, "distances" -> mapping of principal
         task to figure.
+    is_nothing : bool
+        Whether no arcs were found, or none that predict better than no arcs do.
     settings : mapping
         Name -> value, as to be shown.
     times : mapping
@@ -33,15 +38,18 @@ def write(path, result, pictures, settings, times):
     pathlib.Path
         The file.
     """
-    record = result.record
+    write_value = writer(dissimilarity.to_numpy())
+
+    def write_number(value):
+        return write_value(value).replace("-", "\u2212")
+
     sections = [
-        _pictures_section(result, pictures),
-        _matrix_section(result),
-        _order_section(result, pictures["distances"]),
-        messages_section(record["warnings"]),
-        settings_section(settings, times, versions()),
+        _pictures_section(dissimilarity, pictures),
+        _matrix_section(dissimilarity, write_number),
+        _order_section(record, order, write_number, pictures["distances"], is_nothing),
     ]
-    return write_page(path, "Relatedness of tasks", _lead(record), sections)
+    told = record["warnings"], settings, times
+    return write_page(path, "Relatedness of tasks", _lead(record), sections, *told)
 
 
 def _lead(record):
@@ -54,10 +62,10 @@ def _lead(record):
     )
 
 
-def _pictures_section(result, pictures):
-    tasks = ", ".join(map(str, result.dissimilarity))
+def _pictures_section(dissimilarity, pictures):
+    tasks = ", ".join(map(str, dissimilarity))
     note = ""
-    if (result.dissimilarity < 0).any(axis=None):
+    if (dissimilarity < 0).any(axis=None):
         note = (
             '\n<p class="note">Numbers below 0, where rows are predicted better with the structure '
             "of another task than with their own, are drawn as 0; the tables keep them.</p>"
@@ -69,9 +77,10 @@ def _pictures_section(result, pictures):
     )
 
 
-def _order_section(result, pictures):
+def _order_section(record, order, write_number, pictures, is_nothing):
     """The other tasks of each principal one, the nearest first, the gap marked."""
-    rows = [_order_row(result, principal) for principal in result.record["principals"]]
+    parts = dict(iter(order.groupby("principal")))
+    rows = [_order_row(one, parts[one["name"]], write_number) for one in record["principals"]]
     panels = "\n".join(
         image(figure, f"How far the other tasks are from {task}")
         for task, figure in pictures.items()
@@ -81,43 +90,28 @@ def _order_section(result, pictures):
             '<p class="note">Pictures are left out for so many tasks; <code>--principal T</code> '
             "draws that of one.</p>"
         )
-    by_chance = result.record["verdict"].startswith(NOTHING)
     return (
         "<h2>From one task to the others</h2>\n"
         "<p>The other tasks, the nearest first. The largest step from one to the next is the gap, "
         f"marked {_GAP}: the tasks before it, in bold, are the first candidates for being learned "
-        f"together with the principal one{_NOT_HERE if by_chance else ''}.</p>\n"
+        f"together with the principal one{_NOT_HERE if is_nothing else ''}.</p>\n"
         f"{table(['principal task', 'the others', 'before<br>the gap'], rows, 2)}\n"
         f'<div class="panels">{panels}</div>'
     )
 
 
-def _order_row(result, principal):
+def _order_row(principal, own, write_number):
     n_before = principal["before_gap"]
-    write_value = _writer(result)
-    own = result.order[result.order["principal"] == principal["name"]]
     listing = []
     for i, (task, value) in enumerate(zip(own["task"], own["dissimilarity"], strict=True)):
         mark = f"{_GAP} " if i == n_before else ""
         tag = "b" if n_before is not None and i < n_before else "span"
-        listing.append(f"{mark}<{tag}>{escape(task)}</{tag}> {write_value(value)}")
+        listing.append(f"{mark}<{tag}>{escape(task)}</{tag}> {write_number(value)}")
     before = "no gap" if n_before is None else n_before
     return [escape(principal["name"]), f'<div class="list">{", ".join(listing)}</div>', before]
 
 
-def _matrix_section(result):
-    write_value = _writer(result)
-    header = ["task", *(f'<span class="up">{escape(one)}</span>' for one in result.dissimilarity)]
-    rows = [
-        [escape(task), *map(write_value, values)]
-        for task, *values in result.dissimilarity.itertuples(name=None)
-    ]
-    return f"<h2>All pairs of tasks</h2>\n{table(header, rows, 1)}"
-
-
-def _writer(result):
-    """Choose how numbers are written, with a real minus sign."""
-    from bnmtl.plotting.dissimilarities import writer
-
-    write_value = writer(result.dissimilarity.to_numpy())
-    return lambda value: write_value(value).replace("-", "\u2212")
+def _matrix_section(dissimilarity, write_number):
+    cells = dissimilarity.map(write_number)
+    cells.columns = [f'<span class="up">{escape(task)}</span>' for task in cells]
+    return f"<h2>All pairs of tasks</h2>\n{frame_table('task', cells)}"

@@ -1,0 +1,169 @@
+"""What the commands print when they are done: tables, and lines of text."""
+
+import textwrap
+from typing import NamedTuple
+
+from bnmtl.learners.penalty import penalty_name
+from bnmtl.plotting.dissimilarities import writer
+from bnmtl.relatedness.nearest import n_nearest
+from bnmtl.reports.calibrated import verdict
+from bnmtl.reports.gains import WAYS
+from bnmtl.wording import count
+
+__all__ = ["Table", "apply", "calibrate", "learn", "predict", "relate"]
+
+_WIDTH = 100
+
+
+class Table(NamedTuple):
+    """A table to print.
+
+    Attributes
+    ----------
+    columns : list of str
+    rows : list of list of str
+    n_names : int
+        How many of its first columns are text.
+    if_too_wide : Table or None
+        What is printed instead where it does not fit.
+    """
+
+    columns: list
+    rows: list
+    n_names: int = 1
+    if_too_wide: object = None
+
+
+def learn(result):
+    """Tell sizes, sharing, how well held-out rows are predicted, and what was found."""
+    from bnmtl.confidence import MEANING
+
+    record = result.record
+    held_out = record["held_out"]
+    # Of searches that were cut short the figures tell nothing.
+    is_told = held_out and not held_out["ended_by"]
+    ways = [way for way in ("together", "alone", "empty") if is_told and way in held_out]
+    yield _networks(result, ways)
+    if ways:
+        yield "Held-out rows: mean log-likelihood of a row in nats, larger is better."
+    yield ""
+    for sentence in record["verdict"]:
+        yield from textwrap.wrap(sentence, _WIDTH)
+    if result.single_task is None:
+        yield "One task: nothing is shared."
+    elif record["arcs"]["arcs"]:
+        yield from _sharing(record)
+    if record["sure"]:
+        yield from textwrap.wrap(record["sure"], _WIDTH)
+        yield from textwrap.wrap(MEANING, _WIDTH)
+    yield _where(result)
+
+
+def _networks(result, ways):
+    """Return the table of the tasks' networks; ``ways`` of learning are told of held-out rows."""
+    from bnmtl.reports.learned import sharing_kinds
+
+    arcs, held_out = result.learner.arcs_, result.record["held_out"]
+    several = result.single_task is not None
+    in_all = [kind == "all" for kind in sharing_kinds(arcs)]
+    columns = ["task", "rows", "variables", "arcs", *(["in all"] if several else [])]
+    columns += [{"alone": "each alone", "empty": "no arcs"}.get(way, way) for way in ways]
+    rows = []
+    for task in result.record["tasks"]:
+        row = [task["name"], *(f"{task[size]}" for size in ("rows", "variables", "arcs"))]
+        row += [f"{(arcs['task'][in_all] == task['name']).sum()}"] if several else []
+        row += [f"{held_out['tasks'][task['name']][way]:.2f}" for way in ways]
+        rows.append(row)
+    return Table(columns, rows)
+
+
+def _sharing(record):
+    counts = record["arcs"]
+    sole = f", {counts['sole']} possible in one task only" if counts["sole"] else ""
+    yield (
+        f"{count(counts['arcs'], 'different arc')}: {counts['all']} in all tasks that could have "
+        f"them, {counts['some']} in some, {counts['one']} in one only{sole}."
+    )
+    chosen = "the default" if record["settings"]["penalty"] is None else "as given"
+    chosen = WAYS[record["chosen_by"]] if "validation_scores" in record else chosen
+    yield (
+        f"Penalty {penalty_name(record['penalty'])} (0: arcs are not shared, 1: one graph for "
+        f"all), {chosen}."
+    )
+
+
+def relate(result):
+    """Tell the dissimilarities of all tasks or, where there is no room, the nearest ones."""
+    table = result.dissimilarity
+    write = writer(table.to_numpy())
+    nearest = []
+    for principal, own in result.order.groupby("principal", sort=False):
+        values = own["dissimilarity"].to_numpy()
+        n_more = n_nearest(values) - 1
+        more = f" and {n_more} more" if n_more else ""
+        nearest.append([principal, own["task"].iloc[0] + more, write(values[0])])
+    rows = [[name, *map(write, values)] for name, *values in table.itertuples(name=None)]
+    narrow = Table(["task", "nearest", "dissimilarity"], nearest, n_names=2)
+    yield Table(["task", *table], rows, if_too_wide=narrow)
+    yield ""
+    for text in (result.record["verdict"], result.record["meaning"]):
+        yield from textwrap.wrap(text, _WIDTH)
+    yield _where(result)
+
+
+def predict(result):
+    """Tell how often each state is predicted and, where the truth is known, how well."""
+    judged = result.judged
+    columns = ["state", "predicted", "mean probability", *(["known"] if judged.n_known else [])]
+    rows = [
+        [state, f"{own.predicted}", f"{own['mean']:.3f}", f"{own.known}"][: len(columns)]
+        for state, own in result.states.iterrows()
+    ]
+    yield Table(columns, rows)
+    yield ""
+    if len(result.by_task) > 1:
+        yield _by_task(result.by_task)
+        yield ""
+    if judged.n_known:
+        yield (
+            f"Of {count(judged.n_known, 'row')} whose {result.target} is known, "
+            f"{judged.accuracy:.1%} are predicted right; cross-entropy "
+            f"{judged.cross_entropy:.3f} nats."
+        )
+    if result.cut_by is not None:
+        yield f"Numbers were cut as in {result.cut_by}."
+    yield f"{count(judged.n_rows, 'row')} written to {result.path}."
+
+
+def _by_task(judged):
+    """Return the rows of each task and, where the truth is known, how well they are predicted."""
+    columns = ["task", "rows", "known", "right", "cross-entropy"]
+    if not any(own.n_known for own in judged.values()):
+        columns = columns[:2]
+    rows = []
+    for name, own in judged.items():
+        good = [f"{own.accuracy:.1%}", f"{own.cross_entropy:.3f}"] if own.n_known else ["", ""]
+        rows.append([name, f"{own.n_rows}", f"{own.n_known}", *good][: len(columns)])
+    return Table(columns, rows)
+
+
+def calibrate(result):
+    """Tell how good the probabilities of each method are."""
+    measures = result.measures
+    rows = [[name, *(f"{one:.4f}" for one in own)] for name, *own in measures.itertuples()]
+    yield Table(["method", *measures], rows)
+    yield ""
+    yield verdict(result.record)
+    yield _where(result)
+
+
+def apply(result):
+    """Tell the mean of each column of probabilities."""
+    rows = [[name, f"{mean:.3f}"] for name, mean in result.columns.mean().items()]
+    yield Table(["column", "mean probability"], rows)
+    yield ""
+    yield f"{count(len(result.columns), 'row')} written to {result.folder / 'scores.csv'}."
+
+
+def _where(result):
+    return f"{len(result.record['files'])} files in {result.folder}; begin with report.html."

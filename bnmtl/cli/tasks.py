@@ -1,0 +1,57 @@
+"""The tasks that `bnmtl learn` and `bnmtl relate` are given: read, and checked against options."""
+
+from pathlib import Path
+
+from bnmtl.cli.runs import digest
+from bnmtl.errors import InputError, warn
+from bnmtl.learners.held_out import most_folds
+from bnmtl.wording import Bare
+
+__all__ = ["check_folds", "read_tasks", "warn_of_copies"]
+
+
+def read_tasks(options):
+    """Return the encoded tasks, and what run.json tells of their data: digests, cut points."""
+    from bnmtl.tasks import discretize, encode, read
+
+    # Now, as files may be gone when learning is done.
+    origin = {"sha256": [digest(path) for path in options.paths if Path(path).is_file()]}
+    frames = read(list(options.paths), task_column=options.task_column)
+    _check_ignored(options, frames)
+    ignored = list(options.ignore)
+    frames = {name: frame.drop(columns=ignored, errors="ignore") for name, frame in frames.items()}
+    if options.discretize is not None:
+        frames, edges = discretize(frames, bins=options.discretize, return_edges=True)
+        origin["cut_points"] = edges.to_dict()
+    return encode(frames, missing=options.missing), origin
+
+
+def _check_ignored(options, frames):
+    for column in options.ignore:
+        if column == options.task_column:
+            raise InputError("ignore", "must not name the task column", Bare(column))
+        if not any(column in frame.columns for frame in frames.values()):
+            rule, found = "must name a column of the data", "there is no {name}"
+            remedy = "check the spelling"
+            raise InputError("ignore", rule, found=found, remedies=remedy, name=column)
+
+
+def check_folds(n_folds, tasks):
+    """Raise InputError for a number of folds that no task has enough rows for."""
+    most = most_folds(tasks)
+    if n_folds is not None and n_folds != 0 and not 2 <= n_folds <= most:
+        rule = "must be 0 or from 2 to the rows of the largest task, {most} (copies count once)"
+        raise InputError("folds", rule, n_folds, most=most)
+
+
+def warn_of_copies(tasks):
+    """Say where rows are there several times, more often than chance makes them equal."""
+    copied = {name: task.n_rows - len(task.originals[1]) for name, task in tasks.items()}
+    counts = [f"`{name}`: {n} of {tasks[name].n_rows}" for name, n in copied.items() if n]
+    if counts:
+        warn(
+            rule="Rows are copies of other rows of their task ({counts!s})",
+            found="copies count as rows of their own and make chance look like structure",
+            remedies="remove them",
+            counts=", ".join(counts),
+        )
