@@ -17,7 +17,7 @@ from bnmtl import (
     PairedPrior,
     SingleTaskLearner,
 )
-from bnmtl.learners import validated
+from bnmtl.learners import judges
 from bnmtl.learners.held_out import held_out_rows, parted
 from bnmtl.relatedness import TaskClusterer, direct, shared
 from bnmtl.relatedness.measures import as_distances
@@ -175,7 +175,7 @@ def test_the_penalty_is_chosen_by_rows_of_its_own(monkeypatch):
         seen.append(tasks)
         return held_out_rows(tasks, *arguments)
 
-    monkeypatch.setattr(validated, "held_out_rows", recorded)
+    monkeypatch.setattr(judges, "held_out_rows", recorded)
     clustered(learner=CHOOSING, n_clusters="validation")
     tasks = encode(related())
     (rows,) = held_out_rows(tasks, 0.05, None, 0, purpose="size", at_least=10)

@@ -21,7 +21,7 @@ from bnmtl import (
     ReferencePrior,
     SingleTaskLearner,
 )
-from bnmtl.learners import validated
+from bnmtl.learners import judges
 from bnmtl.learners.held_out import held_out_rows, parted
 from bnmtl.progress import Reporter
 from bnmtl.relatedness import TaskSelector, direct, indirect, shared
@@ -176,7 +176,7 @@ def test_the_penalty_is_chosen_by_rows_of_its_own(monkeypatch):
         seen.append(tasks)
         return held_out_rows(tasks, *arguments)
 
-    monkeypatch.setattr(validated, "held_out_rows", recorded)
+    monkeypatch.setattr(judges, "held_out_rows", recorded)
     selected(learner=CHOOSING, n_tasks="validation")
     tasks = encode(related())
     own = Tasks([tasks["task2"]])
