@@ -114,6 +114,7 @@ def draw(lines):
         axes.set_title(f"{problem}, {rows} rows", fontsize=8)
     for axes in grid.flat[len(cases) :]:
         axes.set_visible(False)
-    grid[0, 0].legend(fontsize=6)
-    grid[0, 0].set_ylabel("edits or false arcs")
+    handles = grid[0, 0].get_legend_handles_labels()
+    figure.legend(*handles, loc="lower right", ncols=2, title="gray: each task alone by BIC")
+    figure.supylabel("edits or false arcs")
     return figure
