@@ -90,7 +90,7 @@ class Searches:
     def solve(self, variant, prior):
         """The best configuration under a prior, as a `Solution`."""
         search, start = self.search(variant), LEARNERS[variant]["start"]
-        if search.is_apart(prior):
+        if search.is_uncoupled(prior):
             return search.solve(prior, {})
         names = STARTS if start is None else (start,)
         found = [self._from(variant, prior, name) for name in names]

@@ -29,8 +29,8 @@ from bnmtl.errors import (
     warn,
 )
 from bnmtl.graphs import Configuration
+from bnmtl.learners.adapted import changed
 from bnmtl.learners.base import Learner
-from bnmtl.learners.derived import changed
 from bnmtl.progress import Reporter
 from bnmtl.search import HillClimbing
 from bnmtl.search.effort import Effort, in_parallel

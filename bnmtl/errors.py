@@ -139,7 +139,7 @@ class Mistake:
         self.details = details
 
     def __str__(self):
-        return self.told(Words())
+        return self.render(Words())
 
     def __repr__(self):
         return f"{type(self).__name__}({str(self)!r})"
@@ -147,7 +147,7 @@ class Mistake:
     def __reduce__(self):
         return _restored, (type(self), self.__dict__)
 
-    def told(self, words):
+    def render(self, words):
         """Return the one sentence that a user reads, in the words of Python or of a command."""
 
         def filled(template):

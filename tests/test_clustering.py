@@ -18,7 +18,7 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.learners import judges
-from bnmtl.learners.held_out import held_out_rows, parted
+from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.relatedness import TaskClusterer, direct, shared
 from bnmtl.relatedness.measures import as_distances
 from bnmtl.search import multitask, one_graph
@@ -127,7 +127,7 @@ def test_validation_by_hand(learner):
     tasks = encode(related())
     clusterer = clustered(learner=learner, n_clusters="validation")
     (rows,) = held_out_rows(tasks, 0.05, None, 0, purpose="size", at_least=10)
-    train, test = parted(tasks, rows)
+    train, test = held_out_split(tasks, rows)
     assert clusterer.relatedness_.equals(direct(train, learner))
     scores, learned = [], []
     for n_clusters in (1, 2, 3, 4):
@@ -155,7 +155,7 @@ def test_cross_validation_by_hand():
     assert clusterer.relatedness_.equals(table)
     scores = np.zeros(4)
     for rows in held_out_rows(tasks, None, 10, 0, purpose="size"):
-        train, test = parted(tasks, rows)
+        train, test = held_out_split(tasks, rows)
         for at, n_clusters in enumerate((1, 2, 3, 4)):
             fitted = by_hand(LEARNER, train, clusters(table, n_clusters))
             for name, own in fitted.items():

@@ -55,7 +55,7 @@ def test_one_sentence_in_two_kinds_of_words():
         "Task `north`: `max_parents` must be 2 or more where `search='exact'` is asked for with "
         "`penalties`, got 0; leave it out, or group the states of variables `a`, `b`."
     )
-    assert MISTAKE.told(Options()) == (
+    assert MISTAKE.render(Options()) == (
         "Task `north`: `--max-parents` must be 2 or more where `--search exact` is asked for with "
         "`--penalties`, got 0; leave it out with `--ignore C`, or group the states of variables "
         "`a`, `b`."

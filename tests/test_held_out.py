@@ -19,8 +19,8 @@ from bnmtl.learners.held_out import (
     by_learner,
     default_folds,
     held_out_rows,
+    held_out_split,
     most_folds,
-    parted,
 )
 from bnmtl.tasks import encode
 from bnmtl.tasks.copies import _n_differing_in_one
@@ -156,7 +156,7 @@ def test_holding_everything_out_is_refused():
 
 def test_parted_keeps_the_rest_and_all_rows_of_tasks_that_hold_out_none():
     tasks = encode(partial())
-    train, test = parted(tasks, {"task3": np.array([7, 2])})
+    train, test = held_out_split(tasks, {"task3": np.array([7, 2])})
     assert train.names == tasks.names
     assert test.names == ("task3",)
     assert np.array_equal(test["task3"].codes, tasks["task3"].codes[:, [7, 2]])
@@ -257,7 +257,7 @@ def test_shared_tables_are_those_of_the_networks():
     """Held-out rows are predicted by tables that borrow from the training rows of all tasks."""
     tasks = encode(related())
     rows = {name: np.arange(0, task.n_rows, 5) for name, task in tasks.items()}
-    train, test = parted(tasks, rows)
+    train, test = held_out_split(tasks, rows)
     learner = MultitaskLearner(table_sharing="auto", **CLIMB).fit(train)
     own = by_learner(learner, train, test).rows(learner.configuration_)
     for name, rows in own.items():

@@ -14,7 +14,7 @@ from bnmtl.cli import learn
 from bnmtl.cli.options import Options
 from bnmtl.confidence import MEANING, arc_confidence, consensus, sure_words
 from bnmtl.io import read_run
-from bnmtl.learners.derived import as_chosen, family_limits, with_graphs
+from bnmtl.learners.adapted import as_chosen, family_limits, with_graphs
 from bnmtl.networks import fit_networks
 from bnmtl.reports.learned import sharing_counts
 from bnmtl.search import Limits

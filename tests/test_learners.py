@@ -211,9 +211,9 @@ def test_identical_equals_the_stacked_data_with_the_task_as_everyones_parent(
     own = stacked.local_score("TASK", [], rows)
     assert learner.score_ == pytest.approx(stacked.score(graph, rows) - own, rel=1e-9)
     loglik = LogLikelihood()
-    parted = sum(loglik.score(learner.graph_, frame) for frame in asia_tasks.values())
+    separate = sum(loglik.score(learner.graph_, frame) for frame in asia_tasks.values())
     own = loglik.local_score("TASK", [], rows)
-    assert parted == pytest.approx(loglik.score(graph, rows) - own, rel=1e-9)
+    assert separate == pytest.approx(loglik.score(graph, rows) - own, rel=1e-9)
 
 
 def test_identical_covers_the_union_of_the_variables(partial_tasks):

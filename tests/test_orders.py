@@ -15,8 +15,8 @@ from test_configurations import joint_problem
 from test_search import problem_of, random_frame, state_of
 
 from bnmtl import EditPrior, MultitaskLearner, Orders, PairedPrior, structures
+from bnmtl._kernels import known_families
 from bnmtl._kernels import orders as kernels
-from bnmtl._kernels import remembered
 from bnmtl._kernels.scoring import ASKED
 from bnmtl.progress import Reporter
 from bnmtl.search import exact, hill_climbing, orders
@@ -113,7 +113,7 @@ def test_families_equal_naive_growth(seed, prior, order):
     states = joint.search.states
     with states[0].scores.scratch() as scratch:
         for child in range(4):
-            found = remembered.score_of(
+            found = known_families.score_of(
                 joint.walk.engine,
                 scratch.table,
                 joint.walk._tables,
@@ -175,7 +175,7 @@ def test_no_move_of_one_variable_improves_the_end(seed, which):
             moved.insert(place, x)
             total = 0.0
             for child in range(n):
-                total += remembered.score_of(
+                total += known_families.score_of(
                     joint.walk.engine,
                     scratch.table,
                     joint.walk._tables,

@@ -111,7 +111,7 @@ class Scripted:
     def __init__(self, scores, apart=()):
         self.scores, self.uncoupled, self.asked = scores, apart, []
 
-    def is_apart(self, prior):
+    def is_uncoupled(self, prior):
         return prior in self.uncoupled
 
     def solve(self, prior, starts, report=None, effort=None):
@@ -122,7 +122,7 @@ class Scripted:
         self.asked.append((prior, matrices))
         return self._solution(prior, matrices)
 
-    def apart(self, effort):
+    def uncoupled(self, effort):
         return Solution("apart", 0.0, [], "single-task", {"single-task": 0.0})
 
     def _solution(self, prior, source):
@@ -209,7 +209,7 @@ def test_the_greedy_path_keeps_the_better_score_at_every_penalty():
 def test_the_greedy_path_of_real_tasks(kind):
     search, priors, starts, _ = solved(kind)
     path = greedy_path(search, priors, starts, EFFORT)
-    assert plain([path[-1]]) == plain([search.apart(EFFORT)])
+    assert plain([path[-1]]) == plain([search.uncoupled(EFFORT)])
     walk = starts["empty"]
     for prior, solution in zip(priors[:-1], path[:-1], strict=True):
         pairs = zip(TASKS.values(), solution.matrices, strict=True)

@@ -23,7 +23,7 @@ from bnmtl import (
     structures,
 )
 from bnmtl.learners import folds as scored_folds
-from bnmtl.learners.held_out import held_out_rows, parted
+from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.learners.penalty import DEFAULT_PENALTIES, chosen_penalty
 from bnmtl.metrics import edit_distance
 from bnmtl.networks import fit_networks
@@ -368,7 +368,7 @@ def test_by_default_every_row_is_held_out_once_in_ten_folds(monkeypatch):
     for name, task in encoded.items():
         assert sorted(np.concatenate([fold[name] for fold in one])) == list(range(task.n_rows))
     for fold in one:
-        train, test = parted(encoded, fold)
+        train, test = held_out_split(encoded, fold)
         for penalty, again in by_hand(train, grid).items():
             means = [
                 network.log_likelihood(test[name].frame()).mean()

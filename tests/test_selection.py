@@ -22,7 +22,7 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.learners import judges
-from bnmtl.learners.held_out import held_out_rows, parted
+from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.progress import Reporter
 from bnmtl.relatedness import TaskSelector, direct, indirect, shared
 from bnmtl.relatedness.groups import Groups
@@ -118,7 +118,7 @@ def test_validation_by_hand(learner, relatedness):
     own = Tasks([tasks["task2"]])
     (rows,) = held_out_rows(own, 0.05, None, 0, purpose="size", at_least=10)
     assert len(rows["task2"]) == 10
-    train, test = parted(tasks, rows)
+    train, test = held_out_split(tasks, rows)
     if isinstance(relatedness, str):
         assert selector.relatedness_.equals(direct(train, learner))
     scores, learned = [], []
@@ -145,7 +145,7 @@ def test_cross_validation_by_hand():
     folds = held_out_rows(Tasks([tasks["task2"]]), None, 10, 0, purpose="size")
     scores = np.zeros(4)
     for rows in folds:
-        train, test = parted(tasks, rows)
+        train, test = held_out_split(tasks, rows)
         for size in range(4):
             names = sorted(["task2", *selector.order_[:size]])
             one = clone(LEARNER) if size else SingleTaskLearner(**CLIMB)
@@ -326,7 +326,7 @@ def test_required_arcs_stay_where_the_rows_left_do_not_vary(n_tasks, required):
     """Seed 6 holds out the only row of north in which `b` differs."""
     tasks = encode(rarely_varying())
     (rows,) = held_out_rows(Tasks([tasks["north"]]), 0.05, None, 6, "size", at_least=10)
-    assert parted(tasks, rows)[0]["north"].constant == ("b",)
+    assert held_out_split(tasks, rows)[0]["north"].constant == ("b",)
     learner = MultitaskLearner(
         required=required, table_sharing=None, **{**CLIMB, "random_state": 6}
     )

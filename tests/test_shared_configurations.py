@@ -30,7 +30,7 @@ from bnmtl import (
     structures,
 )
 from bnmtl.graphs import adjacency
-from bnmtl.learners.derived import with_graphs
+from bnmtl.learners.adapted import with_graphs
 from bnmtl.progress import Reporter
 from bnmtl.search import Limits
 from bnmtl.search.constraints import constraints_by_task

@@ -41,7 +41,7 @@ from bnmtl import (
     problems,
     relatedness,
 )
-from bnmtl.learners.held_out import held_out_rows, parted
+from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.learners.penalty import penalty_grid
 from bnmtl.search import Limits
 from bnmtl.search.couplings import Couplings
@@ -477,7 +477,7 @@ def test_a_group_of_the_pool_is_learned_once_and_as_the_learner_does():
     networks = problems.perturb(network, 3, 2, random_state=0)
     tasks = related.Related(networks, 400, 0).tasks
     (rows,) = held_out_rows(tasks, 0.05, None, 0)
-    train, test = parted(tasks, rows)
+    train, test = held_out_split(tasks, rows)
     own = pool.Pool(train, "T", 0)
     one = own.learned(["task3", "task1"])
     assert own.learned(["task1", "task3"]) is one

@@ -34,7 +34,7 @@ from bnmtl.cli.relate import FOLDS, PENALTY
 from bnmtl.confidence import arc_confidence, consensus
 from bnmtl.graphs import compelled_arcs
 from bnmtl.learners import compare
-from bnmtl.learners.derived import as_chosen
+from bnmtl.learners.adapted import as_chosen
 from bnmtl.learners.sparsity import auto_prior
 from bnmtl.reports.gains import held_out_record, of_arcs
 from bnmtl.scores import CONCENTRATIONS

@@ -16,7 +16,7 @@ from benchmarks.related import Related, networks_of
 from benchmarks.summary import markdown, parts
 from bnmtl import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
 from bnmtl.confidence import arc_confidence
-from bnmtl.learners.derived import as_chosen
+from bnmtl.learners.adapted import as_chosen
 from bnmtl.scores import CONCENTRATIONS
 
 NAME = "sure_arcs"

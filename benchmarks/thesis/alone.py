@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 
-from benchmarks.thesis.pool import held_out_split
+from benchmarks.thesis.pool import train_and_held_out
 from benchmarks.variants import SEARCHES, THESIS
 from bnmtl import BIC, ArcPrior, SingleTaskLearner
 from bnmtl.learners.penalty import best_penalty
@@ -38,7 +38,7 @@ def sparse(tasks, seed, share):
     mapping task -> networkx.DiGraph, float
         The graphs and the probability.
     """
-    train, held_out = held_out_split(tasks, share, seed)
+    train, held_out = train_and_held_out(tasks, share, seed)
     scores = []
     for probability in PROBABILITIES:
         graphs = _learned(train, probability, seed)

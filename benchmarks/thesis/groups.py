@@ -14,10 +14,10 @@ import numpy as np
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
 
-from benchmarks.thesis.pool import Pool, held_out_of, held_out_split
+from benchmarks.thesis.pool import Pool, held_out_of, train_and_held_out
 from benchmarks.variants import LEARNERS, N_FOLDS
 from bnmtl import MultitaskLearner, PairedPrior
-from bnmtl.learners.held_out import held_out_rows, parted
+from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.learners.penalty import EQUALLY_GOOD
 from bnmtl.relatedness import indirect, shared
 from bnmtl.relatedness.measures import as_distances
@@ -47,13 +47,13 @@ class Groupings:
     def __init__(self, tasks, variant, trial):
         self._tasks, self._variant, self._trial = tasks, variant, trial
         (rows,) = held_out_rows(tasks, SHARE, None, trial, purpose="size", at_least=AT_LEAST)
-        rest, for_size = parted(tasks, rows)
+        rest, for_size = held_out_split(tasks, rows)
         (rows,) = held_out_rows(rest, SHARE / (1 - SHARE), None, trial)
-        self._train, for_penalty = parted(rest, rows)
+        self._train, for_penalty = held_out_split(rest, rows)
         self._for_size = held_out_of(self._train, for_size)
         self._for_penalty = held_out_of(self._train, for_penalty)
         self._pool = Pool(self._train, variant, trial)
-        self._most, self._for_penalty_of_all = held_out_split(tasks, 2 * SHARE, trial)
+        self._most, self._for_penalty_of_all = train_and_held_out(tasks, 2 * SHARE, trial)
         self._whole = Pool(self._most, variant, trial)
 
     @cached_property

@@ -17,7 +17,7 @@ from benchmarks.related import Related, networks_of
 from benchmarks.speed.peers import PyAgrum, require
 from benchmarks.thesis.alone import PROBABILITIES, sparse
 from benchmarks.thesis.methods_tables import METHODS, PROBLEMS, draw, tables
-from benchmarks.thesis.pool import Pool, held_out_split
+from benchmarks.thesis.pool import Pool, train_and_held_out
 from benchmarks.variants import LEARNERS, N_FOLDS, THESIS, TOGETHER
 from bnmtl import (
     HillClimbing,
@@ -95,7 +95,7 @@ def line_of(related, method, trial, memory):
 def as_published(tasks, trial, prior=None):
     """Graphs and penalty of the thesis's multitask learning: T, at every penalty from tasks learned
     apart, the penalty by held-out rows."""
-    train, held_out = held_out_split(tasks, VALIDATION, trial)
+    train, held_out = train_and_held_out(tasks, VALIDATION, trial)
     learned = Pool(train, "T", trial, prior).learned(train.names)
     best = learned.best(held_out)
     return learned.graphs[best], learned.penalties[best]

@@ -24,7 +24,7 @@ from benchmarks.thesis import methods
 from benchmarks.thesis.pool import held_out_of
 from benchmarks.variants import LEARNERS, N_FOLDS, THESIS, Searches
 from bnmtl import K2, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
-from bnmtl.learners.held_out import held_out_rows, parted
+from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.learners.penalty import best_penalty, penalty_grid
 from bnmtl.search import Memory
 from bnmtl.search.effort import Effort
@@ -120,7 +120,7 @@ def _in_full(tasks, trial):
     """Position of the penalty that cross-validation chooses whose folds are searched anew."""
     scores = 0.0
     for rows in held_out_rows(tasks, None, N_FOLDS, trial):
-        train, test = parted(tasks, rows)
+        train, test = held_out_split(tasks, rows)
         searches, held_out = Searches(train, trial), held_out_of(train, test)
         graphs = [searches.graphs(solution) for solution in _path(train, trial).values()]
         scores = scores + np.array(

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from benchmarks.related import Related
 from benchmarks.variants import SAMPLE_SIZE, Searches
 from bnmtl import PairedPrior, problems
-from bnmtl.learners.held_out import HeldOut, held_out_rows, parted
+from bnmtl.learners.held_out import HeldOut, held_out_rows, held_out_split
 from bnmtl.learners.penalty import best_penalty, penalty_grid
 from bnmtl.relatedness import true
 from bnmtl.search import Memory
@@ -104,10 +104,10 @@ class Pool:
         return Learned(penalties, [searches.graphs(solution) for solution in found])
 
 
-def held_out_split(tasks, share, trial):
-    """The rows of all tasks but a share that is held out, and `HeldOut` of every task."""
+def train_and_held_out(tasks, share, trial):
+    """The rows of all tasks except a share that is held out, and `HeldOut` of every task."""
     (rows,) = held_out_rows(tasks, share, None, trial)
-    train, test = parted(tasks, rows)
+    train, test = held_out_split(tasks, rows)
     return train, held_out_of(train, test)
 
 

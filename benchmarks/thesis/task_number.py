@@ -27,7 +27,7 @@ from benchmarks.summary import (
     reduction_text,
 )
 from benchmarks.thesis.groups import order_of
-from benchmarks.thesis.pool import OTHERS, PENALTY, PRINCIPAL, Pool, held_out_split, related_of
+from benchmarks.thesis.pool import OTHERS, PENALTY, PRINCIPAL, Pool, related_of, train_and_held_out
 from benchmarks.variants import LEARNERS, N_FOLDS, THESIS
 from bnmtl import MultitaskLearner, SingleTaskLearner
 from bnmtl.relatedness import indirect, true
@@ -51,7 +51,7 @@ def plan(quick, trials=None):
 def measure(variant, trial, wanted, n_tasks=OTHERS + 1):
     """A line a measure of relatedness: the principal task by the number of others."""
     related = related_of(N_ROWS, trial, n_tasks)
-    train, held_out = held_out_split(related.tasks, VALIDATION, trial)
+    train, held_out = train_and_held_out(related.tasks, VALIDATION, trial)
     pool = Pool(train, variant, trial)
     alone = SingleTaskLearner(**THESIS, search=LEARNERS[variant]["search"], random_state=trial)
     alone.fit({PRINCIPAL: related.tasks[PRINCIPAL]})

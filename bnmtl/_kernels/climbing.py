@@ -290,7 +290,7 @@ def climb(engine, scratch, task, dag, most_asked):
 
 
 @kernel
-def settle(engine, scratch, task, dag):
+def follow_coins(engine, scratch, task, dag):
     """Turn round what may be turned without a change of the score and whose coin asks for it."""
     gains, coins = GAINS(dag), COINS(task)
     parents, n_parents = PARENTS(dag), N_PARENTS(dag)

@@ -11,7 +11,7 @@ from bnmtl._kernels._jit import flags, floats, ints, kernel, layout
 from bnmtl._kernels.changes import draw
 from bnmtl._kernels.climbing import climb, refresh_touched, start_at, tabu_walk
 from bnmtl._kernels.dags import total_score
-from bnmtl._kernels.remembered import hold_family, know, remember, score_of
+from bnmtl._kernels.known_families import hold_family, know, remember, score_of
 from bnmtl._kernels.scoring import ASKED, COUNTERS, WAITING
 from bnmtl._kernels.trees import BEFORE, IS_HELD, MATTERS, RELATED, TOLERANCE
 

@@ -201,7 +201,7 @@ def _compared(options, learner, tasks, seconds):
 def _replicated(learner, tasks, options, seconds):
     """Return how sure each arc is."""
     from bnmtl.confidence import arc_confidence
-    from bnmtl.learners.derived import as_chosen
+    from bnmtl.learners.adapted import as_chosen
 
     learner = as_chosen(learner).set_params(limits=learner.limits.replaced(time_limit=None))
     return arc_confidence(tasks, learner, options.bootstrap, light=True, time_limit=seconds)
@@ -210,7 +210,7 @@ def _replicated(learner, tasks, options, seconds):
 def _agreed(learner, confidence, threshold):
     """Return the learner with the graphs that the replicates agree on."""
     from bnmtl.confidence import consensus
-    from bnmtl.learners.derived import family_limits, with_graphs
+    from bnmtl.learners.adapted import family_limits, with_graphs
 
     graphs = consensus(confidence, threshold, by="edge", may_have=family_limits(learner))
     return with_graphs(learner, graphs)

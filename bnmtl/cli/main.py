@@ -10,7 +10,13 @@ import typer
 import bnmtl
 from bnmtl.cli.interrupts import interrupts_heard
 from bnmtl.cli.messages import in_one_sentence
-from bnmtl.cli.options import CalibrateOptions, Options, PredictOptions, RelateOptions, taking
+from bnmtl.cli.options import (
+    CalibrateOptions,
+    Options,
+    PredictOptions,
+    RelateOptions,
+    takes_options,
+)
 from bnmtl.errors import InputError
 
 __all__ = ["main"]
@@ -78,7 +84,7 @@ def _root(
 
 
 @app.command()
-@taking(Options, after="penalty")
+@takes_options(Options, after="penalty")
 def learn(options):
     """Learn one network per task, the tasks together.
 
@@ -88,7 +94,7 @@ def learn(options):
 
 
 @app.command()
-@taking(RelateOptions)
+@takes_options(RelateOptions)
 def relate(options):
     """Tell which tasks are close to each other, before they are learned together.
 
@@ -98,7 +104,7 @@ def relate(options):
 
 
 @app.command()
-@taking(PredictOptions)
+@takes_options(PredictOptions)
 def predict(options):
     """Predict a variable in rows of data by a network, or by that of each row's task.
 
@@ -110,7 +116,7 @@ def predict(options):
 
 
 @app.command()
-@taking(CalibrateOptions)
+@takes_options(CalibrateOptions)
 def calibrate(options):
     """Make probabilities of scores that mean what they say.
 

@@ -60,7 +60,7 @@ def in_options(message):
     if isinstance(message, InputWarning) and message.argument == "time_limit":
         # A stage has only a part of the time that was asked for.
         message.found = None
-    return message.told(_OptionWords())
+    return message.render(_OptionWords())
 
 
 def _missing(parameter):

@@ -18,7 +18,7 @@ __all__ = [
     "PredictOptions",
     "RelateOptions",
     "contradiction",
-    "taking",
+    "takes_options",
 ]
 
 _OPTION = "option"  # where a field keeps what the option parser is told
@@ -334,7 +334,7 @@ def contradiction(option, rule, found, *given, **details):
     return InputError(option, rule, *given, found=found, remedies=remedy, **details)
 
 
-def taking(kind, after=None):
+def takes_options(kind, after=None):
     """Let a command that takes an object of a dataclass be called with its fields instead.
 
     Arguments come first, then the options that the class writes down itself and those that it

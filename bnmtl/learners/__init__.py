@@ -1,7 +1,7 @@
 """Learners: what to fit to tasks, and what learning together is worth on held-out rows."""
 
-from bnmtl.learners.apart import IdenticalLearner, PooledLearner, SingleTaskLearner
 from bnmtl.learners.base import Learner
+from bnmtl.learners.baselines import IdenticalLearner, PooledLearner, SingleTaskLearner
 from bnmtl.learners.comparison import compare, gain
 from bnmtl.learners.multitask import MultitaskLearner
 from bnmtl.learners.validated import MultitaskLearnerCV

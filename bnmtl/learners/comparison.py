@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputTypeError, check_whole
-from bnmtl.learners.apart import SingleTaskLearner
+from bnmtl.learners.baselines import SingleTaskLearner
 from bnmtl.learners.folds import penalty_scores, score_folds
 from bnmtl.learners.held_out import check_sample_size, default_folds, most_folds
 from bnmtl.learners.multitask import MultitaskLearner

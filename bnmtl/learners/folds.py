@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bnmtl.graphs import from_adjacency
-from bnmtl.learners.held_out import HeldOutTasks, by_learner, held_out_rows, parted
+from bnmtl.learners.held_out import HeldOutTasks, by_learner, held_out_rows, held_out_split
 from bnmtl.progress import Reporter
 from bnmtl.search.effort import Tally, in_parallel
 from bnmtl.search.path import greedy_path
@@ -90,7 +90,7 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
     def score(held_out, own):
         stopped, bounds = own.tally.stopped, own.tally.bounds
         own = replace(own.with_orders(starts=1), tally=Tally(bounds=bounds))
-        train, test = parted(tasks, held_out)
+        train, test = held_out_split(tasks, held_out)
         if own.is_over():
             stopped.update(own.tally.stopped)
             return _without_arcs(learner, train, test, held_out, len(priors), posterior)
@@ -158,7 +158,7 @@ def _starts(learner, search, priors):
 
     They are found with tables of the tasks' own, whatever the tasks share.
     """
-    if all(search.is_apart(prior) for prior in priors):
+    if all(search.is_uncoupled(prior) for prior in priors):
         return {}
     asked, starts = learner.start_names(), {}
     for name in asked or ("single-task", "identical"):

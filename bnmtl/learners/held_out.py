@@ -20,8 +20,8 @@ __all__ = [
     "check_sample_size",
     "default_folds",
     "held_out_rows",
+    "held_out_split",
     "most_folds",
-    "parted",
 ]
 
 # Of cross-validation, unless another number is asked for.
@@ -142,7 +142,7 @@ def default_folds(tasks, leave_one_out=False):
     return min(N_FOLDS, *map(_n_originals, tasks.values()))
 
 
-def parted(tasks, held_out):
+def held_out_split(tasks, held_out):
     """The training and the held-out rows, as two Tasks; a task may hold out none."""
     kept = {
         name: np.setdiff1d(np.arange(task.n_rows), held_out.get(name, ()))

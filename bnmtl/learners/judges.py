@@ -4,7 +4,7 @@ import numpy as np
 
 from bnmtl.graphs import from_adjacency
 from bnmtl.learners.folds import penalty_scores, score_folds
-from bnmtl.learners.held_out import by_learner, default_folds, held_out_rows, parted
+from bnmtl.learners.held_out import by_learner, default_folds, held_out_rows, held_out_split
 from bnmtl.search.shared_multitask import search_over
 
 __all__ = ["judge_of"]
@@ -71,7 +71,7 @@ class _HeldOutRows(_Judge):
     def __init__(self, learner, tasks, whole, search, given, effort, report):
         super().__init__(learner, tasks, whole, search, given, effort, report)
         (rows,) = held_out_rows(tasks, learner.validation, None, effort.seed)
-        self._train, self._test = parted(tasks, rows)
+        self._train, self._test = held_out_split(tasks, rows)
         constraints = {problem.name: problem.constraints for problem in search.problems}
         problems = learner.problems(self._train, effort, whole, constraints)
         self._on_all, self.search = search, search_over(problems, effort.share(0.6), report)

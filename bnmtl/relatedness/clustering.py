@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from bnmtl.errors import check_choice
 from bnmtl.graphs import Configuration
-from bnmtl.learners.derived import at_penalty, changed
+from bnmtl.learners.adapted import at_penalty, changed
 from bnmtl.progress import Reporter
 from bnmtl.relatedness.measures import DISTANCES, distances_of
 from bnmtl.relatedness.sizes import SizeChoice, check_size

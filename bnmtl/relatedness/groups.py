@@ -1,6 +1,6 @@
 """Groups of tasks learned together, each group once, and how well they predict held-out rows."""
 
-from bnmtl.learners.derived import apart, changed, for_tasks
+from bnmtl.learners.adapted import changed, for_tasks, single_task
 from bnmtl.learners.held_out import by_learner
 from bnmtl.search import Memory
 from bnmtl.tasks import Tasks
@@ -35,7 +35,7 @@ class Groups:
         wanted = set(names)
         names = tuple(name for name in self.tasks if name in wanted)
         if names not in self._fitted:
-            learner = changed(self.learner) if len(names) > 1 else apart(self.learner)
+            learner = changed(self.learner) if len(names) > 1 else single_task(self.learner)
             self._fitted[names] = self.fit(learner, names)
         return self._fitted[names]
 

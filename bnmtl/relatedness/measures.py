@@ -14,9 +14,9 @@ import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError, check_number, check_whole, located, warn
 from bnmtl.graphs import both_take_part, check_dag, takes_part
+from bnmtl.learners.adapted import at_penalty, changed, single_task
 from bnmtl.learners.base import Learner
-from bnmtl.learners.derived import apart, at_penalty, changed
-from bnmtl.learners.held_out import HeldOut, check_sample_size, held_out_rows, parted
+from bnmtl.learners.held_out import HeldOut, check_sample_size, held_out_rows, held_out_split
 from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.networks import BayesNet
 from bnmtl.networks.shared_tables import fit_tables
@@ -200,11 +200,11 @@ def indirect_of(groups, cv):
     tasks, size = groups.tasks, groups.learner.parameter_sample_size
     check_sample_size(size)
     folds = held_out_rows(tasks, None, cv, groups.learner.random_state, purpose="relatedness")
-    learner = groups.fit(apart(groups.learner))
+    learner = groups.fit(single_task(groups.learner))
     alone = learner.configuration_
     losses = np.zeros((len(tasks), len(tasks)))
     for held_out in folds:
-        train, test = parted(tasks, held_out)
+        train, test = held_out_split(tasks, held_out)
         for t, (name, task) in enumerate(tasks.items()):
             own = HeldOut(train[name], test[name], size)
             means = np.array([own.mean(_cut(graph, task.variables)) for graph in alone.values()])

@@ -4,7 +4,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from bnmtl.errors import InputError, check_choice
-from bnmtl.learners.derived import at_penalty, changed
+from bnmtl.learners.adapted import at_penalty, changed
 from bnmtl.learners.held_out import default_folds
 from bnmtl.priors.listed import read_distances
 from bnmtl.progress import Reporter

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import check_choice, check_whole
-from bnmtl.learners.held_out import check_sample_size, default_folds, held_out_rows, parted
+from bnmtl.learners.held_out import check_sample_size, default_folds, held_out_rows, held_out_split
 from bnmtl.learners.penalty import EQUALLY_GOOD
 from bnmtl.networks import BayesNet
 from bnmtl.networks.several import networks_of
@@ -66,7 +66,7 @@ class SizeChoice:
                 remedy=f'take `{sizes.name}="cv"` or a number',
             )
         is_apart = wanted == "validation"
-        self.groups = self._on(parted(tasks, self._folds[0])[0] if is_apart else tasks)
+        self.groups = self._on(held_out_split(tasks, self._folds[0])[0] if is_apart else tasks)
 
     def best(self, score):
         """The size that was given, or the one with the best score, of equally good ones the first.
@@ -85,7 +85,7 @@ class SizeChoice:
             return int(self._wanted), pd.Series(dtype=float, index=self._sizes[:0])
         totals, total = np.zeros(len(self._sizes)), len(self._folds) * len(self._sizes)
         for at, fold in enumerate(self._folds):
-            train, test = parted(self._tasks, fold)
+            train, test = held_out_split(self._tasks, fold)
             groups = self.groups if self._wanted == "validation" else self._on(train)
             for i, size in enumerate(self._sizes.tolist()):
                 totals[i] += score(groups, test, size) / len(self._folds)

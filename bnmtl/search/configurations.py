@@ -126,7 +126,7 @@ class ConfigurationSearch:
         gains = self._gains(i, j, members)
         key = gains.tobytes()
         if self._solved.get((i, j), (None,))[0] != key:
-            states, value = solve(self.ties.settled(gains, i, j), coupling)
+            states, value = solve(self.ties.oriented(gains, i, j), coupling)
             if value > -math.inf:
                 value = value_of(states, gains, coupling)
             self._solved[i, j] = (key, states, value)
@@ -137,7 +137,7 @@ class ConfigurationSearch:
         """Best states of a pair that cannot agree now: every task its own."""
         members, _ = self.couplings.of(i, j)
         gains = self._gains(i, j, members)
-        best = self.ties.settled(gains, i, j).argmax(axis=1)
+        best = self.ties.oriented(gains, i, j).argmax(axis=1)
         improvement = float(gains[np.arange(len(gains)), best].sum())
         return improvement, members, (best - 1).astype(np.int8)
 

@@ -111,7 +111,7 @@ class MultitaskSearch:
         dict name -> list of bool array
             For the orders, which depend on the prior, the one graph that they begin with.
         """
-        if all(self.is_apart(prior) for prior in priors):
+        if all(self.is_uncoupled(prior) for prior in priors):
             return {}
         if names is not None:
             return {name: self.start(name) for name in names}
@@ -131,7 +131,7 @@ class MultitaskSearch:
 
     def check_orders(self, prior):
         """Raise InputError where a search over shared orders cannot use a coupling."""
-        if not self.is_apart(prior) and Couplings(prior, self.joint).shared(0.0) is None:
+        if not self.is_uncoupled(prior) and Couplings(prior, self.joint).shared(0.0) is None:
             rule = "'orders' needs a PairedPrior or EditPrior with the same penalty for all tasks"
             raise InputError("start", rule, remedies="take another start or None")
 
@@ -183,7 +183,7 @@ class MultitaskSearch:
             )
         )
 
-    def apart(self, effort):
+    def uncoupled(self, effort):
         """The single-task solution, which is the answer where nothing couples the tasks."""
         matrices = self.single(effort)
         scores = [
@@ -214,8 +214,8 @@ class MultitaskSearch:
             If the tasks' demands contradict a penalty of 1.
         """
         effort = effort or self._effort
-        if self.is_apart(prior):
-            return self.apart(effort)
+        if self.is_uncoupled(prior):
+            return self.uncoupled(effort)
         couplings = Couplings(prior, self.joint)
         couplings.check_agreement()
         goes_on = not effort.climbs
@@ -282,7 +282,7 @@ class MultitaskSearch:
 
     def check(self, prior):
         """Raise NoCommonGraph if the tasks' demands contradict a penalty of 1."""
-        if not self.is_apart(prior):
+        if not self.is_uncoupled(prior):
             Couplings(prior, self.joint).check_agreement()
 
     def within(self, starts):
@@ -311,7 +311,7 @@ class MultitaskSearch:
         """
         pairs = zip(self.problems, learned, strict=True)
         problems = [replace(here, active=there.active) for here, there in pairs]
-        if self.is_apart(prior):
+        if self.is_uncoupled(prior):
             pairs = zip(problems, solution.matrices, strict=True)
             scores = [problem.log_posterior(matrix) for problem, matrix in pairs]
             return replace(solution, score=float(sum(scores)), task_scores=scores)
@@ -321,7 +321,7 @@ class MultitaskSearch:
         score, own, _ = self._end(search)
         return replace(solution, score=score, task_scores=own)
 
-    def is_apart(self, prior):
+    def is_uncoupled(self, prior):
         """Whether nothing couples the tasks; a user's own prior always may."""
         if len(self.problems) == 1:
             return True

@@ -7,7 +7,7 @@ import numpy as np
 from bnmtl.search.effort import Tally, in_parallel
 from bnmtl.search.graph_state import GraphState
 from bnmtl.search.memory import Memory
-from bnmtl.search.settling import settle
+from bnmtl.search.tie_breaking import break_ties
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.seeding import generator
 
@@ -39,7 +39,7 @@ def search_graph(state, effort, name, report):
     """
     rng, budget = generator(effort.seed, name), effort.budget()
     effort.search.improve(state, rng, budget, report)
-    settle(state, effort.budget())
+    break_ties(state, effort.budget())
     return state.adjacency.copy()
 
 

@@ -33,7 +33,7 @@ def solve_path(search, priors, starts, effort, report=None):
         "path" is the start of those that were reached from a neighbor.
     """
     n = len(priors)
-    apart = {at for at, prior in enumerate(priors) if search.is_apart(prior)}
+    apart = {at for at, prior in enumerate(priors) if search.is_uncoupled(prior)}
     solved = sorted({*range(0, n, SPACING), n - 1, *apart})
     solutions = [None] * n
     calls = ((priors[at], starts, None) for at in solved)
@@ -74,7 +74,8 @@ def greedy_path(search, priors, starts, effort):
     -------
     list of Solution
     """
-    solutions = [search.apart(effort) if search.is_apart(prior) else None for prior in priors]
+    alone = {at for at, prior in enumerate(priors) if search.is_uncoupled(prior)}
+    solutions = [search.uncoupled(effort) if at in alone else None for at in range(len(priors))]
     coupled = [at for at, solution in enumerate(solutions) if solution is None]
     for name, matrices in starts.items():
         for at in reversed(coupled) if name == "single-task" else coupled:

@@ -57,7 +57,7 @@ class SharedMultitaskSearch(MultitaskSearch):
         super().__init__(problems, effort, report)
         self.own_tables = MultitaskSearch(problems, effort, report)
 
-    def is_apart(self, prior):
+    def is_uncoupled(self, prior):
         """Whether nothing couples the tasks: never, since tables do."""
         return False
 

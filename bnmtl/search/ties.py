@@ -61,7 +61,7 @@ class Ties:
             ranks.append(left.pop(self.best([values[at] for at in left])[0]))
         return ranks
 
-    def settled(self, gains, i, j):
+    def oriented(self, gains, i, j):
         """Gains of a pair's states in which tied directions of a task follow the pair's coin.
 
         Parameters
@@ -80,9 +80,9 @@ class Ties:
         # Two illegal directions differ by nan, which is not a tie.
         with np.errstate(invalid="ignore"):
             tied = np.abs(gains[:, 0] - gains[:, 2]) <= self.tolerance
-        settled = gains.copy()
-        settled[tied, other] = settled[tied, favored] - self.tolerance
-        return settled
+        oriented = gains.copy()
+        oriented[tied, other] = oriented[tied, favored] - self.tolerance
+        return oriented
 
 
 def _mixed(values):

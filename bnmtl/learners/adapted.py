@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from bnmtl.errors import InputTypeError
 from bnmtl.graphs import adjacency, from_adjacency
-from bnmtl.learners.apart import IdenticalLearner, SingleTaskLearner
+from bnmtl.learners.baselines import IdenticalLearner, SingleTaskLearner
 from bnmtl.learners.multitask import MultitaskLearner
 from bnmtl.learners.validated import MultitaskLearnerCV
 from bnmtl.priors.coupling import CouplingPrior
@@ -22,12 +22,12 @@ from bnmtl.search.shared_multitask import search_over
 from bnmtl.wording import type_of
 
 __all__ = [
-    "apart",
     "as_chosen",
     "at_penalty",
     "changed",
     "family_limits",
     "for_tasks",
+    "single_task",
     "with_graphs",
 ]
 
@@ -37,7 +37,7 @@ def changed(learner, **parameters):
     return type(learner)(**{**learner.get_params(deep=False), **parameters})
 
 
-def apart(learner):
+def single_task(learner):
     """The learner of each task by itself that searches as a given one does."""
     parameters = _shared(learner, SingleTaskLearner)
     if isinstance(parameters["start"], str):

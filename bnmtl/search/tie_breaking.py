@@ -9,7 +9,7 @@ from bnmtl.graphs import adjacency, from_adjacency, label_edges
 from bnmtl.search.hill_climbing import hill_climb
 
 
-def settle(state, budget):
+def break_ties(state, budget):
     """Leave to the ties which graph of its class the end of a search is.
 
     That is the class's representative, so that tasks whose classes are the same get the same graph.
@@ -27,7 +27,7 @@ def settle(state, budget):
         while not budget.spent(scratch.counters[ASKED]):
             before = state.score
             if not _take_representative(state):
-                climbing.settle(
+                climbing.follow_coins(
                     state.scores.engine.table, scratch.table, state.task.table, state.dag.table
                 )
             hill_climb(state, scratch, budget)

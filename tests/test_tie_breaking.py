@@ -12,7 +12,7 @@ from bnmtl import K2, ArcPrior
 from bnmtl.graphs import cpdag, from_adjacency
 from bnmtl.search.budget import Budget
 from bnmtl.search.hill_climbing import search
-from bnmtl.search.settling import representative, settle
+from bnmtl.search.tie_breaking import break_ties, representative
 
 
 def class_of(matrix):
@@ -54,7 +54,7 @@ def test_settling_loses_nothing_and_keeps_demands(matrix, seed, demand):
     )
     state = state_of(problem, seed, matrix)
     before = state.score
-    settle(state, Budget())
+    break_ties(state, Budget())
     assert state.score >= before - 1e-9
     change = problem.log_posterior(state.adjacency) - problem.log_posterior(matrix)
     assert state.score - before == pytest.approx(change, abs=1e-8)
@@ -75,7 +75,7 @@ def test_the_end_is_the_same_for_all_graphs_of_a_class(seed, n):
     for matrix in naive.all_dags(n) if n < 5 else [state.adjacency.copy()]:
         if class_of(matrix) == own:
             state = state_of(problem, seed, matrix)
-            settle(state, Budget())
+            break_ties(state, Budget())
             if state.score <= best + 1e-9:
                 ends.add(state.adjacency.tobytes())
     assert len(ends) <= 1
@@ -89,7 +89,7 @@ def test_arcs_that_demands_leave_free_follow_the_coins():
         coins = state.task.coins.T.copy()
         state.reset(state.constraints.required)
         search(state, np.random.default_rng(seed), Budget(), restarts=20)
-        settle(state, Budget())
+        break_ties(state, Budget())
         gains = state.toggles
         for a, b in np.argwhere(state.adjacency & ~state.constraints.required):
             turned = gains[a, b] + gains[b, a]
