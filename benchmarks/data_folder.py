@@ -1,4 +1,4 @@
-"""Where the data lie that are no part of the project."""
+"""Where the data lie that are not part of the project."""
 
 import os
 from pathlib import Path

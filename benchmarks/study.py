@@ -14,12 +14,12 @@ A study is a module with
   are pictures; ``DPI`` where they have not 100,
 - ``check_needs(cases, lines)`` where cases need what may not be there, or other data than those of
   the lines that there are, which raises ValueError then,
-- ``TAKES_DATA`` where data are no part of the project,
+- ``TAKES_DATA`` where data are not part of the project,
 - ``BESIDE`` where tables and pictures also show lines of another study of the same folder: its
   module, and a function that gives what is to be added of its lines.
 
 `main` runs what is missing, tells the time it took and draws. It measures only where the code is
-that of a commit. With ``--quick`` a small part is run anew, by any code, in a folder quick of the
+that of a commit. With ``--quick`` a small part is run again, by any code, in a folder quick of the
 results, for a test that all of it works.
 """
 

@@ -61,7 +61,7 @@ MARKED = re.compile(r"<!-- table: (\w+) -->\n(?:(?!<!-- ).)*<!-- end -->", re.DO
 
 
 def with_tables(text):
-    """A README with its tables made anew."""
+    """A README with its tables made again."""
     return MARKED.sub(lambda at: f"<!-- table: {at[1]} -->\n{made(at[1])}\n<!-- end -->", text)
 
 

@@ -1,6 +1,6 @@
 """Birds at feeders, regions as tasks: penalty, size, selection, clusters (2.8, 2.9, 2.13 - 2.16).
 
-Run `python -m benchmarks.birds.bird --data FOLDER` (two hours on two cores). The data are no part
+Run `python -m benchmarks.birds.bird --data FOLDER` (two hours on two cores). The data are not part
 of the project: see `benchmarks/birds/bird_tasks.py`. Networks are learned from some sites of every
 region and judged by the mean log-likelihood of all its other sites. Strong single-task searches,
 then the greedy search along the penalties (S). Every region is the principal task in turn. "optimal
@@ -121,7 +121,7 @@ def check_needs(cases, lines):
     if cases and others:
         raise ValueError(
             f"The lines that there are were measured on other data than `{data_file()}`; name the "
-            "same data, or begin anew elsewhere with `--out`."
+            "same data, or start again elsewhere with `--out`."
         )
 
 

@@ -18,7 +18,7 @@ from benchmarks.summary import by_trial, has, markdown, mean_and_error, parts
 from benchmarks.thesis.penalty_curves import EXPONENTS
 
 LEARNED = ("single", "identical", "multitask", "multitask folds")
-# What shares nothing either, and is told beside learning alone by BDeu.
+# What shares nothing either, and stands beside learning alone by BDeu.
 ALONE = ("empty", "single, BIC", "single, sparse")
 # What users get who choose nothing, with the tables that they get, and no arcs with such tables.
 TOGETHER, EMPTY_SHARED = "together, tables shared", "empty, tables shared"

@@ -1,6 +1,6 @@
 """The two problems of FeederWatch sites: what to learn from, and how it is split.
 
-The prepared file (one row per site of winter 2020-21: region, attributes, species) is no part of
+The prepared file (one row per site of winter 2020-21: region, attributes, species) is not a part of
 the project: it is under the folder that `--data` or the environment variable BNMTL_DATA names. Run
 `python -m benchmarks.birds.bird_tasks --data FOLDER` to see the sizes of both problems.
 """
@@ -74,8 +74,8 @@ PROBLEMS = {
 def bird_tasks(name, data=None):
     """Return the tasks of a problem: the complete rows of its regions.
 
-    The public files give the same tasks by `read_feederwatch`, but for 7 sites of Newfoundland and
-    Labrador with fewer than 8 records, which the prepared file counts to canada_east.
+    The public files give the same tasks by `read_feederwatch`, except for 7 sites of Newfoundland
+    and Labrador with fewer than 8 records, which the prepared file counts to canada_east.
 
     Parameters
     ----------

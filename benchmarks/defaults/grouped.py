@@ -42,7 +42,7 @@ def grouped_tasks(name, data=None):
     name : str
         One of `TABLES`.
     data : path, default=None
-        The folder of the tables that are no part of the project.
+        The folder of the tables that are not part of the project.
 
     Returns
     -------

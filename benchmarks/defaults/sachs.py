@@ -55,7 +55,7 @@ SMOOTHED = {
     "alone, BIC, default tables": "alone, BIC",
     SHARED_TABLES: "no arcs at all",
 }
-# Columns of the tables; the others are told as differences to the first.
+# Columns of the tables; the others show differences to the first.
 THESIS_COLUMNS = {
     "no arcs at all": "no arcs at all",
     "each condition alone": "alone, BDeu",

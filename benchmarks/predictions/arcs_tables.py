@@ -181,7 +181,7 @@ def _measured(y, p, weights):
     }
 
 
-# Measures of the table, what they are told in, and digits.
+# Measures of the table, their units, and digits.
 SHOWN = {"calibration": (100, 2), "brier": (1000, 1), "cross_entropy": (1000, 0)}
 
 

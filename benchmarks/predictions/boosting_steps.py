@@ -2,7 +2,7 @@
 
 Run `python -m benchmarks.predictions.boosting_steps --data FOLDER` (two minutes). Full trees are
 boosted on the 4000 training rows of COVTYPE; a line has the histogram and the reliability of what
-they predict on the test rows after some number of steps. The data are no part of the project: see
+they predict on the test rows after some number of steps. The data are not part of the project: see
 `benchmarks/predictions/uci.py`.
 """
 

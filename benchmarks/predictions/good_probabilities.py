@@ -1,7 +1,7 @@
 """Which learners predict good probabilities, before and after calibration (thesis, chapter 3).
 
 Run `python -m benchmarks.predictions.good_probabilities --data FOLDER` (hours on two cores). The
-data are no part of the project: see `benchmarks/predictions/uci.py`. Models are trained on 4000
+data are not part of the project: see `benchmarks/predictions/uci.py`. Models are trained on 4000
 rows; 1000 others calibrate and choose among them, by method and measure; all the rest is for the
 test. See `benchmarks/predictions/good_learners.py` for the learners and what is different from the
 thesis.

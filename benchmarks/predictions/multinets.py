@@ -1,7 +1,7 @@
 """Whether multi-nets whose classes are learned together predict better (thesis, section 2.5).
 
 Run `python -m benchmarks.predictions.multinets --data FOLDER` (hours on two cores; it takes
-pyAgrum, which `pip install -e ".[bench]"` brings). The data are no part of the project: see
+pyAgrum, which `pip install -e ".[bench]"` brings). The data are not part of the project: see
 `benchmarks/predictions/uci.py`. Rows to learn from are a share of every class, two of each at
 least; all others are predicted. Numbers are cut into five bins by the rows to learn from, and
 missing values are a state. Every method is measured with tables of one smoothing and with one of

@@ -58,7 +58,7 @@ class OneNetwork:
         Rows to learn from, features all categorical, and their classes.
     trial : int
     settings : mapping, default=THESIS
-        What the learner is told; empty for its defaults.
+        Parameters of the learner; empty for its defaults.
     """
 
     sizes = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)

@@ -1,6 +1,6 @@
 """Classification problems of the UCI repository, and what learners of each kind get to see of them.
 
-The files are no part of the project: they are under the folder that `--data` or the environment
+The files are not part of the project: they are under the folder that `--data` or the environment
 variable BNMTL_DATA names, each table with its class in the last column, and ``schema.json`` with
 the declared values.
 """
@@ -73,7 +73,7 @@ def check_same(tables, lines, setting):
         if known.get(value, here) != here:
             raise ValueError(
                 f"The lines of {value} were measured on other data than those in `{folder()}`; "
-                "name the same data, or begin anew elsewhere with `--out`."
+                "name the same data, or start again elsewhere with `--out`."
             )
 
 

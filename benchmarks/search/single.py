@@ -3,7 +3,7 @@
 Run `python -m benchmarks.search.single` in an environment with `pip install -e ".[bench]"` (about
 half an hour on two cores).
 
-Twenty seeds are five samples by four: columns are shuffled and the search is seeded anew for each.
+Twenty seeds are five samples by four: columns are shuffled and each has a search seed of its own.
 The best known score of a sample is the best of everything that was tried on it, climbing from the
 true graph and a search from 30 starts included.
 """

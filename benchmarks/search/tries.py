@@ -6,7 +6,7 @@ cores). Each idea goes on from the best configuration that the default search fi
 * tabu: ten changes of pairs, each the best of those not changed in this walk even if it loses, all
   tasks alike or one task; then the greedy from the best configuration seen.
 * deletions: every pair with arcs loses them in all tasks and is barred from them for one greedy
-  search, then set free for another, as XGES (Nazaret & Blei 2024) deletes before it inserts anew.
+  search, then set free for another, as XGES (Nazaret & Blei 2024) deletes before it inserts again.
 * restarts alike: twenty times five random changes, the same in all tasks, and the greedy.
 * relaxing: from the identical solution through falling penalties, each greedy from the last.
 """

@@ -56,7 +56,7 @@ TASKS = (2, 5, 10, 12, 15, 20, 50, 100, 200)
 VARIABLES = (50, 100, 200, 500, 1000)
 ROWS = (1000, 10_000, 100_000, 1_000_000)
 # Whole fits: the settings of the thesis with searches over orders, or with climbs and the greedy
-# search alone, and what learners do unless they are told otherwise; tasks learned together have
+# search alone, and the defaults of learners; tasks learned together have
 # tables of their own with these.
 FITS = {
     "orders": THESIS,

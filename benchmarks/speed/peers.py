@@ -28,7 +28,7 @@ class PyAgrum:
         BDeu has sample size 1. Its logarithm of the gamma function is an approximation that is poor
         for small pseudo-counts: of random families of up to four parents on 1000 rows of ALARM,
         local scores are off by up to 18 %, where those of BIC and K2 agree with ours. So accuracy
-        is told of all three, and graphs are compared by our BDeu.
+        is shown for all three, and graphs are compared by our BDeu.
     """
 
     name = "pyAgrum"

@@ -117,7 +117,7 @@ def _path(tasks, trial):
 
 
 def _in_full(tasks, trial):
-    """Position of the penalty that cross-validation chooses whose folds are searched anew."""
+    """Position of the penalty that cross-validation chooses whose folds are searched again."""
     scores = 0.0
     for rows in held_out_rows(tasks, None, N_FOLDS, trial):
         train, test = held_out_split(tasks, rows)

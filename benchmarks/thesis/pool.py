@@ -34,8 +34,8 @@ OTHERS = len(CHANGED) - 1
 def related_of(n_rows, trial, n_tasks=OTHERS + 1):
     """Networks and rows of the pool, or of its first tasks.
 
-    Equally near tasks are told apart by their names, so names must not tell how near they are: the
-    others' are shuffled.
+    Equally near tasks are ordered by their names, so names must not depend on how near they are:
+    the others' are shuffled.
     """
     groups = problems.ALARM_COMPONENTS
     networks = problems.components("alarm", groups, CHANGED, random_state=trial)

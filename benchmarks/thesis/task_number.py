@@ -120,7 +120,7 @@ def _reached(rows):
 
 
 def claims(rows):
-    """Which tasks help, whether they are told by the measures, and what penalties could add."""
+    """Which tasks help, whether the measures find them, and what penalties could add."""
     for variant, key in itertools.product("TS", ("kl", "kl_optimal", "edits")):
         of_variant = rows[rows["variant"] == variant]
         by_measure = {

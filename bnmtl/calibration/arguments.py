@@ -116,7 +116,7 @@ def _columns(X):
 
 
 def check_estimator(estimator):
-    """Raise for what is no object with a fit."""
+    """Raise for what is not an object with a fit."""
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         rule = "must be a classifier, for example LogisticRegression(), or None"
         raise InputTypeError("estimator", rule, estimator)

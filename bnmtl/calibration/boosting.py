@@ -58,7 +58,7 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
     Raises
     ------
     TypeError, ValueError
-        In ``fit``: for an `estimator` that is no classifier, another `loss`, no whole number of
+        In ``fit``: for an `estimator` that is not a classifier, another `loss`, no whole number of
         rounds, weights for an `estimator` that takes none, one class only and more than two; as in
         scikit-learn for wrong `X` and `y`.
 

@@ -74,7 +74,7 @@ def learning_curve(
     Raises
     ------
     TypeError, ValueError
-        For labels other than 0 and 1, scores that are no finite numbers, lengths that differ, one
+        For labels other than 0 and 1, scores that are not finite numbers, lengths that differ, one
         class only, sizes below 2 or beyond the cases, another `random_state`, objects that cannot
         calibrate or measure, and a calibrator named "uncalibrated".
 

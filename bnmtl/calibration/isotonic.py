@@ -29,7 +29,7 @@ class IsotonicCalibrator(BaseEstimator):
     ------
     TypeError, ValueError
         In ``fit`` and ``predict``: for another `kind`, labels other than 0 and 1, and scores that
-        are no finite numbers.
+        are not finite numbers.
 
     References
     ----------

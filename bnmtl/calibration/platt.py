@@ -39,7 +39,7 @@ class PlattCalibrator(BaseEstimator):
     ------
     TypeError, ValueError
         In ``fit`` and ``predict``: for another `scale`, labels other than 0 and 1, one class only,
-        scores that are no finite numbers or, for "logit", no probabilities.
+        scores that are not finite numbers or, for "logit", no probabilities.
 
     References
     ----------
@@ -128,7 +128,7 @@ class PlattCalibrator(BaseEstimator):
 
 
 def takes_probabilities(scale):
-    """Say whether sigmoids of a scale take probabilities only; raise for what is no scale."""
+    """Say whether sigmoids of a scale take probabilities only; raise for what is not a scale."""
     check_choice("scale", scale, ("raw", "logit"))
     return scale == "logit"
 

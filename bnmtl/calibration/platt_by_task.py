@@ -53,7 +53,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
     ------
     TypeError, ValueError
         In ``fit`` and ``predict``: for labels other than 0 and 1, one class only over all tasks,
-        scores that are no finite numbers, lengths that differ, rows without a task and, in
+        scores that are not finite numbers, lengths that differ, rows without a task and, in
         ``predict``, tasks that are new.
 
     Examples

@@ -37,7 +37,7 @@ _FILES = (
 )
 _EPS = float(np.finfo(float).eps)
 _MEASURES = {
-    # Clipped here, as what is clipped is told of in words of its own.
+    # Clipped here: a separate warning reports it.
     "cross-entropy (nats)": lambda y, p: cross_entropy(y, np.clip(p, _EPS, 1 - _EPS)),
     "root mean squared error": root_mean_squared_error,
     "calibration error": lambda y, p: calibration_error(y, p, method="debiased"),
@@ -133,7 +133,7 @@ def _measured(calibrated):
 def _gain(calibrated):
     """How far the cross-entropy of the best method is below that of the scores as they are.
 
-    Below that of the next best method where scores are no probabilities.
+    Below that of the next best method where scores are not probabilities.
     """
     cases = calibrated.cases
     y = calibrated.y[cases]

@@ -35,7 +35,7 @@ class Calibrated:
     stages : dict of str to float array of shape (n,)
         Probabilities by the title of the method, "before" first where scores are probabilities.
     columns : dict of str to float array of shape (n,)
-        The same, but for what was before, by the names of columns that are written.
+        The same except for what was before, by the names of columns that are written.
     fitted : dict
         Calibrators of all cases with a label, by method.
     n_folds : int
@@ -80,7 +80,7 @@ class Calibrated:
         """Return the number of the fold of each of `cases`; classes are spread evenly."""
         n_positive = int(self.y[self.cases].sum())
         sizes = (len(self.cases) - n_positive, n_positive)
-        # Beginning anew with each class, so that every fold lacks as few cases of it as of others.
+        # Starting again with each class, so that every fold lacks as few cases of it as of others.
         return np.concatenate([np.arange(size) % min(_FOLDS, *sizes) for size in sizes])
 
     def _fit(self, calibrator, rows):

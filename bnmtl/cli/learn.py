@@ -129,7 +129,7 @@ def _check_threshold(options):
 
 
 def _fixed_files(options):
-    """Return the names of the files that may be written, but for those of networks."""
+    """Return the names of the files that may be written, except those of networks."""
     confidence = (_CONFIDENCE_FILE,) if options.bootstrap else ()
     borrowed = _BORROWED_FILES if options.table_sharing == "auto" else ()
     return (*_FIXED_FILES, *confidence, *borrowed)

@@ -151,7 +151,7 @@ def _quietly_interrupted():
 
 
 def _progress():
-    """Give a context with a bar per stage, with None where stderr is no terminal."""
+    """Give a context with a bar per stage, with None where stderr is not a terminal."""
     from rich.console import Console
 
     from bnmtl.progress import Bar

@@ -55,7 +55,7 @@ class LearnedNetworks:
         return read_rows(path, {task_column, self.settings.get("task_column")})
 
     def cut(self, rows):
-        """Cut numbers where the run has cut them; what is no number there stays text.
+        """Cut numbers where the run has cut them; what is not a number there stays text.
 
         Returns
         -------
@@ -176,7 +176,7 @@ def read_networks(path):
 
 
 def _numbers(column):
-    """Return a column as numbers, nan where there is none; those of text are told one by one."""
+    """Return a column as numbers, nan where there is none; text is read value by value."""
     if is_bool_dtype(column):
         return pd.Series(np.nan, index=column.index)
     if not is_numeric_dtype(column):

@@ -21,7 +21,7 @@ __all__ = [
     "takes_options",
 ]
 
-_OPTION = "option"  # where a field keeps what the option parser is told
+_OPTION = "option"  # where a field keeps what the option parser needs
 # Of words that stand behind an option in the help, or names of options are cut at 80 columns.
 _WIDEST = 16
 
@@ -221,7 +221,7 @@ class Options(LearningOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class RelateOptions(LearningOptions):
-    """What `bnmtl relate` is asked for: as `learn`, but for these."""
+    """The options of `bnmtl relate`: those of `learn`, except for these."""
 
     relatedness: str = _choice(
         "direct|indirect|shared",
@@ -250,7 +250,7 @@ class RelateOptions(LearningOptions):
     folds: int | None = _option(
         "K",
         "Folds in which rows are held out, to tell whether the arcs predict anything and for "
-        "indirect, 10 there and else 5 if not given; 0, but for indirect, does not tell.",
+        "indirect, 10 there and else 5 if not given; 0 leaves it out, except for indirect.",
         _whole(0),
     )
     principal: tuple[str, ...] = _option(

@@ -60,7 +60,7 @@ def learn(result):
 
 
 def _networks(result, ways):
-    """Return the table of the tasks' networks; ``ways`` of learning are told of held-out rows."""
+    """Return the table of the tasks' networks, with scores of ``ways`` of learning."""
     from bnmtl.reports.learned import sharing_kinds
 
     arcs, held_out = result.learner.arcs_, result.record["held_out"]

@@ -11,7 +11,7 @@ class TimeLimit:
     Parameters
     ----------
     seconds : float or None
-        None is no limit.
+        None sets no limit.
     parts : mapping stage -> float
         How much of the time each stage gets, compared with the others; `parts` keeps those of
         stages that have not begun.

@@ -228,7 +228,7 @@ def jensen_shannon(probabilities, weights=None):
     Raises
     ------
     TypeError, ValueError
-        For other shapes, rows that are no distributions, and weights that are none.
+        For other shapes, rows that are not distributions, and weights that are none.
 
     References
     ----------

@@ -69,7 +69,7 @@ def edit_distance(true, learned, reversal=1):
     Raises
     ------
     TypeError, ValueError
-        If the graphs are no DAGs, or their variables or tasks differ.
+        If the graphs are not DAGs, or their variables or tasks differ.
 
     Examples
     --------
@@ -93,8 +93,7 @@ def edit_distance(true, learned, reversal=1):
 def shd(true, learned):
     """Count the pairs of variables that the CPDAGs of two graphs mark differently.
 
-    The marks are no edge, either direction, and undirected: graphs that no data can tell apart
-    are at distance 0.
+    A pair has no edge, a directed or an undirected one. Equivalent graphs are at distance 0.
 
     Parameters
     ----------
@@ -109,7 +108,7 @@ def shd(true, learned):
     Raises
     ------
     TypeError, ValueError
-        If the graphs are no DAGs, or their variables or tasks differ.
+        If the graphs are not DAGs, or their variables or tasks differ.
 
     References
     ----------
@@ -147,7 +146,7 @@ def skeleton_scores(true, learned):
     Raises
     ------
     TypeError, ValueError
-        If the graphs are no DAGs, or their variables or tasks differ.
+        If the graphs are not DAGs, or their variables or tasks differ.
 
     Examples
     --------
@@ -188,7 +187,7 @@ def kl_divergence(true, learned, frame):
     Raises
     ------
     TypeError, ValueError
-        If these are no networks over the same variables, the tasks differ, or the frame is empty
+        If these are not networks over the same variables, the tasks differ, or the frame is empty
         or holds a row that `true` holds impossible.
 
     Examples
@@ -230,7 +229,7 @@ def mean_log_likelihood(network, frame):
     Raises
     ------
     TypeError, ValueError
-        If it is no network, the frame is empty or does not fit, or the tasks differ.
+        If it is not a network, the frame is empty or does not fit, or the tasks differ.
 
     Examples
     --------

@@ -320,7 +320,7 @@ def learning_curves(table, by=None, ylabel="root mean squared error"):
 
 
 def _as_it_is(text):
-    """Style of a text in which `$` is no mathematics."""
+    """Style of a text that shows `$` as it is."""
     return {"fontfamily": families(str(text)), "parse_math": False}
 
 

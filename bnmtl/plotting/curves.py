@@ -78,7 +78,7 @@ def penalties(validation_scores, penalty=None, errors=None):
 
 
 def _checked_errors(errors, scored):
-    """Return the errors in the order of the scored penalties; nan is no band."""
+    """Return the errors in the order of the scored penalties; nan draws no band."""
     if not isinstance(errors, pd.Series):
         raise InputTypeError("errors", "must be a pandas.Series by penalty", type_of(errors))
     lacking = [one for one in scored if one not in errors.index]

@@ -133,7 +133,7 @@ def check_linkage(argument, given, n_tasks):
 
 
 def is_symmetric(values):
-    """Whether both directions are equal but for rounding."""
+    """Whether both directions are equal up to rounding."""
     return bool(np.abs(values - values.T).max() <= ROUNDING * np.abs(values).max())
 
 

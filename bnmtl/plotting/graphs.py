@@ -100,7 +100,7 @@ def dags(
         for arc, sign in read_signs(signs, configuration).items()
         if not widths.of(*arc).dotted
     }
-    # With one task nothing is shared, and its arcs are no exceptions either.
+    # With one task nothing is shared, and its arcs are not exceptions either.
     kinds = {arc: n.kind if len(configuration) > 1 else "all" for arc, n in counts.items()}
     is_compared = len(configuration) > 1 and note is None
     titles = {

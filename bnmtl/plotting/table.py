@@ -120,7 +120,7 @@ def _rows(configuration, doubtful):
             a, b, forward, backward = b, a, backward, forward
         rows.append((-forward - backward, -forward, a, b))
     counts = sharing(configuration)
-    # With one task nothing is shared, and its arcs are no exceptions either.
+    # With one task nothing is shared, and its arcs are not exceptions either.
     soles = {arc for arc, n in counts.items() if n.kind == "sole" and len(graphs) > 1}
     return [
         ((a, b), [_cell(*own, a, b, (a, b) in soles) for own in graphs])

@@ -66,7 +66,7 @@ def relatedness(dissimilarity, linkage=None, label="dissimilarity"):
     ------
     TypeError, ValueError
         If the table is not as described or has fewer than two tasks, the linkage does not fit, or
-        the label is no text.
+        the label is not a text.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def distances(dissimilarity, principal, label="dissimilarity"):
     ------
     TypeError, ValueError
         If the table is not as described, has fewer than two tasks or not the principal one, or the
-        label is no text.
+        label is not a text.
 
     References
     ----------

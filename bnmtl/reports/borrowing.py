@@ -1,4 +1,4 @@
-"""What is told of tables in common: the report's part, and what run.json says."""
+"""Tables in common: their part of the report, and their record in run.json."""
 
 from html import escape
 

@@ -119,7 +119,7 @@ def _measures_section(record, measures):
         "<h2>How good the probabilities are</h2>\n"
         f"<p>{before}Each row with a label was calibrated by the other {n_folds - 1} of {n_folds} "
         "parts of them, so that the numbers are those of new rows. The best of each column is in "
-        "bold; all are better the smaller, but for the ROC area.</p>\n"
+        "bold; smaller is better, except for the ROC area.</p>\n"
         f"{frame_table('method', cells.rename(columns=escape))}\n"
         f"<p>{_WORDS}</p>"
     )

@@ -33,7 +33,7 @@ def held_out_record(scored):
         "together - alone" and the like and values [difference, standard error], and "tasks", the
         means by task; "ended_by" names the limits that cut searches short, "shares_tables" says
         whether tasks had tables in common, learned together and without arcs, and "chooses"
-        whether the penalty was chosen anew for each fold.
+        whether the penalty was chosen again for each fold.
     """
     from bnmtl.learners import gain
 

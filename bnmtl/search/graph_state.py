@@ -100,7 +100,7 @@ class GraphState:
             self.asked += int(scratch.counters[ASKED])
 
     def set_pair(self, a, b, state):
-        """Set the pair's state: 1 is a -> b, -1 is b -> a, 0 is no arc."""
+        """Set the pair's state: 1 is a -> b, -1 is b -> a, 0 removes the arc."""
         if state == -1:
             a, b = b, a
         if state == 0 and self.dag.held[a, b]:
