@@ -15,8 +15,7 @@ from bnmtl import (
     PairedPrior,
     SingleTaskLearner,
 )
-from bnmtl.learners import compare, comparison, gain
-from bnmtl.reports import gains
+from bnmtl.learners import compare, comparison, gain, verdict
 from bnmtl.search import Limits
 from bnmtl.tasks import encode
 
@@ -224,13 +223,13 @@ def test_what_run_json_keeps():
             "together": [-1.0, -3.0, -5.0],
         }
     )
-    record = gains.held_out_record(scored)
+    record = verdict.held_out_record(scored)
     assert record["folds"] == 2
     assert (record["together"], record["alone"], record["empty"]) == (-3.0, -10 / 3, -4.0)
     assert record["tasks"]["a"] == {"together": -2.0, "alone": -2.5, "empty": -3.0}
     assert list(record["differences"]) == ["together - alone", "together - empty", "alone - empty"]
     assert record["differences"]["together - empty"] == list(gain(scored, "together", "empty"))
-    alone = gains.held_out_record(scored.drop(columns="together"))
+    alone = verdict.held_out_record(scored.drop(columns="together"))
     assert list(alone["differences"]) == ["alone - empty"] and "together" not in alone
 
 
@@ -258,22 +257,22 @@ def record(over_empty, over_alone=None):
     ],
 )
 def test_sentences(held_out, n_arcs, words):
-    found = gains.sentences(held_out, n_arcs)
+    found = verdict.sentences(held_out, n_arcs)
     assert words in " ".join(found)
     assert ("Nothing was found" in " ".join(found)) == words.startswith("Nothing")
 
 
 def test_tables_that_help_without_arcs_are_told_of():
     shared = {**record([0.0, 0.0], [0.4, 0.1]), "shares_tables": True}
-    first, second = gains.sentences(shared, 0)
+    first, second = verdict.sentences(shared, 0)
     assert first.startswith("Nothing was found: no arc was learned.")
     assert second == (
         "Tables in common helped all the same: +0.40 ± 0.10 nats a row against each task alone."
     )
     too_little = record([0.0, 0.0], [0.15, 0.1])
     for other in ({**shared, "shares_tables": False}, {**shared, **too_little}):
-        assert gains.sentences(other, 0) == [first]
-    assert gains.sentences({**shared, "ended_by": ["time_limit"]}, 0) == [first]
+        assert verdict.sentences(other, 0) == [first]
+    assert verdict.sentences({**shared, "ended_by": ["time_limit"]}, 0) == [first]
 
 
 @pytest.mark.parametrize(
@@ -292,13 +291,13 @@ def test_folds_that_were_cut_short_tell_nothing(learner):
     assert compare(fitted, tasks, cv=5).attrs["ended_by"] == ()
     scored = compare(clone(learner).set_params(limits=Limits(time_limit=0)).fit(tasks), tasks, cv=5)
     assert scored.attrs["ended_by"] == ("time_limit",)
-    told = gains.sentences(gains.held_out_record(scored), 3)
+    told = verdict.sentences(verdict.held_out_record(scored), 3)
     assert len(told) == 1 and "cut short" in told[0] and "Nothing was found" not in told[0]
     assert ("penalty" in told[0]) == isinstance(learner, MultitaskLearnerCV)
 
 
 def test_what_was_not_looked_for_is_not_called_missing():
-    (sentence,) = gains.sentences(record([0.0, 0.0]), 0, ("time_limit",))
+    (sentence,) = verdict.sentences(record([0.0, 0.0]), 0, ("time_limit",))
     assert "Nothing was found" not in sentence and "more time" in sentence
 
 
@@ -314,7 +313,7 @@ def test_what_was_not_looked_for_is_not_called_missing():
     ],
 )
 def test_differences_have_as_many_digits_as_their_errors_need(difference, error, text):
-    assert gains.value(difference, error) == text
+    assert verdict.value(difference, error) == text
 
 
 def test_a_start_that_is_asked_for_has_to_be_there():

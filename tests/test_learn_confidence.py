@@ -15,8 +15,8 @@ from bnmtl.cli.options import Options
 from bnmtl.confidence import MEANING, arc_confidence, consensus, sure_words
 from bnmtl.io import read_run
 from bnmtl.learners.adapted import as_chosen, family_limits, with_graphs
+from bnmtl.learners.arcs import sharing_counts
 from bnmtl.networks import fit_networks
-from bnmtl.reports.learned import sharing_counts
 from bnmtl.search import Limits
 from bnmtl.wording import count
 

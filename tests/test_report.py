@@ -19,8 +19,8 @@ from bnmtl import (
     SingleTaskLearner,
     report,
 )
-from bnmtl.reports import gains
-from bnmtl.reports.learned import sharing_counts
+from bnmtl.learners import verdict
+from bnmtl.learners.arcs import sharing_counts
 from bnmtl.reports.page import frame_table
 
 pytestmark = pytest.mark.beside_kernels
@@ -139,9 +139,9 @@ NO_GAIN = {"differences": {"alone - empty": [0.1, 0.2]}, "tasks": {}}
     ],
 )
 def test_when_nothing_was_found(held_out, n_arcs, limits, is_nothing):
-    assert gains.nothing_found(held_out, n_arcs, **limits) == is_nothing
-    first = gains.sentences(held_out, n_arcs, **limits)[0]
-    assert first.startswith(gains.NOTHING) == is_nothing
+    assert verdict.nothing_found(held_out, n_arcs, **limits) == is_nothing
+    first = verdict.sentences(held_out, n_arcs, **limits)[0]
+    assert first.startswith(verdict.NOTHING) == is_nothing
 
 
 def test_cells_of_a_frame_are_html_and_its_index_is_not():

@@ -36,7 +36,7 @@ from bnmtl.graphs import compelled_arcs
 from bnmtl.learners import compare
 from bnmtl.learners.adapted import as_chosen
 from bnmtl.learners.sparsity import auto_prior
-from bnmtl.reports.gains import held_out_record, of_arcs
+from bnmtl.learners.verdict import held_out_record, of_arcs
 from bnmtl.scores import CONCENTRATIONS
 from bnmtl.tasks import encode
 

@@ -21,9 +21,9 @@ from bnmtl.errors import warn
 from bnmtl.graphs import takes_part
 from bnmtl.io.file_sizes import check_file_sizes, check_required
 from bnmtl.io.run import RUN_FILE
-from bnmtl.reports.borrowing import borrowed_record
-from bnmtl.reports.gains import NOTHING, held_out_record, nothing_found, sentences
-from bnmtl.reports.learned import sharing_counts
+from bnmtl.learners.arcs import sharing_counts
+from bnmtl.learners.verdict import NOTHING, held_out_record, nothing_found, sentences
+from bnmtl.networks.shared_tables import borrowed_record
 from bnmtl.reports.learned import write as write_report
 from bnmtl.search import Memory
 from bnmtl.wording import count
@@ -281,7 +281,7 @@ def _record(options, found, files, verdict):
         ]
     record["held_out"] = found.held_out
     if not learner.borrowed_.empty:
-        record["borrowed"] = borrowed_record(learner)
+        record["borrowed"] = borrowed_record(learner.borrowed_)
     record |= {"verdict": verdict, "sure": _sure(options, found)}
     if learned is not learner:  # in whose place a consensus is shown
         graphs = learned.configuration_

@@ -14,7 +14,7 @@ from bnmtl.errors import InputError, InputWarning
 from bnmtl.io.file_sizes import check_required
 from bnmtl.io.run import RUN_FILE
 from bnmtl.learners.held_out import most_folds
-from bnmtl.reports.gains import held_out_record, nothing_found, sentences
+from bnmtl.learners.verdict import held_out_record, nothing_found, sentences
 from bnmtl.reports.related import write as write_report
 from bnmtl.wording import listed
 from bnmtl.writing import file_names

@@ -4,10 +4,10 @@ import textwrap
 from typing import NamedTuple
 
 from bnmtl.learners.penalty import penalty_name
+from bnmtl.learners.verdict import WAYS
 from bnmtl.plotting.dissimilarities import writer
 from bnmtl.relatedness.nearest import n_nearest
 from bnmtl.reports.calibrated import verdict
-from bnmtl.reports.gains import WAYS
 from bnmtl.wording import count
 
 __all__ = ["Table", "apply", "calibrate", "learn", "predict", "relate"]
@@ -61,7 +61,7 @@ def learn(result):
 
 def _networks(result, ways):
     """Return the table of the tasks' networks, with scores of ``ways`` of learning."""
-    from bnmtl.reports.learned import sharing_kinds
+    from bnmtl.learners.arcs import sharing_kinds
 
     arcs, held_out = result.learner.arcs_, result.record["held_out"]
     several = result.single_task is not None

@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 
-from bnmtl.graphs import compelled_arcs, sharing
+from bnmtl.graphs import Sharing, compelled_arcs, sharing
 from bnmtl.tasks.association import signed_association
 
-__all__ = ["arc_table"]
+__all__ = ["arc_table", "sharing_counts", "sharing_kinds"]
+
+_KINDS = ("all", "some", "one", "sole")
 
 
 def arc_table(configuration, tasks, bound):
@@ -83,3 +85,19 @@ def _strength_together(configuration, at, parent, child, bound):
         gain -= bound.evidence(*family, tasks) if tasks else 0
         value += gain if is_now else -gain
     return value / bound.scale
+
+
+def sharing_counts(arcs):
+    """Count the distinct arcs of a learner's `arcs_`, and those of each `bnmtl.graphs.Sharing`.
+
+    These are arcs in all tasks that could have them, in some of them, in one of them, and those
+    that only one task could have (sole).
+    """
+    kinds = sharing_kinds(arcs.drop_duplicates(["from", "to"]))
+    return {"arcs": len(kinds)} | {kind: kinds.count(kind) for kind in _KINDS}
+
+
+def sharing_kinds(arcs):
+    """List how each row of a learner's `arcs_` is shared, as `bnmtl.graphs.Sharing` names it."""
+    counts = zip(arcs["n_tasks"], arcs["n_tasks_possible"], strict=True)
+    return [Sharing(*own).kind for own in counts]

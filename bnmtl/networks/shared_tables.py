@@ -8,7 +8,7 @@ import pandas as pd
 from bnmtl.networks.components import Components, learned_weights
 from bnmtl.networks.smoothing import posterior_mean
 
-__all__ = ["Fitted", "SharedTables", "family_counts", "fit_tables"]
+__all__ = ["Fitted", "SharedTables", "borrowed_record", "family_counts", "fit_tables"]
 
 
 class Fitted(NamedTuple):
@@ -143,3 +143,20 @@ def _in_common(sums, names):
     table = np.divide(chances, weights, out=np.full_like(chances, np.nan), where=weights > 0)
     np.fill_diagonal(table, 1.0)
     return pd.DataFrame(table, index=names, columns=names)
+
+
+def borrowed_record(borrowed):
+    """How many rows are borrowed, by variable, task and source; None where tables are not shared.
+
+    Parameters
+    ----------
+    borrowed : pandas.DataFrame
+        As the ``borrowed`` of `SharedTables.fit`.
+    """
+    if borrowed.empty:
+        return None
+    record = {}
+    for row in borrowed.itertuples(index=False):
+        by_task = record.setdefault(row.variable, {})
+        by_task.setdefault(row.task, {})[row.source] = round(float(row.rows), 1)
+    return record

@@ -2,29 +2,13 @@
 
 from html import escape
 
+from bnmtl.networks.shared_tables import borrowed_record
 from bnmtl.reports.page import image, number, table
 
-__all__ = ["borrowed_record", "borrowing_section"]
+__all__ = ["borrowing_section"]
 
 # Sources that a cell of the report names.
 _MOST_SOURCES = 3
-
-
-def borrowed_record(learner):
-    """How many rows are borrowed, by variable, task and source; None where tables are not shared.
-
-    Parameters
-    ----------
-    learner : Learner
-        Fitted.
-    """
-    if learner.borrowed_.empty:
-        return None
-    record = {}
-    for row in learner.borrowed_.itertuples(index=False):
-        by_task = record.setdefault(row.variable, {})
-        by_task.setdefault(row.task, {})[row.source] = round(float(row.rows), 1)
-    return record
 
 
 def borrowing_section(learner, figure=None):
@@ -37,7 +21,7 @@ def borrowing_section(learner, figure=None):
     figure : matplotlib.figure.Figure, default=None
         Of `plotting.borrowing`, where it is drawn already.
     """
-    record = borrowed_record(learner)
+    record = borrowed_record(learner.borrowed_)
     if record is None:
         return ""
     from bnmtl import plotting

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from bnmtl.reports.gains import value
+from bnmtl.learners.verdict import value
 from bnmtl.reports.page import number, table
 
 __all__ = ["held_out_section"]

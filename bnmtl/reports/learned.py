@@ -4,19 +4,19 @@ import pandas as pd
 
 from bnmtl.confidence import sure_words
 from bnmtl.errors import InputTypeError
-from bnmtl.graphs import Sharing, compelled_arcs, takes_part
+from bnmtl.graphs import compelled_arcs, takes_part
 from bnmtl.io.versions import versions
+from bnmtl.learners.arcs import sharing_counts, sharing_kinds
 from bnmtl.learners.penalty import penalty_name
+from bnmtl.learners.verdict import WAYS, sentences
 from bnmtl.reports.arcs import arcs_section, meaning
 from bnmtl.reports.borrowing import borrowing_section
-from bnmtl.reports.gains import WAYS, sentences
 from bnmtl.reports.held_out import held_out_section
 from bnmtl.reports.page import count, frame_table, image, number, write_page
 from bnmtl.wording import type_of
 
 __all__ = ["versions", "write"]
 
-_KINDS = ("all", "some", "one", "sole")
 _HELD_OUT = (
     "Mean over the tasks of the log-likelihood of a held-out row, for structures learned with each "
     "penalty from the other rows; "
@@ -92,7 +92,7 @@ def write(
     confidence : pandas.DataFrame, optional
         How sure each arc is, of `bnmtl.confidence.arc_confidence`.
     held_out : dict, optional
-        What learning is worth on held-out rows, of `bnmtl.reports.gains.held_out_record`.
+        What learning is worth on held-out rows, of `bnmtl.learners.verdict.held_out_record`.
     verdict : iterable of str, optional
         The first sentences. Default: what `held_out` says.
     sure : str, optional
@@ -177,22 +177,6 @@ def _way(learner):
         return "learned"
     penalty = getattr(learner.used_prior(), "penalty", None)
     return "learned together" + ("" if penalty is None else f" at penalty {penalty_name(penalty)}")
-
-
-def sharing_counts(arcs):
-    """Count the distinct arcs of a learner's `arcs_`, and those of each `bnmtl.graphs.Sharing`.
-
-    These are arcs in all tasks that could have them, in some of them, in one of them, and those
-    that only one task could have (sole).
-    """
-    kinds = sharing_kinds(arcs.drop_duplicates(["from", "to"]))
-    return {"arcs": len(kinds)} | {kind: kinds.count(kind) for kind in _KINDS}
-
-
-def sharing_kinds(arcs):
-    """List how each row of a learner's `arcs_` is shared, as `bnmtl.graphs.Sharing` names it."""
-    counts = zip(arcs["n_tasks"], arcs["n_tasks_possible"], strict=True)
-    return [Sharing(*own).kind for own in counts]
 
 
 def _graphs_section(learner, pictures, confidence):

@@ -1,6 +1,8 @@
-"""What learning together is worth on held-out rows: numbers for run.json, and sentences."""
+"""What was found, and what learning together is worth on held-out rows: numbers and sentences."""
 
 import math
+
+from bnmtl.learners.comparison import gain
 
 __all__ = ["NOTHING", "WAYS", "held_out_record", "nothing_found", "of_arcs", "sentences", "value"]
 
@@ -35,8 +37,6 @@ def held_out_record(scored):
         whether tasks had tables in common, learned together and without arcs, and "chooses"
         whether the penalty was chosen again for each fold.
     """
-    from bnmtl.learners import gain
-
     ways = [way for way in ("together", "alone", "empty") if way in scored]
     pairs = [(a, b) for at, a in enumerate(ways) for b in ways[at + 1 :]]
     by_task = scored.groupby("task", observed=True)[ways].mean()
