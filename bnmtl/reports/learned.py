@@ -114,7 +114,7 @@ def write(
     >>> from bnmtl import MultitaskLearner, structures
     >>> from bnmtl.reports import learned as report
     >>> rows = {town: structures.load("asia").sample(200, seed) for seed, town in enumerate("AB")}
-    >>> learner = MultitaskLearner(restarts=2, random_state=0).fit(rows)
+    >>> learner = MultitaskLearner(random_state=0).fit(rows)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     report.write(pathlib.Path(folder, "report.html"), learner).name
     'report.html'
