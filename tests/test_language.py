@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.beside_kernels
+
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("bnmtl", "structures", "data", "benchmarks", "docs", "notebooks")
 # What to write instead stands beside it.

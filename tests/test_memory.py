@@ -20,6 +20,8 @@ from bnmtl import (
 )
 from bnmtl.search import Limits, Memory
 
+pytestmark = pytest.mark.beside_kernels
+
 QUICK = {"search": Orders(starts=1, iterations=3), "random_state": 0}
 ONE = {"one": related()["task1"]}
 

@@ -109,10 +109,10 @@ class Scripted:
     tolerance = 1e-9
 
     def __init__(self, scores, apart=()):
-        self.scores, self.uncoupled, self.asked = scores, apart, []
+        self.scores, self._apart, self.asked = scores, apart, []
 
     def is_uncoupled(self, prior):
-        return prior in self.uncoupled
+        return prior in self._apart
 
     def solve(self, prior, starts, report=None, effort=None):
         self.asked.append((prior, "starts"))

@@ -23,6 +23,8 @@ from bnmtl.errors import InputTypeError
 from bnmtl.search import Limits
 from bnmtl.search.options import search_of
 
+pytestmark = pytest.mark.beside_kernels
+
 LEARNERS = (
     SingleTaskLearner,
     IdenticalLearner,
