@@ -93,11 +93,8 @@ class IsotonicCalibrator(BaseEstimator):
 
     def as_record(self):
         """Return what `from_record` makes an equal calibrator of, in lists and text."""
-        return {
-            "kind": self.kind,
-            "scores": self.scores_.tolist(),
-            "values": self.values_.tolist(),
-        }
+        record = {"scores": self.scores_.tolist(), "values": self.values_.tolist()}
+        return record if self.kind == "step" else {"kind": self.kind, **record}
 
     @classmethod
     def from_record(cls, record):
