@@ -116,6 +116,8 @@ def test_an_option_of_a_word_is_refused():
             learner.set_params(search__starts=5)
         with pytest.raises(InputTypeError, match=r"`limits__time_limit` .* `limits=Limits\(time"):
             learner.set_params(limits__time_limit=5)
+        with pytest.raises(InputTypeError, match=r"write `limits=Limits\(time_limit=...\)`"):
+            learner.set_params(limits__seconds=5)
     # Together with the search that it belongs to it can be set.
     learner = SingleTaskLearner().set_params(search=Orders(), search__starts=5)
     assert learner.search == Orders(starts=5)

@@ -1,4 +1,4 @@
-"""Parameters of learners that have become options of the search or limits, refused by name."""
+"""Parameters of learners that are options of the search or limits now, refused by name."""
 
 from bnmtl.errors import InputTypeError
 
@@ -6,6 +6,7 @@ __all__ = ["refuse_moved", "refuse_nested"]
 
 _PLACES = {
     "n_starts": "search=Orders(starts=...)",
+    "starts": "search=Orders(starts=...)",
     "iterations": "search=Orders(iterations=...)",
     "restarts": "search=HillClimbing(restarts=...)",
     "perturb": "search=Orders(perturb=...)` or `search=HillClimbing(perturb=...)",
@@ -32,7 +33,6 @@ def refuse_nested(learner, parameters):
         value = parameters.get(owner, getattr(learner, owner, None))
         if option and owner in ("search", "limits") and (value is None or isinstance(value, str)):
             rule = "sets an option of {owner}, which has none"
-            remedy = f"write `{_PLACES.get(option, 'search=Orders(starts=...)')}`"
-            if option == "starts":
-                remedy = f"write `{_PLACES['n_starts']}`"
+            example = {"search": _PLACES["starts"], "limits": _PLACES["time_limit"]}[owner]
+            remedy = f"write `{_PLACES.get(option, example)}`"
             raise InputTypeError(name, rule, value, remedies=remedy, owner=owner)
