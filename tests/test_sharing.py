@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 import reference
 from budget import examples
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import dblquad, quad
 from scipy.special import beta
 
-from bnmtl._kernels import groups, probable_groups, scoring, terms
+from bnmtl._kernels import all_sets, groups, probable_groups, scoring, terms
+from bnmtl._kernels._jit import Arrays
 from bnmtl.scores.bound import BoundTasks
 from bnmtl.tasks import Task
 
@@ -186,6 +187,57 @@ def log_evidence(add, rows, concentrations, ts):
             scale,
         )
     return np.logaddexp.reduce(scratch.totals / scale) - math.log(len(scratch.totals))
+
+
+@st.composite
+def many_counts(draw, most_tasks=6):
+    """A row of counts up to 100,000 by task and state, most of them in one state."""
+    k, r = draw(st.integers(2, most_tasks)), draw(st.integers(2, 4))
+    number = st.one_of(st.integers(0, 3), st.integers(0, 17).map(lambda power: 3 * 2**power // 4))
+    counts = np.array(draw(st.lists(number, min_size=k * r, max_size=k * r))).reshape(k, r)
+    counts[:, 0] += counts.sum(axis=1) == 0
+    return counts
+
+
+# Under a large concentration tasks with nearly sure states gain thousands of nats in one group, and
+# the others none.
+SURE = [[4000, 0, 0], [4000, 0, 0], [0, 4000, 0], [1300, 1400, 1300], [9, 0, 4000], [0, 2, 5]]
+
+
+@settings(max_examples=examples(60))
+@given(many_counts(), st.sampled_from([(100.0,), (20.0,), (1.0, 100.0)]))
+@example(np.array(SURE), (100.0,))
+@example(20 * np.array(SURE), (100.0,))
+def test_naive_twin_of_many_counts(row, concentrations):
+    counts = row[:, None].tolist()
+    expected = naive.shared_evidence(counts, concentrations, TS)
+    for add in (groups.add_all_partitions, probable_groups.add_probable_partitions):
+        if len(row) < 4 or add is groups.add_all_partitions:
+            found = log_evidence(add, with_more_tasks([row]), concentrations, TS)
+            assert found == pytest.approx(expected, rel=1e-9, abs=1e-6)
+
+
+@pytest.mark.slow_without_jit
+@pytest.mark.parametrize("n_cases", [100, 4000])
+def test_sets_of_tasks_are_scored_as_each_by_itself(n_cases):
+    counts = np.array([SURE, np.roll(SURE, 1, axis=0)]).transpose(1, 0, 2) * n_cases // 4000
+    for concentrations in (CONCENTRATIONS, (100.0,)):
+        bound = bound_of(counts, concentrations)
+        k = len(bound.positions)
+        values, engine = np.zeros(1 << k, np.int64), bound.up_to_date(bound.whole)
+        memory = Arrays(all_sets.SETS, **all_sets.new_sets(k, 1 << k, concentrations, TS))
+        with bound.scratch(np.arange(2)) as scratch:
+            scratch.members[:k] = range(k)
+            # fmt: off
+            all_sets.value_sets(
+                engine.table, scratch.table, memory.table, k, 1, np.array([0]), 1, -1, values
+            )
+            # fmt: on
+        for group in range(1, 1 << k):
+            members = [s for s in range(k) if group >> s & 1]
+            own = counts[members].tolist()
+            expected = naive.shared_evidence(own, concentrations, TS)
+            assert values[group] / bound.scale == pytest.approx(expected, rel=1e-9)
 
 
 def rows_of(kind, n_rows, n_cases, k, seed):

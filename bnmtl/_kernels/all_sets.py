@@ -141,41 +141,56 @@ def multiply_by_row(engine, scratch, memory, n_members, r, state):
         for c in range(own.shape[1]):
             own[places[i], c] += apart[np.int64(1) << i, c]
     # No set of tasks gains more by a common row than its counts cost apart.
-    full, most = (np.int64(1) << m) - 1, 0.0
+    full, most, has_shift = (np.int64(1) << m) - 1, 0.0, False
     for c in range(own.shape[1]):
-        most = max(most, -apart[full, c] / scale + m * SHIFTS(scratch)[c])
+        most = max(most, -apart[full, c] / scale)
+        has_shift = has_shift or SHIFTS(scratch)[full, c] != 0.0
     nats = RANGE(memory)
-    if nats[0] + most + _LEAST_NATS > _MOST_NATS:
+    if has_shift or nats[0] + most + _LEAST_NATS > _MOST_NATS:
         take_logs(memory, n_members, scale)
     nats[0] += most + _LEAST_NATS
-    multiply(scratch, memory, n_members, m, scale)
-    if nats[0] > _MOST_NATS:
+    multiply(scratch, memory, n_members, m)
+    if has_shift:
+        add_shifts(scratch, memory, n_members, m, scale)
+    if has_shift or nats[0] > _MOST_NATS:
         take_logs(memory, n_members, scale)
 
 
 @kernel
-def multiply(scratch, memory, n_members, m, scale):
+def multiply(scratch, memory, n_members, m):
     """Multiply the product of each set by the sum over partitions of those of the m tasks with
     counts that are in it."""
-    sums, shifts, places = SUMS(scratch), SHIFTS(scratch), PLACES_OF(scratch)
-    products, totals = PRODUCTS(memory), TOTALS_OF(memory)
-    norms, n_c = NORMS(memory), shifts.size
-    has_shift = False
-    for c in range(n_c):
-        has_shift = has_shift or shifts[c] != 0.0
+    sums, places = SUMS(scratch), PLACES_OF(scratch)
+    products, norms = PRODUCTS(memory), NORMS(memory)
     for members in range(1, np.int64(1) << n_members):
-        group = np.int64(0)
-        for i in range(m):
-            group |= ((members >> places[i]) & 1) << i
+        group = with_counts(members, places, m)
         if group & (group - 1) == 0:
             continue
-        size = size_of(group)
-        product, factor, norm = products[members], sums[group], norms[size]
+        product, factor, norm = products[members], sums[group], norms[size_of(group)]
         for at in range(product.size):
             product[at] *= factor[at] * norm[at]
-        if has_shift:
-            for at in range(product.size):
-                totals[members, at] += np.int64(np.rint(size * shifts[at % n_c] * scale))
+
+
+@kernel
+def add_shifts(scratch, memory, n_members, m, scale):
+    """Add what was taken off the weights of the row's groups to the totals."""
+    shifts, places = SHIFTS(scratch), PLACES_OF(scratch)
+    totals, n_c = TOTALS_OF(memory), shifts.shape[1]
+    for members in range(1, np.int64(1) << n_members):
+        group = with_counts(members, places, m)
+        if group & (group - 1) == 0:
+            continue
+        for at in range(totals.shape[1]):
+            totals[members, at] += np.int64(np.rint(shifts[group, at % n_c] * scale))
+
+
+@kernel
+def with_counts(members, places, m):
+    """Those of a set of members that are among the m tasks with counts, as a set of these."""
+    group = np.int64(0)
+    for i in range(m):
+        group |= ((members >> places[i]) & 1) << i
+    return group
 
 
 @kernel

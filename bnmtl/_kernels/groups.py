@@ -23,6 +23,9 @@ MOST_EXACT = 9
 BEAM = 24
 # Logarithms of weights are kept below this, so that products of them are finite.
 LARGEST_WEIGHT = 100.0
+# A sum over partitions is at least this. A smaller one is of a concentration that fits the counts
+# so badly that it counts for nothing beside the others.
+LEAST_SUM = 1e-300
 # Rows of at most this many counts and states are weighed by products in place of logarithms.
 FEW_COUNTS = 64
 FEW_STATES = 16
@@ -45,7 +48,7 @@ GROUPS = layout(
     KNOWN_FACTORS := ints("known_factors"),  # (states,): which are known, 0 for those of cells
     SUMS := floats("sums", 2),  # (sets, t c): sums over the partitions of a set
     RISING := floats("rising", 2),  # (t, tasks): logs of what these are divided by, nan at first
-    SHIFTS := floats("shifts"),  # (c,): taken off the log of a weight for each task of the set
+    SHIFTS := floats("shifts", 2),  # (sets, c): taken off the log of a weight, a sum over its tasks
     RANKED_BY := ints("ranked"),  # (k,): tasks, those with most counts first
     BEAM_GROUPS := ints("beam_groups", 2),  # (2 `BEAM`, 1): number of groups of each partition
     BEAM_PLACES := ints("beam_places", 2),  # (2 `BEAM`, k): each task's group, as they are ranked
@@ -83,7 +86,7 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
         "known_factors": (FEW_STATES + 1,),
         "sums": (n_sets, tc),
         "rising": (n_partitions, min(k, MOST_EXACT) + 1),
-        "shifts": (c,),
+        "shifts": (n_sets, c),
         "ranked": (k,),
         "beam_groups": (2 * beam, 1),
         "beam_places": (2 * beam, k),
@@ -176,7 +179,7 @@ def add_logs(scratch, m, n_c, n_t, scale):
 def log_sum(scratch, members, size, t, c, n_c, scale):
     """Log evidence of a set of tasks of that size, given its sum over partitions."""
     value = math.log(SUMS(scratch)[members, t * n_c + c])
-    value += size * SHIFTS(scratch)[c] - RISING(scratch)[t, size]
+    value += SHIFTS(scratch)[members, c] - RISING(scratch)[t, size]
     return APART(scratch)[members, c] + np.int64(np.rint(value * scale))
 
 
@@ -196,7 +199,7 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
         sums[0, at] = 1.0
     for c in range(n_c):
         apart[0, c] = 0
-        shifts[c] = 0.0
+        shifts[0, c] = 0.0
     for state in range(r):
         merged[0, state] = 0
     for group in range(1, full + 1):
@@ -209,6 +212,7 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
             log_evidence(terms, owners, bases, scratch, counts[i], r, concentrations, scale, own)
         for c in range(n_c):
             apart[group, c] = own[c] if rest == 0 else apart[rest, c] + apart[first, c]
+            shifts[group, c] = 0.0
     n = np.int64(0)
     for state in range(r):
         n += merged[full, state]
@@ -227,7 +231,7 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
         own_weights, has_weight = weights[group], False
         for c in range(n_c):
             own_weights[c] *= orders
-            has_weight |= own_weights[c] > least or shifts[c] > 0.0
+            has_weight |= own_weights[c] > least or shifts[full, c] > 0.0
         matters[group] = has_weight
         for t in range(partitions.size - 1, -1, -1):
             for c in range(n_c):
@@ -240,17 +244,36 @@ def gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale):
     merged, apart, own = MERGED(scratch), APART(scratch), EVIDENCE(scratch)
     weights, shifts = WEIGHTS_OF(scratch), SHIFTS(scratch)
     for group in range(1, full + 1):
-        size = size_of(group)
         log_evidence(terms, owners, bases, scratch, merged[group], r, concentrations, scale, own)
         for c in range(concentrations.size):
-            gain = (own[c] - apart[group, c]) / scale
-            weights[group, c] = gain
-            if gain > LARGEST_WEIGHT:
-                shifts[c] = max(shifts[c], gain / size)
-    for group in range(1, full + 1):
-        size = size_of(group)
-        for c in range(concentrations.size):
-            weights[group, c] = math.exp(weights[group, c] - size * shifts[c])
+            weights[group, c] = (own[c] - apart[group, c]) / scale
+    for c in range(concentrations.size):
+        share_gains(weights, shifts, full, c)
+        for group in range(1, full + 1):
+            weights[group, c] = math.exp(weights[group, c] - shifts[group, c])
+
+
+@kernel
+def share_gains(gains, shifts, full, c):
+    """Share gains among the tasks until no set gains much more than the shares of its tasks.
+
+    The set with the largest gain for each task comes first, then the one with the largest gain
+    beyond the shares so far, for each task without a share. Tasks that belong to no such set have
+    none, so the sums over partitions of all sets stay near their largest terms.
+    """
+    without = full
+    while without:
+        best, share = np.int64(0), 0.0
+        for group in range(1, full + 1):
+            more = gains[group, c] - shifts[group, c]
+            n = size_of(group & without)
+            if more > LARGEST_WEIGHT and n > 0 and more > share * n:
+                best, share = np.int64(group), more / n
+        if best == 0:
+            return
+        for group in range(1, full + 1):
+            shifts[group, c] += share * size_of(group & best & without)
+        without &= ~best
 
 
 @kernel
@@ -328,3 +351,5 @@ def add_partitions(weights, matters, sums, members, n_tc):
         if others == 0:
             break
         others = (others - 1) & rest
+    for at in range(n_tc):
+        total[at] = max(total[at], LEAST_SUM)
