@@ -3,12 +3,15 @@
 import hashlib
 from functools import cache, cached_property
 from pathlib import Path
+from types import SimpleNamespace
 
 import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, sigutils
 from numba.core.ccallback import CFunc
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.options import DefaultOptions
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
@@ -25,6 +28,8 @@ _COUNTS_REFERENCES, _ALLOCATES_NOTHING = (
 def kernel(function):
     """Compile ``function``, which allocates nothing: cached on disk, without the interpreter lock.
 
+    What is called from Python becomes machine code, with all kernels that it calls in it.
+
     Arithmetic is strict. Copying one slice to another counts as allocating. Kernels are compiled
     once more for every literal among their arguments, so whole numbers that start as one are
     written np.int64(0).
@@ -38,11 +43,45 @@ def allocating_kernel(function):
 
 
 def _compiled(function, flags):
-    compiled = numba.njit(cache=True, nogil=True, no_cfunc_wrapper=True, **flags)(function)
+    options = {"nogil": True, "no_cfunc_wrapper": True, **flags}
+    compiled = numba.njit(cache=True, **options)(function)
     if not numba.config.DISABLE_JIT:
         _stamp(compiled)
+        options["no_cpython_wrapper"] = True
+        part = numba.njit(pipeline_class=_PartCompiler, **options)(function)
+        # Numba asks for these when it compiles a caller.
+        compiled.get_call_template = part.get_call_template
+        compiled.get_overload = part.get_overload
     _COMPILED.append(compiled)
     return compiled
+
+
+class _PartLibrary(JITCodeLibrary):
+    """Code of a kernel for those that call it: optimized and made machine code in them only.
+
+    Numba would do both for every kernel by itself, and once more in each of its callers.
+    """
+
+    # There is no machine code to be told where a kernel's environment is; kernels need none.
+    codegen = SimpleNamespace(set_env=lambda name, environment: None)
+
+    def _optimize_final_module(self):
+        pass
+
+    def _finalize_final_module(self):
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name):
+        # Numba wants one; nobody calls it.
+        return 1
+
+
+class _PartCompiler(Compiler):
+    def define_pipelines(self):
+        state = self.state
+        state.library = _PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        return super().define_pipelines()
 
 
 @cache
