@@ -14,7 +14,7 @@ from scipy.spatial.distance import squareform
 from benchmarks.birds.bird_tasks import PROBLEMS
 from benchmarks.claims import OURS, Claim, both_halves, claims_table, tally
 from benchmarks.drawing import axis_of_sizes, panels
-from benchmarks.summary import by_trial, has, markdown, mean_and_error, parts
+from benchmarks.summary import markdown, mean_and_error, pairs, parts
 from benchmarks.thesis.penalty_curves import EXPONENTS
 
 LEARNED = ("single", "identical", "multitask", "multitask folds")
@@ -72,12 +72,9 @@ def with_same_regions(lines):
 
 def gains(lines, problem, method, other="single"):
     """Nats that a method gains over another, by trial, by number of rows."""
-    found = {}
-    for rows, own in lines[lines["problem"] == problem].groupby("rows"):
-        wide = by_trial(own, "method", "nats")
-        if has(wide, method, other):
-            found[rows] = (wide[method] - wide[other]).dropna()
-    return found
+    own, sizes = lines[lines["problem"] == problem], sorted(set(lines["rows"]))
+    found = pairs(own, "method", "nats", method, other, rows=sizes)
+    return {rows: (ours - others).dropna() for rows, (ours, others) in found.items()}
 
 
 def by_rows(lines, problem, method):
@@ -175,12 +172,14 @@ def _more_sites(lines, problem):
         "yes",
         texts,
         falls and is_sure(own[first]),
+        f"{problem}: more sites S",
     )
     yield Claim(
         f"{problem}: with many sites single-task learning is better",
         "yes",
         {last: texts[last]},
         is_sure(-own[last]),
+        f"{problem}: many sites S",
     )
 
 
@@ -194,6 +193,7 @@ def _above(lines, problem, compared):
                 published,
                 {n: gain_text(gain) for n, gain in own.items()},
                 tally(map(sure_sign, own.values()), AT_SIZES),
+                f"{problem}: {method}, {other} S",
             )
 
 
@@ -211,6 +211,7 @@ def _penalties(lines, problem):
                 f"best at 1 - penalty = {at_exponent(best)}, {mean[best]:+.2f} above apart; one "
                 f"structure for all {gain_text(-fall)} from there",
                 both_halves(is_sure(rise), falls, "only the rise"),
+                f"{problem}, {rows}, {prior}: rise S",
             )
     for rows in sorted(set.intersection(*(set(own) for own in by_prior.values()))):
         means = {prior: own[rows].mean().max() for prior, own in by_prior.items()}
@@ -235,6 +236,7 @@ def _numbers(lines, problem):
             f"best with {best} of {last} others, {gain_text(help_)} above none, "
             f"{gain_text(harm)} above all",
             both_halves(is_sure(help_), is_sure(harm), "only the first"),
+            f"{problem}, {rows}: near S",
         )
         yield Claim(
             f"{problem}, {rows} sites: better penalties would gain more, mean over numbers",
@@ -267,6 +269,7 @@ def _hierarchy(lines, problem):
             "yes",
             text,
             sum(linear) > len(linear) / 2,
+            f"{problem}, {rows}: linear S",
         )
 
 

@@ -106,6 +106,7 @@ def claims(lines):
                 f"{n_sure} after Holm's correction for their number"
                 + "".join(f"; {pair}" for pair in sure),
                 not n_sure if n_trials >= FEWEST else "too few trials",
+                f"{measure} {variant}",
             )
 
 
