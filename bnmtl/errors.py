@@ -18,21 +18,6 @@ import warnings
 
 from bnmtl.wording import Bare, count, either, listed
 
-__all__ = [
-    "NOTHING",
-    "InputError",
-    "InputTypeError",
-    "InputWarning",
-    "MissingExtra",
-    "Mistake",
-    "Words",
-    "check_choice",
-    "check_number",
-    "check_whole",
-    "located",
-    "warn",
-]
-
 
 class _Nothing:
     """In the place of what was given, where a message shows none."""

@@ -29,8 +29,6 @@ from bnmtl.metrics.prediction import (
 from bnmtl.reports.calibrated import MOST_GROUPS, best
 from bnmtl.reports.calibrated import write as write_report
 
-__all__ = ["Result", "run"]
-
 _FILES = (
     *("scores.csv", "measures.csv", "reliability.csv", "reliability.png", "report.html"),
     RUN_FILE,

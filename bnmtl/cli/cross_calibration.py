@@ -5,8 +5,6 @@ import numpy as np
 from bnmtl.calibration import IsotonicCalibrator, MultitaskPlattCalibrator, PlattCalibrator
 from bnmtl.cli.calibrators import calibrated
 
-__all__ = ["METHODS", "Calibrated"]
-
 METHODS = {"platt": "Platt", "isotonic": "isotonic", "platt_by_group": "Platt by group"}
 _FOLDS = 10
 

@@ -19,8 +19,6 @@ from bnmtl.cli.options import (
 )
 from bnmtl.errors import InputError
 
-__all__ = ["main"]
-
 _MISTAKE = 2
 _INTERRUPTED = 130
 app = typer.Typer(

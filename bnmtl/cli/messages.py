@@ -2,8 +2,6 @@
 
 from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra, Mistake, Words
 
-__all__ = ["in_one_sentence", "in_options"]
-
 # Parameters of Python that an option or an argument of the commands stands for.
 _PLACES = {"paths": "PATH", "scores": "SCORES", "name": "NAME"}
 _PLACES |= dict.fromkeys(("path", "folder", "network"), "NETWORK")

@@ -12,15 +12,6 @@ from typer.models import ArgumentInfo
 from bnmtl.errors import InputError
 from bnmtl.wording import Bare, either
 
-__all__ = [
-    "CalibrateOptions",
-    "Options",
-    "PredictOptions",
-    "RelateOptions",
-    "contradiction",
-    "takes_options",
-]
-
 _OPTION = "option"  # where a field keeps what the option parser needs
 # Of words that stand behind an option in the help, or names of options are cut at 80 columns.
 _WIDEST = 16

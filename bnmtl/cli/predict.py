@@ -16,8 +16,6 @@ from bnmtl.networks.inference import markov_blanket
 from bnmtl.networks.tables import code_frame
 from bnmtl.writing import OutputFile
 
-__all__ = ["Judged", "Result", "run"]
-
 # What to do about rows, in the place of what learning would do.
 _CUT = "cut it, or give {network} in the folder of its run, whose run.json has the cut points"
 _INSTEAD = {

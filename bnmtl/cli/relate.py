@@ -19,8 +19,6 @@ from bnmtl.reports.related import write as write_report
 from bnmtl.wording import listed
 from bnmtl.writing import file_names
 
-__all__ = ["FOLDS", "PENALTY", "Result", "run"]
-
 _FIXED_FILES = (
     *("relatedness.csv", "order.csv", "relatedness.png", "dendrogram.png", "report.html"),
     RUN_FILE,

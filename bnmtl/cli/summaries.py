@@ -10,8 +10,6 @@ from bnmtl.relatedness.nearest import n_nearest
 from bnmtl.reports.calibrated import verdict
 from bnmtl.wording import count
 
-__all__ = ["Table", "apply", "calibrate", "learn", "predict", "relate"]
-
 _WIDTH = 100
 
 

@@ -9,18 +9,6 @@ from bnmtl.plotting.table import shorten
 from bnmtl.relatedness.nearest import ROUNDING
 from bnmtl.wording import Bare, type_of
 
-__all__ = [
-    "as_drawn",
-    "check_label",
-    "check_labels",
-    "check_linkage",
-    "check_table",
-    "check_tasks",
-    "is_symmetric",
-    "task_names",
-    "writer",
-]
-
 
 def check_table(argument, table):
     """Return a table of dissimilarities as floats, its columns in the order of its rows."""

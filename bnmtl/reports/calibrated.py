@@ -6,8 +6,6 @@ from html import escape
 from bnmtl.calibration.classifier import ENOUGH_FOR_ISOTONIC
 from bnmtl.reports.page import count, frame_table, image, number, table, write_page
 
-__all__ = ["DIGITS", "MOST_GROUPS", "best", "verdict", "write"]
-
 DIGITS = 4
 MOST_GROUPS = 7  # in the picture
 _BEFORE = "Before are the scores as they are given. "

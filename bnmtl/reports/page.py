@@ -9,8 +9,6 @@ from pathlib import Path
 
 from bnmtl.io.versions import versions
 
-__all__ = ["count", "frame_table", "image", "number", "table", "write_page"]
-
 _LARGEST_SVG = 4_000_000  # characters; larger pictures are embedded as PNG
 
 _STYLE = """
