@@ -15,8 +15,6 @@ from pathlib import Path
 from bnmtl.errors import InputError
 from bnmtl.wording import Bare, listed
 
-__all__ = ["OutputFile", "OutputFolder", "file_names"]
-
 _LONGEST_STEM = 150  # bytes of UTF-8
 
 
