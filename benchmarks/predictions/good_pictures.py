@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from benchmarks import drawing
+from benchmarks.predictions.good_diagrams import MANY, draw_panel
 from benchmarks.predictions.good_learners import LEARNERS
 from benchmarks.predictions.good_tables import (
     CROSS_ENTROPY,
@@ -55,19 +56,15 @@ def _draw_reliability(figure, lines, names):
     panels = figure.subplots(len(STAGES), len(names), sharex=True, sharey=True, squeeze=False)
     for row, stage in zip(panels, STAGES, strict=True):
         for axes, name in zip(row, names, strict=True):
-            axes.plot([0, 1], [0, 1], "--", color="gray", linewidth=0.6)
             axes.tick_params(labelsize=7)
             if name in own.index:
-                table = pd.DataFrame(own.loc[name, "pictured"][stage]["reliability"])
-                counts = table["count"] / table["count"].sum()
-                width = table["right"] - table["left"]
-                axes.bar(table["left"], counts, width, align="edge", color="#cfd8dc")
-                axes.plot(table["mean_prediction"], table["fraction_positive"], "o-", markersize=3)
+                draw_panel(axes, pd.DataFrame(own.loc[name, "pictured"][stage]["reliability"]))
         row[0].set_ylabel(stage, fontsize=8)
     for axes, name in zip(panels[0], names, strict=True):
         axes.set_title(name.replace(" ", "\n", 1), fontsize=8)
     figure.suptitle(
-        f"{problem}: share of positives by predicted probability; bars: shares of the test rows",
+        f"{problem}: share of positives by predicted probability (hollow: fewer than {MANY} rows); "
+        "bars: shares of the test rows",
         fontsize=9,
     )
 

@@ -1,6 +1,5 @@
 """Tables and claims of the study of good probabilities, from its lines."""
 
-import numpy as np
 import pandas as pd
 
 from benchmarks.claims import OURS, Claim, claims_table, tally
@@ -88,64 +87,46 @@ def _reached(lines, measure):
 
 def _problems(lines):
     """Squared error before calibration and after Platt's, by problem."""
-    table = values(lines, RMSE)
-    cells = {learner: by_problem(table, learner) for learner in known(lines)}
-    return _by_problem(
-        lines,
-        {
-            learner: {
-                at: f"{own['before']:.3f} → {own['Platt']:.3f}" for at, own in wide.iterrows()
-            }
-            for learner, wide in cells.items()
-        },
-    )
+    means = _means(values(lines, RMSE), "problem")
+    before, after = (means[method].map("{:.3f}".format) for method in ("before", "Platt"))
+    return _across(lines, before + " → " + after)
 
 
 def _slopes(lines):
     """How distorted the pictured models are before calibration, by problem."""
-    table = values(lines, "slope", "pictured")
-    cells = {
-        learner: {at: f"{one:.2f}" for at, one in by_problem(table, learner)["before"].items()}
-        for learner in known(lines)
-    }
-    return _by_problem(lines, cells)
+    means = _means(values(lines, "slope", "pictured"), "problem")
+    return _across(lines, means["before"].map("{:.2f}".format))
 
 
-def _by_problem(lines, cells):
-    """Learner -> problem -> text, as a table."""
-    rows = [{"learner": learner, **own} for learner, own in cells.items()]
-    return pd.DataFrame(rows, columns=["learner", *sorted(set(lines["problem"]))]).fillna("")
+def _means(table, by):
+    """Means by learner and another column, a column a method."""
+    return table.pivot_table(index=["learner", by], columns="method", values="value")
+
+
+def _across(lines, texts):
+    """Texts by learner and another column, as a table."""
+    return texts.unstack().reindex(known(lines)).fillna("").reset_index()
 
 
 def curves(lines):
     """Squared error by learner, method and size, over problems and trials: a row each."""
     columns = ["problem", "trial", "learner"]
-    if "curve" not in lines:
-        return pd.DataFrame(columns=[*columns, "method", "size", "value"])
-    own = lines[lines["curve"].notna()].to_dict("records")
-    rows = [
-        {**{name: line[name] for name in columns}, "method": method, "size": size, "value": value}
-        for line in own
-        for method in (*CALIBRATED, "before")
-        for size, value in zip(
-            line["curve"]["sizes"],
-            np.broadcast_to(line["curve"][method], len(line["curve"]["sizes"])).tolist(),
-            strict=True,
-        )
-    ]
-    return pd.DataFrame(rows, columns=[*columns, "method", "size", "value"])
+    own = lines.dropna(subset="curve").to_dict("records") if "curve" in lines else []
+    if not own:
+        return pd.DataFrame(columns=[*columns, "size", "method", "value"])
+    wide = pd.concat(
+        pd.DataFrame(line["curve"]).assign(**{name: line[name] for name in columns}) for line in own
+    )
+    return wide.rename(columns={"sizes": "size"}).melt([*columns, "size"], var_name="method")
 
 
 def _curves(lines):
     """Isotonic regression's root mean squared error less Platt's, by size, means over problems."""
     table = curves(lines)
-    rows = []
-    for learner in known(lines):
-        own = table[table["learner"] == learner]
-        wide = own.pivot_table(index="size", columns="method", values="value")
-        gap = 1000 * (wide["isotonic"] - wide["Platt"]) if len(wide) else pd.Series(dtype=float)
-        rows.append({"learner": learner, **{f"{size}": f"{one:+.1f}" for size, one in gap.items()}})
-    return pd.DataFrame(rows).fillna("")
+    if not len(table):
+        return pd.DataFrame({"learner": known(lines)})
+    means = _means(table, "size")
+    return _across(lines, (1000 * (means["isotonic"] - means["Platt"])).map("{:+.1f}".format))
 
 
 def change(table, learner, ours, other):
