@@ -15,6 +15,7 @@ import numbers
 import os
 import string
 import warnings
+from typing import ClassVar
 
 from bnmtl.wording import Bare, count, either, listed
 
@@ -27,11 +28,27 @@ class _Nothing:
 
 
 NOTHING = _Nothing()
+
+
+class Action(str):
+    """The name of a remedy; `Words.actions` says how users carry it out."""
+
+
 _PACKAGE = __name__.partition(".")[0]
 
 
 class Words:
     """How parameters, their values and remedies are written for users of Python."""
+
+    # Templates by the name of the `Action`.
+    actions: ClassVar = {
+        "cut": "cut it as the rows that were learned from, with their `Edges`",
+        "discretize": "discretize it first, for example with `bnmtl.tasks.discretize`",
+        "group": "group its values (`bnmtl.tasks.discretize` does for numbers)",
+        "leave out": "leave the column out",
+        "leave out there": "leave such columns out of that task (a task may lack variables)",
+        "no limit": "leave it None for a full search",
+    }
 
     def parameter(self, name):
         """Write the name of a parameter."""
@@ -45,9 +62,9 @@ class Words:
         """Write one of the values that a parameter may have."""
         return repr(value)
 
-    def remedy(self, text):
-        """Return the template of a remedy, in these words."""
-        return text
+    def remedy(self, remedy):
+        """Return the template of a remedy."""
+        return self.actions[remedy] if isinstance(remedy, Action) else remedy
 
 
 class _Template(string.Formatter):
@@ -95,8 +112,8 @@ class Mistake:
         What was given, shown by its `repr`.
     found : str, default=None
         In place of `given`, what was found: a template.
-    remedies : str or sequence of str, default=()
-        What to do about it, one of them: templates.
+    remedies : str, Action or sequence of these, default=()
+        What to do about it, one of them: templates, or what `Words` have templates for.
     file, line, task, column : default=None
         Where it is.
     **details

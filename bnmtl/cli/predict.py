@@ -11,17 +11,13 @@ import pandas as pd
 from bnmtl.cli.columns import check_new_columns, without_points
 from bnmtl.cli.networks import read_networks
 from bnmtl.cli.runs import user_messages, warnings_kept
-from bnmtl.errors import InputError, InputTypeError, warn
+from bnmtl.errors import Action, InputError, InputTypeError, warn
 from bnmtl.networks.inference import markov_blanket
 from bnmtl.networks.tables import code_frame
 from bnmtl.writing import OutputFile
 
-# What to do about rows, in the place of what learning would do.
-_CUT = "cut it, or give {network} in the folder of its run, whose run.json has the cut points"
-_INSTEAD = {
-    "discretize it first, for example with `bnmtl.tasks.discretize`": _CUT,
-    "leave the column out": "remove the column",
-}
+# Actions of learning -> what to do about rows instead.
+_INSTEAD = {Action("discretize"): Action("cut"), Action("leave out"): "remove the column"}
 
 
 class Judged(NamedTuple):
@@ -176,19 +172,7 @@ def _remedies_for_rows():
         yield
     except (InputError, InputTypeError) as mistake:
         mistake.remedies = tuple(_INSTEAD.get(remedy, remedy) for remedy in mistake.remedies)
-        if _are_cut(**mistake.details):
-            mistake.remedies = (_CUT,)
         raise
-
-
-def _are_cut(known=(), unknown=(), **_):
-    """Say whether states are those of a column that was cut, as `Edges` names them, and unknown
-    values are numbers, which cutting would help."""
-    return bool(known) and known[0].startswith("below_") and _are_numbers(unknown)
-
-
-def _are_numbers(texts):
-    return pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").notna().all()
 
 
 def _states(parts, target):

@@ -289,6 +289,7 @@ def _with_arcs(table, learner):
         warn(
             rule="Nothing was found: no task has an arc, so how close the tasks are is not known",
             remedies="more rows or fewer variables may show more",
+            n_arcs=0,
         )
     return table
 
