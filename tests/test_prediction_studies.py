@@ -247,13 +247,12 @@ def invented_nets(gain):
 def invented_arcs(share):
     """Lines in which pairs learned alone are there as often as their confidence times a share."""
     lines = []
-    for case in calibrated_arcs.plan(False):
-        (method,) = case["wanted"]
+    cases = pd.DataFrame(calibrated_arcs.plan(False)).explode("wanted")
+    for line in cases.rename(columns={"wanted": "method"}).to_dict("records"):
         pairs = np.full(101, 200)
-        true = (pairs * np.arange(101) / 100 * (share if method == "single" else 1)).astype(int)
-        counts = {"pairs": pairs.tolist(), "true": true.tolist()}
-        line = {name: own for name, own in case.items() if name != "wanted"}
-        lines.append(line | {"method": method, "arc": counts, "edge": counts})
+        true = pairs * np.arange(101) / 100 * (share if line["method"] == "single" else 1)
+        counts = {"pairs": pairs.tolist(), "true": true.astype(int).tolist()}
+        lines.append(line | {"arc": counts, "edge": counts})
     return pd.DataFrame(lines)
 
 
@@ -473,7 +472,7 @@ def test_the_jackknife_gives_a_mean_the_error_it_has():
     for shift in (-5, 0, 5):
         moved = pd.Series({calibrated_arcs.WHOLE: values.mean(), **rest}) - 3 + shift
         test = stats.ttest_1samp(values - 3 + shift, 0).pvalue < summary.LEVEL
-        assert calibrated_arcs.is_sure(moved) == test == (shift != 0)
+        assert (calibrated_arcs.sure_sign(moved) != 0) == test == (shift != 0)
     assert np.isnan(calibrated_arcs.jackknife(pd.Series({calibrated_arcs.WHOLE: 1.0}))[1])
 
 

@@ -15,7 +15,7 @@ from benchmarks.birds.bird_tasks import PROBLEMS
 from benchmarks.claims import OURS, Claim, both_halves, claims_table, tally
 from benchmarks.drawing import axis_of_sizes, panels
 from benchmarks.summary import markdown, mean_and_error, pairs, parts
-from benchmarks.thesis.penalty_curves import EXPONENTS
+from benchmarks.thesis.penalty_curves import EXPONENTS, at_exponent
 
 LEARNED = ("single", "identical", "multitask", "multitask folds")
 # What shares nothing either, and stands beside learning alone by BDeu.
@@ -130,18 +130,13 @@ def _gained(lines):
             texts[method] = {n: gain_text(gain) for n, gain in gained.items()}
         for prior in CURVES:
             texts[f"{prior}, 1 - penalty that is best on the test sites"] = {
-                n: f"{curve.mean().max():+.2f} at {at_exponent(curve.mean().idxmax())}"
+                n: f"{curve.mean().max():+.2f} at {at_exponent(EXPONENTS[curve.mean().idxmax()])}"
                 for n, curve in curves(lines, case["problem"], prior).items()
             }
         found += [{**case, "method": name, **cells} for name, cells in texts.items() if cells]
     sizes = sorted({key for row in found for key in row if not isinstance(key, str)})
     table = pd.DataFrame(found, columns=["problem", "method", *sizes]).fillna("")
     return table.rename(columns={n: f"{n} sites" for n in sizes})
-
-
-def at_exponent(place):
-    """The value of 1 - penalty at a place of the grid, as text."""
-    return f"{10 ** -EXPONENTS[place]:.0g}"
 
 
 def claims(lines):
@@ -208,8 +203,8 @@ def _penalties(lines, problem):
             yield Claim(
                 f"{problem}, {rows} sites, {prior}: a quick rise, then a slow fall",
                 "yes",
-                f"best at 1 - penalty = {at_exponent(best)}, {mean[best]:+.2f} above apart; one "
-                f"structure for all {gain_text(-fall)} from there",
+                f"best at 1 - penalty = {at_exponent(EXPONENTS[best])}, {mean[best]:+.2f} above "
+                f"apart; one structure for all {gain_text(-fall)} from there",
                 both_halves(is_sure(rise), falls, "only the rise"),
                 f"{problem}, {rows}, {prior}: rise S",
             )
@@ -307,11 +302,11 @@ def draw(lines):
 
 
 def _draw_curves(axes, lines, problem):
-    names = ["0" if e == float("inf") else f"{10**-e:.0g}" for e in EXPONENTS]
     for prior, style in zip(CURVES, ("-", "--", ":"), strict=True):
         for at, (rows, curve) in enumerate(curves(lines, problem, prior).items()):
             axes.plot(curve.mean(), style, color=f"C{at}", label=f"{prior}, {rows}")
-    axes.set_xticks(range(len(EXPONENTS)), names, fontsize=6, rotation=60)
+    names = map(at_exponent, EXPONENTS)
+    axes.set_xticks(range(len(EXPONENTS)), list(names), fontsize=6, rotation=60)
     axes.set_xlabel("1 - penalty")
     axes.set_title("penalty", fontsize=9)
 

@@ -43,15 +43,10 @@ FIXED = {
 
 
 def plan(quick, trials=None):
-    """A case a method; the quick one learns tasks apart."""
+    """All cases; the quick one learns tasks apart."""
     if quick:
         return study.every(["single"], problem=["ALARM"], trial=[0])
-    return [
-        {"problem": problem, "trial": trial, "wanted": [method]}
-        for trial in range(trials or N_TRIALS)
-        for problem in PROBLEMS
-        for method in METHODS
-    ]
+    return study.every(METHODS, trial=range(trials or N_TRIALS), problem=PROBLEMS)
 
 
 def measure(problem, trial, wanted):
@@ -179,11 +174,6 @@ def with_error(values, scale, digits):
     """A value over all trials with its error, as text."""
     value, error = (scale * one for one in jackknife(values))
     return f"{value:.{digits}f}" + ("" if np.isnan(error) else f" ± {error:.{digits}f}")
-
-
-def is_sure(values):
-    """Whether a t-test by the jackknife's error tells a value from 0."""
-    return sure_sign(values) != 0
 
 
 def sure_sign(values):

@@ -36,14 +36,11 @@ def _draw_bars(figure, lines, names):
     styles = {method: {"color": color} for method, color in zip(METHODS, COLORS, strict=True)}
     for axes, name in zip(figure.subplots(2, 1, sharex=True), HIGHEST, strict=True):
         # Errors are over trials of the means over problems.
-        by_trial = values(lines, name).groupby(["learner", "method", "trial"])["value"].mean()
-        found = by_trial.groupby(["learner", "method"]).agg(["mean", "sem"])
-        heights, errors = (
-            found[of].unstack().reindex(index=names, columns=METHODS) for of in ("mean", "sem")
-        )
-        drawing.bars(axes, heights, errors, styles, width=6 / 7)
+        keys = ["learner", "method", "trial"]
+        means = values(lines, name).groupby(keys)["value"].mean().rename(name).reset_index()
+        drawing.mean_bars(axes, means, *keys[:2], name, names, METHODS, styles, 6 / 7)
         axes.set_ylim(0, HIGHEST[name])
-        axes.set_ylabel(name, fontsize=8)
+        axes.yaxis.label.set_size(8)
         axes.tick_params(labelsize=8)
     axes.set_xticks(range(len(names)), [name.replace(" ", "\n") for name in names])
     figure.axes[0].legend(fontsize=7, ncols=6, loc="upper left")

@@ -158,7 +158,9 @@ def claims(lines):
     yield from _lower(entropy, bayes, "Platt", "isotonic", "better", CROSS_ENTROPY)
     for method in CALIBRATED:
         yield from _lower(rmse, hurt, "before", method, "hurt a little by calibration", RMSE)
-    yield from _wash(rmse)
+    for method in CALIBRATED:
+        words = f"{method} for bagged trees, root mean squared error"
+        yield from _one(rmse, "bagged trees", method, "before", words, "a wash", _is_wash)
     gaining = ("random forests", "nearest neighbors")
     yield from _lower(rmse, gaining, "Platt", "before", "gain on average", RMSE)
     yield from _lower(entropy, every, "Platt", "isotonic", "better", CROSS_ENTROPY)
@@ -198,19 +200,29 @@ def _lower(table, learners, ours, other, published, name):
         )
 
 
-def _wash(rmse):
-    """Bagged trees: no difference over problems."""
-    for method in CALIBRATED:
-        found = change(rmse, "bagged trees", method, "before")
-        if found is not None:
-            pair, _, text = found
-            enough = len(pair[0]) >= FEWEST
-            yield Claim(
-                f"{method} for bagged trees, root mean squared error",
-                "a wash",
-                text,
-                not is_significant(*pair) if enough else "too few problems",
-            )
+def _one(table, learner, ours, other, words, published, judge):
+    """Whether one method differs from another one for one learner, as a function judges."""
+    found = change(table, learner, ours, other)
+    if found is not None:
+        pair, percent, text = found
+        yield Claim(words, published, text, judge(pair, percent))
+
+
+def _is_wash(pair, _):
+    """Whether a paired test over problems sees no difference."""
+    return not is_significant(*pair) if len(pair[0]) >= FEWEST else "too few problems"
+
+
+def _is_near(_, percent):
+    """Whether a mean over problems is about that of the other method."""
+    return abs(percent) < ON_PAR
+
+
+def _is_worse(pair, _):
+    """Whether ours is higher, as far as a paired test over problems tells."""
+    if len(pair[0]) < FEWEST:
+        return "too few problems"
+    return {0: "cannot be told", 1: "no, it is better", -1: "yes"}[sign(*pair)]
 
 
 def _by_size(lines):
@@ -236,22 +248,12 @@ def _by_size(lines):
 def _corrected(lines, by_measure):
     """Logistic correction and log-loss: what they do for stumps, all 0 or 1 for trees."""
     for name, table in by_measure.items():
-        found = change(table, "boosted stumps", "logistic correction", "Platt")
-        if found is not None:
-            yield Claim(
-                f"logistic correction for stumps at most {ON_PAR} % from Platt, {name}",
-                "on par",
-                found[-1],
-                abs(found[1]) < ON_PAR,
-            )
-        found = change(table, "boosted stumps", "log-loss", "logistic correction")
-        if found is not None:
-            yield Claim(
-                f"log-loss for stumps worse than logistic correction, {name}",
-                "by a few percent",
-                found[-1],
-                _is_worse(*found[0]),
-            )
+        words = f"logistic correction for stumps at most {ON_PAR} % from Platt, {name}"
+        methods = "logistic correction", "Platt"
+        yield from _one(table, "boosted stumps", *methods, words, "on par", _is_near)
+        words = f"log-loss for stumps worse than logistic correction, {name}"
+        methods = "log-loss", "logistic correction"
+        yield from _one(table, "boosted stumps", *methods, words, "by a few percent", _is_worse)
     wide = by_problem(values(lines, "near 0 or 1", "pictured"), "boosted trees")
     for method in ("logistic correction", "log-loss"):
         if method in wide:
@@ -261,13 +263,6 @@ def _corrected(lines, by_measure):
                 {name: f"{one:.0%}" for name, one in wide[method].items()},
                 f"{(wide[method] > 0.95).sum()} of {len(wide)} problems",
             )
-
-
-def _is_worse(ours, other):
-    """Whether ours is higher, as far as a paired test over problems tells."""
-    if len(ours) < FEWEST:
-        return "too few problems"
-    return {0: "cannot be told", 1: "no, it is better", -1: "yes"}[sign(ours, other)]
 
 
 def _best(lines):

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import study
+from benchmarks.related import without_constant
 from benchmarks.speed.peers import Pgmpy, PyAgrum
 from benchmarks.summary import markdown
 from benchmarks.variants import THESIS
@@ -75,14 +76,6 @@ def rows_of(name, n_rows, seed):
     return frame[list(np.random.default_rng(seed).permutation(frame.columns))]
 
 
-def legal(graph, frame):
-    """The graph without arcs of columns that are constant in these rows."""
-    constant = {column for column in frame if frame[column].nunique() == 1}
-    cut = graph.copy()
-    cut.remove_edges_from([arc for arc in graph.edges if constant & set(arc)])
-    return cut
-
-
 def measure(wanted, network, rows, seed):
     """What searches find on one sample."""
     return {variant: line_of(network, rows, seed, variant) for variant in wanted}
@@ -102,7 +95,8 @@ def line_of(network, rows, seed, variant):
         graph, seconds = Pgmpy(frame).climb()
     else:
         own = {"score": BIC()} if variant == "orders, BIC" else {**SEARCHES, **ONCE}[variant]
-        start = legal(truth, frame) if variant == "from the truth" else None
+        constant = frame.columns[frame.nunique() == 1]
+        start = without_constant(truth, constant) if variant == "from the truth" else None
         parameters = {**THESIS, "start": start, **own}
         learner = SingleTaskLearner(**parameters, random_state=seed).fit(frame)
         seconds = time.perf_counter() - began

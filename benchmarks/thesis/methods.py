@@ -11,14 +11,13 @@ search, S a strong one, J joint orders.
 
 import itertools
 
-import networkx as nx
 import numpy as np
 from scipy import stats
 
 from benchmarks import study
 from benchmarks.claims import OURS, Claim, claims_table, unless_few
 from benchmarks.drawing import mean_bars, panels
-from benchmarks.related import CONTROL, FIVE, Related, networks_of
+from benchmarks.related import CONTROL, FIVE, Related, networks_of, without_constant
 from benchmarks.speed.peers import PyAgrum, require
 from benchmarks.summary import (
     DIGITS,
@@ -52,6 +51,17 @@ from bnmtl.search import Memory
 
 NAME = "methods"
 SETTINGS = ("problem", "trial", "method")
+PROBLEMS = (*FIVE, CONTROL)
+METHODS = (
+    *(f"single {variant}" for variant in "TS"),
+    *(f"identical {variant}" for variant in "TS"),
+    *(f"pooled {variant}" for variant in "TS"),
+    *(f"multitask {variant}" for variant in "TSJ"),
+    "multitask folds",
+    "sparse S",
+    "bagged T",
+    *("pyAgrum", "pyAgrum BIC", "pyAgrum K2", "pyAgrum MIIC"),
+)
 N_ROWS = 1000
 N_TRIALS = 20
 VALIDATION = 0.05
@@ -94,7 +104,7 @@ def line_of(related, method, trial, memory):
         graphs = {}
         for name, task in related.tasks.items():
             frame = task.frame()[order.permutation(task.variables)]
-            graphs[name] = _without_constant(_by_pyagrum(frame, method), task)
+            graphs[name] = without_constant(_by_pyagrum(frame, method), task.constant)
         return related.line(graphs)
     if kind == "bagged":
         # Rows drawn twice make dependencies look stronger, and a strong search finds them.
@@ -146,25 +156,6 @@ def _by_pyagrum(frame, method):
     return PyAgrum(frame, score).climb(tabu=True)[0]
 
 
-def _without_constant(graph, task):
-    """A graph over the task's variables without arcs of those that have one state there."""
-    kept = nx.DiGraph()
-    kept.add_nodes_from(task.variables)
-    kept.add_edges_from(arc for arc in graph.edges if not set(arc) & set(task.constant))
-    return kept
-
-
-PROBLEMS = (*FIVE, CONTROL)
-METHODS = (
-    *(f"single {variant}" for variant in "TS"),
-    *(f"identical {variant}" for variant in "TS"),
-    *(f"pooled {variant}" for variant in "TS"),
-    *(f"multitask {variant}" for variant in "TSJ"),
-    "multitask folds",
-    "sparse S",
-    "bagged T",
-    *("pyAgrum", "pyAgrum BIC", "pyAgrum K2", "pyAgrum MIIC"),
-)
 # Multitask learning, and what it is compared with, of the same search, by kind.
 STRONG = {"single": "single S", "identical": "identical S", "sparse": "sparse S"}
 COMPARED = {
@@ -347,7 +338,9 @@ def draw(lines):
     figure, grid = panels(2, 1, (15, 8))
     for axes, measure in zip(grid[:, 0], ("edits", "kl"), strict=True):
         options = {"styles": styles, "width": 0.86}
-        places = mean_bars(axes, lines, "method", measure, present, list(styles), **options)
+        places = mean_bars(
+            axes, lines, "problem", "method", measure, present, list(styles), **options
+        )
         # One structure, or one network, for unlike tasks is so far off that the others could not be
         # told apart; such bars are cut and say where they end.
         means = lines.groupby(["method", "problem"])[measure].mean()

@@ -103,7 +103,7 @@ def best(rows, measure):
 
 def at_exponent(exponent):
     """The value of 1 - penalty, as text."""
-    return "0" if exponent == END else f"{10**-exponent:.0g}"
+    return "0" if exponent >= END else f"{10**-exponent:.0g}"
 
 
 def tables(lines):

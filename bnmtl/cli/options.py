@@ -1,5 +1,6 @@
 """What the commands are asked for: names, defaults, help, checks of each by itself."""
 
+import contextlib
 import inspect
 import math
 import re
@@ -31,15 +32,22 @@ def _option(metavar, help, check=None, default=None):
     return field(default=default, metadata={_OPTION: option})
 
 
+def _check(rule, parse, *words, **details):
+    """Return a check of what is typed: one of some words, or what `parse` makes of it, not None."""
+
+    def check(option: typer.CallbackParam, text: str | None):
+        value = text if text is None or text in words else parse(text)
+        if text is not None and value is None:
+            raise InputError(option.name, rule, _given(text), **details)
+        return value
+
+    return check
+
+
 def _choice(words, help, default=None):
     """Return a field for an option that is one of a few words, given as in "error|drop"."""
     known = words.split("|")
-
-    def check(option: typer.CallbackParam, text: str | None):
-        if text is not None and text not in known:
-            raise InputError(option.name, "must be {known:or}", _given(text), known=known)
-        return text
-
+    check = _check("must be {known:or}", lambda text: None, *known, known=known)
     if len(words) > _WIDEST:
         words, help = "WORD", f"One of {either(known)}. {help}"
     return _option(words, help, check, default)
@@ -48,43 +56,25 @@ def _choice(words, help, default=None):
 def _whole(least):
     """Return a check that an option is a whole number of at least `least`."""
 
-    def check(option: typer.CallbackParam, text: str | None):
-        if text is None:
-            return None
-        if not re.fullmatch(r"[+-]?[0-9]+", text) or int(text) < least:
-            rule = "must be a whole number of at least {least}"
-            raise InputError(option.name, rule, _given(text), least=least)
-        return int(text)
+    def parse(text):
+        return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) and int(text) >= least else None
 
-    return check
+    return _check("must be a whole number of at least {least}", parse, least=least)
 
 
 def _number(rule, is_right, *words):
     """Return a check that an option is a certain number, or one of some words."""
 
-    def check(option: typer.CallbackParam, text: str | None):
-        if text is None or text in words:
-            return text
-        try:
-            number = float(text)
-        except ValueError:
-            number = math.nan
-        if not is_right(number):
-            raise InputError(option.name, f"must be {rule}", _given(text))
-        return number
+    def parse(text):
+        with contextlib.suppress(ValueError):
+            return float(text) if is_right(float(text)) else None
 
-    return check
+    return _check(f"must be {rule}", parse, *words)
 
 
 def _text(rule):
     """Return a check that an option is not blank."""
-
-    def check(option: typer.CallbackParam, text: str | None):
-        if text is not None and not text.strip():
-            raise InputError(option.name, rule, _given(text))
-        return text
-
-    return check
+    return _check(rule, lambda text: text if text.strip() else None)
 
 
 def _given(text):
