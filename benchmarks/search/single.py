@@ -138,10 +138,10 @@ def tables(lines):
     """All tables; a row per network and size, a column per search."""
     lines = gaps(lines)
     made = {
-        "found": found(lines),
-        "distances": distances(lines),
+        "found": by_search(lines, _found),
+        "distances": by_search(lines, _distance),
         "otherwise": otherwise(lines),
-        "seconds": seconds(lines),
+        "seconds": by_search(lines, lambda own: f"{own['seconds'].median():.3g}"),
     }
     return {name: markdown(table) for name, table in made.items()}
 
@@ -169,16 +169,9 @@ def by_search(lines, cell, variants=SHOWN):
     return pd.DataFrame(rows)
 
 
-def found(lines):
+def _found(own):
     """How many runs end within 1 nat of the best known score, and how far below the median run."""
-    return by_search(
-        lines, lambda own: f"{(own['gap'] < 1).sum()}/{len(own)}, {own['gap'].median():.1f}"
-    )
-
-
-def distances(lines):
-    """Mean edit distance and SHD to the true graph."""
-    return by_search(lines, _distance)
+    return f"{(own['gap'] < 1).sum()}/{len(own)}, {own['gap'].median():.1f}"
 
 
 def otherwise(lines):
@@ -191,12 +184,8 @@ def otherwise(lines):
 
 
 def _distance(own):
+    """Mean edit distance and SHD to the true graph."""
     return f"{own['edits'].mean():.1f}, {own['shd'].mean():.1f}"
-
-
-def seconds(lines):
-    """Median seconds of a run."""
-    return by_search(lines, lambda own: f"{own['seconds'].median():.3g}")
 
 
 def beside_pyagrum(lines, speed):

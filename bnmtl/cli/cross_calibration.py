@@ -65,6 +65,10 @@ class Calibrated:
             p = np.clip(p, self.lowest, 1 - self.lowest)
             self.stages[METHODS[method]] = self.columns[f"calibrated_{method}"] = p
 
+    def labelled(self):
+        """Return the labels of `cases`, and their probabilities by the title of the method."""
+        return self.y[self.cases], {name: p[self.cases] for name, p in self.stages.items()}
+
     def _ordered(self, ties):
         """Return the cases with a label, the negative ones first."""
         rows = np.flatnonzero(~np.isnan(self.y))
