@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from benchmarks.summary import FEWEST, by_trial, difference_text, has, markdown, paired, sign
+from benchmarks.summary import FEWEST, difference_text, markdown, paired, pairs, sign
 
 OURS = "our own"
 
@@ -21,12 +21,15 @@ class Claim(NamedTuple):
         What was found here, or that by case: a number of rows is set apart by a colon.
     test : bool, (int, int) or str
         Whether the claim holds; in how many of all cases; or the verdict in words.
+    name : str, default=None
+        By which the overview knows it; it ends with the search, T, S or J.
     """
 
     text: str
     published: str
     measured: str | Mapping
     test: bool | tuple | str
+    name: str | None = None
 
     def found(self):
         """What was measured, as text."""
@@ -89,17 +92,13 @@ def differences(lines, problems, compared):
     problems : iterable of str
     compared : iterable of (choice, other choice, what was expected)
     """
-    wide = {one: by_trial(lines[lines["problem"] == one], "choice", "edits") for one in problems}
+    words = "better on {above}, worse on {below}"
     for choice, other, expected in compared:
-        pairs = {
-            at: (own[choice], own[other]) for at, own in wide.items() if has(own, choice, other)
-        }
-        if pairs:
+        found = pairs(lines, "choice", "edits", choice, other, problem=problems)
+        if found:
             yield Claim(
                 f"{choice} less {other}, edits",
                 expected,
-                {problem: difference_text(*pair) for problem, pair in pairs.items()},
-                tally(
-                    (sign(*pair) for pair in pairs.values()), "better on {above}, worse on {below}"
-                ),
+                {problem: difference_text(*pair) for problem, pair in found.items()},
+                tally((sign(*pair) for pair in found.values()), words),
             )

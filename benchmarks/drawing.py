@@ -39,14 +39,14 @@ def bars(axes, means, errors, styles=None, width=0.8):
     return places
 
 
-def mean_bars(axes, lines, column, measure, groups, names, **options):
-    """`bars` of means and standard errors, a group a problem, a bar a value of a column."""
-    found = lines.groupby(["problem", column])[measure].agg(["mean", "sem"])
+def mean_bars(axes, lines, by, column, measure, groups, names, styles=None, width=0.8):
+    """`bars` of means and standard errors; two columns tell groups and bars apart."""
+    found = lines.groupby([by, column])[measure].agg(["mean", "sem"])
     means, errors = (
         found[of].unstack(column).reindex(index=groups, columns=names) for of in ("mean", "sem")
     )
-    axes.set_ylabel(LABELS[measure])
-    return bars(axes, means, errors, **options)
+    axes.set_ylabel(LABELS.get(measure, measure))
+    return bars(axes, means, errors, styles, width)
 
 
 def curves(axes, lines, x, y, column, styles, errors=True):

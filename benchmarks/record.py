@@ -1,5 +1,6 @@
 """Results as JSON lines: each with what it was measured on, none measured twice."""
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -97,10 +98,8 @@ def circumstances():
     """The commit, the versions that matter and the number of processors."""
     found = {}
     for package in PACKAGES:
-        try:
+        with contextlib.suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return {"commit": commit(), "versions": found, "processors": os.cpu_count()}
 
 

@@ -99,8 +99,7 @@ class Related:
         """True adjacency of every task, without arcs of constant variables."""
         matrices = []
         for name, task in self.tasks.items():
-            graph = self.networks[name].graph.copy()
-            graph.remove_edges_from([arc for arc in graph.edges if set(task.constant) & set(arc)])
+            graph = without_constant(self.networks[name].graph, task.constant)
             matrices.append(adjacency(graph, task.variables))
         return matrices
 
@@ -136,6 +135,13 @@ class Related:
         if networks is not None:
             judged["kl"] = self.divergences(networks)
         return {name: round(float(np.mean(values)), 6) for name, values in judged.items()}
+
+
+def without_constant(graph, constant):
+    """A graph without arcs of the variables that have one state in some rows."""
+    cut = graph.copy()
+    cut.remove_edges_from([arc for arc in graph.edges if set(constant) & set(arc)])
+    return cut
 
 
 def mean_arcs(graphs):

@@ -35,7 +35,7 @@ from pathlib import Path
 
 import pandas as pd
 from joblib import Parallel, delayed
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import track
 
 from benchmarks.record import FOLDER, Results, exit_if_changed
 
@@ -96,27 +96,14 @@ def run(study, results, cases, n_jobs):
             found = study.measure(**case)
             return case, found, time.perf_counter() - began
 
-    columns = [
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    ]
-    with Progress(*columns) as progress:
-        bar = progress.add_task(f"{study.NAME}: lines", total=sum(len(c["wanted"]) for c in cases))
-        done = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-            delayed(quietly)(case) for case in cases
-        )
-        for case, found, seconds in done:
-            settings = {name: value for name, value in case.items() if name != "wanted"}
-            for last, line in found.items():
-                results.add(
-                    **settings,
-                    **{study.SETTINGS[-1]: last},
-                    **line,
-                    seconds_of_case=round(seconds, 2),
-                )
-            progress.advance(bar, len(found))
+    done = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
+        delayed(quietly)(case) for case in cases
+    )
+    for case, found, seconds in track(done, f"{study.NAME}: cases", total=len(cases)):
+        settings = {name: value for name, value in case.items() if name != "wanted"}
+        for last, line in found.items():
+            settings[study.SETTINGS[-1]] = last
+            results.add(**settings, **line, seconds_of_case=round(seconds, 2))
 
 
 def figures_of(study, lines):

@@ -213,6 +213,26 @@ def by_trial(lines, column, value):
     return measured.groupby(["trial", column])[value].mean().unstack()
 
 
+def pairs(lines, column, value, ours, other, **at):
+    """A measure of two values of a column, by trial, wherever there are lines of both.
+
+    Parameters
+    ----------
+    ours, other : str
+        Of the column.
+    **at
+        Another column, and its values in their order.
+
+    Returns
+    -------
+    dict value of the other column -> (pandas.Series, pandas.Series)
+    """
+    found = {
+        next(iter(case.values())): by_trial(own, column, value) for case, own in parts(lines, **at)
+    }
+    return {one: (wide[ours], wide[other]) for one, wide in found.items() if has(wide, ours, other)}
+
+
 def exploded(lines, lists):
     """A row for each entry of lists of equal length."""
     return lines.explode(list(lists)).astype(dict.fromkeys(lists, float)).reset_index(drop=True)

@@ -10,8 +10,6 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks import overview, study
-from benchmarks.search import single, single_tables
-from benchmarks.speed import speed
 from benchmarks.summary import markdown
 
 FOLDER = Path(__file__).parent
@@ -33,23 +31,39 @@ STUDIES = {
 # Of more than one study.
 TABLES = {
     "peers": lambda: markdown(
-        single_tables.beside_pyagrum(study.lines_of(single), study.lines_of(speed))
+        modules()["search"].beside_pyagrum(measured()["search"], measured()["speed"])
     ),
-    "overview": lambda: overview.table(studies()),
+    "overview": lambda: overview.table(claims()),
 }
+
+
+@cache
+def modules():
+    """The studies by their names."""
+    paths = [f"benchmarks.{folder}.{one}" for folder, own in STUDIES.items() for one in own]
+    return {module.NAME: module for module in map(importlib.import_module, paths)}
+
+
+@cache
+def measured():
+    """The lines of each study that has any."""
+    found = {name: study.lines_of(module) for name, module in modules().items()}
+    return {name: lines for name, lines in found.items() if len(lines)}
 
 
 @cache
 def studies():
     """All tables of the studies, by name."""
     made = {}
-    for folder, modules in STUDIES.items():
-        for name in modules:
-            module = importlib.import_module(f"benchmarks.{folder}.{name}")
-            lines = study.lines_of(module)
-            if len(lines):
-                made.update(module.tables(lines))
+    for name, lines in measured().items():
+        made |= modules()[name].tables(lines)
     return made
+
+
+def claims():
+    """The claims that the overview shows, by study."""
+    shown = {name for _, name in overview.CLAIMS} & set(measured())
+    return {name: modules()[name].claims(measured()[name]) for name in shown}
 
 
 def made(name):

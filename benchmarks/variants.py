@@ -79,14 +79,6 @@ class Searches:
             self._searches[kind] = MultitaskSearch(own, self._effort(kind), Reporter(False))
         return self._searches[kind]
 
-    def single(self, variant):
-        """Adjacency matrices of the tasks learned apart."""
-        return self.search(variant).single()
-
-    def identical(self, variant):
-        """Adjacency matrices of one graph for all tasks, each on its task's variables."""
-        return self.search(variant).identical
-
     def solve(self, variant, prior):
         """The best configuration under a prior, as a `Solution`."""
         search, start = self.search(variant), LEARNERS[variant]["start"]

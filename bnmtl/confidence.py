@@ -38,8 +38,6 @@ from bnmtl.seeding import generator, seed_of
 from bnmtl.tasks import encode
 from bnmtl.wording import count, type_of
 
-__all__ = ["arc_confidence", "consensus", "sure_words", "with_confidence"]
-
 COLUMNS = ("task", "parent", "child", "arc", "edge")
 _ROUNDING = 1e-9  # shares that differ by less are equal
 _SURE = 0.95

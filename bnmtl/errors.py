@@ -12,26 +12,13 @@ import contextlib
 import inspect
 import math
 import numbers
+import operator
 import os
 import string
 import warnings
+from typing import ClassVar
 
 from bnmtl.wording import Bare, count, either, listed
-
-__all__ = [
-    "NOTHING",
-    "InputError",
-    "InputTypeError",
-    "InputWarning",
-    "MissingExtra",
-    "Mistake",
-    "Words",
-    "check_choice",
-    "check_number",
-    "check_whole",
-    "located",
-    "warn",
-]
 
 
 class _Nothing:
@@ -42,11 +29,27 @@ class _Nothing:
 
 
 NOTHING = _Nothing()
+
+
+class Action(str):
+    """The name of a remedy; `Words.actions` says how users carry it out."""
+
+
 _PACKAGE = __name__.partition(".")[0]
 
 
 class Words:
     """How parameters, their values and remedies are written for users of Python."""
+
+    # Templates by the name of the `Action`.
+    actions: ClassVar = {
+        "cut": "cut it as the rows that were learned from, with their `Edges`",
+        "discretize": "discretize it first, for example with `bnmtl.tasks.discretize`",
+        "group": "group its values (`bnmtl.tasks.discretize` does for numbers)",
+        "leave out": "leave the column out",
+        "leave out there": "leave such columns out of that task (a task may lack variables)",
+        "no limit": "leave it None for a full search",
+    }
 
     def parameter(self, name):
         """Write the name of a parameter."""
@@ -60,9 +63,9 @@ class Words:
         """Write one of the values that a parameter may have."""
         return repr(value)
 
-    def remedy(self, text):
-        """Return the template of a remedy, in these words."""
-        return text
+    def remedy(self, remedy):
+        """Return the template of a remedy."""
+        return self.actions[remedy] if isinstance(remedy, Action) else remedy
 
 
 class _Template(string.Formatter):
@@ -110,8 +113,8 @@ class Mistake:
         What was given, shown by its `repr`.
     found : str, default=None
         In place of `given`, what was found: a template.
-    remedies : str or sequence of str, default=()
-        What to do about it, one of them: templates.
+    remedies : str, Action or sequence of these, default=()
+        What to do about it, one of them: templates, or what `Words` have templates for.
     file, line, task, column : default=None
         Where it is.
     **details
@@ -256,19 +259,9 @@ def check_whole(argument, value, least=None, most=None, optional=False, remedies
     InputError
         If it is another number.
     """
-    if optional and value is None:
-        return
-    rule = f"must be {'None or ' if optional else ''}a whole number"
-    if least is not None and most is not None:
-        rule += " from {least} to {most}"
-    elif least is not None:
-        rule += " of at least {least}"
-    elif most is not None:
-        rule += " of at most {most}"
-    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if is_whole and (least is None or value >= least) and (most is None or value <= most):
-        return
-    raise _of_kind(value)(argument, rule, value, remedies=remedies, least=least, most=most)
+    limits = {"least": least, "most": most}
+    words = {"least": "of at least {least}", "most": "of at most {most}"}
+    _check(numbers.Integral, "a whole number", argument, value, limits, words, optional, remedies)
 
 
 def check_number(
@@ -296,8 +289,6 @@ def check_number(
     InputError
         If it is another number.
     """
-    if optional and value is None:
-        return
     limits = {"least": least, "above": above, "most": most, "below": below}
     words = {
         "least": "of at least {least}",
@@ -305,27 +296,27 @@ def check_number(
         "most": "at most {most}",
         "below": "below {below}",
     }
-    said = [words[name] for name, limit in limits.items() if limit is not None]
-    if least is not None and most is not None:
-        said = ["from {least} to {most}"]
-    rule = f"must be {'None or ' if optional else ''}a number {' and '.join(said)}".rstrip()
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if (
-        is_number
-        and math.isfinite(value)
-        and (least is None or value >= least)
-        and (above is None or value > above)
-        and (most is None or value <= most)
-        and (below is None or value < below)
-    ):
+    _check(numbers.Real, "a number", argument, value, limits, words, optional, remedies)
+
+
+_KEEPS = {"least": operator.ge, "above": operator.gt, "most": operator.le, "below": operator.lt}
+
+
+def _check(kind, noun, argument, value, limits, words, optional, remedies):
+    """Raise unless a value is a finite number of a kind and keeps the limits that there are."""
+    if optional and value is None:
         return
-    raise _of_kind(value)(argument, rule, value, remedies=remedies, **limits)
-
-
-def _of_kind(value):
-    """Return the error for a value that is not the number it must be."""
+    given = {name: limit for name, limit in limits.items() if limit is not None}
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    return InputError if is_number else InputTypeError
+    is_right = is_number and isinstance(value, kind) and math.isfinite(value)
+    if is_right and all(_KEEPS[name](value, limit) for name, limit in given.items()):
+        return
+    said = [words[name] for name in given]
+    if {"least", "most"} <= set(given):
+        said = ["from {least} to {most}"]
+    rule = f"must be {'None or ' if optional else ''}{noun} {' and '.join(said)}".rstrip()
+    error = InputError if is_number else InputTypeError
+    raise error(argument, rule, value, remedies=remedies, **limits)
 
 
 def check_choice(argument, value, choices, remedies=()):

@@ -13,20 +13,6 @@ import pandas as pd
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.wording import type_of
 
-__all__ = [
-    "Configuration",
-    "Sharing",
-    "adjacency",
-    "check_dag",
-    "compelled_arcs",
-    "could_have",
-    "cpdag",
-    "from_adjacency",
-    "sharing",
-    "skeleton",
-    "takes_part",
-]
-
 
 class Configuration(dict):
     """One graph per task: a dict from task name to `networkx.DiGraph`, in canonical task order.

@@ -15,8 +15,6 @@ from pathlib import Path
 from bnmtl.errors import InputError
 from bnmtl.wording import Bare, listed
 
-__all__ = ["OutputFile", "OutputFolder", "file_names"]
-
 _LONGEST_STEM = 150  # bytes of UTF-8
 
 
@@ -70,16 +68,23 @@ class OutputFile:
         """Write bytes, by way of a temporary file beside the place."""
         if self._path.name.endswith(".gz"):
             content = gzip.compress(content, mtime=0)
-        temporary = self._path.with_name(f".bnmtl-{os.getpid()}-{secrets.token_hex(3)}.partial")
-        try:
-            temporary.write_bytes(content)
-            self._check_new()
-            temporary.replace(self._path)
-        except OSError as error:
-            # A user knows nothing of the temporary file.
-            raise OSError(error.errno, error.strerror, str(self._path)) from error
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_whole(self._path, content, self._check_new)
+
+
+def write_whole(path, content, check=lambda: None):
+    """Write bytes by way of a temporary file beside the place, unless `check` raises before."""
+    temporary = path.with_name(f".bnmtl-{os.getpid()}-{secrets.token_hex(3)}.partial")
+    try:
+        temporary.write_bytes(content)
+        check()
+        temporary.replace(path)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        # A user knows nothing of the temporary file.
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 class OutputFolder:

@@ -13,9 +13,9 @@ from pages import Page
 from scipy.special import expit, logit
 
 from bnmtl import calibration, plotting
+from bnmtl.calibration.verdict import best, verdict
 from bnmtl.io.run import read_run
 from bnmtl.metrics import prediction
-from bnmtl.reports.calibrated import best, verdict
 
 pytestmark = pytest.mark.beside_kernels
 

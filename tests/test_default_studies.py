@@ -13,11 +13,10 @@ from small import related
 
 from benchmarks import study
 from benchmarks.defaults import (
-    choice_tables,
-    defaults_tables,
+    choice,
+    defaults,
     no_structure_tables,
     real_tables,
-    real_tables_shown,
     sure_arcs,
 )
 from benchmarks.defaults.chosen_sparsity import GRID, chosen_parents, side_by_side
@@ -27,7 +26,7 @@ from benchmarks.defaults.no_structure import KINDS, counted, independent_columns
 from benchmarks.defaults.sure_arcs import draw as draw_sure
 from benchmarks.defaults.sure_arcs import tables as sure_tables
 from benchmarks.defaults.ways import choices, expecting
-from benchmarks.predictions.arcs_tables import cases
+from benchmarks.predictions.calibrated_arcs import cases
 from bnmtl import (
     BDeu,
     MixedDirichlet,
@@ -170,13 +169,13 @@ def test_tables_of_defaults():
         + [{"problem": "noise: rare", "rows": 20, "trial": 0, "variant": variants[1]}]
     )
     lines.loc[lines["problem"] == "noise: rare", "false_arcs"] = 0.25
-    tables = defaults_tables.tables(lines)
+    tables = defaults.tables(lines)
     assert "| ALARM | 250 | 2 | 9.00 ± 0.00 |" in tables["defaults_alone"]
     assert "4.50 ± 0.50" in tables["defaults_alone"]
     assert "2.00 ± 0.00" in tables["defaults_together"]
     assert "| noise: rare | 20 | 1 |" in tables["defaults_noise_alone"]
     assert "0.25" in tables["defaults_noise_alone"]
-    assert len(defaults_tables.draw(lines).axes) == 2
+    assert len(defaults.draw(lines).axes) == 2
 
 
 def test_what_folds_choose_stands_beside_the_default_on_the_same_rows():
@@ -196,7 +195,7 @@ def test_what_folds_choose_stands_beside_the_default_on_the_same_rows():
             if trial == 0 or "chosen" not in variant
         ]
     )
-    table = defaults_tables.tables(lines)["defaults_chosen"]
+    table = defaults.tables(lines)["defaults_chosen"]
     assert table.splitlines()[2:] == ["| ALARM | 250 | 1 | 4.00 | 6.00 | 1.00 | 2.00 |"]
 
 
@@ -277,12 +276,12 @@ def test_tables_of_choices_and_real_tables():
             for way, edits in (("alone", 20.0), ("cv", 16.0), ("posterior", 17.0))
         ]
     )
-    tables = choice_tables.tables(lines)
+    tables = choice.tables(lines)
     assert "20.00 ± 0.00 | 17.00 ± 0.00 | 16.00 ± 0.00" in tables["choice_edits"]
     assert tables["choice_rows"].splitlines()[2].endswith("| 3.0 |")
     paired = "| INSURANCE | 250 | 2 |  | -4.00 ± 0.00 | -1.00 ± 0.00 |"
     assert tables["choice_paired"].splitlines()[2].startswith(paired)
-    assert len(choice_tables.draw(lines).axes) == 2
+    assert len(choice.draw(lines).axes) == 2
     others = ("empty", "bic", "alone", "own", "own_empty")
     gains = {f"over_{name}": 0.5 for name in others}
     errors = {f"over_{name}_error": 0.1 for name in others}
@@ -290,10 +289,10 @@ def test_tables_of_choices_and_real_tables():
     lines = pd.DataFrame(
         [
             {**line, **gains, **errors, "way": way, "n_rows": 20, "empty": -4.0}
-            for way in ("alone", "cv", real_tables_shown.OWN_TABLES, real_tables_shown.SHARED)
+            for way in ("alone", "cv", real_tables.OWN_TABLES, real_tables.SHARED)
         ]
     )
-    shown = real_tables_shown.tables(lines)
+    shown = real_tables.tables(lines)
     assert "| dune | cv | -3.00 | +0.50 ± 0.10 |" in shown["real_tables_default"]
     assert "| dune | MixedDirichlet | 0.1 | +0.50 ± 0.10 |" in shown["real_tables"]
     smoothing = "| dune | -3.00 | -3.00 | -0.50 ± 0.10 | -3.50 | -4.00 |"
@@ -303,7 +302,7 @@ def test_tables_of_choices_and_real_tables():
     short = shown["real_tables_in_short"].splitlines()
     assert len(short) == 3 and short[2].startswith("| dune meadow plants under four kinds")
     assert "| 20 | +0.50 ± 0.10 | +0.50 ± 0.10 |" in short[2]
-    assert real_tables_shown.draw(lines).axes
+    assert real_tables.draw(lines).axes
 
 
 def test_no_arcs_have_the_tables_of_what_they_are_held_against():

@@ -2,11 +2,13 @@
 
 import pickle
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from bnmtl.errors import (
+    Action,
     InputError,
     InputTypeError,
     InputWarning,
@@ -35,15 +37,14 @@ class Options(Words):
     def value(self, value):
         return str(value)
 
-    def remedy(self, text):
-        return {"leave it out": "leave it out with `--ignore C`"}.get(text, text)
+    actions: ClassVar = {"leave out": "leave it out with `--ignore C`"}
 
 
 MISTAKE = InputError(
     "max_parents",
     "must be {least} or more where {search=exact} is asked for with {penalties}",
     0,
-    remedies=("leave it out", "group the states of {names:variable}"),
+    remedies=(Action("leave out"), "group the states of {names:variable}"),
     task="north",
     least=2,
     names=["a", "b"],
@@ -53,7 +54,7 @@ MISTAKE = InputError(
 def test_one_sentence_in_two_kinds_of_words():
     assert str(MISTAKE) == (
         "Task `north`: `max_parents` must be 2 or more where `search='exact'` is asked for with "
-        "`penalties`, got 0; leave it out, or group the states of variables `a`, `b`."
+        "`penalties`, got 0; leave the column out, or group the states of variables `a`, `b`."
     )
     assert MISTAKE.render(Options()) == (
         "Task `north`: `--max-parents` must be 2 or more where `--search exact` is asked for with "

@@ -11,7 +11,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks import summary
 from benchmarks.predictions import (
-    arcs_tables,
     boosting_steps,
     calibrated_arcs,
     good_diagrams,
@@ -20,7 +19,6 @@ from benchmarks.predictions import (
     good_tables,
     multinets,
     multinets_learners,
-    multinets_tables,
     uci,
 )
 from benchmarks.related import Related
@@ -249,13 +247,12 @@ def invented_nets(gain):
 def invented_arcs(share):
     """Lines in which pairs learned alone are there as often as their confidence times a share."""
     lines = []
-    for case in calibrated_arcs.plan(False):
-        (method,) = case["wanted"]
+    cases = pd.DataFrame(calibrated_arcs.plan(False)).explode("wanted")
+    for line in cases.rename(columns={"wanted": "method"}).to_dict("records"):
         pairs = np.full(101, 200)
-        true = (pairs * np.arange(101) / 100 * (share if method == "single" else 1)).astype(int)
-        counts = {"pairs": pairs.tolist(), "true": true.tolist()}
-        line = {name: own for name, own in case.items() if name != "wanted"}
-        lines.append(line | {"method": method, "arc": counts, "edge": counts})
+        true = pairs * np.arange(101) / 100 * (share if line["method"] == "single" else 1)
+        counts = {"pairs": pairs.tolist(), "true": true.astype(int).tolist()}
+        lines.append(line | {"arc": counts, "edge": counts})
     return pd.DataFrame(lines)
 
 
@@ -415,7 +412,7 @@ def test_defaults_of_multi_nets_are_held_against_rivals_with_a_smoothing_of_thei
     found = multinets.tables(lines)
     assert "multinets_defaults" in found
     assert len(verdicts(found["multinets_defaults_claims"])) == 10
-    assert multinets_tables.compared(multinets_learners.DEFAULTS) == {
+    assert multinets.compared(multinets_learners.DEFAULTS) == {
         "naive Bayes": "naive Bayes, smoothing chosen",
         "TAN": "TAN, smoothing chosen",
         **{kind: f"{kind}, defaults" for kind in list(multinets_learners.KINDS)[2:]},
@@ -468,20 +465,22 @@ def test_the_corrected_resampled_test():
 def test_the_jackknife_gives_a_mean_the_error_it_has():
     values = np.random.default_rng(1).normal(3, 1, 6)
     rest = {trial: np.delete(values, trial).mean() for trial in range(6)}
-    value, error = arcs_tables.jackknife(pd.Series({arcs_tables.WHOLE: values.mean(), **rest}))
+    value, error = calibrated_arcs.jackknife(
+        pd.Series({calibrated_arcs.WHOLE: values.mean(), **rest})
+    )
     assert (value, error) == pytest.approx((values.mean(), stats.sem(values)))
     for shift in (-5, 0, 5):
-        moved = pd.Series({arcs_tables.WHOLE: values.mean(), **rest}) - 3 + shift
+        moved = pd.Series({calibrated_arcs.WHOLE: values.mean(), **rest}) - 3 + shift
         test = stats.ttest_1samp(values - 3 + shift, 0).pvalue < summary.LEVEL
-        assert arcs_tables.is_sure(moved) == test == (shift != 0)
-    assert np.isnan(arcs_tables.jackknife(pd.Series({arcs_tables.WHOLE: 1.0}))[1])
+        assert (calibrated_arcs.sure_sign(moved) != 0) == test == (shift != 0)
+    assert np.isnan(calibrated_arcs.jackknife(pd.Series({calibrated_arcs.WHOLE: 1.0}))[1])
 
 
 def test_what_chance_explains_is_neither_better_nor_worse():
     lines = MADE[calibrated_arcs].copy()
     # Together as alone, apart from chance in every trial.
     rng = np.random.default_rng(2)
-    for kind in arcs_tables.KINDS:
+    for kind in calibrated_arcs.KINDS:
         lines[kind] = [
             {"pairs": own["pairs"], "true": rng.binomial(own["pairs"], np.arange(101) / 200)}
             for own in lines[kind]
@@ -495,8 +494,8 @@ def test_what_chance_explains_is_neither_better_nor_worse():
 
 def test_verdicts_on_calibrated_arcs():
     lines = MADE[calibrated_arcs]
-    found = arcs_tables.measures(lines)
-    found = found[found["without"] == arcs_tables.WHOLE]
+    found = calibrated_arcs.measures(lines)
+    found = found[found["without"] == calibrated_arcs.WHOLE]
     found = found.set_index(["problem", "kind", "method", "stage"])
     alone = found.loc["ALARM", "arc", "single"]["calibration"]
     # Half of the confidence is wrong: the root of the mean of (confidence / 2) squared.

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
 from benchmarks.search import first_graph, many_tasks
-from benchmarks.sharing import sharing, sharing_tables, table_weights
+from benchmarks.sharing import sharing, table_weights
 from bnmtl import IdenticalLearner, MultitaskLearner, PooledLearner, structures
 from bnmtl.networks import fit_networks
 
@@ -69,7 +69,7 @@ def lines_of():
 
 
 def test_tables_say_what_the_lines_say():
-    made = sharing_tables.tables(lines_of())
+    made = sharing.tables(lines_of())
     first = made["sharing_edits"].splitlines()[2]
     assert first.startswith("| ALARM | as in the problem | 250 | 2 | 20.50 ± 0.50 | 16.50 ± 0.50 |")
     assert "| 0.400 ± 0.000 | 0.300 ± 0.000 |" in made["sharing_kl"]
@@ -83,9 +83,9 @@ def test_tables_say_what_the_lines_say():
 
 def test_pictures_show_the_problems():
     lines = lines_of()
-    figure = sharing_tables.draw(lines)
+    figure = sharing.draw(lines)
     assert len(figure.axes) == 12 and len(figure.axes[0].patches) == 4
-    (other,) = sharing_tables.more_pictures(lines).values()
+    (other,) = sharing.more_pictures(lines).values()
     assert len(other.axes[0].lines) == 4
     assert list(other.axes[0].lines[-1].get_ydata())[:2] == [10.5, 10.5]
     plt.close("all")

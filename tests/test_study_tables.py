@@ -8,7 +8,6 @@ from benchmarks import claims, overview, summary, tables
 from benchmarks.birds import bird, bird_tables
 from benchmarks.thesis import (
     methods,
-    methods_tables,
     one_trial,
     penalty_choice,
     penalty_curves,
@@ -160,8 +159,8 @@ def test_verdicts_on_curves(lines):
         fall = next(c for c in found if c.startswith(f"{variant}: edits fall"))
         assert found[fall] == "yes"
         assert found[f"{variant}: more is gained from more similar tasks"] in ("no", "mostly")
-    rows = penalty_curves.tidy(lines["penalty_curves"])
-    worse = rows.assign(edits=rows["exponents"])
+    own = lines["penalty_curves"]
+    worse = own.assign(edits=penalty_curves.on_axis(own))
     found = verdicts(claims.claims_table(penalty_curves.claims(worse)))
     assert (
         found["T: fewer edits than alone at the penalty that is best in the other trials"] == "no"
@@ -170,16 +169,16 @@ def test_verdicts_on_curves(lines):
 
 def test_verdicts_on_methods(lines):
     own = lines["methods"]
-    found = verdicts(claims.claims_table(methods_tables.claims(own)))
+    found = verdicts(claims.claims_table(methods.claims(own)))
     claim = "multitask T below single, edits: both ends of the range reached"
     assert found[claim].startswith("no: high end")
     single = own["method"] == "single T"
     own = own.assign(edits=own["edits"].where(~(single & (own["problem"] == "ALARM")), 40.0))
-    assert verdicts(claims.claims_table(methods_tables.claims(own)))[claim] == "yes"
+    assert verdicts(claims.claims_table(methods.claims(own)))[claim] == "yes"
     far = single & (own["problem"] == "INSURANCE")
     own = own.assign(edits=own["edits"].where(~far, 10.0))
-    assert "low end" in verdicts(claims.claims_table(methods_tables.claims(own)))[claim]
-    assert "n.s. on INSURANCE" in verdicts(claims.claims_table(methods_tables.claims(own)))[claim]
+    assert "low end" in verdicts(claims.claims_table(methods.claims(own)))[claim]
+    assert "n.s. on INSURANCE" in verdicts(claims.claims_table(methods.claims(own)))[claim]
 
 
 def test_no_harm_is_shown_and_harm_is_told(lines):
@@ -223,7 +222,7 @@ def test_verdicts_on_remedies(lines):
 
 def test_methods_in_short(lines):
     own = lines["methods"]
-    text = methods_tables.tables(own[own["problem"] != "ALARM"])["methods_in_short"].splitlines()
+    text = methods.tables(own[own["problem"] != "ALARM"])["methods_in_short"].splitlines()
     assert len(text) == 2 + len(methods.PROBLEMS) - 1
     default = own["method"] == "multitask folds"
     together = own[default & (own["problem"] == "CONTROL")]["edits"]
@@ -277,9 +276,11 @@ def test_gap_closed():
 
 
 def test_the_overview_finds_every_claim(lines):
-    made = {}
-    for module in STUDIES:
-        made.update(module.tables(lines[module.NAME]))
+    made = {
+        module.NAME: module.claims(lines[module.NAME])
+        for module in STUDIES
+        if hasattr(module, "claims")
+    }
     found = overview.table(made).splitlines()[2:]
     assert len(found) == sum(map(len, overview.CLAIMS.values()))
     for line in found:
@@ -290,16 +291,13 @@ def test_the_overview_finds_every_claim(lines):
 
 
 def test_rows_saved():
-    wide = {
-        n: pd.DataFrame({"single S": [40 - 10 * at], "multitask S": [30 - 10 * at]})
-        for at, n in enumerate((250, 500, 1000, 2000))
-    }
-    found = training_size._savings(wide, "multitask S", "single S")
+    sizes = enumerate((250, 500, 1000, 2000))
+    pairs = {n: (pd.Series([30 - 10 * at]), pd.Series([40 - 10 * at])) for at, n in sizes}
+    found = training_size._savings(pairs)
     assert {n: text for n, (_, text) in found.items()} == {250: "2.0", 500: "2.0", 1000: "2.0"}
     assert [ratio for ratio, _ in found.values()] == pytest.approx([2.0, 2.0, 2.0])
-    wide[1000]["multitask S"] = 5
-    found = training_size._savings(wide, "multitask S", "single S")
-    assert found[1000] == (2.0, "more than 2")
+    pairs[1000] = pd.Series([5]), pairs[1000][1]
+    assert training_size._savings(pairs)[1000] == (2.0, "more than 2")
     assert training_size._about_double({250: (1.6, ""), 500: (2.4, "")}) == "yes"
     assert training_size._about_double({250: (1.6, ""), 500: (2.6, "")}) == "yes, and more"
     assert training_size._about_double({250: (1.4, ""), 500: (2.4, "")}) == "no"

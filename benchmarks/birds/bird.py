@@ -20,6 +20,7 @@ from benchmarks.birds.bird_tables import (
     OTHER_ORDER_ROWS,
     OTHER_ORDERS,
     SAME_REGIONS,
+    claims,
     draw,
     tables,
 )
@@ -42,7 +43,7 @@ from bnmtl.tasks import encode
 
 NAME = "bird"
 SETTINGS = ("problem", "rows", "trial", "method")
-__all__ = ["draw", "measure", "plan", "tables"]
+__all__ = ["claims", "draw", "measure", "plan", "tables"]
 TAKES_DATA = True
 N_TRIALS = 10
 VALIDATION = 0.05

@@ -14,8 +14,8 @@ from scipy.spatial.distance import squareform
 from benchmarks.birds.bird_tasks import PROBLEMS
 from benchmarks.claims import OURS, Claim, both_halves, claims_table, tally
 from benchmarks.drawing import axis_of_sizes, panels
-from benchmarks.summary import by_trial, has, markdown, mean_and_error, parts
-from benchmarks.thesis.penalty_curves import EXPONENTS
+from benchmarks.summary import markdown, mean_and_error, pairs, parts
+from benchmarks.thesis.penalty_curves import EXPONENTS, at_exponent
 
 LEARNED = ("single", "identical", "multitask", "multitask folds")
 # What shares nothing either, and stands beside learning alone by BDeu.
@@ -72,12 +72,9 @@ def with_same_regions(lines):
 
 def gains(lines, problem, method, other="single"):
     """Nats that a method gains over another, by trial, by number of rows."""
-    found = {}
-    for rows, own in lines[lines["problem"] == problem].groupby("rows"):
-        wide = by_trial(own, "method", "nats")
-        if has(wide, method, other):
-            found[rows] = (wide[method] - wide[other]).dropna()
-    return found
+    own, sizes = lines[lines["problem"] == problem], sorted(set(lines["rows"]))
+    found = pairs(own, "method", "nats", method, other, rows=sizes)
+    return {rows: (ours - others).dropna() for rows, (ours, others) in found.items()}
 
 
 def by_rows(lines, problem, method):
@@ -133,18 +130,13 @@ def _gained(lines):
             texts[method] = {n: gain_text(gain) for n, gain in gained.items()}
         for prior in CURVES:
             texts[f"{prior}, 1 - penalty that is best on the test sites"] = {
-                n: f"{curve.mean().max():+.2f} at {at_exponent(curve.mean().idxmax())}"
+                n: f"{curve.mean().max():+.2f} at {at_exponent(EXPONENTS[curve.mean().idxmax()])}"
                 for n, curve in curves(lines, case["problem"], prior).items()
             }
         found += [{**case, "method": name, **cells} for name, cells in texts.items() if cells]
     sizes = sorted({key for row in found for key in row if not isinstance(key, str)})
     table = pd.DataFrame(found, columns=["problem", "method", *sizes]).fillna("")
     return table.rename(columns={n: f"{n} sites" for n in sizes})
-
-
-def at_exponent(place):
-    """The value of 1 - penalty at a place of the grid, as text."""
-    return f"{10 ** -EXPONENTS[place]:.0g}"
 
 
 def claims(lines):
@@ -175,12 +167,14 @@ def _more_sites(lines, problem):
         "yes",
         texts,
         falls and is_sure(own[first]),
+        f"{problem}: more sites S",
     )
     yield Claim(
         f"{problem}: with many sites single-task learning is better",
         "yes",
         {last: texts[last]},
         is_sure(-own[last]),
+        f"{problem}: many sites S",
     )
 
 
@@ -194,6 +188,7 @@ def _above(lines, problem, compared):
                 published,
                 {n: gain_text(gain) for n, gain in own.items()},
                 tally(map(sure_sign, own.values()), AT_SIZES),
+                f"{problem}: {method}, {other} S",
             )
 
 
@@ -208,9 +203,10 @@ def _penalties(lines, problem):
             yield Claim(
                 f"{problem}, {rows} sites, {prior}: a quick rise, then a slow fall",
                 "yes",
-                f"best at 1 - penalty = {at_exponent(best)}, {mean[best]:+.2f} above apart; one "
-                f"structure for all {gain_text(-fall)} from there",
+                f"best at 1 - penalty = {at_exponent(EXPONENTS[best])}, {mean[best]:+.2f} above "
+                f"apart; one structure for all {gain_text(-fall)} from there",
                 both_halves(is_sure(rise), falls, "only the rise"),
+                f"{problem}, {rows}, {prior}: rise S",
             )
     for rows in sorted(set.intersection(*(set(own) for own in by_prior.values()))):
         means = {prior: own[rows].mean().max() for prior, own in by_prior.items()}
@@ -235,6 +231,7 @@ def _numbers(lines, problem):
             f"best with {best} of {last} others, {gain_text(help_)} above none, "
             f"{gain_text(harm)} above all",
             both_halves(is_sure(help_), is_sure(harm), "only the first"),
+            f"{problem}, {rows}: near S",
         )
         yield Claim(
             f"{problem}, {rows} sites: better penalties would gain more, mean over numbers",
@@ -267,6 +264,7 @@ def _hierarchy(lines, problem):
             "yes",
             text,
             sum(linear) > len(linear) / 2,
+            f"{problem}, {rows}: linear S",
         )
 
 
@@ -304,11 +302,11 @@ def draw(lines):
 
 
 def _draw_curves(axes, lines, problem):
-    names = ["0" if e == float("inf") else f"{10**-e:.0g}" for e in EXPONENTS]
     for prior, style in zip(CURVES, ("-", "--", ":"), strict=True):
         for at, (rows, curve) in enumerate(curves(lines, problem, prior).items()):
             axes.plot(curve.mean(), style, color=f"C{at}", label=f"{prior}, {rows}")
-    axes.set_xticks(range(len(EXPONENTS)), names, fontsize=6, rotation=60)
+    names = map(at_exponent, EXPONENTS)
+    axes.set_xticks(range(len(EXPONENTS)), list(names), fontsize=6, rotation=60)
     axes.set_xlabel("1 - penalty")
     axes.set_title("penalty", fontsize=9)
 

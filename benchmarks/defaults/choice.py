@@ -8,9 +8,10 @@ same score and sparsity, and "BIC alone" with BIC; "one structure" is the same g
 """
 
 from benchmarks import study
-from benchmarks.defaults.choice_tables import BEFORE, draw, tables
-from benchmarks.defaults.ways import WAYS, Path
+from benchmarks.defaults.ways import CHOSEN, WAYS, Path
+from benchmarks.drawing import axis_of_sizes, curves, panels
 from benchmarks.related import CONTROL, FIVE, Related, mean_arcs, networks_of
+from benchmarks.summary import by_trial, difference_text, markdown, means_of, parts
 from benchmarks.thesis import methods
 from bnmtl import (
     BIC,
@@ -24,11 +25,10 @@ from bnmtl.scores import CONCENTRATIONS
 
 NAME = "choice"
 SETTINGS = ("problem", "rows", "trial", "way")
-__all__ = ["draw", "measure", "plan", "tables"]
 N_TRIALS = 5
 ROWS = {problem: (250, 1000) for problem in (*FIVE, CONTROL)}
 ROWS["ALARM-COMP"] = ROWS["INSURANCE"] = (250, 500, 1000, 2000, 4000, 8000, 16000)
-RIVALS = ("BIC alone", "alone", "one structure")
+APART = ("BIC alone", "alone", "one structure")
 FIXED = {
     "score": "MixedDirichlet",
     "expected_parents": 0.1,
@@ -52,7 +52,7 @@ def plan(quick, trials=None):
         wanted = ["alone", "posterior", "cv"]
         return study.every(wanted, problem=["INSURANCE"], rows=[250], trial=[0])
     every = study.every(
-        [*WAYS, *RIVALS],
+        [*WAYS, *APART],
         rows=sorted({n for own in ROWS.values() for n in own}),
         trial=range(trials or N_TRIALS),
         problem=ROWS,
@@ -64,12 +64,12 @@ def measure(problem, rows, trial, wanted):
     """A line a way: means over the five tasks."""
     related = Related(networks_of(problem, trial), rows, trial)
     found = {}
-    for way in set(wanted) & set(RIVALS):
-        found[way] = line_of(related, _rival(way, trial).fit(related.tasks).configuration_)
-    if set(wanted) - set(RIVALS):
+    for way in set(wanted) & set(APART):
+        found[way] = line_of(related, _apart(way, trial).fit(related.tasks).configuration_)
+    if set(wanted) - set(APART):
         learner = MultitaskLearnerCV(score=MixedDirichlet(), table_sharing=None, random_state=trial)
         path = Path(learner, related.tasks)
-        chosen = {way: path.chosen[way] for way in set(wanted) - set(RIVALS)}
+        chosen = {way: path.chosen[way] for way in set(wanted) - set(APART)}
         reached = {}
         for at in set(chosen.values()):
             line = line_of(related, related.graphs(path.solutions[at].matrices))
@@ -79,7 +79,7 @@ def measure(problem, rows, trial, wanted):
     return {way: found[way] for way in wanted}
 
 
-def _rival(way, trial):
+def _apart(way, trial):
     if way == "one structure":
         return IdenticalLearner(score=MixedDirichlet(), table_sharing=None, random_state=trial)
     score = BIC() if way == "BIC alone" else MixedDirichlet()
@@ -90,6 +90,68 @@ def line_of(related, graphs):
     """How near graphs are to the truth, with the divergence of networks with default tables."""
     networks = {name: BayesNet.fit(graph, related.tasks[name]) for name, graph in graphs.items()}
     return {**related.line(graphs, networks), "arcs": mean_arcs(graphs)}
+
+
+SHOWN = (*APART, *WAYS)
+BY_ROWS = ("ALARM-COMP", "INSURANCE")
+# With what the default way of choosing is compared, trial by trial.
+BEFORE = "defaults of before"
+RIVALS = (BEFORE, "alone", "posterior", "one-standard-error", "penalty 0.9", "penalty 0.99")
+
+
+def tables(lines):
+    """Edits and divergence by way, with few and many rows, and what folds gain trial by trial."""
+    return {
+        "choice_edits": markdown(_by_problem(lines, "edits")),
+        "choice_kl": markdown(_by_problem(lines, "kl")),
+        "choice_rows": markdown(_by_rows(lines)),
+        "choice_paired": markdown(_paired(lines)),
+    }
+
+
+def _by_problem(lines, measure):
+    for case, own in parts(lines, rows=(250, 1000), problem=(*FIVE, CONTROL)):
+        means = means_of(own, "way", measure, SHOWN, 2)
+        yield {"problem": case["problem"], "rows": case["rows"], **means}
+
+
+def _cases(lines, problems):
+    """The lines of every problem and number of rows, and the beginning of its row of a table."""
+    for case, own in parts(lines, problem=problems, rows=sorted(set(lines["rows"]))):
+        yield {**case, "trials": own["trial"].nunique()}, own
+
+
+def _by_rows(lines):
+    for row, own in _cases(lines, BY_ROWS):
+        row |= means_of(own, "way", "edits", SHOWN)
+        took = own[own["way"].isin(CHOSEN)]
+        if len(took):
+            folds, path = took["seconds_of_folds"].mean(), took["seconds_of_path"].mean()
+            row["folds / path, time"] = f"{folds / path:.1f}"
+        yield row
+
+
+def _paired(lines):
+    """Edits that folds leave less those of another way, for each problem and number of rows."""
+    for row, own in _cases(lines, (*FIVE, CONTROL)):
+        wide = by_trial(own, "way", "edits")
+        if "cv" in wide:
+            known = {way: wide[way] for way in RIVALS if way in wide}
+            less = {way: difference_text(wide["cv"], other) for way, other in known.items()}
+            yield row | dict.fromkeys(RIVALS, "") | less
+
+
+def draw(lines):
+    """Edits by the number of rows, a panel a problem, a line a way."""
+    figure, grid = panels(1, len(BY_ROWS), (10, 4))
+    for axes, problem in zip(grid[0], BY_ROWS, strict=True):
+        own = lines[lines["problem"] == problem]
+        ways = ("BIC alone", "alone", *CHOSEN, "penalty 0.99")
+        curves(axes, own, "rows", "edits", "way", ways, errors=False)
+        axis_of_sizes(axes, sorted(own["rows"].unique()), "rows a task")
+        axes.set(title=problem, ylabel="edits")
+    grid[0, 0].legend(fontsize=8)
+    return figure
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ from bnmtl.learners import compare
 from bnmtl.learners.folds import penalty_scores
 from bnmtl.learners.penalty import best_penalty
 
-__all__ = ["GRID", "chosen_parents", "side_by_side"]
-
 # Expected parents of a variable, the fewest first; 0 is the graph without arcs, None is uniform.
 GRID = (0, 0.01, 0.03, 0.1, 0.3, 1.0, None)
 

@@ -12,8 +12,6 @@ from benchmarks.defaults.ways import expecting
 from bnmtl import BIC, SingleTaskLearner
 from bnmtl.graphs import adjacency, from_adjacency
 
-__all__ = ["climbed_graphs"]
-
 
 def climbed_graphs(tasks, score, random_state):
     """The best graph of every task: hill climbing from what BIC and f = 1 and f = 0.1 find.

@@ -7,16 +7,20 @@ wins here is taken to `choice`, which compares ways of choosing the penalty, to 
 `no_structure`.
 """
 
+import itertools
 import warnings
+
+import pandas as pd
 
 from benchmarks import study
 from benchmarks.defaults.choice import line_of
 from benchmarks.defaults.chosen_sparsity import chosen_parents
 from benchmarks.defaults.corrected import climbed_graphs
-from benchmarks.defaults.defaults_tables import draw, tables
 from benchmarks.defaults.no_structure import counted, independent_columns
 from benchmarks.defaults.ways import expecting
+from benchmarks.drawing import panels
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
+from benchmarks.summary import markdown, mean_and_error, means_of
 from benchmarks.thesis import alone
 from bnmtl import (
     BIC,
@@ -72,7 +76,6 @@ JOINT = (
     # What learners do by default.
     "MixedDirichlet, f = 0.1, tables shared: together",
 )
-__all__ = ["draw", "measure", "plan", "tables"]
 
 
 def plan(quick, trials=None):
@@ -148,6 +151,96 @@ def _graphs(how, score, n_parents, tasks, trial, shares_tables):
         settings["structure_prior"] = expecting(tasks, n_parents / len(tasks))
     settings["table_sharing"] = "auto" if shares_tables else None
     return MultitaskLearner(PairedPrior(PENALTY), **settings).fit(tasks).configuration_
+
+
+SHOWN = ("uniform", CORRECTED, *list(SPARSITIES)[1:], "f = 0.1, tables shared")
+COLORS = {"MixedDirichlet": "tab:blue", SMALLER: "tab:green", "BDeu": "tab:orange"}
+DEFAULT = "MixedDirichlet"
+BIC_ALONE = "BIC, uniform: alone"
+
+
+def tables(lines):
+    """Edits alone and together, and what is found in noise, by score and sparsity."""
+    lines = _with_values(lines)
+    known = lines["edits"].notna()
+    networks, noise = lines[known], lines[~known]
+    shown = {
+        "alone": (networks, "edits", "alone"),
+        "together": (networks, "edits", "together"),
+        "kl": (networks, "kl", "together"),
+        "shd": (networks[networks["problem"].isin(SINGLE)], "shd", "alone"),
+        "noise_alone": (noise, "false_arcs", "alone"),
+        "noise_together": (noise, "false_arcs", "together"),
+    }
+    made = {f"defaults_{name}": markdown(_by_problem(*how)) for name, how in shown.items()}
+    return made | {"defaults_chosen": markdown(_chosen(lines))}
+
+
+def _with_values(lines):
+    """Lines of networks have edits, those of noise false arcs; either may not be there yet."""
+    measures = [m for m in ("edits", "shd", "kl", "false_arcs") if m not in lines]
+    lines = lines.assign(**dict.fromkeys(measures, float("nan")))
+    return lines.assign(value=lines["edits"].fillna(lines["false_arcs"]))
+
+
+def _by_problem(lines, measure, how):
+    """A row a problem and number of rows, a column a variant, with its trials if they are fewer."""
+    rows, titles_of_fewer = [], {}
+    names = map(", ".join, itertools.product(COLORS, SHOWN))
+    titles = {BIC_ALONE: "BIC alone", **{f"{name}: {how}": name for name in names}}
+    lines = lines[lines["variant"].isin(list(titles))]
+    if how == "together":
+        lines = lines[~lines["problem"].isin(SINGLE)]
+    for (problem, n_rows), own in lines.groupby(["problem", "rows"], sort=False):
+        row = {"problem": problem, "rows": n_rows, "trials": own["trial"].nunique()}
+        rows.append(row | means_of(own, "variant", measure, titles, 2))
+        for name, n_trials in own.groupby("variant")["trial"].nunique().items():
+            if n_trials < row["trials"]:
+                titles_of_fewer.setdefault(titles[name], n_trials)
+    found = set().union(*rows)
+    columns = ["problem", "rows", "trials", *(one for one in titles.values() if one in found)]
+    table = pd.DataFrame(rows, columns=columns).fillna("")
+    return table.rename(columns={t: f"{t} ({n} trials)" for t, n in titles_of_fewer.items()})
+
+
+def _chosen(lines):
+    """What folds choose beside the default, on the same rows: edits, or false arcs of noise."""
+    values = lines.pivot_table("value", ["problem", "rows", "trial"], "variant")
+    names = {
+        f"{how}, {sparsity}": f"{DEFAULT}, {sparsity}: {how}"
+        for how in ("alone", "together")
+        for sparsity in ("f = 0.1", "chosen")
+    }
+    if set(names.values()) <= set(values):
+        values = values.dropna(subset=list(names.values()))
+        for (problem, n_rows), own in values.groupby(["problem", "rows"], sort=False):
+            row = {"problem": problem, "rows": n_rows, "trials": len(own)}
+            yield row | {title: mean_and_error(own[name]) for title, name in names.items()}
+
+
+def draw(lines):
+    """Edits, and false arcs of noise, by sparsity, a panel a problem."""
+    cases = list(_with_values(lines).groupby(["problem", "rows"], sort=False))
+    n_columns = min(6, len(cases))
+    n_rows = -(-len(cases) // n_columns)
+    figure, grid = panels(n_rows, n_columns, (2.5 * n_columns, 2.3 * n_rows))
+    kinds = list(itertools.product(COLORS.items(), (("alone", ":"), ("together", "-"))))
+    for axes, ((problem, rows), own) in zip(grid.flat, cases, strict=False):
+        means = own.groupby("variant")["value"].mean()
+        for (score, color), (how, line) in kinds:
+            curve = means.reindex([f"{score}, {sparsity}: {how}" for sparsity in SHOWN])
+            curve = curve.reset_index(drop=True).dropna()
+            style = {"marker": "o", "markersize": 3, "color": color, "label": f"{score}, {how}"}
+            axes.plot(curve.index, curve, line, **style)
+        axes.axhline(means.get(BIC_ALONE, float("nan")), color="gray", linewidth=1)
+        axes.set_xticks(range(len(SHOWN)), SHOWN, rotation=60, fontsize=6)
+        axes.set_title(f"{problem}, {rows} rows", fontsize=8)
+    for axes in grid.flat[len(cases) :]:
+        axes.set_visible(False)
+    handles = grid[0, 0].get_legend_handles_labels()
+    figure.legend(*handles, loc="lower right", ncols=2, title="gray: each task alone by BIC")
+    figure.supylabel("edits or false arcs")
+    return figure
 
 
 if __name__ == "__main__":

@@ -7,11 +7,10 @@ import functools
 import time
 
 import numpy as np
-import pandas as pd
 
 from benchmarks import by_default, study, variants
 from benchmarks.related import mean_arcs
-from benchmarks.summary import markdown
+from benchmarks.summary import has, markdown
 from benchmarks.thesis import alone
 from benchmarks.thesis.pool import held_out_of
 from bnmtl import (
@@ -149,21 +148,17 @@ def _table(lines, columns, together, rival):
     if not len(wide.columns):
         return "Not measured yet."
     base, *others = wide
-    gain = wide[others].sub(wide[base], axis=0).groupby("rows")
-    rows = []
-    for n_rows, mean in wide[base].groupby("rows").mean().items():
-        row = {"rows per condition": n_rows, columns[base]: f"{mean:.2f}"}
-        for name in others:
-            row[columns[name]] = _with_error(gain[name], n_rows)
-        if {together, rival} <= set(wide):
-            beside = (wide[together] - wide[rival]).groupby("rows")
-            row[f"together less {columns[rival]}"] = _with_error(beside, n_rows)
-        rows.append(row)
-    return markdown(pd.DataFrame(rows))
-
-
-def _with_error(gain, n_rows):
-    return f"{gain.mean()[n_rows]:+.2f} ± {gain.sem()[n_rows]:.2f}"
+    gains = wide[others].sub(wide[base], axis=0).rename(columns=columns)
+    if has(wide, together, rival):
+        gains[f"together less {columns[rival]}"] = wide[together] - wide[rival]
+    groups = gains.groupby("rows")
+    texts = groups.mean().map("{:+.2f} ± ".format) + groups.sem().map("{:.2f}".format)
+    means = wide[base].groupby("rows").mean().map("{:.2f}".format).rename(columns[base])
+    return markdown(
+        texts.assign(**{means.name: means})[[means.name, *texts]]
+        .rename_axis("rows per condition")
+        .reset_index()
+    )
 
 
 if __name__ == "__main__":

@@ -10,8 +10,7 @@ import numpy as np
 
 from benchmarks import study
 from benchmarks.drawing import panels
-from benchmarks.predictions.arcs_tables import METHODS, cases, shares
-from benchmarks.predictions.calibrated_arcs import PROBLEMS, counted
+from benchmarks.predictions.calibrated_arcs import METHODS, PROBLEMS, cases, counted, shares
 from benchmarks.related import Related, networks_of
 from benchmarks.summary import markdown, parts
 from bnmtl import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner

@@ -12,8 +12,6 @@ from bnmtl.progress import Reporter
 from bnmtl.search.multitask import MultitaskSearch
 from bnmtl.search.path import solve_path
 
-__all__ = ["FIXED_PENALTIES", "WAYS", "Path", "choices", "expecting", "folds_of"]
-
 CHOSEN = ("posterior", "cv", "one-standard-error", "posterior within one error")
 FIXED_PENALTIES = (0.9, 0.99, 0.999, 0.9999, 1.0)
 WAYS = (*CHOSEN, *(f"penalty {penalty:g}" for penalty in FIXED_PENALTIES))

@@ -9,19 +9,25 @@ pairs. Calibrators are fitted to the first half of the trials and tested on the 
 """
 
 import numpy as np
+import pandas as pd
+from scipy import stats
+from sklearn.base import clone
 
 from benchmarks import study
-from benchmarks.predictions.arcs_tables import draw, tables
+from benchmarks.claims import OURS, Claim, claims_table, tally
+from benchmarks.drawing import panels
 from benchmarks.related import Related, networks_of
+from benchmarks.summary import LEVEL, has, markdown, parts
 from benchmarks.variants import N_FOLDS, THESIS
 from bnmtl import HillClimbing, MultitaskLearner, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
+from bnmtl.calibration import IsotonicCalibrator, PlattCalibrator, reliability
 from bnmtl.confidence import arc_confidence
+from bnmtl.metrics.prediction import brier_score, calibration_error, cross_entropy, roc_area
 
 NAME = "calibrated_arcs"
 SETTINGS = ("problem", "trial", "method")
-__all__ = ["draw", "measure", "plan", "tables"]
 PROBLEMS = ("ALARM", "ALARM-IND", "INSURANCE", "INSURANCE-IND")
-METHODS = ("single", "together", "shared")
+METHODS = {"single": "alone", "together": "together", "shared": "together, tables shared"}
 N_ROWS = 1000
 N_TRIALS = 10
 N_BOOTSTRAP = 100
@@ -37,15 +43,10 @@ FIXED = {
 
 
 def plan(quick, trials=None):
-    """A case a method; the quick one learns tasks apart."""
+    """All cases; the quick one learns tasks apart."""
     if quick:
         return study.every(["single"], problem=["ALARM"], trial=[0])
-    return [
-        {"problem": problem, "trial": trial, "wanted": [method]}
-        for trial in range(trials or N_TRIALS)
-        for problem in PROBLEMS
-        for method in METHODS
-    ]
+    return study.every(METHODS, trial=range(trials or N_TRIALS), problem=PROBLEMS)
 
 
 def measure(problem, trial, wanted):
@@ -86,6 +87,285 @@ def counted(table, related, n_replicates=N_BOOTSTRAP):
             "true": np.bincount(steps[is_true[kept]], minlength=n_replicates + 1).tolist(),
         }
     return found
+
+
+KINDS = {"arc": "arcs", "edge": "edges"}
+TOGETHER = ("together", "shared")
+# Of "0.8"; beyond the ends the bins of the table.
+BINS = ((0.05, 0.15), (0.25, 0.35), (0.45, 0.55), (0.65, 0.75), (0.75, 0.85), (0.85, 0.95), (1, 1))
+CALIBRATORS = {"Platt": PlattCalibrator(), "isotonic": IsotonicCalibrator()}
+STAGES = ("before", "Platt", "isotonic", "isotonic, of the other network")
+# Which trial is left out, where it is none.
+WHOLE = -1
+
+
+def halves(lines):
+    """The first half of the trials, to fit calibrators to, and the others."""
+    trials = sorted(lines["trial"].unique())
+    first = lines["trial"].isin(trials[: (len(trials) + 1) // 2])
+    return lines[first], lines[~first]
+
+
+def cases(lines, kind):
+    """Confidences, labels and how many pairs have both, over all lines."""
+    pairs = np.sum([own["pairs"] for own in lines[kind]], axis=0)
+    true = np.sum([own["true"] for own in lines[kind]], axis=0)
+    confidence = np.arange(len(pairs)) / (len(pairs) - 1)
+    scores, y = np.tile(confidence, 2), np.repeat([0, 1], len(pairs))
+    weights = np.concatenate([pairs - true, true])
+    return scores[weights > 0], y[weights > 0], weights[weights > 0]
+
+
+def other(problem):
+    """The problem of the other network with the same kind of parameters."""
+    old, new = ("ALARM", "INSURANCE") if "ALARM" in problem else ("INSURANCE", "ALARM")
+    return problem.replace(old, new)
+
+
+def stages(lines, problem, method, kind):
+    """Lines of the test trials, and by stage what makes probabilities of confidences.
+
+    There are no lines without two halves of the trials.
+    """
+    own = lines[lines["method"] == method]
+    here, there = (own[own["problem"] == name] for name in (problem, other(problem)))
+    first, second = halves(here)
+    if not len(second):
+        return second, {}
+    found = {"before": np.asarray}
+    for name, calibrator in CALIBRATORS.items():
+        found[name] = clone(calibrator).fit(*cases(first, kind)).predict
+    if len(there):
+        elsewhere = IsotonicCalibrator().fit(*cases(halves(there)[0], kind))
+        found[STAGES[-1]] = elsewhere.predict
+    return second, found
+
+
+def left_out(lines):
+    """The lines as they are, and without each of several trials: (trial, the other lines)."""
+    yield WHOLE, lines
+    trials = sorted(lines["trial"].unique())
+    if len(trials) > 1:
+        for trial in trials:
+            yield trial, lines[lines["trial"] != trial]
+
+
+def jackknife(values):
+    """A value over all trials and its standard error, nan for a single trial.
+
+    Parameters
+    ----------
+    values : pandas.Series by trial left out
+        With `WHOLE` for the value of all.
+
+    Returns
+    -------
+    value, error : float
+        The error is that of the jackknife: Efron & Tibshirani (1993), equation 11.5.
+    """
+    each = values.drop(WHOLE)
+    if len(each) < 2:
+        return values[WHOLE], np.nan
+    spread = ((each - each.mean()) ** 2).sum()
+    return values[WHOLE], float(np.sqrt((len(each) - 1) / len(each) * spread))
+
+
+def with_error(values, scale, digits):
+    """A value over all trials with its error, as text."""
+    value, error = (scale * one for one in jackknife(values))
+    return f"{value:.{digits}f}" + ("" if np.isnan(error) else f" ± {error:.{digits}f}")
+
+
+def sure_sign(values):
+    """1 or -1 where a t-test by the jackknife's error tells a value from 0, else 0."""
+    value, error = jackknife(values)
+    degrees = len(values) - 2
+    if degrees < 1 or abs(value) <= stats.t.ppf(1 - LEVEL / 2, degrees) * error:
+        return 0
+    return 1 if value > 0 else -1
+
+
+def combinations(lines):
+    """The lines of every problem and method, a kind at a time: (case, kind, lines)."""
+    for problem in sorted(set(lines["problem"])):
+        for kind in KINDS:
+            for case, own in parts(lines, problem=[problem], method=METHODS):
+                yield case, kind, own
+
+
+def tables(lines):
+    """How often pairs of a confidence are true, what calibration adds, and what comes of it."""
+    return {
+        "calibrated_arcs": markdown(shares(lines)),
+        "calibrated_arcs_measures": markdown(_measures(lines)),
+        "calibrated_arcs_claims": claims_table(claims(lines)),
+    }
+
+
+def shares(lines):
+    """How often pairs of each confidence are true, by problem and method."""
+    for case, kind, own in combinations(lines):
+        row = {"problem": case["problem"], "learned": METHODS[case["method"]], "of": KINDS[kind]}
+        for low, high in BINS:
+            by_trial = {trial: _share(rest, kind, low, high) for trial, rest in left_out(own)}
+            share = pd.Series({trial: share for trial, (share, _) in by_trial.items()})
+            total = by_trial[WHOLE][1]
+            title = "1" if low == high else f"{(low + high) / 2:.1f}"
+            row[title] = f"{with_error(share.dropna(), 1, 2)} ({total})" if total else ""
+        yield row
+
+
+def _share(lines, kind, low, high):
+    """The share of true pairs among those of some confidences, and their number."""
+    confidence, y, weights = cases(lines, kind)
+    within = (confidence >= low - 1e-9) & (confidence <= high + 1e-9)
+    total = weights[within].sum()
+    return (np.average(y[within], weights=weights[within]) if total else np.nan), total
+
+
+def measures(lines):
+    """Calibration error, Brier score and cross-entropy by stage, on the test trials.
+
+    A row also for each test trial that is left out, which the column "without" names.
+    """
+    rows = []
+    for case, kind, _ in combinations(lines):
+        test, probabilities = stages(lines, **case, kind=kind)
+        for without, rest in left_out(test) if len(test) else ():
+            confidence, y, weights = cases(rest, kind)
+            for stage, calibrated in probabilities.items():
+                row = {**case, "kind": kind, "stage": stage, "without": without}
+                rows.append(row | _measured(y, calibrated(confidence), weights))
+    return pd.DataFrame(rows)
+
+
+def _measured(y, p, weights):
+    n = weights.sum()
+    clipped = np.clip(p, 1 / (n + 2), (n + 1) / (n + 2))
+    return {
+        "calibration": calibration_error(y, p, "debiased", weights=weights),
+        "brier": brier_score(y, p, weights),
+        "cross_entropy": cross_entropy(y, clipped, weights=weights),
+        "area": roc_area(y, p, weights),
+    }
+
+
+# Measures of the table, their units, and digits.
+SHOWN = {"calibration": (100, 2), "brier": (1000, 1), "cross_entropy": (1000, 0)}
+
+
+def _measures(lines):
+    found = measures(lines)
+    if not len(found):
+        yield {"measured": "one half of the trials only"}
+        return
+    keys = ["problem", "kind", "method"]
+    for (problem, kind, method), own in found.groupby(keys, sort=False):
+        by_stage = {stage: one.set_index("without") for stage, one in own.groupby("stage")}
+        row = {"problem": problem, "learned": METHODS[method], "of": KINDS[kind]}
+        row["ROC area"] = with_error(by_stage["before"]["area"], 1, 3)
+        for stage in filter(by_stage.__contains__, STAGES):
+            texts = [with_error(by_stage[stage][name], *how) for name, how in SHOWN.items()]
+            row[stage] = ", ".join(texts)
+        yield row
+
+
+# Stage and measure in which confidences learned together are held against those learned alone, and
+# whether more of it is better.
+COMPARED = (
+    ("before", "calibration", "are calibrated better before calibration", False),
+    ("before", "area", "rank pairs better before calibration", True),
+    ("isotonic", "brier", "have a lower Brier score after isotonic calibration", False),
+)
+
+
+def claims(lines):
+    """What calibration adds, and what learning together does."""
+    found = measures(lines)
+    by_kind = {kind: own for kind, own in found.groupby("kind")} if len(found) else {}
+    for kind, own in by_kind.items():
+        for stage in STAGES[1:]:
+            yield from _lowered(own, kind, stage)
+    for kind, own in by_kind.items():
+        for method in TOGETHER:
+            for compared in COMPARED:
+                yield from _together(own, kind, method, *compared)
+
+
+def _lowered(found, kind, stage):
+    """Whether calibration lowers the cross-entropy, problem by problem and method by method."""
+    keys = ["problem", "method", "without"]
+    wide = found.pivot_table(index=keys, columns="stage", values="cross_entropy")
+    if not has(wide, "before", stage):
+        return
+    gains = {
+        f"{problem} {METHODS[method]}": own.droplevel([0, 1])
+        for (problem, method), own in (wide["before"] - wide[stage]).dropna().groupby(keys[:2])
+    }
+    yield Claim(
+        f"{stage} calibration lowers the cross-entropy of {KINDS[kind]}",
+        OURS,
+        ", ".join(f"{name} {with_error(own, 1000, 1)}" for name, own in gains.items())
+        + " (lower by, thousandths of a nat a pair)",
+        tally(map(sure_sign, gains.values()), "lower in {above} of {n}, higher in {below}"),
+    )
+
+
+def _together(found, kind, method, stage, name, words, more):
+    """Whether confidences learned together are better than those learned alone."""
+    own = found[found["stage"] == stage]
+    wide = own.pivot_table(index=["problem", "without"], columns="method", values=name)
+    if not has(wide, "single", method):
+        return
+    wide = wide.dropna(subset=["single", method])
+    gain = (wide[method] - wide["single"]) * (1 if more else -1)
+    gains = {problem: own.droplevel(0) for problem, own in gain.groupby("problem")}
+    yield Claim(
+        f"confidences of {KINDS[kind]} learned {METHODS[method]} {words}",
+        OURS,
+        {
+            problem: f"{wide.loc[(problem, WHOLE), 'single']:.4f} alone, "
+            f"{wide.loc[(problem, WHOLE), method]:.4f} together, better by "
+            f"{with_error(own, 1, 4)}"
+            for problem, own in gains.items()
+        },
+        tally(map(sure_sign, gains.values()), "better in {above} of {n}, worse in {below}"),
+    )
+
+
+_MARKERS = {"single": "o", "together": "s", "shared": "^"}
+
+
+def draw(lines):
+    """Shares of true pairs by confidence, by method; below, calibrated by isotonic."""
+    columns = [(problem, kind) for problem in sorted(set(lines["problem"])) for kind in KINDS]
+    size = (2.1 * len(columns) + 0.6, 4.9)
+    figure, grid = panels(2, len(columns), size, sharex=True, sharey=True)
+    for axes in grid.flat:
+        axes.plot([0, 1], [0, 1], "--", color="gray", linewidth=0.6)
+        axes.tick_params(labelsize=7)
+    for (above, below), (problem, kind) in zip(grid.T, columns, strict=True):
+        above.set_title(f"{problem},\n{KINDS[kind]}", fontsize=8)
+        below.set_xlabel("confidence", fontsize=8)
+        for case, own in parts(lines, problem=[problem], method=METHODS):
+            _draw_shares(above, *cases(own, kind), case["method"])
+            test, probabilities = stages(lines, **case, kind=kind)
+            if len(test):
+                confidence, y, weights = cases(test, kind)
+                p = probabilities["isotonic"](confidence)
+                _draw_shares(below, p, y, weights, case["method"])
+    grid[0, 0].set_ylabel("share that is true", fontsize=8)
+    grid[1, 0].set_ylabel("the same, calibrated\n(trials not fitted to)", fontsize=8)
+    grid[0, 0].legend(fontsize=7, frameon=False)
+    return figure
+
+
+def _draw_shares(axes, p, y, weights, method):
+    table = reliability(np.repeat(y, weights), np.repeat(p, weights))
+    share = table["fraction_positive"]
+    error = [(share - table["low"]).clip(lower=0), (table["high"] - share).clip(lower=0)]
+    style = {"fmt": f"{_MARKERS[method]}-", "markersize": 3, "linewidth": 0.8}
+    axes.errorbar(table["mean_prediction"], share, yerr=error, label=METHODS[method], **style)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from benchmarks import drawing
+from benchmarks.predictions.good_diagrams import MANY, draw_panel
 from benchmarks.predictions.good_learners import LEARNERS
 from benchmarks.predictions.good_tables import (
     CROSS_ENTROPY,
@@ -35,14 +36,11 @@ def _draw_bars(figure, lines, names):
     styles = {method: {"color": color} for method, color in zip(METHODS, COLORS, strict=True)}
     for axes, name in zip(figure.subplots(2, 1, sharex=True), HIGHEST, strict=True):
         # Errors are over trials of the means over problems.
-        by_trial = values(lines, name).groupby(["learner", "method", "trial"])["value"].mean()
-        found = by_trial.groupby(["learner", "method"]).agg(["mean", "sem"])
-        heights, errors = (
-            found[of].unstack().reindex(index=names, columns=METHODS) for of in ("mean", "sem")
-        )
-        drawing.bars(axes, heights, errors, styles, width=6 / 7)
+        keys = ["learner", "method", "trial"]
+        means = values(lines, name).groupby(keys)["value"].mean().rename(name).reset_index()
+        drawing.mean_bars(axes, means, *keys[:2], name, names, METHODS, styles, 6 / 7)
         axes.set_ylim(0, HIGHEST[name])
-        axes.set_ylabel(name, fontsize=8)
+        axes.yaxis.label.set_size(8)
         axes.tick_params(labelsize=8)
     axes.set_xticks(range(len(names)), [name.replace(" ", "\n") for name in names])
     figure.axes[0].legend(fontsize=7, ncols=6, loc="upper left")
@@ -55,19 +53,15 @@ def _draw_reliability(figure, lines, names):
     panels = figure.subplots(len(STAGES), len(names), sharex=True, sharey=True, squeeze=False)
     for row, stage in zip(panels, STAGES, strict=True):
         for axes, name in zip(row, names, strict=True):
-            axes.plot([0, 1], [0, 1], "--", color="gray", linewidth=0.6)
             axes.tick_params(labelsize=7)
             if name in own.index:
-                table = pd.DataFrame(own.loc[name, "pictured"][stage]["reliability"])
-                counts = table["count"] / table["count"].sum()
-                width = table["right"] - table["left"]
-                axes.bar(table["left"], counts, width, align="edge", color="#cfd8dc")
-                axes.plot(table["mean_prediction"], table["fraction_positive"], "o-", markersize=3)
+                draw_panel(axes, pd.DataFrame(own.loc[name, "pictured"][stage]["reliability"]))
         row[0].set_ylabel(stage, fontsize=8)
     for axes, name in zip(panels[0], names, strict=True):
         axes.set_title(name.replace(" ", "\n", 1), fontsize=8)
     figure.suptitle(
-        f"{problem}: share of positives by predicted probability; bars: shares of the test rows",
+        f"{problem}: share of positives by predicted probability (hollow: fewer than {MANY} rows); "
+        "bars: shares of the test rows",
         fontsize=9,
     )
 

@@ -1,6 +1,5 @@
 """Tables and claims of the study of good probabilities, from its lines."""
 
-import numpy as np
 import pandas as pd
 
 from benchmarks.claims import OURS, Claim, claims_table, tally
@@ -88,64 +87,46 @@ def _reached(lines, measure):
 
 def _problems(lines):
     """Squared error before calibration and after Platt's, by problem."""
-    table = values(lines, RMSE)
-    cells = {learner: by_problem(table, learner) for learner in known(lines)}
-    return _by_problem(
-        lines,
-        {
-            learner: {
-                at: f"{own['before']:.3f} → {own['Platt']:.3f}" for at, own in wide.iterrows()
-            }
-            for learner, wide in cells.items()
-        },
-    )
+    means = _means(values(lines, RMSE), "problem")
+    before, after = (means[method].map("{:.3f}".format) for method in ("before", "Platt"))
+    return _across(lines, before + " → " + after)
 
 
 def _slopes(lines):
     """How distorted the pictured models are before calibration, by problem."""
-    table = values(lines, "slope", "pictured")
-    cells = {
-        learner: {at: f"{one:.2f}" for at, one in by_problem(table, learner)["before"].items()}
-        for learner in known(lines)
-    }
-    return _by_problem(lines, cells)
+    means = _means(values(lines, "slope", "pictured"), "problem")
+    return _across(lines, means["before"].map("{:.2f}".format))
 
 
-def _by_problem(lines, cells):
-    """Learner -> problem -> text, as a table."""
-    rows = [{"learner": learner, **own} for learner, own in cells.items()]
-    return pd.DataFrame(rows, columns=["learner", *sorted(set(lines["problem"]))]).fillna("")
+def _means(table, by):
+    """Means by learner and another column, a column a method."""
+    return table.pivot_table(index=["learner", by], columns="method", values="value")
+
+
+def _across(lines, texts):
+    """Texts by learner and another column, as a table."""
+    return texts.unstack().reindex(known(lines)).fillna("").reset_index()
 
 
 def curves(lines):
     """Squared error by learner, method and size, over problems and trials: a row each."""
     columns = ["problem", "trial", "learner"]
-    if "curve" not in lines:
-        return pd.DataFrame(columns=[*columns, "method", "size", "value"])
-    own = lines[lines["curve"].notna()].to_dict("records")
-    rows = [
-        {**{name: line[name] for name in columns}, "method": method, "size": size, "value": value}
-        for line in own
-        for method in (*CALIBRATED, "before")
-        for size, value in zip(
-            line["curve"]["sizes"],
-            np.broadcast_to(line["curve"][method], len(line["curve"]["sizes"])).tolist(),
-            strict=True,
-        )
-    ]
-    return pd.DataFrame(rows, columns=[*columns, "method", "size", "value"])
+    own = lines.dropna(subset="curve").to_dict("records") if "curve" in lines else []
+    if not own:
+        return pd.DataFrame(columns=[*columns, "size", "method", "value"])
+    wide = pd.concat(
+        pd.DataFrame(line["curve"]).assign(**{name: line[name] for name in columns}) for line in own
+    )
+    return wide.rename(columns={"sizes": "size"}).melt([*columns, "size"], var_name="method")
 
 
 def _curves(lines):
     """Isotonic regression's root mean squared error less Platt's, by size, means over problems."""
     table = curves(lines)
-    rows = []
-    for learner in known(lines):
-        own = table[table["learner"] == learner]
-        wide = own.pivot_table(index="size", columns="method", values="value")
-        gap = 1000 * (wide["isotonic"] - wide["Platt"]) if len(wide) else pd.Series(dtype=float)
-        rows.append({"learner": learner, **{f"{size}": f"{one:+.1f}" for size, one in gap.items()}})
-    return pd.DataFrame(rows).fillna("")
+    if not len(table):
+        return pd.DataFrame({"learner": known(lines)})
+    means = _means(table, "size")
+    return _across(lines, (1000 * (means["isotonic"] - means["Platt"])).map("{:+.1f}".format))
 
 
 def change(table, learner, ours, other):
@@ -177,7 +158,9 @@ def claims(lines):
     yield from _lower(entropy, bayes, "Platt", "isotonic", "better", CROSS_ENTROPY)
     for method in CALIBRATED:
         yield from _lower(rmse, hurt, "before", method, "hurt a little by calibration", RMSE)
-    yield from _wash(rmse)
+    for method in CALIBRATED:
+        words = f"{method} for bagged trees, root mean squared error"
+        yield from _one(rmse, "bagged trees", method, "before", words, "a wash", _is_wash)
     gaining = ("random forests", "nearest neighbors")
     yield from _lower(rmse, gaining, "Platt", "before", "gain on average", RMSE)
     yield from _lower(entropy, every, "Platt", "isotonic", "better", CROSS_ENTROPY)
@@ -217,19 +200,29 @@ def _lower(table, learners, ours, other, published, name):
         )
 
 
-def _wash(rmse):
-    """Bagged trees: no difference over problems."""
-    for method in CALIBRATED:
-        found = change(rmse, "bagged trees", method, "before")
-        if found is not None:
-            pair, _, text = found
-            enough = len(pair[0]) >= FEWEST
-            yield Claim(
-                f"{method} for bagged trees, root mean squared error",
-                "a wash",
-                text,
-                not is_significant(*pair) if enough else "too few problems",
-            )
+def _one(table, learner, ours, other, words, published, judge):
+    """Whether one method differs from another one for one learner, as a function judges."""
+    found = change(table, learner, ours, other)
+    if found is not None:
+        pair, percent, text = found
+        yield Claim(words, published, text, judge(pair, percent))
+
+
+def _is_wash(pair, _):
+    """Whether a paired test over problems sees no difference."""
+    return not is_significant(*pair) if len(pair[0]) >= FEWEST else "too few problems"
+
+
+def _is_near(_, percent):
+    """Whether a mean over problems is about that of the other method."""
+    return abs(percent) < ON_PAR
+
+
+def _is_worse(pair, _):
+    """Whether ours is higher, as far as a paired test over problems tells."""
+    if len(pair[0]) < FEWEST:
+        return "too few problems"
+    return {0: "cannot be told", 1: "no, it is better", -1: "yes"}[sign(*pair)]
 
 
 def _by_size(lines):
@@ -255,22 +248,12 @@ def _by_size(lines):
 def _corrected(lines, by_measure):
     """Logistic correction and log-loss: what they do for stumps, all 0 or 1 for trees."""
     for name, table in by_measure.items():
-        found = change(table, "boosted stumps", "logistic correction", "Platt")
-        if found is not None:
-            yield Claim(
-                f"logistic correction for stumps at most {ON_PAR} % from Platt, {name}",
-                "on par",
-                found[-1],
-                abs(found[1]) < ON_PAR,
-            )
-        found = change(table, "boosted stumps", "log-loss", "logistic correction")
-        if found is not None:
-            yield Claim(
-                f"log-loss for stumps worse than logistic correction, {name}",
-                "by a few percent",
-                found[-1],
-                _is_worse(*found[0]),
-            )
+        words = f"logistic correction for stumps at most {ON_PAR} % from Platt, {name}"
+        methods = "logistic correction", "Platt"
+        yield from _one(table, "boosted stumps", *methods, words, "on par", _is_near)
+        words = f"log-loss for stumps worse than logistic correction, {name}"
+        methods = "log-loss", "logistic correction"
+        yield from _one(table, "boosted stumps", *methods, words, "by a few percent", _is_worse)
     wide = by_problem(values(lines, "near 0 or 1", "pictured"), "boosted trees")
     for method in ("logistic correction", "log-loss"):
         if method in wide:
@@ -280,13 +263,6 @@ def _corrected(lines, by_measure):
                 {name: f"{one:.0%}" for name, one in wide[method].items()},
                 f"{(wide[method] > 0.95).sum()} of {len(wide)} problems",
             )
-
-
-def _is_worse(ours, other):
-    """Whether ours is higher, as far as a paired test over problems tells."""
-    if len(ours) < FEWEST:
-        return "too few problems"
-    return {0: "cannot be told", 1: "no, it is better", -1: "yes"}[sign(ours, other)]
 
 
 def _best(lines):

@@ -5,6 +5,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import logsumexp
 from sklearn.naive_bayes import CategoricalNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
 
 from benchmarks.variants import N_FOLDS, SAMPLE_SIZE, THESIS
 from bnmtl import (
@@ -32,21 +34,9 @@ class NaiveBayes:
 
     def at(self, size):
         """The classifier with tables of that smoothing."""
-        sizes = [len(self._frame[column].cat.categories) for column in self._frame]
-        model = CategoricalNB(alpha=size, min_categories=sizes)
-        return _OfCodes(model.fit(_codes(self._frame), self._y))
-
-
-def _codes(frame):
-    return np.column_stack([frame[column].cat.codes for column in frame])
-
-
-class _OfCodes:
-    def __init__(self, model):
-        self._model, self.classes_ = model, model.classes_
-
-    def predict_proba(self, frame):
-        return self._model.predict_proba(_codes(frame))
+        states = [self._frame[column].cat.categories for column in self._frame]
+        model = CategoricalNB(alpha=size, min_categories=[len(own) for own in states])
+        return make_pipeline(OrdinalEncoder(categories=states), model).fit(self._frame, self._y)
 
 
 class OneNetwork:

@@ -11,18 +11,29 @@ true graph and a search from 30 starts included.
 import time
 
 import numpy as np
+import pandas as pd
 
 from benchmarks import study
-from benchmarks.search.single_tables import CASES, OTHERWISE, SEEDS_PER_SAMPLE, tables
+from benchmarks.related import without_constant
 from benchmarks.speed.peers import Pgmpy, PyAgrum
+from benchmarks.summary import markdown
 from benchmarks.variants import THESIS
 from bnmtl import BIC, BDeu, Exact, HillClimbing, Orders, SingleTaskLearner, structures
 from bnmtl.metrics import edit_distance, shd
 
-__all__ = ["tables"]
 NAME = "search"
 SETTINGS = ("network", "rows", "seed", "variant")
 SEEDS = range(20)
+SEEDS_PER_SAMPLE = 4
+CASES = [
+    *((name, n_rows) for name in ("alarm", "insurance") for n_rows in (250, 1000, 5000, 10000)),
+    *((name, 1000) for name in ("asia", "sachs")),
+    *(
+        (name, n_rows)
+        for name in ("child", "hailfinder", "hepar2", "win95pts", "andes")
+        for n_rows in (1000, 5000)
+    ),
+]
 SEARCHES = {
     "hill climbing": {"search": HillClimbing(restarts=0, tabu=0)},
     "100 restarts, tabu": {"search": HillClimbing(restarts=100)},
@@ -35,6 +46,7 @@ WITH_OTHERS = [
     *((name, n_rows) for name in ("alarm", "insurance") for n_rows in (1000, 10000)),
     ("andes", 1000),
 ]
+OTHERWISE = ("orders, BIC", "pyAgrum BIC", "pyAgrum K2", "pyAgrum MIIC")
 PGMPY = [("asia", 1000), ("sachs", 1000), ("child", 1000)]
 EXACT = ("asia", "sachs", "child")
 # Tried once a sample, for the best known score only.
@@ -64,14 +76,6 @@ def rows_of(name, n_rows, seed):
     return frame[list(np.random.default_rng(seed).permutation(frame.columns))]
 
 
-def legal(graph, frame):
-    """The graph without arcs of columns that are constant in these rows."""
-    constant = {column for column in frame if frame[column].nunique() == 1}
-    cut = graph.copy()
-    cut.remove_edges_from([arc for arc in graph.edges if constant & set(arc)])
-    return cut
-
-
 def measure(wanted, network, rows, seed):
     """What searches find on one sample."""
     return {variant: line_of(network, rows, seed, variant) for variant in wanted}
@@ -91,7 +95,8 @@ def line_of(network, rows, seed, variant):
         graph, seconds = Pgmpy(frame).climb()
     else:
         own = {"score": BIC()} if variant == "orders, BIC" else {**SEARCHES, **ONCE}[variant]
-        start = legal(truth, frame) if variant == "from the truth" else None
+        constant = frame.columns[frame.nunique() == 1]
+        start = without_constant(truth, constant) if variant == "from the truth" else None
         parameters = {**THESIS, "start": start, **own}
         learner = SingleTaskLearner(**parameters, random_state=seed).fit(frame)
         seconds = time.perf_counter() - began
@@ -116,6 +121,94 @@ def plan(quick):
         for name, n_rows in ([("asia", 1000)] if quick else CASES)
         for seed in (range(1) if quick else SEEDS)
     ]
+
+
+# Searches for the best BDeu.
+SHOWN = (*SEARCHES, *WITH_PEERS, Pgmpy.name)
+# Titles of the top README -> variants.
+COMPARED = {
+    "bnmtl BDeu": "orders",
+    "bnmtl BIC": "orders, BIC",
+    **{name: name for name in OTHERWISE[1:]},
+    "pyAgrum BDeu": "pyAgrum tabu",
+}
+
+
+def tables(lines):
+    """All tables; a row per network and size, a column per search."""
+    lines = gaps(lines)
+    made = {
+        "found": by_search(lines, _found),
+        "distances": by_search(lines, _distance),
+        "otherwise": otherwise(lines),
+        "seconds": by_search(lines, lambda own: f"{own['seconds'].median():.3g}"),
+    }
+    return {name: markdown(table) for name, table in made.items()}
+
+
+def gaps(lines):
+    """The lines with their distance to the sample's best known score."""
+    lines = lines.assign(sample=lines["seed"] // SEEDS_PER_SAMPLE)
+    best = lines.groupby(["network", "rows", "sample"])["score"].transform("max")
+    lines = lines.assign(gap=best - lines["score"])
+    return lines[~lines["variant"].isin(list(ONCE))]
+
+
+def by_search(lines, cell, variants=SHOWN):
+    """A table with a row per network and size and a column per search."""
+    lines = lines[lines["variant"].isin(variants)]
+    rows = []
+    groups = {case: group for case, group in lines.groupby(["network", "rows"])}
+    for name, n_rows in filter(groups.__contains__, CASES):
+        group = groups[name, n_rows]
+        row = {"network": name, "rows": f"{n_rows:,}"}
+        for variant in variants:
+            own = group[group["variant"] == variant]
+            row[variant] = cell(own) if len(own) else ""
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _found(own):
+    """How many runs end within 1 nat of the best known score, and how far below the median run."""
+    return f"{(own['gap'] < 1).sum()}/{len(own)}, {own['gap'].median():.1f}"
+
+
+def otherwise(lines):
+    """The same of graphs that are learned by other means than BDeu, and that of BDeu again."""
+    cases = lines[lines["variant"].isin(OTHERWISE)][["network", "rows"]].drop_duplicates()
+    table = by_search(lines, _distance, ("orders", "pyAgrum tabu", *OTHERWISE))
+    kept = {(one.network, f"{one.rows:,}") for one in cases.itertuples()}
+    table = table[[at in kept for at in zip(table["network"], table["rows"], strict=True)]]
+    return table.rename(columns={"orders": "orders, BDeu", "pyAgrum tabu": "pyAgrum BDeu"})
+
+
+def _distance(own):
+    """Mean edit distance and SHD to the true graph."""
+    return f"{own['edits'].mean():.1f}, {own['shd'].mean():.1f}"
+
+
+def beside_pyagrum(lines, speed):
+    """Speed of a climb, best scores found and distance to the truth, in short."""
+    searches, rows = gaps(lines), []
+    for line in speed[speed["study"] == "climb"].itertuples():
+        here = searches.query("network == @line.network and rows == @line.rows")
+        if not len(here):
+            continue
+        runs = {name: own for name, own in here.groupby("variant")}
+        found = [runs[one]["gap"] for one in ("orders", "pyAgrum tabu")]
+        row = {
+            "network": line.network,
+            "rows": f"{line.rows:,}",
+            "a climb, times faster": f"{line.ratio:.0f}",
+        }
+        for name, gap in zip(("bnmtl", "pyAgrum"), found, strict=True):
+            row[f"best known score, {name}"] = f"{(gap < 1).sum()} / {len(gap)}"
+        for title, variant in COMPARED.items():
+            if variant in runs:
+                row[f"SHD, {title}"] = f"{runs[variant]['shd'].mean():.1f}"
+        rows.append(row)
+    return pd.DataFrame(rows).fillna("")
 
 
 if __name__ == "__main__":

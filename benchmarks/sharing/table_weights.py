@@ -14,8 +14,7 @@ from benchmarks import study
 from benchmarks.defaults.grouped import grouped_tasks
 from benchmarks.defaults.sachs import cells, split
 from benchmarks.related import Related, networks_of
-from benchmarks.sharing.sharing import SIMILAR, scattered
-from benchmarks.sharing.sharing_tables import SAME
+from benchmarks.sharing.sharing import SAME, SIMILAR, scattered
 from benchmarks.summary import markdown, means_of
 from bnmtl import MultitaskLearner
 from bnmtl.networks import fit_networks

@@ -116,22 +116,24 @@ def joint(frames, prior):
     }
 
 
+def samples(network, n_rows, k):
+    """Rows of several tasks that have one network."""
+    return [network.sample(n_rows, random_state=seed) for seed in range(k)]
+
+
 def by_tasks(prior, k):
     """Many tasks of ALARM, 200 rows each."""
-    network = structures.load("alarm")
-    return joint([network.sample(200, random_state=seed) for seed in range(k)], PRIORS[prior])
+    return joint(samples(structures.load("alarm"), 200, k), PRIORS[prior])
 
 
 def by_variables(prior, n):
     """Five tasks of a random network, 1000 rows each."""
-    network = problems.random_network(n, random_state=0)
-    return joint([network.sample(1000, random_state=seed) for seed in range(5)], PRIORS[prior])
+    return joint(samples(problems.random_network(n, random_state=0), 1000, 5), PRIORS[prior])
 
 
 def by_rows(prior, n_rows):
     """Two tasks of ALARM."""
-    network = structures.load("alarm")
-    return joint([network.sample(n_rows, random_state=seed) for seed in range(2)], PRIORS[prior])
+    return joint(samples(structures.load("alarm"), n_rows, 2), PRIORS[prior])
 
 
 def fitted(learner, frames):
@@ -143,9 +145,8 @@ def fitted(learner, frames):
 
 def fit_by_variables(variant, n):
     """Five tasks of a random network learned together, 1000 rows each."""
-    network = problems.random_network(n, random_state=0)
     learner = MultitaskLearner(PAIRED, **JOINT_FITS[variant], random_state=0)
-    return fitted(learner, [network.sample(1000, random_state=seed) for seed in range(5)])
+    return fitted(learner, samples(problems.random_network(n, random_state=0), 1000, 5))
 
 
 def fit_noise(variant, n):
@@ -187,10 +188,10 @@ def run_case(study, variant, size):
     """Measure one case in this process, compiled code warm."""
     warnings.simplefilter("ignore")
     measure = STUDIES[study][0]
+    small = samples(structures.load("asia"), 100, 2)
     if study != "pair":
-        joint([structures.load("asia").sample(100, random_state=s) for s in (0, 1)], PRIORS["edit"])
+        joint(small, PRIORS["edit"])
     if study in ("fits", "noise"):
-        small = [structures.load("asia").sample(100, random_state=s) for s in (0, 1)]
         for settings in JOINT_FITS.values():
             MultitaskLearner(PAIRED, **settings, random_state=0).fit(small)
     # Scores are compared by their last digits.

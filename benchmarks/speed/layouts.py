@@ -10,10 +10,9 @@ import time
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 
 from benchmarks import study
-from benchmarks.summary import markdown
+from benchmarks.summary import markdown, parts
 from bnmtl import plotting, problems, structures
 from bnmtl.plotting.layout import majority_arcs
 from bnmtl.plotting.signs import points_along
@@ -167,19 +166,16 @@ def measure(wanted, network):
 
 def tables(lines):
     """Crossings and seconds by network and engine."""
-    order = [*NETWORKS, *TASKS]
-    lines = lines.sort_values("network", key=lambda names: names.map(order.index), kind="stable")
-    rows = []
-    for network, own in lines.groupby("network", sort=False):
-        by_engine = own.set_index("engine")
-        engines = [one for one in ENGINES if one in by_engine.index]
-        first = by_engine.iloc[0]
-        rows.append(
-            {"network": network, "variables": first["variables"], "arcs": first["arcs"]}
-            | {one: by_engine.at[one, "crossings"] for one in engines}
-            | {f"{one} (s)": f"{by_engine.at[one, 'seconds']:.2f}" for one in engines}
-        )
-    return {NAME: markdown(pd.DataFrame(rows))}
+    return {NAME: markdown(_counted(lines))}
+
+
+def _counted(lines):
+    for case, own in parts(lines, network=(*NETWORKS, *TASKS)):
+        found = {engine: line.iloc[0] for (engine,), line in own.groupby(["engine"])}
+        known = {engine: found[engine] for engine in ENGINES if engine in found}
+        row = {**case, **own.iloc[0][["variables", "arcs"]]}
+        row |= {engine: line["crossings"] for engine, line in known.items()}
+        yield row | {f"{engine} (s)": f"{line['seconds']:.2f}" for engine, line in known.items()}
 
 
 if __name__ == "__main__":

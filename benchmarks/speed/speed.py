@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 import numpy as np
-from scipy.stats import sem
+import pandas as pd
 
 from benchmarks import study
 from benchmarks.related import Related, networks_of
@@ -124,61 +124,59 @@ def median(values):
     return float(f"{np.median(values):.6g}")
 
 
+def medians(found, **ratios):
+    """The median of each column, and of the ratios of two of them, by their names."""
+    medians = {name: median(values) for name, values in found.items()}
+    ratios = {name: median(found[over] / found[under]) for name, (over, under) in ratios.items()}
+    return {**medians, **ratios, "replicates": len(found)}
+
+
+def means(scores):
+    """The mean of each column of scores, by its name."""
+    return scores.mean().round(3).to_dict()
+
+
 def measure_climb(name, n_rows):
     """Hill climbing without restarts beside pyAgrum's, over replicates."""
-    lines = []
+    times, scores = [], []
     for replicate in range(REPLICATES.get(name, 10)):
         frame = shuffled(name, n_rows, replicate)
         peer = PyAgrum(frame)
         check_score(peer, BDeu(), frame, np.random.default_rng(replicate))
         ours, score, counted = Encoded(frame).seconds(climb, replicate)
-        graphs, times = zip(*(peer.climb() for _ in range(2 if name == "pigs" else 3)), strict=True)
-        theirs = BDeu().score(graphs[-1], frame)
-        lines.append((ours, min(times), score, theirs, ours / counted * 1e6))
-    ours, theirs, score, their_score, each = np.transpose(lines)
+        graphs, theirs = zip(
+            *(peer.climb() for _ in range(2 if name == "pigs" else 3)), strict=True
+        )
+        times.append((ours, min(theirs), ours / counted * 1e6))
+        scores.append((score, BDeu().score(graphs[-1], frame)))
+    times = pd.DataFrame(times, columns=["ours", "pyAgrum", "microseconds_per_family"])
+    scores = pd.DataFrame(scores, columns=["score", "pyAgrum_score"])
+    gains = scores["score"] - scores["pyAgrum_score"]
     return {
-        "ours": median(ours),
-        "pyAgrum": median(theirs),
-        "ratio": median(theirs / ours),
-        "score": round(float(score.mean()), 3),
-        "pyAgrum_score": round(float(their_score.mean()), 3),
-        "score_gain": round(float((score - their_score).mean()), 3),
-        "score_gain_error": round(float(sem(score - their_score)), 3),
-        "microseconds_per_family": median(each),
+        **medians(times, ratio=("pyAgrum", "ours")),
+        **means(scores),
+        "score_gain": round(float(gains.mean()), 3),
+        "score_gain_error": round(float(gains.sem()), 3),
         "microseconds_per_histogram": round(histogram_floor(n_rows), 3),
-        "replicates": len(lines),
     }
 
 
 def measure_restarts(name, n_rows):
     """100 restarts with a tabu list, and the search over orders, beside one climb of pyAgrum."""
-    lines = []
+    times, scores = [], []
     for replicate in range(10):
         frame = shuffled(name, n_rows, replicate)
         encoded, peer = Encoded(frame), PyAgrum(frame)
         often, often_score, _ = encoded.seconds(climb_often, replicate, 3)
         ordered, ordered_score, _ = encoded.seconds(by_orders, replicate, 3)
-        times, their_times = [], []
-        for _ in range(3):
-            times.append(peer.climb()[1])
-            tabu_graph, seconds = peer.climb(tabu=True)
-            their_times.append(seconds)
-        score = BDeu().score(tabu_graph, frame)
-        lines.append((often, ordered, min(times), min(their_times)))
-        lines[-1] += (often_score, ordered_score, score)
-    often, ordered, single, tabu, often_score, ordered_score, tabu_score = np.transpose(lines)
-    return {
-        "restarts": median(often),
-        "orders": median(ordered),
-        "pyAgrum": median(single),
-        "pyAgrum_tabu": median(tabu),
-        "restarts_to_pyAgrum": median(often / single),
-        "orders_to_pyAgrum": median(ordered / single),
-        "restarts_score": round(float(often_score.mean()), 3),
-        "orders_score": round(float(ordered_score.mean()), 3),
-        "pyAgrum_tabu_score": round(float(tabu_score.mean()), 3),
-        "replicates": len(lines),
-    }
+        climbs = [(peer.climb(), peer.climb(tabu=True)) for _ in range(3)]
+        theirs = np.min([[seconds for _, seconds in pair] for pair in climbs], axis=0)
+        times.append((often, ordered, *theirs))
+        scores.append((often_score, ordered_score, BDeu().score(climbs[-1][1][0], frame)))
+    times = pd.DataFrame(times, columns=["restarts", "orders", "pyAgrum", "pyAgrum_tabu"])
+    ratios = {f"{one}_to_pyAgrum": (one, "pyAgrum") for one in ("restarts", "orders")}
+    scores = pd.DataFrame(scores, columns=["restarts_score", "orders_score", "pyAgrum_tabu_score"])
+    return {**medians(times, **ratios), **means(scores)}
 
 
 # Earlier defaults, and the same work that pyAgrum does.
@@ -207,17 +205,13 @@ def measure_fit(name, n_rows):
             for _ in range(5)
         ]
         lines.append(np.min(times, axis=0))
-    ours, default, ordered, theirs = np.transpose(lines)
-    return {
-        "climb": median(ours),
-        "default_score_climb": median(default),
-        "orders": median(ordered),
-        "pyAgrum": median(theirs),
-        "ratio": median(theirs / ours),
-        "default_score_ratio": median(theirs / default),
-        "orders_ratio": median(theirs / ordered),
-        "replicates": len(lines),
+    columns = ["climb", "default_score_climb", "orders", "pyAgrum"]
+    ratios = {
+        "ratio": ("pyAgrum", "climb"),
+        "default_score_ratio": ("pyAgrum", "default_score_climb"),
+        "orders_ratio": ("pyAgrum", "orders"),
     }
+    return medians(pd.DataFrame(lines, columns=columns), **ratios)
 
 
 def measure_default(name, n_rows):
@@ -233,16 +227,8 @@ def measure_default(name, n_rows):
     for replicate in range(3):
         frames = related_frames(name, n_rows, replicate)
         times.append([timed(networks, made(replicate), frames)[1] for made in learners.values()])
-    seconds = dict(zip(learners, np.transpose(times), strict=True))
-    ratios = {
-        f"{learner}_ratio": median(seconds["default"] / seconds[learner])
-        for learner in ("own", "folds", "bdeu")
-    }
-    return {
-        **{learner: median(values) for learner, values in seconds.items()},
-        **ratios,
-        "replicates": len(times),
-    }
+    ratios = {f"{learner}_ratio": ("default", learner) for learner in ("own", "folds", "bdeu")}
+    return medians(pd.DataFrame(times, columns=list(learners)), **ratios)
 
 
 def related_frames(name, n_rows, replicate):
@@ -261,9 +247,9 @@ def measure_pgmpy(name, n_rows):
     ours, score, _ = Encoded(frame).seconds(climb, 0)
     graph, seconds = peer.climb()
     return {
-        "ours": median([ours]),
-        "pgmpy": median([seconds]),
-        "ratio": median([seconds / ours]),
+        "ours": median(ours),
+        "pgmpy": median(seconds),
+        "ratio": median(seconds / ours),
         "score": round(score, 3),
         "pgmpy_score": round(BDeu().score(graph, frame), 3),
     }
@@ -276,7 +262,7 @@ def measure_threads(name, n_rows):
     learners = [MultitaskLearner(PairedPrior(0.9), **settings, n_jobs=n) for n in (1, 2)]
     times = [[timed(learner.fit, tasks)[1] for learner in learners] for _ in range(3)]
     one, two = np.min(times, axis=0)
-    return {"threads": [1, 2], "one": median([one]), "two": median([two])}
+    return {"threads": [1, 2], "one": median(one), "two": median(two)}
 
 
 START = """
@@ -328,17 +314,19 @@ def measure_start(*_):
                 check=True,
             )
             runs.append([float(one) for one in done.stdout.split()])
-    libraries, package, learners, calls, compiled, llvm = np.transpose(runs)
+    columns = ["libraries", "package", "learners", "calls", "compiled", "llvm"]
+    runs = pd.DataFrame(runs, columns=columns)
+    first = runs.iloc[0]
     return {
-        "first_call": median([calls[0]]),
-        "compiled": int(compiled[0]),
-        "llvm_share": median([llvm[0] / calls[0]]),
-        "second_process": median(calls[1:]),
-        "import_libraries": median(libraries),
-        "import_with_bnmtl": median(package),
-        "import_with_learners": median(learners),
-        "import_ratio": median(package / libraries),
-        "learners_ratio": median(learners / libraries),
+        "first_call": median(first["calls"]),
+        "compiled": int(first["compiled"]),
+        "llvm_share": median(first["llvm"] / first["calls"]),
+        "second_process": median(runs["calls"][1:]),
+        "import_libraries": median(runs["libraries"]),
+        "import_with_bnmtl": median(runs["package"]),
+        "import_with_learners": median(runs["learners"]),
+        "import_ratio": median(runs["package"] / runs["libraries"]),
+        "learners_ratio": median(runs["learners"] / runs["libraries"]),
     }
 
 

@@ -205,7 +205,7 @@ def draw(lines):
     colors = matplotlib.colormaps["tab20"]
     styles = {choice: {"color": colors(at)} for at, choice in enumerate(choices)}
     figure, ((axes,),) = panels(1, 1, (12, 4))
-    mean_bars(axes, lines, "choice", "edits", present, choices, styles=styles)
+    mean_bars(axes, lines, "problem", "choice", "edits", present, choices, styles=styles)
     axes.legend(fontsize=8, ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return figure
 

@@ -76,10 +76,13 @@ def measure(problem, p_delete, trial, wanted):
 
 def tidy(lines):
     """A row per line and exponent, "inf" being `END` so that it can stand on an axis."""
-    lines = lines.assign(
-        exponents=[[END if e == "inf" else e for e in own] for own in lines["exponents"]]
-    )
+    lines = lines.assign(exponents=on_axis(lines))
     return exploded(lines, ["exponents", "score", "edits", "shd", "f1", "kl"])
+
+
+def on_axis(lines):
+    """The exponents of each line, with a number in the place of infinity."""
+    return [[END if e == "inf" else e for e in own] for own in lines["exponents"]]
 
 
 # Where one structure for all stands on the axis.
@@ -100,7 +103,7 @@ def best(rows, measure):
 
 def at_exponent(exponent):
     """The value of 1 - penalty, as text."""
-    return "0" if exponent == END else f"{10**-exponent:.0g}"
+    return "0" if exponent >= END else f"{10**-exponent:.0g}"
 
 
 def tables(lines):
@@ -109,7 +112,7 @@ def tables(lines):
     table = pd.DataFrame(_reached(rows)).sort_values(["problem", "search", "p_del"], key=_place)
     return {
         "penalty_curves": markdown(table),
-        "penalty_curves_claims": claims_table(claims(rows)),
+        "penalty_curves_claims": claims_table(claims(lines)),
     }
 
 
@@ -144,8 +147,9 @@ def _place(column):
     return column.map(list(TRIALS).index) if column.name == "search" else column
 
 
-def claims(rows):
+def claims(lines):
     """The published shapes, for each search."""
+    rows = tidy(lines)
     for variant in TRIALS:
         own = rows[rows["variant"] == variant]
         cases = {key: case for key, case in own.groupby(["problem", "p_delete"])}
@@ -163,9 +167,9 @@ def _shape(variant, cases, peaks):
     inside = {key for key in cases if 0 < peaks[key][0] < END}
     rises = {key for key in inside if is_lower(chosen[key], wide[key][END])}
     differing = {key for key in cases if key[1] > 0}
-    for text, some in (
-        ("where tasks differ (p_del > 0)", differing),
-        ("where they do not (p_del 0)", set(cases) - differing),
+    for text, some, name in (
+        ("where tasks differ (p_del > 0)", differing, "differing"),
+        ("where they do not (p_del 0)", set(cases) - differing, "alike"),
     ):
         if some:
             yield Claim(
@@ -174,6 +178,7 @@ def _shape(variant, cases, peaks):
                 f"fewest between the ends in {len(inside & some)} of {len(some)}; significantly "
                 f"fewer than with one structure for all in {len(rises & some)}",
                 (len(rises & some), len(some)),
+                f"{name} {variant}",
             )
     n_sure = sum(is_lower(chosen[key], wide[key][0.0]) for key in cases)
     yield Claim(
@@ -192,9 +197,9 @@ def _similarity(variant, peaks):
         for near, far in itertools.combinations(P_DELETE, 2)
         if {(problem, near), (problem, far)} <= set(peaks)
     ]
-    for text, published, which in (
-        ("the best penalty is higher for more similar tasks", "yes", 0),
-        ("more is gained from more similar tasks", "usually", 1),
+    for text, published, which, name in (
+        ("the best penalty is higher for more similar tasks", "yes", 0, "best penalty"),
+        ("more is gained from more similar tasks", "usually", 1, "gain"),
     ):
         n_more = sum(near[which] > far[which] for near, far in pairs)
         n_fewer = sum(near[which] < far[which] for near, far in pairs)
@@ -203,6 +208,7 @@ def _similarity(variant, peaks):
             published,
             f"of {len(pairs)} pairs of p_del {n_more} so, {n_fewer} the other way round",
             (n_more, n_more + n_fewer),
+            f"{name} {variant}",
         )
 
 
@@ -214,6 +220,7 @@ def _gains(variant, cases, peaks):
         "yes",
         f"{n_edits} of {len(cases)}",
         (n_edits, len(cases)),
+        f"edits and kl {variant}",
     )
     gains = {
         problem: np.mean([peak for (name, _), (_, peak) in peaks.items() if name == problem])
@@ -226,6 +233,7 @@ def _gains(variant, cases, peaks):
         "similar",
         "mean reduction of edits: " + ", ".join(f"{p} {own:.0f} %" for p, own in gains.items()),
         (sum(3 * own >= 2 * shared for shared, own in pairs), len(pairs)),
+        f"IND {variant}",
     )
 
 

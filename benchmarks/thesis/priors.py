@@ -106,6 +106,7 @@ def claims(lines):
                 f"{n_sure} after Holm's correction for their number"
                 + "".join(f"; {pair}" for pair in sure),
                 not n_sure if n_trials >= FEWEST else "too few trials",
+                f"{measure} {variant}",
             )
 
 
@@ -119,7 +120,7 @@ def draw(lines):
     styles = {name: {"color": color} for name, color in zip(names, _COLORS, strict=False)}
     figure, grid = panels(2, 1, (11, 6))
     for axes, measure in zip(grid[:, 0], ("edits", "kl"), strict=True):
-        mean_bars(axes, lines, "prior", measure, present, names, styles=styles)
+        mean_bars(axes, lines, "problem", "prior", measure, present, names, styles=styles)
     grid[0, 0].legend(ncols=2, fontsize=8)
     return figure
 

@@ -16,11 +16,10 @@ from benchmarks.claims import OURS, Claim, claims_table, tally
 from benchmarks.drawing import axis_of_sizes, curves, panels
 from benchmarks.summary import (
     MEASURES,
-    by_trial,
     difference_text,
-    has,
     markdown,
     mean_and_error,
+    pairs,
     parts,
     reached,
     shrinks,
@@ -119,6 +118,7 @@ def _reached(lines):
 
 
 NOT_TRIED = "not tried on this problem"
+AT_SIZES = "better at {above} of {n} sizes, worse at {below}"
 # What adds to what, and what was published of it, in edits.
 COMPARED = (
     ("selection", "all tasks", "always, but at 2000 rows, where it is similar"),
@@ -141,66 +141,64 @@ SHRINKING = {
 
 def claims(lines):
     """What the ways of grouping tasks add to each other, and how that changes with the rows."""
-    wide = {
-        measure: {size: by_trial(own, "method", measure) for size, own in lines.groupby("rows")}
-        for measure in ("edits", "kl")
-    }
-    for measure, (method, other, published) in itertools.product(wide, COMPARED):
-        pairs = {
-            size: (own[method], own[other])
-            for size, own in wide[measure].items()
-            if has(own, method, other)
-        }
-        if pairs:
-            gains = [other - ours for ours, other in pairs.values()]
-            mean = pd.concat(gains, axis=1).mean(axis=1)
-            texts = [f"{n}: {difference_text(*pair[::-1], 3)}" for n, pair in pairs.items()]
+    measures = ("edits", "kl")
+    for measure, (method, other, published) in itertools.product(measures, COMPARED):
+        found = _pairs(lines, measure, method, other)
+        if found:
+            mean = _gains(found).mean(axis=1)
+            texts = [f"{n}: {difference_text(*pair[::-1], 3)}" for n, pair in found.items()]
             yield Claim(
                 f"{method} below {other}, {MEASURES[measure]}",
                 published if measure == "edits" or published == OURS else "not shown",
                 ", ".join(texts) + f"; mean over sizes {difference_text(mean, 0 * mean, 3)}",
-                tally(
-                    (sign(*pair) for pair in pairs.values()),
-                    "better at {above} of {n} sizes, worse at {below}",
-                ),
+                tally((sign(*pair) for pair in found.values()), AT_SIZES),
+                f"{method}, {other}, {measure} S",
             )
-    for measure, method in itertools.product(wide, METHODS[1:]):
-        yield from _shrinking(wide[measure], method, MEASURES[measure])
-    yield from _doubled(wide["edits"])
+    for measure, method in itertools.product(measures, METHODS[1:]):
+        yield from _shrinking(_gains(_pairs(lines, measure, method, "single")), method, measure)
+    yield from _doubled(lines)
 
 
-def _shrinking(wide, method, name):
+def _pairs(lines, measure, ours, other):
+    """A measure of two methods, by trial, by number of rows."""
+    return pairs(lines, "method", measure, ours, other, rows=SIZES)
+
+
+def _gains(found):
+    """By how much one method is below the other, trials by numbers of rows."""
+    return pd.DataFrame({n: other - ours for n, (ours, other) in found.items()})
+
+
+def _shrinking(gains, method, measure):
     """Whether the gain over single-task learning falls as the rows are doubled."""
-    known = {n: own for n, own in wide.items() if has(own, "single", method)}
-    gains = pd.DataFrame({n: own["single"] - own[method] for n, own in known.items()}).dropna()
+    gains = gains.dropna()
     if gains.shape[1] >= 2 and len(gains) >= 2:
         yield Claim(
-            f"gain of {method} over single-task learning shrinks with the rows, {name}",
-            "not shown" if name != "edits" else SHRINKING.get(method, "yes"),
+            f"gain of {method} over single-task learning shrinks with the rows, "
+            f"{MEASURES[measure]}",
+            "not shown" if measure != "edits" else SHRINKING.get(method, "yes"),
             {n: mean_and_error(own, 3) for n, own in gains.items()},
             shrinks(gains),
+            f"{method} shrinks, {measure} S",
         )
 
 
-def _doubled(wide):
+def _doubled(lines):
     """What selection adds to all tasks over all sizes, and what the optimal number would."""
-    methods = ("selection", "optimal number")
-    own = [here for here in wide.values() if has(here, "all tasks", *methods)]
-    if not own:
-        return
     # A trial's tasks are the same at all sizes.
-    added = [
-        pd.concat([here["all tasks"] - here[method] for here in own], axis=1).mean(axis=1)
-        for method in methods
-    ]
-    ours, best = (values.mean() for values in added)
-    texts = [f"{name} {mean_and_error(x)}" for name, x in zip(methods, added, strict=True)]
-    yield Claim(
-        "an optimal number more than doubles what selection adds to all tasks, all sizes",
-        "yes",
-        ", ".join(texts) + " edits",
-        "selection adds nothing" if ours <= 0 else bool(best > 2 * ours),
-    )
+    added = {
+        method: _gains(_pairs(lines, "edits", method, "all tasks")).mean(axis=1)
+        for method in ("selection", "optimal number")
+    }
+    if all(map(len, added.values())):
+        ours, best = (values.mean() for values in added.values())
+        yield Claim(
+            "an optimal number more than doubles what selection adds to all tasks, all sizes",
+            "yes",
+            ", ".join(f"{name} {mean_and_error(own)}" for name, own in added.items()) + " edits",
+            "selection adds nothing" if ours <= 0 else bool(best > 2 * ours),
+            "doubled S",
+        )
 
 
 def draw(lines):

@@ -103,7 +103,7 @@ def tables(lines):
     rows = tidy(lines)
     return {
         "task_number": markdown(_reached(rows)),
-        "task_number_claims": claims_table([*claims(rows), *_gaps(lines)]),
+        "task_number_claims": claims_table(claims(lines)),
     }
 
 
@@ -119,39 +119,41 @@ def _reached(rows):
             yield {**row, "best at": f"{best:.0f}"}
 
 
-def claims(rows):
+def claims(lines):
     """Which tasks help, whether the measures find them, and what penalties could add."""
+    rows = tidy(lines)
     for variant, key in itertools.product("TS", ("kl", "kl_optimal", "edits")):
         of_variant = rows[rows["variant"] == variant]
         by_measure = {
             name: own.pivot_table(index="trial", columns="others", values=key)
             for name, own in of_variant.groupby("relatedness")
         }
-        at = f"{variant}, {key.replace('_', ', ')}"
         published = "yes" if key.startswith("kl") else "not shown"
         for name, wide in by_measure.items():
-            yield _near_and_far(f"{at}, {name}", published, wide)
+            yield _near_and_far(variant, f"{key.replace('_', ', ')}, {name}", published, wide)
         if set(by_measure) == set(MEASURES):
-            yield from _orders(at, published, by_measure)
+            yield from _orders(variant, key.replace("_", ", "), published, by_measure)
     for variant in "TS":
         yield from _room(rows[rows["variant"] == variant], variant)
+    yield from _gaps(lines)
 
 
-def _near_and_far(at, published, wide):
+def _near_and_far(variant, at, published, wide):
     """Whether the nearest tasks help, and all of them less."""
     chosen, alone, every = chosen_elsewhere(wide), wide.iloc[:, 0], wide.iloc[:, -1]
     helps, harms = (is_lower(chosen, other) for other in (alone, every))
     return Claim(
-        f"{at}: near tasks help, far ones harm",
+        f"{variant}, {at}: near tasks help, far ones harm",
         published,
         f"lowest mean at {wide.mean().idxmin():.0f} others; with the number that is best in the "
         f"other trials {reduction_text(chosen, alone)} below alone, "
         f"{reduction_text(chosen, every)} below all",
         both_halves(helps, harms, "only the first"),
+        f"{at}: near {variant}",
     )
 
 
-def _orders(at, published, by_measure):
+def _orders(variant, at, published, by_measure):
     """Whether the learned measures order the tasks as well as the true one."""
     between = [n for n in by_measure["true"].columns if 0 < n < OTHERS]
     true = by_measure["true"][between].mean(axis=1)
@@ -159,10 +161,11 @@ def _orders(at, published, by_measure):
     for name in ("direct", "indirect"):
         own = by_measure[name][between].mean(axis=1)
         yield Claim(
-            f"{at}: {name} orders as well as true, mean over 1 to {OTHERS - 1} others",
+            f"{variant}, {at}: {name} orders as well as true, mean over 1 to {OTHERS - 1} others",
             "very similar" if published == "yes" else published,
             f"{difference_text(own, true, 4)}, where the true order gains {gain:.4f}",
             unless_few(not is_lower(true, own), own, true),
+            f"{at}, {name}: order {variant}",
         )
 
 
@@ -185,6 +188,7 @@ def _room(rows, variant):
         "yes",
         f"{difference_text(chosen, optimal, 4)} more divergence than at the optimal penalty",
         "by construction",
+        f"room {variant}",
     )
     yield Claim(
         f"{variant}, kl: less variance at the optimal penalty",
@@ -207,6 +211,7 @@ def _gaps(lines):
                 f"in {after.count(2)} of {len(after)} trials; most often after task {most} "
                 f"({n_most})",
                 (after.count(2), len(after)),
+                f"gap {variant}",
             )
 
 

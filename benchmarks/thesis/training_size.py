@@ -14,11 +14,10 @@ from benchmarks.drawing import LABELS, axis_of_sizes, curves, panels
 from benchmarks.related import Related, networks_of
 from benchmarks.summary import (
     MEASURES,
-    by_trial,
     difference_text,
-    has,
     markdown,
     means_of,
+    pairs,
     reduction_text,
     shrinks,
 )
@@ -70,13 +69,12 @@ def tables(lines):
 def _reached(lines):
     for size, own in lines.groupby("rows"):
         for measure, title in MEASURES.items():
-            wide = by_trial(own, "method", measure)
             row = {"rows": f"{size:,}", "measure": title, **dict.fromkeys(METHODS, "")}
             row |= means_of(own, "method", measure, list(METHODS))
             for method, single in SINGLE.items():
-                both = has(wide, method, single) and measure in ("edits", "kl")
-                text = reduction_text(wide[method], wide[single]) if both else ""
-                row[f"{method[-1]} below single"] = text
+                found = pairs(own, "method", measure, method, single, rows=[size])
+                is_told = found and measure in ("edits", "kl")
+                row[f"{method[-1]} below single"] = reduction_text(*found[size]) if is_told else ""
             yield row
 
 
@@ -89,16 +87,16 @@ def claims(lines):
             continue
         savings = {}
         for measure in ("edits", "kl"):
-            wide = {n: by_trial(here, "method", measure) for n, here in own.groupby("rows")}
-            wide = {n: here for n, here in wide.items() if has(here, method, single)}
-            gains = pd.DataFrame({n: here[single] - here[method] for n, here in wide.items()})
+            found = pairs(own, "method", measure, method, single, rows=SIZES)
+            gains = pd.DataFrame({n: other - ours for n, (ours, other) in found.items()})
             yield Claim(
                 f"{method}: gain over {single} shrinks with the rows, {MEASURES[measure]}",
                 "yes",
-                {n: difference_text(here[single], here[method], 3) for n, here in wide.items()},
+                {n: difference_text(other, ours, 3) for n, (ours, other) in found.items()},
                 shrinks(gains),
+                f"gain, {measure} {method[-1]}",
             )
-            savings[measure] = _savings(wide, method, single)
+            savings[measure] = _savings(found)
         less = all(savings["kl"][n][0] < savings["edits"][n][0] for n in savings["edits"])
         for measure, published, holds in (
             ("edits", "about half as many (2 times)", _about_double(savings["edits"])),
@@ -110,6 +108,7 @@ def claims(lines):
                     published,
                     {n: f"{text} times" for n, (_, text) in savings[measure].items()},
                     holds,
+                    f"rows, {measure} {method[-1]}",
                 )
 
 
@@ -121,7 +120,7 @@ def _about_double(savings):
     return "yes" if max(ratios) <= 2.5 else "yes, and more"
 
 
-def _savings(wide, method, single):
+def _savings(found):
     """How many times the rows single-task learning needs for the same mean, by rows up to 1000.
 
     Between the numbers of rows its means are joined by lines, over the logarithm of the rows;
@@ -131,19 +130,17 @@ def _savings(wide, method, single):
     -------
     dict rows -> (number, text)
     """
-    sizes = sorted(wide)
-    means = np.minimum.accumulate([wide[n][single].mean() for n in sizes])
-    found = {}
-    for n in sizes:
-        ours = wide[n][method].mean()
-        if n > 1000:
-            continue
-        if means[-1] <= ours:
-            ratio = float(np.exp(np.interp(-ours, -means, np.log(sizes))) / n)
-            found[n] = ratio, f"{ratio:.1f}"
+    sizes = sorted(found)
+    ours = {n: found[n][0].mean() for n in sizes if n <= 1000}
+    means = np.minimum.accumulate([found[n][1].mean() for n in sizes])
+    savings = {}
+    for n, mean in ours.items():
+        if means[-1] <= mean:
+            ratio = float(np.exp(np.interp(-mean, -means, np.log(sizes))) / n)
+            savings[n] = ratio, f"{ratio:.1f}"
         elif sizes[-1] > n:
-            found[n] = sizes[-1] / n, f"more than {sizes[-1] / n:.0f}"
-    return found
+            savings[n] = sizes[-1] / n, f"more than {sizes[-1] / n:.0f}"
+    return savings
 
 
 _LINES = {"single": "--", "multitask": "-"}

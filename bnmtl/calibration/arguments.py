@@ -10,19 +10,6 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.wording import Bare, type_of
 
-__all__ = [
-    "check_estimator",
-    "check_every_class",
-    "check_method",
-    "check_takes_weights",
-    "checked_calibration",
-    "checked_classes",
-    "checked_folds",
-    "checked_labels",
-    "is_calibrator",
-    "share_cases",
-]
-
 
 def checked_labels(X, y):
     """Labels as an array with one a case, or an error."""

@@ -13,8 +13,6 @@ from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.wording import type_of
 
-__all__ = ["AdaBoostM1"]
-
 _SMALLEST_ERROR = 1e-10
 _SEEDS = 2**31 - 1
 

@@ -24,8 +24,6 @@ from bnmtl.errors import InputError, InputTypeError, warn
 from bnmtl.metrics.cases import checked_weights
 from bnmtl.wording import type_of
 
-__all__ = ["ENOUGH_FOR_ISOTONIC", "CalibratedClassifier"]
-
 ENOUGH_FOR_ISOTONIC = 1000
 
 

@@ -11,8 +11,6 @@ from bnmtl.calibration.boosting import AdaBoostM1
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.wording import type_of
 
-__all__ = ["LogisticCorrection"]
-
 _REMEDY = "calibrate it by PlattCalibrator"
 
 

@@ -16,8 +16,6 @@ from bnmtl.errors import InputError, InputTypeError, check_whole, warn
 from bnmtl.metrics.cases import checked_cases
 from bnmtl.metrics.prediction import root_mean_squared_error
 
-__all__ = ["learning_curve"]
-
 _SIZES = tuple(2**power for power in range(5, 14))
 _UNCALIBRATED = "uncalibrated"
 

@@ -8,8 +8,6 @@ from sklearn.utils.validation import check_is_fitted
 from bnmtl.errors import InputError, check_choice
 from bnmtl.metrics.cases import checked_cases, checked_numbers
 
-__all__ = ["IsotonicCalibrator"]
-
 
 class IsotonicCalibrator(BaseEstimator):
     """Calibrate scores by isotonic regression; equal scores are pooled first.

@@ -9,8 +9,6 @@ from bnmtl.calibration.arguments import checked_classes
 from bnmtl.errors import check_choice
 from bnmtl.metrics.cases import checked_cases, checked_numbers
 
-__all__ = ["PlattCalibrator"]
-
 _MOST_STEPS = 100
 _SMALLEST_STEP = 1e-10
 _GRADIENT = 1e-10  # per unit of weight, at which the fit ends

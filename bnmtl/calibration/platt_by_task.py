@@ -21,8 +21,6 @@ from bnmtl.calibration.platt import (
 from bnmtl.errors import InputError
 from bnmtl.metrics.cases import checked_cases, checked_numbers
 
-__all__ = ["MultitaskPlattCalibrator"]
-
 # Of the logarithm of the variance, between sharing everything and nothing.
 _LOG_VARIANCES = (-12.0, 6.0)
 

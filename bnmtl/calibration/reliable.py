@@ -7,8 +7,6 @@ from scipy.stats import binomtest
 from bnmtl.errors import check_whole
 from bnmtl.metrics.cases import checked_cases
 
-__all__ = ["reliability"]
-
 
 def reliability(y, p, bins=10):
     """Compare predicted probabilities with how often the positive class occurs, bin by bin.

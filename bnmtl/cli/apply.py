@@ -14,8 +14,6 @@ from bnmtl.cli.scores import check_columns, checked_groups, checked_scores
 from bnmtl.errors import InputError, warn
 from bnmtl.io.run import RUN_FILE, read_record
 
-__all__ = ["Result", "run"]
-
 _FILES = ("scores.csv", RUN_FILE)
 
 

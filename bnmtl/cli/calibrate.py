@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.calibration import reliability
+from bnmtl.calibration.verdict import best, gain
 from bnmtl.cli.calibrators import as_record
 from bnmtl.cli.columns import check_new_columns, without_points
 from bnmtl.cli.cross_calibration import METHODS, Calibrated
@@ -26,10 +27,8 @@ from bnmtl.metrics.prediction import (
     roc_area,
     root_mean_squared_error,
 )
-from bnmtl.reports.calibrated import MOST_GROUPS, best
+from bnmtl.reports.calibrated import MOST_GROUPS
 from bnmtl.reports.calibrated import write as write_report
-
-__all__ = ["Result", "run"]
 
 _FILES = (
     *("scores.csv", "measures.csv", "reliability.csv", "reliability.png", "report.html"),
@@ -121,33 +120,12 @@ def _checked(rows, options):
 
 def _measured(calibrated):
     """How good the probabilities of each method are, a row each."""
-    cases = calibrated.cases
-    y, stages = calibrated.y[cases], calibrated.stages
+    y, labelled = calibrated.labelled()
     table = {
-        name: {method: function(y, p[cases]) for method, p in stages.items()}
+        name: {method: function(y, p) for method, p in labelled.items()}
         for name, function in _MEASURES.items()
     }
     return pd.DataFrame(table).rename_axis("method")
-
-
-def _gain(calibrated):
-    """How far the cross-entropy of the best method is below that of the scores as they are.
-
-    Below that of the next best method where scores are not probabilities.
-    """
-    cases = calibrated.cases
-    y = calibrated.y[cases]
-    losses = {
-        method: -np.log(np.clip(np.where(y == 1, p[cases], 1 - p[cases]), _EPS, 1 - _EPS))
-        for method, p in calibrated.stages.items()
-    }
-    methods = sorted(losses, key=lambda one: losses[one].mean())
-    than = "before" if "before" in losses else methods[1]
-    best = next(one for one in methods if one != than)
-    gains = losses[than] - losses[best]
-    error = gains.std(ddof=1) / np.sqrt(len(gains))
-    size = {"nats": float(gains.mean()), "standard_error": float(error)}
-    return {"of": best, "than": than, **size}
 
 
 def _warn_of_certainty(calibrated):
@@ -232,7 +210,7 @@ def _record(calibrated, measures):
         "folds": calibrated.n_folds,
         "measures": measures.to_dict("index"),
         "best": best(measures["cross-entropy (nats)"]),
-        "gain": _gain(calibrated),
+        "gain": gain(*calibrated.labelled()),
         "calibrators": as_record(calibrated.fitted),
         "kept_between": [calibrated.lowest, 1 - calibrated.lowest],
     }

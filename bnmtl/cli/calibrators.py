@@ -4,8 +4,6 @@ import numpy as np
 
 from bnmtl.calibration import IsotonicCalibrator, MultitaskPlattCalibrator, PlattCalibrator
 
-__all__ = ["as_record", "calibrated", "from_record"]
-
 _KINDS = {
     "platt": PlattCalibrator,
     "isotonic": IsotonicCalibrator,

@@ -7,15 +7,6 @@ from pandas.api.types import is_float_dtype
 from bnmtl.errors import InputError
 from bnmtl.wording import Bare, type_of
 
-__all__ = [
-    "check_column",
-    "check_complete",
-    "check_new_columns",
-    "complete_names",
-    "names_in",
-    "without_points",
-]
-
 _LARGEST_WHOLE = 2.0**53  # above it, floats are not all whole numbers
 
 

@@ -1,11 +1,10 @@
 """Scores calibrated by several methods at once, each case by the others."""
 
 import numpy as np
+from sklearn.base import clone
 
 from bnmtl.calibration import IsotonicCalibrator, MultitaskPlattCalibrator, PlattCalibrator
 from bnmtl.cli.calibrators import calibrated
-
-__all__ = ["METHODS", "Calibrated"]
 
 METHODS = {"platt": "Platt", "isotonic": "isotonic", "platt_by_group": "Platt by group"}
 _FOLDS = 10
@@ -48,27 +47,27 @@ class Calibrated:
         self.scores, self.y, self.groups = scores, y, groups
         self.are_probabilities = bool(((scores >= 0) & (scores <= 1)).all())
         scale = "logit" if self.are_probabilities else "raw"
-        makers = {
-            "platt": lambda: PlattCalibrator(scale=scale),
-            "isotonic": IsotonicCalibrator,
-            "platt_by_group": lambda: MultitaskPlattCalibrator(scale=scale),
-        }
-        if groups is None:
-            del makers["platt_by_group"]
+        calibrators = {"platt": PlattCalibrator(scale=scale), "isotonic": IsotonicCalibrator()}
+        if groups is not None:
+            calibrators["platt_by_group"] = MultitaskPlattCalibrator(scale=scale)
         self.cases = rows = self._ordered(ties)
         self.lowest = 1 / (len(rows) + 2)
         folds = self._folds()
         self.n_folds = int(folds.max()) + 1
-        self.fitted = {method: self._fit(make(), rows) for method, make in makers.items()}
+        self.fitted = {name: self._fit(clone(own), rows) for name, own in calibrators.items()}
         self.stages = {"before": scores} if self.are_probabilities else {}
         self.columns = {}
-        for method, make in makers.items():
+        for method, calibrator in calibrators.items():
             p = self._predict(self.fitted[method], np.arange(len(scores)))
             for fold in range(self.n_folds):
-                calibrator = self._fit(make(), rows[folds != fold])
+                self._fit(calibrator, rows[folds != fold])
                 p[rows[folds == fold]] = self._predict(calibrator, rows[folds == fold])
             p = np.clip(p, self.lowest, 1 - self.lowest)
             self.stages[METHODS[method]] = self.columns[f"calibrated_{method}"] = p
+
+    def labelled(self):
+        """Return the labels of `cases`, and their probabilities by the title of the method."""
+        return self.y[self.cases], {name: p[self.cases] for name, p in self.stages.items()}
 
     def _ordered(self, ties):
         """Return the cases with a label, the negative ones first."""

@@ -5,8 +5,6 @@ import contextlib
 import sys
 import threading
 
-__all__ = ["interrupts_heard"]
-
 # Seconds until an interrupt that was swallowed is sent again.
 _AGAIN_AFTER = 0.1
 

@@ -29,8 +29,6 @@ from bnmtl.search import Memory
 from bnmtl.wording import count
 from bnmtl.writing import file_names
 
-__all__ = ["Result", "run"]
-
 _FIXED_FILES = ("arcs.csv", "dags.svg", "dags.png", "arcs.png", "report.html", RUN_FILE)
 _CONFIDENCE_FILE = "confidence.csv"
 _MOST_PAIRS = 1_000_000

@@ -5,16 +5,6 @@ from bnmtl.errors import InputError, located
 from bnmtl.io.knowledge import read_arcs, read_tiers
 from bnmtl.learners.held_out import most_folds
 
-__all__ = [
-    "check_choice",
-    "common_parameters",
-    "has_folds",
-    "learner_asked_for",
-    "learner_at",
-    "n_folds",
-    "score_named",
-]
-
 # Where tasks are scored together, which takes longer.
 _FOLDS_TO_COMPARE = 5
 

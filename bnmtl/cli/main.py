@@ -19,8 +19,6 @@ from bnmtl.cli.options import (
 )
 from bnmtl.errors import InputError
 
-__all__ = ["main"]
-
 _MISTAKE = 2
 _INTERRUPTED = 130
 app = typer.Typer(
@@ -86,7 +84,7 @@ def _root(
 @app.command()
 @takes_options(Options, after="penalty")
 def learn(options):
-    """Learn one network per task, the tasks together.
+    """Learn one network per task, all tasks together.
 
     Writes a BIF file per task, tables, pictures, report.html and run.json to DIR.
     """
@@ -96,7 +94,7 @@ def learn(options):
 @app.command()
 @takes_options(RelateOptions)
 def relate(options):
-    """Tell which tasks are close to each other, before they are learned together.
+    """Measure how close tasks are, before learning them together.
 
     Writes relatedness.csv, order.csv, pictures, report.html and run.json to DIR.
     """
@@ -106,11 +104,11 @@ def relate(options):
 @app.command()
 @takes_options(PredictOptions)
 def predict(options):
-    """Predict a variable in rows of data by a network, or by that of each row's task.
+    """Predict a variable of each row with a network, or with the network of the row's task.
 
-    Writes the rows, the predicted state and the probability of each to F.
+    Writes the rows with the predicted state and the probability of each state to F.
 
-    Numbers are cut as for learning where NETWORK is still in that run's folder.
+    Cuts numbers into the bins of the run if NETWORK is still in its folder.
     """
     _run("predict", options)
 
@@ -118,10 +116,10 @@ def predict(options):
 @app.command()
 @takes_options(CalibrateOptions)
 def calibrate(options):
-    """Make probabilities of scores that mean what they say.
+    """Turn scores into calibrated probabilities.
 
     Writes scores.csv with the calibrated scores, measures.csv, reliability.csv,
-    reliability.png, report.html and run.json to DIR; with --apply scores.csv and run.json.
+    reliability.png, report.html and run.json to DIR; with --apply only scores.csv and run.json.
     """
     _run("calibrate" if options.apply is None else "apply", options)
 
@@ -190,10 +188,10 @@ def _print(line):
 
 @app.command()
 def structures(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One of them.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which one.")] = None,
     out: Annotated[str | None, typer.Option(metavar="FILE", help="BIF file to write.")] = None,
 ):
-    """List the reference networks, or write one of them to a file."""
+    """List the reference networks, or write one to a file."""
     from bnmtl import structures as catalogue
 
     if name is None:
@@ -212,10 +210,10 @@ def structures(
 
 @app.command()
 def data(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One of them.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which one.")] = None,
     out: Annotated[str | None, typer.Option(metavar="FILE", help="CSV file to write.")] = None,
 ):
-    """List the data sets, or write one of them to a file."""
+    """List the data sets, or write one to a file."""
     from bnmtl import data as catalogue
 
     if name is None:

@@ -1,29 +1,28 @@
 """What the command line says to users of their mistakes: one sentence that names options."""
 
-from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra, Mistake, Words
+from typing import ClassVar
 
-__all__ = ["in_one_sentence", "in_options"]
+from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra, Mistake, Words
 
 # Parameters of Python that an option or an argument of the commands stands for.
 _PLACES = {"paths": "PATH", "scores": "SCORES", "name": "NAME"}
 _PLACES |= dict.fromkeys(("path", "folder", "network"), "NETWORK")
 _PLACES |= dict.fromkeys(("X", "frame", "rows"), "ROWS")
 _OPTIONS = {"bins": "discretize", "penalties": "penalty", "cv": "folds"}
-# What users of a command do in the place of users of Python.
-_REMEDIES = {
-    "discretize it first, for example with `bnmtl.tasks.discretize`": "discretize it first with "
-    "`--discretize N`",
-    "group its values (`bnmtl.tasks.discretize` does for numbers)": "group its values "
-    "(`--discretize N` does for numbers)",
-    "leave the column out": "leave the column out with `--ignore C`",
-    "leave it None for a full search": "leave it out for a full search",
-    "leave such columns out of that task (a task may lack variables)": "leave such columns out "
-    "with `--ignore C`",
-}
 
 
 class _OptionWords(Words):
     """Parameters as options of the command line."""
+
+    actions: ClassVar = {
+        "cut": "cut it, or give {network} in the folder of its run, whose run.json has the cut "
+        "points",
+        "discretize": "discretize it first with `--discretize N`",
+        "group": "group its values (`--discretize N` does for numbers)",
+        "leave out": "leave the column out with `--ignore C`",
+        "leave out there": "leave such columns out with `--ignore C`",
+        "no limit": "leave it out for a full search",
+    }
 
     def parameter(self, name):
         return _PLACES.get(name, f"`{_option(name)}`")
@@ -33,9 +32,6 @@ class _OptionWords(Words):
 
     def value(self, value):
         return str(value)
-
-    def remedy(self, text):
-        return _REMEDIES.get(text, text)
 
 
 def _option(name):

@@ -15,8 +15,6 @@ from bnmtl.io.bif import read_bif
 from bnmtl.io.run import RUN_FILE, read_record, read_run
 from bnmtl.tasks.files import read_rows
 
-__all__ = ["LearnedNetworks", "read_networks"]
-
 
 @dataclass(frozen=True)
 class LearnedNetworks:

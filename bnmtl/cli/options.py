@@ -1,5 +1,6 @@
 """What the commands are asked for: names, defaults, help, checks of each by itself."""
 
+import contextlib
 import inspect
 import math
 import re
@@ -11,15 +12,6 @@ from typer.models import ArgumentInfo
 
 from bnmtl.errors import InputError
 from bnmtl.wording import Bare, either
-
-__all__ = [
-    "CalibrateOptions",
-    "Options",
-    "PredictOptions",
-    "RelateOptions",
-    "contradiction",
-    "takes_options",
-]
 
 _OPTION = "option"  # where a field keeps what the option parser needs
 # Of words that stand behind an option in the help, or names of options are cut at 80 columns.
@@ -40,15 +32,22 @@ def _option(metavar, help, check=None, default=None):
     return field(default=default, metadata={_OPTION: option})
 
 
+def _check(rule, parse, *words, **details):
+    """Return a check of what is typed: one of some words, or what `parse` makes of it, not None."""
+
+    def check(option: typer.CallbackParam, text: str | None):
+        value = text if text is None or text in words else parse(text)
+        if text is not None and value is None:
+            raise InputError(option.name, rule, _given(text), **details)
+        return value
+
+    return check
+
+
 def _choice(words, help, default=None):
     """Return a field for an option that is one of a few words, given as in "error|drop"."""
     known = words.split("|")
-
-    def check(option: typer.CallbackParam, text: str | None):
-        if text is not None and text not in known:
-            raise InputError(option.name, "must be {known:or}", _given(text), known=known)
-        return text
-
+    check = _check("must be {known:or}", lambda text: None, *known, known=known)
     if len(words) > _WIDEST:
         words, help = "WORD", f"One of {either(known)}. {help}"
     return _option(words, help, check, default)
@@ -57,43 +56,25 @@ def _choice(words, help, default=None):
 def _whole(least):
     """Return a check that an option is a whole number of at least `least`."""
 
-    def check(option: typer.CallbackParam, text: str | None):
-        if text is None:
-            return None
-        if not re.fullmatch(r"[+-]?[0-9]+", text) or int(text) < least:
-            rule = "must be a whole number of at least {least}"
-            raise InputError(option.name, rule, _given(text), least=least)
-        return int(text)
+    def parse(text):
+        return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) and int(text) >= least else None
 
-    return check
+    return _check("must be a whole number of at least {least}", parse, least=least)
 
 
 def _number(rule, is_right, *words):
     """Return a check that an option is a certain number, or one of some words."""
 
-    def check(option: typer.CallbackParam, text: str | None):
-        if text is None or text in words:
-            return text
-        try:
-            number = float(text)
-        except ValueError:
-            number = math.nan
-        if not is_right(number):
-            raise InputError(option.name, f"must be {rule}", _given(text))
-        return number
+    def parse(text):
+        with contextlib.suppress(ValueError):
+            return float(text) if is_right(float(text)) else None
 
-    return check
+    return _check(f"must be {rule}", parse, *words)
 
 
 def _text(rule):
     """Return a check that an option is not blank."""
-
-    def check(option: typer.CallbackParam, text: str | None):
-        if text is not None and not text.strip():
-            raise InputError(option.name, rule, _given(text))
-        return text
-
-    return check
+    return _check(rule, lambda text: text if text.strip() else None)
 
 
 def _given(text):
@@ -119,23 +100,27 @@ _SECONDS = _number("a number of 0 or more", lambda x: 0 <= x < math.inf)
 class LearningOptions:
     """What the commands that learn networks are asked for; the names are those of their options."""
 
-    paths: tuple[str, ...] = _argument("PATH", "CSV or Parquet files: one per task, or one table.")
-    task_column: str | None = _option("C", "Column that tells the task of a row.")
+    paths: tuple[str, ...] = _argument(
+        "PATH", "CSV or Parquet files: one per task, or one table of all tasks."
+    )
+    task_column: str | None = _option("C", "Column with the task of each row.")
     ignore: tuple[str, ...] = _option("C", "Column to leave out; repeatable.", default=())
     missing: str = _choice(
         "error|drop|state",
-        "Missing values: refuse, drop their rows, or a state of theirs.",
+        "Missing values: raise an error, drop their rows, or treat missing as a state.",
         default="error",
     )
     discretize: int | None = _option("N", "Cut continuous columns into N bins.", _whole(2))
     prior: str = _choice(
-        "paired|edit", "What ties the tasks: agreement in pairs, or few edits.", default="paired"
+        "paired|edit",
+        "Prior that couples the tasks: agreement in pairs, or few edits.",
+        default="paired",
     )
     penalty: float | str | None = _option(
         "X|auto",
-        "How alike arcs are to be: 0 not at all, 1 one graph for all, auto as --choose says; if "
-        "not given 0.99 where tasks are scored together (by mixed-dirichlet, --table-sharing auto) "
-        "and --choose is not given, else auto.",
+        "How strongly tasks share arcs: 0 not at all, 1 means one graph for all, auto chooses as "
+        "--choose says. Default: 0.99 if tasks are scored together (mixed-dirichlet and "
+        "--table-sharing auto) and --choose is not given, else auto.",
         _PENALTY,
     )
     score: str = _choice(
@@ -143,53 +128,63 @@ class LearningOptions:
     )
     table_sharing: str = _choice(
         "auto|none",
-        "Whether tasks may have probability tables in common: auto, as far as their rows ask for "
-        "it.",
+        "Whether tasks may share probability tables; auto shares as much as their rows support.",
         default="auto",
     )
     arc_probability: float | str = _option(
         "auto|X|none",
-        "Prior probability of an arc: auto expects few, none has no preference.",
+        "Prior probability of an arc; auto expects few arcs, none is uniform over graphs.",
         _CHANCE,
         default="auto",
     )
-    equivalent_sample_size: float | None = _option("A", "Of bdeu and bds (default 1).", _SIZE)
+    equivalent_sample_size: float | None = _option(
+        "A", "Equivalent sample size of bdeu and bds (default 1).", _SIZE
+    )
     parameter_sample_size: float | str = _option(
         "auto|A",
-        "Imaginary rows that smooth the probability tables, each task's own then; auto: as many as "
-        "the data ask for.",
+        "Imaginary rows that smooth the probability tables; auto learns the smoothing from the "
+        "data, a number gives each task its own tables.",
         _SMOOTHING,
         default="auto",
     )
-    max_parents: int | None = _option("N", "Most parents of a variable.", _whole(1))
+    max_parents: int | None = _option("N", "Maximum number of parents of a variable.", _whole(1))
     max_cells: int | None = _option(
-        "N", "Largest table of a variable (default: ten cells a row, and at least 1000).", _whole(1)
+        "N",
+        "Maximum number of cells in the table of a variable (default: ten per row, at least 1000).",
+        _whole(1),
     )
     required: str | None = _option(
-        "F", "CSV of arcs that must be there: columns from, to, (task).", _FILE
+        "F", "CSV file of required arcs: columns from, to and, optionally, task.", _FILE
     )
     forbidden: str | None = _option(
-        "F", "CSV of arcs that must not be there: columns as above.", _FILE
+        "F", "CSV file of forbidden arcs: the same columns as --required.", _FILE
     )
     tiers: str | None = _option(
-        "F", "Tiers, a line each, variables separated by commas: no arc goes back.", _FILE
+        "F",
+        "File of tiers, one per line, variables separated by commas; no arc points to an earlier "
+        "tier.",
+        _FILE,
     )
     search: str | None = _choice(
         "orders|hill-climbing|exact",
-        "Search for a graph of one task; orders, but hill-climbing with --restarts.",
+        "Search for the graph of one task (default: orders, with --restarts hill-climbing).",
     )
     starts: int | None = _option(
-        "N", "Starts of a search over orders; 5 for up to 100 variables, fewer for more.", _whole(1)
+        "N",
+        "Starts of a search over orders (default: 5 for up to 100 variables, fewer for more).",
+        _whole(1),
     )
-    restarts: int | None = _option("N", "Restarts of hill climbing; 100.", _whole(0))
+    restarts: int | None = _option("N", "Restarts of hill climbing (default 100).", _whole(0))
     time_limit: float | None = _option(
         "S",
-        "Seconds for the whole command; drawing and writing may take a little longer.",
+        "Time limit of the whole command in seconds; drawing and writing may take a little longer.",
         _SECONDS,
     )
-    seed: int = _option("N", "The same seed gives the same result.", _whole(0), default=0)
-    jobs: int | None = _option("N", "Threads, which change no result; all if not given.", _whole(1))
-    out: str = _option("DIR", "Folder to write.", default="bnmtl-run")
+    seed: int = _option("N", "Random seed; the same seed gives the same result.", _whole(0), 0)
+    jobs: int | None = _option(
+        "N", "Number of threads (default: all); it does not change the result.", _whole(1)
+    )
+    out: str = _option("DIR", "Output folder.", default="bnmtl-run")
     force: bool = _force("Replace the files of an earlier run in DIR; others stay.")
 
 
@@ -199,22 +194,22 @@ class Options(LearningOptions):
 
     choose: str | None = _choice(
         "cv|one-standard-error|posterior",
-        "What chooses the penalty: the best prediction of held-out rows, the largest penalty "
-        "within a standard error of it, or the posterior of the penalty; cv if not given.",
+        "How to choose the penalty: best prediction of held-out rows, largest penalty within one "
+        "standard error of the best, or posterior of the penalty (default cv).",
     )
     folds: int | None = _option(
         "K",
-        "Folds in which rows are held out, to choose and to compare; if not given 5 where no folds "
-        "choose and tasks are scored together, else 10; 0 compares nothing.",
+        "Folds of the cross-validation that chooses the penalty and compares. Default: 5 if folds "
+        "do not choose the penalty and tasks are scored together, else 10; 0 skips the comparison.",
         _whole(0),
     )
     bootstrap: int = _option(
-        "N", "Replicates that tell how sure each arc is; 0 leaves them out.", _whole(0), default=30
+        "N", "Replicates that show how sure each arc is; 0 skips them.", _whole(0), default=30
     )
     threshold: float | None = _option(
         "T",
-        "Show and write the graphs of the arcs that this share of the replicates has, above 0, "
-        "at most 1.",
+        "Show and write consensus graphs: the arcs in this share of the replicates, above 0 and at "
+        "most 1.",
         _SHARE,
     )
 
@@ -225,41 +220,41 @@ class RelateOptions(LearningOptions):
 
     relatedness: str = _choice(
         "direct|indirect|shared",
-        "Edits between structures learned together (where tasks differ in what varies: the share "
-        "of pairs of variables that differ), nats per row that one task's rows lose with another's "
-        "structure, or how probably their tables differ.",
+        "direct: edits between structures learned together (the share of pairs of variables that "
+        "differ, if tasks do not vary in the same variables). indirect: nats per row that a task "
+        "loses with the structure of another task. shared: how probably their tables differ.",
         default="direct",
     )
     penalty: float | None = _option(
         "X",
-        "Of direct and shared, above 0, below 1; 0.9 if not given. What counts is log(1 - X): 0.9 "
-        "is small, 0.99 twice as much, 0.999 three times.",
+        "Penalty of direct and shared, above 0 and below 1 (default 0.9). It acts by log(1 - X): "
+        "0.9 is weak, 0.99 twice as strong, 0.999 three times.",
         _SMALL_PENALTY,
     )
     table_sharing: str = _choice(
         "auto|none",
-        "Whether tasks may have probability tables in common while they are learned; shared always "
-        "shares them.",
+        "Whether tasks may share probability tables while they are learned; shared always shares "
+        "them.",
         default="none",
     )
     prior: str | None = _choice(
         "paired|edit",
-        "Of direct and shared, what ties the tasks: agreement in pairs, or few edits; paired if "
-        "not given.",
+        "Prior of direct and shared that couples the tasks: agreement in pairs, or few edits "
+        "(default paired).",
     )
     folds: int | None = _option(
         "K",
-        "Folds in which rows are held out, to tell whether the arcs predict anything and for "
-        "indirect, 10 there and else 5 if not given; 0 leaves it out, except for indirect.",
+        "Folds of the cross-validation that tests whether the arcs predict anything (default 5), "
+        "and of indirect (default 10); 0 skips the test, but indirect needs folds.",
         _whole(0),
     )
     principal: tuple[str, ...] = _option(
         "T",
-        "Task that the others are ordered by their distance to; repeatable; every task in turn if "
-        "not given.",
+        "Principal task: the others are ordered by their distance to it; repeatable (default: "
+        "every task in turn).",
         default=(),
     )
-    out: str = _option("DIR", "Folder to write.", default="bnmtl-relate")
+    out: str = _option("DIR", "Output folder.", default="bnmtl-relate")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,63 +263,57 @@ class PredictOptions:
 
     network: str = _argument(
         "NETWORK",
-        "BIF file of a network, or folder of `bnmtl learn`, where each row is predicted by the "
-        "network of its task.",
+        "BIF file, or folder of `bnmtl learn` to predict each row by the network of its task.",
         _FILE,
     )
     rows: str = _argument(
-        "ROWS", "CSV or Parquet file; variables without a column are taken as missing.", _FILE
+        "ROWS", "CSV or Parquet file; variables without a column are treated as missing.", _FILE
     )
     target: str = _option(
         "V",
-        "Variable to predict; its column, if there, only tells how many are right.",
+        "Variable to predict; its own column, if there is one, is used only to judge predictions.",
         _NAME,
         MISSING,
     )
     out: str = _option(
-        "F",
-        "CSV file to write: the rows, with the prediction and all probabilities.",
-        _FILE,
-        MISSING,
+        "F", "CSV file to write: the rows with predictions and probabilities.", _FILE, MISSING
     )
     task_column: str | None = _option(
         "C",
-        "Column that tells the task of a row, if NETWORK is a folder; that of `bnmtl learn` if not "
-        "given.",
+        "Column with the task of each row, if NETWORK is a folder (default: that of `bnmtl "
+        "learn`).",
         _NAME,
     )
     unseen: str = _choice(
         "error|ignore",
-        "Values that the network does not know: refuse, or take them as missing.",
+        "Values that the network does not know: raise an error, or treat them as missing.",
         default="error",
     )
-    force: bool = _force("Replace F if it is there.")
+    force: bool = _force("Replace F if it exists.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrateOptions:
     """What `bnmtl calibrate` is asked for."""
 
-    scores: str = _argument("SCORES", "CSV or Parquet file: a row a case.", _FILE)
+    scores: str = _argument("SCORES", "CSV or Parquet file: one row per case.", _FILE)
     label: str | None = _option(
         "Y",
-        "Column of labels; rows without a label are calibrated by the others. Must be given but "
-        "with --apply.",
+        "Column of labels; rows without a label are calibrated by the others. Required unless "
+        "--apply is given.",
         _NAME,
     )
-    score: str = _option("P", "Column of scores, probabilities or others.", _NAME, MISSING)
+    score: str = _option("P", "Column of scores, probabilities or not.", _NAME, MISSING)
     positive: str | None = _option(
-        "VALUE", "The label whose probability the score is; 1 or True if not given.", _NAME
+        "VALUE", "Label whose probability the score is (default: 1 or True).", _NAME
     )
     group: str | None = _option(
-        "C", "Column of groups, which get sigmoids of their own, near that of all.", _NAME
+        "C", "Column of groups; each gets its own sigmoid, close to that of all rows.", _NAME
     )
     apply: str | None = _option(
-        "RUN",
-        "Folder that an earlier run has written: take its calibrators, for scores without labels.",
-        _FILE,
+        "RUN", "Folder of an earlier run: apply its calibrators to scores without labels.", _FILE
     )
-    out: str = _option("DIR", "Folder to write.", default="bnmtl-calibrate")
+    out: str = _option("DIR", "Output folder.", default="bnmtl-calibrate")
     force: bool = _force("Replace the files of an earlier run in DIR; others stay.")
 
 

@@ -11,19 +11,13 @@ import pandas as pd
 from bnmtl.cli.columns import check_new_columns, without_points
 from bnmtl.cli.networks import read_networks
 from bnmtl.cli.runs import user_messages, warnings_kept
-from bnmtl.errors import InputError, InputTypeError, warn
+from bnmtl.errors import Action, InputError, InputTypeError, located, warn
 from bnmtl.networks.inference import markov_blanket
 from bnmtl.networks.tables import code_frame
 from bnmtl.writing import OutputFile
 
-__all__ = ["Judged", "Result", "run"]
-
-# What to do about rows, in the place of what learning would do.
-_CUT = "cut it, or give {network} in the folder of its run, whose run.json has the cut points"
-_INSTEAD = {
-    "discretize it first, for example with `bnmtl.tasks.discretize`": _CUT,
-    "leave the column out": "remove the column",
-}
+# Actions of learning -> what to do about rows instead.
+_INSTEAD = {Action("discretize"): Action("cut"), Action("leave out"): "remove the column"}
 
 
 class Judged(NamedTuple):
@@ -103,9 +97,13 @@ def run(options):
         observed = _observed(cut, cut_columns, options.target, states)
         names = _names(options.target, states)
         check_new_columns(rows, [*observed, *names], "rows")
-        probabilities = _predicted(classifier, cut, tasks, states)
-        if options.unseen == "ignore":
-            _warn_of_strangers(cut, parts, options.target)
+        probabilities = np.empty((len(rows), len(states)))
+        for part in parts:
+            own = cut[part.rows]
+            with _remedies_for_rows():
+                if options.unseen == "ignore":
+                    own = _without_strangers(own, part, options.target)
+                probabilities[part.rows] = _predicted(classifier, own, part.task, states)
         known = _known(cut, options.target, states)
         networks.warn_of_known_rows(options.rows)
     columns = [states[probabilities.argmax(axis=1)], *probabilities.T]
@@ -136,13 +134,12 @@ def _observed(cut, cut_columns, target, states):
     return {f"observed_{target}": cut[target].where(cut[target].isin(states))}
 
 
-def _predicted(classifier, rows, tasks, states):
+def _predicted(classifier, rows, task, states):
     """Return the probability of each state in each row."""
-    evidence = (rows,) if tasks is None else (rows, tasks)
+    evidence = (rows,) if task is None else (rows, task)
     # Classes are sorted; the states have an order of their own, such as low, middle, high.
     order = np.searchsorted(classifier.classes_, states)
-    with _remedies_for_rows():
-        return classifier.predict_proba(*evidence)[:, order]
+    return classifier.predict_proba(*evidence)[:, order]
 
 
 class _Part(NamedTuple):
@@ -178,19 +175,7 @@ def _remedies_for_rows():
         yield
     except (InputError, InputTypeError) as mistake:
         mistake.remedies = tuple(_INSTEAD.get(remedy, remedy) for remedy in mistake.remedies)
-        if _are_cut(**mistake.details):
-            mistake.remedies = (_CUT,)
         raise
-
-
-def _are_cut(known=(), unknown=(), **_):
-    """Say whether states are those of a column that was cut, as `Edges` names them, and unknown
-    values are numbers, which cutting would help."""
-    return bool(known) and known[0].startswith("below_") and _are_numbers(unknown)
-
-
-def _are_numbers(texts):
-    return pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").notna().all()
 
 
 def _states(parts, target):
@@ -199,24 +184,27 @@ def _states(parts, target):
     return np.array(list(states), dtype=object)
 
 
-def _warn_of_strangers(rows, parts, target):
-    """Warn of values that are needed and that the network of their row does not know."""
-    for part in parts:
-        own = rows[part.rows]
-        blanket = markov_blanket(part.network.graph, target)
-        needed = {v: part.network.states[v] for v in sorted(blanket) if v in own.columns}
-        codes = code_frame(own, needed, complete=False, unseen="ignore")
-        unknown = {name: column < 0 for name, column in codes.items()}
-        counts = {name: int((unknown[name] & own[name].notna()).sum()) for name in needed}
-        lost = [name for name, n in counts.items() if n and unknown[name].all()]
-        if lost:
-            rule = "has no value of {lost:column} that {network} knows, so all are taken as missing"
-            found = "numbers are cut only where {network} is in the folder of its run"
-            warn("rows", rule, found=found, task=part.task, lost=lost)
-        some = [f"{n} in `{name}`" for name, n in counts.items() if n and name not in lost]
-        if some:
-            rule = "has values that {network} does not know, which are taken as missing"
-            warn("rows", rule, found="{some!s}", task=part.task, some=", ".join(some))
+def _without_strangers(rows, part, target):
+    """Return the rows of a part with the columns that the target depends on coded.
+
+    Values that the network does not know become missing, and a warning counts them.
+    """
+    blanket = sorted(markov_blanket(part.network.graph, target))
+    needed = {v: part.network.states[v] for v in blanket if v in rows.columns}
+    with located(argument="rows", task=part.task):
+        codes = code_frame(rows, needed, complete=False, unseen="ignore")
+    unknown = {name: column < 0 for name, column in codes.items()}
+    counts = {name: int((unknown[name] & rows[name].notna()).sum()) for name in needed}
+    lost = [name for name, n in counts.items() if n and unknown[name].all()]
+    if lost:
+        rule = "has no value of {lost:column} that {network} knows, so all are taken as missing"
+        found = "numbers are cut only where {network} is in the folder of its run"
+        warn("rows", rule, found=found, task=part.task, lost=lost)
+    some = [f"{n} in `{name}`" for name, n in counts.items() if n and name not in lost]
+    if some:
+        rule = "has values that {network} does not know, which are taken as missing"
+        warn("rows", rule, found="{some!s}", task=part.task, some=", ".join(some))
+    return rows.assign(**{v: pd.Categorical.from_codes(codes[v], needed[v]) for v in needed})
 
 
 def _known(rows, target, states):

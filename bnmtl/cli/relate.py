@@ -19,8 +19,6 @@ from bnmtl.reports.related import write as write_report
 from bnmtl.wording import listed
 from bnmtl.writing import file_names
 
-__all__ = ["FOLDS", "PENALTY", "Result", "run"]
-
 _FIXED_FILES = (
     *("relatedness.csv", "order.csv", "relatedness.png", "dendrogram.png", "report.html"),
     RUN_FILE,
@@ -89,12 +87,9 @@ def _compared(options, tasks, common, limit, run):
     """Return the dissimilarities, and what the arcs are worth on held-out rows."""
     check_required(_learner(options, common), tasks)
     warn_of_copies(tasks)
-    n_before = len(run.caught)
     table = _dissimilarity(options, tasks, _learner(options, common, limit.of(_LEARNING)))
-    if not table.attrs["n_arcs"]:
-        # What is said of the table as a whole the verdict says, too.
-        since = run.caught[n_before:]
-        run.caught[n_before:] = [one for one in since if not _is_of_all(one.message)]
+    # The verdict says it, too.
+    run.caught[:] = [one for one in run.caught if not _says_no_arcs(one.message)]
     run.lap(_LEARNING)
     if _HELD_OUT not in limit.parts or not table.attrs["n_arcs"]:
         return table, None
@@ -103,11 +98,9 @@ def _compared(options, tasks, common, limit, run):
     return table, held_out
 
 
-def _is_of_all(message):
-    """Say whether a warning is about no argument, task or column, so about all that was found."""
-    if not isinstance(message, InputWarning) or message.details:
-        return False
-    return message.argument is None and message.task is None and message.column is None
+def _says_no_arcs(message):
+    """Say whether a warning is that no task has an arc."""
+    return isinstance(message, InputWarning) and message.details.get("n_arcs") == 0
 
 
 def _check_together(options):

@@ -13,16 +13,6 @@ from bnmtl.cli.messages import in_options
 from bnmtl.io.run import RUN_FILE, run_folder
 from bnmtl.io.versions import versions
 
-__all__ = [
-    "FolderResult",
-    "Run",
-    "as_options",
-    "digest",
-    "new_run",
-    "user_messages",
-    "warnings_kept",
-]
-
 _PAGE = "report.html"
 # What is given by its place, and how help and messages call it.
 _ARGUMENTS = {"paths": "PATH", "scores": "SCORES"}

@@ -9,15 +9,6 @@ from bnmtl.cli.columns import check_column, check_complete, complete_names, name
 from bnmtl.errors import InputError
 from bnmtl.wording import Bare
 
-__all__ = [
-    "ALL",
-    "check_columns",
-    "checked_groups",
-    "checked_labels",
-    "checked_scores",
-    "hashes",
-]
-
 ALL = "all rows"
 
 

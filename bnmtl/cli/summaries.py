@@ -3,14 +3,12 @@
 import textwrap
 from typing import NamedTuple
 
+from bnmtl.calibration.verdict import verdict
 from bnmtl.learners.penalty import penalty_name
 from bnmtl.learners.verdict import WAYS
 from bnmtl.plotting.dissimilarities import writer
 from bnmtl.relatedness.nearest import n_nearest
-from bnmtl.reports.calibrated import verdict
 from bnmtl.wording import count
-
-__all__ = ["Table", "apply", "calibrate", "learn", "predict", "relate"]
 
 _WIDTH = 100
 

@@ -7,8 +7,6 @@ from bnmtl.errors import InputError, warn
 from bnmtl.learners.held_out import most_folds
 from bnmtl.wording import Bare
 
-__all__ = ["check_folds", "read_tasks", "warn_of_copies"]
-
 
 def read_tasks(options):
     """Return the encoded tasks, and what run.json tells of their data: digests, cut points."""

@@ -2,8 +2,6 @@
 
 import time
 
-__all__ = ["TimeLimit"]
-
 
 class TimeLimit:
     """Seconds for all stages together, from now on; what a stage leaves goes to the later ones.

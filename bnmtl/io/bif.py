@@ -4,8 +4,6 @@ from bnmtl.errors import InputTypeError
 from bnmtl.networks import BayesNet
 from bnmtl.wording import type_of
 
-__all__ = ["read_bif", "write_bif"]
-
 
 def read_bif(path):
     """Read a network; the same as `BayesNet.from_bif`.

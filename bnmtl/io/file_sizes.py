@@ -6,8 +6,6 @@ import numpy as np
 
 from bnmtl.errors import InputError
 
-__all__ = ["MOST_BYTES", "check_file_sizes", "check_required", "file_bytes"]
-
 # Of the files of all networks of a run together.
 MOST_BYTES = 100_000_000
 # A probability that rows were counted for, with what stands between two.

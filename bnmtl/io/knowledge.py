@@ -8,8 +8,6 @@ from pathlib import Path
 from bnmtl.errors import InputError, located
 from bnmtl.wording import Bare
 
-__all__ = ["read_arcs", "read_tiers"]
-
 _HEADERS = (["from", "to"], ["from", "to", "task"])
 
 

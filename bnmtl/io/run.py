@@ -11,8 +11,6 @@ from bnmtl.graphs import Configuration
 from bnmtl.io.bif import read_bif
 from bnmtl.writing import OutputFolder
 
-__all__ = ["RUN_FILE", "Run", "read_record", "read_run", "run_folder"]
-
 RUN_FILE = "run.json"
 _FOLDER = "must be a folder written by `bnmtl learn`"
 

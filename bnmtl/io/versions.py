@@ -1,7 +1,5 @@
 """Which versions a result is from."""
 
-__all__ = ["versions"]
-
 _PACKAGES = (
     "bnmtl",
     "numpy",

@@ -21,16 +21,6 @@ from bnmtl.search.problem import JointProblem
 from bnmtl.search.shared_multitask import search_over
 from bnmtl.wording import type_of
 
-__all__ = [
-    "as_chosen",
-    "at_penalty",
-    "changed",
-    "family_limits",
-    "for_tasks",
-    "single_task",
-    "with_graphs",
-]
-
 
 def changed(learner, **parameters):
     """An unfitted learner of the same kind with some parameters changed, the others shared."""

@@ -6,8 +6,6 @@ import pandas as pd
 from bnmtl.graphs import Sharing, compelled_arcs, sharing
 from bnmtl.tasks.association import signed_association
 
-__all__ = ["arc_table", "sharing_counts", "sharing_kinds"]
-
 _KINDS = ("all", "some", "one", "sole")
 
 

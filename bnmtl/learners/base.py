@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from bnmtl._kernels._jit import is_first_run
-from bnmtl.errors import warn
+from bnmtl.errors import Action, warn
 from bnmtl.graphs import Configuration, from_adjacency
 from bnmtl.learners.arcs import arc_table
 from bnmtl.learners.demands import start_matrices, structure_priors
@@ -166,7 +166,7 @@ class Learner(BaseEstimator):
         limits = self.used_limits()
         for name in sorted(effort.tally.stopped):
             rule, found = "ended a search with the best that it had found", "it was {value}"
-            remedies = "raise it", "leave it None for a full search"
+            remedies = "raise it", Action("no limit")
             warn(name, rule, found=found, remedies=remedies, value=getattr(limits, name))
         left_out = self._kept_out(effort)
         if left_out:

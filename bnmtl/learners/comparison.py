@@ -16,8 +16,6 @@ from bnmtl.progress import Reporter
 from bnmtl.tasks import encode
 from bnmtl.wording import type_of
 
-__all__ = ["compare", "gain"]
-
 
 def compare(learner, tasks, cv=None):
     """Score every row by what the rows of other folds lead to.

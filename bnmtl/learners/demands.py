@@ -11,8 +11,6 @@ from bnmtl.graphs import adjacency, check_dag
 from bnmtl.learners.sparsity import AUTO
 from bnmtl.search.constraints import by_task, check_names
 
-__all__ = ["start_matrices", "structure_priors"]
-
 
 def structure_priors(tasks, value, automatic):
     """The structure prior of every task, by name, from one for all or a mapping by task.

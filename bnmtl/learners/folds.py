@@ -13,8 +13,6 @@ from bnmtl.search.path import greedy_path
 from bnmtl.search.problem import NoCommonGraph
 from bnmtl.search.shared_multitask import search_over
 
-__all__ = ["Fold", "penalty_scores", "score_folds"]
-
 
 @dataclass(frozen=True)
 class Fold:

@@ -13,17 +13,6 @@ from bnmtl.networks.tables import family_table
 from bnmtl.seeding import generator
 from bnmtl.tasks import Tasks
 
-__all__ = [
-    "HeldOut",
-    "HeldOutTasks",
-    "by_learner",
-    "check_sample_size",
-    "default_folds",
-    "held_out_rows",
-    "held_out_split",
-    "most_folds",
-]
-
 # Of cross-validation, unless another number is asked for.
 N_FOLDS = 10
 

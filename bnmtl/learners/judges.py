@@ -7,8 +7,6 @@ from bnmtl.learners.folds import penalty_scores, score_folds
 from bnmtl.learners.held_out import by_learner, default_folds, held_out_rows, held_out_split
 from bnmtl.search.shared_multitask import search_over
 
-__all__ = ["judge_of"]
-
 
 def judge_of(learner, *parts):
     """The judge that a learner asks for; ``parts`` as in `_Judge`."""

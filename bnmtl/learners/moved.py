@@ -2,8 +2,6 @@
 
 from bnmtl.errors import InputTypeError
 
-__all__ = ["refuse_moved", "refuse_nested"]
-
 _PLACES = {
     "n_starts": "search=Orders(starts=...)",
     "starts": "search=Orders(starts=...)",

@@ -5,8 +5,6 @@ from bnmtl.networks.smoothing import check_size
 from bnmtl.scores import LogLikelihood, Score
 from bnmtl.search.options import Limits, search_of
 
-__all__ = ["TABLE_SHARING", "check_common", "common_parameters"]
-
 
 def common_parameters(start):
     """The docstring's part on what all learners share, with a text on ``start``."""

@@ -6,16 +6,6 @@ import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError
 
-__all__ = [
-    "DEFAULT_PENALTIES",
-    "RULES",
-    "best_penalty",
-    "chosen_penalty",
-    "paired_errors",
-    "penalty_grid",
-    "penalty_name",
-]
-
 # Of what folds score.
 RULES = ("best", "one-standard-error")
 

@@ -6,8 +6,6 @@ from scipy.special import expit
 from bnmtl.priors import ArcPrior
 from bnmtl.scores import K2, BDeu, BDs, MixedDirichlet
 
-__all__ = ["AUTO", "arc_probabilities", "auto_prior"]
-
 AUTO = "auto"
 # Log odds that differ by less are the same up to rounding.
 _ALIKE = 1e-9

@@ -4,8 +4,6 @@ import math
 
 from bnmtl.learners.comparison import gain
 
-__all__ = ["NOTHING", "WAYS", "held_out_record", "nothing_found", "of_arcs", "sentences", "value"]
-
 # How a penalty was chosen, by what a learner calls it.
 WAYS = {
     "cv": "chosen by held-out rows",

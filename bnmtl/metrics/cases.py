@@ -5,14 +5,6 @@ import numpy as np
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.wording import Bare, type_of
 
-__all__ = [
-    "Ranking",
-    "checked_cases",
-    "checked_numbers",
-    "checked_table",
-    "checked_weights",
-]
-
 _AS_LABELS = "compare with the positive class, as in `y == 'yes'`"
 
 

@@ -10,14 +10,6 @@ from bnmtl.errors import InputError, check_choice, check_number, check_whole, wa
 from bnmtl.metrics.cases import checked_cases, checked_table, checked_weights
 from bnmtl.wording import Bare
 
-__all__ = [
-    "brier_score",
-    "calibration_error",
-    "cross_entropy",
-    "jensen_shannon",
-    "root_mean_squared_error",
-]
-
 _EPS = float(np.finfo(float).eps)
 _MOST_CASES = 1e8  # one number each for windows
 

@@ -9,15 +9,6 @@ from scipy.special import digamma, polygamma
 from bnmtl.errors import InputError, check_number
 from bnmtl.metrics.cases import Ranking, checked_cases, checked_table, checked_weights
 
-__all__ = [
-    "average_precision",
-    "break_even_point",
-    "eleven_point_average_precision",
-    "lift",
-    "lift_chart_area",
-    "roc_area",
-]
-
 _STEPS = 20  # of the lift chart, 5 % each
 
 

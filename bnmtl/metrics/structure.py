@@ -15,15 +15,6 @@ from bnmtl.graphs import check_dag, cpdag, skeleton
 from bnmtl.networks import BayesNet
 from bnmtl.wording import type_of
 
-__all__ = [
-    "SkeletonScores",
-    "edit_distance",
-    "kl_divergence",
-    "mean_log_likelihood",
-    "shd",
-    "skeleton_scores",
-]
-
 
 class SkeletonScores(NamedTuple):
     """Precision, recall and F1 of a learned skeleton; 0 / 0 is 1: nothing claimed, none wrong.

@@ -20,8 +20,6 @@ from bnmtl.networks.bif_syntax import NAME_PROPERTY, STATES_PROPERTY, Syntax
 from bnmtl.networks.tables import SUM_TOLERANCE
 from bnmtl.wording import listed, type_of
 
-__all__ = ["read_parts", "write_parts"]
-
 RESCALED_TOLERANCE = 1e-3
 
 

@@ -17,8 +17,6 @@ from bnmtl._kernels import shared_tables as kernels
 from bnmtl.networks.smoothing import log_evidences, posterior_mean
 from bnmtl.scores import CONCENTRATIONS
 
-__all__ = ["PARTITIONS", "STRENGTHS", "Components", "Shared", "learned_weights"]
-
 # Concentrations of partitions: from tasks that all have one table to each with its own.
 PARTITIONS = (0.02, 0.2, 1.0, 5.0, 50.0)
 # How many rows the mean of the other tasks counts as, where a table is centered on it.

@@ -12,8 +12,6 @@ from opt_einsum.paths import greedy
 
 from bnmtl.errors import InputError
 
-__all__ = ["ROWS", "Plan", "contract", "plan"]
-
 ROWS = -1
 # 1 GiB of 8-byte numbers, as for the tables of networks.
 _LARGEST_TABLE = 2**27

@@ -10,8 +10,6 @@ from bnmtl.graphs import check_dag
 from bnmtl.networks.contraction import ROWS, contract, plan
 from bnmtl.wording import listed, type_of
 
-__all__ = ["markov_blanket", "posterior"]
-
 
 def markov_blanket(graph, variable):
     """Return the variables that separate one from all others: parents, children, their parents.

@@ -8,8 +8,6 @@ import networkx as nx
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.wording import type_of
 
-__all__ = ["from_pgmpy", "to_pgmpy"]
-
 
 @functools.cache
 def _pgmpy():

@@ -9,8 +9,6 @@ from bnmtl.networks.tables import check_graph
 from bnmtl.tasks import encode
 from bnmtl.wording import type_of
 
-__all__ = ["fit_networks", "networks_of"]
-
 
 def fit_networks(configuration, tasks, sharing="auto", missing="error"):
     """Estimate the tables of several tasks' graphs, the tasks informing each other.

@@ -8,8 +8,6 @@ import pandas as pd
 from bnmtl.networks.components import Components, learned_weights
 from bnmtl.networks.smoothing import posterior_mean
 
-__all__ = ["Fitted", "SharedTables", "borrowed_record", "family_counts", "fit_tables"]
-
 
 class Fitted(NamedTuple):
     """Tables of several networks.

@@ -8,8 +8,6 @@ from scipy.special import gammaln, softmax
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.scores import CONCENTRATIONS
 
-__all__ = ["check_size", "log_evidences", "posterior_mean"]
-
 
 def check_size(name, size):
     """Raise unless a sample size is "auto" or a number of 0 or more."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputError, InputTypeError, located
+from bnmtl.errors import Action, InputError, InputTypeError, located
 from bnmtl.graphs import check_dag
 from bnmtl.networks.smoothing import check_size, posterior_mean
-from bnmtl.tasks import Task
+from bnmtl.tasks import Edges, Task
 from bnmtl.tasks.columns import Column, read_column
 from bnmtl.tasks.states import MISSING_STATE, shared_states
 from bnmtl.wording import Bare, listed, type_of
@@ -196,7 +196,9 @@ def _recoded(column, states, variable, unseen=None):
     if (codes == -2).any():
         unknown = [column.labels[i] for i in np.unique(column.codes[codes == -2])]
         rule, remedies = "must hold states that the network knows ({known})", ["correct them"]
-        if unseen is not None:
+        if Edges.are_names(states) and pd.notna(pd.to_numeric(unknown, errors="coerce")).all():
+            remedies = [Action("cut")]
+        elif unseen is not None:
             remedies.append("take them as missing with {unseen=ignore}")
         details = {"column": variable, "known": list(states), "unknown": unknown}
         raise InputError(None, rule, listed(unknown), remedies=remedies, **details)

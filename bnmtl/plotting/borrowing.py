@@ -9,8 +9,6 @@ from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import text_width
 from bnmtl.plotting.table import shorten
 
-__all__ = ["borrowed_shares", "borrowing"]
-
 _CELL = (26.0, 13.0)  # width and height, in points
 _COLOR_MAP = "Blues"
 _QUIET = "#777777"

@@ -32,8 +32,6 @@ from bnmtl.plotting.table import shorten
 from bnmtl.plotting.widths import check_has
 from bnmtl.wording import Bare, type_of
 
-__all__ = ["calibration_panel", "learning_curves"]
-
 # Those of arcs and others of Okabe and Ito's: with the markers, 42 methods that can be told apart.
 _METHOD_COLORS = (*COLORS.values(), "#009E73", "#56B4E9", INK)
 _MARKERS = "os^DvPX"

@@ -18,8 +18,6 @@ from bnmtl.plotting.panels import box_entries, box_kind, draw_panels, legend_lin
 from bnmtl.plotting.table import shorten
 from bnmtl.wording import count, type_of
 
-__all__ = ["clusters", "compare"]
-
 
 class _Style(NamedTuple):
     """How a kind of arcs is drawn: kinds differ in color and in line, what is wrong is wider."""

@@ -8,8 +8,6 @@ from bnmtl.learners.penalty import penalty_name
 from bnmtl.plotting.drawing import COLORS, INK, new_figure
 from bnmtl.wording import type_of
 
-__all__ = ["penalties"]
-
 _HELD_OUT = "held-out log-likelihood\n(nats per row)"
 _SCORES = {"nats": "log posterior\n(nats, up to a constant)"}
 

@@ -9,18 +9,6 @@ from bnmtl.plotting.table import shorten
 from bnmtl.relatedness.nearest import ROUNDING
 from bnmtl.wording import Bare, type_of
 
-__all__ = [
-    "as_drawn",
-    "check_label",
-    "check_labels",
-    "check_linkage",
-    "check_table",
-    "check_tasks",
-    "is_symmetric",
-    "task_names",
-    "writer",
-]
-
 
 def check_table(argument, table):
     """Return a table of dissimilarities as floats, its columns in the order of its rows."""
@@ -123,10 +111,7 @@ def check_linkage(argument, given, n_tasks):
     if wrong:
         rule = "must have heights of at least 0 in its third column"
         raise InputError(argument, rule, wrong[0], remedies="merge dissimilarities of at least 0")
-    children = tree[:, :2]
-    once = np.array_equal(np.sort(children, axis=None), np.arange(2 * n_tasks - 2))
-    made = np.arange(n_tasks, 2 * n_tasks - 1)[:, None]
-    if not (once and (children < made).all() and is_valid_linkage(tree)):
+    if not is_valid_linkage(tree):
         rule = "must merge every task and group once, as `scipy.cluster.hierarchy.linkage` does"
         raise InputError(argument, rule, found="this one does not")
     return tree

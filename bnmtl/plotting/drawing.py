@@ -12,27 +12,6 @@ from bnmtl.plotting.files import png
 from bnmtl.plotting.fonts import families
 from bnmtl.plotting.layout import text_width
 
-__all__ = [
-    "ABSENT",
-    "COLORS",
-    "INK",
-    "LEGEND_ROW",
-    "PAD",
-    "SAMPLE",
-    "draw_absent",
-    "draw_arc",
-    "draw_box",
-    "draw_legend",
-    "draw_text",
-    "entry_width",
-    "flow",
-    "framed_axes",
-    "ink_on",
-    "new_figure",
-    "note_entries",
-    "panel_axes",
-]
-
 # Okabe and Ito's blue and orange, and a dark red-purple: apart in hue, in lightness, and for all
 # common forms of color blindness. Where nothing can be shared, no color.
 COLORS = {"all": "#0072B2", "some": "#E69F00", "one": "#882255", "sole": "#4A4A4A"}

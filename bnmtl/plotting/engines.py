@@ -13,8 +13,6 @@ import numpy as np
 
 from bnmtl.errors import MissingExtra, check_choice
 
-__all__ = ["find"]
-
 _SWEEPS = 24
 _RANDOM_STARTS = 8
 _NODE_GAP = 12.0  # between neighboring boxes of a layer

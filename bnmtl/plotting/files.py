@@ -4,8 +4,6 @@ import io
 
 from bnmtl.plotting.fonts import silence
 
-__all__ = ["png", "svg"]
-
 _DPI = 150
 _MOST_PIXELS = 12_000  # along either side of a PNG
 

@@ -6,8 +6,6 @@ from functools import lru_cache
 
 from bnmtl.errors import warn
 
-__all__ = ["families", "silence", "warn_of_boxes"]
-
 # Fonts of matplotlib's own whose signs are placeholders, or stand at other letters' places.
 _NO_TEXT = ("cm", "Last Resort", "STIXNonUnicode", "STIXSize")
 

@@ -9,8 +9,6 @@ from bnmtl.plotting.panels import box_entries, box_kind, draw_panels, legend_lin
 from bnmtl.plotting.signs import draw_sign, read_signs, sign_places
 from bnmtl.plotting.widths import EQUAL, widths_of
 
-__all__ = ["dags"]
-
 _SIGN_TEXTS = {1: "both rise together", -1: "one falls as the other rises"}
 
 

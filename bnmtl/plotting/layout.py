@@ -17,8 +17,6 @@ from bnmtl.plotting import engines
 from bnmtl.plotting.fonts import families, silence
 from bnmtl.wording import type_of
 
-__all__ = ["Layout", "arrange", "check_configuration"]
-
 _LINE = 1.25  # line height, in font sizes
 _WRAP = 14  # characters after which a variable's name goes on to the next line
 _MAX_LINES = 3

@@ -17,8 +17,6 @@ from bnmtl.plotting.drawing import (
 )
 from bnmtl.plotting.layout import text_width
 
-__all__ = ["TITLE", "box_entries", "box_kind", "draw_panels", "legend_line"]
-
 TITLE = 30.0  # height of a panel's title and subtitle
 _ASPECT = 1.5  # width : height that the grid of panels comes near to
 _LAYOUT_NAMES = {"graphviz": "Graphviz (dot)", "layered": "layered (built in)"}

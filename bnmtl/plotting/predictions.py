@@ -7,8 +7,6 @@ from bnmtl.errors import InputTypeError
 from bnmtl.plotting.drawing import ABSENT, COLORS, INK, new_figure
 from bnmtl.wording import type_of
 
-__all__ = ["check_calibrator", "draw_curve", "draw_histogram", "draw_points", "reliability"]
-
 _SIZE = (290.0, 350.0)
 _RANGE = (-0.02, 1.02)
 

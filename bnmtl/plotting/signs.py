@@ -5,8 +5,6 @@ import numpy as np
 from bnmtl.plotting.drawing import INK, draw_text
 from bnmtl.plotting.widths import read_table
 
-__all__ = ["draw_sign", "points_along", "read_signs", "sign_places"]
-
 _SIZE = 9.0  # of the sign, in points; it is about as high as it is wide
 _ASIDE = 7.5  # from the arc to the middle of the sign
 _ALONG = np.linspace(0.15, 0.85, 15)  # where along the arc it may stand

@@ -16,8 +16,6 @@ from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import check_configuration, majority_arcs, text_width
 from bnmtl.plotting.widths import doubtful_arcs
 
-__all__ = ["arcs"]
-
 _ASPECT = 1.5  # width : height that a long table comes near to
 _CELL = 13.0  # side of a cell, in points
 _SHORT_TABLE = 30  # rows that are never split into blocks

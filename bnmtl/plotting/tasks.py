@@ -22,8 +22,6 @@ from bnmtl.plotting.trees import Scale, average_linkage, cut_height, draw_cut, d
 from bnmtl.relatedness.nearest import ROUNDING, largest_gap, nearest_first
 from bnmtl.wording import count, type_of
 
-__all__ = ["dendrogram", "distances", "relatedness"]
-
 _GAP = 6.0  # between a mark and its text, in points
 _ROW = 14.0  # height of a task's row
 _AXIS = 30.0  # height of an axis with its ticks and its caption

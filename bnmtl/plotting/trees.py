@@ -13,16 +13,6 @@ from scipy.spatial.distance import squareform
 from bnmtl.plotting.drawing import COLORS
 from bnmtl.relatedness.nearest import ROUNDING
 
-__all__ = [
-    "Scale",
-    "average_linkage",
-    "cut_height",
-    "draw_cut",
-    "draw_tree",
-    "is_tied",
-    "node_clusters",
-]
-
 _TRUNK = "#777777"
 # Okabe and Ito's colors but yellow and black; neighboring clusters differ at least.
 _CLUSTERS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")

@@ -6,8 +6,6 @@ import numpy as np
 
 from bnmtl.errors import InputError
 
-__all__ = ["EQUAL", "Line", "check_has", "doubtful_arcs", "read_table", "widths_of"]
-
 _EQUAL_WIDTH = 1.4
 _STRENGTHS = (0.6, 4.0)  # of the weakest and the strongest arc
 _CONFIDENCES = (0.8, 2.6)  # of arcs that half of the replicates have and that all have

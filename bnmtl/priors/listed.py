@@ -10,8 +10,6 @@ import pandas as pd
 from bnmtl.errors import InputError, InputTypeError, check_number
 from bnmtl.wording import type_of
 
-__all__ = ["check_pair", "check_penalty", "read_closeness", "read_distances", "read_penalties"]
-
 _ROUNDING = 1e-9  # numbers nearer to 0 are taken for it
 
 

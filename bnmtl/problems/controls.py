@@ -8,8 +8,6 @@ from bnmtl.problems import arguments
 from bnmtl.problems.draws import by_task
 from bnmtl.seeding import generator
 
-__all__ = ["unrelated"]
-
 
 def unrelated(network, n_tasks=5, random_state=None):
     """Make tasks that share nothing, by permuting the names of one network's variables.

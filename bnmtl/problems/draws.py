@@ -9,8 +9,6 @@ from bnmtl.problems import arguments
 from bnmtl.problems.arguments import MAX_PARENTS
 from bnmtl.seeding import generator, seed_of
 
-__all__ = ["random_network", "sample"]
-
 
 def random_network(n_variables, mean_degree=3, states=3, random_state=None):
     """Draw a sparse network at random.

@@ -11,8 +11,6 @@ from bnmtl.problems import arguments
 from bnmtl.problems.draws import by_task, random_tables
 from bnmtl.seeding import generator
 
-__all__ = ["ALARM_COMPONENTS", "components", "deletion", "perturb"]
-
 # Nodes 1-7; 9-14, 21, 34; 8, 27-31, 36, 37; the rest, numbered as in structures/alarm.bif.
 ALARM_COMPONENTS = (
     ("HISTORY", "CVP", "PCWP", "HYPOVOLEMIA", "LVEDVOLUME", "LVFAILURE", "STROKEVOLUME"),

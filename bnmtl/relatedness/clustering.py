@@ -15,8 +15,6 @@ from bnmtl.relatedness.sizes import SizeChoice, check_size
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
 
-__all__ = ["TaskClusterer"]
-
 
 class TaskClusterer(BaseEstimator):
     """Part the tasks into clusters by average linkage and learn each cluster together.

@@ -5,8 +5,6 @@ from bnmtl.learners.held_out import by_learner
 from bnmtl.search import Memory
 from bnmtl.tasks import Tasks
 
-__all__ = ["Groups"]
-
 
 class Groups:
     """Learners fitted to groups of tasks on the same rows; none is fitted twice.

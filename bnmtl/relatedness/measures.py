@@ -26,20 +26,6 @@ from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
 from bnmtl.wording import type_of
 
-__all__ = [
-    "DISTANCES",
-    "MEASURES",
-    "as_distances",
-    "direct",
-    "direct_of",
-    "distances_of",
-    "indirect",
-    "indirect_of",
-    "shared",
-    "shared_of",
-    "true",
-]
-
 # Those that are symmetric, and all.
 DISTANCES = ("direct", "shared")
 MEASURES = ("direct", "indirect", "shared")
@@ -303,6 +289,7 @@ def _with_arcs(table, learner):
         warn(
             rule="Nothing was found: no task has an arc, so how close the tasks are is not known",
             remedies="more rows or fewer variables may show more",
+            n_arcs=0,
         )
     return table
 

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-__all__ = ["ROUNDING", "largest_gap", "n_nearest", "nearest_first"]
-
 ROUNDING = 1e-9  # differences by less are not real
 
 

@@ -13,8 +13,6 @@ from bnmtl.relatedness.sizes import SizeChoice, check_size
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
 
-__all__ = ["TaskSelector"]
-
 
 class TaskSelector(BaseEstimator):
     """Learn one task together with those others that help it most.

@@ -12,8 +12,6 @@ from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.relatedness.groups import Groups
 from bnmtl.tasks import Tasks
 
-__all__ = ["SizeChoice", "check_size"]
-
 # Of the rows that a size is chosen by, with "validation": their share and their least number.
 SHARE, AT_LEAST = 0.05, 10
 

@@ -7,8 +7,6 @@ from bnmtl.confidence import MEANING, with_confidence
 from bnmtl.graphs import could_have
 from bnmtl.reports.page import number
 
-__all__ = ["arcs_section", "meaning"]
-
 _DIRECTION = (
     "An arc between two variables says that they depend on each other whatever else is known "
     "about the task. Its direction often cannot be told from data: graphs of one equivalence class "

@@ -5,8 +5,6 @@ from html import escape
 from bnmtl.networks.shared_tables import borrowed_record
 from bnmtl.reports.page import image, number, table
 
-__all__ = ["borrowing_section"]
-
 # Sources that a cell of the report names.
 _MOST_SOURCES = 3
 

@@ -1,14 +1,10 @@
 """One HTML page about scores and what calibration makes of them: picture, measures, parameters."""
 
-import math
 from html import escape
 
-from bnmtl.calibration.classifier import ENOUGH_FOR_ISOTONIC
+from bnmtl.calibration.verdict import DIGITS, verdict
 from bnmtl.reports.page import count, frame_table, image, number, table, write_page
 
-__all__ = ["DIGITS", "MOST_GROUPS", "best", "verdict", "write"]
-
-DIGITS = 4
 MOST_GROUPS = 7  # in the picture
 _BEFORE = "Before are the scores as they are given. "
 _WORDS = (
@@ -68,44 +64,6 @@ def _lead(record):
         f"{count(record['labelled'], 'row')} with a label, {share:.1%} of them positive "
         f"({positive}).{rest} {escape(verdict(record))}"
     )
-
-
-def best(values):
-    """Names of the lowest values, as far as the digits that are shown tell."""
-    rounded = values.round(DIGITS)
-    return list(rounded.index[rounded == rounded.min()])
-
-
-def verdict(record):
-    """Say in one sentence which methods have the lowest cross-entropy, and by how much."""
-    names, gain = record["best"], record["gain"]
-    if names == ["before"]:
-        return (
-            "No method of calibration has a lower cross-entropy than the scores as they are; that "
-            f"of {gain['of']} is {_difference(gain)}above it{_chance(gain)}."
-        )
-    has = "has" if len(names) == 1 else "have"
-    known = " and ".join("the scores as they are" if one == "before" else one for one in names)
-    said = f"By cross-validation, {known} {has} the lowest cross-entropy"
-    if gain["than"] not in names:
-        than = "the scores as they are" if gain["than"] == "before" else gain["than"]
-        said += f", {_difference(gain)}below that of {than}{_chance(gain)}"
-    if names == ["isotonic"] and record["labelled"] < ENOUGH_FOR_ISOTONIC:
-        said += (
-            f"; of so few rows it follows chance, so below about {ENOUGH_FOR_ISOTONIC} prefer Platt"
-        )
-    return f"{said}."
-
-
-def _difference(gain):
-    """A difference and its standard error, with two digits of the latter at least."""
-    value, error = abs(gain["nats"]), gain["standard_error"]
-    digits = DIGITS if error == 0 else max(DIGITS, 1 - math.floor(math.log10(error)))
-    return f"{value:.{digits}f} ± {error:.{digits}f} (standard error) "
-
-
-def _chance(gain):
-    return ", which may be chance" if abs(gain["nats"]) < 2 * gain["standard_error"] else ""
 
 
 def _measures_section(record, measures):

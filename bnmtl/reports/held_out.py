@@ -5,8 +5,6 @@ from html import escape
 from bnmtl.learners.verdict import value
 from bnmtl.reports.page import number, table
 
-__all__ = ["held_out_section"]
-
 _TITLES = {"together": "together", "alone": "each alone", "empty": "no arcs"}
 _CUT_SHORT = '<p class="warning">Searches were cut short: these figures tell little.</p>\n'
 _SHARED = " Learned together and without arcs, tasks have tables in common."

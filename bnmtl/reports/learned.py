@@ -15,6 +15,7 @@ from bnmtl.reports.held_out import held_out_section
 from bnmtl.reports.page import count, frame_table, image, number, write_page
 from bnmtl.wording import type_of
 
+# `versions` also has an old import path, `bnmtl.report`.
 __all__ = ["versions", "write"]
 
 _HELD_OUT = (

@@ -2,14 +2,12 @@
 
 import base64
 import math
-import os
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
 from bnmtl.io.versions import versions
-
-__all__ = ["count", "frame_table", "image", "number", "table", "write_page"]
+from bnmtl.writing import write_whole
 
 _LARGEST_SVG = 4_000_000  # characters; larger pictures are embedded as PNG
 
@@ -86,17 +84,7 @@ def write_page(path, title, lead, sections, messages, settings, times):
         + "\n</main>\n</body>\n</html>\n"
     )
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(page, encoding="utf-8", errors="backslashreplace")
-        temporary.replace(path)
-    except OSError as error:
-        if error.filename is None:
-            raise
-        # A user knows nothing of the temporary file.
-        raise OSError(error.errno, error.strerror, str(path)) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(path, page.encode(errors="backslashreplace"))
     return path
 
 

@@ -5,8 +5,6 @@ from html import escape
 from bnmtl.plotting.dissimilarities import writer
 from bnmtl.reports.page import count, frame_table, image, table, write_page
 
-__all__ = ["write"]
-
 _NOT_HERE = "; here, where nothing was found, they are not"
 _GAP = '<span class="gap">\u2016</span>'
 

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-__all__ = ["bit_sets", "merged", "most_cells", "packed"]
-
 # A family has at most that many cells for every row of the task, and never fewer than the second.
 CELLS_PER_ROW = 10
 FEWEST_CELLS = 1000

@@ -11,8 +11,6 @@ from bnmtl.priors.states import EditCoupling, PairedCoupling
 from bnmtl.search.neighborhood import solve
 from bnmtl.search.problem import NoCommonGraph
 
-__all__ = ["Couplings"]
-
 
 class Couplings:
     """The coupling of every pair of variables of a joint problem, made once where pairs are alike.

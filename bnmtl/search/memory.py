@@ -1,7 +1,5 @@
 """What searches for the graphs of single tasks have found, kept for others that ask the same."""
 
-__all__ = ["Memory"]
-
 
 class Memory:
     """Graphs of single tasks by all that they depend on.

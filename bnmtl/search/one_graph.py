@@ -11,15 +11,6 @@ from bnmtl.search.tie_breaking import break_ties
 from bnmtl.search.ties import Ties, tolerance
 from bnmtl.seeding import generator
 
-__all__ = [
-    "score_identical",
-    "search_common",
-    "search_graph",
-    "search_identical",
-    "search_task",
-    "search_tasks",
-]
-
 
 def search_graph(state, effort, name, report):
     """Improve a graph by the search that is asked for, and return it.

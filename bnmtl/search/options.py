@@ -5,8 +5,6 @@ from sklearn.base import BaseEstimator
 from bnmtl.errors import InputTypeError, check_choice, check_number, check_whole
 from bnmtl.search import exact, hill_climbing, orders
 
-__all__ = ["SEARCHES", "Exact", "HillClimbing", "Limits", "Orders", "search_of"]
-
 
 class _Options(BaseEstimator):
     """Parameters that are given by keyword and compared by value."""

@@ -5,8 +5,6 @@ from dataclasses import replace
 from bnmtl.search.effort import in_parallel
 from bnmtl.search.multitask import FROM_NEIGHBOR, Solution
 
-__all__ = ["complete", "greedy_path", "solve_path"]
-
 # Every so many penalties all starts are searched from; the others are reached from these.
 SPACING = 3
 

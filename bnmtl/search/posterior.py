@@ -21,8 +21,6 @@ from bnmtl.errors import InputError
 from bnmtl.priors.states import WeightedPairedCoupling
 from bnmtl.wording import type_of
 
-__all__ = ["log_posterior"]
-
 # Bounds of log(rho / (1 - 2 rho)): from one arc in a million pairs to nearly always one.
 _LOG_ODDS = (-14.0, 7.0)
 

@@ -11,8 +11,6 @@ from bnmtl.search.orders import iterations_of
 from bnmtl.search.problem import NoCommonGraph
 from bnmtl.search.shared_configurations import SharedConfigurationSearch
 
-__all__ = ["SharedMultitaskSearch", "search_over"]
-
 # The start of the solution for tables of their own.
 OWN_TABLES = "own tables"
 # The search for the one graph that another search begins with makes one of so many iterations: it

@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 
-__all__ = ["signed_association", "tau_b"]
-
 
 def tau_b(counts):
     """Kendall's tau-b of two ordered variables, and its standard error if they are independent.

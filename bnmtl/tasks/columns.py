@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputError, InputTypeError
+from bnmtl.errors import Action, InputError, InputTypeError
 from bnmtl.wording import Bare, listed
 
 MAX_STATES = 256
@@ -114,7 +114,7 @@ def _read_floats(values, limit):
     codes, uniques = pd.factorize(values)
     if np.isinf(uniques).any():
         raise InputError(
-            rule="holds infinite values", remedies=("replace them", "leave the column out")
+            rule="holds infinite values", remedies=("replace them", Action("leave out"))
         )
     if (uniques != np.floor(uniques)).any():
         raise _continuous(len(uniques))
@@ -175,8 +175,7 @@ def _category_labels(categories):
 
 def _check_n_states(values, limit):
     if limit is not None and len(values) > limit:
-        group = "group its values (`bnmtl.tasks.discretize` does for numbers)"
-        remedies = group, "leave the column out"
+        remedies = Action("group"), Action("leave out")
         given = Bare(f"{len(values)} ({listed(sorted(map(str, values))[:3])} ...)")
         rule = "must have at most {limit} states"
         raise InputError(rule=rule, given=given, remedies=remedies, limit=limit)
@@ -185,7 +184,7 @@ def _check_n_states(values, limit):
 def _continuous(n_distinct):
     return InputError(
         rule="is continuous ({n:distinct value})",
-        remedies="discretize it first, for example with `bnmtl.tasks.discretize`",
+        remedies=Action("discretize"),
         n=n_distinct,
     )
 
@@ -203,6 +202,6 @@ def _not_discrete(kind):
     return InputTypeError(
         rule="must hold strings, booleans, integers or categories",
         found="it holds values of type {kind!s}",
-        remedies=("convert it", "leave the column out"),
+        remedies=("convert it", Action("leave out")),
         kind=kind,
     )

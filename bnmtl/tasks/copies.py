@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 
-__all__ = ["originals"]
-
 # Rows that must be there several times, and different rows of all that there must be as a share,
 # before equal rows are taken for copies.
 _FEWEST_COPIED = 5

@@ -8,7 +8,15 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputError, InputTypeError, check_choice, check_whole, located, warn
+from bnmtl.errors import (
+    Action,
+    InputError,
+    InputTypeError,
+    check_choice,
+    check_whole,
+    located,
+    warn,
+)
 from bnmtl.tasks.columns import MAX_STATES, numeric_values
 from bnmtl.tasks.encoding import column_names, named_frames
 from bnmtl.tasks.task import Tasks
@@ -114,6 +122,20 @@ class Edges(Mapping):
             return ("any",)
         inner = [f"{a}_to_{b}" for a, b in itertools.pairwise(labels)]
         return (f"below_{labels[0]}", *inner, f"from_{labels[-1]}")
+
+    @staticmethod
+    def are_names(states):
+        """Return whether states are called as `names` calls them.
+
+        Parameters
+        ----------
+        states : sequence of str
+
+        Returns
+        -------
+        bool
+        """
+        return len(states) > 1 and states[0].startswith("below_")
 
     def apply(self, tasks):
         """Cut the columns of some data at these points.
@@ -276,7 +298,7 @@ def _columns_to_cut(frames):
             raise InputError(
                 rule="must have finite values to be cut into bins",
                 found="it holds infinite ones",
-                remedies=("replace them", "leave the column out"),
+                remedies=("replace them", Action("leave out")),
                 column=column,
             )
         to_cut[column] = values

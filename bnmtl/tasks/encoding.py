@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from bnmtl.errors import InputError, InputTypeError, check_choice, located, warn
+from bnmtl.errors import Action, InputError, InputTypeError, check_choice, located, warn
 from bnmtl.tasks.columns import read_column
 from bnmtl.tasks.states import MISSING_STATE, ordered_variables, shared_states
 from bnmtl.tasks.task import Task, Tasks
@@ -253,10 +253,8 @@ def _check_not_empty(columns, missing):
     """Refuse columns without any value: with them every row of the task would be dropped."""
     empty = [c for c, none in zip(columns, missing.all(axis=0), strict=True) if none]
     if empty:
-        remedy = "leave such columns out of that task (a task may lack variables)"
-        raise InputError(
-            rule="has no value at all in {empty:column}", remedies=remedy, empty=sorted(empty)
-        )
+        rule, remedy = "has no value at all in {empty:column}", Action("leave out there")
+        raise InputError(rule=rule, remedies=remedy, empty=sorted(empty))
 
 
 def _read_columns(name, frame):

@@ -4,7 +4,7 @@ import heapq
 import itertools
 import re
 
-from bnmtl.errors import InputError
+from bnmtl.errors import Action, InputError
 from bnmtl.tasks.columns import MAX_STATES
 from bnmtl.wording import listed
 
@@ -76,7 +76,7 @@ def _states(variable, columns):
         states = [*states, MISSING_STATE]
     if len(states) > MAX_STATES:
         rule = "must have at most {limit} states over all tasks"
-        remedies = "group its values", "leave the column out"
+        remedies = "group its values", Action("leave out")
         raise InputError(
             rule=rule, given=len(states), remedies=remedies, column=variable, limit=MAX_STATES
         )
