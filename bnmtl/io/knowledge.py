@@ -1,4 +1,4 @@
-"""Reads what is known beforehand: files of required or forbidden arcs, and of tiers."""
+"""Reading of prior knowledge: files of required or forbidden arcs, and of tiers."""
 
 import csv
 import io
@@ -19,10 +19,10 @@ def read_arcs(path, tasks):
     Parameters
     ----------
     path : str or path-like
-        CSV with the columns from and to and, if wanted, task. Without a task, or with an empty
-        one, an arc is meant for every task that has both variables, neither constant there.
+        CSV with the columns from and to and, optionally, task. Without a task, or with an empty
+        one, an arc applies to every task in which both variables exist and vary.
     tasks : Tasks
-        What the arcs must fit to.
+        The arcs must match their variables.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def read_arcs(path, tasks):
     Raises
     ------
     InputError
-        If the file cannot be read, or a line of it does not fit; it names file, line and value.
+        If the file cannot be read or a line is invalid; it names file, line and value.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def _check_variable(variable, known):
 
 
 def _usable(arc, task):
-    """Say whether a task can have an arc that is meant for all."""
+    """Whether a task can have an arc that applies to all tasks."""
     return set(arc) <= set(task.variables) - set(task.constant)
 
 
@@ -112,7 +112,7 @@ def read_tiers(path, tasks):
         One tier per line, the earliest first, its variables separated by commas; or a JSON list
         of lists.
     tasks : Tasks
-        What the variables must fit to.
+        The tiers must match their variables.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def read_tiers(path, tasks):
     Raises
     ------
     InputError
-        If the file cannot be read, or a line of it does not fit; it names file, line and value.
+        If the file cannot be read or a line is invalid; it names file, line and value.
 
     Examples
     --------

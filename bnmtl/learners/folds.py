@@ -1,4 +1,4 @@
-"""What held-out rows score, fold by fold: tasks learned together, each alone, and no arcs."""
+"""Log-likelihood of held-out rows by fold: tasks together, each alone, and no arcs."""
 
 import contextlib
 from dataclasses import dataclass, field, replace
@@ -18,22 +18,22 @@ __all__ = ["Fold", "penalty_scores", "score_folds"]
 
 @dataclass(frozen=True)
 class Fold:
-    """Log-likelihood of held-out rows, in nats; their structures and tables know nothing of them.
+    """Log-likelihood of held-out rows, in nats, under networks learned without them.
 
     Attributes
     ----------
     task, row : int array of shape (m,)
-        Where the m held-out rows come from: number of the task, position in it.
+        Origin of the m held-out rows: index of the task, position in it.
     together : float array of shape (p, m)
-        Under the configuration learned at each of p penalties; -inf where there is none.
+        Under the configuration learned at each of p penalties; -inf if there is none.
     alone : float array of shape (m,)
-        Under graphs of the tasks learned one by one, with tables of their own.
+        Under graphs of tasks learned alone, with separate tables.
     empty : float array of shape (m,)
         Without any arc, with tables as under ``together``.
     log_posterior : float array of shape (p,), or None
-        Of the penalties, given the other rows.
+        Log posterior of the penalties, given the other rows.
     ended_by : set of str
-        Limits that ended a search of the fold before its end.
+        Limits that ended a search of the fold early.
     """
 
     task: np.ndarray
@@ -46,7 +46,7 @@ class Fold:
 
 
 def penalty_scores(folds):
-    """What each fold adds to the score of each penalty.
+    """The contribution of each fold to the score of each penalty.
 
     Returns
     -------
@@ -60,10 +60,10 @@ def penalty_scores(folds):
 
 
 def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, posterior=None):
-    """Hold out every row once, and score it by what the other rows lead to.
+    """Hold out every row once, and score it by networks learned from the other rows.
 
-    A fold's structures are searched from a single start each, and along the penalties by the greedy
-    search alone.
+    The structures of a fold are searched from a single start each, and along the penalties by the
+    greedy search alone.
 
     Parameters
     ----------
@@ -71,13 +71,13 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
     tasks : Tasks
         With all rows.
     n_folds : int
-        Some task has at least as many rows; others are left one row out at a time.
+        At least one task must have as many rows; tasks with fewer rows hold out one row at a time.
     priors : list of priors
         The penalties, the largest first; empty where tasks are not learned together.
     effort : Effort
     report : callable (done)
     given : dict name -> list of bool array, default=None
-        Start graphs that a user gives.
+        Start graphs given by the user.
     posterior : callable (search, prior, solution) -> float, default=None
         Log posterior of a penalty.
 
@@ -122,7 +122,7 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
 
 
 def _which_rows(train, test, held_out):
-    """Where held-out rows come from: fields of a `Fold`."""
+    """Origin of the held-out rows: fields of a `Fold`."""
     sizes = [test[name].n_rows for name in test]
     return {
         "task": np.repeat([train.names.index(name) for name in test], sizes),
@@ -131,7 +131,7 @@ def _which_rows(train, test, held_out):
 
 
 def _without_arcs(learner, train, test, held_out, n_penalties, posterior):
-    """A fold for which no time was left: of graphs without arcs, whatever the penalty."""
+    """A fold for which no time was left: graphs without arcs at every penalty."""
     graphs = [np.zeros((task.n_variables, task.n_variables), bool) for task in train.values()]
     empty = _rows(by_learner(learner, train, test), train, graphs)
     apart = HeldOutTasks(train, test, learner.parameter_sample_size)
@@ -156,7 +156,7 @@ def _path(learner, search, priors, given, effort):
 def _starts(learner, search, priors):
     """Adjacency matrices that the greedy search of a fold starts from, by name.
 
-    They are found with tables of the tasks' own, whatever the tasks share.
+    They are found with separate tables, even if the tasks share tables.
     """
     if all(search.is_uncoupled(prior) for prior in priors):
         return {}
@@ -164,14 +164,14 @@ def _starts(learner, search, priors):
     for name in asked or ("single-task", "identical"):
         # A search over shared orders begins with the identical graph.
         name = "identical" if name == "orders" else name
-        # What is asked for has to be there.
+        # Requested starts must be included.
         with contextlib.nullcontext() if asked else contextlib.suppress(NoCommonGraph):
             starts[name] = search.own_tables.start(name)
     return starts
 
 
 def _rows(held_out, train, matrices, score=0.0):
-    """Log-likelihood of the held-out rows of all tasks that have some, one task after the other."""
+    """Log-likelihood of all held-out rows, one task after another."""
     pairs = zip(train.items(), matrices, strict=True)
     graphs = {name: from_adjacency(matrix, task.variables) for (name, task), matrix in pairs}
     rows = np.concatenate(list(held_out.rows(graphs).values()))

@@ -1,4 +1,4 @@
-"""What was found, and what learning together is worth on held-out rows: numbers and sentences."""
+"""Summary of a comparison on held-out rows: gains from arcs and sharing, as sentences."""
 
 import math
 
@@ -6,14 +6,14 @@ from bnmtl.learners.comparison import gain
 
 __all__ = ["NOTHING", "WAYS", "held_out_record", "nothing_found", "of_arcs", "sentences", "value"]
 
-# How a penalty was chosen, by what a learner calls it.
+# Descriptions of the values of `chosen_by_`.
 WAYS = {
     "cv": "chosen by held-out rows",
     "one-standard-error": "the largest within one standard error of the best by held-out rows",
     "posterior": "chosen by its posterior",
     "held-out rows": "chosen by rows held out once",
 }
-# How many standard errors a difference has to be to be believed.
+# Number of standard errors above which a difference counts.
 _SURE = 2.0
 _ROUNDING = 1e-9
 NOTHING = "Nothing was found"
@@ -21,21 +21,21 @@ _MORE = "More rows or fewer variables (--ignore) may show more."
 
 
 def held_out_record(scored):
-    """Means and differences by the way to learn, over all rows and by task.
+    """Means and differences of the ways to learn, over all rows and by task.
 
     Parameters
     ----------
     scored : pandas.DataFrame
-        Of `bnmtl.learners.compare`.
+        The result of `bnmtl.learners.compare`.
 
     Returns
     -------
     dict
-        "folds", the mean nats a row of each way under its name, "differences" with pairs of names
-        "together - alone" and the like and values [difference, standard error], and "tasks", the
-        means by task; "ended_by" names the limits that cut searches short, "shares_tables" says
-        whether tasks had tables in common, learned together and without arcs, and "chooses"
-        whether the penalty was chosen again for each fold.
+        "folds"; the mean nats per row of each way under its name; "differences" with keys like
+        "together - alone" and values [difference, standard error]; "tasks", the means by task;
+        "ended_by", the limits that ended searches early; "shares_tables", whether tasks shared
+        tables when learned together and without arcs; and "chooses", whether the penalty was chosen
+        separately for each fold.
     """
     ways = [way for way in ("together", "alone", "empty") if way in scored]
     pairs = [(a, b) for at, a in enumerate(ways) for b in ways[at + 1 :]]
@@ -52,12 +52,12 @@ def held_out_record(scored):
 
 
 def of_arcs(record):
-    """Whether the arcs predict held-out rows better than no arcs do, and a sentence that says so.
+    """Whether the arcs predict held-out rows better than no arcs, and a sentence about it.
 
     Parameters
     ----------
     record : dict
-        Of `held_out_record`.
+        The result of `held_out_record`.
 
     Returns
     -------
@@ -78,9 +78,9 @@ def of_arcs(record):
 
 
 def nothing_found(record, n_arcs, ended_by=(), max_cells=None):
-    """Whether no arc was found, or none that predicts held-out rows better than no arcs do.
+    """Whether no arc was found, or the arcs predict held-out rows no better than no arcs.
 
-    Of searches that were cut short, or whose families were kept out, that is not known.
+    False if searches ended early or families were excluded, because it is then unknown.
 
     Parameters
     ----------
@@ -97,18 +97,18 @@ def nothing_found(record, n_arcs, ended_by=(), max_cells=None):
 
 
 def sentences(record, n_arcs, ended_by=(), max_cells=None):
-    """Say what was found and what sharing was worth.
+    """Sentences about the arcs found and the gain from sharing.
 
     Parameters
     ----------
     record : dict or None
-        Of `held_out_record`; None where no rows were held out.
+        The result of `held_out_record`; None if no rows were held out.
     n_arcs : int
-        Of the learned networks.
+        Number of arcs of the learned networks.
     ended_by : tuple of str, default=()
-        Limits that ended the search; what it did not get to is not known to be missing.
+        Limits that ended the search early; arcs it did not reach may exist.
     max_cells : int, optional
-        The limit on tables, where it kept families out.
+        The limit on cells of a table, if it excluded families.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None):
 
 
 def _gain_of_tables(record):
-    """A sentence where tables in common are worth something without arcs, too; in a list."""
+    """A list with a sentence if shared tables gain without arcs; otherwise empty."""
     if record is None or record.get("ended_by") or not record.get("shares_tables"):
         return []
     difference, error = record["differences"].get("together - alone", (0.0, 0.0))
@@ -171,7 +171,7 @@ def _gain_of_tables(record):
 def value(difference, error, signed=True):
     """A difference with its standard error, as text; small errors are shown with more digits."""
     digits = 2 if error == 0 else min(max(2, math.ceil(-math.log10(error))), 4)
-    # Not minus zero.
+    # Avoid minus zero.
     difference = round(float(difference), digits) + 0.0
     shown = f"{difference:+.{digits}f}" if signed else f"{difference:.{digits}f}"
     return f"{shown.replace('-', chr(0x2212))} ± {error:.{digits}f}"

@@ -1,4 +1,4 @@
-"""How many tasks are learned together, or in how many clusters: given, or by held-out rows."""
+"""The number of tasks or clusters: given, or chosen by held-out rows."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from bnmtl.tasks import Tasks
 
 __all__ = ["SizeChoice", "check_size"]
 
-# Of the rows that a size is chosen by, with "validation": their share and their least number.
+# Share and minimum number of held-out rows with "validation".
 SHARE, AT_LEAST = 0.05, 10
 
 
@@ -27,16 +27,16 @@ def check_size(argument, value, least, most):
 
 
 class SizeChoice:
-    """The rows that a size is chosen by, and groups of tasks on the others.
+    """The held-out rows that choose a size, and groups of tasks on the others.
 
     Parameters
     ----------
     wanted : "validation", "cv" or int
     sizes : pandas.Index
-        What may be chosen.
+        The possible sizes.
     tasks : Tasks
     judged : iterable of str
-        The tasks that hold rows out, apart from those that choose a penalty.
+        The tasks with held-out rows, separate from those that choose a penalty.
     learner : MultitaskLearner or MultitaskLearnerCV
         Its ``random_state`` is an int.
     report : Reporter
@@ -44,7 +44,7 @@ class SizeChoice:
     Attributes
     ----------
     groups : Groups
-        On the rows that structures are learned from: all but those of a validation set.
+        On the training rows of structures: all except those of a validation set.
     """
 
     def __init__(self, wanted, sizes, tasks, judged, learner, report):
@@ -69,7 +69,7 @@ class SizeChoice:
         self.groups = self._on(held_out_split(tasks, self._folds[0])[0] if is_apart else tasks)
 
     def best(self, score):
-        """The size that was given, or the one with the best score, of equally good ones the first.
+        """The given size, or the size with the best score; ties go to the first.
 
         Parameters
         ----------
@@ -79,7 +79,7 @@ class SizeChoice:
         -------
         size : int
         scores : pandas.Series by size
-            Empty where the size was given.
+            Empty if the size was given.
         """
         if not self._folds:
             return int(self._wanted), pd.Series(dtype=float, index=self._sizes[:0])
@@ -95,7 +95,7 @@ class SizeChoice:
         return int(self._sizes[best]), pd.Series(totals, index=self._sizes)
 
     def networks(self, learners):
-        """Networks with the graphs of fitted learners and the probabilities of all rows."""
+        """Networks with the graphs of fitted learners and probabilities from all rows."""
         size, found = self._learner.parameter_sample_size, {}
         for learner in learners:
             own = Tasks(self._tasks[name] for name in learner.configuration_)
