@@ -202,7 +202,7 @@ class Learner(BaseEstimator):
         return is_shared and isinstance(self.used_score(), MixedDirichlet)
 
     def _partitions(self, tasks):
-        """Concentrations of partitions for the score; None for separate tables."""
+        """Concentrations of partitions for the score; empty for separate tables."""
         return PARTITIONS if self.scores_together(tasks) else ()
 
     def structure_priors(self, whole, alone=False):
@@ -312,7 +312,7 @@ class Learner(BaseEstimator):
 
     @cached_property
     def _fitted_tables(self):
-        """Fitted shared tables; None if tables are not shared."""
+        """Fitted shared tables; empty if tables are not shared."""
         sources, _, is_shared = self._tables_of
         return fit_tables(self.configuration_ if is_shared else {}, sources)
 

@@ -137,7 +137,7 @@ def family_counts(task, family):
 
 
 def _in_common(sums, names):
-    """Averages over the families of both tasks."""
+    """Averages over the families of either task."""
     chances, weights = sums + np.swapaxes(sums, 1, 2)
     table = np.divide(chances, weights, out=np.full_like(chances, np.nan), where=weights > 0)
     np.fill_diagonal(table, 1.0)

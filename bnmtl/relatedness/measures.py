@@ -296,7 +296,7 @@ def _all_of(tasks, learner, report):
 
 
 def _with_arcs(table, learner):
-    """A table with its number of arcs; warn if there are none, because distances are then unknown."""
+    """A table with its number of arcs; warn if there are none: distances are then unknown."""
     n_arcs = sum(graph.number_of_edges() for graph in learner.configuration_.values())
     table.attrs.update(n_arcs=n_arcs, ended_by=learner.ended_by_)
     if not n_arcs and not learner.ended_by_:

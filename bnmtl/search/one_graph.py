@@ -1,4 +1,4 @@
-"""Searches for one graph: of one task, of every task by itself, of all tasks alike."""
+"""Searches for one graph: of one task, of each task alone, or common to all tasks."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 def search_graph(state, effort, name, report):
-    """Improve a graph by the search that is asked for, and return it.
+    """Improve a graph with the search of an effort, and return it.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def search_graph(state, effort, name, report):
         Changed in place.
     effort : Effort
     name : str
-        Searches of different names draw different random numbers.
+        Searches with different names use different random numbers.
     report : Reporter or None
 
     Returns
@@ -44,13 +44,13 @@ def search_graph(state, effort, name, report):
 
 
 def search_task(problem, matrix, report, effort):
-    """The best graph of one task by itself.
+    """The best graph of one task alone.
 
     Parameters
     ----------
     problem : TaskProblem
     matrix : bool array of shape (n, n)
-        Graph to start from.
+        Start graph.
     report : Reporter
     effort : Effort
 
@@ -66,7 +66,7 @@ def search_task(problem, matrix, report, effort):
 
 
 def search_tasks(problems, matrices, effort, report):
-    """`search_task` for every task that is not in the memory of the effort, in parallel."""
+    """`search_task` in parallel for every task that is not in the memory of the effort."""
     memory = Memory() if effort.memory is None else effort.memory
     calls = list(zip(problems, matrices, strict=True))
     found = [memory.find(*call, effort) for call in calls]
@@ -83,7 +83,7 @@ def search_tasks(problems, matrices, effort, report):
 
 
 def _search_apart(problem, matrix, report, effort):
-    """The graph of one task, and whether time ended the search for it."""
+    """The graph of one task, and whether the time limit ended its search."""
     own = replace(effort, tally=Tally())
     graph = search_task(problem, matrix, report, own)
     effort.tally.stopped.update(own.tally.stopped)
@@ -91,16 +91,16 @@ def _search_apart(problem, matrix, report, effort):
 
 
 def search_identical(joint, matrix, effort, report):
-    """The best single graph for all tasks, over the union of their variables.
+    """The best common graph for all tasks, over the union of their variables.
 
-    Where tasks may have tables in common, the search begins with the best graph for tables of their
-    own and has one start unless more are asked for, since every family is counted in all tasks.
+    If tasks may share tables, the search begins with the best graph for separate tables and has one
+    start unless more are requested, because every family is counted in all tasks.
 
     Parameters
     ----------
     joint : JointProblem
     matrix : bool array of shape (n, n) or None
-        Graph to start from; None is the graph of the required arcs.
+        Start graph; None is the graph of the required arcs.
     effort : Effort
     report : Reporter
 
@@ -110,7 +110,7 @@ def search_identical(joint, matrix, effort, report):
     score : float
         Log posterior without its constant.
     task_scores : list of float
-        Each task's part, with tables of its own; without tables in common they sum to ``score``.
+        The score of each task with separate tables; without shared tables they sum to ``score``.
     """
     shares = joint.shares_tables
     best = search_common(joint, matrix, effort.share(0.5) if shares else effort, report, False)
@@ -120,7 +120,7 @@ def search_identical(joint, matrix, effort, report):
 
 
 def score_identical(joint, matrix):
-    """What a single graph scores: ``score`` and ``task_scores`` as in `search_identical`."""
+    """``score`` and ``task_scores`` of a single graph, as in `search_identical`."""
     scores, _, terms = joint.identical()
     own = [joint.restrict(s, matrix) for s in range(len(joint.tasks))]
     priors = [float(np.where(matrix, *share).sum()) for share in terms]
@@ -131,8 +131,7 @@ def score_identical(joint, matrix):
 
 
 def search_common(joint, matrix, effort, report, shares_tables):
-    """The best single graph for all tasks; where tables are shared, from one start if none are
-    asked for.
+    """The best common graph for all tasks; one start by default if tables are shared.
 
     Parameters
     ----------

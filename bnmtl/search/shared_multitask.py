@@ -1,4 +1,4 @@
-"""From task problems to the best configuration where tasks may have tables in common."""
+"""The search for the best configuration of tasks that may share tables."""
 
 import contextlib
 from functools import cached_property
@@ -13,11 +13,11 @@ from bnmtl.search.shared_configurations import SharedConfigurationSearch
 
 __all__ = ["SharedMultitaskSearch", "search_over"]
 
-# The start of the solution for tables of their own.
+# The start with the solution for separate tables.
 OWN_TABLES = "own tables"
-# The search for the one graph that another search begins with makes one of so many iterations: it
-# begins itself with the best graph for tables of their own. Nearly all fits end in the same place
-# as with all iterations, in two thirds of the time (benchmarks/search/first_graph.py).
+# The search for the common start graph uses this fraction of the iterations, because it begins with
+# the best graph for separate tables. Nearly all fits have the same result as with all iterations,
+# in two thirds of the time (benchmarks/search/first_graph.py).
 ITERATIONS_FOR_ONE = 8
 
 
@@ -40,10 +40,10 @@ def search_over(problems, effort, report):
 
 
 class SharedMultitaskSearch(MultitaskSearch):
-    """As `MultitaskSearch`, where tasks are scored together.
+    """`MultitaskSearch` for tasks that are scored together.
 
-    It begins with what is found when every task has tables of its own and, unless searches climb
-    once only, with one graph for all.
+    It starts from the solution with separate tables and, unless the search is hill climbing without
+    restarts, from one graph for all tasks.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class SharedMultitaskSearch(MultitaskSearch):
         self.own_tables = MultitaskSearch(problems, effort, report)
 
     def is_uncoupled(self, prior):
-        """Whether nothing couples the tasks: never, since tables do."""
+        """Whether nothing couples the tasks: never, because tables do."""
         return False
 
     def single(self, effort=None):
@@ -66,7 +66,7 @@ class SharedMultitaskSearch(MultitaskSearch):
         return self.own_tables.single(effort)
 
     def alone(self, effort):
-        """As `MultitaskSearch.alone`; a task by itself may have another prior than together."""
+        """See `MultitaskSearch.alone`; a task alone may have a different prior."""
         apart = [problem.by_itself() for problem in self.problems]
         if all(own is problem for own, problem in zip(apart, self.problems, strict=True)):
             return self.single(effort)
@@ -88,7 +88,7 @@ class SharedMultitaskSearch(MultitaskSearch):
         return self._at(couplings, self.joint.spread(matrices)).evidence()
 
     def starts(self, priors, names=None):
-        """As `MultitaskSearch.starts`; by default as the class says."""
+        """See `MultitaskSearch.starts`; the defaults are those of the class description."""
         if names is not None:
             return super().starts(priors, names)
         made = {OWN_TABLES: self.own_tables.starts(priors)}

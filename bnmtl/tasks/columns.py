@@ -30,7 +30,10 @@ _CATEGORY_TYPES = (
 
 
 class Column(NamedTuple):
-    """State names of a column, its codes (-1 = missing), whether the names are declared, and whether they are ordered: by an ordered categorical, or as numbers."""
+    """State names of a column, its codes (-1 = missing), and how the names were found.
+
+    They may be declared, and ordered as an ordered categorical or as numbers.
+    """
 
     labels: list
     codes: np.ndarray
