@@ -1,11 +1,11 @@
-"""What users do wrong, as data: errors and warnings that hold their parts, and shared checks.
+"""Errors and warnings about inputs, which contain their parts as data, and common checks.
 
-A mistake names its place (file, line, task, column), the argument, the rule, what was given and
+A mistake names its place (file, line, task, column), the argument, the rule, the given value and
 the remedies. Python and the command line render the same parts, each with its own `Words`. The
-texts are templates: `{name}` stands for the detail of that name or, where there is none, for the
-parameter, and `{name=value}` for a parameter that is set. Texts are shown in backticks (`{name!s}`:
-without), lists as lists of them (`{names:task}`: with a noun), `{n:row}` is a number of rows, and
-`{names:or}` the words that a parameter may be.
+texts are templates: `{name}` denotes the detail with that name or, if there is none, the parameter,
+and `{name=value}` a parameter with a value. Texts are shown in backticks (`{name!s}`: without),
+lists as lists of them (`{names:task}`: with a noun), `{n:row}` is a number of rows, and
+`{names:or}` the possible values of a parameter.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ __all__ = [
 
 
 class _Nothing:
-    """In the place of what was given, where a message shows none."""
+    """Placeholder for the given value if a message shows none."""
 
     def __reduce__(self):
         return "NOTHING"
@@ -46,22 +46,22 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 class Words:
-    """How parameters, their values and remedies are written for users of Python."""
+    """Rendering of parameters, their values and remedies for users of Python."""
 
     def parameter(self, name):
-        """Write the name of a parameter."""
+        """Render the name of a parameter."""
         return f"`{name}`"
 
     def setting(self, name, value):
-        """Write a parameter with its value."""
+        """Render a parameter with its value."""
         return f"`{name}={value!r}`"
 
     def value(self, value):
-        """Write one of the values that a parameter may have."""
+        """Render a possible value of a parameter."""
         return repr(value)
 
     def remedy(self, text):
-        """Return the template of a remedy, in these words."""
+        """Return the template of a remedy."""
         return text
 
 
@@ -98,24 +98,24 @@ def _literal(text):
 
 
 class Mistake:
-    """What is wrong with an input, in parts.
+    """A problem with an input, in parts.
 
     Parameters
     ----------
     argument : str, default=None
-        The parameter that is wrong.
+        The parameter with the problem.
     rule : str
-        What it must be: a template.
+        The rule that it violates: a template.
     given : object, default=nothing
-        What was given, shown by its `repr`.
+        The given value, shown by its `repr`.
     found : str, default=None
-        In place of `given`, what was found: a template.
+        A description of the problem in place of `given`: a template.
     remedies : str or sequence of str, default=()
-        What to do about it, one of them: templates.
+        Alternative remedies: templates.
     file, line, task, column : default=None
-        Where it is.
+        The place of the problem.
     **details
-        What the templates name.
+        Values used in the templates.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class Mistake:
         return _restored, (type(self), self.__dict__)
 
     def render(self, words):
-        """Return the one sentence that a user reads, in the words of Python or of a command."""
+        """Return the message in one sentence, rendered for Python or for a command."""
 
         def filled(template):
             return _Template(words, self.details).format(template)
@@ -165,7 +165,7 @@ class Mistake:
         return f"{text}."
 
     def _subject(self, words):
-        """Write the place and the argument."""
+        """Render the place and the argument."""
         parts = []
         if self.file is not None:
             line = "" if self.line is None else f", line {self.line}"
@@ -187,11 +187,11 @@ def _restored(kind, parts):
 
 
 class InputError(Mistake, ValueError):
-    """An input has a value that it must not have."""
+    """An input has an invalid value."""
 
 
 class InputTypeError(Mistake, TypeError):
-    """An input is of a type that it must not be of."""
+    """An input has an invalid type."""
 
 
 class MissingExtra(Mistake, ImportError):
@@ -203,9 +203,9 @@ class InputWarning(Mistake, UserWarning):
 
 
 def warn(*parts, **details):
-    """Warn of an input at the user's own line, the first one up the stack outside this package.
+    """Warn about an input at the user's line, the first one up the stack outside this package.
 
-    Takes what `InputWarning` takes.
+    Accepts the arguments of `InputWarning`.
     """
     frame, level = inspect.currentframe().f_back, 2
     while frame is not None and _is_ours(frame):
@@ -219,12 +219,12 @@ def _is_ours(frame):
 
 @contextlib.contextmanager
 def located(**parts):
-    """Give mistakes within the block a place or an argument, where they have none of that kind.
+    """Add a place or an argument to mistakes raised in the block, unless they have one.
 
     Parameters
     ----------
     **parts
-        Of `file`, `line`, `task`, `column` and `argument`.
+        Some of `file`, `line`, `task`, `column` and `argument`.
     """
     try:
         yield
@@ -236,25 +236,25 @@ def located(**parts):
 
 
 def check_whole(argument, value, least=None, most=None, optional=False, remedies=()):
-    """Raise unless a value is a whole number from `least` to `most`, both included.
+    """Raise unless a value is a whole number from `least` to `most`, inclusive.
 
     Parameters
     ----------
     argument : str
     value : object
     least, most : int, default=None
-        None: no limit.
+        None is no limit.
     optional : bool, default=False
         Whether it may be None.
     remedies : str or sequence of str, default=()
-        What to do about it.
+        Advice in the error.
 
     Raises
     ------
     InputTypeError
         If it is not a number.
     InputError
-        If it is another number.
+        If it is a number out of range.
     """
     if optional and value is None:
         return
@@ -281,20 +281,20 @@ def check_number(
     argument : str
     value : object
     least, most : float, default=None
-        Limits that are included; None: no limit.
+        Inclusive limits; None is no limit.
     above, below : float, default=None
-        Limits that are not.
+        Exclusive limits.
     optional : bool, default=False
         Whether it may be None.
     remedies : str or sequence of str, default=()
-        What to do about it.
+        Advice in the error.
 
     Raises
     ------
     InputTypeError
         If it is not a number.
     InputError
-        If it is another number.
+        If it is a number out of range.
     """
     if optional and value is None:
         return
@@ -323,13 +323,13 @@ def check_number(
 
 
 def _of_kind(value):
-    """Return the error for a value that is not the number it must be."""
+    """Return the error for a value that is not a suitable number."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     return InputError if is_number else InputTypeError
 
 
 def check_choice(argument, value, choices, remedies=()):
-    """Raise InputError unless a value is one of a few words (or None, where it is among them).
+    """Raise InputError unless a value is one of the choices, which may include None.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ def check_choice(argument, value, choices, remedies=()):
     value : object
     choices : sequence
     remedies : str or sequence of str, default=()
-        What to do about it.
+        Advice in the error.
     """
     is_simple = value is None or isinstance(value, str | numbers.Real)
     if not is_simple or value not in choices:

@@ -1,4 +1,4 @@
-"""Platt's method for several tasks: each has a sigmoid of its own, near the one of all rows."""
+"""Platt's method for several tasks: one sigmoid per task, shrunk towards a common one."""
 
 import numpy as np
 import pandas as pd
@@ -23,38 +23,38 @@ from bnmtl.metrics.cases import checked_cases, checked_numbers
 
 __all__ = ["MultitaskPlattCalibrator"]
 
-# Of the logarithm of the variance, between sharing everything and nothing.
+# Bounds of the logarithm of the variance, between sharing everything and nothing.
 _LOG_VARIANCES = (-12.0, 6.0)
 
 
 class MultitaskPlattCalibrator(BaseEstimator):
-    """Calibrate the scores of several tasks by sigmoids that inform each other.
+    """Calibrate the scores of several tasks by one sigmoid per task, shrunk towards a common one.
 
-    The pair (a, b) of each task has a Gaussian prior around the pair of all rows. Its variance is
-    the one with the largest marginal likelihood (by Laplace's method): where tasks look alike it is
-    small and tasks with few rows follow the others; where they differ it is large and each goes by
-    its own rows.
+    The pair (a, b) of each task has a Gaussian prior around the pair fitted to all rows. Its
+    variance maximizes the marginal likelihood (by Laplace's method): if tasks are similar it is
+    small and tasks with few rows follow the others; if they differ it is large and each task
+    follows its own rows.
 
     Parameters
     ----------
     scale : {"raw", "logit"}, default="raw"
-        As `PlattCalibrator`: scores as they are, or the log odds of probabilities.
+        As in `PlattCalibrator`: the scores themselves, or the log odds of probabilities.
 
     Attributes
     ----------
     a_, b_ : pandas.Series by task
         P(y = 1) = 1 / (1 + exp(a f + b)).
     pooled_ : PlattCalibrator
-        Of all rows, for tasks that are new.
+        The sigmoid of all rows, for new tasks.
     variance_ : float
-        Of slope and offset, in units where the scores of all rows have mean 0 and variance 1.
+        Prior variance of slope and offset, for scores standardized over all rows.
 
     Raises
     ------
     TypeError, ValueError
-        In ``fit`` and ``predict``: for labels other than 0 and 1, one class only over all tasks,
-        scores that are not finite numbers, lengths that differ, rows without a task and, in
-        ``predict``, tasks that are new.
+        In ``fit`` and ``predict``: for labels other than 0 and 1, only one class over all tasks,
+        scores that are not finite numbers, different lengths, rows without a task and, in
+        ``predict``, new tasks.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
         ----------
         scores : array-like of numbers, shape (n,)
         task : array-like of names, shape (n,), or str
-            One name is that of all scores.
+            A single name applies to all scores.
 
         Returns
         -------
@@ -136,7 +136,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
         return sigmoid(scores, a, b, self.scale)
 
     def as_record(self):
-        """Return what `from_record` makes an equal calibrator of, in numbers and text."""
+        """Return a record of numbers and text from which `from_record` restores the calibrator."""
         return {
             "scale": self.scale,
             "a": self.a_.to_dict(),
@@ -147,7 +147,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
 
     @classmethod
     def from_record(cls, record):
-        """Return a fitted calibrator; the inverse of `as_record`.
+        """Restore a fitted calibrator; the inverse of `as_record`.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
         Raises
         ------
         KeyError, TypeError, ValueError
-            If it is not what `as_record` returns.
+            If it is not a valid record.
         """
         calibrator = cls(scale=record["scale"])
         calibrator.pooled_ = PlattCalibrator.from_record(
@@ -186,7 +186,7 @@ def _rows(names):
 
 
 def log_marginal(f, targets, prior, variance):
-    """Laplace's approximation of a task's log marginal likelihood, its pair integrated out."""
+    """Laplace's approximation of the log marginal likelihood of a task, over its pair (a, b)."""
     weights = np.ones_like(f)
     point = newton(f, targets, weights, prior, 1 / variance)
     design = np.column_stack([f, weights])

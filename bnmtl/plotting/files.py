@@ -11,7 +11,7 @@ _MOST_PIXELS = 12_000  # along either side of a PNG
 
 
 def svg(figure):
-    """Return a figure as SVG text; letters are outlines, so that no font is needed.
+    """Return a figure as SVG text; letters are outlines, so no font is needed.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def svg(figure):
     import matplotlib
 
     buffer = io.StringIO()
-    # Otherwise matplotlib names shapes at random and writes the time.
+    # Otherwise matplotlib uses random names for shapes and writes the time.
     own = {"svg.hashsalt": "bnmtl", "svg.fonttype": "path"}
     with matplotlib.rc_context(own), silence():
         figure.savefig(buffer, format="svg", metadata={"Date": None})
@@ -45,7 +45,7 @@ def png(figure, dpi=None):
     ----------
     figure : matplotlib.figure.Figure
     dpi : float, optional
-        Pixels per inch. Default: 150, less for very large figures.
+        Pixels per inch. Default: 150, and less for very large figures.
 
     Returns
     -------

@@ -97,7 +97,7 @@ class BoundTasks:
         return kind, sample_size, *concentrations, float(self._most_cells[s])
 
     def of_all(self, members, usable, shares_tables=True):
-        """The score of some tasks on all variables: the joint score if tables are shared, else the sum.
+        """The score of some tasks on all variables: joint if tables are shared, otherwise the sum.
 
         Parameters
         ----------

@@ -177,7 +177,7 @@ class JointProblem:
     def scores(self, members, shares_tables=True):
         """The bound score of some tasks on the union index.
 
-        It is their joint evidence if tasks may share tables and ``shares_tables``, otherwise their sum.
+        It is their joint evidence if tasks may share tables and ``shares_tables``, else their sum.
         """
         bound = self.tasks[0].scores.bound
         indices = [self.tasks[s].scores.tasks[0] for s in members]
