@@ -160,8 +160,8 @@ def arc_confidence(
                 drawn[name] = rows[rng.permutation(len(rows))[:n_drawn]]
         if effort.is_over():
             return required
-        own = seed_of(generator(seed, "bootstrap", number))
-        fitted = changed(learner, random_state=own, n_jobs=1)
+        member_seed = seed_of(generator(seed, "bootstrap", number))
+        fitted = changed(learner, random_state=member_seed, n_jobs=1)
         if effort.deadline is not None:
             seconds = max(0.0, effort.deadline - time.time())
             fitted.limits = learner.used_limits().replaced(time_limit=seconds)
@@ -262,8 +262,8 @@ def with_confidence(arcs, confidences=None):
     keys = zip(*(confidences[name].astype(str) for name in COLUMNS[:3]), strict=True)
     shares = zip(confidences["arc"], confidences["edge"], strict=True)
     known = dict(zip(keys, shares, strict=True))
-    own = [known[arc] for arc in zip(arcs["task"], arcs["from"], arcs["to"], strict=True)]
-    found = np.array(own, dtype=float).reshape(-1, 2)
+    values = [known[arc] for arc in zip(arcs["task"], arcs["from"], arcs["to"], strict=True)]
+    found = np.array(values, dtype=float).reshape(-1, 2)
     return arcs.assign(confidence=found[:, 0], edge_confidence=found[:, 1])
 
 
@@ -372,10 +372,10 @@ def consensus(confidences, threshold=0.5, by="arc", may_have=None):
     check_number("threshold", threshold, above=0, most=1)
     _check_table(confidences)
     configuration = Configuration()
-    for task, own in confidences.groupby("task", sort=False, observed=True):
+    for task, table in confidences.groupby("task", sort=False, observed=True):
         name = str(task)
         fits = None if may_have is None else functools.partial(may_have, name)
-        configuration[name] = _agreed(own, threshold, by, fits)
+        configuration[name] = _agreed(table, threshold, by, fits)
     return configuration
 
 

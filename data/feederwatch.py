@@ -212,7 +212,7 @@ def observed(rows, species=(), min_records=1):
 
 def region_of(states):
     """Return the region of every state or province, missing for those in no region."""
-    regions = {state: region for region, own in REGIONS.items() for state in own}
+    regions = {state: region for region, states in REGIONS.items() for state in states}
     return states.astype(object).map(regions)
 
 

@@ -103,7 +103,7 @@ def share_cases(X, other):
     if isinstance(X, tables) and isinstance(other, tables) and X.index.isin(other.index).any():
         return True
     pairs = zip(_columns(X), _columns(other), strict=False)
-    return X is other or any(np.shares_memory(own, its) for own, its in pairs)
+    return X is other or any(np.shares_memory(column, its) for column, its in pairs)
 
 
 def _columns(X):

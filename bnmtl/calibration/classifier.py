@@ -163,7 +163,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         scores = self._scores(self.estimator_, X)
         pairs = zip(self.calibrators_, scores.T, strict=True)
-        p = np.column_stack([calibrator.predict(own) for calibrator, own in pairs])
+        p = np.column_stack([calibrator.predict(column) for calibrator, column in pairs])
         if p.shape[1] == 1:
             return np.hstack([1 - p, p])
         total = p.sum(axis=1, keepdims=True)
@@ -231,8 +231,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             warn("cv", rule, found=found, remedies=remedies, missing=names)
         scores = np.empty((len(y), 1 if len(self.classes_) == 2 else len(self.classes_)))
         for train, test in folds:
-            own = None if weights is None else weights[train]
-            model = _fitted(self._base(), _safe_indexing(X, train), y[train], own)
+            fold_weights = None if weights is None else weights[train]
+            model = _fitted(self._base(), _safe_indexing(X, train), y[train], fold_weights)
             scores[test] = self._scores(model, _safe_indexing(X, test))
         # fmin ignores NaN.
         return np.where(np.isnan(scores), np.fmin.reduce(scores), scores)

@@ -121,7 +121,7 @@ def learning_curve(
             with _warnings_to(warned):
                 value = metric(test_y, p)
             rows.append((name, size, draw, value))
-    if all(((own >= 0) & (own <= 1)).all() for own in (scores, test_scores)):
+    if all(((values >= 0) & (values <= 1)).all() for values in (scores, test_scores)):
         with _warnings_to(warned):
             value = metric(test_y, test_scores)
         rows += [(_UNCALIBRATED, *point, value) for point in product(sizes, range(n_draws))]

@@ -91,7 +91,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
         targets, (center, spread) = smoothed(y, weights), location(f, weights)
         units, slope = (f - center) / (spread or 1.0), np.ldexp(self.pooled_.a_, exponent)
         pooled = np.array([slope * spread, self.pooled_.b_ + slope * center])
-        parts = {name: (units[own], targets[own]) for name, own in _rows(names)}
+        parts = {name: (units[rows], targets[rows]) for name, rows in _rows(names)}
 
         def negative(log_variance):
             return -sum(
@@ -101,8 +101,8 @@ class MultitaskPlattCalibrator(BaseEstimator):
         found = minimize_scalar(negative, bounds=_LOG_VARIANCES, method="bounded")
         self.variance_ = float(np.exp(found.x))
         pairs = {
-            name: newton(f, own, np.ones_like(f), pooled, 1 / self.variance_)
-            for name, (f, own) in parts.items()
+            name: newton(f, goals, np.ones_like(f), pooled, 1 / self.variance_)
+            for name, (f, goals) in parts.items()
         }
         slopes = {name: slope / (spread or 1.0) for name, (slope, _) in pairs.items()}
         self.a_ = np.ldexp(pd.Series(slopes, name="a"), -exponent)
@@ -132,7 +132,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
         if unknown:
             rule, remedy = "must name tasks of the fit, {known}", "calibrate new tasks by `pooled_`"
             raise InputError("task", rule, unknown[0], remedies=remedy, known=list(self.a_.index))
-        a, b = (own.loc[names].to_numpy() for own in (self.a_, self.b_))
+        a, b = (by_task.loc[names].to_numpy() for by_task in (self.a_, self.b_))
         return sigmoid(scores, a, b, self.scale)
 
     def as_record(self):

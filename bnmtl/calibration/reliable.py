@@ -53,14 +53,14 @@ def reliability(y, p, bins=10):
     place = np.maximum(np.searchsorted(edges, p) - 1, 0)
     rows = []
     for at in np.unique(place):
-        own = place == at
-        n_positive, count = int(y[own].sum()), int(own.sum())
+        is_inside = place == at
+        n_positive, count = int(y[is_inside].sum()), int(is_inside.sum())
         interval = binomtest(n_positive, count).proportion_ci(method="wilson")
         rows.append(
             {
                 "left": edges[at],
                 "right": edges[at + 1],
-                "mean_prediction": p[own].mean(),
+                "mean_prediction": p[is_inside].mean(),
                 "fraction_positive": n_positive / count,
                 "count": count,
                 "low": interval.low,

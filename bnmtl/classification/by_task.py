@@ -96,20 +96,22 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         with located(column=target):
             together = pd.concat(values.values(), ignore_index=True)
             classes, labels, codes = target_classes(together)
-        ends = np.cumsum([len(own) for own in values.values()])[:-1]
+        ends = np.cumsum([len(target_values) for target_values in values.values()])[:-1]
         frames = {
-            name: frame.assign(**{target: pd.Categorical.from_codes(own, labels)})
-            for (name, frame), own in zip(features.items(), np.split(codes, ends), strict=True)
+            name: frame.assign(**{target: pd.Categorical.from_codes(task_codes, labels)})
+            for (name, frame), task_codes in zip(
+                features.items(), np.split(codes, ends), strict=True
+            )
         }
         learner = MultitaskLearner() if self.learner is None else clone(self.learner)
         learner.fit(frames)
         classifiers = {}
         for name, network in learner.networks_.items():
-            own = BayesNetClassifier.from_network(network, target, self.unseen, classes)
+            classifier = BayesNetClassifier.from_network(network, target, self.unseen, classes)
             # scikit-learn may convert a frame to an array with the columns in its order.
-            own.feature_names_ = tuple(map(str, features[name]))
-            own.feature_names_in_ = np.array(own.feature_names_, dtype=object)
-            classifiers[name] = own
+            classifier.feature_names_ = tuple(map(str, features[name]))
+            classifier.feature_names_in_ = np.array(classifier.feature_names_, dtype=object)
+            classifiers[name] = classifier
         return self._publish(classifiers, learner)
 
     @classmethod
@@ -154,11 +156,13 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         if len({str(name) for name in networks}) < len(networks):
             rule = "must have different names, also when written as text"
             raise InputError("networks", rule, listed(networks))
-        known = [isinstance(target, str) and target in own.states for own in networks.values()]
+        known = [
+            isinstance(target, str) and target in network.states for network in networks.values()
+        ]
         if any(known) and not all(known):
             lacking = list(networks)[known.index(False)]
-            rule, found = "must be a variable of every task", "task {name} has no {own}"
-            details = {"remedies": "leave that task out", "name": str(lacking), "own": target}
+            rule, found = "must be a variable of every task", "task {name} has no {target}"
+            details = {"remedies": "leave that task out", "name": str(lacking), "target": target}
             raise InputError("target", rule, found=found, **details)
         classifiers = {
             str(name): BayesNetClassifier.from_network(network, target, unseen)
@@ -168,11 +172,11 @@ class MultitaskBayesNetClassifier(BaseEstimator):
 
     def _publish(self, classifiers, learner):
         self.learner_, self.classifiers_ = learner, classifiers
-        self.networks_ = {name: own.network_ for name, own in classifiers.items()}
-        classes = [own.classes_ for own in classifiers.values()]
+        self.networks_ = {name: classifier.network_ for name, classifier in classifiers.items()}
+        classes = [classifier.classes_ for classifier in classifiers.values()]
         self.classes_, first = np.unique(np.concatenate(classes), return_index=True)
         # The names of the classes in the networks, in the order of `classes_`.
-        states = [np.array(own.states_, dtype=object) for own in classifiers.values()]
+        states = [np.array(classifier.states_, dtype=object) for classifier in classifiers.values()]
         self._states = np.concatenate(states)[first].tolist()
         return self
 
@@ -251,9 +255,9 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         if str(task) not in self.classifiers_:
             rule, names = "must be one of {names:task}", list(self.classifiers_)
             raise InputError("task", rule, task, names=names)
-        own = self.classifiers_[str(task)]
+        classifier = self.classifiers_[str(task)]
         result = np.zeros((len(frame), len(self.classes_)))
-        at = np.searchsorted(self.classes_, own.classes_)
+        at = np.searchsorted(self.classes_, classifier.classes_)
         with located(argument="frame", task=task):
-            result[:, at] = own._probabilities(frame, argument="frame", task=task)
+            result[:, at] = classifier._probabilities(frame, argument="frame", task=task)
         return result

@@ -162,8 +162,8 @@ class BayesNetClassifier(NetworkClassifier):
         states = network.states[target]
         classes = np.array(states, dtype=object) if classes is None else np.asarray(classes)
         if classes.shape != (len(states),) or len(set(classes.tolist())) < len(states):
-            rule = "must be one value for each state of {name}, {own}, all different"
-            raise InputError("classes", rule, classes.tolist(), name=target, own=states)
+            rule = "must be one value for each state of {name}, {states}, all different"
+            raise InputError("classes", rule, classes.tolist(), name=target, states=states)
         with located(argument="classes"):
             check_complete(classes)
         classifier = cls(target, unseen=unseen)

@@ -51,7 +51,7 @@ def read_arcs(path, tasks):
         if header[1] not in _HEADERS:
             rule = "must have the columns from,to or from,to,task"
             raise InputError(rule=rule, given=",".join(header[1]), line=1)
-        general, own = [], {name: [] for name in tasks}
+        general, by_task = [], {name: [] for name in tasks}
         for line, cells in lines:
             with located(line=line):
                 if len(cells) != len(header[1]):
@@ -60,12 +60,12 @@ def read_arcs(path, tasks):
                     raise InputError(rule=rule, found="it has {n}", columns=columns, n=len(cells))
                 parent, child, task = (*cells, "")[:3]
                 _check_arc(parent, child, task, tasks)
-            (own[task] if task else general).append((parent, child))
-    if not any(own.values()):
+            (by_task[task] if task else general).append((parent, child))
+    if not any(by_task.values()):
         return general
     return {
         name: arcs + [arc for arc in general if _usable(arc, tasks[name])]
-        for name, arcs in own.items()
+        for name, arcs in by_task.items()
     }
 
 

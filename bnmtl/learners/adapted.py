@@ -183,21 +183,21 @@ def for_tasks(learner, tasks):
     for name in ("required", "forbidden", "tiers", "structure_prior", "start"):
         value = parameters[name]
         if is_by_task(value):
-            own = {task: one for task, one in value.items() if str(task) in tasks.names}
+            kept = {task: one for task, one in value.items() if str(task) in tasks.names}
             # Arcs and tiers of a task name its own variables; graphs and priors name those of any
             # task.
             if name in ("structure_prior", "start"):
-                own = {task: _among(name, one, tasks) for task, one in own.items()}
-            parameters[name] = own
+                kept = {task: _among(name, one, tasks) for task, one in kept.items()}
+            parameters[name] = kept
         else:
             parameters[name] = _among(name, value, tasks)
     prior = parameters.get("prior")
     if isinstance(prior, CouplingPrior):
         parameters["prior"] = prior.among(tasks.variables, tasks.names)
-    derived = changed(learner, **parameters)
-    if isinstance(derived, MultitaskLearnerCV) and not derived.has_choice(tasks):
-        return at_penalty(derived, derived.prior.penalty)
-    return derived
+    restricted = changed(learner, **parameters)
+    if isinstance(restricted, MultitaskLearnerCV) and not restricted.has_choice(tasks):
+        return at_penalty(restricted, restricted.prior.penalty)
+    return restricted
 
 
 def _among(name, value, tasks):
@@ -205,7 +205,7 @@ def _among(name, value, tasks):
     if name in ("required", "forbidden"):
         usable = [set(task.variables) - set(task.constant) for task in tasks.values()]
         arcs = [tuple(map(str, arc)) for arc in value]
-        return [arc for arc in arcs if any(own.issuperset(arc) for own in usable)]
+        return [arc for arc in arcs if any(names.issuperset(arc) for names in usable)]
     if name == "tiers" and value is not None:
         return [[v for v in map(str, tier) if v in tasks.variables] for tier in value]
     if name == "structure_prior" and hasattr(value, "among"):

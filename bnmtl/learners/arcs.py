@@ -62,8 +62,8 @@ def arc_table(configuration, tasks, bound):
             "task": list(names),
             "strength": np.array(strengths, dtype=float),
             "compelled": np.array(compelled, dtype=bool),
-            "n_tasks": np.array([own.n_tasks for own in shared], dtype=int),
-            "n_tasks_possible": np.array([own.n_possible for own in shared], dtype=int),
+            "n_tasks": np.array([one.n_tasks for one in shared], dtype=int),
+            "n_tasks_possible": np.array([one.n_possible for one in shared], dtype=int),
             "tau_b": np.array(signs, dtype=float),
         }
     )
@@ -100,4 +100,4 @@ def sharing_counts(arcs):
 def sharing_kinds(arcs):
     """List how each row of a learner's `arcs_` is shared, as `bnmtl.graphs.Sharing` names it."""
     counts = zip(arcs["n_tasks"], arcs["n_tasks_possible"], strict=True)
-    return [Sharing(*own).kind for own in counts]
+    return [Sharing(*numbers).kind for numbers in counts]

@@ -13,10 +13,10 @@ from bnmtl._kernels._jit import is_first_run
 from bnmtl.errors import warn
 from bnmtl.graphs import Configuration, from_adjacency
 from bnmtl.learners.arcs import arc_table
-from bnmtl.learners.demands import start_matrices, structure_priors
 from bnmtl.learners.moved import refuse_moved, refuse_nested
 from bnmtl.learners.parameters import check_common
-from bnmtl.learners.sparsity import arc_probabilities, auto_prior
+from bnmtl.learners.sparsity import arc_probabilities, auto_prior, structure_priors
+from bnmtl.learners.start_graphs import start_matrices
 from bnmtl.networks import BayesNet
 from bnmtl.networks.several import networks_of
 from bnmtl.networks.shared_tables import fit_tables
@@ -233,8 +233,8 @@ class Learner(BaseEstimator):
     def required_graphs(self, tasks):
         """The required arcs of every task, as graphs by name."""
         return {
-            name: from_adjacency(own.required, tasks[name].variables)
-            for name, own in self.constraints(tasks).items()
+            name: from_adjacency(limits.required, tasks[name].variables)
+            for name, limits in self.constraints(tasks).items()
         }
 
     def problems(self, tasks, effort, whole=None, constraints=None):

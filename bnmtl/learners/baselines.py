@@ -133,8 +133,8 @@ class IdenticalLearner(Learner):
         start = None
         if self.start is not None:
             _refuse_mapping("start", self.start, "IdenticalLearner", "a graph")
-            own = self._start_matrices(whole, problems, self.start)
-            start = joint.spread(own).any(axis=0)
+            given = self._start_matrices(whole, problems, self.start)
+            start = joint.spread(given).any(axis=0)
         matrix, score, task_scores = search_identical(joint, start, effort, report)
         matrices = [joint.restrict(s, matrix) for s in range(len(problems))]
         self.publish(tasks, whole, problems, matrices, score, task_scores)
@@ -180,11 +180,11 @@ class PooledLearner(Learner):
         (start,) = self._start_matrices(all_rows, [pooled], self.start)
         matrix = search_task(pooled, start, report, effort)
         constraints = dict.fromkeys(tasks, pooled.constraints)
-        own = self.problems(tasks, effort, whole, constraints)
-        scores = [problem.log_posterior(matrix) for problem in own]
+        problems = self.problems(tasks, effort, whole, constraints)
+        scores = [problem.log_posterior(matrix) for problem in problems]
         everywhere = dict.fromkeys(tasks, rows["pooled"])
-        matrices, score = [matrix] * len(own), pooled.log_posterior(matrix)
-        self.publish(tasks, whole, own, matrices, score, scores, everywhere)
+        matrices, score = [matrix] * len(problems), pooled.log_posterior(matrix)
+        self.publish(tasks, whole, problems, matrices, score, scores, everywhere)
 
     def _n_varying(self, tasks):
         (n_varying,) = super()._n_varying(_pooled(tasks)).values()
@@ -195,16 +195,16 @@ def _pooled(tasks):
     """All rows as one task; raises for tasks with different variables."""
     first = next(iter(tasks.values()))
     for task in tasks.values():
-        apart = sorted(set(first.variables) ^ set(task.variables))
-        if apart:
+        differing = sorted(set(first.variables) ^ set(task.variables))
+        if differing:
             raise InputError(
                 rule="must have the same variables as {other} to be pooled with it",
                 found="{variable} is only in {owner}",
                 remedies=("drop it", "learn the tasks together with MultitaskLearner"),
                 task=task.name,
                 other=first.name,
-                variable=apart[0],
-                owner=(first if apart[0] in first.variables else task).name,
+                variable=differing[0],
+                owner=(first if differing[0] in first.variables else task).name,
             )
     codes = np.concatenate([task.codes for task in tasks.values()], axis=1)
     return Tasks([Task("pooled", first.variables, first.states, codes, first.ordered)])

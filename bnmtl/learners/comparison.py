@@ -132,7 +132,7 @@ def _chosen(learner, folds, penalties):
         return [best_penalty(fold.log_posterior) for fold in folds], penalties
     scores = penalty_scores(folds)
     others = [np.delete(scores, at, axis=1) for at in range(len(folds))]
-    return [chosen_penalty(own, learner.rule) for own in others], penalties
+    return [chosen_penalty(scores, learner.rule) for scores in others], penalties
 
 
 def _table(tasks, folds, chosen):

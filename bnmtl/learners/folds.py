@@ -87,21 +87,21 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
     """
     constraints = learner.constraints(tasks)
 
-    def score(held_out, own):
-        stopped, bounds = own.tally.stopped, own.tally.bounds
-        own = replace(own.with_orders(starts=1), tally=Tally(bounds=bounds))
+    def score(held_out, fold_effort):
+        stopped, bounds = fold_effort.tally.stopped, fold_effort.tally.bounds
+        fold_effort = replace(fold_effort.with_orders(starts=1), tally=Tally(bounds=bounds))
         train, test = held_out_split(tasks, held_out)
-        if own.is_over():
-            stopped.update(own.tally.stopped)
+        if fold_effort.is_over():
+            stopped.update(fold_effort.tally.stopped)
             return _without_arcs(learner, train, test, held_out, len(priors), posterior)
-        problems = learner.problems(train, own, tasks, constraints)
-        search = search_over(problems, own, Reporter(False))
-        path = _path(learner, search, priors, given, own)
+        problems = learner.problems(train, fold_effort, tasks, constraints)
+        search = search_over(problems, fold_effort, Reporter(False))
+        path = _path(learner, search, priors, given, fold_effort)
         together = by_learner(learner, train, test)
-        apart = HeldOutTasks(train, test, learner.parameter_sample_size)
+        separate = HeldOutTasks(train, test, learner.parameter_sample_size)
         empty = [np.zeros_like(problem.constraints.required) for problem in problems]
-        alone = _rows(apart, train, search.alone(own))
-        stopped.update(own.tally.stopped)
+        alone = _rows(separate, train, search.alone(fold_effort))
+        stopped.update(fold_effort.tally.stopped)
         return Fold(
             **_which_rows(train, test, held_out),
             together=np.array([_rows(together, train, one.matrices, one.score) for one in path]),
@@ -110,7 +110,7 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
             log_posterior=None
             if posterior is None
             else np.array([posterior(search, *one) for one in zip(priors, path, strict=True)]),
-            ended_by=own.tally.stopped,
+            ended_by=fold_effort.tally.stopped,
         )
 
     folds = held_out_rows(tasks, None, n_folds, effort.seed, leave_one_out=True)
@@ -134,11 +134,11 @@ def _without_arcs(learner, train, test, held_out, n_penalties, posterior):
     """A fold for which no time was left: graphs without arcs at every penalty."""
     graphs = [np.zeros((task.n_variables, task.n_variables), bool) for task in train.values()]
     empty = _rows(by_learner(learner, train, test), train, graphs)
-    apart = HeldOutTasks(train, test, learner.parameter_sample_size)
+    separate = HeldOutTasks(train, test, learner.parameter_sample_size)
     return Fold(
         **_which_rows(train, test, held_out),
         together=np.array([empty] * n_penalties),
-        alone=_rows(apart, train, graphs),
+        alone=_rows(separate, train, graphs),
         empty=empty,
         log_posterior=None if posterior is None else np.zeros(n_penalties),
         ended_by={"time_limit"},

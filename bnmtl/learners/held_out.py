@@ -222,7 +222,7 @@ class HeldOutTasks:
 
     def __init__(self, train, test, equivalent_sample_size="auto", shares_tables=False):
         self._own = {
-            name: HeldOut(train[name], own, equivalent_sample_size) for name, own in test.items()
+            name: HeldOut(train[name], rows, equivalent_sample_size) for name, rows in test.items()
         }
         self._shared = SharedTables(train) if shares_tables else None
 
@@ -239,9 +239,9 @@ class HeldOutTasks:
         dict task -> float array
         """
         if self._shared is None:
-            return {name: own.rows(graphs[name]) for name, own in self._own.items()}
+            return {name: task.rows(graphs[name]) for name, task in self._own.items()}
         tables = self._shared.fit(graphs).tables
-        return {name: own.rows(graphs[name], tables[name]) for name, own in self._own.items()}
+        return {name: task.rows(graphs[name], tables[name]) for name, task in self._own.items()}
 
     def means(self, graphs):
         """Mean log-likelihood of a held-out row of each task, in nats: dict task -> float."""

@@ -7,8 +7,8 @@ import networkx as nx
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.learners.base import Learner
-from bnmtl.learners.demands import start_matrices
 from bnmtl.learners.parameters import TABLE_SHARING, common_parameters
+from bnmtl.learners.start_graphs import start_matrices
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.search.constraints import check_names

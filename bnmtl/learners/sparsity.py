@@ -1,12 +1,14 @@
-"""Sparsity of graphs under ``structure_prior="auto"``."""
+"""Structure priors of tasks, and their sparsity by default (``structure_prior="auto"``)."""
 
 import numpy as np
 from scipy.special import expit
 
+from bnmtl.errors import InputTypeError
 from bnmtl.priors import ArcPrior
 from bnmtl.scores import K2, BDeu, BDs, MixedDirichlet
+from bnmtl.search.constraints import by_task, check_names
 
-__all__ = ["AUTO", "arc_probabilities", "auto_prior"]
+__all__ = ["AUTO", "arc_probabilities", "auto_prior", "structure_priors"]
 
 AUTO = "auto"
 # Smaller differences of log odds are rounding errors.
@@ -39,6 +41,32 @@ def auto_prior(score, n_variables, n_tasks=1):
             chance = expected / n_tasks / max(n_variables - 1, 1)
             return ArcPrior(probability=min(chance, 0.5))
     return None
+
+
+def structure_priors(tasks, value, automatic):
+    """The structure prior of every task, by name, given once for all or by task.
+
+    Parameters
+    ----------
+    tasks : Tasks
+    value : "auto", structure prior, mapping of these by task, or None
+    automatic : mapping task -> structure prior or None
+        The priors for "auto".
+
+    Returns
+    -------
+    dict task -> structure prior or None
+    """
+    priors, _ = by_task(tasks, value, "structure_prior")
+    for name, prior in priors.items():
+        if isinstance(prior, str) and prior == AUTO:
+            priors[name] = prior = automatic[name]
+        if prior is not None and (isinstance(prior, type) or not hasattr(prior, "arc_terms")):
+            rule = "must be 'auto', None, an ArcPrior, a ReferencePrior or a mapping by task"
+            raise InputTypeError("structure_prior", rule, prior)
+        if prior is not None:
+            check_names("structure_prior", prior.names(), tasks.variables, "variable")
+    return priors
 
 
 def arc_probabilities(priors, tasks):

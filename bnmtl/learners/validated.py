@@ -238,9 +238,9 @@ class MultitaskLearnerCV(MultitaskLearner):
 
     def learns_sparsity(self):
         """Whether sparsity is learned with the penalty because no structure prior is given."""
-        own = self.structure_prior
-        own = list(own.values()) if is_by_task(own) else [own]
-        return all(one is None or isinstance(one, str) for one in own)
+        priors = self.structure_prior
+        priors = list(priors.values()) if is_by_task(priors) else [priors]
+        return all(one is None or isinstance(one, str) for one in priors)
 
     def _has_posterior(self):
         """Whether the coupling depends only on the number of tasks with an arc, not on which."""
@@ -267,8 +267,8 @@ class MultitaskLearnerCV(MultitaskLearner):
         """The parameter of the prior with a penalty for every pair; None if there is none."""
         for name, known in (("task_penalty", tasks.names), ("variable_penalty", tasks.variables)):
             listed = read_penalties(getattr(self.prior, name, None), name)
-            own = [pair for pair in listed if pair <= set(known)]
-            if own and len(own) == math.comb(len(known), 2):
+            pairs = [pair for pair in listed if pair <= set(known)]
+            if pairs and len(pairs) == math.comb(len(known), 2):
                 return name
         return None
 

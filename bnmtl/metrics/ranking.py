@@ -258,9 +258,9 @@ def lift_chart_area(y, p, class_prior=None, weights=None):
     if class_prior is not None:
         prior = checked_weights(class_prior, p.shape[1], "class", "class_prior")
     present = [k for k in range(p.shape[1]) if shares[k] > 0]
-    own = checked_weights(prior[present], len(present), "class", "class_prior")
+    class_weights = checked_weights(prior[present], len(present), "class", "class_prior")
     areas = [_chart_area(Ranking((y == k).astype(float), p[:, k], weights)) for k in present]
-    return float(np.average(areas, weights=own))
+    return float(np.average(areas, weights=class_weights))
 
 
 def _chart_area(ranking):

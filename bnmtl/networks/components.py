@@ -80,10 +80,10 @@ class Components:
         self._seen = np.flatnonzero(rows.any(axis=(1, 2)))
         self._rows = np.ascontiguousarray(rows[self._seen], dtype=np.int64)
         self._groups = _Groups(self._rows)
-        own = sum(logsumexp(log_evidences(task)) for task in counts)
-        own -= len(counts) * np.log(len(CONCENTRATIONS))
+        separate = sum(logsumexp(log_evidences(task)) for task in counts)
+        separate -= len(counts) * np.log(len(CONCENTRATIONS))
         grouped, centered = self._groups.evidences, _centered_evidences(self._rows)
-        self.evidences = np.concatenate([grouped, centered, [own]])
+        self.evidences = np.concatenate([grouped, centered, [separate]])
 
     def averaged(self, weights=None):
         """The average over components.
@@ -115,8 +115,10 @@ class Components:
                 tables += weight * centered / centered.sum(axis=-1, keepdims=True)
         strength = float(of_centered @ [strength for strength, _ in _centered()])
         borrowed += strength * _shares_of_others(self._rows)
-        own = np.stack([posterior_mean(task, "auto")[self._seen] for task in self._counts], axis=1)
-        tables += posterior[-1] * own
+        separate = np.stack(
+            [posterior_mean(task, "auto")[self._seen] for task in self._counts], axis=1
+        )
+        tables += posterior[-1] * separate
         # Centered components do not affect the groups.
         in_common *= softmax([logsumexp(known[:n_groups]), known[-1]])[0]
         whole = np.full((len(self._counts[0]), k, r), 1 / r)
@@ -181,9 +183,17 @@ class _Groups:
         """Call a kernel with the rows and separate memory."""
         _, k, r = self._rows.shape
         shared = k, 1, r, len(partitions)
-        own = scoring.new_scratch(1, 1, int(self._rows.sum()), len(concentrations), shared)
-        memory = own.terms, own.owners, own.bases, own.table, self._rows, np.zeros(k, np.int64)
-        kernel(*memory, np.array(concentrations), np.array(partitions), _SCALE, *outputs)
+        scratch = scoring.new_scratch(1, 1, int(self._rows.sum()), len(concentrations), shared)
+        memory = scratch.terms, scratch.owners, scratch.bases, scratch.table
+        kernel(
+            *memory,
+            self._rows,
+            np.zeros(k, np.int64),
+            np.array(concentrations),
+            np.array(partitions),
+            _SCALE,
+            *outputs,
+        )
 
 
 @cache

@@ -290,7 +290,7 @@ def _contracted(network, families, codes, targets, n_rows):
         return result
     order = plan(scopes, keep, n_states)
     for rows in order.chunks(n_rows):
-        arrays = [table[tuple(own[rows] for own in given)] for table, given in tables]
+        arrays = [table[tuple(codes_of[rows] for codes_of in given)] for table, given in tables]
         result[rows] = contract(order, arrays, keep, len(result[rows]))
     return result
 

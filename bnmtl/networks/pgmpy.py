@@ -72,4 +72,4 @@ def from_pgmpy(model):
             order = cpd.state_names[member]
             table = table.take([order.index(state) for state in states[member]], axis=axis)
         tables[names[node]] = table
-    return graph, {names[node]: tuple(map(str, own)) for node, own in states.items()}, tables
+    return graph, {names[node]: tuple(map(str, labels)) for node, labels in states.items()}, tables

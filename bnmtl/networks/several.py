@@ -63,8 +63,8 @@ def fit_networks(configuration, tasks, sharing="auto", missing="error"):
     >>> asia, graph = structures.load("asia"), nx.DiGraph([("smoke", "bronc")])
     >>> tasks = [asia.sample(100, random_state=seed)[list(graph)] for seed in range(3)]
     >>> graphs = {f"task{s}": graph for s in (1, 2, 3)}
-    >>> own = fit_networks(graphs, tasks, sharing=None)
-    >>> [network.table("bronc")[1, 1].round(2).item() for network in own.values()]
+    >>> separate = fit_networks(graphs, tasks, sharing=None)
+    >>> [network.table("bronc")[1, 1].round(2).item() for network in separate.values()]
     [0.61, 0.62, 0.78]
     >>> shared = fit_networks(graphs, tasks)
     >>> [network.table("bronc")[1, 1].round(2).item() for network in shared.values()]

@@ -82,27 +82,29 @@ class SharedTables:
                 borrowed += [
                     (name, family[-1], other, rows[i]) for i, other in enumerate(members) if i != at
                 ]
-                own = np.ix_([tasks.names.index(name)], [tasks.names.index(one) for one in members])
-                sums[0][own] += found[family].in_common[at]
-                sums[1][own] += found[family].weights[at]
+                block = np.ix_(
+                    [tasks.names.index(name)], [tasks.names.index(one) for one in members]
+                )
+                sums[0][block] += found[family].in_common[at]
+                sums[1][block] += found[family].weights[at]
         columns = ["task", "variable", "source", "rows"]
         in_common = _in_common(sums, tasks.names)
         return Fitted(tables, pd.DataFrame(borrowed, columns=columns), in_common)
 
     def _shared(self, families):
         """`Shared` for each family possible in several tasks; all of them set the weights."""
-        own = {family: self._of(family)[1] for family in families}
-        own = {family: components for family, components in own.items() if components is not None}
-        if not own:
+        known = {family: self._of(family)[1] for family in families}
+        known = {family: parts for family, parts in known.items() if parts is not None}
+        if not known:
             return {}
         # The order of families must not affect the last digits.
-        weights = self._weigh(np.array([own[family].evidences for family in sorted(own)]))
-        return {family: components.averaged(weights) for family, components in own.items()}
+        weights = self._weigh(np.array([known[family].evidences for family in sorted(known)]))
+        return {family: parts.averaged(weights) for family, parts in known.items()}
 
     def _of(self, family):
         """The tasks with the variables of a family, and its components (None for one task)."""
         if family not in self._known:
-            names = [name for name, own in self._tasks.items() if set(family) <= {*own.variables}]
+            names = [name for name, task in self._tasks.items() if set(family) <= {*task.variables}]
             counts = np.stack([family_counts(self._tasks[name], family) for name in names])
             counts = counts.reshape(len(names), -1, counts.shape[-1])
             self._known[family] = names, Components(counts) if len(names) > 1 else None
@@ -110,11 +112,11 @@ class SharedTables:
 
     def _table(self, name, family, shared):
         """The table of a task, with one axis for each variable of a family."""
-        own = self._tasks[name]
+        task = self._tasks[name]
         if shared is None:
-            return posterior_mean(family_counts(own, family), "auto")
+            return posterior_mean(family_counts(task, family), "auto")
         members, _ = self._of(family)
-        shape = [len(own.states[own.variables.index(variable)]) for variable in family]
+        shape = [len(task.states[task.variables.index(variable)]) for variable in family]
         return shared.tables[members.index(name)].reshape(shape)
 
 

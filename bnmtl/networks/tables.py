@@ -108,8 +108,8 @@ def estimate(graph, frame, equivalent_sample_size):
             declared = shared_states({"frame": columns})
             columns = {v: _recoded(column, declared[v], v) for v, column in columns.items()}
     states = {variable: tuple(column.labels) for variable, column in columns.items()}
-    for variable, own in states.items():
-        if not own:
+    for variable, observed in states.items():
+        if not observed:
             rule = "must have rows, or categories that declare its states"
             raise InputError("frame", rule, found="it has neither", column=variable)
     tables = {}

@@ -101,7 +101,7 @@ def calibration_panel(y, predictions, bins=10, calibrators=None):
     ['reliability: stumps, before', 'reliability: stumps, Platt', 'reliability: trees, before']
     """
     _check_nested("predictions", predictions)
-    if not any(len(own) for own in predictions.values()):
+    if not any(len(stages) for stages in predictions.values()):
         raise InputError("predictions", "must hold a model with a stage", found="there is none")
     models, stages = list(predictions), _inner_names(predictions)
     curves = {} if calibrators is None else calibrators
@@ -129,28 +129,28 @@ def _check_nested(argument, given):
     if not isinstance(given, Mapping):
         rule = "must map models to mappings, as in {{'trees': {{'Platt': ...}}}}"
         raise InputTypeError(argument, rule, type_of(given))
-    for model, own in given.items():
-        if not isinstance(own, Mapping):
+    for model, inner in given.items():
+        if not isinstance(inner, Mapping):
             rule = "must be a mapping, as in {{'Platt': ...}}"
-            raise InputTypeError(f"{argument}[{model!r}]", rule, type_of(own))
+            raise InputTypeError(f"{argument}[{model!r}]", rule, type_of(inner))
 
 
 def _check_curves(calibrators, predictions, first):
     _check_nested("calibrators", calibrators)
-    for model, own in calibrators.items():
+    for model, by_name in calibrators.items():
         if first not in predictions.get(model, {}):
             rule = "must be of models that have predictions of the first stage, {first!r}"
             found, remedy = "{model!r} has none", "leave its calibrators out"
             details = {"first": first, "model": model}
             raise InputError("calibrators", rule, found=found, remedies=remedy, **details)
-        for name, calibrator in own.items():
+        for name, calibrator in by_name.items():
             check_calibrator(f"calibrators[{model!r}][{name!r}]", calibrator)
 
 
 def _inner_names(nested):
     """The keys of all inner mappings, in the order of the longest, then of appearance."""
     by_length = sorted(nested.values(), key=len, reverse=True)
-    return list(dict.fromkeys(name for own in by_length for name in own))
+    return list(dict.fromkeys(name for names in by_length for name in names))
 
 
 def _tables(y, predictions, bins):
@@ -161,9 +161,9 @@ def _tables(y, predictions, bins):
         rule, found = "must hold labels for every model", "there are none of {model!r}"
         raise InputError("y", rule, found=found, model=lacking[0])
     tables = {}
-    for model, own in predictions.items():
+    for model, stages in predictions.items():
         truth, name = (y[model], f"y[{model!r}]") if is_by_model else (y, "y")
-        for stage, p in own.items():
+        for stage, p in stages.items():
             names = (name, f"predictions[{model!r}][{stage!r}]", "")
             own_y, p, _ = checked_cases(truth, p, None, names=names)
             tables[model, stage] = reliability_table(own_y, p, bins)
@@ -215,19 +215,19 @@ def _cell_axes(figure, corner, label, highest):
     top = np.ceil(round(10 * highest, 6)) / 10
     below.set_ylim(0, top)
     below.set_yticks([0, top], ["0", f"{100 * top:.0f} %"])
-    for own in (axes, below):
-        own.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+    for part in (axes, below):
+        part.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     return axes, below
 
 
 def _caption(axes, below, is_leftmost, is_lowest):
     """Label the axes of the cells at the left and lower edge."""
     style = {"fontsize": 8, "color": INK}
-    for own, text in ((axes, "share of positives"), (below, "cases")):
-        own.tick_params(labelleft=is_leftmost)
+    for part, text in ((axes, "share of positives"), (below, "cases")):
+        part.tick_params(labelleft=is_leftmost)
         if is_leftmost:
-            own.set_ylabel(text, **style)
-            own.yaxis.set_label_coords(-_CAPTION / _SIDE, 0.5)
+            part.set_ylabel(text, **style)
+            part.yaxis.set_label_coords(-_CAPTION / _SIDE, 0.5)
     below.tick_params(labelbottom=is_lowest)
     if is_lowest:
         below.set_xlabel("predicted probability", **style)
@@ -306,10 +306,10 @@ def learning_curves(table, by=None, ylabel="root mean squared error"):
     height = n_down * size[1] + foot
     figure = new_figure(width, height)
     figure.set_layout_engine("constrained", rect=(0, foot / height, 1, 1 - foot / height))
-    for i, (name, own) in enumerate(panels.items()):
+    for i, (name, rows) in enumerate(panels.items()):
         axes = figure.add_subplot(n_down, n_across, i + 1, label=f"learning curves {name}".strip())
-        _draw_learning_curves(axes, own, styles)
-        _set_sizes(axes, sorted(own["size"].unique()), size[0])
+        _draw_learning_curves(axes, rows, styles)
+        _set_sizes(axes, sorted(rows["size"].unique()), size[0])
         axes.set_title(shorten(name), fontsize=_HEADING, color=INK, **_as_it_is(name))
         if i % n_across == 0:
             axes.set_ylabel(ylabel, fontsize=8, color=INK, **_as_it_is(ylabel))

@@ -32,8 +32,8 @@ def svg(figure):
 
     buffer = io.StringIO()
     # Otherwise matplotlib uses random names for shapes and writes the time.
-    own = {"svg.hashsalt": "bnmtl", "svg.fonttype": "path"}
-    with matplotlib.rc_context(own), silence():
+    settings = {"svg.hashsalt": "bnmtl", "svg.fonttype": "path"}
+    with matplotlib.rc_context(settings), silence():
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
 

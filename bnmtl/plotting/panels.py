@@ -115,7 +115,7 @@ def box_kind(graph, variable):
 
 def box_entries(box_kinds, texts=_BOX_TEXTS):
     """The legend entries of the kinds of boxes in the panels."""
-    found = {kind for own in box_kinds.values() for kind in own.values()}
+    found = {kind for kinds in box_kinds.values() for kind in kinds.values()}
     return [(_box_mark(kind), text) for kind, text in texts.items() if kind in found]
 
 

@@ -50,7 +50,7 @@ def sign_places(layout, arcs):
     places = {}
     for arc in sorted(arcs):
         candidates = _beside(points[arc])
-        others = [own for other, own in points.items() if other != arc]
+        others = [along for other, along in points.items() if other != arc]
         room = np.minimum(_distances(candidates, np.vstack([np.zeros((0, 2)), *others])), _ROOM)
         # The arc itself may bend back to the position.
         room = np.minimum(room, _distances(candidates, points[arc]) + 1.5)
@@ -90,8 +90,8 @@ def _distances(places, points):
     """Distance of each position to the nearest point."""
     if not len(points):
         return np.full(len(places), np.inf)
-    apart = places[:, None, :] - points[None, :, :]
-    return np.sqrt((apart**2).sum(axis=-1)).min(axis=1)
+    differences = places[:, None, :] - points[None, :, :]
+    return np.sqrt((differences**2).sum(axis=-1)).min(axis=1)
 
 
 def _covered(places, layout):

@@ -123,7 +123,7 @@ def _rows(configuration, doubtful):
     # With one task, arcs are neither shared nor exceptions.
     soles = {arc for arc, n in counts.items() if n.kind == "sole" and len(graphs) > 1}
     return [
-        ((a, b), [_cell(*own, a, b, (a, b) in soles) for own in graphs])
+        ((a, b), [_cell(*state, a, b, (a, b) in soles) for state in graphs])
         for _, _, a, b in sorted(rows)
     ]
 

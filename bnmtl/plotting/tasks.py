@@ -203,8 +203,8 @@ def distances(dissimilarity, principal, label="dissimilarity"):
         notes.append("All are equally far: there is no gap.")
     if not is_symmetric(table.to_numpy()):
         notes.append("The others' structures on this task's data.")
-    own, *names = task_names([principal, *column.index])
-    caption = f"{label}, from the others to {own}"
+    principal_name, *names = task_names([principal, *column.index])
+    caption = f"{label}, from the others to {principal_name}"
     return _draw_lollipops(column.to_numpy(), names, n_before, caption, notes + below)
 
 

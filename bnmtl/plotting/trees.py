@@ -73,8 +73,8 @@ def average_linkage(table):
     pairs = squareform((values + values.T) / 2, checks=False)
     tree = hierarchy.linkage(pairs, "average")
     places = np.arange(len(tasks), dtype=float)
-    apart = squareform(np.abs(places[:, None] - places))
-    tree = hierarchy.optimal_leaf_ordering(tree, pairs + _BY_NAME * (pairs.max() or 1.0) * apart)
+    offsets = squareform(np.abs(places[:, None] - places))
+    tree = hierarchy.optimal_leaf_ordering(tree, pairs + _BY_NAME * (pairs.max() or 1.0) * offsets)
     leaves = hierarchy.leaves_list(tree)
     if leaves[0] > leaves[-1]:  # both orders are equally good
         tree[:, :2] = tree[:, 1::-1]

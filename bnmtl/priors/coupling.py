@@ -319,8 +319,8 @@ class EditPrior(CouplingPrior):
         if self.costs is None:
             return
         if self.reversal != 1:
-            rule, found = "and {reversal} must not both be given", "they are {own!r} and {turn!r}"
-            parts = {"own": self.costs, "turn": self.reversal, "remedies": "leave {reversal} out"}
+            rule, found = "and {reversal} must not both be given", "they are {costs!r} and {turn!r}"
+            parts = {"costs": self.costs, "turn": self.reversal, "remedies": "leave {reversal} out"}
             raise InputError("costs", rule, found=found, **parts)
         if set(self.costs) != {"add", "delete", "reverse"}:
             rule = "must have exactly the keys 'add', 'delete' and 'reverse'"

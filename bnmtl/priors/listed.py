@@ -97,11 +97,13 @@ def read_distances(table, name):
         parts = {"row": rows[i], "other": columns[j], "cell": cells[i, j]}
         raise InputError(name, rule, found=found, remedies=remedies, **parts)
     table = pd.DataFrame(values, index=rows, columns=columns)[rows]
-    for task, own in zip(rows, np.diagonal(table), strict=True):
-        if abs(own) > _ROUNDING:
-            rule, found = "must be 0 on the diagonal", "it is {own:g} for task {label}"
+    for task, distance in zip(rows, np.diagonal(table), strict=True):
+        if abs(distance) > _ROUNDING:
+            rule, found = "must be 0 on the diagonal", "it is {distance:g} for task {label}"
             remedy = "turn similarities into dissimilarities first"
-            raise InputError(name, rule, found=found, remedies=remedy, own=own, label=task)
+            raise InputError(
+                name, rule, found=found, remedies=remedy, distance=distance, label=task
+            )
     return table
 
 

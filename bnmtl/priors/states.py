@@ -29,14 +29,14 @@ class PairedCoupling:
         """Log coupling of an int8 array of states."""
         minus = int(np.count_nonzero(states == -1))
         plus = int(np.count_nonzero(states == 1))
-        apart = (minus + plus) * (len(states) - minus - plus) + self.reversal * minus * plus
-        return self.log_penalty * apart if apart else 0.0
+        distance = (minus + plus) * (len(states) - minus - plus) + self.reversal * minus * plus
+        return self.log_penalty * distance if distance else 0.0
 
     def log_couplings(self, states):
         """Log coupling of each row of an int8 array of states."""
         minus, plus = (states == -1).sum(axis=1), (states == 1).sum(axis=1)
-        apart = (minus + plus) * (states.shape[1] - minus - plus) + self.reversal * minus * plus
-        return _priced(self.log_penalty, apart)
+        distance = (minus + plus) * (states.shape[1] - minus - plus) + self.reversal * minus * plus
+        return _priced(self.log_penalty, distance)
 
     def weights(self, k):
         """The log penalty of every pair of tasks, as a (k, k) array."""

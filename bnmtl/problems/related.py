@@ -186,13 +186,13 @@ def perturb(network, n_tasks=5, n_edits=5, random_state=None):
 def _edited(graph, n_edits, rng):
     """Edit distinct pairs of variables; each edit (lost arc, gained arc) is drawn separately."""
     arcs = sorted(graph.edges)
-    apart = [
+    missing = [
         pair
         for pair in itertools.permutations(sorted(graph), 2)
         if not (graph.has_edge(*pair) or graph.has_edge(*pair[::-1]))
     ]
     kinds = (
-        [(None, arc) for arc in apart],
+        [(None, arc) for arc in missing],
         [(arc, None) for arc in arcs],
         [(arc, arc[::-1]) for arc in arcs],
     )

@@ -134,7 +134,7 @@ class TaskClusterer(BaseEstimator):
 
     def _clusters(self, n_clusters):
         labels = self._labels(n_clusters)
-        return [list(own.index) for _, own in labels.groupby(labels)]
+        return [list(cluster.index) for _, cluster in labels.groupby(labels)]
 
     def _score(self, groups, test, n_clusters):
         """Mean over tasks of the score of their held-out rows."""

@@ -42,7 +42,7 @@ class Groups:
     def fit(self, learner, names=None):
         """Fit a learner with the same single-task search, by default to all tasks."""
         names = self.tasks.names if names is None else names
-        rows, whole = (Tasks(own[name] for name in names) for own in (self.tasks, self._whole))
+        rows, whole = (Tasks(tasks[name] for name in names) for tasks in (self.tasks, self._whole))
         if len(names) < len(self.tasks):
             learner = for_tasks(learner, whole)
         learner.check_parameters()

@@ -139,7 +139,8 @@ def true(configuration, normalize=None):
         raise InputTypeError("configuration", rule, type_of(configuration))
     _check_normalize(normalize)
     graphs = {
-        task: own.graph if isinstance(own, BayesNet) else own for task, own in configuration.items()
+        task: graph.graph if isinstance(graph, BayesNet) else graph
+        for task, graph in configuration.items()
     }
     for task, graph in graphs.items():
         with located(task=task):
@@ -206,8 +207,8 @@ def indirect_of(groups, cv):
     for held_out in folds:
         train, test = held_out_split(tasks, held_out)
         for t, (name, task) in enumerate(tasks.items()):
-            own = HeldOut(train[name], test[name], size)
-            means = np.array([own.mean(_cut(graph, task.variables)) for graph in alone.values()])
+            scorer = HeldOut(train[name], test[name], size)
+            means = np.array([scorer.mean(_cut(graph, task.variables)) for graph in alone.values()])
             losses[:, t] += (means[t] - means) / len(folds)
     table = pd.DataFrame(losses, index=_labels(tasks), columns=_labels(tasks))
     return _with_arcs(table, learner)
@@ -328,7 +329,7 @@ def _check_normalize(normalize):
 
 def _weights(prior):
     """Weights other than 1 of pairs of variables that differ."""
-    return {pair: own / prior.penalty for pair, own in prior.pair_penalties().items()}
+    return {pair: penalty / prior.penalty for pair, penalty in prior.pair_penalties().items()}
 
 
 def _distances(graphs, normalize, weights):
@@ -356,14 +357,14 @@ def _distance(first, second, weights):
     differing = []
     for a, b in map(tuple, pairs):
         states = [graph.has_edge(a, b) - graph.has_edge(b, a) for graph in (first, second)]
-        if states[0] != states[1] and all(both_take_part(own, a, b) for own in (first, second)):
+        if states[0] != states[1] and all(both_take_part(graph, a, b) for graph in (first, second)):
             differing.append(weights.get(frozenset((a, b)), 1.0))
     return math.fsum(differing)
 
 
 def _total(variables, weights):
     """Sum of the weights of all pairs of some variables."""
-    listed = [own for pair, own in weights.items() if pair <= variables]
+    listed = [weight for pair, weight in weights.items() if pair <= variables]
     return len(variables) * (len(variables) - 1) / 2 - len(listed) + math.fsum(listed)
 
 

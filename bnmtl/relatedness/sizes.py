@@ -53,20 +53,20 @@ class SizeChoice:
         self._tasks = tasks
         self._learner = learner
         self._report = report
-        own = Tasks(tasks[name] for name in judged)
+        judged_tasks = Tasks(tasks[name] for name in judged)
         share = SHARE if wanted == "validation" else None
-        n_folds = default_folds(own) if wanted == "cv" else None
+        n_folds = default_folds(judged_tasks) if wanted == "cv" else None
         self._folds = []
         if isinstance(wanted, str):
             check_sample_size(learner.parameter_sample_size)
             self._folds = held_out_rows(
-                *(own, share, n_folds, learner.random_state),
+                *(judged_tasks, share, n_folds, learner.random_state),
                 purpose="size",
                 at_least=AT_LEAST,
                 remedy=f'take `{sizes.name}="cv"` or a number',
             )
-        is_apart = wanted == "validation"
-        self.groups = self._on(held_out_split(tasks, self._folds[0])[0] if is_apart else tasks)
+        holds_out = wanted == "validation"
+        self.groups = self._on(held_out_split(tasks, self._folds[0])[0] if holds_out else tasks)
 
     def best(self, score):
         """The given size, or the size with the best score; ties go to the first.
@@ -98,13 +98,13 @@ class SizeChoice:
         """Networks with the graphs of fitted learners and probabilities from all rows."""
         size, found = self._learner.parameter_sample_size, {}
         for learner in learners:
-            own = Tasks(self._tasks[name] for name in learner.configuration_)
-            if learner.shares_tables(own):
-                tables = fit_tables(learner.configuration_, own).tables
-                found.update(networks_of(learner.configuration_, own, tables))
+            group = Tasks(self._tasks[name] for name in learner.configuration_)
+            if learner.shares_tables(group):
+                tables = fit_tables(learner.configuration_, group).tables
+                found.update(networks_of(learner.configuration_, group, tables))
                 continue
             for name, graph in learner.configuration_.items():
-                found[name] = BayesNet.fit(graph, own[name], size)
+                found[name] = BayesNet.fit(graph, group[name], size)
         return {name: found[name] for name in self._tasks if name in found}
 
     def _on(self, rows):

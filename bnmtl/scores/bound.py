@@ -154,8 +154,8 @@ class BoundTasks:
 
     def __getstate__(self):
         """State for another process, which makes a new cache and new memory for threads."""
-        own = {"_lock", "_idle", "_slots", "whole", "summed"}
-        return {name: value for name, value in self.__dict__.items() if name not in own}
+        not_copied = {"_lock", "_idle", "_slots", "whole", "summed"}
+        return {name: value for name, value in self.__dict__.items() if name not in not_copied}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -169,7 +169,7 @@ class BoundTasks:
     def engine(self, tasks, positions):
         """The arrays that the kernels need, for some tasks and variables."""
         tasks = np.array(tasks, np.int64)
-        own = np.ix_(tasks, positions)
+        block = np.ix_(tasks, positions)
         task_keys, variable_keys, child_keys = self._keys
         rows, calls = self._rows, [scoring.GAINS_CALLBACK.address, 0, 0, 0]
         # Unused kernels are not compiled.
@@ -181,7 +181,7 @@ class BoundTasks:
             scoring.ENGINE,
             **{name: rows[name] for name in ("codes", "bits", "weights")},
             **{name: rows[name][tasks] for name in ("weight_at", "n_rows", "n_cases")},
-            **{name: np.ascontiguousarray(rows[name][own]) for name in ("code_at", "bits_at")},
+            **{name: np.ascontiguousarray(rows[name][block]) for name in ("code_at", "bits_at")},
             arities=rows["arities"][positions],
             method=self._method,
             most_cells=self._most_cells[tasks],
@@ -397,9 +397,9 @@ class BoundScore:
                 scratch.wanted[: self.n_variables] = True
                 scoring.gains(self.engine.table, scratch.table, s, child, len(held))
                 column = scratch.column[: self.n_variables].copy()
-                own = column[child]
+                score = column[child]
                 total += np.where(usable[:, child], column, 0.0)
-                total[child] += 0.0 if usable[child, child] else own
+                total[child] += 0.0 if usable[child, child] else score
         return total
 
     def _gains_together(self, child, parents):

@@ -117,9 +117,9 @@ def bit_sets(codes, arities):
     words = -(-n_rows // 64)
     sets = np.zeros((int(arities.sum()), words), np.uint64)
     at = 0
-    for own, arity in zip(codes, arities.tolist(), strict=True):
+    for column, arity in zip(codes, arities.tolist(), strict=True):
         has_state = np.zeros((arity, 64 * words), dtype=bool)
-        has_state[:, :n_rows] = own == np.arange(arity, dtype=np.uint8)[:, None]
+        has_state[:, :n_rows] = column == np.arange(arity, dtype=np.uint8)[:, None]
         sets[at : at + arity] = np.packbits(has_state, axis=1, bitorder="little").view(np.uint64)
         at += arity
     return sets.ravel()

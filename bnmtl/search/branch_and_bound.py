@@ -126,10 +126,10 @@ def _paired_bound(gains, coupling, order):
         within = _pair_sum(log_penalties[np.ix_(done, done)], steps, states[done]) / 2
         if not len(waiting):
             return within
-        apart = steps[:, states[done] + 1]
+        distances = steps[:, states[done] + 1]
         prices = np.zeros((len(waiting), 3))
         for at, task in enumerate(done):
-            prices += _priced(log_penalties[waiting, task][:, None], apart[:, at][None, :])
+            prices += _priced(log_penalties[waiting, task][:, None], distances[:, at][None, :])
         return within + float((gains[waiting] + prices).max(axis=1).sum())
 
     return bound

@@ -31,13 +31,13 @@ class Climbs:
     ----------
     dag : Arrays
         The result of the latest climb, as in `dags.DAG`.
-    own : Arrays
+    current : Arrays
         The best graph of the current start.
     """
 
     def __init__(self, state, walk, perturb, tabu, budget):
         n = state.scores.n_variables
-        self.dag, self.own, self._first, self._spare = (new_dag(n) for _ in range(4))
+        self.dag, self.current, self._first, self._spare = (new_dag(n) for _ in range(4))
         # The arcs considered by climbs from changes, and their memory.
         self._narrow = state.task.replaced(permitted=state.task.permitted.copy())
         self._changed = new_dag(n)
@@ -62,7 +62,7 @@ class Climbs:
                 self._budget.limit,
             )
             self._state.scores.keep_up(scratch)
-        dags.copy_dag(self.dag.table, self.own.table)
+        dags.copy_dag(self.dag.table, self.current.table)
 
     def from_order(self, scratch):
         """Climb from the graph of the walk's order; return its score."""
@@ -89,7 +89,7 @@ class Climbs:
             return self._climb_from(scratch, self._merged)
         return reached
 
-    def from_own(self, scratch):
+    def from_current(self, scratch):
         """Climb several times from random changes of the best graph; whether it improved."""
         better = False
         shared = 2 if self._state.scores.n_variables > LARGE else 1
@@ -108,7 +108,7 @@ class Climbs:
         n_changes = min(MOST_CHANGES, len(variables) // VARIABLES_PER_CHANGE)
         n_changes = max(self._perturb, n_changes)
         if is_near:
-            n_near = changes.draw_near(self.own.table, variables, random, self._near)
+            n_near = changes.draw_near(self.current.table, variables, random, self._near)
             variables, near = self._near[: min(N_NEAR, n_near)], self._near[:n_near]
             task, n_changes = self._among(near), self._perturb
         elif state.scores.n_variables > LARGE:
@@ -121,7 +121,7 @@ class Climbs:
             state.task.table,
             task.table,
             self._changed.table,
-            self.own.table,
+            self.current.table,
             self._spare.table,
             variables,
             random,
@@ -132,10 +132,10 @@ class Climbs:
             return True
         if not self._merge_with(self._changed, state.task.tolerance[0]):
             return False
-        before = dags.total_score(state.task.table, self.own.table)
+        before = dags.total_score(state.task.table, self.current.table)
         if self._climb_from(scratch, self._merged) <= before + state.task.tolerance[0]:
             return False
-        dags.copy_dag(self.dag.table, self.own.table)
+        dags.copy_dag(self.dag.table, self.current.table)
         return True
 
     def _among(self, near):
@@ -146,7 +146,7 @@ class Climbs:
         state = self._state
         if len(near) == len(state.in_pairs):
             return state.task
-        looked_at = self._walk.matters | self.own.held
+        looked_at = self._walk.matters | self.current.held
         looked_at[np.ix_(near, near)] = True
         np.logical_and(state.task.permitted, looked_at, out=self._narrow.permitted)
         return self._narrow
@@ -156,7 +156,7 @@ class Climbs:
         return merging.merge(
             self._merge.table,
             self._state.task.table,
-            self.own.table,
+            self.current.table,
             dag.table,
             least,
             self._merged,

@@ -167,7 +167,7 @@ class ConfigurationSearch:
 
     def _structure_weights(self):
         terms = self.problem.arc_terms
-        if any(np.any(side) for own in terms for side in own):
+        if any(np.any(side) for pair in terms for side in pair):
             return self.couplings.weights
         return np.ones(len(terms))
 

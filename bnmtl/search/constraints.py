@@ -139,24 +139,24 @@ def check_names(argument, names, known, kind):
 def by_task(tasks, value, name):
     """A parameter, given once for all or by task, as (mapping, whether it was given by task)."""
     by_name = is_by_task(value)
-    for own in value.values() if by_name else [value]:
+    for item in value.values() if by_name else [value]:
         # An iterator would be exhausted after the first task.
-        if isinstance(own, Iterator):
+        if isinstance(item, Iterator):
             rule = "must be given as a list, which can be read more than once"
-            raise InputTypeError(name, rule, type_of(own), remedies="write list(...)")
+            raise InputTypeError(name, rule, type_of(item), remedies="write list(...)")
     if not by_name:
         return dict.fromkeys(tasks, value), False
-    value = {str(task): own for task, own in value.items()}
+    value = {str(task): item for task, item in value.items()}
     check_names(name, value, tasks, "task")
     return {task: value.get(task) for task in tasks}, True
 
 
 def _arcs_by_task(tasks, arcs, name):
-    listed, own = by_task(tasks, arcs, name)
+    listed, is_listed_by_task = by_task(tasks, arcs, name)
     checked = {
         task: [] if listed[task] is None else _checked_arcs(listed[task], name) for task in tasks
     }
-    if own:
+    if is_listed_by_task:
         for task, wanted in checked.items():
             ends = {variable for arc in wanted for variable in arc}
             with located(task=task):
@@ -202,12 +202,12 @@ def _iterated(arcs, name):
 
 def _tiers_by_task(tasks, tiers):
     """For every task, the tier of each variable with a tier."""
-    listed, own = by_task(tasks, tiers, "tiers")
+    listed, is_listed_by_task = by_task(tasks, tiers, "tiers")
     result = {}
     for task in tasks:
         tier_of = {} if listed[task] is None else _checked_tiers(listed[task])
-        with located(task=task if own else None):
-            known = tasks[task].variables if own else tasks.variables
+        with located(task=task if is_listed_by_task else None):
+            known = tasks[task].variables if is_listed_by_task else tasks.variables
             check_names("tiers", tier_of, known, "variable")
         result[task] = {v: at for v, at in tier_of.items() if v in set(tasks[task].variables)}
     return result

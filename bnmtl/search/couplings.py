@@ -117,19 +117,19 @@ class Couplings:
             members, coupling = self.of(i, j)
             gains = np.full((len(members), 3), -np.inf)
             for at, s in enumerate(members.tolist()):
-                own = self._problem.constraints[s]
-                forward, backward = own.required[i, j], own.required[j, i]
+                limits = self._problem.constraints[s]
+                forward, backward = limits.required[i, j], limits.required[j, i]
                 allowed = (
-                    own.permitted[j, i] or backward,
+                    limits.permitted[j, i] or backward,
                     not (forward or backward),
-                    own.permitted[i, j] or forward,
+                    limits.permitted[i, j] or forward,
                 )
                 gains[at, np.array(allowed)] = 0.0
             if solve(gains, coupling)[1] == -np.inf:
                 a, b = self._problem.variables[i], self._problem.variables[j]
                 rule = (
                     "and {forbidden} give tasks different arcs between {a!s} and {b!s}, where a "
-                    "penalty of 1 demands that they agree"
+                    "penalty of 1 requires that they agree"
                 )
                 remedy = "remove one of the constraints"
                 raise NoCommonGraph("required", rule, remedies=remedy, a=a, b=b)
@@ -143,10 +143,10 @@ class Couplings:
             i, j = pairs[0]
             members = np.flatnonzero(takes_part[:, i, j])
             pair = (self._problem.variables[i], self._problem.variables[j])
-            own = self._weights(pair, [self._problem.names[s] for s in members])
+            exponents = self._weights(pair, [self._problem.names[s] for s in members])
             rows, columns = pairs.T
-            weights[members[:, None], rows, columns] = np.reshape(own, (-1, 1))
-            weights[members[:, None], columns, rows] = np.reshape(own, (-1, 1))
+            weights[members[:, None], rows, columns] = np.reshape(exponents, (-1, 1))
+            weights[members[:, None], columns, rows] = np.reshape(exponents, (-1, 1))
         return weights
 
     def _coupling(self, members, pair):

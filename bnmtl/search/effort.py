@@ -125,8 +125,8 @@ def in_parallel(function, calls, effort):
     rounds = math.ceil(len(calls) / workers)
 
     def run(arguments, rounds_left):
-        own = effort.share(1 / rounds_left)
-        return function(*arguments, own), own.tally.stopped
+        share = effort.share(1 / rounds_left)
+        return function(*arguments, share), share.tally.stopped
 
     for result, stopped in Parallel(n_jobs=effort.n_jobs, prefer="threads", return_as="generator")(
         delayed(run)(arguments, rounds - at // workers) for at, arguments in enumerate(calls)

@@ -99,8 +99,8 @@ class _Work:
                     yield before + done
             for done in self._add_scores(scratch, budget, member):
                 yield before + (len(self._sets) if self._by_set else done)
-        for own in best:
-            _take_best(own)
+        for scores in best:
+            _take_best(scores)
             yield self.total
 
     def best_graph(self):

@@ -246,8 +246,8 @@ class MultitaskSearch:
         """The result of the greedy search from a configuration, such as that of another prior."""
         search = self._at(Couplings(prior, self.joint), self.joint.spread(matrices))
         search.run(effort.budget())
-        score, own, matrices = self._end(search)
-        return Solution(matrices, score, own, FROM_NEIGHBOR, {FROM_NEIGHBOR: score})
+        score, task_scores, matrices = self._end(search)
+        return Solution(matrices, score, task_scores, FROM_NEIGHBOR, {FROM_NEIGHBOR: score})
 
     @property
     def tolerance(self):
@@ -266,8 +266,8 @@ class MultitaskSearch:
             if matrices is None:
                 matrices = [problem.constraints.required for problem in self.problems]
         search = self._at(couplings, self.joint.spread(matrices))
-        told = None if report is None else report.of(f"multitask from {name}")
-        search.run(effort.budget(), told)
+        step_report = None if report is None else report.of(f"multitask from {name}")
+        search.run(effort.budget(), step_report)
         return self._end(search)
 
     def evidence(self, matrices):
@@ -319,8 +319,8 @@ class MultitaskSearch:
         joint = JointProblem(problems)
         matrices = joint.spread(solution.matrices)
         search = self.kind(joint, Couplings(prior, joint), self._ties, matrices)
-        score, own, _ = self._end(search)
-        return replace(solution, score=score, task_scores=own)
+        score, task_scores, _ = self._end(search)
+        return replace(solution, score=score, task_scores=task_scores)
 
     def is_uncoupled(self, prior):
         """Whether nothing couples the tasks; custom couplings are assumed to."""

@@ -43,8 +43,8 @@ def improve(search, find, at, budget):
             matrices[s] = state.adjacency
             other = at(matrices)
             other.run(budget)
-            (_, own), (violated, score) = search.score, other.score
-            if not violated and score > own + search.ties.tolerance:
+            (_, best), (violated, score) = search.score, other.score
+            if not violated and score > best + search.ties.tolerance:
                 search, in_vain = other, 1
         s = (s + 1) % len(search.states)
     return search
@@ -56,8 +56,8 @@ def given_the_others(search, s):
     Pairs with a state excluded by a penalty of 1 are not changed.
     """
     odds = np.array(search.arc_terms[s][0] - search.arc_terms[s][1])
-    constraints, own = search.problem.constraints[s], search.adjacency[s].copy()
-    kept = np.zeros_like(own)
+    constraints, matrix = search.problem.constraints[s], search.adjacency[s].copy()
+    kept = np.zeros_like(matrix)
     others = np.delete(search.adjacency, s, axis=0).any(axis=0)
     others |= others.T
     coupled = search.couplings.coupled & search.problem.takes_part[s]
@@ -72,11 +72,11 @@ def given_the_others(search, s):
         odds[columns, rows] += values[0] - values[1]
     constraints = replace(
         constraints,
-        permitted=constraints.permitted & (~kept | own),
-        required=constraints.required | (kept & own),
+        permitted=constraints.permitted & (~kept | matrix),
+        required=constraints.required | (kept & matrix),
     )
     scores, families = search.given_the_others(s)
-    return GraphState(scores, constraints, search.ties, own, odds, families=families)
+    return GraphState(scores, constraints, search.ties, matrix, odds, families=families)
 
 
 def _alike(couplings, coupled, others):

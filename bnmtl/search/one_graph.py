@@ -74,7 +74,7 @@ def search_tasks(problems, matrices, effort, report):
     for at in new:
         name, variables = problems[at].name, problems[at].variables
         report("single-task", name, 0, effort.search.n_steps(len(variables)))
-    searched = in_parallel(_search_apart, [(*calls[at], report) for at in new], effort)
+    searched = in_parallel(_search_separately, [(*calls[at], report) for at in new], effort)
     for at, (graph, is_cut_short) in zip(new, searched, strict=True):
         found[at] = graph
         if not is_cut_short:
@@ -82,12 +82,12 @@ def search_tasks(problems, matrices, effort, report):
     return found
 
 
-def _search_apart(problem, matrix, report, effort):
+def _search_separately(problem, matrix, report, effort):
     """The graph of one task, and whether the time limit ended its search."""
-    own = replace(effort, tally=Tally())
-    graph = search_task(problem, matrix, report, own)
-    effort.tally.stopped.update(own.tally.stopped)
-    return graph, "time_limit" in own.tally.stopped
+    separate = replace(effort, tally=Tally())
+    graph = search_task(problem, matrix, report, separate)
+    effort.tally.stopped.update(separate.tally.stopped)
+    return graph, "time_limit" in separate.tally.stopped
 
 
 def search_identical(joint, matrix, effort, report):
@@ -122,9 +122,9 @@ def search_identical(joint, matrix, effort, report):
 def score_identical(joint, matrix):
     """``score`` and ``task_scores`` of a single graph, as in `search_identical`."""
     scores, _, terms = joint.identical()
-    own = [joint.restrict(s, matrix) for s in range(len(joint.tasks))]
+    graphs = [joint.restrict(s, matrix) for s in range(len(joint.tasks))]
     priors = [float(np.where(matrix, *share).sum()) for share in terms]
-    pairs = zip(joint.tasks, own, priors, strict=True)
+    pairs = zip(joint.tasks, graphs, priors, strict=True)
     task_scores = [task.scores.score(cut) + prior for task, cut, prior in pairs]
     total = scores.score(matrix) + sum(priors) if joint.shares_tables else sum(task_scores)
     return total, task_scores
@@ -147,7 +147,7 @@ def search_common(joint, matrix, effort, report, shares_tables):
     if shares_tables:
         effort = effort.with_orders(starts=effort.orders.starts or 1)
     scores, constraints, terms = joint.identical(shares_tables)
-    present, absent = (sum(own[side] for own in terms) for side in (0, 1))
+    present, absent = (sum(pair[side] for pair in terms) for side in (0, 1))
     if matrix is None:
         matrix = constraints.required
     ties = Ties(joint.variables, effort.seed, tolerance(scores.score(np.zeros_like(matrix))))

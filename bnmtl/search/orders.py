@@ -83,26 +83,26 @@ def search(state, rng, budget, n_starts=None, iterations=None, perturb=10, tabu=
         hill_climb(state, scratch, budget)
         dags.copy_dag(state.dag.table, best.table)
         climbs = Climbs(state, walk, perturb, tabu, budget)
-        own = climbs.own
+        current = climbs.current
         for start in range(n_starts):
             if start and budget.spent(scratch.counters[ASKED]):
                 break
             climbs.begin(scratch, n if start else 0)
             score, waited = -np.inf, -1
             while waited < iterations and not budget.spent(scratch.counters[ASKED]):
-                walk.improve(scratch, own.held[None], 0 if score == -np.inf else moves, budget)
+                walk.improve(scratch, current.held[None], 0 if score == -np.inf else moves, budget)
                 reached = climbs.from_order(scratch)
                 if reached < score - tolerance:
                     reached = climbs.from_parts(scratch, reached)
                 waited = 0 if reached > score + tolerance else waited + 1
                 if reached >= score - tolerance:
-                    dags.copy_dag(climbs.dag.table, own.table)
+                    dags.copy_dag(climbs.dag.table, current.table)
                     score = reached
-                if waited and climbs.from_own(scratch):
-                    score, waited = dags.total_score(task.table, own.table), 0
-            reached = dags.total_score(task.table, own.table)
+                if waited and climbs.from_current(scratch):
+                    score, waited = dags.total_score(task.table, current.table), 0
+            reached = dags.total_score(task.table, current.table)
             if reached > dags.total_score(task.table, best.table) + tolerance:
-                dags.copy_dag(own.table, best.table)
+                dags.copy_dag(current.table, best.table)
             if report is not None:
                 report(start + 1, n_starts, float(dags.total_score(task.table, best.table)))
         dags.copy_dag(best.table, state.dag.table)
@@ -168,19 +168,21 @@ def search_jointly(
         for start in range(n_starts):
             if start and budget.spent(scratch.counters[ASKED]):
                 break
-            own = required if start or not walk.has_order(scratch, given) else given
+            start_graphs = required if start or not walk.has_order(scratch, given) else given
             score, waited = -np.inf, -1
             while waited < iterations and not budget.spent(scratch.counters[ASKED]):
-                raw = walk.improve(scratch, own, MOST_MOVES if score > -np.inf else 0, budget)
+                raw = walk.improve(
+                    scratch, start_graphs, MOST_MOVES if score > -np.inf else 0, budget
+                )
                 reached, found = polished.of(walk.adjacency, raw, score)
                 waited = 0 if reached > score + tolerance else waited + 1
                 if reached < score - tolerance:
                     continue
                 score = max(score, reached)
                 # The directions of the tasks may now differ so that they have no common order.
-                own = by_child(found)
-                if not walk.has_order(scratch, own):
-                    own = walk.adjacency.copy()
+                start_graphs = by_child(found)
+                if not walk.has_order(scratch, start_graphs):
+                    start_graphs = walk.adjacency.copy()
                 if score > best_score + tolerance:
                     best, best_score = found, score
             if report is not None:

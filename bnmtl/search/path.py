@@ -33,8 +33,8 @@ def solve_path(search, priors, starts, effort, report=None):
         The start of a solution found from a neighbor is "path".
     """
     n = len(priors)
-    apart = {at for at, prior in enumerate(priors) if search.is_uncoupled(prior)}
-    solved = sorted({*range(0, n, SPACING), n - 1, *apart})
+    uncoupled = {at for at, prior in enumerate(priors) if search.is_uncoupled(prior)}
+    solved = sorted({*range(0, n, SPACING), n - 1, *uncoupled})
     solutions = [None] * n
     calls = ((priors[at], starts, None) for at in solved)
     found = in_parallel(search.solve, calls, effort.share(0.8))
@@ -45,7 +45,7 @@ def solve_path(search, priors, starts, effort, report=None):
     down = [(at, at - 1) for at in range(1, n)]
     up = [(at, at + 1) for at in reversed(range(n - 1))]
     for at, neighbor in (*down, *up):
-        if at in apart or (solutions[at] is not None and effort.is_over()):
+        if at in uncoupled or (solutions[at] is not None and effort.is_over()):
             continue
         is_first = solutions[at] is None
         followed = search.follow(priors[at], solutions[neighbor].matrices, effort)

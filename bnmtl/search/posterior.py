@@ -59,8 +59,8 @@ def log_posterior(couplings, matrices, log_likelihood, arc_terms=None):
         return -math.inf
     if arc_terms is None:
         return log_likelihood + coupling + _log_prior_of_counts(kinds)
-    own = sum(_log_prior_given(kind, couplings.weights, arc_terms) for kind in kinds)
-    return log_likelihood + coupling + own
+    priors = sum(_log_prior_given(kind, couplings.weights, arc_terms) for kind in kinds)
+    return log_likelihood + coupling + priors
 
 
 class _Kind:
@@ -105,14 +105,14 @@ def _kinds(couplings, matrices):
     pairs = np.argwhere(couplings.pairs)
     order = np.argsort(numbers, kind="stable")
     begins = np.flatnonzero(np.diff(numbers[order], prepend=-1))
-    for own in np.split(order, begins[1:]):
-        if not len(own):
+    for group in np.split(order, begins[1:]):
+        if not len(group):
             continue
-        members, coupling = couplings.of(*pairs[own[0]].tolist())
+        members, coupling = couplings.of(*pairs[group[0]].tolist())
         if isinstance(coupling, WeightedPairedCoupling) or not couplings.builtin:
             rule = "must depend on how many tasks have an arc and not on which"
             raise InputError("couplings", rule, type_of(coupling))
-        yield _Kind(pairs[own], members, coupling, matrices)
+        yield _Kind(pairs[group], members, coupling, matrices)
 
 
 def _log_prior_of_counts(kinds):
@@ -141,15 +141,15 @@ def _terms(kind):
 def _log_prior_given(kind, weights, arc_terms):
     """The rest of the log prior of some pairs under given structure priors: prod of p_s / Z."""
     i, j = kind.pairs.T
-    own = np.empty((len(kind.pairs), len(kind.members), 3))
+    terms = np.empty((len(kind.pairs), len(kind.members), 3))
     for at, s in enumerate(kind.members.tolist()):
         present, absent = arc_terms[s]
-        own[:, at, 0] = present[j, i] + absent[i, j]
-        own[:, at, 1] = absent[i, j] + absent[j, i]
-        own[:, at, 2] = present[i, j] + absent[j, i]
-        own[:, at] *= weights[s, i, j][:, None]
-    reached = np.take_along_axis(own, kind.states[:, :, None].astype(np.intp) + 1, axis=2).sum()
-    alike, n_alike = np.unique(own.reshape(len(own), -1), axis=0, return_counts=True)
+        terms[:, at, 0] = present[j, i] + absent[i, j]
+        terms[:, at, 1] = absent[i, j] + absent[j, i]
+        terms[:, at, 2] = present[i, j] + absent[j, i]
+        terms[:, at] *= weights[s, i, j][:, None]
+    reached = np.take_along_axis(terms, kind.states[:, :, None].astype(np.intp) + 1, axis=2).sum()
+    alike, n_alike = np.unique(terms.reshape(len(terms), -1), axis=0, return_counts=True)
     normalizers = _log_sums(alike.reshape(len(alike), -1, 3)) + kind.by_counts()
     return float(reached - n_alike @ logsumexp(normalizers, axis=(1, 2)))
 

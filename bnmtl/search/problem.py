@@ -82,9 +82,9 @@ class TaskProblem:
         """
         bound = score.bind_all(list(tasks.values()), **limits)
         priors = {} if structure_priors is None else structure_priors
-        own = priors if own_priors is None else own_priors
+        alone = priors if own_priors is None else own_priors
         return [
-            cls.of(task, bound.of(s), constraints[name], priors.get(name), own.get(name))
+            cls.of(task, bound.of(s), constraints[name], priors.get(name), alone.get(name))
             for s, (name, task) in enumerate(tasks.items())
         ]
 
@@ -226,7 +226,7 @@ class JointProblem:
         limit = min(one.max_parents for one in self.constraints)
         self._check_common(permitted, required, limit)
         shared = np.maximum(part.sum(axis=0), 1)
-        terms = [tuple(side / shared for side in own) for own in self.arc_terms]
+        terms = [tuple(side / shared for side in pair) for pair in self.arc_terms]
         scores = self.scores(range(len(self.tasks)), shares_tables)
         return scores, Constraints(permitted, required, limit), terms
 
@@ -255,10 +255,11 @@ class JointProblem:
         return wide
 
     def _union_constraints(self, s):
-        own = self.tasks[s].constraints
-        limit = own.max_parents if own.max_parents < len(self.tasks[s].variables) else None
+        constraints = self.tasks[s].constraints
+        limit = constraints.max_parents
+        limit = limit if limit < len(self.tasks[s].variables) else None
         return Constraints(
-            self._spread(s, own.permitted),
-            self._spread(s, own.required),
+            self._spread(s, constraints.permitted),
+            self._spread(s, constraints.required),
             len(self.variables) if limit is None else limit,
         )

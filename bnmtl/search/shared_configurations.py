@@ -84,8 +84,8 @@ class SharedConfigurationSearch(ConfigurationSearch):
 
         The value of a family in other tasks is the gain of its joint evidence by one more task.
         """
-        held, own = self.dags["held"], self.dags["held"][s]
-        families = np.repeat(own[None], len(held) - 1, axis=0)
+        held, held_here = self.dags["held"], self.dags["held"][s]
+        families = np.repeat(held_here[None], len(held) - 1, axis=0)
         others, values = np.delete(np.arange(len(held)), s), []
         for child in np.flatnonzero(self._has[s]).tolist():
             having = {}
@@ -150,13 +150,13 @@ class SharedConfigurationSearch(ConfigurationSearch):
         forward, backward = (
             int((held[:, b, a] << np.arange(len(held))).sum()) for a, b in ((i, j), (j, i))
         )
-        own = int((1 << members).sum())
+        everyone = int((1 << members).sum())
         states = np.zeros(len(members), np.int8)
         value = kernels.best_joint_states(
             worth[j, i],
             worth[i, j],
             members,
-            np.array([forward & ~own, backward & ~own], np.int64),
+            np.array([forward & ~everyone, backward & ~everyone], np.int64),
             gains > -np.inf,
             self._log_couplings(members, coupling),
             np.array([1, 2, 0] if self.ties.coins[i, j] else [1, 0, 2]),

@@ -62,16 +62,16 @@ class SharedMultitaskSearch(MultitaskSearch):
         return False
 
     def single(self, effort=None):
-        """Adjacency matrices of the tasks learned apart, by the effort of the first call."""
+        """Adjacency matrices of the tasks learned alone, with the effort of the first call."""
         return self.own_tables.single(effort)
 
     def alone(self, effort):
         """See `MultitaskSearch.alone`; a task alone may have a different prior."""
-        apart = [problem.by_itself() for problem in self.problems]
-        if all(own is problem for own, problem in zip(apart, self.problems, strict=True)):
+        alone = [problem.by_itself() for problem in self.problems]
+        if all(one is problem for one, problem in zip(alone, self.problems, strict=True)):
             return self.single(effort)
-        required = [problem.constraints.required for problem in apart]
-        return search_tasks(apart, required, effort, self._report)
+        required = [problem.constraints.required for problem in alone]
+        return search_tasks(alone, required, effort, self._report)
 
     @cached_property
     def common(self):

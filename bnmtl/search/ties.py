@@ -41,12 +41,12 @@ class Ties:
 
     def __init__(self, variables, seed, tolerance):
         self.tolerance = tolerance
-        own = np.array([name_hash(seed, variable) for variable in variables], np.uint64)
-        low = np.minimum.outer(own, own)
-        high = np.maximum.outer(own, own)
+        hashes = np.array([name_hash(seed, variable) for variable in variables], np.uint64)
+        low = np.minimum.outer(hashes, hashes)
+        high = np.maximum.outer(hashes, hashes)
         self.keys = _mixed(low ^ _mixed(high)).view(np.int64)
-        self.coins = np.less.outer(own, own)
-        self.arc_keys = _mixed(_mixed(own)[:, None] ^ own).view(np.int64)
+        self.coins = np.less.outer(hashes, hashes)
+        self.arc_keys = _mixed(_mixed(hashes)[:, None] ^ hashes).view(np.int64)
 
     def best(self, values):
         """Indices of the values that tie with the largest."""

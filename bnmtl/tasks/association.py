@@ -44,10 +44,12 @@ def tau_b(counts):
     table = [[int(count) for count in row] for row in np.asarray(counts)]
     of_x, of_y = [sum(row) for row in table], [sum(column) for column in zip(*table, strict=True)]
     n = sum(of_x)
-    apart_x, apart_y = (n * (n - 1) - sum(t * (t - 1) for t in own) for own in (of_x, of_y))
-    if not apart_x or not apart_y:
+    untied_x, untied_y = (
+        n * (n - 1) - sum(t * (t - 1) for t in counts_of) for counts_of in (of_x, of_y)
+    )
+    if not untied_x or not untied_y:
         return math.nan, math.nan
-    denominator = math.sqrt(apart_x * apart_y) / 2
+    denominator = math.sqrt(untied_x * untied_y) / 2
     return _excess(table) / denominator, math.sqrt(_variance(n, of_x, of_y)) / denominator
 
 
@@ -58,11 +60,11 @@ def _excess(table):
     above = [0] * len(table[0])
     for row in table:
         left, right = 0, sum(above)
-        for count, own in zip(row, above, strict=True):
-            right -= own
+        for count, higher in zip(row, above, strict=True):
+            right -= higher
             total += count * (left - right)
-            left += own
-        above = [own + count for own, count in zip(above, row, strict=True)]
+            left += higher
+        above = [higher + count for higher, count in zip(above, row, strict=True)]
     return total
 
 
@@ -73,8 +75,8 @@ def _variance(n, of_x, of_y):
         return t * (t - 1) * (2 * t + 5)
 
     first = without_ties(n) - sum(map(without_ties, of_x)) - sum(map(without_ties, of_y))
-    pairs = math.prod(sum(t * (t - 1) for t in own) for own in (of_x, of_y))
-    triples = math.prod(sum(t * (t - 1) * (t - 2) for t in own) for own in (of_x, of_y))
+    pairs = math.prod(sum(t * (t - 1) for t in side) for side in (of_x, of_y))
+    triples = math.prod(sum(t * (t - 1) * (t - 2) for t in side) for side in (of_x, of_y))
     variance = first / 18 + pairs / (2 * n * (n - 1))
     return variance + (triples / (9 * n * (n - 1) * (n - 2)) if n > 2 else 0.0)
 
@@ -107,9 +109,9 @@ def signed_association(task, first, second):
     if None in ranks:
         return math.nan
     at = [task.variables.index(variable) for variable in (first, second)]
-    x, y = (np.array(own)[task.codes[i]] for own, i in zip(ranks, at, strict=True))
+    x, y = (np.array(rank)[task.codes[i]] for rank, i in zip(ranks, at, strict=True))
     known = (x >= 0) & (y >= 0)
-    n_x, n_y = (max(own) + 1 for own in ranks)
+    n_x, n_y = (max(rank) + 1 for rank in ranks)
     if not known.any() or not n_x or not n_y:
         return math.nan
     cells = np.bincount(x[known] * n_y + y[known], minlength=n_x * n_y)

@@ -57,11 +57,11 @@ def _n_differing_in_one(codes, n_equal):
     """Number of pairs of rows that differ in exactly one variable."""
     rng = np.random.default_rng(0)
     # A sum of random numbers, one for each state of each variable, identifies rows.
-    numbers = [rng.integers(-(2**62), 2**62, own.max() + 1)[own] for own in codes]
+    numbers = [rng.integers(-(2**62), 2**62, column.max() + 1)[column] for column in codes]
     whole = np.sum(numbers, axis=0)
     found = 0
-    for own in numbers:
-        _, sizes = np.unique(whole - own, return_counts=True)
+    for column in numbers:
+        _, sizes = np.unique(whole - column, return_counts=True)
         found += _n_pairs(sizes) - n_equal
     return found
 

@@ -89,10 +89,10 @@ def encode_frames(frames, missing):
     """Encode the tables of {name: DataFrame} without warnings about unusual data."""
     columns = {name: _read_columns(name, frame) for name, frame in frames.items()}
     if missing == "error":
-        for name, own in columns.items():
-            _check_complete(name, own)
+        for name, by_name in columns.items():
+            _check_complete(name, by_name)
     states, ordered = shared_states(columns), ordered_variables(columns)
-    return Tasks(_encode(name, own, states, ordered) for name, own in columns.items())
+    return Tasks(_encode(name, by_name, states, ordered) for name, by_name in columns.items())
 
 
 def split(frame, column):
@@ -139,25 +139,27 @@ def split(frame, column):
         raise InputError("frame", "must have rows", found="it is empty")
     position = names.index(str(column))
     with located(column=column):
-        own = read_column(frame.iloc[:, position], limit=None)
-    n_missing = int(np.count_nonzero(own.codes < 0))
+        tasks = read_column(frame.iloc[:, position], limit=None)
+    n_missing = int(np.count_nonzero(tasks.codes < 0))
     if n_missing:
         rule, found = "must name the task of every row", "it is missing in {n:row}"
         raise InputError(rule=rule, found=found, column=column, n=n_missing)
     rest = frame.iloc[:, [at for at in range(len(names)) if at != position]]
-    present = sorted((own.labels[code], code) for code in np.unique(own.codes))
-    return _without_empty_columns({label: rest[own.codes == code] for label, code in present})
+    present = sorted((tasks.labels[code], code) for code in np.unique(tasks.codes))
+    return _without_empty_columns({label: rest[tasks.codes == code] for label, code in present})
 
 
 def _without_empty_columns(frames):
     """Drop columns from tasks that have no values in them but in other tasks."""
     empty = {name: frame.isna().to_numpy().all(axis=0) for name, frame in frames.items()}
     nowhere = np.logical_and.reduce(list(empty.values()))
-    lacking = {name: own & ~nowhere for name, own in empty.items() if (own & ~nowhere).any()}
+    lacking = {
+        name: is_empty & ~nowhere for name, is_empty in empty.items() if (is_empty & ~nowhere).any()
+    }
     if lacking:
         parts = (
-            f"{listed([str(c) for c in frames[name].columns[own]])} in task `{name}`"
-            for name, own in lacking.items()
+            f"{listed([str(c) for c in frames[name].columns[is_empty]])} in task `{name}`"
+            for name, is_empty in lacking.items()
         )
         warn(
             rule="Columns without any value in a task are treated as not measured there: {parts!s}",
@@ -273,7 +275,7 @@ def _read_columns(name, frame):
 
 
 def _check_complete(name, columns):
-    n_missing = {v: int(np.count_nonzero(own.codes < 0)) for v, own in columns.items()}
+    n_missing = {v: int(np.count_nonzero(column.codes < 0)) for v, column in columns.items()}
     gaps = [f"{n} in column `{v}`" for v, n in n_missing.items() if n]
     if gaps:
         more = [f"some in {count(len(gaps) - 5, 'more column')}"] if gaps[5:] else []
@@ -292,14 +294,14 @@ def _check_complete(name, columns):
 def _encode(name, columns, states, ordered):
     """Return a Task from the columns of a task."""
     codes = np.empty((len(columns), len(next(iter(columns.values())).codes)), dtype=np.uint8)
-    for i, (variable, own) in enumerate(columns.items()):
+    for i, (variable, column) in enumerate(columns.items()):
         index = {state: code for code, state in enumerate(states[variable])}
         # Code -1, a missing value, maps to the last entry.
-        lookup = [index[label] for label in own.labels] + [index.get(MISSING_STATE, 0)]
-        np.take(np.array(lookup, dtype=np.uint8), own.codes, out=codes[i], mode="wrap")
+        lookup = [index[label] for label in column.labels] + [index.get(MISSING_STATE, 0)]
+        np.take(np.array(lookup, dtype=np.uint8), column.codes, out=codes[i], mode="wrap")
     codes.flags.writeable = False
-    own = tuple(states[variable] for variable in columns)
-    return Task(name, tuple(columns), own, codes, tuple(v for v in columns if v in ordered))
+    state_names = tuple(states[variable] for variable in columns)
+    return Task(name, tuple(columns), state_names, codes, tuple(v for v in columns if v in ordered))
 
 
 def _remark(tasks):
@@ -333,7 +335,7 @@ def _remark_foreign_states(tasks):
                 seen = np.flatnonzero(np.bincount(codes, minlength=len(states)))
                 observed.setdefault(variable, []).append((name, {states[at] for at in seen}))
     for variable, by_name in sorted(observed.items()):
-        if set.intersection(*(own for _, own in by_name)):
+        if set.intersection(*(observed for _, observed in by_name)):
             continue
         for (first, a), (second, b) in itertools.combinations(by_name, 2):
             if not a & b:

@@ -317,8 +317,8 @@ def _join(tables, column):
             rule = "must be one of the columns {columns}"
             raise InputError("task_column", rule, column, file=path, columns=columns)
         with located(file=path):
-            own = split(table, column)
-        for name, part in own.items():
+            tables = split(table, column)
+        for name, part in tables.items():
             parts.setdefault(name, []).append((path, part))
     return {name: _stack(name, parts[name]) for name in sorted(parts)}
 
@@ -343,7 +343,7 @@ def _stack(name, pieces):
     return pd.DataFrame(
         {
             column: union_categoricals(values)
-            if all(isinstance(own.dtype, pd.CategoricalDtype) for own in values)
+            if all(isinstance(column.dtype, pd.CategoricalDtype) for column in values)
             else pd.concat(values, ignore_index=True)
             for column, values in columns.items()
         }
@@ -356,7 +356,7 @@ def _infer_types(parts, as_text=()):
     for table in parts.values():
         for column in table.columns:
             texts.setdefault(column, set()).update(table[column].array.categories)
-    kinds = {c: "text" if c in as_text else _kind(own) for c, own in texts.items()}
+    kinds = {c: "text" if c in as_text else _kind(parts) for c, parts in texts.items()}
     return {
         name: pd.DataFrame(
             {column: _converted(table[column].array, kinds[column]) for column in table.columns}

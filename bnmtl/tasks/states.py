@@ -17,8 +17,8 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,1000}")
 def shared_states(columns):
     """Return {variable: states} over all tasks; `columns` is {task: {variable: Column}}."""
     by_variable = {}
-    for name, own in columns.items():
-        for variable, column in own.items():
+    for name, by_name in columns.items():
+        for variable, column in by_name.items():
             by_variable.setdefault(variable, {})[name] = column
     return {variable: _states(variable, by_variable[variable]) for variable in sorted(by_variable)}
 
@@ -30,15 +30,15 @@ def ordered_variables(columns):
     them.
     """
     by_variable = {}
-    for own in columns.values():
-        for variable, column in own.items():
+    for by_name in columns.values():
+        for variable, column in by_name.items():
             by_variable.setdefault(variable, []).append(column)
-    return {variable for variable, own in by_variable.items() if _are_ordered(own)}
+    return {variable for variable, group in by_variable.items() if _are_ordered(group)}
 
 
 def _are_ordered(columns):
-    deciding = [own for own in columns if own.declared] or columns
-    return all(own.ordered for own in deciding)
+    deciding = [column for column in columns if column.declared] or columns
+    return all(column.ordered for column in deciding)
 
 
 def state_ranks(states, is_ordered):
@@ -58,15 +58,15 @@ def state_ranks(states, is_ordered):
 
 def _states(variable, columns):
     """Return the states of one variable; `columns` is {task: Column}."""
-    declared = {name: tuple(own.labels) for name, own in columns.items() if own.declared}
+    declared = {name: tuple(column.labels) for name, column in columns.items() if column.declared}
     if declared:
         states = _merge_orders(variable, declared)
         _check_declared(variable, columns, set(states))
     else:
-        states = sorted({label for own in columns.values() for label in own.labels})
+        states = sorted({label for column in columns.values() for label in column.labels})
         if all(_INTEGER.fullmatch(state) for state in states):
             states.sort(key=int)
-    if any((own.codes < 0).any() for own in columns.values()):
+    if any((column.codes < 0).any() for column in columns.values()):
         if MISSING_STATE in states:
             raise InputError(
                 rule="has missing values and also a state {state}",
@@ -85,8 +85,8 @@ def _states(variable, columns):
 
 
 def _check_declared(variable, columns, states):
-    for name, own in columns.items():
-        unknown = sorted(set(own.labels) - states)
+    for name, column in columns.items():
+        unknown = sorted(set(column.labels) - states)
         if unknown:
             raise InputError(
                 rule="must contain only states that other tasks declare ({states})",

@@ -83,11 +83,11 @@ class Task:
                 n_states=len(self.states),
                 shape=codes.shape,
             )
-        for variable, states, own in zip(self.variables, self.states, codes, strict=True):
-            if own.size and not 0 <= own.min() <= own.max() < len(states):
+        for variable, states, row in zip(self.variables, self.states, codes, strict=True):
+            if row.size and not 0 <= row.min() <= row.max() < len(states):
                 rule, given = (
                     "must be from 0 to {most}, one for each state",
-                    f"{own.min()} to {own.max()}",
+                    f"{row.min()} to {row.max()}",
                 )
                 raise InputError("codes", rule, Bare(given), column=variable, most=len(states) - 1)
         unknown = sorted(set(self.ordered) - set(self.variables))
@@ -288,9 +288,9 @@ class Tasks(Mapping):
             raise InputError("tasks", "must have different names", names)
         states = {}
         for task in tasks:
-            for variable, own in zip(task.variables, task.states, strict=True):
-                if states.setdefault(variable, own) != own:
-                    given = Bare(f"{listed(own)}, and {listed(states[variable])} elsewhere")
+            for variable, labels in zip(task.variables, task.states, strict=True):
+                if states.setdefault(variable, labels) != labels:
+                    given = Bare(f"{listed(labels)}, and {listed(states[variable])} elsewhere")
                     rule = "must have the same states in all tasks"
                     raise InputError(rule=rule, given=given, task=task.name, column=variable)
         self.names = tuple(self._tasks)
