@@ -243,7 +243,7 @@ def check_whole(argument, value, least=None, most=None, optional=False, remedies
     argument : str
     value : object
     least, most : int, default=None
-        None is no limit.
+        None means unlimited.
     optional : bool, default=False
         Whether it may be None.
     remedies : str or sequence of str, default=()
@@ -281,7 +281,7 @@ def check_number(
     argument : str
     value : object
     least, most : float, default=None
-        Inclusive limits; None is no limit.
+        Inclusive limits; None means unlimited.
     above, below : float, default=None
         Exclusive limits.
     optional : bool, default=False
