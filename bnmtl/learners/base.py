@@ -184,7 +184,7 @@ class Learner(BaseEstimator):
             )
 
     def check_parameters(self):
-        """Raise InputTypeError or InputError for parameters out of range, whatever the data."""
+        """Raise InputTypeError or InputError for parameters out of range for any data."""
         check_common(self)
 
     def used_score(self):

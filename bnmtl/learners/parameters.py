@@ -59,7 +59,7 @@ TABLE_SHARING = """table_sharing : "auto" or None, default="auto"
 
 
 def check_common(learner):
-    """Raise for parameters of a learner that are out of range, whatever the data."""
+    """Raise for parameters of a learner out of range for any data."""
     search_of(learner.search)
     if learner.limits is not None and not isinstance(learner.limits, Limits):
         remedy = "for example `Limits(time_limit=60)`"

@@ -71,10 +71,10 @@ def of_arcs(record):
     if difference <= error:
         return False, (
             f"{NOTHING}: on held-out rows the learned arcs predict no better than no arcs "
-            f"({value(difference, error)} nats a row)."
+            f"({value(difference, error)} nats per row)."
         )
     size = value(difference, error, False)
-    return True, f"On held-out rows the learned arcs gain {size} nats a row over no arcs."
+    return True, f"On held-out rows the learned arcs gain {size} nats per row over no arcs."
 
 
 def nothing_found(record, n_arcs, ended_by=(), max_cells=None):
@@ -118,7 +118,7 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None):
     --------
     >>> record = {"differences": {"alone - empty": [0.5, 0.1]}}
     >>> sentences(record, 3)
-    ['On held-out rows the learned arcs gain 0.50 ± 0.10 nats a row over no arcs.']
+    ['On held-out rows the learned arcs gain 0.50 ± 0.10 nats per row over no arcs.']
     """
     if not n_arcs and ended_by:
         return ["The search was ended before it found an arc; more time may show some."]
@@ -143,7 +143,7 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None):
     if "together - alone" not in record["differences"]:
         return [first]
     difference, error = record["differences"]["together - alone"]
-    size = f"{value(difference, error)} nats a row against each task alone"
+    size = f"{value(difference, error)} nats per row against each task alone"
     if max(abs(difference), error) < _ROUNDING:
         return [first, "Learning the tasks together made no difference."]
     if difference > _SURE * error:
@@ -165,7 +165,7 @@ def _gain_of_tables(record):
     if difference <= max(_SURE * error, _ROUNDING):
         return []
     size = value(difference, error)
-    return [f"Tables in common helped all the same: {size} nats a row against each task alone."]
+    return [f"Sharing tables still helped: {size} nats per row against each task alone."]
 
 
 def value(difference, error, signed=True):

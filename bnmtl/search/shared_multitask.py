@@ -75,7 +75,7 @@ class SharedMultitaskSearch(MultitaskSearch):
 
     @cached_property
     def common(self):
-        """The best single graph, on the index of the union of the variables."""
+        """The best single graph, indexed by the union of the variables."""
         effort = self._effort.share(0.5)
         iterations = iterations_of(len(self.joint.variables), effort.orders.iterations)
         iterations = max(min(1, iterations), iterations // ITERATIONS_FOR_ONE)

@@ -160,7 +160,7 @@ class Edges(Mapping):
     def _binned(self, series, column):
         values = numeric_values(series)
         if values is None:
-            rule = "must be numeric to be cut into bins, as it is in other tasks or was before"
+            rule = "must be numeric to be discretized, as in other tasks or earlier data"
             remedy = "give it one type in all tasks"
             raise InputError(rule=rule, remedies=remedy, column=column)
         codes = np.searchsorted(self[column], values, side="right")
@@ -247,7 +247,7 @@ def discretize(tasks, bins=3, method="quantile", return_edges=False):
         if n_bins < bins:
             warn(
                 rule="has many equal values, which make cut points coincide",
-                found="it gets {n_bins:bin} in place of {bins}",
+                found="it gets {n_bins:bin} instead of {bins}",
                 column=column,
                 n_bins=n_bins,
                 bins=bins,
@@ -275,7 +275,7 @@ def _columns_to_cut(frames):
             continue
         if np.isinf(values).any():
             raise InputError(
-                rule="must have finite values to be cut into bins",
+                rule="must have finite values to be discretized",
                 found="it holds infinite ones",
                 remedies=("replace them", "leave the column out"),
                 column=column,
