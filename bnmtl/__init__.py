@@ -4,7 +4,7 @@ import importlib
 
 __version__ = "0.1.0"
 
-# Public names live in their rooms and are fetched on first use, so that `import bnmtl` stays light:
+# Public names are imported from their subpackages on first use, so that `import bnmtl` stays light:
 # it loads neither scikit-learn nor matplotlib nor pgmpy.
 _NAMES = {
     "BDeu": "scores",

@@ -1,4 +1,4 @@
-"""`python -m bnmtl`: the command `bnmtl` where scripts are not on the path."""
+"""`python -m bnmtl`: the command `bnmtl` if scripts are not on the path."""
 
 from bnmtl.cli.main import main
 

@@ -1,10 +1,10 @@
-"""How sure each arc is: confidence by task from rows drawn again, and what replicates agree on.
+"""Confidence of arcs by task from resampled rows, and consensus graphs of replicates.
 
 A share of replicates is not a probability. In the study `sure_arcs` (benchmarks/defaults), with the
-default settings, 96 to 100 % of the edges that all replicates had were true, and 57 to 100 % of
-those with a confidence of 0.8, depending on the problem and the number of rows. With few rows, many
-true edges come up in few replicates. Bootstrap replicates by BDeu, as in the study
-`calibrated_arcs`, have more false arcs.
+default settings, 96 to 100 % of the edges in all replicates were true, and 57 to 100 % of those
+with a confidence of 0.8, depending on the problem and the number of rows. With few rows, many true
+edges appear in few replicates. Bootstrap replicates with BDeu, as in the study `calibrated_arcs`,
+have more false arcs.
 
 The direction of an arc is less certain than the arc. An arc is compelled if it points the same way
 in all graphs of its equivalence class. A score with ``is_score_equivalent`` False (`K2`, `BDs`,
@@ -41,9 +41,9 @@ from bnmtl.wording import count, type_of
 COLUMNS = ("task", "parent", "child", "arc", "edge")
 _ROUNDING = 1e-9  # shares that differ by less are equal
 _SURE = 0.95
-# Replicates, before it is said of arcs that they are well supported.
+# Minimum number of replicates for a statement that arcs are well supported.
 _FEWEST = 20
-# What a share of replicates means, in a sentence; from the study `sure_arcs`.
+# The meaning of a share of replicates, from the study `sure_arcs`.
 MEANING = (
     "Confidence is the share of replicates, networks learned from random halves of the rows by a "
     "quicker search, that have an arc. It is not a probability. On known networks, pairs of "
@@ -52,8 +52,8 @@ MEANING = (
     "in 49 to 100 %. So confidence can be too high, above all that of directions; and many true "
     "arcs had a low confidence, above all with few rows."
 )
-# The search of light replicates: 30 of them take less time than the graphs that they are about, and
-# ten restarts gave the same confidences on ALARM and INSURANCE to within a pair or two of fifty.
+# The search of light replicates: 30 of them take less time than the graphs themselves, and ten
+# restarts gave the same confidences on ALARM and INSURANCE except for one or two of fifty pairs.
 _LIGHT = HillClimbing(restarts=0)
 
 
@@ -66,51 +66,51 @@ def arc_confidence(
     light=False,
     time_limit=None,
 ):
-    """How often each arc is learned from rows that are drawn again.
+    """Share of replicates with each arc, learned from resampled rows.
 
-    Every replicate draws half of the rows of each task, of copied rows (`Task.originals`) each but
-    once, and fits the learner to them, with a seed of its own: where the data cannot tell the
-    direction of an edge, each direction gets about half of its confidence. A multitask learner
-    gives the confidence of arcs that tasks learn from
-    one another. A learner that chooses its penalty chooses it in each replicate; to save that,
-    give a `MultitaskLearner` the penalty that was chosen on the data.
+    Every replicate draws half of the rows of each task, each copied row (`Task.originals`) only
+    once, and fits the learner to them with a separate seed: if the data cannot determine the
+    direction of an edge, each direction gets about half of its confidence. With a multitask learner
+    the confidence includes arcs that tasks learn from one another. A learner that chooses its
+    penalty does so in each replicate; to avoid this, use a `MultitaskLearner` with the penalty that
+    was chosen on the data.
 
     Parameters
     ----------
     tasks : mapping name -> DataFrame, list of DataFrame, Tasks or DataFrame
     learner : any learner
-        It is not fitted itself. Its ``n_jobs`` replicates run at a time, each with its
-        ``time_limit``, if there is one and none for all of them.
+        It is not fitted itself. Its ``n_jobs`` sets how many replicates run at a time. Each has the
+        learner's ``time_limit``, unless there is one for all of them.
     n_bootstrap : int, default=100
         Number of replicates.
     random_state : None, int or numpy.random.Generator, default=None
-        None takes the learner's.
+        None uses that of the learner.
     subsample : float or None, default=0.5
-        Share of each task's rows to draw, without replacement, above 0 and below 1; at least two
-        rows are drawn. None is the bootstrap: as many rows as there are, with replacement. Rows
+        Share of the rows of each task to draw without replacement, above 0 and below 1; at least
+        two rows are drawn. None is the bootstrap: as many rows as there are, with replacement. Rows
         that are drawn twice make dependencies look stronger than they are, above all with a strong
-        search and a score that allows for nearly deterministic tables: replicates of 30 unrelated
-        columns then have a hundred arcs, where those of halves have one or two. But halves miss
-        more of the weak arcs that are there.
+        search and a score that supports nearly deterministic tables: replicates of 30 unrelated
+        columns then have a hundred arcs, while those of halves have one or two. But halves miss
+        more of the weak true arcs.
     light : bool, default=False
-        Let replicates climb without restarts, whatever the learner's search: many times faster,
-        and fewer arcs that come of rows drawn twice.
+        Whether replicates use hill climbing without restarts instead of the learner's search: many
+        times faster, and fewer false arcs from rows drawn twice.
     time_limit : float, default=None
-        Seconds for all replicates together, which get equal shares; a replicate that is short of
-        time ends with its best so far, and a warning says so.
+        Seconds for all replicates together, in equal shares; a replicate that runs out of time ends
+        with its best graph so far and a warning.
 
     Returns
     -------
     pandas.DataFrame
         One row per task and ordered pair of its variables, sorted by them: task, parent, child
-        (categorical), arc = share of the replicates with parent -> child, edge = share of those
-        with either direction. ``attrs["ended_by"]`` names the limits that cut replicates short.
+        (categorical), arc = share of the replicates with parent -> child, edge = share with either
+        direction. ``attrs["ended_by"]`` names the limits that ended replicates early.
 
     Raises
     ------
     InputTypeError, InputError
-        If it is not a learner, `n_bootstrap` is not a whole number of at least 1, `subsample` is
-        not a share, `time_limit` is not a number of 0 or more, and as in ``fit``.
+        If `learner` is not a learner, `n_bootstrap` is not a whole number of at least 1,
+        `subsample` is not a share, `time_limit` is not a number of 0 or more, and as in ``fit``.
 
     References
     ----------
@@ -144,7 +144,7 @@ def arc_confidence(
     rows_of = {name: _rows_to_draw(task) for name, task in encoded.items()}
     counts = {name: np.zeros((task.n_variables,) * 2, int) for name, task in encoded.items()}
 
-    # Of replicates for which no time is left.
+    # Replicates for which no time is left.
     required = learner.required_graphs(encoded) if time_limit is not None else {}
 
     def replicate(number, effort):
@@ -158,8 +158,8 @@ def arc_confidence(
                 drawn[name] = rows[rng.permutation(len(rows))[:n_drawn]]
         if effort.is_over():
             return required
-        own = seed_of(generator(seed, "bootstrap", number))
-        fitted = changed(learner, random_state=own, n_jobs=1)
+        member_seed = seed_of(generator(seed, "bootstrap", number))
+        fitted = changed(learner, random_state=member_seed, n_jobs=1)
         if effort.deadline is not None:
             seconds = max(0.0, effort.deadline - time.time())
             fitted.limits = learner.used_limits().replaced(time_limit=seconds)
@@ -177,7 +177,7 @@ def arc_confidence(
                     counts[name][at[parent], at[child]] += 1
             report("bootstrap", None, done, n_bootstrap)
     if effort.tally.stopped:
-        # A template of names of our own parameters.
+        # A template with the names of parameters.
         limits = " and ".join(f"{{{name}}}" for name in sorted(effort.tally.stopped))
         warn(
             rule=f"Replicates were ended by {limits} and may lack arcs, so that confidences are "
@@ -190,15 +190,14 @@ def arc_confidence(
 
 
 def _rows_to_draw(task):
-    """Rows in an order that does not depend on how they were given; of copies only the first, since
-    others look like agreement and are none."""
+    """The first row of each group of copies, in an order independent of the given one."""
     order, sizes = task.originals
     return order[np.cumsum(sizes) - sizes]
 
 
 def _lighter(learner):
     """The learner with the search of light replicates."""
-    # Orders are a start only where they are searched.
+    # Orders are a start only if the search is over orders.
     start = None if isinstance(learner.start, str) and learner.start == "orders" else learner.start
     return changed(learner, search=_LIGHT, start=start)
 
@@ -232,20 +231,20 @@ def _table(tasks, counts, n_bootstrap):
 
 
 def with_confidence(arcs, confidences=None):
-    """The table of arcs of a fitted learner with how sure they are.
+    """The table of arcs of a fitted learner with their confidences.
 
     Parameters
     ----------
     arcs : pandas.DataFrame
-        A learner's `arcs_`.
+        The `arcs_` of a learner.
     confidences : pandas.DataFrame, optional
-        Of `arc_confidence`.
+        The result of `arc_confidence`.
 
     Returns
     -------
     pandas.DataFrame
-        A copy with two more columns: confidence, that of the arc in this direction, and
-        edge_confidence, that of either direction; nan without `confidences`.
+        A copy with two additional columns: confidence of the arc in this direction, and
+        edge_confidence of either direction; nan without `confidences`.
 
     Examples
     --------
@@ -261,31 +260,31 @@ def with_confidence(arcs, confidences=None):
     keys = zip(*(confidences[name].astype(str) for name in COLUMNS[:3]), strict=True)
     shares = zip(confidences["arc"], confidences["edge"], strict=True)
     known = dict(zip(keys, shares, strict=True))
-    own = [known[arc] for arc in zip(arcs["task"], arcs["from"], arcs["to"], strict=True)]
-    found = np.array(own, dtype=float).reshape(-1, 2)
+    values = [known[arc] for arc in zip(arcs["task"], arcs["from"], arcs["to"], strict=True)]
+    found = np.array(values, dtype=float).reshape(-1, 2)
     return arcs.assign(confidence=found[:, 0], edge_confidence=found[:, 1])
 
 
 def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=False):
-    """Say how many learned arcs are well supported, and what to do about the others.
+    """Describe how many learned arcs are well supported, with advice about the others.
 
     Parameters
     ----------
     arcs : pandas.DataFrame
-        A learner's `arcs_`.
+        The `arcs_` of a learner.
     confidences : pandas.DataFrame
-        Of `arc_confidence`.
+        The result of `arc_confidence`.
     n_bootstrap : int, optional
-        Number of replicates, if few may be too few.
+        Number of replicates, to check whether there are enough.
     required : collection of (task, from, to)
-        Arcs that all replicates have because they must.
+        Arcs that are in all replicates because they are required.
     is_consensus : bool, default=False
-        Whether the arcs are those that replicates agree on.
+        Whether the arcs are those of the consensus.
 
     Returns
     -------
     str
-        "" where there are none.
+        "" if there are no arcs.
 
     Examples
     --------
@@ -326,35 +325,36 @@ def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=Fa
 
 
 def consensus(confidences, threshold=0.5, by="arc", may_have=None):
-    """The graphs of the arcs that most replicates agree on.
+    """The graphs of the arcs in most replicates.
 
-    Arcs are added by falling confidence, equally sure ones by name; one that would close a cycle is
+    Arcs are added by decreasing confidence, ties by name; an arc that would close a cycle is
     skipped.
 
     Parameters
     ----------
     confidences : pandas.DataFrame
-        Of `arc_confidence`: columns task, parent, child, arc, edge.
+        The result of `arc_confidence`: columns task, parent, child, arc, edge.
     threshold : float, default=0.5
-        Least confidence of an arc that is taken.
+        Minimum confidence of a selected arc.
     by : {"arc", "edge"}, default="arc"
-        Whose confidence counts. "edge" takes a pair of variables by that of both directions and
-        points it the way that is surer, so that an edge is kept even if its direction is unsure.
+        The confidence to compare with the threshold. "edge" selects a pair of variables by the
+        confidence of either direction and uses the direction with the higher one, so that an edge
+        is kept even if its direction is uncertain.
     may_have : callable, optional
-        ``may_have(task, child, parents)`` is False for a family that is too large, say; an arc that
-        would make one is skipped.
+        ``may_have(task, child, parents)`` returns False for a family that is not allowed, such as
+        one that is too large; an arc that would create one is skipped.
 
     Returns
     -------
     Configuration
-        One DAG per task, over all variables that the table names for it.
+        One DAG per task, over all its variables in the table.
 
     Raises
     ------
     InputTypeError, InputError
-        If the table lacks a column or holds no shares, a row lacks its task, parent or child, joins
-        a variable to itself or has an arc that is surer than its edge, or an argument is out of its
-        range.
+        If the table lacks a column or has values that are not shares, a row lacks its task, parent
+        or child, joins a variable to itself or has a larger confidence of the arc than of the edge,
+        or an argument is out of range.
 
     Examples
     --------
@@ -370,10 +370,10 @@ def consensus(confidences, threshold=0.5, by="arc", may_have=None):
     check_number("threshold", threshold, above=0, most=1)
     _check_table(confidences)
     configuration = Configuration()
-    for task, own in confidences.groupby("task", sort=False, observed=True):
+    for task, table in confidences.groupby("task", sort=False, observed=True):
         name = str(task)
         fits = None if may_have is None else functools.partial(may_have, name)
-        configuration[name] = _agreed(own, threshold, by, fits)
+        configuration[name] = _agreed(table, threshold, by, fits)
     return configuration
 
 
@@ -394,7 +394,7 @@ def _check_table(confidences):
 
 
 def _check_rows(confidences):
-    """Raise for the first row that no replicates could give."""
+    """Raise for the first row that cannot come from replicates."""
     for column in ("task", "parent", "child"):
         row = _first(confidences, confidences[column].isna())
         if row is not None:
@@ -424,7 +424,7 @@ def _check_rows(confidences):
 
 
 def _first(table, is_wrong):
-    """The first of the rows that are wrong, None if none is."""
+    """The first invalid row; None if there is none."""
     return table[is_wrong.to_numpy()].iloc[0] if is_wrong.any() else None
 
 
@@ -437,7 +437,7 @@ def _agreed(table, threshold, by, fits):
     taken = [
         (-confidence, -sure[pair], *pair)
         for pair, confidence in zip(pairs, table[by], strict=True)
-        # Of an edge the surer direction is taken, or whichever fits where both are as sure.
+        # An edge gets the direction with the higher confidence, or any possible one in a tie.
         if confidence >= threshold and (by == "arc" or sure[pair] >= sure.get(pair[::-1], 0.0))
     ]
     for _, _, parent, child in sorted(taken):

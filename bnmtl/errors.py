@@ -1,11 +1,11 @@
-"""What users do wrong, as data: errors and warnings that hold their parts, and shared checks.
+"""Errors and warnings about inputs, which contain their parts as data, and common checks.
 
-A mistake names its place (file, line, task, column), the argument, the rule, what was given and
+A mistake names its place (file, line, task, column), the argument, the rule, the given value and
 the remedies. Python and the command line render the same parts, each with its own `Words`. The
-texts are templates: `{name}` stands for the detail of that name or, where there is none, for the
-parameter, and `{name=value}` for a parameter that is set. Texts are shown in backticks (`{name!s}`:
-without), lists as lists of them (`{names:task}`: with a noun), `{n:row}` is a number of rows, and
-`{names:or}` the words that a parameter may be.
+texts are templates: `{name}` denotes the detail with that name or, if there is none, the parameter,
+and `{name=value}` a parameter with a value. Texts are shown in backticks (`{name!s}`: without),
+lists as lists of them (`{names:task}`: with a noun), `{n:row}` is a number of rows, and
+`{names:or}` the possible values of a parameter.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from bnmtl.wording import Bare, count, either, listed
 
 
 class _Nothing:
-    """In the place of what was given, where a message shows none."""
+    """Placeholder for the given value if a message shows none."""
 
     def __reduce__(self):
         return "NOTHING"
@@ -39,7 +39,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 class Words:
-    """How parameters, their values and remedies are written for users of Python."""
+    """Rendering of parameters, their values and remedies for users of Python."""
 
     # Templates by the name of the `Action`.
     actions: ClassVar = {
@@ -52,15 +52,15 @@ class Words:
     }
 
     def parameter(self, name):
-        """Write the name of a parameter."""
+        """Render the name of a parameter."""
         return f"`{name}`"
 
     def setting(self, name, value):
-        """Write a parameter with its value."""
+        """Render a parameter with its value."""
         return f"`{name}={value!r}`"
 
     def value(self, value):
-        """Write one of the values that a parameter may have."""
+        """Render a possible value of a parameter."""
         return repr(value)
 
     def remedy(self, remedy):
@@ -101,24 +101,24 @@ def _literal(text):
 
 
 class Mistake:
-    """What is wrong with an input, in parts.
+    """A problem with an input, in parts.
 
     Parameters
     ----------
     argument : str, default=None
-        The parameter that is wrong.
+        The parameter with the problem.
     rule : str
-        What it must be: a template.
+        The rule that it violates: a template.
     given : object, default=nothing
-        What was given, shown by its `repr`.
+        The given value, shown by its `repr`.
     found : str, default=None
-        In place of `given`, what was found: a template.
+        A description of the problem in place of `given`: a template.
     remedies : str, Action or sequence of these, default=()
-        What to do about it, one of them: templates, or what `Words` have templates for.
+        Alternative remedies: templates, or actions for which `Words` have templates.
     file, line, task, column : default=None
-        Where it is.
+        The place of the problem.
     **details
-        What the templates name.
+        Values used in the templates.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class Mistake:
         return _restored, (type(self), self.__dict__)
 
     def render(self, words):
-        """Return the one sentence that a user reads, in the words of Python or of a command."""
+        """Return the message in one sentence, rendered for Python or for a command."""
 
         def filled(template):
             return _Template(words, self.details).format(template)
@@ -168,7 +168,7 @@ class Mistake:
         return f"{text}."
 
     def _subject(self, words):
-        """Write the place and the argument."""
+        """Render the place and the argument."""
         parts = []
         if self.file is not None:
             line = "" if self.line is None else f", line {self.line}"
@@ -190,11 +190,11 @@ def _restored(kind, parts):
 
 
 class InputError(Mistake, ValueError):
-    """An input has a value that it must not have."""
+    """An input has an invalid value."""
 
 
 class InputTypeError(Mistake, TypeError):
-    """An input is of a type that it must not be of."""
+    """An input has an invalid type."""
 
 
 class MissingExtra(Mistake, ImportError):
@@ -206,9 +206,9 @@ class InputWarning(Mistake, UserWarning):
 
 
 def warn(*parts, **details):
-    """Warn of an input at the user's own line, the first one up the stack outside this package.
+    """Warn about an input at the user's line, the first one up the stack outside this package.
 
-    Takes what `InputWarning` takes.
+    Accepts the arguments of `InputWarning`.
     """
     frame, level = inspect.currentframe().f_back, 2
     while frame is not None and _is_ours(frame):
@@ -222,12 +222,12 @@ def _is_ours(frame):
 
 @contextlib.contextmanager
 def located(**parts):
-    """Give mistakes within the block a place or an argument, where they have none of that kind.
+    """Add a place or an argument to mistakes raised in the block, unless they have one.
 
     Parameters
     ----------
     **parts
-        Of `file`, `line`, `task`, `column` and `argument`.
+        Some of `file`, `line`, `task`, `column` and `argument`.
     """
     try:
         yield
@@ -239,25 +239,25 @@ def located(**parts):
 
 
 def check_whole(argument, value, least=None, most=None, optional=False, remedies=()):
-    """Raise unless a value is a whole number from `least` to `most`, both included.
+    """Raise unless a value is a whole number from `least` to `most`, inclusive.
 
     Parameters
     ----------
     argument : str
     value : object
     least, most : int, default=None
-        None: no limit.
+        None means unlimited.
     optional : bool, default=False
         Whether it may be None.
     remedies : str or sequence of str, default=()
-        What to do about it.
+        Advice in the error.
 
     Raises
     ------
     InputTypeError
         If it is not a number.
     InputError
-        If it is another number.
+        If it is a number out of range.
     """
     limits = {"least": least, "most": most}
     words = {"least": "of at least {least}", "most": "of at most {most}"}
@@ -274,20 +274,20 @@ def check_number(
     argument : str
     value : object
     least, most : float, default=None
-        Limits that are included; None: no limit.
+        Inclusive limits; None means unlimited.
     above, below : float, default=None
-        Limits that are not.
+        Exclusive limits.
     optional : bool, default=False
         Whether it may be None.
     remedies : str or sequence of str, default=()
-        What to do about it.
+        Advice in the error.
 
     Raises
     ------
     InputTypeError
         If it is not a number.
     InputError
-        If it is another number.
+        If it is a number out of range.
     """
     limits = {"least": least, "above": above, "most": most, "below": below}
     words = {
@@ -320,7 +320,7 @@ def _check(kind, noun, argument, value, limits, words, optional, remedies):
 
 
 def check_choice(argument, value, choices, remedies=()):
-    """Raise InputError unless a value is one of a few words (or None, where it is among them).
+    """Raise InputError unless a value is one of the choices, which may include None.
 
     Parameters
     ----------
@@ -328,7 +328,7 @@ def check_choice(argument, value, choices, remedies=()):
     value : object
     choices : sequence
     remedies : str or sequence of str, default=()
-        What to do about it.
+        Advice in the error.
     """
     is_simple = value is None or isinstance(value, str | numbers.Real)
     if not is_simple or value not in choices:

@@ -1,7 +1,7 @@
 """DAG algorithms: adjacency matrices, skeletons, CPDAGs, and one graph per task (`Configuration`).
 
-Graphs at the border are `networkx.DiGraph`; a CPDAG is a DiGraph that holds a reversible edge as
-both of its arcs and a compelled arc once.
+Graphs in the public interface are `networkx.DiGraph`; a CPDAG is a DiGraph that contains both arcs
+of a reversible edge and one arc for a compelled edge.
 """
 
 from typing import NamedTuple
@@ -31,14 +31,14 @@ class Configuration(dict):
     """
 
     def to_frame(self):
-        """Tabulate which task has which arc.
+        """Return a table of arcs by task.
 
         Returns
         -------
         pandas.DataFrame
-            One row per arc that any task has, indexed by (from, to) in sorted order, and one
-            column per task of the nullable dtype "boolean": True and False where the task could
-            have the arc, missing where it lacks one of the variables or one is constant there.
+            One row per arc in any task, indexed by (from, to) in sorted order, and one column per
+            task of the nullable dtype "boolean": True or False if the arc is possible in the task,
+            missing if one of the variables is missing or constant there.
 
         Examples
         --------
@@ -67,10 +67,9 @@ class Configuration(dict):
 
 
 def takes_part(graph, variable):
-    """Whether a variable can have arcs in a task's graph: it is there and not constant.
+    """Whether a variable can have arcs in the graph of a task: it exists and is not constant.
 
-    Learned graphs mark a variable of which the task has only one state by the node attribute
-    ``constant``.
+    In learned graphs the node attribute ``constant`` marks variables with only one observed state.
 
     Examples
     --------
@@ -84,17 +83,17 @@ def takes_part(graph, variable):
 
 
 def both_take_part(graph, first, second):
-    """Whether two variables can have an arc between them in a task's graph, whichever way."""
+    """Whether two variables can have an arc in either direction in the graph of a task."""
     return takes_part(graph, first) and takes_part(graph, second)
 
 
 def could_have(graph, tail, head):
-    """Whether an arc is, or could be, in a task's graph."""
+    """Whether an arc is possible in the graph of a task."""
     return graph.has_edge(tail, head) or both_take_part(graph, tail, head)
 
 
 class Sharing(NamedTuple):
-    """In how many tasks an arc is, out of those that could have it.
+    """Number of tasks with an arc, and number of tasks in which it is possible.
 
     Examples
     --------
@@ -107,9 +106,9 @@ class Sharing(NamedTuple):
 
     @property
     def kind(self):
-        """Say "all", "some" or "one" of the tasks that could have the arc, or "sole".
+        """Return "all", "some" or "one" of the tasks in which the arc is possible, or "sole".
 
-        "sole" is an arc of the only task that could have it, of which nothing can be shared.
+        "sole" is an arc possible in only one task, so it cannot be shared.
         """
         if self.n_possible == 1:
             return "sole"
@@ -119,9 +118,9 @@ class Sharing(NamedTuple):
 
 
 def sharing(configuration):
-    """Count for every arc the tasks that have it and those that could.
+    """Count the tasks with each arc and the tasks in which it is possible.
 
-    A task could have an arc if it has both variables and neither is constant there.
+    An arc is possible in a task if both variables exist and vary there.
 
     Parameters
     ----------
@@ -206,7 +205,7 @@ def from_adjacency(matrix, variables):
     Returns
     -------
     networkx.DiGraph
-        Nodes in the order of `variables`, arcs in the order of the matrix's rows and columns.
+        Nodes in the order of `variables`, arcs in the order of rows and columns.
 
     Raises
     ------
@@ -240,9 +239,9 @@ def check_dag(graph, name):
     Parameters
     ----------
     graph : object
-        What a user has given.
+        The given object.
     name : str
-        The argument's name, for the message.
+        The name of the argument, for the message.
 
     Raises
     ------
@@ -291,7 +290,7 @@ def skeleton(graph):
 
 
 def compelled_arcs(graph):
-    """Return the arcs that every DAG of the graph's equivalence class has.
+    """Return the arcs that are in every DAG of the equivalence class of a graph.
 
     Parameters
     ----------
@@ -324,7 +323,7 @@ def compelled_arcs(graph):
 
 
 def label_edges(graph):
-    """The compelled arcs of a graph that is known to be a DAG (Label-Edges)."""
+    """The compelled arcs of a DAG, without checking it (Label-Edges)."""
     order = {node: i for i, node in enumerate(nx.topological_sort(graph))}
     compelled_parents = {}
     for node in order:
@@ -333,7 +332,7 @@ def label_edges(graph):
 
 
 def _compelled_into(node, graph, order, compelled_parents):
-    """Label the arcs into one node, whose ancestors' arcs are labelled."""
+    """Label the arcs into a node after those of its ancestors."""
     parents = set(graph.pred[node])
     labelled = set()
     compelled = set()
@@ -342,7 +341,8 @@ def _compelled_into(node, graph, order, compelled_parents):
             continue
         if not compelled_parents[parent] <= parents:
             return parents
-        # Either way of orienting parent - node keeps these: they would otherwise close a cycle.
+        # These are compelled for both orientations of parent - node, because they would close a
+        # cycle.
         compelled |= compelled_parents[parent]
         labelled |= compelled_parents[parent]
         rest = parents - labelled
@@ -353,7 +353,7 @@ def _compelled_into(node, graph, order, compelled_parents):
 
 
 def cpdag(graph):
-    """Return the graph of a DAG's equivalence class.
+    """Return the CPDAG of the equivalence class of a DAG.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Tells how far a learner is: to a callable of the user's own or by a bar on the terminal."""
+"""Progress reports of learners, to a callable or as a bar on the terminal."""
 
 import threading
 from collections import namedtuple
@@ -11,33 +11,33 @@ ProgressEvent.__doc__ = """One step of a learner.
 Parameters
 ----------
 stage : str
-    What is being done.
+    The current stage.
 task : str or None
-    For which task, None for all.
+    The task; None for all.
 done : int
-    Steps done.
+    Number of completed steps.
 total : int or None
-    Steps in all; None where nobody knows.
+    Total number of steps; None if unknown.
 score : float or None
     Best score so far, in nats.
 """
 
 
 class Reporter:
-    """Context in which a learner runs and through which it reports.
+    """Context in which a learner runs and reports progress.
 
-    A copy that is sent to another process stays silent.
+    A copy in another process stays silent.
 
     Parameters
     ----------
     progress : False, True or callable
-        True shows a bar on the terminal; a callable gets every `ProgressEvent`, one at a time, from
-        whichever thread does the work.
+        True shows a bar on the terminal; a callable receives every `ProgressEvent`, one at a time,
+        from any thread.
 
     Raises
     ------
     InputTypeError
-        If ``progress`` is something else.
+        If ``progress`` has another value.
     """
 
     def __init__(self, progress):
@@ -55,13 +55,13 @@ class Reporter:
                 self._listener(ProgressEvent(stage, task, done, total, score))
 
     def of(self, stage, task=None):
-        """A function (done, total, score) that reports for one stage, None if none listens."""
+        """A function (done, total, score) that reports one stage; None without a listener."""
         if self._listener is None:
             return None
         return lambda done, total, score: self(stage, task, done, total, score)
 
     def of_part(self, stage, before, total):
-        """A function (done) that reports steps of a stage of which ``before`` were done earlier."""
+        """A function (done) that reports steps of a stage after ``before`` earlier ones."""
         return lambda done: self(stage, None, before + done, total)
 
     def __enter__(self):
@@ -85,7 +85,7 @@ class Bar:
     Parameters
     ----------
     console : rich.console.Console, default=None
-        Where to draw; None is rich's own choice, which knows terminals and notebooks.
+        Output console; None uses rich's default for terminals and notebooks.
     """
 
     def __init__(self, console=None):
@@ -110,7 +110,7 @@ class Bar:
         )
         self._lines = {}
         self._counts = {}
-        # What has no steps, such as compiling, is shown until a first step is done.
+        # Stages without steps, such as compiling, are shown until the first step is done.
         self._announced = None
 
     def __enter__(self):

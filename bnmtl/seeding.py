@@ -1,4 +1,4 @@
-"""Turns `random_state` into seeds that depend on names, never on positions."""
+"""Seeds from `random_state` that depend on names, never on positions."""
 
 import hashlib
 import numbers
@@ -24,7 +24,7 @@ def seed_of(random_state):
     Raises
     ------
     InputTypeError
-        For anything else.
+        For other types.
     InputError
         For a number below 0.
 
@@ -46,11 +46,11 @@ def seed_of(random_state):
 
 
 def name_hash(*parts):
-    """64 bits that depend on the parts alone, not on the interpreter's hash seed."""
+    """64 bits that depend only on the parts, not on the hash seed of the interpreter."""
     text = "\x1f".join(map(str, parts)).encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
 
 
 def generator(seed, *names):
-    """The random generator that belongs to ``seed`` and the named thing."""
+    """The random generator for ``seed`` and some names."""
     return np.random.default_rng([seed, *(name_hash(name) for name in names)])

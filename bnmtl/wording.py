@@ -1,20 +1,20 @@
-"""How messages write lists, counts, types and alternatives."""
+"""Formatting of lists, counts, types and alternatives in messages."""
 
 
 class Bare(str):
-    """A text that messages show as it is, without quotation marks or backticks."""
+    """A text that messages show without quotation marks or backticks."""
 
     __repr__ = str.__str__
 
 
 def either(texts):
-    """Write that something is one of several: a, b or c."""
+    """Format alternatives: a, b or c."""
     *first, last = texts
     return f"{', '.join(first)} or {last}" if first else last
 
 
 def listed(names, noun="", limit=10):
-    """Write names for a message: columns `a`, `b` and 3 more (`limit=None`: all of them)."""
+    """Format names for a message: columns `a`, `b` and 3 more (`limit=None`: all of them)."""
     names = list(names)
     noun = f"{noun}s " if noun and len(names) != 1 else f"{noun} " if noun else ""
     shown = ", ".join(f"`{name}`" for name in names[:limit])
@@ -23,12 +23,12 @@ def listed(names, noun="", limit=10):
 
 
 def count(n, noun):
-    """Write a number and its noun: 1 row, 2 rows."""
+    """Format a number with its noun: 1 row, 2 rows."""
     return Bare(f"{n} {noun}" if n == 1 else f"{n} {noun}s")
 
 
 def type_of(value):
-    """Write what was given where another type is meant: str, None, the class DataFrame."""
+    """Describe the type of a given object: str, None, the class DataFrame."""
     if value is None:
         return Bare("None")
     is_class = isinstance(value, type)

@@ -1,4 +1,4 @@
-"""A folder or a file of results that is written whole or not at all."""
+"""Files and folders of results that are written completely or not at all."""
 
 import contextlib
 import gzip
@@ -19,20 +19,20 @@ _LONGEST_STEM = 150  # bytes of UTF-8
 
 
 class OutputFile:
-    """A file that a command may write, checked before the work.
+    """An output file of a command, checked before the work.
 
     Parameters
     ----------
     path : str
     suffixes : tuple of str
-        Endings that it may have; with `.gz` it is compressed.
+        Allowed extensions; with `.gz` the file is compressed.
     force : bool or None, default=None
-        Allow a file that is there; None where the command has no such option.
+        Whether to replace an existing file; None if the command has no such option.
 
     Raises
     ------
     InputError
-        If the name has another ending, the file is there and `force` is not True, or it cannot be
+        If the name has another extension, the file exists and `force` is not True, or it cannot be
         written.
     """
 
@@ -65,14 +65,14 @@ class OutputFile:
         os.unlink(trial)
 
     def write(self, content):
-        """Write bytes, by way of a temporary file beside the place."""
+        """Write bytes through a temporary file in the same folder."""
         if self._path.name.endswith(".gz"):
             content = gzip.compress(content, mtime=0)
         write_whole(self._path, content, self._check_new)
 
 
 def write_whole(path, content, check=lambda: None):
-    """Write bytes by way of a temporary file beside the place, unless `check` raises before."""
+    """Write bytes through a temporary file in the same folder, unless `check` raises before."""
     temporary = path.with_name(f".bnmtl-{os.getpid()}-{secrets.token_hex(3)}.partial")
     try:
         temporary.write_bytes(content)
@@ -81,32 +81,32 @@ def write_whole(path, content, check=lambda: None):
     except OSError as error:
         if error.errno is None:
             raise
-        # A user knows nothing of the temporary file.
+        # Errors must not mention the temporary file.
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
 
 
 class OutputFolder:
-    """A folder that a run may write to, checked before the work and filled after it.
+    """The output folder of a run, checked before the work and filled after it.
 
     Parameters
     ----------
     path : str or path-like
-        A folder that need not exist.
+        A folder, which need not exist.
     force : bool, default=False
-        Allow a folder that is not empty. Files of an earlier run are replaced or removed; all
-        others stay.
+        Whether to allow a folder that is not empty. Files of an earlier run are replaced or
+        removed; all others are kept.
     earlier : callable, default=None
-        Gives the names of an earlier run's files for a folder; None: there are none.
+        Returns the file names of an earlier run in a folder; None if there are none.
     last : str, default=None
-        The file that is moved into place after all others.
+        The file to move into place after all others.
 
     Raises
     ------
     InputError
-        If the path is empty or not a folder, cannot be written to, or the folder is not empty and
-        `force` is False.
+        If the path is empty, not a folder or not writable, or the folder is not empty and `force`
+        is False.
     """
 
     def __init__(self, path, force=False, earlier=None, last=None):
@@ -131,7 +131,7 @@ class OutputFolder:
         self._last = last
 
     def reserve(self, names):
-        """Raise if a file that is not an earlier run's has a name that will be written."""
+        """Raise if a file from elsewhere has a name that will be written."""
         entries = os.listdir(self.path) if self.path.exists() else []
         foreign = {_folded(name): name for name in entries if name not in self._own}
         for name in names:
@@ -143,7 +143,7 @@ class OutputFolder:
 
     @contextlib.contextmanager
     def writing(self):
-        """Give a temporary folder beside the place, whose files are moved there at the end.
+        """Yield a temporary folder next to the target; its files are moved there at the end.
 
         If the block fails or is interrupted, the temporary folder is removed and nothing changes.
         """
@@ -162,7 +162,7 @@ class OutputFolder:
                 with contextlib.suppress(OSError):
                     parent.rmdir()
             if isinstance(error, OSError) and error.strerror:
-                # A user knows nothing of the temporary folder.
+                # Errors must not mention the temporary folder.
                 raise OSError(error.errno, error.strerror, str(self.path)) from error
             raise
 
@@ -179,7 +179,7 @@ class OutputFolder:
 
 
 def _check_writable(path):
-    """Raise unless a folder can be made beside a path and moved to it."""
+    """Raise unless a folder can be created next to a path and moved to it."""
     place = Path(os.path.realpath(path))
     try:
         beside = place.parent
@@ -189,7 +189,7 @@ def _check_writable(path):
         try:
             if place.exists():
                 trial = trial.rename(place / trial.name)
-            else:  # a name that is too long, or that this file system does not allow
+            else:  # the name is too long or not allowed on this file system
                 (trial / place.name).mkdir()
                 (trial / place.name).rmdir()
         finally:
@@ -201,11 +201,10 @@ def _check_writable(path):
 
 
 def file_names(tasks, suffix, reserved=()):
-    """Give every task a file name that any system can hold.
+    """Return a portable file name for every task.
 
-    Letters, digits and `_ . + -` stay, other characters and a leading `.` or `-` become `_`; names
-    that would be the same, also where capitals do not count, are numbered. Names that need no
-    change keep theirs.
+    Letters, digits and `_ . + -` are kept; other characters and a leading `.` or `-` become `_`.
+    Names that would be equal, ignoring case, are numbered. Valid names do not change.
 
     Parameters
     ----------
@@ -213,7 +212,7 @@ def file_names(tasks, suffix, reserved=()):
     suffix : str
         Such as ".bif".
     reserved : iterable of str
-        File names that are taken.
+        Reserved file names.
 
     Returns
     -------
@@ -245,13 +244,13 @@ def _stem(task):
 
 
 def _folded(name):
-    """Return what is equal for names that some file system takes for one."""
+    """Return a key that is equal for names that some file system treats as one."""
     return unicodedata.normalize("NFC", name).casefold()
 
 
 @contextlib.contextmanager
 def _interrupts_held():
-    """Let Ctrl-C wait for the moment that it takes to move the files."""
+    """Delay Ctrl-C while files are moved."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

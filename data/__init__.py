@@ -1,6 +1,6 @@
-"""The catalogue of the data sets that come with the package, each a set of related tasks.
+"""The catalogue of the data sets in the package, each a set of related tasks.
 
-`read_feederwatch` makes tasks of files that do not come with it.
+`read_feederwatch` makes tasks from files that are not included.
 """
 
 from pathlib import Path
@@ -35,7 +35,7 @@ def names():
 
 
 def load(name):
-    """Return the tasks of a data set; what they are stands in the README.md beside the files.
+    """Return the tasks of a data set, which README.md describes.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def load(name):
     Raises
     ------
     InputError
-        When there is no such data set.
+        If the name is unknown.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def path(name):
     Raises
     ------
     InputError
-        When there is no such data set.
+        If the name is unknown.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def path(name):
 
 
 def task_column(name):
-    """Return the column that tells the task of every row in the file of a data set.
+    """Return the task column in the file of a data set.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def task_column(name):
     Raises
     ------
     InputError
-        When there is no such data set.
+        If the name is unknown.
 
     Examples
     --------

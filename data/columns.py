@@ -1,4 +1,4 @@
-"""Some columns of a large CSV file, read without the others."""
+"""Reading of some columns of a large CSV file."""
 
 import os
 import zlib
@@ -14,7 +14,7 @@ _BLANK = ("", "NA", "NaN")
 
 
 def read_columns(path, columns, optional=(), argument="path", meaning="a CSV file"):
-    """Return some columns of a CSV file as categories of text, by their names in lower case."""
+    """Return some columns of a CSV file as categories of text, by lower-case names."""
     if not isinstance(path, str | os.PathLike):
         rule = "must be the path of {meaning!s}"
         raise InputTypeError(argument, rule, type_of(path), meaning=meaning)
@@ -57,8 +57,8 @@ def _parsed(path, **options):
 
 
 def numbers_in(texts):
-    """Return a column of `read_columns` as floats, nan where it is blank."""
-    # Rows that were left out before may hold anything.
+    """Return a column of `read_columns` as floats; nan for blanks."""
+    # Rows that were excluded before may contain anything.
     texts = texts.cat.remove_unused_categories()
     categories = texts.cat.categories
     values = pd.to_numeric(categories, errors="coerce").to_numpy(dtype=float)

@@ -1,4 +1,4 @@
-"""The public files of Project FeederWatch to one table of states per region of North America."""
+"""Conversion of the public files of Project FeederWatch to one table per region."""
 
 import re
 
@@ -21,7 +21,7 @@ _STATES = {
     "southeast": "US-AL US-AR US-DC US-DE US-FL US-GA US-KY US-LA US-MD US-MS US-NC US-SC US-TN "
     "US-VA US-WV",
 }
-# States and provinces of every region; those not named are in none.
+# States and provinces of every region; others are in no region.
 REGIONS = {region: tuple(states.split()) for region, states in _STATES.items()}
 
 _TICKED = {0: "0", 1: "1"}
@@ -35,7 +35,7 @@ _TICK_BOXES = (
     *("hab_industrial", "hab_agricultural", "hab_desert_scrub", "hab_swamp", "hab_marsh"),
 )
 _VEGETATION = ("evgr_trees", "evgr_shrbs", "dcid_trees", "dcid_shrbs", "fru_trees")
-# The state that stands for every number in a column of the site description file.
+# The state for every number in a column of the site description file.
 ATTRIBUTES = {
     **dict.fromkeys(_TICK_BOXES, _TICKED),
     **dict.fromkeys((f"{plant}_atleast" for plant in _VEGETATION), _COUNTED),
@@ -60,51 +60,51 @@ def read_feederwatch(
     A row is a site. Its variables are 34 attributes from the site description file (5
     `yard_type_*`, 14 `hab_*`, 9 `*_atleast`, `nearby_feeders`, `squirrels`, `cats`, `dogs`,
     `humans`, `housing_density`), `snow_seen` and `effort` from the records of the site, and with
-    species also `records` and one variable per species, named by its code. Never used: `loc_id`
-    (but to join), state, latitude, longitude, the number of records as such, and `fed_*`.
+    species also `records` and one variable per species, named by its code. Not used: `loc_id`
+    (except to join), state, latitude, longitude, the plain number of records, and `fed_*`.
 
     Parameters
     ----------
     observations : path
         File of records (checklists), CSV, gzip allowed. Names of columns may be in either case.
-        Only records with `valid` equal to 1 count. Without a column `proj_period_id`, the season
-        of a record is given by `year` and `month` (winter 2020-21 is `PFW_2021`).
+        Only records with `valid` equal to 1 are used. Without a column `proj_period_id`, `year` and
+        `month` determine the season of a record (winter 2020-21 is `PFW_2021`).
     sites : path
-        Site description file, CSV, gzip allowed, joined on `loc_id` where `proj_period_id` is the
-        season. A site without a description is left out, with a warning that counts them.
+        Site description file, CSV, gzip allowed, joined on `loc_id` for rows with `proj_period_id`
+        of the season. Sites without a description are excluded, with a warning that counts them.
     season : str, default="PFW_2021"
         PFW_ and the year in which the winter ends.
     regions : list of str, optional
-        Of california, canada_east, canada_prairie, midwest, mountain, northeast, pacific_nw,
-        plains, southeast; `bnmtl.data.feederwatch.REGIONS` says which states are in which. Alaska,
-        Hawaii, Yukon and all others are in none. Default: all regions, without those that have
-        no complete site or no variable left.
+        Some of california, canada_east, canada_prairie, midwest, mountain, northeast, pacific_nw,
+        plains, southeast; `bnmtl.data.feederwatch.REGIONS` lists the states of each. Alaska,
+        Hawaii, Yukon and all others are in no region. Default: all regions with a complete site and
+        a variable.
     min_records : int, default=8
-        Valid records that a site must have at least.
+        Minimum number of valid records of a site.
     n_species : int, default=40
-        This many species take part: those reported at the most sites over all sites with valid
-        records in that season, in whatever region and described or not; ties by code.
+        Number of species: those reported at the most sites over all sites with valid records in
+        that season, in any region and with or without a description; ties by code.
 
     Returns
     -------
     dict of str to pandas.DataFrame
         Categorical columns with the same declared states in all regions, ready for
-        `bnmtl.tasks.encode`. Regions are sorted, rows are in the order of `loc_id` (numbered from
-        0), whatever the order in the files.
+        `bnmtl.tasks.encode`. Regions are sorted, and rows are in the order of `loc_id` (numbered
+        from 0), independent of the order in the files.
 
     Raises
     ------
     InputTypeError
-        When an argument is of another type.
+        If an argument has a wrong type.
     InputError
-        For files that are missing, unreadable, exchanged, lack a column or hold other values than
-        those of FeederWatch, for a season, a region or a number that is impossible, and when a
-        region has no complete site or no variable left.
+        For files that are missing, unreadable, swapped, lack a column or contain values other than
+        those of FeederWatch; for an invalid season, region or number; and if a region has no
+        complete site or no variable.
 
     Warns
     -----
     InputWarning
-        For sites without a description, rows with missing values and regions left out.
+        For sites without a description, rows with missing values and excluded regions.
 
     Notes
     -----
@@ -112,23 +112,24 @@ def read_feederwatch(
     - `*_atleast`: "none", "1-3", "4-10", ">10" (the rare 3 is merged into "1-3");
       `water_srcs`, `bird_baths` and `brsh_piles`, thin at the top: "none", "1-3", "4+"; `cacti`:
       "none", "some". `housing_density`: "1" to "4". Other attributes: 0 or 1.
-    - `snow_seen` is 1 where a valid record tells of snow, else 0, also where none tells the depth.
-    - `effort`, the median over the site's valid records of the hours they were counted in, at
-      least: "<0.6", "0.6-3", ">3".
-    - `records`, the number of valid records: "8-9", "10-13", "14+", before these "<8" when
-      `min_records` allows it, and without those that it rules out.
-    - A species is 1 where a valid record reports it, else 0.
+    - `snow_seen` is 1 if a valid record reports snow, otherwise 0, also if no record reports the
+      depth.
+    - `effort`, the median over the valid records of a site of the minimum hours of counting:
+      "<0.6", "0.6-3", ">3".
+    - `records`, the number of valid records: "8-9", "10-13", "14+", preceded by "<8" if
+      `min_records` allows it, without the states that it excludes.
+    - A species is 1 if a valid record reports it, otherwise 0.
     - Rows with a missing value are dropped, with a warning that counts them.
-    - Then a variable is absent from a region if fewer than max(10, 1 %) of the region's rows
-      differ from the commonest state: vagrant birds leave one or two records. Split into
-      training and test sets only afterwards, so that all splits have the same variables.
+    - Then a variable is dropped from a region if fewer than max(10, 1 %) of its rows differ from
+      the most common state: vagrant birds leave one or two records. Split into training and test
+      sets only afterwards, so that all splits have the same variables.
 
-    Public samples of the records hold only some of them; the one of TidyTuesday has about 3 % of
-    a winter's. There a 0 of a species means "not in the sample", not absence, and the number of
-    species seen at a site with 8 records or more correlates 0.69 with the number of its records.
-    Arcs between species are then partly an artifact of the sample, which `records` explains only
-    in part. Site attributes are not a sample. A complete file should give most sites 14 records or
-    more, and `records` may be absent everywhere.
+    Public samples contain only some of the records; the TidyTuesday sample has about 3 % of those
+    of a winter. There, 0 for a species means "not in the sample", not absence, and the number of
+    species seen at a site with 8 records or more has a correlation of 0.69 with the number of its
+    records. Arcs between species are then partly an artifact of the sample, which `records`
+    explains only in part. Site attributes are not sampled. With a complete file most sites should
+    have 14 records or more, and `records` may be dropped everywhere.
 
     Examples
     --------
@@ -158,7 +159,7 @@ def read_feederwatch(
 def described(table, path):
     """Return the states of the site attributes in columns of `read_columns`.
 
-    Blank yard types and habitats are ticks that were not made, unless all of them are blank.
+    Blank yard types and habitats count as not ticked, unless all of them are blank.
     """
     columns = {}
     empty = table[list(_TICK_BOXES)].isna().all(axis=1)
@@ -172,7 +173,7 @@ def described(table, path):
 
 
 def _stated(values, states):
-    """Return the states of numbers, nan being missing."""
+    """Return the states of numbers; nan is missing."""
     wrong = sorted(set(values[~np.isnan(values)]) - set(states))
     if wrong:
         raise InputError(
@@ -189,10 +190,10 @@ def _stated(values, states):
 
 
 def observed(rows, species=(), min_records=1):
-    """Return the states of what the records tell of sites.
+    """Return the states of the site variables computed from records.
 
-    `rows` holds `snow_seen` (0 or 1), `median_effort` (hours), and for species `n_obs` (number of
-    valid records, `min_records` or more) and a column of 0 and 1 for each.
+    `rows` contains `snow_seen` (0 or 1), `median_effort` (hours), and with species `n_obs` (number
+    of valid records, at least `min_records`) and a column of 0 and 1 for each.
     """
     hours = rows["median_effort"].to_numpy(dtype=float)
     codes = np.where(np.isnan(hours), -1, (hours >= 0.6) + 1 * (hours > 3))
@@ -212,15 +213,15 @@ def observed(rows, species=(), min_records=1):
 
 def region_of(states):
     """Return the region of every state or province, missing for those in no region."""
-    regions = {state: region for region, own in REGIONS.items() for state in own}
+    regions = {state: region for region, states in REGIONS.items() for state in states}
     return states.astype(object).map(regions)
 
 
 def by_region(frame, region, names):
-    """Return the complete rows of each of some regions, without the variables absent there.
+    """Return the complete rows of some regions, without the variables absent there.
 
-    `frame` holds the states of sites by `loc_id`, the order of the rows returned; `region` tells
-    the region of every row. What is returned may have no rows or no columns.
+    `frame` contains the states of sites by `loc_id`, the order of the returned rows; `region` is
+    the region of every row. Returned frames may have no rows or no columns.
     """
     tasks, dropped = {}, []
     for name in sorted(names):
@@ -236,7 +237,7 @@ def by_region(frame, region, names):
 
 
 def is_absent(column):
-    """Say whether fewer than max(10, 1 %) of the rows differ from the commonest state."""
+    """Whether fewer than max(10, 1 %) of the rows differ from the most common state."""
     n_differing = len(column) - column.value_counts().max()
     return 100 * n_differing < max(1000, len(column))
 
@@ -317,7 +318,7 @@ def _check_records(records):
 
 
 def _is_of(table, season):
-    """Say of every record whether it is of a season; July begins the next one."""
+    """Whether each record is from a season; July begins the next one."""
     if "proj_period_id" in table:
         return (table["proj_period_id"] == season).to_numpy()
     if "year" not in table or "month" not in table:
@@ -328,7 +329,7 @@ def _is_of(table, season):
 
 
 def _summaries(records):
-    """Return what the records tell of every site, by `loc_id`."""
+    """Return the summary of the records of every site, by `loc_id`."""
     rows = records.groupby("loc_id", observed=True).agg(
         subnational1_code=("subnational1_code", "first"),
         n_obs=("species_code", "size"),
@@ -407,7 +408,7 @@ def _joined(summaries, known, min_records, season, observations, sites):
 
 
 def _usable(tasks, required):
-    """Return the regions that have rows and variables; where all are required, others raise."""
+    """Return the regions with rows and variables; raise for others if all are required."""
     useless = [name for name, frame in tasks.items() if frame.empty]
     if useless and (required or len(useless) == len(tasks)):
         name = max(useless, key=lambda name: len(tasks[name]))

@@ -1,4 +1,4 @@
-"""The catalogue of reference networks: BIF files, a card each in README.md."""
+"""The catalogue of reference networks: BIF files, described in README.md."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def names():
 
 
 def path(name):
-    """Return where the BIF file of a network is.
+    """Return the path of the BIF file of a network.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def path(name):
     Raises
     ------
     InputError
-        If there is no such network.
+        If the name is unknown.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def load(name):
     Raises
     ------
     InputError
-        If there is no such network.
+        If the name is unknown.
 
     Examples
     --------

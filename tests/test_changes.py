@@ -141,9 +141,9 @@ def test_later_starts_are_local_optima(seed, max_parents):
     with state.scores.scratch() as scratch:
         own = climbs_of(state, seed)
         own.begin(scratch, 0)
-        assert (own.own.held == state.dag.held).all()
+        assert (own.current.held == state.dag.held).all()
         own.begin(scratch, 20)
-    state.reset(own.own.held.T.copy())
+    state.reset(own.current.held.T.copy())
     assert naive.is_dag(state.adjacency)
     assert max_parents is None or (state.adjacency.sum(axis=0) <= max_parents).all()
     reached = state.score
@@ -157,5 +157,5 @@ def test_later_starts_differ():
         own, begun = climbs_of(state, 0), set()
         for _ in range(10):
             own.begin(scratch, 7)
-            begun.add(own.own.held.tobytes())
+            begun.add(own.current.held.tobytes())
     assert len(begun) > 3

@@ -459,7 +459,7 @@ ONE_ROW = dict.fromkeys(
         "check_dict_unchanged",
         "check_fit2d_predict1d",
     ],
-    "a class of one row cannot have a network of its own",
+    "a class of one row cannot have its own network",
 )
 
 

@@ -267,7 +267,7 @@ def test_tables_that_help_without_arcs_are_told_of():
     first, second = verdict.sentences(shared, 0)
     assert first.startswith("Nothing was found: no arc was learned.")
     assert second == (
-        "Tables in common helped all the same: +0.40 ± 0.10 nats a row against each task alone."
+        "Sharing tables still helped: +0.40 ± 0.10 nats per row against each task alone."
     )
     too_little = record([0.0, 0.0], [0.15, 0.1])
     for other in ({**shared, "shares_tables": False}, {**shared, **too_little}):

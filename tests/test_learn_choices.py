@@ -76,7 +76,7 @@ def test_one_task_is_compared_with_no_arcs(call, files):
     assert code == 0
     kept = record(files / "run")["held_out"]
     assert set(kept["differences"]) == {"alone - empty"} and kept["folds"] == 10
-    assert "nats a row over no arcs" in out
+    assert "nats per row over no arcs" in out
 
 
 @pytest.mark.parametrize(

@@ -549,7 +549,7 @@ def test_learners_follow_scikit_learns_conventions(learner):
         ),
         ({"tiers": ["smoke"]}, TypeError, "`tiers` must be a list of lists"),
         ({"tiers": [["smoke"], ["smoke"]]}, ValueError, "`smoke` twice"),
-        ({"tiers": [["smokes"]]}, ValueError, "`smokes`, which is not there"),
+        ({"tiers": [["smokes"]]}, ValueError, "unknown variable `smokes`"),
         ({"start": nx.DiGraph([("smoke", "xray"), ("xray", "smoke")])}, ValueError, "acyclic"),
         ({"start": {"north": nx.DiGraph()}}, ValueError, "Task `east`: `start` gives no graph"),
         (

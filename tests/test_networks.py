@@ -80,7 +80,7 @@ def test_equality(sprinkler):
     [
         ({"graph": nx.Graph(SPRINKLER.edges)}, TypeError, "`graph` must be a networkx.DiGraph"),
         ({"graph": nx.DiGraph([("a", "b"), ("b", "a")])}, ValueError, "the cycle a -> b -> a"),
-        ({"graph": nx.DiGraph([(1, 2)])}, TypeError, "strings for nodes, got 1"),
+        ({"graph": nx.DiGraph([(1, 2)])}, TypeError, "strings as nodes, got 1"),
         ({"graph": nx.DiGraph()}, ValueError, "at least one node"),
         ({"states": {"rain": ("no", "yes")}}, ValueError, "`states` .* 'wet' is missing"),
         ({"states": STATES | {"sun": ("no",)}}, ValueError, "`states` .* 'sun' is not a node"),
@@ -184,7 +184,7 @@ def test_fit_names_mistakes():
 
 def test_fit_names_arguments_of_another_type():
     frame = pd.DataFrame({1: [0, 1], "b": [0, 1]})
-    with pytest.raises(TypeError, match="strings for nodes, got 1; rename it"):
+    with pytest.raises(TypeError, match="strings as nodes, got 1; rename it"):
         BayesNet.fit(nx.DiGraph([(1, "b")]), frame)
     for size in ("1", None, True):
         with pytest.raises(TypeError, match='`equivalent_sample_size` must be "auto" or a nu'):

@@ -234,7 +234,7 @@ def test_progress_counts_the_grid(tasks):
         pytest.param(
             {"prior": EditPrior(variable_penalty=dict.fromkeys(PAIRS, 0.5))},
             ValueError,
-            "`variable_penalty` gives every pair a penalty of its own",
+            "`variable_penalty` gives every pair its own penalty",
             id="all pairs",
         ),
         ({"penalties": [0.5, 2]}, ValueError, "`penalties` must be .* from 0 to 1 or None, got 2"),

@@ -205,7 +205,7 @@ def test_values_that_the_network_does_not_know(call, asia, tmp_path):
     err = mistake(call(*PREDICT))
     assert err.endswith(
         "column `smoke` must hold states that the network knows (`yes`, `no`), got `sometimes`; "
-        "correct them, or take them as missing with `--unseen ignore`.\n"
+        "correct them, or treat them as missing with `--unseen ignore`.\n"
     )
     code, _, err = call(*PREDICT, "--unseen", "ignore")
     assert code == 0

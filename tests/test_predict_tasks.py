@@ -193,7 +193,7 @@ def test_a_word_among_numbers_that_are_cut_is_what_is_told(call, rows, learned, 
     command = ("predict", "run", "strange.csv", "--target", "c", "--out", "c.csv")
     assert mistake(call(*command)).endswith(
         f": column `h` must hold states that the network knows (`{states[0]}`, `{states[1]}`), got "
-        "`n/a`; correct them, or take them as missing with `--unseen ignore`.\n"
+        "`n/a`; correct them, or treat them as missing with `--unseen ignore`.\n"
     )
     code, _, err = call(*command, "--unseen", "ignore")
     assert code == 0 and err.endswith(
@@ -247,7 +247,7 @@ def test_strange_values_are_told_by_task(call, rows, tmp_path):
     err = mistake(call(*PREDICT))
     assert err.startswith("bnmtl: Task `west`: ROWS: column `a` must hold states that the network")
     assert err.endswith(
-        "got `many`; correct them, or take them as missing with `--unseen ignore`.\n"
+        "got `many`; correct them, or treat them as missing with `--unseen ignore`.\n"
     )
     code, _, err = call(*PREDICT, "--unseen", "ignore")
     words = "has values that NETWORK does not know, which are taken as missing; 2 in `a`."

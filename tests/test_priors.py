@@ -347,7 +347,10 @@ def test_log_prior_is_the_sum_over_pairs_that_tasks_share(prior):
         (PairedPrior(variable_penalty={5: 0.5}), "pairs of two different names, got 5"),
         (EditPrior(costs={"add": 1}), "exactly the keys"),
         (EditPrior(costs={"add": -1, "delete": 1, "reverse": 1}), "at least 0"),
-        (EditPrior(costs={"add": 1, "delete": 1, "reverse": 1}, reversal=2), "same thing twice"),
+        (
+            EditPrior(costs={"add": 1, "delete": 1, "reverse": 1}, reversal=2),
+            "must not both be given",
+        ),
     ],
 )
 def test_parameters_out_of_range_are_refused(prior, words):

@@ -1,4 +1,4 @@
-"""From scores to probabilities that mean what they say, on arrays of any classifier's scores."""
+"""Calibration of the scores of any classifier to probabilities."""
 
 from bnmtl.calibration.boosting import AdaBoostM1
 from bnmtl.calibration.classifier import CalibratedClassifier

@@ -1,4 +1,4 @@
-"""What calibrated classifiers are given: checked before anything is fitted."""
+"""Checks of the arguments of calibrated classifiers."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from bnmtl.wording import Bare, type_of
 
 
 def checked_labels(X, y):
-    """Labels as an array with one a case, or an error."""
+    """Labels as an array with one label per case, or an error."""
     if y is None:
         found = "a classifier requires y to be passed, but the target y is None"
         raise InputError("y", "must be one label a case", found=found)
@@ -42,9 +42,9 @@ def checked_calibration(calibration):
 
 
 def checked_folds(cv, X, y):
-    """Pairs of rows to train and to test with, each row tested once."""
+    """Pairs of training and test rows; each row is tested once."""
     rows = np.arange(len(y))
-    # An iterable may give masks.
+    # An iterable may yield masks.
     folds = [
         (rows[train], rows[test]) for train, test in check_cv(cv, y, classifier=True).split(X, y)
     ]
@@ -63,7 +63,7 @@ def checked_folds(cv, X, y):
 
 
 def check_takes_weights(estimator, weights):
-    """Raise where there are weights and the classifier takes none."""
+    """Raise if weights are given but the classifier does not accept them."""
     if weights is not None and not has_fit_parameter(estimator, "sample_weight"):
         rule = "must be left out for {estimator!s}, whose fit does not take it"
         remedy = "to weight calibration cases only, fit it first and use {cv=prefit}"
@@ -85,16 +85,16 @@ def check_every_class(y, classes):
 
 
 def share_cases(X, other):
-    """Say whether two tables have row labels, or memory, in common."""
+    """Whether two tables share row labels or memory."""
     tables = pd.DataFrame | pd.Series
     if isinstance(X, tables) and isinstance(other, tables) and X.index.isin(other.index).any():
         return True
     pairs = zip(_columns(X), _columns(other), strict=False)
-    return X is other or any(np.shares_memory(own, its) for own, its in pairs)
+    return X is other or any(np.shares_memory(column, its) for column, its in pairs)
 
 
 def _columns(X):
-    """The columns of tables and arrays as arrays, copied where they are none of numpy's."""
+    """The columns of tables and arrays as arrays, copied if they are not numpy arrays."""
     if isinstance(X, pd.DataFrame):
         return [X.iloc[:, at].to_numpy() for at in range(X.shape[1])]
     if isinstance(X, pd.Series):
@@ -103,14 +103,14 @@ def _columns(X):
 
 
 def check_estimator(estimator):
-    """Raise for what is not an object with a fit."""
+    """Raise unless it is an object with a fit."""
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         rule = "must be a classifier, for example LogisticRegression(), or None"
         raise InputTypeError("estimator", rule, estimator)
 
 
 def check_method(method):
-    """Raise for what neither names nor is a calibrator."""
+    """Raise unless it is a calibrator or the name of one."""
     is_name = isinstance(method, str) and method in ("platt", "isotonic")
     if not is_name and not is_calibrator(method):
         rule = "must be 'platt', 'isotonic' or a calibrator with fit and predict"
@@ -118,5 +118,5 @@ def check_method(method):
 
 
 def is_calibrator(value):
-    """Say whether something is an object with fit and predict."""
+    """Whether it is an object with fit and predict."""
     return not isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "predict")

@@ -1,4 +1,4 @@
-"""AdaBoost.M1 for two classes that goes on after it separates the training set."""
+"""AdaBoost.M1 for two classes, which continues after it separates the training set."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
@@ -18,57 +18,57 @@ _SEEDS = 2**31 - 1
 
 
 class AdaBoostM1(ClassifierMixin, BaseEstimator):
-    """Boost a classifier of two classes, by exponential or logistic loss.
+    """Boost a classifier of two classes with exponential or logistic loss.
 
-    With labels s of -1 and 1, a member h of weighted error e has the vote 1/2 log((1 - e) / e) and
-    the decision function F is the sum of vote times h. Errors below 1e-10 are taken for that, so
-    that boosting goes on where members make no mistake. A member of error 1/2 or more has vote 0,
-    and weights start again from the initial ones.
+    With labels s of -1 and 1, a member h with weighted error e has the vote 1/2 log((1 - e) / e),
+    and the decision function F is the sum of vote times h. Smaller errors are replaced by 1e-10, so
+    that boosting continues if members make no mistake. A member with an error of 1/2 or more has
+    vote 0, and weights restart from the initial ones.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        None is a full `DecisionTreeClassifier()`. All its parameters ``random_state`` are set.
+        None is a full `DecisionTreeClassifier()`. All of its ``random_state`` parameters are set.
     n_estimators : int, default=50
-        Rounds, each with one member. The first ones do not depend on how many follow.
+        Number of rounds, with one member each. Earlier rounds do not depend on this number.
     resample : bool, default=True
-        Fit each member to n rows drawn by the weights, with replacement; False passes the weights
-        as ``sample_weight``.
+        Whether to fit each member to n rows drawn by weight with replacement; False passes the
+        weights as ``sample_weight``.
     loss : {"exponential", "logistic"}, default="exponential"
         Weights are proportional to exp(-s F) or 1 / (1 + exp(s F)), times the initial ones.
     random_state : None, int, numpy.random.RandomState or numpy.random.Generator, default=None
-        With an int, results depend on nothing but data and parameters.
+        With an int, results depend only on data and parameters.
 
     Attributes
     ----------
     classes_ : numpy.ndarray of shape (2,)
-        The second one is where F is above 0.
-    estimators_ : list of classifiers, one a round
-        A `DummyClassifier` where the rows drawn are of one class.
+        The second class is predicted if F is above 0.
+    estimators_ : list of classifiers, one per round
+        A `DummyClassifier` if the drawn rows have only one class.
     estimator_weights_ : numpy.ndarray of float, shape (n_estimators,)
         Votes, 0 or more.
     estimator_errors_ : numpy.ndarray of float, shape (n_estimators,)
-        Share of the training rows, by the weights of the round, that the member gets wrong.
+        Weighted error of each member on the training rows, with the weights of its round.
     n_features_in_ : int
     feature_names_in_ : numpy.ndarray of str
-        Where `X` has names of columns.
+        Defined if `X` has column names.
 
     Raises
     ------
     TypeError, ValueError
-        In ``fit``: for an `estimator` that is not a classifier, another `loss`, no whole number of
-        rounds, weights for an `estimator` that takes none, one class only and more than two; as in
-        scikit-learn for wrong `X` and `y`.
+        In ``fit``: for an `estimator` that is not a classifier, an unknown `loss`, an invalid
+        number of rounds, weights for an `estimator` that does not accept them, and other than two
+        classes; as in scikit-learn for invalid `X` and `y`.
 
     Notes
     -----
     Each round lowers the loss of the votes since the last restart, the sum over rows of exp(-s F)
-    or log(1 + exp(-s F)). Expected, the one is least where F is half of the log odds, the other
-    where it is all of them. After restarts, which are where ``estimator_weights_`` is 0, F is a sum
-    of ensembles that each strive for that, whatever the loss: good enough to predict and to rank,
-    but `LogisticCorrection` makes it probabilities far too near 0 and 1. Boosted stumps that see
-    rows drawn come to restarts soon; with ``resample=False`` there are hardly any, but the same
-    members follow each.
+    or log(1 + exp(-s F)). The expected exponential loss is minimal if F is half of the log odds,
+    the logistic loss if F is the log odds. After restarts, where ``estimator_weights_`` is 0, F is
+    a sum of ensembles that each approximate this, for both losses: good enough to predict and to
+    rank, but `LogisticCorrection` turns it into probabilities far too close to 0 and 1. Boosted
+    stumps fitted to drawn rows soon restart; with ``resample=False`` there are hardly any restarts,
+    but each is followed by the same members.
 
     References
     ----------
@@ -103,14 +103,14 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None):
-        """Fit the members, one after the other.
+        """Fit the members one after another.
 
         Parameters
         ----------
         X : array-like of numbers, shape (n, n_features)
         y : array-like of labels, shape (n,)
         sample_weight : array-like of numbers, shape (n,), default=None
-            Initial weights; rows of weight 0 are left out.
+            Initial weights; rows with weight 0 are ignored.
 
         Returns
         -------
@@ -136,7 +136,7 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X):
-        """Sum of the votes, those for the second class less those for the first.
+        """Votes for the second class minus votes for the first.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         return self.classes_[positive.astype(int)]
 
     def predict_proba(self, X):
-        """Share of the votes for each class, not calibrated; 1/2 where nobody has a vote.
+        """Share of the votes for each class, not calibrated; 1/2 if all votes are 0.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
             raise InputError("estimator", rule, given, remedies=remedy)
 
     def _checked_rows(self, X, y, sample_weight):
-        """Features, labels and weights of the rows that count."""
+        """Features, labels and weights of the rows with a weight above 0."""
         X, y = validate_data(self, X, y, **self._array_options())
         check_classification_targets(y)
         weights = checked_weights(sample_weight, len(y), of="row", name="sample_weight")
@@ -238,7 +238,7 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         return validate_data(self, X, reset=False, **self._array_options())
 
     def _array_options(self):
-        """How `X` becomes an array once, so that members need not convert it again."""
+        """Options to convert `X` to an array once, so that members need not convert it again."""
         is_tree = isinstance(self._template(), BaseDecisionTree)
         return {
             "dtype": np.float32 if is_tree else "numeric",
@@ -247,7 +247,7 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         }
 
     def _running_scores(self, X):
-        """Decision function after each round, each time in the same array."""
+        """Decision function after each round, in the same array."""
         X = self._checked_features(X)
         scores = np.zeros(len(X))
         for member, vote in zip(self.estimators_, self.estimator_weights_, strict=True):
@@ -282,7 +282,7 @@ def _checked_seed(random_state):
 
 
 def _seeds(random, n):
-    """Seeds of each member and of the rows drawn for it, the first ones whatever n is."""
+    """Seeds of each member and of its drawn rows; earlier ones do not depend on n."""
     if isinstance(random, np.random.Generator):
         return random.integers(_SEEDS, size=(n, 2))
     return random.randint(_SEEDS, size=(n, 2))
@@ -295,7 +295,7 @@ def _with_seed(template, seed):
 
 
 def _weights(initial, margins, loss):
-    """Weights of sum 1, from log initial ones and margins s F that may be tens of thousands."""
+    """Weights with sum 1, from log initial weights and margins s F of up to tens of thousands."""
     log_weights = initial - (margins if loss == "exponential" else np.logaddexp(0, margins))
     weights = np.exp(log_weights - log_weights.max())
     return weights / weights.sum()

@@ -1,4 +1,4 @@
-"""A scikit-learn classifier whose probabilities are calibrated, around any other classifier."""
+"""A scikit-learn classifier that wraps and calibrates any other classifier."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
@@ -30,9 +30,9 @@ ENOUGH_FOR_ISOTONIC = 1000
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Calibrate the probabilities of a classifier.
 
-    The scores of a case are the classifier's decision values or, where it has none, its predicted
-    probabilities. More than two classes are calibrated one against the rest, and the results
-    divided by their sum; a case for which all of them are 0 gets the same probability for each.
+    The scores of a case are the decision values of the classifier or, if it has none, its predicted
+    probabilities. More than two classes are calibrated one against the rest, and the results are
+    divided by their sum; if all of them are 0, the classes get equal probabilities.
 
     Parameters
     ----------
@@ -43,10 +43,11 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         probabilities; "isotonic" is `IsotonicCalibrator`. A calibrator has
         ``fit(scores, y, sample_weight=None)`` and ``predict(scores)``; it is copied.
     cv : int, splitter, iterable of (train, test) or "prefit", default=5
-        How cases get a score from a classifier that was not fitted to them: the scores of all test
-        folds go to one calibrator, then the classifier is fitted to all cases. A number is that of
-        stratified folds, not shuffled. "prefit" says that the classifier is fitted already; it is
-        used as it is, and ``fit`` gets the calibration cases. So is a FrozenEstimator.
+        Cross-validation that scores each case by a classifier not fitted to it: the scores of all
+        test folds go to one calibrator, then the classifier is fitted to all cases. A number means
+        stratified folds without shuffling. "prefit" means that the classifier is already fitted; it
+        is used unchanged, and ``fit`` receives the calibration cases. The same holds for a
+        FrozenEstimator.
 
     Attributes
     ----------
@@ -56,14 +57,14 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     calibrators_ : list
         One for each class; with two classes only one, for the second.
     n_features_in_, feature_names_in_
-        Those of the classifier, where it has them.
+        Those of the classifier, if it has them.
 
     Raises
     ------
     TypeError, ValueError
-        In ``fit``: for a classifier without scores, another `method` or `cv`, folds that do not
-        hold every case once, lengths that differ, weights that the classifier does not take, one
-        class only, and classes of which there is no calibration case.
+        In ``fit``: for a classifier without scores, an invalid `method` or `cv`, folds that do not
+        test every case once, different lengths, weights that the classifier does not accept, only
+        one class, and classes without a calibration case.
     NotFittedError
         In ``predict`` and ``predict_proba`` before ``fit``, and in ``fit`` with "prefit" if the
         classifier is not fitted.
@@ -95,12 +96,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of n rows
-            Whatever the classifier takes.
+            As accepted by the classifier.
         y : array-like of labels, shape (n,)
         sample_weight : array-like of numbers, shape (n,), default=None
-            How often each case counts, for classifier and calibrators.
+            Weight of each case, for classifier and calibrators.
         calibration : (X, y), default=None
-            Cases to calibrate with, each counting once, instead of cross-validation.
+            Cases used for calibration instead of cross-validation, each with weight 1.
 
         Returns
         -------
@@ -109,10 +110,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Warns
         -----
         UserWarning
-            Where cases serve both to train and to calibrate (the same object or memory, or row
-            labels that two tables share), a class is missing from a training fold (cases of its
-            test fold get the lowest score of all for it), and for isotonic calibration with fewer
-            than 1000 cases.
+            If cases are used both for training and for calibration (the same object or memory, or
+            shared row labels), if a class is missing from a training fold (cases of its test fold
+            get the lowest score of all for it), and for isotonic calibration with fewer than 1000
+            cases.
         """
         base = self._base()
         check_estimator(base)
@@ -160,7 +161,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         scores = self._scores(self.estimator_, X)
         pairs = zip(self.calibrators_, scores.T, strict=True)
-        p = np.column_stack([calibrator.predict(own) for calibrator, own in pairs])
+        p = np.column_stack([calibrator.predict(column) for calibrator, column in pairs])
         if p.shape[1] == 1:
             return np.hstack([1 - p, p])
         total = p.sum(axis=1, keepdims=True)
@@ -205,7 +206,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return isinstance(self.cv, str) or isinstance(self.estimator, FrozenEstimator)
 
     def _scores(self, model, X):
-        """A column of scores for each calibrator, NaN for a class that the model does not know."""
+        """A column of scores for each calibrator; NaN for a class unknown to the model."""
         raw = _raw_scores(model, X)
         if raw.shape[1] != len(model.classes_):
             rule = "must give one score for each of its {n} classes"
@@ -218,7 +219,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return scores[:, 1:] if len(known) == 2 else scores
 
     def _out_of_fold_scores(self, X, y, weights):
-        """Score each case by a classifier that was fitted to the other folds."""
+        """Score each case by a classifier fitted to the other folds."""
         folds = checked_folds(self.cv, X, y)
         missing = {one for train, _ in folds for one in np.setdiff1d(self.classes_, y[train])}
         if missing:
@@ -228,8 +229,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             warn("cv", rule, found=found, remedies=remedies, missing=names)
         scores = np.empty((len(y), 1 if len(self.classes_) == 2 else len(self.classes_)))
         for train, test in folds:
-            own = None if weights is None else weights[train]
-            model = _fitted(self._base(), _safe_indexing(X, train), y[train], own)
+            fold_weights = None if weights is None else weights[train]
+            model = _fitted(self._base(), _safe_indexing(X, train), y[train], fold_weights)
             scores[test] = self._scores(model, _safe_indexing(X, test))
         # fmin ignores NaN.
         return np.where(np.isnan(scores), np.fmin.reduce(scores), scores)
@@ -260,7 +261,7 @@ def _raw_scores(model, X):
         raw = np.asarray(model.decision_function(X), dtype=float)
         raw = np.column_stack([-raw, raw]) if raw.ndim == 1 else raw
     elif hasattr(model, "predict_proba"):
-        # Means of ones can come out above 1 by a rounding error.
+        # Means of ones can exceed 1 by a rounding error.
         raw = np.clip(np.asarray(model.predict_proba(X), dtype=float), 0, 1)
     else:
         rule = "must have a method decision_function or predict_proba"

@@ -1,4 +1,4 @@
-"""Logistic correction: probabilities of a boosted model by the loss that it minimizes."""
+"""Logistic correction: probabilities of a boosted model from the loss it minimizes."""
 
 import numpy as np
 from scipy.special import expit
@@ -17,12 +17,12 @@ _REMEDY = "calibrate it by PlattCalibrator"
 class LogisticCorrection(BaseEstimator):
     """Turn the decision function F of a boosted classifier of two classes into probabilities.
 
-    The expected exponential loss is least where F is half of the log odds, so that P(y = 1) is
-    1 / (1 + exp(-2 F)); the logistic one where F is the log odds, so that it is 1 / (1 + exp(-F)).
-    No rows for calibration are needed, but members must be too simple to separate the training
-    set, such as stumps: otherwise the probabilities are all 0 or 1, or two values of a single
-    member, where scikit-learn ends with the first that makes no mistake. Restarts of `AdaBoostM1`
-    have the same effect; ``resample=False`` avoids most of them.
+    The expected exponential loss is minimal if F is half of the log odds, so P(y = 1) is 1 / (1 +
+    exp(-2 F)); the logistic loss is minimal if F is the log odds, so P(y = 1) is 1 / (1 + exp(-F)).
+    It needs no calibration rows, but members must be too simple to separate the training set, such
+    as stumps. Otherwise all probabilities are 0 or 1, or two values of a single member if
+    scikit-learn stops at the first one without mistakes. Restarts of `AdaBoostM1` have the same
+    effect; ``resample=False`` avoids most of them.
 
     Attributes
     ----------
@@ -33,8 +33,8 @@ class LogisticCorrection(BaseEstimator):
     Raises
     ------
     TypeError, ValueError
-        In ``fit``: for other models, models that are neither fitted nor have `X` and `y`, learning
-        rates other than 1 and more than two classes.
+        In ``fit``: for other models, unfitted models without `X` and `y`, learning rates other than
+        1 and more than two classes.
 
     References
     ----------
@@ -53,15 +53,15 @@ class LogisticCorrection(BaseEstimator):
     """
 
     def fit(self, model, X=None, y=None):
-        """Take a fitted model, or fit one.
+        """Use a fitted model, or fit one.
 
         Parameters
         ----------
         model : AdaBoostM1 or sklearn.ensemble.AdaBoostClassifier
-            Taken as it is where it is fitted; a copy is fitted otherwise.
+            A fitted model is used unchanged; otherwise a copy is fitted.
         X : array-like of numbers, shape (n, n_features), default=None
         y : array-like of labels, shape (n,), default=None
-            Rows to fit the model to, not needed where it is fitted.
+            Rows to fit the model to; not needed if it is fitted.
 
         Returns
         -------
@@ -108,8 +108,8 @@ def _fitted(model, X, y):
 
 
 def _scale(model):
-    """Log odds per unit of the model's decision function."""
+    """Log odds per unit of the decision function."""
     if isinstance(model, AdaBoostM1):
         return 2 if model.loss == "exponential" else 1
-    # scikit-learn's is 4 F over the sum of its votes, each of which is twice ours.
+    # scikit-learn's decision function is 4 F divided by the sum of its votes, which are twice ours.
     return 0.5 * model.estimator_weights_.sum()

@@ -1,4 +1,4 @@
-"""Learning curves of calibrators: how good probabilities are by the number of calibration cases."""
+"""Learning curves of calibrators: errors by the number of calibration cases."""
 
 import contextlib
 import warnings
@@ -31,50 +31,50 @@ def learning_curve(
     metric=None,
     random_state=None,
 ):
-    """Measure calibrators fitted to more and more cases, always on the same test set.
+    """Evaluate calibrators fitted to increasing numbers of cases on the same test set.
 
-    A draw is a random order of the calibration cases, of which the first 32, 64 ... are used, so
-    that the larger sets of a draw hold the smaller ones. All calibrators get the same sets. An
-    order is drawn again until its smallest set holds both classes, hence one more size changes
-    nothing for the others, unless it is smaller than all of them.
+    A draw is a random order of the calibration cases; its first 32, 64 ... cases are used, so the
+    larger sets of a draw contain the smaller ones. All calibrators get the same sets. An order is
+    redrawn until its smallest set contains both classes, so an additional size does not affect the
+    others unless it is smaller than all of them.
 
     Parameters
     ----------
     scores : array-like of numbers, shape (n,)
-        Of the calibration cases, by a classifier that was not fitted to them.
+        Scores of the calibration cases by a classifier that was not fitted to them.
     y : array-like of 0 and 1, shape (n,)
     test_scores : array-like of numbers, shape (n_test,)
     test_y : array-like of 0 and 1, shape (n_test,)
     calibrators : mapping of str to calibrator, default=None
         None is {"Platt": `PlattCalibrator()`, "isotonic": `IsotonicCalibrator()`}.
     sizes : list of int, default=None
-        Numbers of calibration cases, at least 2. None is 32, 64 ... 8192, as far as there are
+        Numbers of calibration cases, at least 2. None is 32, 64 ... 8192, up to the number of
         cases.
     n_draws : int, default=10
-        The first draws do not depend on how many follow.
+        Number of draws; earlier draws do not depend on it.
     metric : callable, default=None
-        ``metric(y, p)`` is a number; None is `root_mean_squared_error`.
+        ``metric(y, p)`` returns a number; None is `root_mean_squared_error`.
     random_state : None, int or numpy.random.Generator, default=None
-        With an int, the result depends on nothing but the arguments, in whatever order cases,
-        calibrators and sizes come. A Generator is advanced by one draw.
+        With an int, the result depends only on the arguments, not on the order of cases,
+        calibrators and sizes. A Generator is advanced by one draw.
 
     Returns
     -------
     pandas.DataFrame
         Columns method, size, draw (from 0 on) and value. If all scores are from 0 to 1, the method
-        "uncalibrated" is what they have themselves, the same for all sizes and draws.
+        "uncalibrated" evaluates the scores themselves, the same for all sizes and draws.
 
     Warns
     -----
     UserWarning
-        Once, where `metric` warns, such as `cross_entropy` of probabilities that are 0 or 1.
+        Once, if `metric` warns, such as `cross_entropy` for probabilities of 0 or 1.
 
     Raises
     ------
     TypeError, ValueError
-        For labels other than 0 and 1, scores that are not finite numbers, lengths that differ, one
-        class only, sizes below 2 or beyond the cases, another `random_state`, objects that cannot
-        calibrate or measure, and a calibrator named "uncalibrated".
+        For labels other than 0 and 1, scores that are not finite numbers, different lengths, only
+        one class, sizes below 2 or above the number of cases, an invalid `random_state`,
+        `calibrators` or `metric`, and a calibrator named "uncalibrated".
 
     References
     ----------
@@ -106,7 +106,7 @@ def learning_curve(
     sizes = _checked_sizes(sizes, len(y))
     check_whole("n_draws", n_draws, 1)
     metric = _checked_metric(metric)
-    # The order in which cases are given must not matter.
+    # The given order of cases must not matter.
     by_score = np.lexsort((y, scores))
     scores, y = scores[by_score], y[by_score]
     rows, warned = [], []
@@ -119,7 +119,7 @@ def learning_curve(
             with _warnings_to(warned):
                 value = metric(test_y, p)
             rows.append((name, size, draw, value))
-    if all(((own >= 0) & (own <= 1)).all() for own in (scores, test_scores)):
+    if all(((values >= 0) & (values <= 1)).all() for values in (scores, test_scores)):
         with _warnings_to(warned):
             value = metric(test_y, test_scores)
         rows += [(_UNCALIBRATED, *point, value) for point in product(sizes, range(n_draws))]
@@ -132,7 +132,7 @@ def learning_curve(
 
 @contextlib.contextmanager
 def _warnings_to(texts):
-    """Add the text of every warning for users to a list instead of showing it."""
+    """Append the text of every user warning to a list instead of showing it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield
@@ -144,7 +144,7 @@ def _warnings_to(texts):
 
 
 def _orders(y, smallest, n_draws, random_state):
-    """Random orders of the cases, both classes among the first ones of each."""
+    """Random orders of the cases with both classes among the first ones of each."""
     try:
         seed = np.random.default_rng(random_state).integers(2**63)
     except (TypeError, ValueError):
@@ -157,7 +157,7 @@ def _orders(y, smallest, n_draws, random_state):
         if np.ptp(y[first]):
             yield order
             continue
-        # The first ones alone are drawn again, which is fast where a class is rare.
+        # Only the first ones are redrawn, which is fast if a class is rare.
         while not np.ptp(y[first]):
             first = rng.choice(len(y), smallest, replace=False)
         others = np.setdiff1d(order, first, assume_unique=True)
@@ -183,7 +183,7 @@ def _checked_calibrators(calibrators):
 
 
 def _checked_sizes(sizes, n):
-    """The sizes in ascending order, each once."""
+    """The distinct sizes in increasing order."""
     if sizes is None:
         sizes = [size for size in _SIZES if size <= n]
         if not sizes:
@@ -198,7 +198,7 @@ def _checked_sizes(sizes, n):
 
 
 def _checked_metric(metric):
-    """Return a function of labels and probabilities whose values are floats."""
+    """Return a function of labels and probabilities that returns floats."""
     if metric is None:
         return root_mean_squared_error
     if not callable(metric):

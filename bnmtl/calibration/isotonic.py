@@ -1,4 +1,4 @@
-"""Isotonic calibration: the non-decreasing function of the scores that fits best."""
+"""Isotonic calibration: the best-fitting non-decreasing function of the scores."""
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,19 +15,19 @@ class IsotonicCalibrator(BaseEstimator):
     Parameters
     ----------
     kind : {"step", "linear"}, default="step"
-        Between scores of the training set: "step" has the value of the next higher one, as in the
-        paper, "linear" a line from one to the next, as in scikit-learn. Outside, both are constant.
+        Values between training scores: "step" uses the value of the next higher score, as in the
+        paper; "linear" interpolates, as in scikit-learn. Outside, both are constant.
 
     Attributes
     ----------
     scores_, values_ : numpy.ndarray of float
-        Where each block of equal values begins and ends, and its value.
+        Begin and end of each block of equal values, and its value.
 
     Raises
     ------
     TypeError, ValueError
-        In ``fit`` and ``predict``: for another `kind`, labels other than 0 and 1, and scores that
-        are not finite numbers.
+        In ``fit`` and ``predict``: for an unknown `kind`, labels other than 0 and 1, and scores
+        that are not finite numbers.
 
     References
     ----------
@@ -53,7 +53,7 @@ class IsotonicCalibrator(BaseEstimator):
         scores : array-like of numbers, shape (n,)
         y : array-like of 0 and 1, shape (n,)
         sample_weight : array-like of numbers, shape (n,), default=None
-            How often each case counts.
+            Weight of each case.
 
         Returns
         -------
@@ -62,8 +62,8 @@ class IsotonicCalibrator(BaseEstimator):
         check_choice("kind", self.kind, ("step", "linear"))
         names = ("y", "scores", "sample_weight")
         y, scores, weights = checked_cases(y, scores, sample_weight, False, names)
-        # By ranks: scikit-learn takes scores less than 1e-15 apart for tied, and classifiers give
-        # many that are nearer to 0.
+        # Use ranks, because scikit-learn treats scores less than 1e-15 apart as tied, and
+        # classifiers return many scores that small.
         known, ranks = np.unique(scores[weights > 0], return_inverse=True)
         regression = IsotonicRegression().fit(ranks, y[weights > 0], weights[weights > 0])
         self.scores_ = known[regression.X_thresholds_.astype(int)]
@@ -90,23 +90,23 @@ class IsotonicCalibrator(BaseEstimator):
         return self.values_[np.minimum(place, len(self.values_) - 1)]
 
     def as_record(self):
-        """Return what `from_record` makes an equal calibrator of, in lists and text."""
+        """Return a record of lists and text from which `from_record` restores the calibrator."""
         record = {"scores": self.scores_.tolist(), "values": self.values_.tolist()}
         return record if self.kind == "step" else {"kind": self.kind, **record}
 
     @classmethod
     def from_record(cls, record):
-        """Return a fitted calibrator; the inverse of `as_record`.
+        """Restore a fitted calibrator; the inverse of `as_record`.
 
         Parameters
         ----------
         record : dict
-            Without "kind" it is a "step".
+            A missing "kind" means "step".
 
         Raises
         ------
         KeyError, TypeError, ValueError
-            If it is not what `as_record` returns.
+            If it is not a valid record.
         """
         calibrator = cls(record.get("kind", "step"))
         check_choice("kind", calibrator.kind, ("step", "linear"))

@@ -11,7 +11,7 @@ from bnmtl.metrics.cases import checked_cases, checked_numbers
 
 _MOST_STEPS = 100
 _SMALLEST_STEP = 1e-10
-_GRADIENT = 1e-10  # per unit of weight, at which the fit ends
+_GRADIENT = 1e-10  # gradient per unit of weight at which the fit ends
 _EPS = np.finfo(float).eps
 
 
@@ -19,25 +19,25 @@ class PlattCalibrator(BaseEstimator):
     """Calibrate scores by a sigmoid, P(y = 1) = 1 / (1 + exp(a f + b)).
 
     Targets are (N+ + 1) / (N+ + 2) for positive cases and 1 / (N- + 2) for negative ones, so that
-    scores that separate the classes have a finite fit, too.
+    the fit is finite even if scores separate the classes.
 
     Parameters
     ----------
     scale : {"raw", "logit"}, default="raw"
-        "raw" takes the scores as they are, such as margins. "logit" takes probabilities and fits to
-        their log odds, so that a = -1, b = 0 leaves them as they are; 0 and 1 are taken for the
-        machine epsilon and 1 less it.
+        "raw" uses the scores directly, such as margins. "logit" uses the log odds of probabilities,
+        so that a = -1, b = 0 is the identity; probabilities are clipped to [eps, 1 - eps] with the
+        machine epsilon.
 
     Attributes
     ----------
     a_, b_ : float
-        `a_` is below 0 where higher scores mean more positive cases, 0 where all scores are equal.
+        `a_` is below 0 if higher scores mean more positive cases, and 0 if all scores are equal.
 
     Raises
     ------
     TypeError, ValueError
-        In ``fit`` and ``predict``: for another `scale`, labels other than 0 and 1, one class only,
-        scores that are not finite numbers or, for "logit", no probabilities.
+        In ``fit`` and ``predict``: for an unknown `scale`, labels other than 0 and 1, only one
+        class, and scores that are not finite numbers or, for "logit", not probabilities.
 
     References
     ----------
@@ -63,7 +63,7 @@ class PlattCalibrator(BaseEstimator):
         scores : array-like of numbers, shape (n,)
         y : array-like of 0 and 1, shape (n,)
         sample_weight : array-like of numbers, shape (n,), default=None
-            How often each case counts.
+            Weight of each case.
 
         Returns
         -------
@@ -103,12 +103,12 @@ class PlattCalibrator(BaseEstimator):
         return sigmoid(scores, self.a_, self.b_, self.scale)
 
     def as_record(self):
-        """Return what `from_record` makes an equal calibrator of, in numbers and text."""
+        """Return a record of numbers and text from which `from_record` restores the calibrator."""
         return {"scale": self.scale, "a": self.a_, "b": self.b_}
 
     @classmethod
     def from_record(cls, record):
-        """Return a fitted calibrator; the inverse of `as_record`.
+        """Restore a fitted calibrator; the inverse of `as_record`.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class PlattCalibrator(BaseEstimator):
         Raises
         ------
         KeyError, TypeError, ValueError
-            If it is not what `as_record` returns.
+            If it is not a valid record.
         """
         takes_probabilities(record["scale"])  # or raises
         calibrator = cls(scale=record["scale"])
@@ -126,46 +126,46 @@ class PlattCalibrator(BaseEstimator):
 
 
 def takes_probabilities(scale):
-    """Say whether sigmoids of a scale take probabilities only; raise for what is not a scale."""
+    """Whether a scale is for probabilities only; raise for an unknown scale."""
     check_choice("scale", scale, ("raw", "logit"))
     return scale == "logit"
 
 
 def scaled(scores, scale):
-    """The scores that a sigmoid of a scale is a function of."""
+    """The scores transformed to the scale of the sigmoid."""
     return logit(np.clip(scores, _EPS, 1 - _EPS)) if scale == "logit" else scores
 
 
 def sigmoid(scores, a, b, scale):
-    """Probabilities at scores; those far beyond the scores of the fit are as sure as can be."""
+    """Probabilities at scores; they saturate far beyond the scores of the fit."""
     with np.errstate(over="ignore"):
         return expit(-(a * scaled(scores, scale) + b))
 
 
 def smoothed(y, weights):
-    """Targets between 0 and 1, so that scores that separate the classes have a finite fit."""
+    """Targets between 0 and 1, so that the fit is finite even if scores separate the classes."""
     checked_classes(y, "must hold cases of both classes, 0 and 1")
     n_positive, n_negative = weights @ y, weights @ (1 - y)
     return np.where(y == 1, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
 
 
 def in_range(scores):
-    """Scores over the power of two that brings the largest between 1/2 and 1, and its exponent.
+    """Scores divided by a power of two so that the largest is between 1/2 and 1, and its exponent.
 
-    So squares of them are numbers whatever their size, and not a bit of them is lost.
+    So squares do not overflow for scores of any size, and no bits are lost.
     """
     exponent = int(np.frexp(np.abs(scores).max())[1])
     return np.ldexp(scores, -exponent), exponent
 
 
 def location(scores, weights):
-    """Mean and standard deviation: in these units scores of any size are fitted alike."""
+    """Mean and standard deviation, used to standardize scores."""
     center = np.average(scores, weights=weights)
     return center, np.sqrt(np.average((scores - center) ** 2, weights=weights))
 
 
 def loss(design, point, targets, weights):
-    """Cross-entropy of targets at 1 / (1 + exp(slope f + offset)), whatever the size of f."""
+    """Cross-entropy of targets at 1 / (1 + exp(slope f + offset)), stable for any size of f."""
     z = design @ point
     return weights @ (np.logaddexp(0, z) - (1 - targets) * z)
 
@@ -177,7 +177,7 @@ def curvature(design, point, weights):
 
 
 def newton(f, targets, weights, prior=(0.0, 0.0), precision=0.0):
-    """Slope and offset with the least loss: Newton's method, steps halved until they gain.
+    """Slope and offset with minimal loss, by Newton's method with step halving.
 
     With a precision, half of it times the squared distance to the prior pair is added to the loss.
     """

@@ -1,4 +1,4 @@
-"""Platt's method for several tasks: each has a sigmoid of its own, near the one of all rows."""
+"""Platt's method for several tasks: one sigmoid per task, shrunk towards a common one."""
 
 import numpy as np
 import pandas as pd
@@ -21,38 +21,38 @@ from bnmtl.calibration.platt import (
 from bnmtl.errors import InputError
 from bnmtl.metrics.cases import checked_cases, checked_numbers
 
-# Of the logarithm of the variance, between sharing everything and nothing.
+# Bounds of the logarithm of the variance, between sharing everything and nothing.
 _LOG_VARIANCES = (-12.0, 6.0)
 
 
 class MultitaskPlattCalibrator(BaseEstimator):
-    """Calibrate the scores of several tasks by sigmoids that inform each other.
+    """Calibrate the scores of several tasks by one sigmoid per task, shrunk towards a common one.
 
-    The pair (a, b) of each task has a Gaussian prior around the pair of all rows. Its variance is
-    the one with the largest marginal likelihood (by Laplace's method): where tasks look alike it is
-    small and tasks with few rows follow the others; where they differ it is large and each goes by
-    its own rows.
+    The pair (a, b) of each task has a Gaussian prior around the pair fitted to all rows. Its
+    variance maximizes the marginal likelihood (by Laplace's method): if tasks are similar it is
+    small and tasks with few rows follow the others; if they differ it is large and each task
+    follows its own rows.
 
     Parameters
     ----------
     scale : {"raw", "logit"}, default="raw"
-        As `PlattCalibrator`: scores as they are, or the log odds of probabilities.
+        As in `PlattCalibrator`: the scores themselves, or the log odds of probabilities.
 
     Attributes
     ----------
     a_, b_ : pandas.Series by task
         P(y = 1) = 1 / (1 + exp(a f + b)).
     pooled_ : PlattCalibrator
-        Of all rows, for tasks that are new.
+        The sigmoid of all rows, for new tasks.
     variance_ : float
-        Of slope and offset, in units where the scores of all rows have mean 0 and variance 1.
+        Prior variance of slope and offset, for scores standardized over all rows.
 
     Raises
     ------
     TypeError, ValueError
-        In ``fit`` and ``predict``: for labels other than 0 and 1, one class only over all tasks,
-        scores that are not finite numbers, lengths that differ, rows without a task and, in
-        ``predict``, tasks that are new.
+        In ``fit`` and ``predict``: for labels other than 0 and 1, only one class over all tasks,
+        scores that are not finite numbers, different lengths, rows without a task and, in
+        ``predict``, new tasks.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
         targets, (center, spread) = smoothed(y, weights), location(f, weights)
         units, slope = (f - center) / (spread or 1.0), np.ldexp(self.pooled_.a_, exponent)
         pooled = np.array([slope * spread, self.pooled_.b_ + slope * center])
-        parts = {name: (units[own], targets[own]) for name, own in _rows(names)}
+        parts = {name: (units[rows], targets[rows]) for name, rows in _rows(names)}
 
         def negative(log_variance):
             return -sum(
@@ -99,8 +99,8 @@ class MultitaskPlattCalibrator(BaseEstimator):
         found = minimize_scalar(negative, bounds=_LOG_VARIANCES, method="bounded")
         self.variance_ = float(np.exp(found.x))
         pairs = {
-            name: newton(f, own, np.ones_like(f), pooled, 1 / self.variance_)
-            for name, (f, own) in parts.items()
+            name: newton(f, goals, np.ones_like(f), pooled, 1 / self.variance_)
+            for name, (f, goals) in parts.items()
         }
         slopes = {name: slope / (spread or 1.0) for name, (slope, _) in pairs.items()}
         self.a_ = np.ldexp(pd.Series(slopes, name="a"), -exponent)
@@ -116,7 +116,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
         ----------
         scores : array-like of numbers, shape (n,)
         task : array-like of names, shape (n,), or str
-            One name is that of all scores.
+            A single name applies to all scores.
 
         Returns
         -------
@@ -130,11 +130,11 @@ class MultitaskPlattCalibrator(BaseEstimator):
         if unknown:
             rule, remedy = "must name tasks of the fit, {known}", "calibrate new tasks by `pooled_`"
             raise InputError("task", rule, unknown[0], remedies=remedy, known=list(self.a_.index))
-        a, b = (own.loc[names].to_numpy() for own in (self.a_, self.b_))
+        a, b = (by_task.loc[names].to_numpy() for by_task in (self.a_, self.b_))
         return sigmoid(scores, a, b, self.scale)
 
     def as_record(self):
-        """Return what `from_record` makes an equal calibrator of, in numbers and text."""
+        """Return a record of numbers and text from which `from_record` restores the calibrator."""
         return {
             "scale": self.scale,
             "a": self.a_.to_dict(),
@@ -145,7 +145,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
 
     @classmethod
     def from_record(cls, record):
-        """Return a fitted calibrator; the inverse of `as_record`.
+        """Restore a fitted calibrator; the inverse of `as_record`.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
         Raises
         ------
         KeyError, TypeError, ValueError
-            If it is not what `as_record` returns.
+            If it is not a valid record.
         """
         calibrator = cls(scale=record["scale"])
         calibrator.pooled_ = PlattCalibrator.from_record(
@@ -184,7 +184,7 @@ def _rows(names):
 
 
 def log_marginal(f, targets, prior, variance):
-    """Laplace's approximation of a task's log marginal likelihood, its pair integrated out."""
+    """Laplace's approximation of the log marginal likelihood of a task, over its pair (a, b)."""
     weights = np.ones_like(f)
     point = newton(f, targets, weights, prior, 1 / variance)
     design = np.column_stack([f, weights])

@@ -1,4 +1,4 @@
-"""Tables that show whether cases with a predicted probability of 0.8 are positive in 80 %."""
+"""Reliability tables: predicted probabilities and observed frequencies by bin."""
 
 import numpy as np
 import pandas as pd
@@ -9,25 +9,25 @@ from bnmtl.metrics.cases import checked_cases
 
 
 def reliability(y, p, bins=10):
-    """Compare predicted probabilities with how often the positive class occurs, bin by bin.
+    """Compare predicted probabilities with observed frequencies of the positive class by bin.
 
     Parameters
     ----------
     y : array-like of 0 and 1, shape (n,)
     p : array-like of probabilities, shape (n,)
     bins : int, default=10
-        Number of bins of equal width from 0 to 1, closed on the right; 0 is in the first one.
+        Number of bins of equal width from 0 to 1, closed on the right; 0 is in the first bin.
 
     Returns
     -------
     pandas.DataFrame
-        A row for each bin that is not empty: left and right (its edges), mean_prediction,
+        One row per non-empty bin: left and right (its edges), mean_prediction,
         fraction_positive, count, low and high (95 % Wilson interval of the fraction).
 
     Raises
     ------
     TypeError, ValueError
-        For labels other than 0 and 1, probabilities out of range, lengths that differ, and a number
+        For labels other than 0 and 1, probabilities out of range, different lengths, and a number
         of bins below 1.
 
     References
@@ -51,14 +51,14 @@ def reliability(y, p, bins=10):
     place = np.maximum(np.searchsorted(edges, p) - 1, 0)
     rows = []
     for at in np.unique(place):
-        own = place == at
-        n_positive, count = int(y[own].sum()), int(own.sum())
+        is_inside = place == at
+        n_positive, count = int(y[is_inside].sum()), int(is_inside.sum())
         interval = binomtest(n_positive, count).proportion_ci(method="wilson")
         rows.append(
             {
                 "left": edges[at],
                 "right": edges[at + 1],
-                "mean_prediction": p[own].mean(),
+                "mean_prediction": p[is_inside].mean(),
                 "fraction_positive": n_positive / count,
                 "count": count,
                 "low": interval.low,

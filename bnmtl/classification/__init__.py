@@ -1,4 +1,4 @@
-"""Learned networks as scikit-learn classifiers: the one door to the rooms that take predictions."""
+"""Learned networks as scikit-learn classifiers, the interface to all uses of predictions."""
 
 from bnmtl.classification.by_class import MultiNetClassifier
 from bnmtl.classification.by_task import MultitaskBayesNetClassifier

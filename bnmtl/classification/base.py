@@ -1,11 +1,11 @@
-"""What classifiers of rows by learned networks share: parameters, classes from probabilities."""
+"""The base class of classifiers that use learned networks."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
-    """Base of classifiers; subclasses fit networks and give probabilities."""
+    """Base of classifiers; subclasses fit networks and predict probabilities."""
 
     def __init__(self, target=None, learner=None, unseen="error"):
         self.target = target
@@ -13,7 +13,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         self.unseen = unseen
 
     def predict(self, X):
-        """The most probable class of each row; of equally probable ones the first.
+        """The most probable class of each row; the first among ties.
 
         Parameters
         ----------

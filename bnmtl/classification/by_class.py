@@ -1,4 +1,4 @@
-"""A multi-net: one network for each class, the classes being the tasks."""
+"""Multi-nets: one network for each class, with the classes as tasks."""
 
 import numpy as np
 from scipy.special import logsumexp
@@ -22,49 +22,48 @@ from bnmtl.networks.smoothing import posterior_mean
 
 
 class MultiNetClassifier(NetworkClassifier):
-    """Learn one network of the features for each class, together, and predict by Bayes' rule.
+    """Learn one network of the features per class, together, and predict by Bayes' rule.
 
     P(class | features) is proportional to P(class) P(features | class). Unlike in one network with
-    a class variable, features may depend on each other in one class and not in another; unlike nets
-    that are learned apart, those of rare classes borrow from the others.
+    a class variable, features may depend on each other in one class but not in another; unlike
+    networks learned separately, those of rare classes borrow from the others.
 
     Parameters
     ----------
     target : str, default=None
-        The column that is predicted, where ``fit`` gets one frame.
+        The column to predict, if ``fit`` receives one frame.
     learner : learner, default=None
-        Of `bnmtl.learners`, for tasks named as the classes; None is `MultitaskLearner()`, by which
-        classes share arcs and tables. By `SingleTaskLearner()` the nets are learned apart. A grid
-        search over
-        parameters such as ``learner__prior__penalty`` must be given a learner with a prior:
-        ``MultitaskLearner(EditPrior(0.5))``. Its ``missing`` says what becomes of missing features
-        in ``fit``.
+        From `bnmtl.learners`, for tasks named after the classes; None is `MultitaskLearner()`, with
+        which classes share arcs and tables. `SingleTaskLearner()` learns the networks separately. A
+        grid search over parameters such as ``learner__prior__penalty`` needs a learner with a
+        prior: ``MultitaskLearner(EditPrior(0.5))``. Its ``missing`` sets the handling of missing
+        features in ``fit``.
     unseen : {"error", "ignore"}, default="error"
-        What to do with values that the fit has not seen: an error that names them, or as good as
-        missing.
+        Values not seen in the fit raise an error that names them, or are treated as missing.
 
     Attributes
     ----------
     classes_ : numpy.ndarray, shape (n_classes,)
-        The values of the target that occur, sorted.
+        The observed values of the target, sorted.
     networks_ : dict class name -> BayesNet
-        Of the features, given the class; names are the classes as text.
+        Networks of the features, given the class; names are the classes as text.
     class_log_prior_ : numpy.ndarray, shape (n_classes,)
-        Log P(class), a table without parents under the learner's ``parameter_sample_size``.
+        Log P(class), estimated as a table without parents under the learner's
+        ``parameter_sample_size``.
     learner_ : learner
-        As fitted.
+        The fitted learner.
     feature_names_ : tuple of str
-        The features' names in the networks.
+        The names of the features in the networks.
     n_features_in_ : int
     feature_names_in_ : numpy.ndarray of str
-        Where features have names that are strings.
+        Defined if the names of the features are strings.
     by_name_ : bool
-        Whether predictions find the columns of a frame by name: after a fit to a frame.
+        Whether predictions find columns by name, which is the case after a fit to a frame.
 
     Raises
     ------
     TypeError, ValueError
-        As `BayesNetClassifier`, and in ``fit`` for classes of one row.
+        As `BayesNetClassifier`, and in ``fit`` for classes with one row.
 
     References
     ----------
@@ -86,8 +85,7 @@ class MultiNetClassifier(NetworkClassifier):
         Parameters
         ----------
         X : pandas.DataFrame or array-like, shape (n_rows, n_features)
-            Columns of an array are named x0, x1, ... Without `y` a frame that also holds the
-            target.
+            Columns of an array are named x0, x1, ... Without `y`, a frame that includes the target.
         y : array-like, shape (n_rows,), default=None
 
         Returns
@@ -121,8 +119,8 @@ class MultiNetClassifier(NetworkClassifier):
         Parameters
         ----------
         X : pandas.DataFrame or array-like, shape (n_rows, n_features)
-            Columns of a frame are found by name; other columns, the target among them, are not
-            used. Missing cells are allowed: what is known of the row counts, by exact inference.
+            Columns of a frame are found by name; other columns, including the target, are ignored.
+            Missing cells are allowed: the observed cells of the row are used, by exact inference.
 
         Returns
         -------
@@ -148,6 +146,6 @@ class MultiNetClassifier(NetworkClassifier):
 def _check_sizes(codes, labels):
     sizes = np.bincount(codes)
     if sizes.min() < 2:
-        rule = "must hold every class twice or more, so that it can have a network of its own"
+        rule = "must contain every class twice or more, so that it can have its own network"
         found, remedies = "{name} occurs once", ("leave it out", "merge it with another class")
         raise InputError(None, rule, found=found, remedies=remedies, name=labels[sizes.argmin()])

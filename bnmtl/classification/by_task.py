@@ -1,4 +1,4 @@
-"""One classifier a task, from networks that were learned together."""
+"""One classifier per task, from networks learned together."""
 
 import numpy as np
 import pandas as pd
@@ -22,35 +22,35 @@ from bnmtl.wording import listed, type_of
 
 
 class MultitaskBayesNetClassifier(BaseEstimator):
-    """Learn the networks of several tasks together and predict a variable that all of them have.
+    """Learn the networks of several tasks together and predict a common variable.
 
     Parameters
     ----------
     target : str
-        The column that is predicted, in every task.
+        The column to predict, in every task.
     learner : learner, default=None
-        Of `bnmtl.learners`; None is `MultitaskLearner()`. Its ``missing`` says what becomes of
+        From `bnmtl.learners`; None is `MultitaskLearner()`. Its ``missing`` sets the handling of
         missing features in ``fit``.
     unseen : {"error", "ignore"}, default="error"
-        What to do with values that no task has seen, where they are needed: an error that names
-        them, or as good as missing.
+        Values not seen in any task raise an error that names them if they are needed, or are
+        treated as missing.
 
     Attributes
     ----------
     classes_ : numpy.ndarray, shape (n_classes,)
-        The values of the target that occur in any task, or its states in any of the networks of
+        The observed values of the target in any task, or its states in any network of
         `from_networks`; sorted.
     classifiers_ : dict task -> BayesNetClassifier
-        For whatever takes a scikit-learn classifier.
+        One scikit-learn classifier per task.
     networks_ : dict task -> BayesNet
     learner_ : learner
-        As fitted; None after `from_networks`.
+        The fitted learner; None after `from_networks`.
 
     Raises
     ------
     TypeError, ValueError
-        In ``fit``: for tasks that lack the target or a value of it, and as the learner. In
-        predictions: for tasks that are new, and as `BayesNetClassifier`.
+        In ``fit``: for tasks without the target or with missing values of it, and as the learner.
+        In predictions: for new tasks, and as `BayesNetClassifier`.
 
     Examples
     --------
@@ -73,8 +73,8 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         Parameters
         ----------
         tasks : mapping name -> DataFrame, list of DataFrame, Tasks or DataFrame
-            As for the learners; each task has the target, and one feature at least. One DataFrame
-            is one task: where a column tells the task, give ``bnmtl.tasks.split(frame, column)``.
+            As for the learners; each task has the target and at least one feature. One DataFrame is
+            one task; for a frame with a task column, use ``bnmtl.tasks.split(frame, column)``.
 
         Returns
         -------
@@ -96,33 +96,34 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         with located(column=target):
             together = pd.concat(values.values(), ignore_index=True)
             classes, labels, codes = target_classes(together)
-        ends = np.cumsum([len(own) for own in values.values()])[:-1]
+        ends = np.cumsum([len(target_values) for target_values in values.values()])[:-1]
         frames = {
-            name: frame.assign(**{target: pd.Categorical.from_codes(own, labels)})
-            for (name, frame), own in zip(features.items(), np.split(codes, ends), strict=True)
+            name: frame.assign(**{target: pd.Categorical.from_codes(task_codes, labels)})
+            for (name, frame), task_codes in zip(
+                features.items(), np.split(codes, ends), strict=True
+            )
         }
         learner = MultitaskLearner() if self.learner is None else clone(self.learner)
         learner.fit(frames)
         classifiers = {}
         for name, network in learner.networks_.items():
-            own = BayesNetClassifier.from_network(network, target, self.unseen, classes)
-            # Arrays, which scikit-learn may make of a frame, have its columns in its order.
-            own.feature_names_ = tuple(map(str, features[name]))
-            own.feature_names_in_ = np.array(own.feature_names_, dtype=object)
-            classifiers[name] = own
+            classifier = BayesNetClassifier.from_network(network, target, self.unseen, classes)
+            # scikit-learn may convert a frame to an array with the columns in its order.
+            classifier.feature_names_ = tuple(map(str, features[name]))
+            classifier.feature_names_in_ = np.array(classifier.feature_names_, dtype=object)
+            classifiers[name] = classifier
         return self._publish(classifiers, learner)
 
     @classmethod
     def from_networks(cls, networks, target, unseen="error"):
-        """Make a fitted classifier of networks that are there already.
+        """Make a fitted classifier from existing networks.
 
         Parameters
         ----------
         networks : mapping task -> BayesNet
             Such as ``bnmtl.io.read_run(folder).networks``.
         target : str
-            A variable of all of them. Where a network lacks a state of it that another one has,
-            its probability of that state is 0.
+            A variable of all of them. States missing from a network have probability 0 there.
         unseen : {"error", "ignore"}, default="error"
 
         Returns
@@ -155,11 +156,13 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         if len({str(name) for name in networks}) < len(networks):
             rule = "must have different names, also when written as text"
             raise InputError("networks", rule, listed(networks))
-        known = [isinstance(target, str) and target in own.states for own in networks.values()]
+        known = [
+            isinstance(target, str) and target in network.states for network in networks.values()
+        ]
         if any(known) and not all(known):
             lacking = list(networks)[known.index(False)]
-            rule, found = "must be a variable of every task", "task {name} has no {own}"
-            details = {"remedies": "leave that task out", "name": str(lacking), "own": target}
+            rule, found = "must be a variable of every task", "task {name} has no {target}"
+            details = {"remedies": "leave that task out", "name": str(lacking), "target": target}
             raise InputError("target", rule, found=found, **details)
         classifiers = {
             str(name): BayesNetClassifier.from_network(network, target, unseen)
@@ -169,11 +172,11 @@ class MultitaskBayesNetClassifier(BaseEstimator):
 
     def _publish(self, classifiers, learner):
         self.learner_, self.classifiers_ = learner, classifiers
-        self.networks_ = {name: own.network_ for name, own in classifiers.items()}
-        classes = [own.classes_ for own in classifiers.values()]
+        self.networks_ = {name: classifier.network_ for name, classifier in classifiers.items()}
+        classes = [classifier.classes_ for classifier in classifiers.values()]
         self.classes_, first = np.unique(np.concatenate(classes), return_index=True)
-        # What the networks call the classes, in the order of `classes_`.
-        states = [np.array(own.states_, dtype=object) for own in classifiers.values()]
+        # The names of the classes in the networks, in the order of `classes_`.
+        states = [np.array(classifier.states_, dtype=object) for classifier in classifiers.values()]
         self._states = np.concatenate(states)[first].tolist()
         return self
 
@@ -185,7 +188,7 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         frame : pandas.DataFrame, shape (n_rows, n_columns)
             As for `BayesNetClassifier.predict_proba`.
         task : str or array-like of str, shape (n_rows,)
-            The task of all rows, or of each.
+            The task of all rows, or of each row.
 
         Returns
         -------
@@ -223,13 +226,13 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         return self.classes_[best]
 
     def score(self, frame, task):
-        """Share of the rows that are predicted right.
+        """Share of correct predictions.
 
         Parameters
         ----------
         frame : pandas.DataFrame, shape (n_rows, n_columns)
-            With the target, in every row; its states are read as in ``fit``, so 1, 1.0 and "1" are
-            one. States that no network knows are never right.
+            With the target in every row; its states are read as in ``fit``, so 1, 1.0 and "1" are
+            the same. Predictions for states unknown to the networks are never correct.
         task : str or array-like of str, shape (n_rows,)
 
         Returns
@@ -252,9 +255,9 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         if str(task) not in self.classifiers_:
             rule, names = "must be one of {names:task}", list(self.classifiers_)
             raise InputError("task", rule, task, names=names)
-        own = self.classifiers_[str(task)]
+        classifier = self.classifiers_[str(task)]
         result = np.zeros((len(frame), len(self.classes_)))
-        at = np.searchsorted(self.classes_, own.classes_)
+        at = np.searchsorted(self.classes_, classifier.classes_)
         with located(argument="frame", task=task):
-            result[:, at] = own._probabilities(frame, argument="frame", task=task)
+            result[:, at] = classifier._probabilities(frame, argument="frame", task=task)
         return result

@@ -1,4 +1,4 @@
-"""One learned network as a classifier of one of its variables."""
+"""A learned network as a classifier of one of its variables."""
 
 import networkx as nx
 import numpy as np
@@ -28,58 +28,58 @@ class BayesNetClassifier(NetworkClassifier):
     """Learn a Bayesian network and predict one of its variables from the others.
 
     Features are discrete: categories, strings, booleans or whole numbers. A row with a complete
-    Markov blanket is predicted from the blanket alone, and no other column is looked at; where a
-    value of the blanket is missing, all that is known of the row counts, by exact inference, once
-    for each distinct pattern.
+    Markov blanket is predicted from the blanket alone, and other columns are ignored. If a value of
+    the blanket is missing, all observed values of the row are used, by exact inference, once for
+    each distinct pattern.
 
     Parameters
     ----------
     target : str, default=None
-        The column that is predicted, where ``fit`` gets one frame. Where it gets `y`, the name of
-        the target in the network; None is the name of `y`, or "target".
+        The column to predict, if ``fit`` receives one frame. If it receives `y`, the name of the
+        target in the network; None is the name of `y`, or "target".
     learner : learner, default=None
-        Of `bnmtl.learners`; None is `SingleTaskLearner()`, which a grid search over parameters such
-        as ``learner__max_parents`` must be given. Required and forbidden arcs may name the target.
-        Its ``missing`` says what becomes of missing features in ``fit``.
+        From `bnmtl.learners`; None is `SingleTaskLearner()`, which must be given explicitly for a
+        grid search over parameters such as ``learner__max_parents``. Required and forbidden arcs
+        may name the target. Its ``missing`` sets the handling of missing features in ``fit``.
     unseen : {"error", "ignore"}, default="error"
-        What to do with values that the fit has not seen, where they are needed: an error that names
-        them, or as good as missing. Fractions and other things that no state can be are an error in
-        any case.
+        Values not seen in the fit raise an error that names them if they are needed, or are treated
+        as missing. Fractions and other values that cannot be states are always an error.
 
     Attributes
     ----------
     classes_ : numpy.ndarray, shape (n_classes,)
-        The values of the target that occur, or those of `from_network`; sorted.
+        The observed values of the target, or those of `from_network`; sorted.
     network_ : BayesNet
     states_ : tuple of str
-        What the network calls the classes, in their order.
+        The names of the classes in the network, in the order of `classes_`.
     target_ : str
-        The target's name in the network.
+        The name of the target in the network.
     learner_ : learner
-        As fitted; None after `from_network`.
+        The fitted learner; None after `from_network`.
     blanket_ : tuple of str
         The Markov blanket of the target, sorted.
     feature_names_ : tuple of str
-        The features' names in the network.
+        The names of the features in the network.
     n_features_in_ : int
     feature_names_in_ : numpy.ndarray of str
-        Where features have names that are strings.
+        Defined if the names of the features are strings.
     by_name_ : bool
-        Whether predictions find the columns of a frame by name: after a fit to a frame.
+        Whether predictions find columns by name, which is the case after a fit to a frame.
 
     Raises
     ------
     TypeError, ValueError
-        In ``fit``: for a target that is missing in some row or no column, continuous columns, and
-        as the learner. In predictions: for values that the fit has not seen, arrays with another
-        number of columns, frames without any of the features, and evidence that is impossible under
-        the network (only where its tables hold zeros).
+        In ``fit``: for a target with missing values or without a column, continuous columns, and as
+        the learner. In predictions: for unseen values, arrays with a different number of columns,
+        frames without any of the features, and evidence that is impossible under the network (only
+        if its tables contain zeros).
 
     Warns
     -----
     UserWarning
-        In ``fit``: for constant features, and rows that the learner drops because of their gaps. In
-        predictions: where features of the blanket are not columns; they are taken as missing.
+        In ``fit``: for constant features, and rows dropped by the learner because of missing
+        values. In predictions: if features of the blanket are not columns, which are treated as
+        missing.
 
     Examples
     --------
@@ -96,8 +96,7 @@ class BayesNetClassifier(NetworkClassifier):
         Parameters
         ----------
         X : pandas.DataFrame or array-like, shape (n_rows, n_features)
-            Columns of an array are named x0, x1, ... Without `y` a frame that also holds the
-            target.
+            Columns of an array are named x0, x1, ... Without `y`, a frame that includes the target.
         y : array-like, shape (n_rows,), default=None
 
         Returns
@@ -120,7 +119,7 @@ class BayesNetClassifier(NetworkClassifier):
 
     @classmethod
     def from_network(cls, network, target, unseen="error", classes=None):
-        """Make a fitted classifier of a network that is there already.
+        """Make a fitted classifier from an existing network.
 
         Parameters
         ----------
@@ -129,8 +128,8 @@ class BayesNetClassifier(NetworkClassifier):
             One of its variables.
         unseen : {"error", "ignore"}, default="error"
         classes : array-like, shape (n_classes,), default=None
-            What the states of the target stand for, in the network's order of them, such as numbers
-            or booleans; None is the states themselves.
+            The classes denoted by the states of the target, in the order of the states, such as
+            numbers or booleans; None is the states themselves.
 
         Returns
         -------
@@ -140,7 +139,7 @@ class BayesNetClassifier(NetworkClassifier):
         ------
         TypeError, ValueError
             If it is not a network, the target is not one of its variables or is the only one, or
-            the classes are not as many different values as it has states.
+            the classes are not one distinct value per state.
 
         Examples
         --------
@@ -163,8 +162,8 @@ class BayesNetClassifier(NetworkClassifier):
         states = network.states[target]
         classes = np.array(states, dtype=object) if classes is None else np.asarray(classes)
         if classes.shape != (len(states),) or len(set(classes.tolist())) < len(states):
-            rule = "must be one value for each state of {name}, {own}, all different"
-            raise InputError("classes", rule, classes.tolist(), name=target, own=states)
+            rule = "must be one value for each state of {name}, {states}, all different"
+            raise InputError("classes", rule, classes.tolist(), name=target, states=states)
         with located(argument="classes"):
             check_complete(classes)
         classifier = cls(target, unseen=unseen)
@@ -176,7 +175,7 @@ class BayesNetClassifier(NetworkClassifier):
         return classifier._publish(network, target, classes, features)
 
     def _publish(self, network, target, classes, names):
-        # Sorted, as scikit-learn takes classes to be; those of a network may be in any order.
+        # Sorted, as scikit-learn expects; the states of a network may be in any order.
         self._order = np.argsort(classes, kind="stable")
         self.network_, self.target_, self.classes_ = network, target, classes[self._order]
         self.states_ = tuple(network.states[target][at] for at in self._order)
@@ -192,8 +191,8 @@ class BayesNetClassifier(NetworkClassifier):
         Parameters
         ----------
         X : pandas.DataFrame or array-like, shape (n_rows, n_features)
-            Columns of a frame are found by name; other columns, the target among them, are not
-            used. Missing cells are allowed.
+            Columns of a frame are found by name; other columns, including the target, are ignored.
+            Missing cells are allowed.
 
         Returns
         -------
@@ -205,7 +204,7 @@ class BayesNetClassifier(NetworkClassifier):
             return self._probabilities(X, argument="X")
 
     def _probabilities(self, X, **place):
-        """As `predict_proba`, with warnings of a place."""
+        """`predict_proba` with a place for warnings."""
         frame, states = features_of(self, X, self.blanket_, **place), self.network_.states
         blanket = {name: states[name] for name in self.blanket_}
         codes = coded(frame, blanket, self.unseen)

@@ -1,4 +1,4 @@
-"""Rows as classifiers are given them: the target told apart, features named and coded."""
+"""Input rows of classifiers: separating the target, naming and encoding features."""
 
 import numbers
 
@@ -15,7 +15,7 @@ from bnmtl.tasks.encoding import encode_frames
 from bnmtl.wording import Bare, listed, type_of
 
 DEFAULT_TARGET = "target"
-# scikit-learn asks for the first two words.
+# scikit-learn requires the first two words.
 _MISSING = "contains NaN or another missing value in {n:row}"
 _AS_STATE = "give a {learner} with {missing=state}"
 
@@ -58,7 +58,7 @@ def labelled(classifier, X, y):
 
 
 def _labels(y):
-    """A target given by itself: what is missing in a list must not become a text."""
+    """The values of a separate target; missing values in a list must not become text."""
     if isinstance(y, list | tuple):
         with located(argument="y"):
             check_complete(pd.Series(y, dtype=object))
@@ -80,7 +80,7 @@ def target_column(frame, target):
 
 
 def check_features(features, learner):
-    """Raise unless there is something to learn from."""
+    """Raise unless there are rows and features to learn from."""
     if len(features) < 2:
         given = Bare(f"n_samples = {len(features)}")
         raise InputError(None, "must have at least 2 rows", given)
@@ -94,7 +94,7 @@ def check_features(features, learner):
 
 
 def check_gaps(features, learner):
-    """Raise where values are missing and the learner does not say what becomes of them."""
+    """Raise if values are missing and the learner does not handle them."""
     missing = features.isna().to_numpy().sum(axis=0)
     if missing.any() and (learner is None or learner.missing == "error"):
         at = int(missing.argmax())
@@ -103,7 +103,7 @@ def check_gaps(features, learner):
 
 
 def used_rows(features, codes, labels, learner, smallest):
-    """Say which rows a fit uses: all, or those without gaps where the learner drops the others.
+    """Mark the rows used in a fit: all, or only complete ones if the learner drops the others.
 
     Parameters
     ----------
@@ -111,10 +111,10 @@ def used_rows(features, codes, labels, learner, smallest):
     codes : array of int, shape (n_rows,)
         The class of each row.
     labels : list of str
-        Of the classes.
+        Names of the classes.
     learner : Learner
     smallest : int
-        How many rows of each class must be left.
+        Minimum number of remaining rows in each class.
 
     Returns
     -------
@@ -141,26 +141,26 @@ def used_rows(features, codes, labels, learner, smallest):
 
 
 def encoded(frames, learner):
-    """Encode rows of the same columns by name, without what tasks would be warned of.
+    """Encode rows with the same columns by name, without the warnings for tasks.
 
-    A feature that is constant in one class, or has other states there, is not a mistake of names.
+    A feature that is constant in one class, or has different states there, is not a mistake.
     """
     return encode_frames(frames, "state" if learner.missing == "state" else "error")
 
 
 def as_frame(X):
-    """Return a frame as it is, and an array as one whose columns are named x0, x1, ..."""
+    """Return a frame unchanged, and an array as a frame with columns x0, x1, ..."""
     if isinstance(X, pd.DataFrame):
         return X
     if isinstance(X, list | tuple):
-        # Else numbers beside texts, and what is missing, would become texts.
+        # Otherwise numbers next to texts, and missing values, would become texts.
         X = np.array(X, dtype=object)
     array = check_array(X, dtype=None, ensure_all_finite=False)
     return pd.DataFrame(array, columns=[f"x{at}" for at in range(array.shape[1])])
 
 
 def check_complete(values):
-    """Raise where a value of the target is missing."""
+    """Raise if a value of the target is missing."""
     n_missing = int(pd.isna(values).sum())
     if n_missing:
         raise InputError(None, _MISSING, remedies="drop those rows", n=n_missing)
@@ -175,29 +175,29 @@ def target_classes(values):
     """
     check_complete(values)
     if hasattr(getattr(values, "dtype", None), "numpy_dtype"):
-        values = values.to_numpy(dtype=values.dtype.numpy_dtype)  # pandas' own numbers and booleans
+        values = values.to_numpy(dtype=values.dtype.numpy_dtype)  # of extension arrays
     is_categorical = isinstance(getattr(values, "dtype", None), pd.CategoricalDtype)
     values = np.asarray(values)
     if values.dtype == object and len(set(map(_family, set(map(type, values.tolist()))))) > 1:
         rule, found = "must hold values of one type", "there are several"
         raise InputTypeError(None, rule, found=found, remedies="write all as text")
     classes, codes = np.unique(values, return_inverse=True)
-    # Categories, such as intervals, may be what no other column holds.
+    # Categories, such as intervals, may have types that other columns cannot have.
     column = pd.Series(pd.Categorical(classes, classes) if is_categorical else classes)
     return classes, read_column(column).labels, codes
 
 
 def _family(kind):
-    """The type itself, but that all numbers are one, and booleans none of them."""
+    """The type, with all numbers as one type that does not include booleans."""
     is_number = issubclass(kind, numbers.Real) and not issubclass(kind, bool)
     return numbers.Real if is_number else kind
 
 
 def features_of(classifier, X, needed, **place):
-    """Return the rows of a prediction as a frame whose columns are the fitted names.
+    """Return the rows of a prediction as a frame with the fitted column names.
 
-    Arrays go by position. Columns of a frame are found by name wherever they stand; where some that
-    are needed are not there, a warning of that place says so.
+    Arrays are read by position. Columns of a frame are found by name in any order; a warning names
+    needed columns that are missing.
     """
     names = classifier.feature_names_
     if not (isinstance(X, pd.DataFrame) and classifier.by_name_):
@@ -216,10 +216,10 @@ def features_of(classifier, X, needed, **place):
 
 
 def coded(frame, states, unseen, rows=None):
-    """Return {variable: codes} of some of the rows, -1 = missing, as are columns that lack."""
+    """Return {variable: codes} of some of the rows; -1 for missing values and columns."""
     labels = column_labels(frame)
     frame = frame if rows is None else frame.iloc[rows]
-    # Labels of rows may occur several times, as in bootstraps: they go by position.
+    # Row labels may be repeated, as in bootstraps, so use positions.
     lacking = pd.Series(None, index=range(len(frame)), dtype=object)
     columns = {v: frame[labels[v]].array if v in labels else lacking.array for v in states}
     found = pd.DataFrame(columns, index=lacking.index)

@@ -1,4 +1,4 @@
-"""Files: networks as BIF, and what a run of the command line has written."""
+"""Files: networks as BIF, and the output folders of the command line."""
 
 from bnmtl.io.bif import read_bif, write_bif
 from bnmtl.io.run import Run, read_run

@@ -16,7 +16,7 @@ def read_bif(path):
     Returns
     -------
     BayesNet
-        The nodes of its graph in the order of the file.
+        The nodes of its graph are in the order of the file.
 
     Raises
     ------
@@ -47,9 +47,9 @@ def write_bif(network, path):
     """Write a network; the same as `BayesNet.to_bif`.
 
     Names are written with letters, digits and `_ . + - < > = /`; other characters become `_`,
-    collisions are numbered, and the originals stand in `property` lines that `read_bif` restores.
-    Numbers are written so that reading gives back the same bits. The file is written beside its
-    place and then moved there, so that it is never half-written.
+    collisions are numbered, and `property` lines contain the originals for `read_bif`. Reading the
+    file restores the numbers exactly. A temporary file is written first and then moved, so the file
+    is never half-written.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def write_bif(network, path):
     TypeError
         If `network` is not a BayesNet or `path` is not a path.
     ValueError
-        If the path ends otherwise.
+        If the path has a different extension.
     OSError
         If its folder does not exist or the file cannot be written.
 

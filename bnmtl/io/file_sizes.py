@@ -1,4 +1,4 @@
-"""How large the files of networks would be, from their graphs and data, before there are tables."""
+"""Estimated sizes of network files, from graphs and data, before tables are computed."""
 
 import math
 
@@ -6,21 +6,21 @@ import numpy as np
 
 from bnmtl.errors import InputError
 
-# Of the files of all networks of a run together.
+# Maximum size of all network files of a run together.
 MOST_BYTES = 100_000_000
-# A probability that rows were counted for, with what stands between two.
+# A probability estimated from rows, with the separator.
 _NUMBER = 21
 
 
 def check_file_sizes(graphs, tasks, remedy):
-    """Raise InputError where files would be larger than what anybody reads.
+    """Raise InputError if the files would be too large to be useful.
 
     Parameters
     ----------
     graphs : mapping task -> networkx.DiGraph
     tasks : Tasks
     remedy : str
-        What to do about it.
+        Advice in the error.
     """
     sizes = {
         (name, child): size
@@ -49,7 +49,7 @@ def check_file_sizes(graphs, tasks, remedy):
 
 
 def check_required(learner, tasks):
-    """Raise InputError where the arcs that every network will have make it too large already.
+    """Raise InputError if the required arcs alone make a network file too large.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def check_required(learner, tasks):
 
 
 def file_bytes(graph, task):
-    """About how many bytes of a BIF file each variable's table takes.
+    """Approximate size in bytes of the table of each variable in a BIF file.
 
     Parameters
     ----------

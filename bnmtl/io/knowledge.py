@@ -1,4 +1,4 @@
-"""Reads what is known beforehand: files of required or forbidden arcs, and of tiers."""
+"""Reading of prior knowledge: files of required or forbidden arcs, and of tiers."""
 
 import csv
 import io
@@ -17,10 +17,10 @@ def read_arcs(path, tasks):
     Parameters
     ----------
     path : str or path-like
-        CSV with the columns from and to and, if wanted, task. Without a task, or with an empty
-        one, an arc is meant for every task that has both variables, neither constant there.
+        CSV with the columns from and to and, optionally, task. Without a task, or with an empty
+        one, an arc applies to every task in which both variables exist and vary.
     tasks : Tasks
-        What the arcs must fit to.
+        The arcs must match their variables.
 
     Returns
     -------
@@ -30,7 +30,7 @@ def read_arcs(path, tasks):
     Raises
     ------
     InputError
-        If the file cannot be read, or a line of it does not fit; it names file, line and value.
+        If the file cannot be read or a line is invalid; it names file, line and value.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def read_arcs(path, tasks):
         if header[1] not in _HEADERS:
             rule = "must have the columns from,to or from,to,task"
             raise InputError(rule=rule, given=",".join(header[1]), line=1)
-        general, own = [], {name: [] for name in tasks}
+        general, by_task = [], {name: [] for name in tasks}
         for line, cells in lines:
             with located(line=line):
                 if len(cells) != len(header[1]):
@@ -58,12 +58,12 @@ def read_arcs(path, tasks):
                     raise InputError(rule=rule, found="it has {n}", columns=columns, n=len(cells))
                 parent, child, task = (*cells, "")[:3]
                 _check_arc(parent, child, task, tasks)
-            (own[task] if task else general).append((parent, child))
-    if not any(own.values()):
+            (by_task[task] if task else general).append((parent, child))
+    if not any(by_task.values()):
         return general
     return {
         name: arcs + [arc for arc in general if _usable(arc, tasks[name])]
-        for name, arcs in own.items()
+        for name, arcs in by_task.items()
     }
 
 
@@ -97,7 +97,7 @@ def _check_variable(variable, known):
 
 
 def _usable(arc, task):
-    """Say whether a task can have an arc that is meant for all."""
+    """Whether a task can have an arc that applies to all tasks."""
     return set(arc) <= set(task.variables) - set(task.constant)
 
 
@@ -110,7 +110,7 @@ def read_tiers(path, tasks):
         One tier per line, the earliest first, its variables separated by commas; or a JSON list
         of lists.
     tasks : Tasks
-        What the variables must fit to.
+        The tiers must match their variables.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def read_tiers(path, tasks):
     Raises
     ------
     InputError
-        If the file cannot be read, or a line of it does not fit; it names file, line and value.
+        If the file cannot be read or a line is invalid; it names file, line and value.
 
     Examples
     --------

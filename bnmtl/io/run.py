@@ -1,4 +1,4 @@
-"""The folder of a run of the command line: where it may be written, and what is read back."""
+"""The output folder of a run of the command line: writing rules and reading."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ _FOLDER = "must be a folder written by `bnmtl learn`"
 
 
 class Run(NamedTuple):
-    """What a run of the command line has left behind.
+    """The results of a run of the command line.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Run(NamedTuple):
         have the node attribute `constant`.
     networks : dict of str to BayesNet
     settings : dict
-        The command's options and their values.
+        The options of the command and their values.
     record : dict
         All of run.json: versions, scores, times, files, cut points, warnings.
     """
@@ -37,7 +37,7 @@ class Run(NamedTuple):
 
 
 def read_run(folder):
-    """Read the folder that a run of `bnmtl learn` has written.
+    """Read the folder written by a run of `bnmtl learn`.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def read_run(folder):
     Raises
     ------
     InputError
-        If the folder holds no run or that of another command, which keeps no networks, or one of
-        the run's files is missing or damaged.
+        If the folder contains no run, or a run of another command without networks, or a file of
+        the run is missing or damaged.
 
     Examples
     --------
@@ -91,12 +91,12 @@ def read_run(folder):
 
 
 def read_record(folder):
-    """Return the contents of a folder's run.json, None if it has none.
+    """Return the contents of the run.json of a folder; None if it has none.
 
     Raises
     ------
     InputError
-        If the file is not one that `bnmtl learn` or `bnmtl relate` writes.
+        If the file was not written by `bnmtl learn` or `bnmtl relate`.
     """
     path = Path(folder, RUN_FILE)
     if not path.is_file():
@@ -116,7 +116,7 @@ def read_record(folder):
 
 
 def run_folder(path, force=False):
-    """Return the folder that a run will fill; with `force` it replaces an earlier run's files.
+    """Return the output folder of a run; `force` replaces the files of an earlier run.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def run_folder(path, force=False):
 
 
 def _files_of_run(path):
-    """Return the names of files that a folder's run.json lists; none if that is not ours."""
+    """Return the file names listed in the run.json of a folder; none if it is not from bnmtl."""
     try:
         record = read_record(path)
     except ValueError:
@@ -145,7 +145,7 @@ def _files_of_run(path):
 
 
 def _is_complete(record):
-    """Say whether a record holds what is read from it."""
+    """Whether a record contains everything that is read from it."""
     tasks, settings = record.get("tasks"), record.get("settings")
     if not (
         isinstance(settings, dict)
@@ -171,5 +171,5 @@ def _differ(values):
 
 
 def _keeps_networks(record):
-    """Say whether a record is that of a command that writes networks, as all did at first."""
+    """Whether a record is from a command that writes networks, as all did at first."""
     return record.get("command", "learn") == "learn"

@@ -1,4 +1,4 @@
-"""Which versions a result is from."""
+"""Versions of the software behind a result."""
 
 _PACKAGES = (
     "bnmtl",
@@ -14,7 +14,7 @@ _PACKAGES = (
 
 
 def versions():
-    """Return the versions of Python, bnmtl and the packages it computes with.
+    """Return the versions of Python, bnmtl and its dependencies.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Learners: what to fit to tasks, and what learning together is worth on held-out rows."""
+"""Learners of one or several tasks, and the gain from learning together on held-out rows."""
 
 from bnmtl.learners.base import Learner
 from bnmtl.learners.baselines import IdenticalLearner, PooledLearner, SingleTaskLearner

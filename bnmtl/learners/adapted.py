@@ -1,5 +1,4 @@
-"""Learners made from a learner: for some of its tasks, at one penalty, for each task apart, with
-what it has chosen, with other graphs."""
+"""Variants of a learner: fewer tasks, one penalty, tasks alone, fixed choices, other graphs."""
 
 import copy
 
@@ -28,7 +27,7 @@ def changed(learner, **parameters):
 
 
 def single_task(learner):
-    """The learner of each task by itself that searches as a given one does."""
+    """A learner of each task alone with the search of a given learner."""
     parameters = _shared(learner, SingleTaskLearner)
     if isinstance(parameters["start"], str):
         parameters["start"] = None
@@ -36,7 +35,7 @@ def single_task(learner):
 
 
 def at_penalty(learner, penalty):
-    """A `MultitaskLearner` with one penalty, its other parameters those of a given learner.
+    """A `MultitaskLearner` with one penalty and the other parameters of a given learner.
 
     Raises
     ------
@@ -57,7 +56,7 @@ def at_penalty(learner, penalty):
 
 
 def as_chosen(learner):
-    """An unfitted learner that takes for granted what a fitted one has chosen on its rows.
+    """An unfitted learner with the choices that a fitted one has made on its rows.
 
     Parameters
     ----------
@@ -67,7 +66,8 @@ def as_chosen(learner):
     Returns
     -------
     Learner
-        A `MultitaskLearner` at the penalty of a `MultitaskLearnerCV`; else one of the same kind.
+        A `MultitaskLearner` at the penalty of a `MultitaskLearnerCV`; otherwise one of the same
+        kind.
     """
     if isinstance(learner, MultitaskLearnerCV):
         return at_penalty(learner, learner.penalty_)
@@ -75,7 +75,7 @@ def as_chosen(learner):
 
 
 def family_limits(learner):
-    """What families a fitted learner allows, however its graphs come about.
+    """The families that a fitted learner allows, for graphs from any source.
 
     Parameters
     ----------
@@ -85,9 +85,9 @@ def family_limits(learner):
     Returns
     -------
     callable
-        (task, child, parents) -> False where these and the required ones are more than
-        `max_parents` or the table would have too many cells. All parents but the last one are known
-        to be allowed; a required one always is.
+        (task, child, parents) -> False if these and the required parents exceed `max_parents` or
+        the table would have too many cells. All parents except the last one are known to be
+        allowed; a required one always is.
     """
     tasks = learner.tasks_
     problems = {one.name: one for one in learner.problems(tasks, learner.effort())}
@@ -108,21 +108,21 @@ def family_limits(learner):
 
 
 def with_graphs(learner, configuration):
-    """A fitted learner as if it had found other graphs of the same tasks.
+    """A copy of a fitted learner with other graphs of the same tasks.
 
     Parameters
     ----------
     learner : SingleTaskLearner, IdenticalLearner or MultitaskLearner
-        Fitted; it stays as it is.
+        Fitted; it is not modified.
     configuration : mapping task -> networkx.DiGraph
-        DAGs over the variables of each task; a task that is left out has no arcs.
+        DAGs over the variables of each task; an omitted task has no arcs.
 
     Returns
     -------
     Learner
-        With the graphs, their networks, arcs and scores; `score_` is -inf where the prior rules
-        them out. Whatever else the fit left, such as the penalty and what it was chosen by, is that
-        of the given learner.
+        With the graphs, their networks, arcs and scores; `score_` is -inf if the prior excludes
+        them. All other fitted attributes, such as the penalty and how it was chosen, are those of
+        the given learner.
     """
     other = copy.copy(learner)
     tasks = learner.tasks_
@@ -154,47 +154,48 @@ def with_graphs(learner, configuration):
 
 
 def for_tasks(learner, tasks):
-    """The same learner for fewer tasks: what its parameters say of other tasks is left out.
+    """The same learner for fewer tasks, without the settings for other tasks.
 
     Parameters
     ----------
     learner : Learner
-        Its parameters suit more tasks than these.
+        With parameters that may name more tasks than these.
     tasks : Tasks
         With all rows.
 
     Returns
     -------
     Learner
-        Unfitted. A `MultitaskLearner` for a `MultitaskLearnerCV` with no penalty to choose, because
-        all pairs of these tasks have one of their own.
+        Unfitted. A `MultitaskLearnerCV` becomes a `MultitaskLearner` if there is no penalty to
+        choose, because every pair of these tasks has its own.
     """
     parameters = learner.get_params(deep=False)
     for name in ("required", "forbidden", "tiers", "structure_prior", "start"):
         value = parameters[name]
         if is_by_task(value):
-            own = {task: one for task, one in value.items() if str(task) in tasks.names}
-            # Arcs and tiers of a task name its own variables, graphs and priors those of any.
+            kept = {task: one for task, one in value.items() if str(task) in tasks.names}
+            # Arcs and tiers of a task name its own variables; graphs and priors name those of any
+            # task.
             if name in ("structure_prior", "start"):
-                own = {task: _among(name, one, tasks) for task, one in own.items()}
-            parameters[name] = own
+                kept = {task: _among(name, one, tasks) for task, one in kept.items()}
+            parameters[name] = kept
         else:
             parameters[name] = _among(name, value, tasks)
     prior = parameters.get("prior")
     if isinstance(prior, CouplingPrior):
         parameters["prior"] = prior.among(tasks.variables, tasks.names)
-    derived = changed(learner, **parameters)
-    if isinstance(derived, MultitaskLearnerCV) and not derived.has_choice(tasks):
-        return at_penalty(derived, derived.prior.penalty)
-    return derived
+    restricted = changed(learner, **parameters)
+    if isinstance(restricted, MultitaskLearnerCV) and not restricted.has_choice(tasks):
+        return at_penalty(restricted, restricted.prior.penalty)
+    return restricted
 
 
 def _among(name, value, tasks):
-    """One parameter that holds for all tasks, without what none of these have."""
+    """A parameter for all tasks, restricted to the variables of these tasks."""
     if name in ("required", "forbidden"):
         usable = [set(task.variables) - set(task.constant) for task in tasks.values()]
         arcs = [tuple(map(str, arc)) for arc in value]
-        return [arc for arc in arcs if any(own.issuperset(arc) for own in usable)]
+        return [arc for arc in arcs if any(names.issuperset(arc) for names in usable)]
     if name == "tiers" and value is not None:
         return [[v for v in map(str, tier) if v in tasks.variables] for tier in value]
     if name == "structure_prior" and hasattr(value, "among"):
@@ -205,6 +206,6 @@ def _among(name, value, tasks):
 
 
 def _shared(learner, kind):
-    """Parameters of a learner that another kind has too."""
+    """The parameters of a learner that another kind of learner also has."""
     known = kind().get_params(deep=False)
     return {name: v for name, v in learner.get_params(deep=False).items() if name in known}

@@ -1,4 +1,4 @@
-"""The table of learned arcs: their strength and sign, whether compelled, in how many tasks."""
+"""The table of learned arcs: strength, sign, direction, and number of tasks with the arc."""
 
 import numpy as np
 import pandas as pd
@@ -18,17 +18,17 @@ def arc_table(configuration, tasks, bound):
     tasks : Tasks
         The rows.
     bound : BoundTasks
-        A score on these rows.
+        A score bound to these rows.
 
     Returns
     -------
     pandas.DataFrame
         Columns from, to, task, strength (nats that the score loses without the arc in this task,
-        structure priors aside; where tasks may have tables in common it is that of all tasks),
-        compelled (directed in the task's CPDAG), n_tasks with the arc, n_tasks_possible that could
-        have it: both variables are there and not constant; tau_b (Kendall's, of the two columns:
-        above 0 if both rise together; nan where it is within one standard error of 0 or the states
-        of a variable have no order); sorted by from, to and task.
+        not counting structure priors; where tasks may share tables, the score of all tasks),
+        compelled (directed in the task's CPDAG), n_tasks (tasks with the arc), n_tasks_possible
+        (tasks in which both variables exist and vary) and tau_b (Kendall's tau-b of the two
+        columns: above 0 if both rise together; nan if it is within one standard error of 0 or the
+        states of a variable have no order); sorted by from, to and task.
     """
     rows, together = [], bound.shares_tables
     for at, (name, task) in enumerate(tasks.items()):
@@ -60,15 +60,15 @@ def arc_table(configuration, tasks, bound):
             "task": list(names),
             "strength": np.array(strengths, dtype=float),
             "compelled": np.array(compelled, dtype=bool),
-            "n_tasks": np.array([own.n_tasks for own in shared], dtype=int),
-            "n_tasks_possible": np.array([own.n_possible for own in shared], dtype=int),
+            "n_tasks": np.array([one.n_tasks for one in shared], dtype=int),
+            "n_tasks_possible": np.array([one.n_possible for one in shared], dtype=int),
             "tau_b": np.array(signs, dtype=float),
         }
     )
 
 
 def _strength_together(configuration, at, parent, child, bound):
-    """What all tasks together lose where a task has an arc no more, the others' graphs given."""
+    """Loss in the score of all tasks if one task loses an arc, given the graphs of the others."""
     index = {variable: v for v, variable in enumerate(bound.variables)}
     having = set(configuration[list(configuration)[at]].pred[child])
     value = 0
@@ -88,7 +88,7 @@ def _strength_together(configuration, at, parent, child, bound):
 def sharing_counts(arcs):
     """Count the distinct arcs of a learner's `arcs_`, and those of each `bnmtl.graphs.Sharing`.
 
-    These are arcs in all tasks that could have them, in some of them, in one of them, and those
+    The kinds are arcs in all tasks that could have them, in some of them, in one of them, and arcs
     that only one task could have (sole).
     """
     kinds = sharing_kinds(arcs.drop_duplicates(["from", "to"]))
@@ -98,4 +98,4 @@ def sharing_counts(arcs):
 def sharing_kinds(arcs):
     """List how each row of a learner's `arcs_` is shared, as `bnmtl.graphs.Sharing` names it."""
     counts = zip(arcs["n_tasks"], arcs["n_tasks_possible"], strict=True)
-    return [Sharing(*own).kind for own in counts]
+    return [Sharing(*numbers).kind for numbers in counts]

@@ -1,4 +1,4 @@
-"""What all learners share: how they are fitted, and the attributes that a fit leaves."""
+"""The base class of all learners: parameters, `fit` and the learned attributes."""
 
 import inspect
 import numbers
@@ -13,10 +13,10 @@ from bnmtl._kernels._jit import is_first_run
 from bnmtl.errors import Action, warn
 from bnmtl.graphs import Configuration, from_adjacency
 from bnmtl.learners.arcs import arc_table
-from bnmtl.learners.demands import start_matrices, structure_priors
 from bnmtl.learners.moved import refuse_moved, refuse_nested
 from bnmtl.learners.parameters import check_common
-from bnmtl.learners.sparsity import arc_probabilities, auto_prior
+from bnmtl.learners.sparsity import arc_probabilities, auto_prior, structure_priors
+from bnmtl.learners.start_graphs import start_matrices
 from bnmtl.networks import BayesNet
 from bnmtl.networks.several import networks_of
 from bnmtl.networks.shared_tables import fit_tables
@@ -33,7 +33,7 @@ from bnmtl.tasks import encode
 class Learner(BaseEstimator):
     """Base of all learners; subclasses find the graphs."""
 
-    # Of learners that have no such parameter.
+    # For learners without this parameter.
     table_sharing = None
 
     def __new__(cls, *args, **parameters):
@@ -42,7 +42,7 @@ class Learner(BaseEstimator):
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
-        # Of the constructor: help would show that of `__new__`.
+        # The signature of the constructor; help would show that of `__new__`.
         cls.__signature__ = _without_self(inspect.signature(cls.__init__))
 
     def __init__(
@@ -66,7 +66,7 @@ class Learner(BaseEstimator):
         self._store(locals())
 
     def _store(self, arguments):
-        """Keep the arguments of a constructor as they are."""
+        """Store the arguments of a constructor unchanged."""
         for name in self._get_param_names():
             setattr(self, name, arguments[name])
 
@@ -82,10 +82,10 @@ class Learner(BaseEstimator):
         Parameters
         ----------
         tasks : mapping name -> DataFrame, list of DataFrame, Tasks or DataFrame
-            A list is named task1, task2, ...; one bare DataFrame is one task.
+            The tasks of a list are named task1, task2, ...; a single DataFrame is one task.
         memory : bnmtl.search.Memory, default=None
-            Of searches that other fits have made: graphs of single tasks are taken from it where
-            all that they depend on is the same, and kept there.
+            Search results of other fits. Graphs of single tasks are stored in it, and reused if
+            everything they depend on is the same.
 
         Returns
         -------
@@ -94,7 +94,7 @@ class Learner(BaseEstimator):
         Raises
         ------
         InputTypeError, InputError
-            For parameters out of range and data that cannot be learned from: one sentence each.
+            For parameters out of range and for unsuitable data.
         """
         self.check_parameters()
         encoded = encode(tasks, missing=self.missing)
@@ -102,18 +102,19 @@ class Learner(BaseEstimator):
             return self.fit_rows(encoded, encoded, report, memory=memory)
 
     def fit_rows(self, tasks, whole, report, stopped=None, memory=None):
-        """Learn from some rows of tasks under the demands that all of their rows allow.
+        """Learn from some rows of tasks, under constraints checked on all of their rows.
 
-        Where the rows left do not vary, a required arc stays and a given start loses its arcs.
+        If a variable is constant in the given rows, a required arc stays and a given start graph
+        loses its arcs.
 
         Parameters
         ----------
         tasks, whole : Tasks
-            The rows to learn from, and the same tasks with all rows.
+            The training rows, and the same tasks with all rows.
         report : Reporter
-            In place of the learner's own ``progress``.
+            Used instead of the learner's ``progress``.
         stopped : set of str, default=None
-            Gets the names of the limits that ended a search; a warning tells of them without it.
+            Receives the names of the limits that ended a search; None warns of them instead.
         memory : Memory, default=None
             As in `fit`.
 
@@ -136,7 +137,7 @@ class Learner(BaseEstimator):
         return self
 
     def effort(self, memory=None):
-        """How hard the searches of a fit that begins now try."""
+        """The search effort of a fit that begins now."""
         limits = self.used_limits()
         seconds = limits.time_limit
         return Effort(
@@ -149,20 +150,21 @@ class Learner(BaseEstimator):
         )
 
     def used_limits(self):
-        """The limits, or none if none are given."""
+        """The limits; `Limits()` if none are given."""
         return Limits() if self.limits is None else self.limits
 
     def _kept_out(self, effort):
-        """Child and parents of a family that was too large; empty if none was.
+        """Child and parents of a family that was too large; empty if there was none.
 
-        What the rule of so many cells a row keeps out could not be learned from these rows.
+        Families excluded by the limit on cells per row are not listed: these rows could not support
+        them.
         """
         if self.used_limits().max_cells is None:
             return []
         return next((bound.left_out for bound in effort.tally.bounds if bound.left_out), [])
 
     def warn_of_limits(self, effort):
-        """Say what kept the searches from what they would have done."""
+        """Warn about the limits that affected the searches."""
         limits = self.used_limits()
         for name in sorted(effort.tally.stopped):
             rule, found = "ended a search with the best that it had found", "it was {value}"
@@ -182,11 +184,11 @@ class Learner(BaseEstimator):
             )
 
     def check_parameters(self):
-        """Raise InputTypeError or InputError for parameters out of range, whatever the data."""
+        """Raise InputTypeError or InputError for parameters out of range for any data."""
         check_common(self)
 
     def used_score(self):
-        """The score that `fit` takes."""
+        """The score used by `fit`."""
         return MixedDirichlet() if self.score is None else self.score
 
     def shares_tables(self, tasks):
@@ -195,18 +197,18 @@ class Learner(BaseEstimator):
         return self.table_sharing is not None and not own_size and len(tasks) > 1
 
     def scores_together(self, tasks):
-        """Whether the score is that of all these tasks together, no sum over them."""
+        """Whether all tasks have one joint score instead of a sum over tasks."""
         is_shared = self.table_sharing is not None and len(tasks) > 1
         return is_shared and isinstance(self.used_score(), MixedDirichlet)
 
     def _partitions(self, tasks):
-        """Concentrations of partitions that the score is to take, none for tables of their own."""
+        """Concentrations of partitions for the score; empty for separate tables."""
         return PARTITIONS if self.scores_together(tasks) else ()
 
     def structure_priors(self, whole, alone=False):
-        """The structure prior of every task, by name; sparsity is judged by all of its rows.
+        """The structure prior of every task, by name; its sparsity depends on all rows of the task.
 
-        With ``alone`` it is the one that a task has when it is learned by itself.
+        With ``alone`` it is the prior for a task that is learned alone.
         """
         score = self.used_score()
         n_tasks = len(whole) if self._adds_up(whole) and not alone else 1
@@ -219,7 +221,7 @@ class Learner(BaseEstimator):
         return {name: len(task.variables) - len(task.constant) for name, task in tasks.items()}
 
     def _adds_up(self, tasks):
-        """Whether what speaks for an arc by chance adds up over the tasks."""
+        """Whether chance evidence for an arc adds up over the tasks."""
         return self.scores_together(tasks)
 
     def constraints(self, tasks):
@@ -229,23 +231,23 @@ class Learner(BaseEstimator):
         )
 
     def required_graphs(self, tasks):
-        """The arcs that every task has to have, as graphs by name."""
+        """The required arcs of every task, as graphs by name."""
         return {
-            name: from_adjacency(own.required, tasks[name].variables)
-            for name, own in self.constraints(tasks).items()
+            name: from_adjacency(limits.required, tasks[name].variables)
+            for name, limits in self.constraints(tasks).items()
         }
 
     def problems(self, tasks, effort, whole=None, constraints=None):
-        """One `TaskProblem` a task.
+        """One `TaskProblem` per task.
 
         Parameters
         ----------
         tasks : Tasks
         effort : Effort
         whole : Tasks, default=None
-            The same tasks with all rows; None: these are all.
+            The same tasks with all rows; None if ``tasks`` contains all rows.
         constraints : dict task -> Constraints, default=None
-            None: those that all rows allow.
+            None reads them from the learner for ``whole``.
 
         Returns
         -------
@@ -278,7 +280,7 @@ class Learner(BaseEstimator):
 
     @cached_property
     def arcs_(self):
-        """One row per arc and task, made when it is asked for first; see `arc_table`."""
+        """One row per arc and task, computed on first access; see `arc_table`."""
         self._check_fitted("arcs_")
         score, limits = self._scored_by
         bound = score.bind_all(list(self.tasks_.values()), **limits)
@@ -286,7 +288,7 @@ class Learner(BaseEstimator):
 
     @cached_property
     def networks_(self):
-        """The learned graphs with probability tables, made when they are asked for first."""
+        """The learned graphs with probability tables, computed on first access."""
         self._check_fitted("networks_")
         sources, size, is_shared = self._tables_of
         if is_shared:
@@ -298,19 +300,19 @@ class Learner(BaseEstimator):
 
     @cached_property
     def borrowed_(self):
-        """How many rows of other tasks count for each table, made when asked for first.
+        """How many rows of other tasks count for each table, computed on first access.
 
-        A data frame with columns task, variable, source and rows; empty where tables are the tasks'
-        own. Rows may be more than the source has: where the tasks' tables scatter closely about
-        each other, what the others have on average counts as up to 1000 rows, for each joint state
-        of the parents.
+        A data frame with columns task, variable, source and rows; empty if tables are not shared.
+        The number may exceed the rows of the source: if the tables of the tasks are close to each
+        other, the mean of the others counts as up to 1000 rows, for each joint state of the
+        parents.
         """
         self._check_fitted("borrowed_")
         return self._fitted_tables.borrowed
 
     @cached_property
     def _fitted_tables(self):
-        """Tables that borrow from each other; of tasks with tables of their own none do."""
+        """Fitted shared tables; empty if tables are not shared."""
         sources, _, is_shared = self._tables_of
         return fit_tables(self.configuration_ if is_shared else {}, sources)
 
@@ -332,7 +334,7 @@ class Learner(BaseEstimator):
         limits = {"max_cells": self.used_limits().max_cells}
         limits["partitions"] = self._partitions(tasks)
         self._scored_by = self.used_score(), limits
-        # Of an earlier fit.
+        # From an earlier fit.
         for name in ("arcs_", "networks_", "borrowed_", "_fitted_tables"):
             self.__dict__.pop(name, None)
         chances = arc_probabilities(self.structure_priors(whole), tasks)
@@ -341,7 +343,7 @@ class Learner(BaseEstimator):
 
 
 def _learned_graph(task, matrix):
-    """The graph of a task, its constant variables marked."""
+    """The graph of a task, with its constant variables marked."""
     graph = from_adjacency(matrix, task.variables)
     for variable in task.constant:
         graph.nodes[variable]["constant"] = True
@@ -349,5 +351,5 @@ def _learned_graph(task, matrix):
 
 
 def _without_self(signature):
-    """The signature of a constructor as callers see it."""
+    """The signature of a constructor without ``self``."""
     return signature.replace(parameters=list(signature.parameters.values())[1:])

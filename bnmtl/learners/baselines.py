@@ -1,4 +1,4 @@
-"""Learners without a coupling: tasks apart, one graph for all, one network for all rows."""
+"""Learners without a coupling: each task alone, one graph for all, one network for all rows."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ _START_POOLED = "A graph to start from; None is the graph of the required arcs."
 
 
 class SingleTaskLearner(Learner):
-    __doc__ = f"""Learn each task by itself.
+    __doc__ = f"""Learn each task alone.
 
     Parameters
     ----------
@@ -35,19 +35,18 @@ class SingleTaskLearner(Learner):
         Sum over tasks of log P(data | graph) + log P(graph), in nats.
     task_scores_ : pandas.Series by task
     arc_probability_ : pandas.Series by task
-        Of an arc in one direction under the structure prior; 1/2 is uniform, nan where arcs
-        differ.
+        Probability of an arc in one direction under the structure prior; 1/2 if the prior is
+        uniform, nan if it differs between arcs.
     arcs_ : pandas.DataFrame
-        One row per arc and task: strength, whether it is compelled, in how many tasks it is.
+        One row per arc and task: strength, whether it is compelled, number of tasks with it.
     tasks_ : Tasks
-        The data as encoded.
+        The encoded data.
     families_ : dict
-        Local scores that were "asked" for, how many of them were "hits" in the cache, and how many
-        had to be "counted".
+        Numbers of local scores: "asked" for, "hits" in the cache, and "counted" from the rows.
     ended_by_ : tuple of str
-        Which of ``max_families`` and ``time_limit`` ended a search before its end, if any.
+        Which of ``max_families`` and ``time_limit`` ended a search early, if any.
     left_out_ : list of str
-        Child and parents of a family that ``max_cells`` kept out; empty if it kept out none.
+        Child and parents of a family excluded by ``max_cells``; empty if there was none.
 
     Examples
     --------
@@ -68,7 +67,7 @@ class SingleTaskLearner(Learner):
 
 
 class IdenticalLearner(Learner):
-    __doc__ = f"""Learn one graph for all tasks, each with probabilities of its own or shared ones.
+    __doc__ = f"""Learn one graph for all tasks, with shared or separate probability tables.
 
     Maximizes log P(G) + log P(data of all tasks | G, restricted to each task's variables).
 
@@ -80,7 +79,7 @@ class IdenticalLearner(Learner):
     Attributes
     ----------
     graph_ : networkx.DiGraph
-        The one graph, over the union of the variables.
+        The common graph, over the union of the variables.
     configuration_, networks_, arcs_, tasks_, families_, arc_probability_
         As in `SingleTaskLearner`; the graphs are ``graph_`` restricted to each task.
     score_, task_scores_, borrowed_
@@ -134,8 +133,8 @@ class IdenticalLearner(Learner):
         start = None
         if self.start is not None:
             _refuse_mapping("start", self.start, "IdenticalLearner", "a graph")
-            own = self._start_matrices(whole, problems, self.start)
-            start = joint.spread(own).any(axis=0)
+            given = self._start_matrices(whole, problems, self.start)
+            start = joint.spread(given).any(axis=0)
         matrix, score, task_scores = search_identical(joint, start, effort, report)
         matrices = [joint.restrict(s, matrix) for s in range(len(problems))]
         self.publish(tasks, whole, problems, matrices, score, task_scores)
@@ -156,7 +155,7 @@ class PooledLearner(Learner):
     score_ : float
         Log posterior of the graph given all rows as one data set.
     task_scores_ : pandas.Series by task
-        What the graph scores on each task's own rows; these do not add up to ``score_``.
+        The score of the graph on the rows of each task; these do not add up to ``score_``.
 
     Raises
     ------
@@ -181,11 +180,11 @@ class PooledLearner(Learner):
         (start,) = self._start_matrices(all_rows, [pooled], self.start)
         matrix = search_task(pooled, start, report, effort)
         constraints = dict.fromkeys(tasks, pooled.constraints)
-        own = self.problems(tasks, effort, whole, constraints)
-        scores = [problem.log_posterior(matrix) for problem in own]
+        problems = self.problems(tasks, effort, whole, constraints)
+        scores = [problem.log_posterior(matrix) for problem in problems]
         everywhere = dict.fromkeys(tasks, rows["pooled"])
-        matrices, score = [matrix] * len(own), pooled.log_posterior(matrix)
-        self.publish(tasks, whole, own, matrices, score, scores, everywhere)
+        matrices, score = [matrix] * len(problems), pooled.log_posterior(matrix)
+        self.publish(tasks, whole, problems, matrices, score, scores, everywhere)
 
     def _n_varying(self, tasks):
         (n_varying,) = super()._n_varying(_pooled(tasks)).values()
@@ -193,19 +192,19 @@ class PooledLearner(Learner):
 
 
 def _pooled(tasks):
-    """All rows as one task; refuses tasks with different variables."""
+    """All rows as one task; raises for tasks with different variables."""
     first = next(iter(tasks.values()))
     for task in tasks.values():
-        apart = sorted(set(first.variables) ^ set(task.variables))
-        if apart:
+        differing = sorted(set(first.variables) ^ set(task.variables))
+        if differing:
             raise InputError(
                 rule="must have the same variables as {other} to be pooled with it",
                 found="{variable} is only in {owner}",
                 remedies=("drop it", "learn the tasks together with MultitaskLearner"),
                 task=task.name,
                 other=first.name,
-                variable=apart[0],
-                owner=(first if apart[0] in first.variables else task).name,
+                variable=differing[0],
+                owner=(first if differing[0] in first.variables else task).name,
             )
     codes = np.concatenate([task.codes for task in tasks.values()], axis=1)
     return Tasks([Task("pooled", first.variables, first.states, codes, first.ordered)])

@@ -1,4 +1,4 @@
-"""Learning together, each task alone and no arcs, beside each other on rows that are held out."""
+"""Learning together, each task alone and no arcs, compared on held-out rows."""
 
 import math
 
@@ -18,30 +18,30 @@ from bnmtl.wording import type_of
 
 
 def compare(learner, tasks, cv=None):
-    """Score every row by what the rows of other folds lead to.
+    """Score every row by networks learned from the other folds.
 
-    Structures, probability tables and the penalty of a fold know nothing of its held-out rows:
-    where folds choose the penalty, the other folds choose it. The searches of a fold are made with
-    less effort than `fit` makes.
+    Structures, probability tables and the penalty of a fold do not use its held-out rows: if folds
+    choose the penalty, only the other folds choose it. The searches of a fold use less effort than
+    `fit`.
 
     Parameters
     ----------
     learner : SingleTaskLearner, MultitaskLearner or MultitaskLearnerCV
-        It may be fitted; what a fit to the same rows has already held out is used again.
+        If it was fitted to the same rows, the folds of the fit are reused.
     tasks : mapping name -> DataFrame, list of DataFrame, Tasks or DataFrame
     cv : int, default=None
-        Number of folds; tasks of fewer rows are left one row out at a time. None is 10, or the most
-        rows of a task if they are less.
+        Number of folds; tasks with fewer rows hold out one row at a time. None is 10, or the rows
+        of the largest task if they are fewer.
 
     Returns
     -------
     pandas.DataFrame
         One row for each row of the data: task, row (its position), fold, and the log-likelihood in
         nats under empty graphs (``empty``), under graphs of the task alone (``alone``) and, for the
-        multitask learners, under those learned together (``together``), with the ``penalty`` that
-        was taken. Where tasks share tables they do so under ``together`` and ``empty``.
-        ``attrs["ended_by"]`` names the limits that cut searches of folds short: the table tells
-        little then; ``attrs["chooses"]`` says whether folds choose among penalties.
+        multitask learners, under those learned together (``together``), with the ``penalty`` used.
+        If tasks share tables, they do so under ``together`` and ``empty``. ``attrs["ended_by"]``
+        names the limits that ended searches of folds early, which makes the table unreliable;
+        ``attrs["chooses"]`` is whether folds choose among penalties.
 
     Raises
     ------
@@ -80,19 +80,19 @@ def compare(learner, tasks, cv=None):
 
 
 def gain(scored, better, worse):
-    """By how much one way to learn predicts a row better than another one.
+    """Mean gain in the log-likelihood of a row by one way to learn over another.
 
     Parameters
     ----------
     scored : pandas.DataFrame
-        Of `compare`, or some of its rows.
+        The result of `compare`, or some of its rows.
     better, worse : {"together", "alone", "empty"}
 
     Returns
     -------
     difference, standard_error : float
-        Mean over rows of the difference of log-likelihoods, in nats, and its standard error (of
-        the differences row by row).
+        Mean over rows of the difference of log-likelihoods, in nats, and the standard error of this
+        mean.
     """
     differences = (scored[better] - scored[worse]).to_numpy()
     error = differences.std(ddof=1) / math.sqrt(len(differences)) if len(differences) > 1 else 0.0
@@ -100,7 +100,7 @@ def gain(scored, better, worse):
 
 
 def _folds(learner, tasks, n_folds, report):
-    """The scored folds and the penalties that they were scored at, the largest first."""
+    """The scored folds and their penalties, the largest first."""
     priors, given, posterior = {}, None, None
     effort = learner.effort()
     if isinstance(learner, MultitaskLearnerCV):
@@ -130,7 +130,7 @@ def _chosen(learner, folds, penalties):
         return [best_penalty(fold.log_posterior) for fold in folds], penalties
     scores = penalty_scores(folds)
     others = [np.delete(scores, at, axis=1) for at in range(len(folds))]
-    return [chosen_penalty(own, learner.rule) for own in others], penalties
+    return [chosen_penalty(scores, learner.rule) for scores in others], penalties
 
 
 def _table(tasks, folds, chosen):

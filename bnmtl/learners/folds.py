@@ -1,4 +1,4 @@
-"""What held-out rows score, fold by fold: tasks learned together, each alone, and no arcs."""
+"""Log-likelihood of held-out rows by fold: tasks together, each alone, and no arcs."""
 
 import contextlib
 from dataclasses import dataclass, field, replace
@@ -16,22 +16,22 @@ from bnmtl.search.shared_multitask import search_over
 
 @dataclass(frozen=True)
 class Fold:
-    """Log-likelihood of held-out rows, in nats; their structures and tables know nothing of them.
+    """Log-likelihood of held-out rows, in nats, under networks learned without them.
 
     Attributes
     ----------
     task, row : int array of shape (m,)
-        Where the m held-out rows come from: number of the task, position in it.
+        Origin of the m held-out rows: index of the task, position in it.
     together : float array of shape (p, m)
-        Under the configuration learned at each of p penalties; -inf where there is none.
+        Under the configuration learned at each of p penalties; -inf if there is none.
     alone : float array of shape (m,)
-        Under graphs of the tasks learned one by one, with tables of their own.
+        Under graphs of tasks learned alone, with separate tables.
     empty : float array of shape (m,)
         Without any arc, with tables as under ``together``.
     log_posterior : float array of shape (p,), or None
-        Of the penalties, given the other rows.
+        Log posterior of the penalties, given the other rows.
     ended_by : set of str
-        Limits that ended a search of the fold before its end.
+        Limits that ended a search of the fold early.
     """
 
     task: np.ndarray
@@ -44,7 +44,7 @@ class Fold:
 
 
 def penalty_scores(folds):
-    """What each fold adds to the score of each penalty.
+    """The contribution of each fold to the score of each penalty.
 
     Returns
     -------
@@ -58,10 +58,10 @@ def penalty_scores(folds):
 
 
 def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, posterior=None):
-    """Hold out every row once, and score it by what the other rows lead to.
+    """Hold out every row once, and score it by networks learned from the other rows.
 
-    A fold's structures are searched from a single start each, and along the penalties by the greedy
-    search alone.
+    The structures of a fold are searched from a single start each, and along the penalties by the
+    greedy search alone.
 
     Parameters
     ----------
@@ -69,13 +69,13 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
     tasks : Tasks
         With all rows.
     n_folds : int
-        Some task has at least as many rows; others are left one row out at a time.
+        At least one task must have as many rows; tasks with fewer rows hold out one row at a time.
     priors : list of priors
         The penalties, the largest first; empty where tasks are not learned together.
     effort : Effort
     report : callable (done)
     given : dict name -> list of bool array, default=None
-        Start graphs that a user gives.
+        Start graphs given by the user.
     posterior : callable (search, prior, solution) -> float, default=None
         Log posterior of a penalty.
 
@@ -85,21 +85,21 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
     """
     constraints = learner.constraints(tasks)
 
-    def score(held_out, own):
-        stopped, bounds = own.tally.stopped, own.tally.bounds
-        own = replace(own.with_orders(starts=1), tally=Tally(bounds=bounds))
+    def score(held_out, fold_effort):
+        stopped, bounds = fold_effort.tally.stopped, fold_effort.tally.bounds
+        fold_effort = replace(fold_effort.with_orders(starts=1), tally=Tally(bounds=bounds))
         train, test = held_out_split(tasks, held_out)
-        if own.is_over():
-            stopped.update(own.tally.stopped)
+        if fold_effort.is_over():
+            stopped.update(fold_effort.tally.stopped)
             return _without_arcs(learner, train, test, held_out, len(priors), posterior)
-        problems = learner.problems(train, own, tasks, constraints)
-        search = search_over(problems, own, Reporter(False))
-        path = _path(learner, search, priors, given, own)
+        problems = learner.problems(train, fold_effort, tasks, constraints)
+        search = search_over(problems, fold_effort, Reporter(False))
+        path = _path(learner, search, priors, given, fold_effort)
         together = by_learner(learner, train, test)
-        apart = HeldOutTasks(train, test, learner.parameter_sample_size)
+        separate = HeldOutTasks(train, test, learner.parameter_sample_size)
         empty = [np.zeros_like(problem.constraints.required) for problem in problems]
-        alone = _rows(apart, train, search.alone(own))
-        stopped.update(own.tally.stopped)
+        alone = _rows(separate, train, search.alone(fold_effort))
+        stopped.update(fold_effort.tally.stopped)
         return Fold(
             **_which_rows(train, test, held_out),
             together=np.array([_rows(together, train, one.matrices, one.score) for one in path]),
@@ -108,7 +108,7 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
             log_posterior=None
             if posterior is None
             else np.array([posterior(search, *one) for one in zip(priors, path, strict=True)]),
-            ended_by=own.tally.stopped,
+            ended_by=fold_effort.tally.stopped,
         )
 
     folds = held_out_rows(tasks, None, n_folds, effort.seed, leave_one_out=True)
@@ -120,7 +120,7 @@ def score_folds(learner, tasks, n_folds, priors, effort, report, given=None, pos
 
 
 def _which_rows(train, test, held_out):
-    """Where held-out rows come from: fields of a `Fold`."""
+    """Origin of the held-out rows: fields of a `Fold`."""
     sizes = [test[name].n_rows for name in test]
     return {
         "task": np.repeat([train.names.index(name) for name in test], sizes),
@@ -129,14 +129,14 @@ def _which_rows(train, test, held_out):
 
 
 def _without_arcs(learner, train, test, held_out, n_penalties, posterior):
-    """A fold for which no time was left: of graphs without arcs, whatever the penalty."""
+    """A fold for which no time was left: graphs without arcs at every penalty."""
     graphs = [np.zeros((task.n_variables, task.n_variables), bool) for task in train.values()]
     empty = _rows(by_learner(learner, train, test), train, graphs)
-    apart = HeldOutTasks(train, test, learner.parameter_sample_size)
+    separate = HeldOutTasks(train, test, learner.parameter_sample_size)
     return Fold(
         **_which_rows(train, test, held_out),
         together=np.array([empty] * n_penalties),
-        alone=_rows(apart, train, graphs),
+        alone=_rows(separate, train, graphs),
         empty=empty,
         log_posterior=None if posterior is None else np.zeros(n_penalties),
         ended_by={"time_limit"},
@@ -154,7 +154,7 @@ def _path(learner, search, priors, given, effort):
 def _starts(learner, search, priors):
     """Adjacency matrices that the greedy search of a fold starts from, by name.
 
-    They are found with tables of the tasks' own, whatever the tasks share.
+    They are found with separate tables, even if the tasks share tables.
     """
     if all(search.is_uncoupled(prior) for prior in priors):
         return {}
@@ -162,14 +162,14 @@ def _starts(learner, search, priors):
     for name in asked or ("single-task", "identical"):
         # A search over shared orders begins with the identical graph.
         name = "identical" if name == "orders" else name
-        # What is asked for has to be there.
+        # Requested starts must be included.
         with contextlib.nullcontext() if asked else contextlib.suppress(NoCommonGraph):
             starts[name] = search.own_tables.start(name)
     return starts
 
 
 def _rows(held_out, train, matrices, score=0.0):
-    """Log-likelihood of the held-out rows of all tasks that have some, one task after the other."""
+    """Log-likelihood of all held-out rows, one task after another."""
     pairs = zip(train.items(), matrices, strict=True)
     graphs = {name: from_adjacency(matrix, task.variables) for (name, task), matrix in pairs}
     rows = np.concatenate(list(held_out.rows(graphs).values()))

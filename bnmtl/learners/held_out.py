@@ -1,4 +1,4 @@
-"""Rows that are held out, and how well graphs predict them.
+"""Held-out rows, and their log-likelihood under graphs.
 
 Used to choose a penalty, a number of tasks or of clusters, and to measure task relatedness.
 """
@@ -13,7 +13,7 @@ from bnmtl.networks.tables import family_table
 from bnmtl.seeding import generator
 from bnmtl.tasks import Tasks
 
-# Of cross-validation, unless another number is asked for.
+# Default number of folds.
 N_FOLDS = 10
 
 
@@ -27,11 +27,11 @@ def held_out_rows(
     remedy="hold out less",
     leave_one_out=False,
 ):
-    """Which rows of every task are held out.
+    """Choose the held-out rows of every task.
 
-    The rows are sorted by their codes and then permuted with a seed of the task's own, so that the
-    order in which they were given does not matter. A row and its copies (`Task.originals`) stay
-    together: a row is not predicted from its own copy.
+    The rows are sorted by their codes and then permuted with a separate seed for each task, so
+    their given order does not matter. A row and its copies (`Task.originals`) stay together: a row
+    is not predicted from its own copy.
 
     Parameters
     ----------
@@ -42,19 +42,19 @@ def held_out_rows(
         Number of folds, if ``validation`` is None.
     seed : int
     purpose : str, default="held out"
-        Rows held out for different purposes are drawn apart.
+        Rows held out for different purposes are drawn independently.
     at_least : int, default=1
         Fewest rows of a validation set.
     remedy : str, default="hold out less"
-        What to do where they are all that a task has, besides giving it more rows.
+        Advice in the error for a task with too few rows, besides giving it more rows.
     leave_one_out : bool, default=False
-        Whether a task may have fewer rows than there are folds: each of its rows is then held out
-        by itself, and further folds hold out none of it.
+        Whether a task may have fewer rows than there are folds: then each of its rows is held out
+        alone, and the other folds hold out none of its rows.
 
     Returns
     -------
     list of dict task -> int array
-        One entry a fold.
+        One entry per fold.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def held_out_rows(
         n_rows = len(rows)
         rows = [rows[at] for at in generator(seed, name, purpose).permutation(n_rows)]
         if cv is None:
-            # 0.07 * 100 is a little more than 7.
+            # 0.07 * 100 is slightly more than 7 in floating point.
             n_held_out = max(at_least, math.ceil(round(validation * n_rows, 6)))
             if n_held_out >= n_rows:
                 rule = "has {rows!s}, and holding out {n} leaves none to learn from"
@@ -95,7 +95,7 @@ def held_out_rows(
 
 
 def _rows(task):
-    """Write the number of a task's rows, copies counted once."""
+    """The number of rows of a task as text, copies counted once."""
     n_rows = _n_originals(task)
     n_copies = task.n_rows - n_rows
     return f"{n_rows} rows (without {n_copies} copies)" if n_copies else f"{n_rows} rows"
@@ -116,14 +116,14 @@ def check_sample_size(size):
 
 
 def most_folds(tasks):
-    """Rows of the largest task, copies counted once: beyond that a fold would hold out nothing."""
+    """Rows of the largest task, copies counted once; with more folds, one would be empty."""
     return max(map(_n_originals, tasks.values()))
 
 
 def default_folds(tasks, leave_one_out=False):
-    """Number of folds: 10, or the fewest rows of a task if they are less.
+    """Number of folds: 10, or the rows of the smallest task if they are fewer.
 
-    With ``leave_one_out``, as in `held_out_rows`, the most rows of a task count. A row and its
+    With ``leave_one_out``, as in `held_out_rows`, the largest task counts instead. A row and its
     copies count once.
     """
     if leave_one_out:
@@ -132,7 +132,7 @@ def default_folds(tasks, leave_one_out=False):
 
 
 def held_out_split(tasks, held_out):
-    """The training and the held-out rows, as two Tasks; a task may hold out none."""
+    """The training and the held-out rows, as two Tasks; a task may have no held-out rows."""
     kept = {
         name: np.setdiff1d(np.arange(task.n_rows), held_out.get(name, ()))
         for name, task in tasks.items()
@@ -141,12 +141,12 @@ def held_out_split(tasks, held_out):
 
 
 class HeldOut:
-    """How well graphs of one task predict its held-out rows; each family is computed once.
+    """Log-likelihood of the held-out rows of a task under graphs; each family is computed once.
 
     Parameters
     ----------
     train, test : Task
-        The rows that probability tables are estimated from, and those to predict.
+        The rows used to estimate probability tables, and the rows to predict.
     equivalent_sample_size : float or "auto", default="auto"
         Of the tables.
     """
@@ -161,7 +161,7 @@ class HeldOut:
     def rows(self, graph, tables=None):
         """Log-likelihood of each held-out row under a graph, in nats, float array.
 
-        The tables are those of `BayesNet.fit` on the training rows, unless others are given: a
+        The tables are those of `BayesNet.fit` on the training rows, unless others are given as a
         mapping variable -> float array.
         """
         families = ((v, sorted(graph.predecessors(v))) for v in graph)
@@ -174,7 +174,7 @@ class HeldOut:
         return sum(self.family(child, sorted(graph.predecessors(child))) for child in graph)
 
     def family(self, child, parents):
-        """The part of one child, given the sorted names of its parents."""
+        """The term of one child, given the sorted names of its parents."""
         return float(self._family(child, parents).mean())
 
     def _family(self, child, parents):
@@ -196,22 +196,22 @@ class HeldOut:
 
 
 class HeldOutTasks:
-    """How well graphs of several tasks predict their held-out rows.
+    """Log-likelihood of the held-out rows of several tasks under graphs.
 
     Parameters
     ----------
     train, test : Tasks
-        The rows that tables are estimated from, and those to predict; a task may hold out none, and
-        is then not in ``test``.
+        The rows used to estimate tables, and the rows to predict; a task without held-out rows is
+        not in ``test``.
     equivalent_sample_size : float or "auto", default="auto"
-        Of tables that are each task's own.
+        Used for separate tables.
     shares_tables : bool, default=False
         Whether tables borrow from other tasks.
     """
 
     def __init__(self, train, test, equivalent_sample_size="auto", shares_tables=False):
         self._own = {
-            name: HeldOut(train[name], own, equivalent_sample_size) for name, own in test.items()
+            name: HeldOut(train[name], rows, equivalent_sample_size) for name, rows in test.items()
         }
         self._shared = SharedTables(train) if shares_tables else None
 
@@ -221,16 +221,16 @@ class HeldOutTasks:
         Parameters
         ----------
         graphs : mapping task -> networkx.DiGraph
-            Of all tasks that there are rows to learn from: tables may borrow from any of them.
+            For all tasks with training rows: tables may borrow from any of them.
 
         Returns
         -------
         dict task -> float array
         """
         if self._shared is None:
-            return {name: own.rows(graphs[name]) for name, own in self._own.items()}
+            return {name: task.rows(graphs[name]) for name, task in self._own.items()}
         tables = self._shared.fit(graphs).tables
-        return {name: own.rows(graphs[name], tables[name]) for name, own in self._own.items()}
+        return {name: task.rows(graphs[name], tables[name]) for name, task in self._own.items()}
 
     def means(self, graphs):
         """Mean log-likelihood of a held-out row of each task, in nats: dict task -> float."""
@@ -238,5 +238,5 @@ class HeldOutTasks:
 
 
 def by_learner(learner, train, test):
-    """How well graphs predict held-out rows with tables as a learner makes them: `HeldOutTasks`."""
+    """`HeldOutTasks` with tables estimated as by a learner."""
     return HeldOutTasks(train, test, learner.parameter_sample_size, learner.shares_tables(train))

@@ -1,4 +1,4 @@
-"""How `MultitaskLearnerCV` judges penalties: by folds, by held-out rows, or by the posterior."""
+"""Scores of penalties for `MultitaskLearnerCV`: by folds, held-out rows, or the posterior."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from bnmtl.search.shared_multitask import search_over
 
 
 def judge_of(learner, *parts):
-    """The judge that a learner asks for; ``parts`` as in `_Judge`."""
+    """The judge for the parameters of a learner; ``parts`` as in `_Judge`."""
     kind = {"posterior": _Posterior, "held-out rows": _HeldOutRows}
     return kind.get(learner.way_of_choosing(), _Folds)(learner, *parts)
 
@@ -21,20 +21,20 @@ class _Judge:
     ----------
     learner : MultitaskLearnerCV
     tasks, whole : Tasks
-        The rows to learn from, and the same tasks with all rows.
+        The training rows, and the same tasks with all rows.
     search : MultitaskSearch
-        On the rows to learn from.
+        On the training rows.
     given : dict name -> list of bool array, or None
-        Start graphs that a user gives.
+        Start graphs given by the user.
     effort : Effort
     report : Reporter
 
     Attributes
     ----------
     search : MultitaskSearch
-        That finds the solutions to be judged.
+        Finds the solutions to be scored.
     folds : list of Fold or None
-        What was held out, where folds judge.
+        The scored folds, if folds choose the penalty.
     """
 
     folds = None
@@ -45,15 +45,15 @@ class _Judge:
         self._effort, self._report = effort, report
 
     def on_all_rows(self, prior, solution):
-        """A solution with its scores on all rows to learn from."""
+        """A solution with its scores on all training rows."""
         return solution
 
 
 class _Folds(_Judge):
-    """Each row is held out once; the solutions are those on all rows."""
+    """Each row is held out once; the solutions use all rows."""
 
     def scores(self, priors, solutions):
-        """What each fold adds to the score of each penalty, float array of shape (p, n_folds)."""
+        """The contribution of each fold to the score of each penalty, shape (p, n_folds)."""
         n_folds = self._learner.cv or default_folds(self._tasks, leave_one_out=True)
         done = self._report.of_part("folds", 0, n_folds)
         effort = self._effort.share(0.7)
@@ -64,7 +64,7 @@ class _Folds(_Judge):
 
 
 class _HeldOutRows(_Judge):
-    """Some rows are held out; the solutions are those on the others."""
+    """Some rows are held out once; the solutions use the others."""
 
     def __init__(self, learner, tasks, whole, search, given, effort, report):
         super().__init__(learner, tasks, whole, search, given, effort, report)

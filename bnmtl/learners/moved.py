@@ -1,4 +1,4 @@
-"""Parameters of learners that are options of the search or limits now, refused by name."""
+"""Errors for former parameters of learners that are now options of the search or limits."""
 
 from bnmtl.errors import InputTypeError
 
@@ -17,7 +17,7 @@ _PLACES = {
 
 
 def refuse_moved(parameters):
-    """Raise InputTypeError for a parameter that learners had before, and name its new place."""
+    """Raise InputTypeError for a former parameter of learners, and name its replacement."""
     for name in parameters:
         if name in _PLACES:
             rule = "is not a parameter of learners any longer"
@@ -25,7 +25,7 @@ def refuse_moved(parameters):
 
 
 def refuse_nested(learner, parameters):
-    """Raise InputTypeError for an option of a search or limits given as a word or None."""
+    """Raise InputTypeError for an option of a search or limits that is a string or None."""
     for name in parameters:
         owner, _, option = name.partition("__")
         value = parameters.get(owner, getattr(learner, owner, None))

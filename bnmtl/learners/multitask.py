@@ -1,4 +1,4 @@
-"""The learner this project exists for: one network per task, learned together."""
+"""`MultitaskLearner`: one network per task, learned together."""
 
 import math
 from collections.abc import Mapping
@@ -7,39 +7,39 @@ import networkx as nx
 
 from bnmtl.errors import InputError, InputTypeError
 from bnmtl.learners.base import Learner
-from bnmtl.learners.demands import start_matrices
 from bnmtl.learners.parameters import TABLE_SHARING, common_parameters
+from bnmtl.learners.start_graphs import start_matrices
 from bnmtl.priors import PairedPrior
 from bnmtl.priors.coupling import CouplingPrior, check_prior
 from bnmtl.search.constraints import check_names
 from bnmtl.search.multitask import STARTS
 from bnmtl.search.shared_multitask import search_over
 
-# Of the prior, where none is given.
+# Penalty of the default prior.
 PENALTY = 0.99
 
 START = """"single-task", "identical", "empty", "orders", a graph for all tasks or a mapping
-        task -> graph; None tries the first four and keeps the best score; where
-        tasks are scored together it goes on from what these lead to with tables of their own and,
-        unless searches climb without restarts, from the identical start. "orders" is a search over
-        orders that the tasks share; it is tried where ``search`` is "orders", and left out, as the
-        identical start is, where the tasks' demands contradict one another."""
+        task -> graph; None tries the first four and keeps the best score; if tasks are scored
+        together, it starts from the results of these with separate tables and, unless the search is
+        hill climbing without restarts, from the identical start. "orders" is a search over orders
+        shared by the tasks; it is tried if ``search`` is "orders". It and the identical start are
+        omitted if the constraints of the tasks contradict one another."""
 
 
 class MultitaskLearner(Learner):
-    __doc__ = f"""Learn one network per task, the tasks informing each other through a prior.
+    __doc__ = f"""Learn one network per task; the tasks inform each other through a prior.
 
     Greedy search over configurations: each step gives one pair of variables the best legal states
-    in all tasks at once. ``search`` and its parameters belong to the searches that provide the
-    starts; unless it is "hill-climbing", they also go on from where the greedy search ends, over
-    one task's whole graph at a time with the other tasks given, in turns with the greedy.
+    in all tasks at once. ``search`` sets the searches for the start graphs. Unless it is
+    "hill-climbing", it also continues from the result of the greedy search: searches over the whole
+    graph of one task, given the other tasks, alternate with the greedy search.
 
     Parameters
     ----------
-    prior : PairedPrior, EditPrior or a coupling of your own, default=None
-        None is ``PairedPrior(penalty=0.99)``; `MultitaskLearnerCV` chooses a penalty. With
-        penalty 0 and ``table_sharing=None`` the result is the single-task result. A coupling of
-        your own offers ``log_coupling(states, pair=None, tasks=None)``, never above 0, and
+    prior : PairedPrior, EditPrior or a custom coupling, default=None
+        None is ``PairedPrior(penalty=0.99)``; `MultitaskLearnerCV` chooses a penalty. With penalty
+        0 and ``table_sharing=None`` the result is the single-task result. A custom coupling has a
+        method ``log_coupling(states, pair=None, tasks=None)`` with values of at most 0, and
         optionally ``structure_weights(pair, tasks)``.
     {TABLE_SHARING}
     {common_parameters(START)}
@@ -53,26 +53,25 @@ class MultitaskLearner(Learner):
         Log posterior of the configuration without its constant, in nats. Scores at different
         penalties are not comparable.
     task_scores_ : pandas.Series by task
-        Each task's part, scored by itself; ``score_`` is their sum plus the log coupling, unless
-        tasks are scored together.
+        The score of each task alone; ``score_`` is their sum plus the log coupling, unless tasks
+        are scored together.
     arcs_ : pandas.DataFrame
-        One row per arc and task: strength, whether it is compelled, in how many tasks it is.
+        One row per arc and task: strength, whether it is compelled, number of tasks with it.
     start_ : str
-        The start that won; "own tables" is the solution without tables in common.
+        The start of the best solution; "own tables" is the solution without shared tables.
     borrowed_ : pandas.DataFrame
-        How many rows of other tasks count for each table: task, variable, source and rows; empty
-        where tables are the tasks' own.
+        How many rows of other tasks count for each table: task, variable, source and rows; empty if
+        tables are not shared.
     start_scores_ : dict str -> float
     arc_probability_ : pandas.Series by task
-        Of an arc in one direction under the structure prior; 1/2 is uniform, nan where arcs
-        differ.
+        Probability of an arc in one direction under the structure prior; 1/2 if the prior is
+        uniform, nan if it differs between arcs.
     tasks_ : Tasks
-        The data as encoded.
+        The encoded data.
     families_ : dict
-        Local scores that were "asked" for, how many of them were "hits" in the cache, and how many
-        had to be "counted".
+        Numbers of local scores: "asked" for, "hits" in the cache, and "counted" from the rows.
     ended_by_ : tuple of str
-        Which of ``max_families`` and ``time_limit`` ended a search before its end, if any.
+        Which of ``max_families`` and ``time_limit`` ended a search early, if any.
 
     References
     ----------
@@ -135,7 +134,7 @@ class MultitaskLearner(Learner):
         return PairedPrior(penalty=PENALTY) if self.prior is None else self.prior
 
     def check_for(self, tasks):
-        """Raise as `fit` would for parameters that do not suit these tasks; nothing is searched."""
+        """Raise the errors of `fit` for parameters that do not suit these tasks; no search."""
         self.check_parameters()
         check_prior_names(self.used_prior(), tasks)
         self.structure_priors(tasks)
@@ -146,7 +145,7 @@ class MultitaskLearner(Learner):
             self.start_names()
 
     def _is_given(self):
-        """Whether `start` gives graphs; raises for what is neither those nor a name."""
+        """Whether `start` contains graphs; raises if it is neither graphs nor a name."""
         if self.start is None or isinstance(self.start, str):
             return False
         if not isinstance(self.start, (Mapping, nx.DiGraph)):
@@ -155,7 +154,7 @@ class MultitaskLearner(Learner):
         return True
 
     def start_names(self):
-        """Names of the starts that are asked for; None leaves the choice."""
+        """Names of the requested starts; None if the learner chooses."""
         if self.start is None:
             return None
         if self.start not in STARTS:
@@ -164,7 +163,7 @@ class MultitaskLearner(Learner):
         return (self.start,)
 
     def possible_priors(self, problems, effort):
-        """The prior by its penalty, nan for a coupling of a user's own that has none."""
+        """The prior by its penalty; nan for a custom coupling without one."""
         prior = self.used_prior()
         return {getattr(prior, "penalty", math.nan): prior}
 
@@ -178,11 +177,11 @@ class MultitaskLearner(Learner):
         if solution.score == -float("inf"):
             raise InputError(
                 "penalty",
-                "of 1 demands that tasks agree, but no configuration was found that does",
-                found="what is demanded of the tasks stands in the way",
+                "of 1 requires that tasks agree, but no such configuration was found",
+                found="the constraints of the tasks may contradict each other",
                 remedies=(
                     "make them agree",
-                    "start with {start=identical}, which tells where they do not",
+                    "use {start=identical}, which reports where they do",
                     "lower the penalty",
                 ),
             )

@@ -1,4 +1,4 @@
-"""What the choice of a penalty needs: the grid, and the winner among its scores."""
+"""Choosing a penalty: the grid, and the best penalty by its scores."""
 
 from collections.abc import Iterator
 
@@ -6,12 +6,12 @@ import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError
 
-# Of what folds score.
+# Relative rounding error of fold scores.
 RULES = ("best", "one-standard-error")
 
 # 1 - delta = 1, 0.5, 1e-1 ... 1e-12, 0
 DEFAULT_PENALTIES = (0.0, 0.5, *(1 - 10.0**-e for e in range(1, 13)), 1.0)
-# Nats per row: what rounding may leave between two penalties that lead to the same networks.
+# Nats per row: rounding may cause this difference between penalties with the same networks.
 EQUALLY_GOOD = 1e-9
 
 
@@ -56,7 +56,7 @@ def penalty_grid(penalties):
 
 
 def best_penalty(scores):
-    """Index of the best score; of equally good ones the first, which has the largest penalty.
+    """Index of the best score; ties go to the first, which has the largest penalty.
 
     Examples
     --------
@@ -69,16 +69,16 @@ def best_penalty(scores):
 
 
 def chosen_penalty(scores, rule="best"):
-    """Index of the penalty to take.
+    """Index of the chosen penalty.
 
     Parameters
     ----------
     scores : float array of shape (p, n_folds)
-        The larger the better, the largest penalty first.
+        Larger is better; the largest penalty is first.
     rule : {"best", "one-standard-error"}, default="best"
-        "best" takes the largest mean, of equally good ones the largest penalty;
-        "one-standard-error" the largest penalty that is at most one standard error worse, by the
-        differences between folds.
+        "best" chooses the largest mean, and the largest penalty among ties; "one-standard-error"
+        chooses the largest penalty that is at most one standard error worse, using the differences
+        between folds.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def chosen_penalty(scores, rule="best"):
 
 
 def paired_errors(scores, best):
-    """Standard errors of the differences to one penalty, over folds; nan where there is one fold.
+    """Standard errors over folds of the differences from one penalty; nan with one fold.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def paired_errors(scores, best):
 
 
 def penalty_name(penalty):
-    """Write a penalty; one just below 1 as 1 minus a power of ten.
+    """A penalty as text; one just below 1 as 1 minus a power of ten.
 
     Examples
     --------

@@ -1,36 +1,38 @@
-"""How sparse graphs are expected to be under ``structure_prior="auto"``."""
+"""Structure priors of tasks, and their sparsity by default (``structure_prior="auto"``)."""
 
 import numpy as np
 from scipy.special import expit
 
+from bnmtl.errors import InputTypeError
 from bnmtl.priors import ArcPrior
 from bnmtl.scores import K2, BDeu, BDs, MixedDirichlet
+from bnmtl.search.constraints import by_task, check_names
 
 AUTO = "auto"
-# Log odds that differ by less are the same up to rounding.
+# Smaller differences of log odds are rounding errors.
 _ALIKE = 1e-9
-# Expected number of parents of a variable, by the score. Under the uniform prior these scores find
-# arcs between independent columns; the smaller the number, the fewer. BIC and AIC charge for
-# parameters and need no prior.
+# Expected number of parents of a variable, by score. With the uniform prior these scores find arcs
+# between independent columns; a smaller number gives fewer. BIC and AIC penalize parameters and
+# need no prior.
 EXPECTED_PARENTS = ((MixedDirichlet, 0.1), ((BDeu, BDs, K2), 1.0))
 
 
 def auto_prior(score, n_variables, n_tasks=1):
-    """The structure prior of a graph over some variables that vary, None if it is uniform.
+    """The structure prior of a graph over variables that vary; None if it is uniform.
 
     Parameters
     ----------
     score : Score
     n_variables : int
     n_tasks : int, default=1
-        That have the same graph, or may have tables in common. What speaks for an arc by chance
-        adds up over them, so arcs are expected to be so many times fewer.
+        Number of tasks that share a graph or tables. Chance evidence for an arc adds up over them,
+        so the expected number of arcs is divided by it.
 
     Returns
     -------
     ArcPrior or None
-        Every arc has the probability f / (n - 1) / n_tasks, at most 1/2, f being the number of
-        parents that a variable is expected to have.
+        Every arc has the probability f / (n - 1) / n_tasks, at most 1/2, where f is the expected
+        number of parents of a variable.
     """
     for kinds, expected in EXPECTED_PARENTS:
         if isinstance(score, kinds):
@@ -39,8 +41,34 @@ def auto_prior(score, n_variables, n_tasks=1):
     return None
 
 
+def structure_priors(tasks, value, automatic):
+    """The structure prior of every task, by name, given once for all or by task.
+
+    Parameters
+    ----------
+    tasks : Tasks
+    value : "auto", structure prior, mapping of these by task, or None
+    automatic : mapping task -> structure prior or None
+        The priors for "auto".
+
+    Returns
+    -------
+    dict task -> structure prior or None
+    """
+    priors, _ = by_task(tasks, value, "structure_prior")
+    for name, prior in priors.items():
+        if isinstance(prior, str) and prior == AUTO:
+            priors[name] = prior = automatic[name]
+        if prior is not None and (isinstance(prior, type) or not hasattr(prior, "arc_terms")):
+            rule = "must be 'auto', None, an ArcPrior, a ReferencePrior or a mapping by task"
+            raise InputTypeError("structure_prior", rule, prior)
+        if prior is not None:
+            check_names("structure_prior", prior.names(), tasks.variables, "variable")
+    return priors
+
+
 def arc_probabilities(priors, tasks):
-    """Probability of an arc in one direction, for each of some structure priors by task.
+    """Probability of an arc in one direction under the structure prior of each task.
 
     Parameters
     ----------

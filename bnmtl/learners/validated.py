@@ -1,4 +1,4 @@
-"""The learner that also chooses how alike the tasks' arcs are to be."""
+"""`MultitaskLearnerCV`, which also chooses the penalty of the prior."""
 
 import math
 
@@ -21,14 +21,15 @@ from bnmtl.search.posterior import log_posterior
 from bnmtl.search.problem import NoCommonGraph
 from bnmtl.search.shared_multitask import search_over
 
-# Parameters that change how long a fit takes and what is seen of it.
+# Parameters that affect only the time and the progress reports of a fit.
 _WITHOUT_EFFECT = {"limits", "limits__time_limit", "n_jobs", "progress"}
 
 
 class MultitaskLearnerCV(MultitaskLearner):
-    __doc__ = f"""Learn the tasks together at the penalty that the data choose.
+    __doc__ = f"""Learn the tasks together at a penalty chosen from the data.
 
-    Penalties of a grid start from each other's solutions, and one cache of local scores serves all.
+    The searches for the penalties of a grid start from each other's solutions and share one cache
+    of local scores.
 
     Parameters
     ----------
@@ -37,20 +38,20 @@ class MultitaskLearnerCV(MultitaskLearner):
     penalties : sequence of float, default=None
         None is 1 - penalty = 1, 0.5, 1e-1, ... 1e-12, 0.
     validation : float or "posterior", default=None
-        "posterior": no rows are held out, the penalty with the largest posterior is taken, the
-        constant of the coupling included; needs the same penalty for all tasks. Graphs are searched
-        under the structure prior; unless one is given, the posterior has an arc probability of its
-        own in its place, which is learned with the penalty. It takes the score at its word, so
-        where the score asks for fewer arcs than there are it chooses too small a penalty. A number
-        is the share of each task's rows that is held out, at least one row, as in the thesis: the
-        structures learned from the other rows are kept; the probability tables are estimated again
-        from all rows. None: by ``cv``.
+        "posterior" holds out no rows and chooses the penalty with the largest posterior, including
+        the constant of the coupling; it needs the same penalty for all tasks. Graphs are searched
+        under the structure prior; if none is given, the posterior uses a separate arc probability
+        instead, which is learned with the penalty. It relies on the score: if the score favors
+        fewer arcs than the truth has, the chosen penalty is too small. A number is the share of
+        each task's rows to hold out, at least one row, as in the thesis: the structures learned
+        from the other rows are kept, and the probability tables are estimated again from all rows.
+        None uses ``cv``.
     cv : int, default=None
-        Number of folds. Every row is held out once; tasks of fewer rows are left one row out at a
-        time. A fold's structures are searched with less effort, along the penalties. None is 10,
-        or the most rows of a task if they are less.
+        Number of folds. Every row is held out once; tasks with fewer rows hold out one row at a
+        time. The structures of a fold are searched with less effort, along the penalties. None is
+        10, or the rows of the largest task if they are fewer.
     rule : {{"best", "one-standard-error"}}, default="best"
-        What folds choose: the penalty that predicts held-out rows best, or the largest one within
+        How folds choose: the penalty that predicts held-out rows best, or the largest one within
         one standard error of it (of the differences between folds).
     {TABLE_SHARING}
     {common_parameters(START)}
@@ -58,29 +59,29 @@ class MultitaskLearnerCV(MultitaskLearner):
     Attributes
     ----------
     penalty_ : float
-        The chosen penalty; of equally good ones the largest.
+        The chosen penalty; the largest among ties.
     chosen_by_ : {{"posterior", "cv", "one-standard-error", "held-out rows"}}
         How the penalty was chosen.
     validation_scores_ : pandas.Series by penalty
-        Mean over tasks of the mean log-likelihood of a held-out row, in nats; where the posterior
+        Mean over tasks of the mean log-likelihood of a held-out row, in nats; if the posterior
         chooses, the log posterior up to a constant.
     validation_grid_ : pandas.DataFrame by penalty
-        The same as ``score``, and in ``standard_error`` that of its difference to the score of the
-        chosen penalty, over folds; nan where there are none.
+        The same scores as ``score``, and in ``standard_error`` the standard error over folds of the
+        difference from the score of the chosen penalty; nan without folds.
     configuration_, networks_, score_, task_scores_, arcs_, tasks_, families_, arc_probability_
         As in `MultitaskLearner`, at the chosen penalty and for all rows.
     start_, start_scores_
-        The start that won and the scores of all, on the rows the structures were learned from: with
-        a share as ``validation`` the training rows. "path" is the solution of a neighboring
+        The best start and the scores of all, on the rows used to learn the structures: if
+        ``validation`` is a number, the training rows. "path" is the solution of a neighboring
         penalty.
 
     Raises
     ------
     InputError
-        In ``fit``, where every pair of tasks or of variables has a penalty of its own, so that
-        there is none to choose; for a ``parameter_sample_size`` of 0, unless the posterior chooses;
-        where a penalty of ``penalties`` contradicts required arcs (of the default grid such a
-        penalty is left out); and as in `MultitaskLearner`.
+        In ``fit``, if every pair of tasks or of variables has its own penalty, so that there is
+        none to choose; for a ``parameter_sample_size`` of 0, unless the posterior chooses; if a
+        penalty of ``penalties`` contradicts required arcs (such penalties are omitted from the
+        default grid); and as in `MultitaskLearner`.
 
     References
     ----------
@@ -149,7 +150,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         """The prior at each penalty of the grid, the largest penalty first."""
         prior = self.used_prior()
         if not hasattr(prior, "set_params") or "penalty" not in prior.get_params():
-            remedy = "learn with a coupling of your own through MultitaskLearner"
+            remedy = "use MultitaskLearner for a custom coupling"
             raise InputTypeError("prior", "must have a `penalty` to choose", prior, remedies=remedy)
         grid = penalty_grid(self.penalties)
         return {penalty: clone(prior).set_params(penalty=penalty) for penalty in grid}
@@ -180,7 +181,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         self._publish_solution(tasks, whole, problems, judge.on_all_rows(prior, solution))
 
     def known_folds(self, tasks, n_folds):
-        """The scored folds of the last fit, None unless they are those of this learner and tasks.
+        """The scored folds of the last fit; None unless they match this learner and these tasks.
 
         Parameters
         ----------
@@ -197,7 +198,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         return folds if changed <= _WITHOUT_EFFECT else None
 
     def _choose(self, penalties, scores):
-        """Set what is chosen and why.
+        """Choose a penalty and set the attributes of the choice.
 
         Parameters
         ----------
@@ -216,7 +217,7 @@ class MultitaskLearnerCV(MultitaskLearner):
         )
 
     def way_of_choosing(self):
-        """How the penalty is chosen: by folds where nothing else is asked for."""
+        """How the penalty is chosen; by folds by default."""
         if self.validation == "posterior":
             return "posterior"
         if self.validation is not None:
@@ -226,8 +227,8 @@ class MultitaskLearnerCV(MultitaskLearner):
     def posterior(self, search, prior, solution):
         """Log posterior of a penalty at its solution.
 
-        How sparse graphs are is part of it: the probability of an arc is learned with the penalty,
-        in the place of the automatic or the uniform structure prior. Priors that are given stay.
+        It includes the sparsity of graphs: the probability of an arc is learned with the penalty
+        and replaces the automatic or the uniform structure prior. Given priors are kept.
         """
         data = search.evidence(solution.matrices)
         couplings = Couplings(prior, search.joint)
@@ -236,22 +237,22 @@ class MultitaskLearnerCV(MultitaskLearner):
         return log_posterior(couplings, matrices, data, terms)
 
     def learns_sparsity(self):
-        """Whether no structure prior is given, so that sparsity is learned with the penalty."""
-        own = self.structure_prior
-        own = list(own.values()) if is_by_task(own) else [own]
-        return all(one is None or isinstance(one, str) for one in own)
+        """Whether sparsity is learned with the penalty because no structure prior is given."""
+        priors = self.structure_prior
+        priors = list(priors.values()) if is_by_task(priors) else [priors]
+        return all(one is None or isinstance(one, str) for one in priors)
 
     def _has_posterior(self):
-        """Whether the coupling depends on how many tasks have an arc, and not on which."""
+        """Whether the coupling depends only on the number of tasks with an arc, not on which."""
         if self.prior is None:
             return True
         return isinstance(self.prior, CouplingPrior) and not self.prior.by_task()
 
     def _check_choice(self, tasks):
-        """Raise InputError where the penalty that is to be chosen has no effect."""
+        """Raise InputError if the penalty to choose has no effect."""
         fixed = self._without_choice(tasks)
         if fixed is not None:
-            rule = "gives every pair a penalty of its own, so there is none to choose"
+            rule = "gives every pair its own penalty, so there is none to choose"
             raise InputError(fixed, rule, remedies="use MultitaskLearner")
         if self.validation == "posterior" and not self._has_posterior():
             rule = "'posterior' needs a PairedPrior or EditPrior with one penalty for all tasks"
@@ -259,29 +260,29 @@ class MultitaskLearnerCV(MultitaskLearner):
             raise InputError("validation", rule, remedies=remedy)
 
     def has_choice(self, tasks):
-        """Whether some pair of these tasks or of their variables has no penalty of its own."""
+        """Whether some pair of these tasks or of their variables has no individual penalty."""
         return self._without_choice(tasks) is None
 
     def _without_choice(self, tasks):
-        """The parameter of the prior that lists a penalty for every pair, None if none does."""
+        """The parameter of the prior with a penalty for every pair; None if there is none."""
         for name, known in (("task_penalty", tasks.names), ("variable_penalty", tasks.variables)):
             listed = read_penalties(getattr(self.prior, name, None), name)
-            own = [pair for pair in listed if pair <= set(known)]
-            if own and len(own) == math.comb(len(known), 2):
+            pairs = [pair for pair in listed if pair <= set(known)]
+            if pairs and len(pairs) == math.comb(len(known), 2):
                 return name
         return None
 
     def check_for(self, tasks):
-        """Raise as `fit` would for parameters that do not suit these tasks; nothing is searched."""
+        """Raise the errors of `fit` for parameters that do not suit these tasks; no search."""
         super().check_for(tasks)
         self._check_choice(tasks)
 
     def possible_priors(self, problems, effort):
-        """The prior at each penalty that the tasks' demands allow, the largest penalty first."""
+        """The prior at each penalty allowed by the constraints, the largest penalty first."""
         return self._possible(search_over(problems, effort, Reporter(False)), self._priors())
 
     def _possible(self, search, priors):
-        """The priors without those of the default grid that contradict required arcs."""
+        """The priors, without penalties of the default grid that contradict required arcs."""
         possible = {}
         for penalty, prior in priors.items():
             try:

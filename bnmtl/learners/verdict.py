@@ -1,17 +1,17 @@
-"""What was found, and what learning together is worth on held-out rows: numbers and sentences."""
+"""Summary of a comparison on held-out rows: gains from arcs and sharing, as sentences."""
 
 import math
 
 from bnmtl.learners.comparison import gain
 
-# How a penalty was chosen, by what a learner calls it.
+# Descriptions of the values of `chosen_by_`.
 WAYS = {
     "cv": "chosen by held-out rows",
     "one-standard-error": "the largest within one standard error of the best by held-out rows",
     "posterior": "chosen by its posterior",
     "held-out rows": "chosen by rows held out once",
 }
-# How many standard errors a difference has to be to be believed.
+# Number of standard errors above which a difference counts.
 _SURE = 2.0
 _ROUNDING = 1e-9
 NOTHING = "Nothing was found"
@@ -19,21 +19,21 @@ _MORE = "More rows or fewer variables (--ignore) may show more."
 
 
 def held_out_record(scored):
-    """Means and differences by the way to learn, over all rows and by task.
+    """Means and differences of the ways to learn, over all rows and by task.
 
     Parameters
     ----------
     scored : pandas.DataFrame
-        Of `bnmtl.learners.compare`.
+        The result of `bnmtl.learners.compare`.
 
     Returns
     -------
     dict
-        "folds", the mean nats a row of each way under its name, "differences" with pairs of names
-        "together - alone" and the like and values [difference, standard error], and "tasks", the
-        means by task; "ended_by" names the limits that cut searches short, "shares_tables" says
-        whether tasks had tables in common, learned together and without arcs, and "chooses"
-        whether the penalty was chosen again for each fold.
+        "folds"; the mean nats per row of each way under its name; "differences" with keys like
+        "together - alone" and values [difference, standard error]; "tasks", the means by task;
+        "ended_by", the limits that ended searches early; "shares_tables", whether tasks shared
+        tables when learned together and without arcs; and "chooses", whether the penalty was chosen
+        separately for each fold.
     """
     ways = [way for way in ("together", "alone", "empty") if way in scored]
     pairs = [(a, b) for at, a in enumerate(ways) for b in ways[at + 1 :]]
@@ -50,12 +50,12 @@ def held_out_record(scored):
 
 
 def of_arcs(record):
-    """Whether the arcs predict held-out rows better than no arcs do, and a sentence that says so.
+    """Whether the arcs predict held-out rows better than no arcs, and a sentence about it.
 
     Parameters
     ----------
     record : dict
-        Of `held_out_record`.
+        The result of `held_out_record`.
 
     Returns
     -------
@@ -69,16 +69,16 @@ def of_arcs(record):
     if difference <= error:
         return False, (
             f"{NOTHING}: on held-out rows the learned arcs predict no better than no arcs "
-            f"({value(difference, error)} nats a row)."
+            f"({value(difference, error)} nats per row)."
         )
     size = value(difference, error, False)
-    return True, f"On held-out rows the learned arcs gain {size} nats a row over no arcs."
+    return True, f"On held-out rows the learned arcs gain {size} nats per row over no arcs."
 
 
 def nothing_found(record, n_arcs, ended_by=(), max_cells=None):
-    """Whether no arc was found, or none that predicts held-out rows better than no arcs do.
+    """Whether no arc was found, or the arcs predict held-out rows no better than no arcs.
 
-    Of searches that were cut short, or whose families were kept out, that is not known.
+    False if searches ended early or families were excluded, because it is then unknown.
 
     Parameters
     ----------
@@ -95,18 +95,18 @@ def nothing_found(record, n_arcs, ended_by=(), max_cells=None):
 
 
 def sentences(record, n_arcs, ended_by=(), max_cells=None):
-    """Say what was found and what sharing was worth.
+    """Sentences about the arcs found and the gain from sharing.
 
     Parameters
     ----------
     record : dict or None
-        Of `held_out_record`; None where no rows were held out.
+        The result of `held_out_record`; None if no rows were held out.
     n_arcs : int
-        Of the learned networks.
+        Number of arcs of the learned networks.
     ended_by : tuple of str, default=()
-        Limits that ended the search; what it did not get to is not known to be missing.
+        Limits that ended the search early; arcs it did not reach may exist.
     max_cells : int, optional
-        The limit on tables, where it kept families out.
+        The limit on cells of a table, if it excluded families.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None):
     --------
     >>> record = {"differences": {"alone - empty": [0.5, 0.1]}}
     >>> sentences(record, 3)
-    ['On held-out rows the learned arcs gain 0.50 ± 0.10 nats a row over no arcs.']
+    ['On held-out rows the learned arcs gain 0.50 ± 0.10 nats per row over no arcs.']
     """
     if not n_arcs and ended_by:
         return ["The search was ended before it found an arc; more time may show some."]
@@ -141,7 +141,7 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None):
     if "together - alone" not in record["differences"]:
         return [first]
     difference, error = record["differences"]["together - alone"]
-    size = f"{value(difference, error)} nats a row against each task alone"
+    size = f"{value(difference, error)} nats per row against each task alone"
     if max(abs(difference), error) < _ROUNDING:
         return [first, "Learning the tasks together made no difference."]
     if difference > _SURE * error:
@@ -156,20 +156,20 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None):
 
 
 def _gain_of_tables(record):
-    """A sentence where tables in common are worth something without arcs, too; in a list."""
+    """A list with a sentence if shared tables gain without arcs; otherwise empty."""
     if record is None or record.get("ended_by") or not record.get("shares_tables"):
         return []
     difference, error = record["differences"].get("together - alone", (0.0, 0.0))
     if difference <= max(_SURE * error, _ROUNDING):
         return []
     size = value(difference, error)
-    return [f"Tables in common helped all the same: {size} nats a row against each task alone."]
+    return [f"Sharing tables still helped: {size} nats per row against each task alone."]
 
 
 def value(difference, error, signed=True):
     """A difference with its standard error, as text; small errors are shown with more digits."""
     digits = 2 if error == 0 else min(max(2, math.ceil(-math.log10(error))), 4)
-    # Not minus zero.
+    # Avoid minus zero.
     difference = round(float(difference), digits) + 0.0
     shown = f"{difference:+.{digits}f}" if signed else f"{difference:.{digits}f}"
     return f"{shown.replace('-', chr(0x2212))} ± {error:.{digits}f}"

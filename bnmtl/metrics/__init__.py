@@ -1,4 +1,4 @@
-"""How good a result is: of graphs and networks (true, learned), of predictions `prediction`."""
+"""Metrics of graphs and networks, and of predictions (`prediction`)."""
 
 from bnmtl.metrics import prediction
 from bnmtl.metrics.structure import (

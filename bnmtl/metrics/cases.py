@@ -1,4 +1,4 @@
-"""Predictions beside the truth: checked, and in groups of equal scores from the highest down."""
+"""Checked labels and predictions, and groups of equal scores in decreasing order."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ _AS_LABELS = "compare with the positive class, as in `y == 'yes'`"
 def checked_cases(y, p, weights, is_probability=True, names=("y", "p", "weights")):
     """Labels, predictions and weights as float arrays of shape (n,), or an error.
 
-    The names are those of the arguments, for messages.
+    ``names`` are the arguments' names for messages.
     """
     y = checked_numbers(names[0], y, remedy=_AS_LABELS)
     p = checked_numbers(names[1], p, is_probability)
@@ -61,12 +61,12 @@ def _check_finite(name, array):
 
 
 def _short(numbers):
-    """Write the first of several numbers."""
+    """The first of several numbers as text."""
     return Bare(f"{numbers[0]:g}")
 
 
 def _other(values):
-    """The first value that is not a number, or what was given instead of values."""
+    """The first value that is not a number, or the given object if it has no values."""
     if isinstance(values, str) or not np.iterable(values):
         return type_of(values)
     for value in values:
@@ -78,7 +78,7 @@ def _other(values):
 
 
 def checked_table(name, values, axes):
-    """Finite numbers as a float array with so many axes, or an error; the axes are its words."""
+    """Finite numbers as a float array with the named axes, or an error."""
     rule, shape = "must be numbers of the shape ({shape!s})", ", ".join(axes)
     try:
         array = np.asarray(values, dtype=float)
@@ -91,7 +91,7 @@ def checked_table(name, values, axes):
 
 
 class Ranking:
-    """Cases in groups of equal scores, the highest first.
+    """Cases in groups of equal scores, in decreasing order.
 
     Parameters
     ----------
@@ -100,9 +100,9 @@ class Ranking:
     Attributes
     ----------
     mass, positives : float array of shape (n_groups,)
-        Weight of the cases, and of the positive ones, of each group.
+        Weight of the cases of each group, and of its positive cases.
     above, positives_above : float array of shape (n_groups,)
-        The same of all groups before.
+        The same for all groups before.
     total, n_positives : float
     """
 
@@ -117,12 +117,12 @@ class Ranking:
         self.total, self.n_positives = float(self.mass.sum()), float(self.positives.sum())
 
     def captured(self, mass):
-        """Weight of the positive cases among the top ``mass``; of a tied group, its share."""
+        """Weight of the positive cases among the top ``mass``; a tied group counts in part."""
         ends = np.append(self.above, self.total)
         return np.interp(mass, ends, np.append(self.positives_above, self.n_positives))
 
     def check_both(self, negatives=False):
-        """Raise unless there are positive cases and, if these are needed, negative ones."""
+        """Raise unless there are positive cases and, if required, negative ones."""
         if self.n_positives == 0:
             raise InputError("y", "must hold positive cases (1)", found="it has none")
         if negatives and self.n_positives == self.total:

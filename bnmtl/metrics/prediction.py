@@ -1,7 +1,7 @@
-"""How good predictions of a binary class are: thresholds, rankings, probabilities.
+"""Metrics of predictions of a binary class: thresholds, rankings, probabilities.
 
-The arguments are always (y, p): labels 0 or 1, then predictions. Rankings and probabilities stand
-in modules of their own; all are found here.
+The arguments are always (y, p): labels 0 or 1, then predictions. Metrics of rankings and
+probabilities are defined in their own modules and exported here.
 """
 
 from numbers import Real
@@ -43,11 +43,11 @@ __all__ = [
     "root_mean_squared_error",
 ]
 
-THRESHOLD = 0.5  # from which on, inclusive, a case is called positive
+THRESHOLD = 0.5  # predictions at or above it are positive
 
 
 def accuracy(y, p, weights=None):
-    """Share of the cases that are called right, positive from a probability of 0.5 on.
+    """Share of correct predictions; positive from a probability of 0.5 on.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def accuracy(y, p, weights=None):
     Raises
     ------
     TypeError, ValueError
-        For labels other than 0 and 1, probabilities out of range, and lengths that differ.
+        For labels other than 0 and 1, probabilities out of range, and different lengths.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def accuracy(y, p, weights=None):
 
 
 def f_score(y, p, weights=None):
-    """Harmonic mean of precision and recall, positive from a probability of 0.5 on.
+    """Harmonic mean of precision and recall; positive from a probability of 0.5 on.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def f_score(y, p, weights=None):
     Returns
     -------
     float
-        1 where no case is positive and none is called so.
+        1 if no case is positive and none is predicted positive.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def f_score(y, p, weights=None):
     return float(2 * right / either) if either else 1.0
 
 
-# What predicting nothing but the share r of positives gives.
+# The values when the share r of positives is predicted for every case.
 _BASELINES = {
     "accuracy": lambda r: max(r, 1 - r),
     "f_score": lambda r: 2 * r / (1 + r),
@@ -117,7 +117,7 @@ _BASELINES = {
 
 
 def normalized_score(metric, value, base_rate, best):
-    """Put a metric on a scale from 0, a baseline, to 1, the best that has been seen.
+    """Rescale a metric to 0 for a baseline and 1 for the best known value.
 
     Parameters
     ----------
@@ -125,22 +125,22 @@ def normalized_score(metric, value, base_rate, best):
         accuracy, f_score, lift, roc_area, average_precision, break_even_point,
         root_mean_squared_error or cross_entropy.
     value : float
-        To be put on the scale.
+        The value to rescale.
     base_rate : float
         Share of positives, above 0 and below 1, which the baseline predicts for every case (for
         the f_score, that all are positive).
     best : float
-        The value at 1; for the last two metrics below the baseline, for the others above it.
+        The value mapped to 1; below the baseline for the last two metrics, above it for the others.
 
     Returns
     -------
     float
-        Below 0 for what is worse than the baseline, above 1 for a new best.
+        Below 0 if worse than the baseline, above 1 if better than the best.
 
     Raises
     ------
     ValueError
-        For another metric, a base rate out of range, and a best value that is no better than the
+        For an unknown metric, a base rate out of range, and a best value that does not exceed the
         baseline.
 
     References

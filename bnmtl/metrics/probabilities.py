@@ -1,6 +1,7 @@
-"""How far predicted probabilities are from what happens, and how far apart several models' are.
+"""Errors of predicted probabilities, and disagreement between the probabilities of models.
 
-Labels are 0 or 1, probabilities of 1. A weight is how often a case counts.
+Labels are 0 or 1; predictions are probabilities of 1. A weight is the number of times a case
+counts.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ from bnmtl.metrics.cases import checked_cases, checked_table, checked_weights
 from bnmtl.wording import Bare
 
 _EPS = float(np.finfo(float).eps)
-_MOST_CASES = 1e8  # one number each for windows
+_MOST_CASES = 1e8  # windows need one number for each
 
 
 def brier_score(y, p, weights=None):
@@ -26,12 +27,12 @@ def brier_score(y, p, weights=None):
     Returns
     -------
     float
-        Of the positive class; the sum over both classes, as in Melville (2005), is twice as much.
+        For the positive class; the sum over both classes, as in Melville (2005), is twice as large.
 
     Raises
     ------
     TypeError, ValueError
-        For labels other than 0 and 1, probabilities out of range, and lengths that differ.
+        For labels other than 0 and 1, probabilities out of range, and different lengths.
 
     Examples
     --------
@@ -73,15 +74,15 @@ def root_mean_squared_error(y, p, weights=None):
 
 
 def cross_entropy(y, p, eps=_EPS, weights=None):
-    """Mean of minus the logarithm of the probability of what happened, in nats.
+    """Mean negative log probability of the true class, in nats.
 
     Parameters
     ----------
     y : array-like of 0 and 1, shape (n,)
     p : array-like of probabilities, shape (n,)
     eps : float, default=2.2e-16, the machine epsilon
-        Probabilities are clipped to [eps, 1 - eps], since one 0 in the wrong place would make the
-        mean infinite; above 0, below 0.5.
+        Probabilities are clipped to [eps, 1 - eps], because a single wrong 0 would make the mean
+        infinite; above 0, below 0.5.
     weights : array-like of numbers, shape (n,), default=None
 
     Returns
@@ -97,8 +98,7 @@ def cross_entropy(y, p, eps=_EPS, weights=None):
     Warns
     -----
     UserWarning
-        That tells how many of the probabilities are clipped; if they are wrong, they cost as much
-        as -log(eps).
+        With the number of clipped probabilities; each of them costs up to -log(eps) if it is wrong.
 
     References
     ----------
@@ -115,7 +115,7 @@ def cross_entropy(y, p, eps=_EPS, weights=None):
     if n_clipped:
         rule = "{clipped} of {n} probabilities are nearer to 0 or 1 than {near:.2g} and count as "
         warn(rule=rule + "that near", clipped=n_clipped, n=len(p), near=eps)
-    # 1 - p is exact above 1/2, and below it the logarithm of it has a function.
+    # 1 - p is exact above 1/2, and log1p computes its logarithm below.
     happened = np.clip(np.where(y == 1, p, 1 - p), eps, 1 - eps)
     small = np.clip(p, eps, 0.5)
     losses = np.where((y == 1) | (p > 0.5), -np.log(happened), -np.log1p(-small))
@@ -123,25 +123,25 @@ def cross_entropy(y, p, eps=_EPS, weights=None):
 
 
 def calibration_error(y, p, method="windows", window=100, bins=15, weights=None):
-    """How far predicted probabilities are from how often the positive class occurs at them.
+    """Distance between predicted probabilities and observed frequencies of the positive class.
 
-    Tied cases count with their share of positives, whatever their order.
+    Tied cases count with their share of positives, independent of their order.
 
     Parameters
     ----------
     y : array-like of 0 and 1, shape (n,)
     p : array-like of probabilities, shape (n,)
     method : {"windows", "debiased"}, default="windows"
-        "windows": mean, over all runs of `window` cases in the order of their probabilities, of the
-        absolute difference between the mean probability and the share of positives. "debiased":
-        root of the mean squared difference over `bins` of about equally many cases, less what
-        chance alone would give; 0 where that is more.
+        "windows": mean absolute difference between the mean probability and the share of positives,
+        over all windows of `window` consecutive cases sorted by probability. "debiased": root mean
+        squared difference over `bins` with about equal numbers of cases, minus the value expected
+        by chance; at least 0.
     window : int, default=100
-        Cases of a window; of fewer cases all are one window.
+        Number of cases in a window; fewer cases form one window.
     bins : int, default=15
-        Tied cases stay in one bin.
+        Number of bins; tied cases are in one bin.
     weights : array-like of numbers, shape (n,), default=None
-        How often each case is repeated.
+        Number of repetitions of each case.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def calibration_error(y, p, method="windows", window=100, bins=15, weights=None)
     Raises
     ------
     TypeError, ValueError
-        As `brier_score`, and for an unknown method and numbers below 1.
+        As `brier_score`, and for an unknown method or numbers below 1.
 
     References
     ----------
@@ -174,7 +174,7 @@ def calibration_error(y, p, method="windows", window=100, bins=15, weights=None)
 
 
 def _of_windows(values, mass, positives, window):
-    """Tied cases are a stretch of constant density, so a window may begin and end inside one."""
+    """Tied cases form an interval of constant density, so a window may begin and end inside it."""
     ends = np.append(0.0, np.cumsum(mass))
     if ends[-1] > _MOST_CASES:
         rule = "must sum to {most:.0e} or less with {method=windows}"
@@ -201,26 +201,26 @@ def _of_bins(values, mass, positives, bins):
 
 
 def jensen_shannon(probabilities, weights=None):
-    """How much the members of an ensemble disagree on each row, in nats.
+    """Disagreement of the members of an ensemble on each row, in nats.
 
-    The entropy of the mean distribution less the mean of the members' entropies.
+    The entropy of the mean distribution minus the mean entropy of the members.
 
     Parameters
     ----------
     probabilities : array-like, shape (n_members, n_rows, n_classes)
         Distributions over the classes.
     weights : array-like of numbers, shape (n_members,), default=None
-        Of the members; None weighs them alike.
+        Weights of the members; None is equal weights.
 
     Returns
     -------
     numpy.ndarray of shape (n_rows,)
-        From 0, where all agree, to the logarithm of the number of members.
+        From 0, if all agree, to the logarithm of the number of members.
 
     Raises
     ------
     TypeError, ValueError
-        For other shapes, rows that are not distributions, and weights that are none.
+        For other shapes, rows that are not distributions, and invalid weights.
 
     References
     ----------

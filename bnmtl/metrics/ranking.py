@@ -1,6 +1,6 @@
-"""How well scores rank positive cases before negative ones; tied cases count as if in any order.
+"""Metrics of rankings of positive before negative cases; tied cases count as in random order.
 
-Labels are 0 or 1, scores any finite numbers. A weight is how often a case counts.
+Labels are 0 or 1, scores are finite numbers. A weight is the number of times a case counts.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ from scipy.special import digamma, polygamma
 from bnmtl.errors import InputError, check_number
 from bnmtl.metrics.cases import Ranking, checked_cases, checked_table, checked_weights
 
-_STEPS = 20  # of the lift chart, 5 % each
+_STEPS = 20  # points of the lift chart, 5 % each
 
 
 def _ranking(y, p, weights):
@@ -17,14 +17,14 @@ def _ranking(y, p, weights):
 
 
 def lift(y, p, fraction=0.25, weights=None):
-    """Share of positives among the cases ranked highest, over their share among all.
+    """Share of positives among the highest-ranked cases, divided by their share among all.
 
     Parameters
     ----------
     y : array-like of 0 and 1, shape (n,)
     p : array-like of numbers, shape (n,)
     fraction : float, default=0.25
-        Of the cases, above 0 and at most 1; cases tied at the cut count in part.
+        Share of the cases, above 0 and at most 1; cases tied at the cutoff count in part.
     weights : array-like of numbers, shape (n,), default=None
 
     Returns
@@ -35,8 +35,8 @@ def lift(y, p, fraction=0.25, weights=None):
     Raises
     ------
     TypeError, ValueError
-        For labels other than 0 and 1, no positive case, lengths that differ, and a fraction out of
-        its range.
+        For labels other than 0 and 1, no positive case, different lengths, and a fraction out of
+        range.
 
     References
     ----------
@@ -53,7 +53,7 @@ def lift(y, p, fraction=0.25, weights=None):
 
 
 def roc_area(y, p, weights=None):
-    """Area under the ROC curve: how often a positive case is ranked before a negative one.
+    """Area under the ROC curve: the probability that a positive case ranks before a negative one.
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ def roc_area(y, p, weights=None):
     Returns
     -------
     float
-        The Mann-Whitney statistic, ties counting one half; 0.5 is random.
+        The Mann-Whitney statistic with ties counted as one half; 0.5 is random.
 
     Raises
     ------
     TypeError, ValueError
-        As `lift`, and where there is no negative case.
+        As `lift`, and if there is no negative case.
 
     Examples
     --------
@@ -84,23 +84,23 @@ def roc_area(y, p, weights=None):
 
 
 def average_precision(y, p, weights=None):
-    """Mean, over the positive cases, of the precision down to each of them.
+    """Mean, over the positive cases, of the precision at the rank of each.
 
-    Of tied cases, the mean over all orders: permuting them changes nothing, and neither does
-    breaking ties at random on average. Without ties it is what scikit-learn gives.
+    For tied cases, the mean over all orders, which equals the expected value with randomly broken
+    ties. Without ties it equals scikit-learn's value.
 
     Parameters
     ----------
     y : array-like of 0 and 1, shape (n,)
     p : array-like of numbers, shape (n,)
     weights : array-like of numbers, shape (n,), default=None
-        How often each case is repeated; a case with weight 2 is two tied ones. Between whole
-        numbers the sum of the definition goes on as its functions do.
+        Number of repetitions of each case; a case with weight 2 equals two tied ones. Fractional
+        weights interpolate the sums of the definition by their analytic continuation.
 
     Returns
     -------
     float
-        About the share of positives where the ranking is random.
+        About the share of positives for a random ranking.
 
     Raises
     ------
@@ -114,19 +114,19 @@ def average_precision(y, p, weights=None):
     """
     ranking = _ranking(y, p, weights).check_both()
     n, m, a, b = ranking.mass, ranking.positives, ranking.above, ranking.positives_above
-    # The sum over j of 1 / (a + j); between whole numbers it is that of the digamma function.
+    # The sum over j of 1 / (a + j), continued by the digamma function.
     harmonic = digamma(a + n + 1) - digamma(a + 1)
-    # Of the j-th of n tied cases, given that it is positive, b + 1 + (j - 1) (m - 1) / (n - 1) are
-    # positive so far.
+    # At the j-th of n tied cases, given that it is positive, the expected number of positives is b
+    # + 1 + (j - 1) (m - 1) / (n - 1).
     gained = m / n * ((b + 1) * harmonic + (m - 1) * _spread(n, a, harmonic))
     return float(gained.sum() / ranking.n_positives)
 
 
 def _spread(n, a, harmonic):
-    """The sum over j = 1 .. n of (j - 1) / (a + j), over n - 1."""
+    """The sum over j = 1 .. n of (j - 1) / (a + j), divided by n - 1."""
     near = np.abs(n - 1) < 1e-5
     above = np.divide(n - (a + 1) * harmonic, n - 1, out=np.zeros_like(n), where=~near)
-    # There the difference is lost in rounding: the first two terms of its series.
+    # If the difference is lost to rounding, use the first two terms of its series.
     series = 1 - (a + 1) * (polygamma(1, a + 2) + (n - 1) / 2 * polygamma(2, a + 2))
     return np.where(near, series, above)
 
@@ -134,7 +134,7 @@ def _spread(n, a, harmonic):
 def eleven_point_average_precision(y, p, weights=None):
     """Mean over recalls of 0, 0.1, ... 1 of the best precision at that recall or a higher one.
 
-    Precision and recall are those of thresholds, so tied cases are called positive together.
+    Precision and recall are computed at thresholds, so tied cases are predicted positive together.
 
     Parameters
     ----------
@@ -165,19 +165,19 @@ def eleven_point_average_precision(y, p, weights=None):
     right = ranking.positives_above + ranking.positives
     best_from = np.maximum.accumulate((right / called)[::-1])[::-1]
     recall = right / ranking.n_positives
-    # A recall of 3 / 10 is a little less than 0.3, and sums of weights may end below 1.
+    # A recall of 3 / 10 is slightly less than 0.3, and sums of weights may end below 1.
     first = np.searchsorted(recall, np.linspace(0, 1, 11) - 1e-12)
     return float(best_from[np.minimum(first, len(recall) - 1)].mean())
 
 
 def break_even_point(y, p, weights=None):
-    """Recall, and precision, where as many cases are called positive as there are positive ones.
+    """Precision and recall when as many cases are predicted positive as there are positives.
 
     Parameters
     ----------
     y : array-like of 0 and 1, shape (n,)
     p : array-like of numbers, shape (n,)
-        Cases tied at the cut count in part.
+        Cases tied at the cutoff count in part.
     weights : array-like of numbers, shape (n,), default=None
 
     Returns
@@ -203,10 +203,10 @@ def break_even_point(y, p, weights=None):
 
 
 def lift_chart_area(y, p, class_prior=None, weights=None):
-    """Area under the lift charts of all classes, weighted by how frequent the classes are.
+    """Area under the lift charts of all classes, weighted by class frequency.
 
-    The chart of a class has the lift of the top 5, 10, ... 100 % by its probability; at its left
-    end stands that of the cases with the very highest one. Areas are by the trapezium rule.
+    The chart of a class shows the lift of the top 5, 10, ... 100 % by its probability; its left end
+    is the lift of the cases with the highest probability. Areas use the trapezoidal rule.
 
     Parameters
     ----------
@@ -214,8 +214,8 @@ def lift_chart_area(y, p, class_prior=None, weights=None):
         Classes, 0, 1, ...
     p : array-like of numbers, shape (n, n_classes)
     class_prior : array-like of numbers, shape (n_classes,), default=None
-        Weights of the classes, as in the training set; None takes their shares in `y`. Classes
-        that `y` has no case of are left out.
+        Weights of the classes, as in the training set; None uses their shares in `y`. Classes
+        without a case in `y` are omitted.
     weights : array-like of numbers, shape (n,), default=None
 
     Returns
@@ -226,7 +226,7 @@ def lift_chart_area(y, p, class_prior=None, weights=None):
     Raises
     ------
     TypeError, ValueError
-        For other shapes, classes without a column, and weights that are none.
+        For other shapes, classes without a column, and invalid weights.
 
     References
     ----------
@@ -249,9 +249,9 @@ def lift_chart_area(y, p, class_prior=None, weights=None):
     if class_prior is not None:
         prior = checked_weights(class_prior, p.shape[1], "class", "class_prior")
     present = [k for k in range(p.shape[1]) if shares[k] > 0]
-    own = checked_weights(prior[present], len(present), "class", "class_prior")
+    class_weights = checked_weights(prior[present], len(present), "class", "class_prior")
     areas = [_chart_area(Ranking((y == k).astype(float), p[:, k], weights)) for k in present]
-    return float(np.average(areas, weights=own))
+    return float(np.average(areas, weights=class_weights))
 
 
 def _chart_area(ranking):

@@ -1,7 +1,7 @@
 """Distances between graphs and between networks: edits, SHD, skeleton scores, KL divergence.
 
-Graph metrics take a DAG or a `BayesNet` on either side, or two mappings from the same tasks to
-such graphs; of mappings they give one value per task.
+Graph metrics compare two DAGs or `BayesNet`, or two mappings from the same tasks to such graphs;
+for mappings they return one value per task.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from bnmtl.wording import type_of
 
 
 class SkeletonScores(NamedTuple):
-    """Precision, recall and F1 of a learned skeleton; 0 / 0 is 1: nothing claimed, none wrong.
+    """Precision, recall and F1 of a learned skeleton; 0 / 0 is defined as 1.
 
     Attributes
     ----------
     precision : float
-        Share of the learned edges that are true.
+        Share of true edges among the learned ones.
     recall : float
-        Share of the true edges that are learned.
+        Share of learned edges among the true ones.
     f1 : float
         Harmonic mean of the two.
 
@@ -50,12 +50,12 @@ def edit_distance(true, learned, reversal=1):
     true, learned : networkx.DiGraph or BayesNet, or mapping of task to these
         DAGs over the same variables; mappings over the same tasks.
     reversal : {1, 2}, default=1
-        What a reversed arc counts; additions and deletions count 1.
+        Cost of a reversed arc; additions and deletions cost 1.
 
     Returns
     -------
     int or pandas.Series
-        Of mappings, one value per task.
+        For mappings, one value per task.
 
     Raises
     ------
@@ -82,9 +82,9 @@ def edit_distance(true, learned, reversal=1):
 
 
 def shd(true, learned):
-    """Count the pairs of variables that the CPDAGs of two graphs mark differently.
+    """Count the pairs of variables that differ between the CPDAGs of two graphs.
 
-    A pair has no edge, a directed or an undirected one. Equivalent graphs are at distance 0.
+    A pair has no edge, a directed edge or an undirected edge. Equivalent graphs have distance 0.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def shd(true, learned):
     Returns
     -------
     int or pandas.Series
-        Of mappings, one value per task.
+        For mappings, one value per task.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def shd(true, learned):
 
 
 def skeleton_scores(true, learned):
-    """Score the learned skeleton: which pairs are joined, whatever the direction.
+    """Score the learned skeleton: the joined pairs without directions.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def skeleton_scores(true, learned):
     Returns
     -------
     SkeletonScores or pandas.DataFrame
-        Precision, recall and F1; of mappings, one row per task. A ratio 0 / 0 is 1: an empty
+        Precision, recall and F1; for mappings, one row per task. A ratio 0 / 0 is 1: an empty
         learned graph has precision 1, and recall 1 only if the true graph is empty too.
 
     Raises
@@ -160,7 +160,7 @@ def skeleton_scores(true, learned):
 
 
 def kl_divergence(true, learned, frame):
-    """Estimate the Kullback-Leibler divergence from rows that were drawn from the true network.
+    """Estimate the Kullback-Leibler divergence from rows drawn from the true network.
 
     Parameters
     ----------
@@ -172,14 +172,14 @@ def kl_divergence(true, learned, frame):
     Returns
     -------
     float or pandas.Series
-        Mean over the rows of log p_true - log p_learned, in nats per row; inf if the learned
-        network holds a row impossible. Of mappings, one value per task.
+        Mean over the rows of log p_true - log p_learned, in nats per row; inf if a row is
+        impossible under the learned network. For mappings, one value per task.
 
     Raises
     ------
     TypeError, ValueError
         If these are not networks over the same variables, the tasks differ, or the frame is empty
-        or holds a row that `true` holds impossible.
+        or has a row that is impossible under `true`.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def kl_divergence(true, learned, frame):
 
 
 def mean_log_likelihood(network, frame):
-    """Return the mean log probability of rows, such as held-out ones.
+    """Return the mean log probability of rows, for example held-out rows.
 
     Parameters
     ----------
@@ -215,12 +215,12 @@ def mean_log_likelihood(network, frame):
     Returns
     -------
     float or pandas.Series
-        In nats per row; of mappings, one value per task.
+        In nats per row; for mappings, one value per task.
 
     Raises
     ------
     TypeError, ValueError
-        If it is not a network, the frame is empty or does not fit, or the tasks differ.
+        If it is not a network, the frame is empty or does not match, or the tasks differ.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def mean_log_likelihood(network, frame):
 
 
 def _by_task(measure, true, learned):
-    """Apply a measure of two DAGs to two graphs or to those of each task."""
+    """Apply a measure of two DAGs to two graphs or to the graphs of each task."""
 
     def measure_graphs(true, learned):
         true, learned = _dag("true", true), _dag("learned", learned)
@@ -251,7 +251,7 @@ def _by_task(measure, true, learned):
 
 
 def _for_tasks(measure, arguments):
-    """Apply a measure to arguments, or to those of each task if they are mappings."""
+    """Apply a measure to arguments, or to the arguments of each task if they are mappings."""
     are_mappings = {name: isinstance(value, Mapping) for name, value in arguments.items()}
     if not any(are_mappings.values()):
         return measure(*arguments.values())

@@ -1,4 +1,4 @@
-"""`BayesNet`: a graph with its conditional probability tables, which fits, samples and predicts."""
+"""`BayesNet`: a graph with conditional probability tables; it fits, samples and predicts."""
 
 import networkx as nx
 import numpy as np
@@ -29,7 +29,7 @@ class BayesNet:
     Parameters
     ----------
     graph : networkx.DiGraph
-        Acyclic, with strings for nodes. The network keeps a frozen copy.
+        Acyclic; its nodes are strings. The network keeps a frozen copy.
     states : mapping of str to sequence of str
         The states of each variable, at least one, in the order of the tables.
     tables : mapping of str to array_like
@@ -50,10 +50,10 @@ class BayesNet:
     Raises
     ------
     TypeError
-        If the graph is not a DiGraph, states or tables are not mappings, or a node or a state is
-        not a string.
+        If the graph is not a DiGraph, states or tables are not mappings, or a node or state is not
+        a string.
     ValueError
-        If the graph has a cycle, or states or tables do not fit to it or to each other.
+        If the graph has a cycle, or graph, states and tables do not match.
 
     Examples
     --------
@@ -90,20 +90,18 @@ class BayesNet:
         With a number, the probability of state k in parent configuration j is
         (N_jk + a_jk) / (N_j + a_j) with a_jk = equivalent_sample_size / (q r), for q parent
         configurations and r states: a BDeu prior. With "auto" the prior is that of
-        `bnmtl.MixedDirichlet`: (N_jk + c) / (N_j + r c), averaged over its concentrations c, each
-        weighted by how probable it makes the whole table's counts.
+        `bnmtl.MixedDirichlet`: (N_jk + c) / (N_j + r c), averaged over its concentrations c; each
+        is weighted by the probability of the counts of the whole table under it.
 
         Parameters
         ----------
         graph : networkx.DiGraph
             Its nodes are columns of the frame.
         frame : pandas.DataFrame
-            One discrete column per variable (see `bnmtl.tasks.encode`); other columns are not
-            used.
+            One discrete column per variable (see `bnmtl.tasks.encode`); other columns are ignored.
         equivalent_sample_size : float or "auto", default="auto"
-            "auto" learns from each table how strongly to smooth it, which predicts better where
-            rows are few. 0 gives relative frequencies, and equal probabilities where a parent
-            configuration has no rows.
+            "auto" learns the smoothing from each table and predicts better with few rows. 0 gives
+            relative frequencies, and equal probabilities for parent configurations without rows.
 
         Returns
         -------
@@ -112,7 +110,7 @@ class BayesNet:
         Raises
         ------
         TypeError
-            If an argument is of another type, or a node is not a string.
+            If an argument has a wrong type, or a node is not a string.
         ValueError
             If a node is not a column, a column cannot be encoded, or the equivalent sample size is
             neither "auto" nor a number of 0 or more.
@@ -137,7 +135,7 @@ class BayesNet:
 
     @classmethod
     def _estimated(cls, graph, states, tables):
-        """A network of what was checked and estimated, which the class would check once more."""
+        """A network from checked states and estimated tables, without checking them again."""
         network = cls.__new__(cls)
         network._set_graph(graph)
         network.states, network.tables = states, tables
@@ -170,7 +168,7 @@ class BayesNet:
         return cls(*read_parts(path))
 
     def to_bif(self, path):
-        """Write the network to a BIF file, from which `from_bif` restores it bit by bit.
+        """Write the network to a BIF file; `from_bif` restores it exactly.
 
         Parameters
         ----------
@@ -206,9 +204,9 @@ class BayesNet:
         Raises
         ------
         TypeError
-            If it is another kind of model.
+            If it is a different kind of model.
         ValueError
-            If a table is missing or does not fit.
+            If a table is missing or does not match.
 
         Examples
         --------
@@ -220,7 +218,7 @@ class BayesNet:
         return cls(*from_pgmpy(model))
 
     def to_pgmpy(self):
-        """Convert to a pgmpy model, for what pgmpy does beyond this package.
+        """Convert to a pgmpy model, for features that only pgmpy offers.
 
         Returns
         -------
@@ -289,7 +287,7 @@ class BayesNet:
 
     @property
     def n_parameters(self):
-        """Number of free parameters: for each parent configuration one less than states.
+        """Number of free parameters: the number of states minus one for each parent configuration.
 
         Examples
         --------
@@ -305,17 +303,17 @@ class BayesNet:
         Parameters
         ----------
         frame : pandas.DataFrame, shape (n_rows, at least the variables)
-            Complete; other columns are not used.
+            Without missing values; other columns are ignored.
 
         Returns
         -------
         numpy.ndarray of float, shape (n_rows,)
-            In nats; -inf for a row that the network holds impossible.
+            In nats; -inf for a row that is impossible under the network.
 
         Raises
         ------
         ValueError
-            If a variable is not a column, a cell is missing, or a state is not known.
+            If a variable is not a column, a cell is missing, or a state is unknown.
 
         Examples
         --------
@@ -331,8 +329,8 @@ class BayesNet:
     def sample(self, n, random_state=None):
         """Draw rows from the network.
 
-        Each variable has a random stream of its own, so its values depend on the seed, its name
-        and its ancestors only, and a shorter sample is the beginning of a longer one.
+        Each variable has a separate random stream, so its values depend only on the seed, its name
+        and its ancestors, and a shorter sample is the beginning of a longer one.
 
         Parameters
         ----------
@@ -348,7 +346,7 @@ class BayesNet:
         Raises
         ------
         TypeError
-            If `n` or `random_state` is of another type.
+            If `n` or `random_state` has a wrong type.
         ValueError
             If `n` is negative.
 
@@ -363,7 +361,7 @@ class BayesNet:
         codes = {}
         for variable in nx.topological_sort(self.graph):
             cumulative = self.tables[variable].cumsum(axis=-1)
-            # The last state takes what rounding leaves, unless its probability is 0.
+            # The last state absorbs rounding errors, unless its probability is 0.
             cumulative /= cumulative[..., -1:]
             below = cumulative[..., :-1][tuple(codes[p] for p in self._parents[variable])]
             uniform = generator(seed, variable).random(n)
@@ -376,15 +374,15 @@ class BayesNet:
     def predict_proba(self, frame, variable):
         """Return the posterior distribution of one variable in each row, given the other columns.
 
-        Where the Markov blanket is observed, it is a product over the blanket's families; where a
+        If the Markov blanket is observed, this is a product over the families of the blanket. If a
         blanket variable is not a column or its cell is missing, it comes from exact inference, once
-        for each distinct pattern of what is observed.
+        for each distinct pattern of observed variables.
 
         Parameters
         ----------
         frame : pandas.DataFrame
             Columns of evidence; a column of the variable itself and columns that are not variables
-            are not used.
+            are ignored.
         variable : str
 
         Returns
@@ -395,8 +393,8 @@ class BayesNet:
         Raises
         ------
         ValueError
-            If there is no such variable, a state is not known, or the evidence in a row that the
-            variable depends on is impossible under the network.
+            If there is no such variable, a state is unknown, or the relevant evidence of a row is
+            impossible under the network.
 
         Examples
         --------

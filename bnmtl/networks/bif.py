@@ -1,7 +1,7 @@
-"""Networks as BIF files (`.bif`, `.bif.gz`): a strict reader that names lines, and a writer.
+"""Networks as BIF files (`.bif`, `.bif.gz`): a strict reader whose errors name lines, and a writer.
 
-The dialect is that of the Interchange Format for Bayesian Networks 0.15 as bnlearn, pgmpy and
-pyAgrum write it.
+The dialect is the Interchange Format for Bayesian Networks 0.15 as written by bnlearn, pgmpy and
+pyAgrum.
 """
 
 import gzip
@@ -24,7 +24,7 @@ RESCALED_TOLERANCE = 1e-3
 
 
 def read_parts(path):
-    """Return graph, states and tables of a file, see `bnmtl.io.read_bif`."""
+    """Return graph, states and tables of a file; see `bnmtl.io.read_bif`."""
     path = _bif_path(path)
     syntax = Syntax(_text(path), str(path))
     syntax.parse()
@@ -48,7 +48,7 @@ def read_parts(path):
 
 
 def _text(path):
-    """Return the text of a file, or say on which line it stops being text."""
+    """Return the text of a file, or raise an error with the line that is not text."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -77,13 +77,13 @@ def _bif_path(path):
 
 
 def _unusable(path, verb, error):
-    """Return an error of the same type that names the file of the user, and no temporary one."""
+    """Return an error of the same type that names the user's file instead of a temporary one."""
     reason = (error.strerror or str(error)).lower()
     return type(error)(f"`path` must be a file that can be {verb}, got `{path}`: {reason}.")
 
 
 def _graph(syntax):
-    """Return the graph that the headers of the probability blocks describe."""
+    """Return the graph described by the headers of the probability blocks."""
     graph = nx.DiGraph()
     graph.add_nodes_from(declared.name for declared in syntax.variables.values())
     for key, family in syntax.families.items():
@@ -98,14 +98,14 @@ def _graph(syntax):
 
 
 def _rows(syntax, family):
-    """Return the probabilities of a block, shape (q, r), the last parent running fastest."""
+    """Return the probabilities of a block, shape (q, r); the last parent varies fastest."""
     parent_states = [syntax.variables[parent].states_as_written for parent in family.parents]
     n_states = len(syntax.variables[family.child].states)
     shape = [len(states) for states in parent_states]
     n_rows = int(np.prod(shape))
     if family.table is not None:
         _check_count(syntax, family.table, n_rows * n_states)
-        # The standard lets the child run slowest and the last parent fastest.
+        # In the standard the child varies slowest and the last parent fastest.
         return np.array(family.table.values).reshape(n_states, n_rows).T
     positions = [{state: i for i, state in enumerate(states)} for states in parent_states]
     rows = np.zeros((n_rows, n_states))
@@ -137,7 +137,7 @@ def _rows(syntax, family):
 
 
 def _position(syntax, family, row, positions):
-    """Return the number of the row that a tuple of parent states belongs to."""
+    """Return the index of the row for a tuple of parent states."""
     if len(row.labels) != len(positions):
         rule, found = "must name {wanted:parent state} in a row of {child}", "it names {named}"
         details = {"wanted": len(positions), "named": len(row.labels), "child": family.child}
@@ -159,7 +159,7 @@ def _check_count(syntax, row, n_values):
 
 
 def _checked(syntax, family, rows):
-    """Return the rows, rescaled where a little off, and how many were; raise if further off."""
+    """Return the rows, and how many were rescaled; raise if sums are too far from 1."""
     sums = rows.sum(axis=1)
     deviations = np.abs(sums - 1)
     wrong = np.flatnonzero(~(deviations <= RESCALED_TOLERANCE))
@@ -182,7 +182,7 @@ def _checked(syntax, family, rows):
 
 
 def write_parts(network, path):
-    """Write graph, states and tables of a network to a file, see `bnmtl.io.write_bif`."""
+    """Write graph, states and tables of a network to a file; see `bnmtl.io.write_bif`."""
     path = _bif_path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(
@@ -206,7 +206,7 @@ def _bif_text(network):
     """Return the whole file."""
     states = network.states
     variables = list(network.graph)
-    # pgmpy takes names that differ only in case for one variable.
+    # pgmpy treats names that differ only in case as one variable.
     names = _written(variables, _variable_name, str.lower)
     written_states = {variable: _written(states[variable], _name, str) for variable in variables}
     lines = ["network unknown {", "}"]
@@ -239,7 +239,7 @@ def _bif_text(network):
 
 
 def _written(originals, clean, key):
-    """Map names to distinct names that a BIF file can hold; those that need no change keep theirs.
+    """Map names to distinct names that are valid in BIF; valid names do not change.
 
     Two written names are the same when their `key` is.
     """
@@ -262,12 +262,12 @@ def _written(originals, clean, key):
 
 
 def _name(original):
-    """Return a name with what BIF cannot hold replaced; two slashes would begin a comment."""
+    """Return a name without characters that are invalid in BIF; `//` would begin a comment."""
     return re.sub(r"[^A-Za-z0-9_.+\-<>=/]|/(?=/)", "_", original) or "_"
 
 
 def _variable_name(original):
-    """Return a name for a header line, where pgmpy reads a keyword and a number out of `table1`."""
+    """Return a name for a header line, where pgmpy reads `table1` as a keyword and a number."""
     return re.sub(r"(table|default)(?=[0-9eE.+-])", r"\1_", _name(original))
 
 

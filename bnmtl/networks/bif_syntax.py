@@ -1,4 +1,4 @@
-"""The grammar of BIF: from text to declared variables and blocks of probabilities, with offsets."""
+"""The parser of BIF: from text to declared variables and probability blocks, with offsets."""
 
 import re
 from typing import NamedTuple, NoReturn
@@ -21,7 +21,7 @@ _MARKS = frozenset("{}()[],;|")
 
 
 class Declared(NamedTuple):
-    """A variable block: names as they were before they were written, and states as written."""
+    """A variable block: the original names, and the states as written."""
 
     name: str
     states: tuple
@@ -30,7 +30,7 @@ class Declared(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One statement of a probability block; a `table` or `default` has no labels."""
+    """A statement of a probability block; a `table` or `default` has no labels."""
 
     labels: tuple
     values: list
@@ -49,13 +49,13 @@ class Family(NamedTuple):
 
 
 class Syntax:
-    """A file under the parser; after `parse`, `variables` and `families` hold its blocks by name.
+    """The parser of a file; after `parse`, `variables` and `families` contain its blocks by name.
 
     Parameters
     ----------
     text : str
     source : str
-        What errors call the file.
+        The name of the file in errors.
     """
 
     def __init__(self, text, source):
@@ -67,12 +67,12 @@ class Syntax:
         self._at = 0
 
     def fail(self, rule, offset, found=None, **details) -> NoReturn:
-        """Raise the error of the line that holds an offset."""
+        """Raise an error for the line at an offset."""
         line = self.text.count("\n", 0, offset) + 1
         raise InputError(None, rule, found=found, file=self.source, line=line, **details)
 
     def parse(self):
-        """Read all blocks and check that their names fit together."""
+        """Read all blocks and check that their names match."""
         if not self._tokens:
             self.fail("must begin with `network`", 0, "the file is empty")
         self._expect("network", "must begin with {wanted}")
@@ -104,7 +104,7 @@ class Syntax:
 
     @property
     def _offset(self):
-        """Offset of the token taken last."""
+        """Offset of the last token read."""
         return self._offsets[self._at - 1]
 
     def _expect(self, choices, rule="must continue with {wanted}"):
@@ -135,7 +135,7 @@ class Syntax:
         return value
 
     def _list(self, close, read, what):
-        """Read items up to a closing mark; commas stand between all of them or between none."""
+        """Read items up to a closing mark; either all or none are separated by commas."""
         items = [read(what)]
         commas = 0
         while (token := self._take()) != close:
@@ -157,7 +157,7 @@ class Syntax:
         return self.text[self._offsets[start] : self._offset].strip()
 
     def _unescaped(self, name):
-        """Return the original of an escaped name."""
+        """Return the original form of an escaped name."""
         try:
             return unquote(name.strip(), errors="surrogatepass")
         except UnicodeDecodeError:

@@ -1,9 +1,9 @@
-"""The priors that a table shared by several tasks is averaged over, and how much each counts.
+"""The priors over which a shared table is averaged, and their weights.
 
-Under the first kind tasks are in groups that have a row of the table in common, see
-``_kernels.groups``; under the second a task's row is centered on that of all others; under the last
-every task has a table of its own. Each counts by how probable it makes every task's counts given
-those of the others, and by how much it counts for the other families of the graphs.
+Under the first kind, tasks form groups that share a row of the table, see ``_kernels.groups``;
+under the second, the row of a task is centered on the mean of all others; under the last, every
+task has a separate table. The weight of each depends on the probability of every task's counts
+given those of the others, and on its weight in the other families of the graphs.
 """
 
 from functools import cache
@@ -17,34 +17,34 @@ from bnmtl._kernels import shared_tables as kernels
 from bnmtl.networks.smoothing import log_evidences, posterior_mean
 from bnmtl.scores import CONCENTRATIONS
 
-# Concentrations of partitions: from tasks that all have one table to each with its own.
+# Concentrations of partitions: from one table for all tasks to one for each task.
 PARTITIONS = (0.02, 0.2, 1.0, 5.0, 50.0)
-# How many rows the mean of the other tasks counts as, where a table is centered on it.
+# Numbers of rows that the mean of the other tasks counts as in a centered prior.
 STRENGTHS = (0.5, 2.0, 8.0, 30.0, 120.0, 1000.0)
-# Of a centered prior in every cell, so that what no other task has seen stays possible.
+# Pseudo-count of a centered prior in every cell, so that unseen states stay possible.
 FLOOR = 1e-3
-# Value of one nat in the kernels' integers.
+# One nat in the integer units of the kernels.
 _SCALE = 2.0**30
-# What all components together count before any family is seen, in families.
+# Prior weight of all components together, in families.
 _PRIOR_FAMILIES = 1.0
 _MOST_ROUNDS = 1000
 _LEAST_CHANGE = 1e-9
-# Components of less weight are left out of an average.
+# Components with less weight are omitted from an average.
 _LEAST_WEIGHT = 1e-12
 
 
 class Shared(NamedTuple):
-    """What tasks have of one family.
+    """The tables of one family and how much tasks share.
 
     Attributes
     ----------
     tables : float array of shape (k, q, r)
         Sum to 1 along the last axis.
     borrowed : float array of shape (k, k)
-        [s, u] is how many rows of task u count for the table of task s, as expected.
+        [s, u] is the expected number of rows of task u that count for the table of task s.
     in_common : float array of shape (k, k)
-        [s, u] is the probability that the two have a row in common, times their counts in it,
-        summed over the rows; symmetric.
+        [s, u] is the probability that the two share a row, times their counts in it, summed over
+        the rows; symmetric.
     weights : float array of shape (k, k)
         Sums of these counts.
     """
@@ -56,15 +56,15 @@ class Shared(NamedTuple):
 
 
 class Components:
-    """What every component makes of the counts of one family.
+    """The posteriors of one family under every component.
 
-    Averages over partitions are in closed form; of more than nine tasks with counts in a row the
-    most probable partitions only.
+    Averages over partitions have a closed form; for more than nine tasks with counts in a row they
+    use only the most probable partitions.
 
     Parameters
     ----------
     counts : int array of shape (k, q, r)
-        By task, configuration of the parents and state of the child; k is 2 or more.
+        Axes: task, configuration of the parents, state of the child; k is 2 or more.
 
     Attributes
     ----------
@@ -78,18 +78,18 @@ class Components:
         self._seen = np.flatnonzero(rows.any(axis=(1, 2)))
         self._rows = np.ascontiguousarray(rows[self._seen], dtype=np.int64)
         self._groups = _Groups(self._rows)
-        own = sum(logsumexp(log_evidences(task)) for task in counts)
-        own -= len(counts) * np.log(len(CONCENTRATIONS))
+        separate = sum(logsumexp(log_evidences(task)) for task in counts)
+        separate -= len(counts) * np.log(len(CONCENTRATIONS))
         grouped, centered = self._groups.evidences, _centered_evidences(self._rows)
-        self.evidences = np.concatenate([grouped, centered, [own]])
+        self.evidences = np.concatenate([grouped, centered, [separate]])
 
     def averaged(self, weights=None):
-        """What the tasks share on average.
+        """The average over components.
 
         Parameters
         ----------
         weights : float array of shape (components,), default=None
-            What each component counts before the counts are seen; all the same by default.
+            Prior weight of each component; uniform by default.
 
         Returns
         -------
@@ -113,9 +113,11 @@ class Components:
                 tables += weight * centered / centered.sum(axis=-1, keepdims=True)
         strength = float(of_centered @ [strength for strength, _ in _centered()])
         borrowed += strength * _shares_of_others(self._rows)
-        own = np.stack([posterior_mean(task, "auto")[self._seen] for task in self._counts], axis=1)
-        tables += posterior[-1] * own
-        # Centered components have no say in who is in one group.
+        separate = np.stack(
+            [posterior_mean(task, "auto")[self._seen] for task in self._counts], axis=1
+        )
+        tables += posterior[-1] * separate
+        # Centered components do not affect the groups.
         in_common *= softmax([logsumexp(known[:n_groups]), known[-1]])[0]
         whole = np.full((len(self._counts[0]), k, r), 1 / r)
         whole[self._seen] = tables / tables.sum(axis=-1, keepdims=True)
@@ -124,10 +126,10 @@ class Components:
 
 
 def learned_weights(evidences):
-    """How much each component counts for families of which the evidences are given.
+    """The weights of the components, learned from the evidences of families.
 
-    The most probable weights under a prior for which all count the same, together as much as one
-    family; empirical Bayes, by expectation maximization.
+    The most probable weights under a uniform prior with the total weight of one family; empirical
+    Bayes, by expectation maximization.
 
     Parameters
     ----------
@@ -152,7 +154,7 @@ def learned_weights(evidences):
 
 
 class _Groups:
-    """The components under which tasks are in groups; arrays are by component, (t c,)."""
+    """The components with groups of tasks; arrays are by component, shape (t c,)."""
 
     def __init__(self, rows):
         self._rows = rows
@@ -161,12 +163,11 @@ class _Groups:
         self.evidences = values / _SCALE
 
     def tables(self, weights):
-        """Posterior means (q, k, r), rows borrowed (k, k) and rows in common (k, k), a component
-        counting by its weight."""
+        """Weighted averages: posterior means (q, k, r), borrowed and shared rows (k, k)."""
         q, k, r = self._rows.shape
         tables, together = np.zeros((q, k, r)), np.zeros((3, k, k))
         weights = weights.reshape(len(PARTITIONS), len(CONCENTRATIONS))
-        # Most weigh nothing, and what weighs nothing is not summed over.
+        # Most weights are zero; skip those components.
         ts, cs = ((weights > _LEAST_WEIGHT).any(axis=axis) for axis in (1, 0))
         weights = weights[np.ix_(ts, cs)].ravel()
         chances, roles = np.zeros_like(weights), np.zeros(k, np.int64)
@@ -177,12 +178,20 @@ class _Groups:
         return tables, borrowed, in_common
 
     def _call(self, kernel, partitions, concentrations, *outputs):
-        """Call a kernel with the rows and with memory of its own."""
+        """Call a kernel with the rows and separate memory."""
         _, k, r = self._rows.shape
         shared = k, 1, r, len(partitions)
-        own = scoring.new_scratch(1, 1, int(self._rows.sum()), len(concentrations), shared)
-        memory = own.terms, own.owners, own.bases, own.table, self._rows, np.zeros(k, np.int64)
-        kernel(*memory, np.array(concentrations), np.array(partitions), _SCALE, *outputs)
+        scratch = scoring.new_scratch(1, 1, int(self._rows.sum()), len(concentrations), shared)
+        memory = scratch.terms, scratch.owners, scratch.bases, scratch.table
+        kernel(
+            *memory,
+            self._rows,
+            np.zeros(k, np.int64),
+            np.array(concentrations),
+            np.array(partitions),
+            _SCALE,
+            *outputs,
+        )
 
 
 @cache
@@ -192,13 +201,13 @@ def _centered():
 
 
 def _center(others, strength, c):
-    """Pseudo-counts of a row: the mean of all other tasks, of so many rows."""
+    """Pseudo-counts of a row: the mean of all other tasks, scaled to the strength in rows."""
     mean = others + c
     return strength * mean / mean.sum(axis=-1, keepdims=True) + FLOOR
 
 
 def _centered_evidences(rows):
-    """Log probability of every task's counts, given the others', under the centered components."""
+    """Log probability of every task's counts given the others, under the centered components."""
     others = rows.sum(axis=1, keepdims=True) - rows
     sizes, found = rows.sum(axis=-1), []
     for strength, c in _centered():
@@ -210,7 +219,7 @@ def _centered_evidences(rows):
 
 
 def _shares_of_others(rows):
-    """[s, u]: sum over rows of the share that task u has in the counts of all but task s."""
+    """[s, u]: sum over rows of the share of task u in the counts of all tasks except s."""
     sizes = rows.sum(axis=-1).astype(float)
     others = sizes.sum(axis=1, keepdims=True) - sizes
     known = np.where(others > 0, others, 1.0)

@@ -1,7 +1,7 @@
-"""Sums over hidden variables of products of tables, for many rows at once, in log space.
+"""Sums of products of tables over hidden variables, for many rows at once, in log space.
 
 A factor is an array of logarithms with a scope: the numbers of its variables, one for each axis.
-The axis of rows is `ROWS` and stands first; factors without it are the same in all rows.
+The axis of rows is `ROWS` and comes first; factors without it are the same in all rows.
 """
 
 import math
@@ -20,36 +20,36 @@ _LARGEST_CHUNK = 2**21
 
 @dataclass(frozen=True)
 class Plan:
-    """In which order factors are multiplied, two by two, and variables summed out.
+    """The order in which pairs of factors are multiplied and variables summed out.
 
     Attributes
     ----------
     steps : tuple of (positions, scopes, scope of the result)
-        Positions among the factors that are left, the later one first.
+        Positions among the remaining factors, the later one first.
     per_row : int
-        How many numbers are in memory at once for a row, at most about.
+        Approximate maximum of numbers in memory at once for a row.
     """
 
     steps: tuple
     per_row: int
 
     def chunks(self, n_rows):
-        """Parts of the rows, as slices, for which memory is bounded."""
+        """Slices of the rows with bounded memory."""
         step = max(1, _LARGEST_CHUNK // self.per_row)
         return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
 def plan(scopes, keep, n_states):
-    """Choose an order that keeps products small, by the greedy rule of opt_einsum.
+    """Choose an order with small products, by the greedy rule of opt_einsum.
 
     Parameters
     ----------
     scopes : list of tuple of int
-        Of the factors; one or more.
+        Scopes of the factors; at least one.
     keep : tuple of int
         The variables that are not summed out.
     n_states : sequence of int
-        Of each variable.
+        Number of states of each variable.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def plan(scopes, keep, n_states):
     Raises
     ------
     ValueError
-        If a product would have more than 2**27 numbers a row.
+        If a product would have more than 2**27 numbers per row.
     """
     left, steps, largest = list(scopes), [], 1
     sizes = {ROWS: 1, **dict(enumerate(n_states))}
@@ -83,7 +83,7 @@ def _size(scope, sizes):
 
 
 def contract(order, arrays, keep, n_rows):
-    """Multiply factors and sum out what is not kept.
+    """Multiply factors and sum out all other variables.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def contract(order, arrays, keep, n_rows):
 
 
 def _summed(operands, scopes, kept):
-    """The log of the product of one factor or two, summed over all variables but those kept."""
+    """The log of the product of one or two factors, summed over all variables not kept."""
     members = sorted(set().union(*scopes))
     total = 0.0
     for operand, scope in zip(operands, scopes, strict=True):
@@ -120,8 +120,8 @@ def _summed(operands, scopes, kept):
     axes = tuple(at for at, number in enumerate(members) if number not in kept)
     if not axes:
         return total
-    # What is far below the largest term here may be the largest one after other factors, but not
-    # among those summed with it.
+    # A term far below the largest one here may become the largest after other factors, but not
+    # among the terms summed with it.
     most = total.max(axis=axes, keepdims=True)
     most = np.where(np.isfinite(most), most, 0.0)
     with np.errstate(divide="ignore"):

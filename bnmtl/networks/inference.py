@@ -12,7 +12,7 @@ from bnmtl.wording import listed, type_of
 
 
 def markov_blanket(graph, variable):
-    """Return the variables that separate one from all others: parents, children, their parents.
+    """Return the Markov blanket of a variable: its parents, its children and their other parents.
 
     Parameters
     ----------
@@ -49,13 +49,13 @@ def _blanket(graph, variable):
 
 
 def posterior(network, variables, evidence=None):
-    """Return the exact joint distribution of some variables, given the states of others.
+    """Return the exact joint distribution of some variables given the states of others.
 
     Parameters
     ----------
     network : BayesNet
     variables : str or sequence of str
-        One or more, different, not in the evidence.
+        One or more different variables, not in the evidence.
     evidence : mapping of str to str, default=None
         The observed states.
 
@@ -67,10 +67,10 @@ def posterior(network, variables, evidence=None):
     Raises
     ------
     TypeError
-        If an argument is of another type.
+        If an argument has a wrong type.
     ValueError
-        If a variable or a state is not known, a variable is given twice, or the evidence that the
-        variables depend on is impossible under the network.
+        If a variable or a state is unknown, a variable is given twice, or the relevant evidence is
+        impossible under the network.
 
     Examples
     --------
@@ -122,13 +122,13 @@ def posteriors(network, variable, codes, n_rows):
     network : BayesNet
     variable : str
     codes : mapping of str to numpy.ndarray of int, shape (n_rows,)
-        Positions of the observed states, -1 = not observed.
+        Positions of the observed states; -1 means not observed.
     n_rows : int
 
     Returns
     -------
     numpy.ndarray of float, shape (n_rows, n_states)
-        A row is nan where the evidence around the variable is impossible.
+        A row is nan if the relevant evidence is impossible.
     """
     blanket = _blanket(network.graph, variable)
     complete = np.full(n_rows, blanket <= codes.keys())
@@ -145,13 +145,13 @@ def posteriors(network, variable, codes, n_rows):
 
 
 def log_joint(network, codes, n_rows, families=None):
-    """Return the log probability of complete rows, or the part of some families in it.
+    """Return the log probability of complete rows, or the terms of some families in it.
 
     Parameters
     ----------
     network : BayesNet
     codes : mapping of str to numpy.ndarray of int, shape (n_rows,)
-        Positions of the states of all variables, or those of the families.
+        Positions of the states of all variables, or of the variables in the families.
     n_rows : int
     families : sequence of str, default=None
         The families' children; None is all variables.
@@ -170,13 +170,13 @@ def log_joint(network, codes, n_rows, families=None):
 
 
 def log_evidence(network, codes, n_rows):
-    """Return the log probability of what is observed in each row.
+    """Return the log probability of the observed states in each row.
 
     Parameters
     ----------
     network : BayesNet
     codes : mapping of str to numpy.ndarray of int, shape (n_rows,)
-        Positions of the states of all variables, -1 = not observed.
+        Positions of the states of all variables; -1 means not observed.
     n_rows : int
 
     Returns
@@ -195,7 +195,7 @@ def log_evidence(network, codes, n_rows):
 
 
 def check_possible(probabilities, index):
-    """Raise where posteriors are nan because the evidence around the variable is impossible."""
+    """Raise if posteriors are nan because the relevant evidence is impossible."""
     impossible = np.flatnonzero(np.isnan(probabilities).any(axis=1))
     if impossible.size:
         rule = "must hold evidence that is possible under the network"
@@ -205,7 +205,7 @@ def check_possible(probabilities, index):
 
 
 def _blanket_posteriors(network, variable, codes, n_rows):
-    """P(variable | blanket), proportional to its own family's term times its children's."""
+    """P(variable | blanket), proportional to the terms of its own and its children's families."""
     total = np.zeros((n_rows, len(network.states[variable])))
     for child in (variable, *network.graph.successors(variable)):
         family = (*network.parents(child), child)
@@ -220,9 +220,9 @@ def _blanket_posteriors(network, variable, codes, n_rows):
 
 
 def _joint_posteriors(network, targets, codes, n_rows):
-    """P(targets | what is observed) in each row, shape (n_rows, *states); nan where impossible.
+    """P(targets | observed states) in each row, shape (n_rows, *states); nan if impossible.
 
-    Rows count by what the targets depend on, and each pattern of that is looked at once.
+    Each distinct pattern of the variables that the targets depend on is evaluated once.
     """
     result = np.empty((n_rows, *(len(network.states[target]) for target in targets)))
     depending = defaultdict(list)
@@ -247,7 +247,7 @@ def _joint_posteriors(network, targets, codes, n_rows):
 
 
 def _alike(codes, n_rows):
-    """Pairs of the rows that have the same observed variables, and these, as a set."""
+    """Pairs of rows with the same observed variables, and the set of these variables."""
     if not n_rows:
         return
     names = sorted(codes)
@@ -260,7 +260,7 @@ def _alike(codes, n_rows):
 
 
 def _contracted(network, families, codes, targets, n_rows):
-    """Multiply the tables of families, at what rows hold, and sum out all but the targets; the log.
+    """Log of the product of family tables at the rows' states, summed over all except the targets.
 
     Shape (n_rows, *states of the targets).
     """
@@ -277,7 +277,7 @@ def _contracted(network, families, codes, targets, n_rows):
             for member in family
             if member not in codes and (member in targets or n_states[number[member]] > 1)
         ]
-        # An axis of one state is none, and arrays have no more than 64.
+        # Axes with one state are dropped, because arrays have at most 64 axes.
         rest = [member for member in family if member not in (*given, *hidden)]
         table = network.table(name).transpose(list(map(family.index, (*given, *hidden, *rest))))
         with np.errstate(divide="ignore"):
@@ -288,13 +288,13 @@ def _contracted(network, families, codes, targets, n_rows):
         return result
     order = plan(scopes, keep, n_states)
     for rows in order.chunks(n_rows):
-        arrays = [table[tuple(own[rows] for own in given)] for table, given in tables]
+        arrays = [table[tuple(codes_of[rows] for codes_of in given)] for table, given in tables]
         result[rows] = contract(order, arrays, keep, len(result[rows]))
     return result
 
 
 def _ancestral(graph, names):
-    """Variables and all that they descend from."""
+    """Variables and all their ancestors."""
     found, front = set(names), list(names)
     while front:
         parents = [name for name in graph.predecessors(front.pop()) if name not in found]
@@ -304,9 +304,9 @@ def _ancestral(graph, names):
 
 
 def _connected(graph, targets, observed):
-    """Return the unobserved variables that the targets depend on, and the observed next to them.
+    """Return the unobserved variables that the targets depend on, and their observed neighbors.
 
-    Next to each other are variables of one family, among those that the others descend from.
+    Neighbors are variables of a common family, within the ancestral graph.
     """
     ancestral = _ancestral(graph, {*targets, *observed})
     inner, border = set(), set()

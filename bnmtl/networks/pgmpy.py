@@ -1,4 +1,4 @@
-"""Networks as models of pgmpy and back; pgmpy is imported only here, on first use."""
+"""Conversion of networks to and from pgmpy, which is imported only here, on first use."""
 
 import functools
 import warnings
@@ -11,7 +11,7 @@ from bnmtl.wording import type_of
 
 @functools.cache
 def _pgmpy():
-    """Import pgmpy; importing it warns of deprecations and widgets that are none of ours."""
+    """Import pgmpy without the warnings of its own dependencies."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pgmpy.factors.discrete
@@ -20,7 +20,7 @@ def _pgmpy():
 
 
 def to_pgmpy(network):
-    """Convert a network to a pgmpy model, see `BayesNet.to_pgmpy`."""
+    """Convert a network to a pgmpy model; see `BayesNet.to_pgmpy`."""
     pgmpy = _pgmpy()
     model = pgmpy.models.DiscreteBayesianNetwork()
     model.add_nodes_from(network.graph)
@@ -41,7 +41,7 @@ def to_pgmpy(network):
 
 
 def from_pgmpy(model):
-    """Return graph, states and tables of a pgmpy model, see `BayesNet.from_pgmpy`."""
+    """Return graph, states and tables of a pgmpy model; see `BayesNet.from_pgmpy`."""
     if not isinstance(model, _pgmpy().models.DiscreteBayesianNetwork):
         rule = "must be a pgmpy.models.DiscreteBayesianNetwork"
         raise InputTypeError("model", rule, type_of(model))
@@ -66,8 +66,8 @@ def from_pgmpy(model):
             raise InputError("model", rule, name=str(node))
         table = cpd.values.transpose([cpd.variables.index(member) for member in (*parents, node)])
         for axis, member in enumerate((*parents, node)):
-            # A child's table may list the states of a parent in an order of its own.
+            # The table of a child may list the states of a parent in a different order.
             order = cpd.state_names[member]
             table = table.take([order.index(state) for state in states[member]], axis=axis)
         tables[names[node]] = table
-    return graph, {names[node]: tuple(map(str, own)) for node, own in states.items()}, tables
+    return graph, {names[node]: tuple(map(str, labels)) for node, labels in states.items()}, tables

@@ -1,4 +1,4 @@
-"""Networks of several tasks, whose tables inform each other."""
+"""Networks of several tasks with shared tables."""
 
 from collections.abc import Mapping
 
@@ -11,25 +11,25 @@ from bnmtl.wording import type_of
 
 
 def fit_networks(configuration, tasks, sharing="auto", missing="error"):
-    """Estimate the tables of several tasks' graphs, the tasks informing each other.
+    """Estimate the tables of the graphs of several tasks that share rows of their tables.
 
-    Row by row of a table, tasks fall into groups that have the same probabilities, or a task's
-    probabilities scatter around those of all others, or a task has its own; which of it is learned
-    from the counts, by how well every task's are predicted from those of the others, in each family
-    and in all families of the graphs. So tasks that are alike are nearly pooled, and tasks that
-    have nothing in common keep their own tables. All tasks that have the variables of a family are
-    asked, whatever their graphs.
+    For each row of a table, tasks form groups with the same probabilities, or the probabilities of
+    a task vary around the mean of the others, or a task has separate probabilities. The mixture is
+    learned from the counts, by how well the counts of every task are predicted from those of the
+    others, in each family and in all families of the graphs. So similar tasks are almost pooled,
+    and unrelated tasks keep separate tables. Every task with the variables of a family contributes,
+    whatever its graph.
 
     Parameters
     ----------
     configuration : mapping of str to networkx.DiGraph
         The graph of each task, over variables of the task.
     tasks : mapping name -> DataFrame, list of DataFrame, Tasks or DataFrame
-        As for the learners; it has every task of the configuration.
+        As for the learners; it contains every task of the configuration.
     sharing : {"auto", None}, default="auto"
         None estimates each task's tables from its own rows, as `BayesNet.fit` does.
     missing : {"error", "drop", "state"}, default="error"
-        What becomes of missing values, as in `bnmtl.tasks.encode`.
+        How missing values are handled, as in `bnmtl.tasks.encode`.
 
     Returns
     -------
@@ -41,17 +41,17 @@ def fit_networks(configuration, tasks, sharing="auto", missing="error"):
     TypeError
         If the configuration is not a mapping of graphs.
     ValueError
-        If a task or a variable of a graph is not there, a graph has a cycle, ``sharing`` is
-        neither "auto" nor None, or the data cannot be encoded.
+        If a task or a variable of a graph is missing, a graph has a cycle, ``sharing`` is neither
+        "auto" nor None, or the data cannot be encoded.
 
     Notes
     -----
-    Three kinds of priors are averaged, each counting by the probability of every task's counts
-    given those of the other tasks, and by how much it counts in the other families (empirical
-    Bayes). Under the first, the tasks are partitioned into groups by a Chinese restaurant process,
-    all partitions being summed over (of more than nine tasks with rows the most probable ones).
-    Under the second, a row has the mean of the other tasks as its prior mean. Under the third,
-    tables are each task's own, as `BayesNet.fit` estimates them.
+    The result is an average over three kinds of priors. Their weights depend on the probability of
+    every task's counts given those of the other tasks, and on their weights in the other families
+    (empirical Bayes). Under the first, a Chinese restaurant process partitions the tasks into
+    groups, with a sum over all partitions (over the most probable ones for more than nine tasks
+    with rows). Under the second, the prior mean of a row is the mean of the other tasks. Under the
+    third, each task has a separate table, as estimated by `BayesNet.fit`.
 
     Examples
     --------
@@ -61,8 +61,8 @@ def fit_networks(configuration, tasks, sharing="auto", missing="error"):
     >>> asia, graph = structures.load("asia"), nx.DiGraph([("smoke", "bronc")])
     >>> tasks = [asia.sample(100, random_state=seed)[list(graph)] for seed in range(3)]
     >>> graphs = {f"task{s}": graph for s in (1, 2, 3)}
-    >>> own = fit_networks(graphs, tasks, sharing=None)
-    >>> [network.table("bronc")[1, 1].round(2).item() for network in own.values()]
+    >>> separate = fit_networks(graphs, tasks, sharing=None)
+    >>> [network.table("bronc")[1, 1].round(2).item() for network in separate.values()]
     [0.61, 0.62, 0.78]
     >>> shared = fit_networks(graphs, tasks)
     >>> [network.table("bronc")[1, 1].round(2).item() for network in shared.values()]
@@ -91,7 +91,7 @@ def fit_networks(configuration, tasks, sharing="auto", missing="error"):
 
 
 def networks_of(configuration, tasks, tables):
-    """Networks of given graphs and tables.
+    """Networks from given graphs and tables.
 
     Parameters
     ----------

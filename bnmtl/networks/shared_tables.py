@@ -17,11 +17,11 @@ class Fitted(NamedTuple):
     tables : dict task -> dict variable -> float array
         As in `BayesNet`.
     borrowed : pandas.DataFrame
-        Columns task, variable, source and rows: how many rows of another task count for the table
-        of a variable, as expected. Families that only one task could have are not in it.
+        Columns task, variable, source and rows: the expected number of rows of another task that
+        count for the table of a variable. Families possible in only one task are omitted.
     in_common : pandas.DataFrame
-        Tasks by tasks: how probably two tasks have a row in common, averaged over the families of
-        their graphs and over rows by the tasks' counts; nan where there is none.
+        Tasks by tasks: the probability that two tasks share a row, averaged over the families of
+        their graphs and over rows with the counts as weights; nan if there is none.
     """
 
     tables: dict
@@ -30,7 +30,7 @@ class Fitted(NamedTuple):
 
 
 def fit_tables(configuration, tasks):
-    """Tables of given graphs, all tasks informing each other.
+    """Shared tables of given graphs.
 
     Parameters
     ----------
@@ -46,14 +46,15 @@ def fit_tables(configuration, tasks):
 
 
 class SharedTables:
-    """Tables of graphs of several tasks that borrow from each other; families are counted once.
+    """Shared tables for graphs of several tasks; each family is counted once.
 
     Parameters
     ----------
     tasks : Tasks
         The rows.
     weigh : callable, default=learned_weights
-        How much each component counts, from the evidences of all families, (families, components).
+        Returns the weights of the components, given the evidences of all families, shape (families,
+        components).
     """
 
     def __init__(self, tasks, weigh=learned_weights):
@@ -61,7 +62,7 @@ class SharedTables:
         self._known = {}
 
     def fit(self, configuration):
-        """The tables of given graphs, as `fit_tables`."""
+        """The tables of given graphs; see `fit_tables`."""
         names, tasks = list(configuration), self._tasks
         tables = {name: {} for name in names}
         owners_of = _families(configuration)
@@ -79,46 +80,46 @@ class SharedTables:
                 borrowed += [
                     (name, family[-1], other, rows[i]) for i, other in enumerate(members) if i != at
                 ]
-                own = np.ix_([tasks.names.index(name)], [tasks.names.index(one) for one in members])
-                sums[0][own] += found[family].in_common[at]
-                sums[1][own] += found[family].weights[at]
+                block = np.ix_(
+                    [tasks.names.index(name)], [tasks.names.index(one) for one in members]
+                )
+                sums[0][block] += found[family].in_common[at]
+                sums[1][block] += found[family].weights[at]
         columns = ["task", "variable", "source", "rows"]
         in_common = _in_common(sums, tasks.names)
         return Fitted(tables, pd.DataFrame(borrowed, columns=columns), in_common)
 
     def _shared(self, families):
-        """What is shared of each family that several tasks could have, by what all of them tell of
-        how much tasks share."""
-        own = {family: self._of(family)[1] for family in families}
-        own = {family: components for family, components in own.items() if components is not None}
-        if not own:
+        """`Shared` for each family possible in several tasks; all of them set the weights."""
+        known = {family: self._of(family)[1] for family in families}
+        known = {family: parts for family, parts in known.items() if parts is not None}
+        if not known:
             return {}
-        # The order in which families come must not be seen in the last digits.
-        weights = self._weigh(np.array([own[family].evidences for family in sorted(own)]))
-        return {family: components.averaged(weights) for family, components in own.items()}
+        # The order of families must not affect the last digits.
+        weights = self._weigh(np.array([known[family].evidences for family in sorted(known)]))
+        return {family: parts.averaged(weights) for family, parts in known.items()}
 
     def _of(self, family):
-        """The tasks that have the variables of a family, the child last, and its components, None
-        where there is one such task."""
+        """The tasks with the variables of a family, and its components (None for one task)."""
         if family not in self._known:
-            names = [name for name, own in self._tasks.items() if set(family) <= {*own.variables}]
+            names = [name for name, task in self._tasks.items() if set(family) <= {*task.variables}]
             counts = np.stack([family_counts(self._tasks[name], family) for name in names])
             counts = counts.reshape(len(names), -1, counts.shape[-1])
             self._known[family] = names, Components(counts) if len(names) > 1 else None
         return self._known[family]
 
     def _table(self, name, family, shared):
-        """The table of a task, one axis for each variable of a family."""
-        own = self._tasks[name]
+        """The table of a task, with one axis for each variable of a family."""
+        task = self._tasks[name]
         if shared is None:
-            return posterior_mean(family_counts(own, family), "auto")
+            return posterior_mean(family_counts(task, family), "auto")
         members, _ = self._of(family)
-        shape = [len(own.states[own.variables.index(variable)]) for variable in family]
+        shape = [len(task.states[task.variables.index(variable)]) for variable in family]
         return shared.tables[members.index(name)].reshape(shape)
 
 
 def _families(configuration):
-    """Tasks by family, the parents in order and the child last."""
+    """Tasks by family; a family lists the sorted parents and then the child."""
     found = {}
     for name, graph in configuration.items():
         for variable in sorted(graph):
@@ -128,7 +129,7 @@ def _families(configuration):
 
 
 def family_counts(task, family):
-    """Rows of each joint state of a family, the child's states along the last axis."""
+    """Number of rows of each joint state of a family; the last axis is the child."""
     at = [task.variables.index(variable) for variable in family]
     shape = tuple(len(task.states[one]) for one in at)
     cells = np.ravel_multi_index([task.codes[one].astype(np.intp) for one in at], shape)
@@ -144,12 +145,12 @@ def _in_common(sums, names):
 
 
 def borrowed_record(borrowed):
-    """How many rows are borrowed, by variable, task and source; None where tables are not shared.
+    """Borrowed rows by variable, task and source; None if tables are not shared.
 
     Parameters
     ----------
     borrowed : pandas.DataFrame
-        As the ``borrowed`` of `SharedTables.fit`.
+        ``borrowed`` as returned by `SharedTables.fit`.
     """
     if borrowed.empty:
         return None

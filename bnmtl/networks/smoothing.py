@@ -1,4 +1,4 @@
-"""Probability tables from counts: posterior means under one Dirichlet prior or a mixture."""
+"""Probability tables from counts: posterior means under a Dirichlet prior or a mixture."""
 
 import numbers
 
@@ -16,12 +16,12 @@ def check_size(name, size):
     is_number = isinstance(size, numbers.Real) and not isinstance(size, bool)
     if not is_number or not 0 <= size < np.inf:
         rule = 'must be "auto" or a number of 0 or more'
-        remedies = '"auto" learns how strongly to smooth'
+        remedies = '"auto" learns the smoothing'
         raise (InputError if is_number else InputTypeError)(name, rule, size, remedies=remedies)
 
 
 def posterior_mean(counts, size):
-    """The probability table that counts and a prior lead to.
+    """The posterior mean of a probability table given counts.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def posterior_mean(counts, size):
     Returns
     -------
     float array of the same shape
-        Sums to 1 along the last axis; equal probabilities where nothing is known.
+        Sums to 1 along the last axis; equal probabilities for rows without counts or prior.
     """
     n_states = counts.shape[-1]
     totals = counts.sum(axis=-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""States and tables of a network: checked, estimated from data, and data coded by them."""
+"""States and tables of a network: checks, estimates from data, and encoding of data."""
 
 import math
 from collections.abc import Mapping
@@ -14,20 +14,20 @@ from bnmtl.tasks.columns import Column, read_column
 from bnmtl.tasks.states import MISSING_STATE, shared_states
 from bnmtl.wording import Bare, listed, type_of
 
-# How far from 1 the sum of a row of probabilities may be; values are kept as they are given.
+# Tolerance for the sum of a row of probabilities; values are not rescaled.
 SUM_TOLERANCE = 1e-6
-# 80 MB of numbers; a larger table is a mistake in the graph, not a wish.
+# 80 MB of numbers; a larger table indicates a mistake in the graph.
 LARGEST_TABLE = 10_000_000
 
 
 def check_graph(graph, argument="graph"):
-    """Raise unless a graph is a DAG with nodes, all of them strings."""
+    """Raise unless a graph is a DAG with at least one node and only strings as nodes."""
     check_dag(graph, argument)
     if not graph:
         raise InputError(argument, "must have at least one node", found="it is empty")
     for node in graph:
         if not isinstance(node, str):
-            rule = "must have strings for nodes"
+            rule = "must have strings as nodes"
             raise InputTypeError(argument, rule, node, remedies="rename it")
 
 
@@ -99,7 +99,7 @@ def _check_keys(name, mapping, nodes):
 
 
 def estimate(graph, frame, equivalent_sample_size):
-    """Return the states and the tables of a DAG's variables, see `BayesNet.fit`."""
+    """Return the states and the tables of the variables of a DAG; see `BayesNet.fit`."""
     check_size("equivalent_sample_size", equivalent_sample_size)
     with located(argument="frame"):
         columns = _columns(frame, graph)
@@ -108,8 +108,8 @@ def estimate(graph, frame, equivalent_sample_size):
             declared = shared_states({"frame": columns})
             columns = {v: _recoded(column, declared[v], v) for v, column in columns.items()}
     states = {variable: tuple(column.labels) for variable, column in columns.items()}
-    for variable, own in states.items():
-        if not own:
+    for variable, observed in states.items():
+        if not observed:
             rule = "must have rows, or categories that declare its states"
             raise InputError("frame", rule, found="it has neither", column=variable)
     tables = {}
@@ -123,17 +123,16 @@ def estimate(graph, frame, equivalent_sample_size):
 
 
 def family_table(variable, codes, shape, equivalent_sample_size):
-    """Estimate P(variable | parents) from codes, those of the parents first; shape by states."""
+    """Estimate P(variable | parents) from codes (parents first), with one axis per variable."""
     return posterior_mean(_counts(variable, codes, shape), equivalent_sample_size)
 
 
 def code_frame(frame, states, complete, unseen=None):
-    """Return {variable: codes} of the variables in `states`, by the names `bnmtl.tasks` gives.
+    """Return {variable: codes} of the variables in `states`, with state names as in `bnmtl.tasks`.
 
-    A missing cell is -1, or an error where the columns must be complete; where a variable has the
-    state "missing", as after `encode(..., missing="state")`, it is that state. A state that is not
-    known is an error, or with `unseen="ignore"` as good as missing; "error" says that users have
-    the choice.
+    A missing cell is -1, or an error if the columns must be complete; if a variable has the state
+    "missing", as after `encode(..., missing="state")`, it is that state. An unknown state is an
+    error, or treated as missing with `unseen="ignore"`; "error" also mentions this option.
     """
     columns = _columns(frame, states)
     coded = {v: _recoded(column, states[v], v, unseen) for v, column in columns.items()}
@@ -143,7 +142,7 @@ def code_frame(frame, states, complete, unseen=None):
 
 
 def column_labels(frame):
-    """Return {name: label} of the columns; names are strings and must differ."""
+    """Return {name: label} of the columns; names are distinct strings."""
     if not isinstance(frame, pd.DataFrame):
         rule = "must be a pandas DataFrame"
         raise InputTypeError(None, rule, type_of(frame), remedies="convert it")
@@ -185,7 +184,7 @@ def _check_complete(columns):
 
 
 def _recoded(column, states, variable, unseen=None):
-    """Return a column with its codes pointing into other states; unknown ones as `unseen` says."""
+    """Return a column encoded with other states; `unseen` sets the handling of unknown ones."""
     position = {state: i for i, state in enumerate(states)}
     missing = position.get(MISSING_STATE, -1)
     unknown = missing if unseen == "ignore" else -2
@@ -199,7 +198,7 @@ def _recoded(column, states, variable, unseen=None):
         if Edges.are_names(states) and pd.notna(pd.to_numeric(unknown, errors="coerce")).all():
             remedies = [Action("cut")]
         elif unseen is not None:
-            remedies.append("take them as missing with {unseen=ignore}")
+            remedies.append("treat them as missing with {unseen=ignore}")
         details = {"column": variable, "known": list(states), "unknown": unknown}
         raise InputError(None, rule, listed(unknown), remedies=remedies, **details)
     return Column(list(states), codes, True)

@@ -1,4 +1,4 @@
-"""Pictures of configurations, tasks and predictions; matplotlib is loaded when one is drawn."""
+"""Plots of configurations, tasks and predictions; matplotlib is loaded on first use."""
 
 from bnmtl.plotting.borrowing import borrowing
 from bnmtl.plotting.calibrating import calibration_panel, learning_curves

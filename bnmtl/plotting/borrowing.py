@@ -1,4 +1,4 @@
-"""How much of its tables each task borrows from the others, as a picture."""
+"""A plot of how much each table borrows from other tasks."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from bnmtl.plotting.table import shorten
 _CELL = (26.0, 13.0)  # width and height, in points
 _COLOR_MAP = "Blues"
 _QUIET = "#777777"
-# From where on a table counts as borrowed from, and as shared.
+# Thresholds above which a table counts as borrowing, and as shared.
 _PARTLY, _SHARED = 0.1, 0.9
 _LEGEND = (
     (0.0, "alone: less than 10 % of the other tasks' rows count"),
@@ -23,7 +23,7 @@ _LACKING = "not there, or in this task only"
 
 
 def borrowed_shares(learner):
-    """What share of the other tasks' rows counts for each table.
+    """The share of the rows of other tasks that counts for each table.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def borrowed_shares(learner):
     Returns
     -------
     pandas.DataFrame, variables by tasks
-        From 0 to 1; nan where no other task has the variables of the family. Variables whose tables
+        From 0 to 1; nan if no other task has the variables of the family. Variables whose tables
         borrow most come first.
     """
     table = learner.borrowed_
@@ -46,11 +46,11 @@ def borrowed_shares(learner):
 
 
 def borrowing(learner):
-    """Draw how much of each table is borrowed from other tasks, by variable and task.
+    """Plot how much each table borrows from other tasks, by variable and task.
 
-    A cell says what percentage of the rows that the other tasks have counts for the table of this
-    variable in this task: 0 where the table is the task's own, 100 where all tasks have it in
-    common. Variables whose tables borrow most come first.
+    A cell shows the percentage of the rows of other tasks that counts for the table of this
+    variable in this task: 0 for a separate table, 100 for a table shared by all tasks. Variables
+    whose tables borrow most come first.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def borrowing(learner):
     Returns
     -------
     matplotlib.figure.Figure
-        Not known to pyplot; save it with `savefig`.
+        Not registered in pyplot; save it with `savefig`.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def borrowing(learner):
 
 
 def _entries(shares):
-    """What the legend explains: what there is of it."""
+    """The legend entries for the kinds of cells in the plot."""
     values = shares.to_numpy()
     known = values[~np.isnan(values)]
     bands = ((known < _PARTLY), (known >= _PARTLY) & (known < _SHARED), (known >= _SHARED))
@@ -127,19 +127,19 @@ def _draw_cell(axes, x, y, share):
 
 
 def _draw_sample(axes, x, y, share):
-    """Draw the sample of a legend's entry."""
+    """Draw the sample of a legend entry."""
     _draw_box(axes, x + SAMPLE / 2, y, (SAMPLE, 9.0), share)
     if pd.isna(share):
         draw_text(axes, x + SAMPLE / 2, y, "\u00d7", color=_QUIET, ha="center", fontsize=7)
 
 
 def _draw_box(axes, x, y, size, share):
-    """Draw a box in the color of a share, and return the color."""
+    """Draw a box in the color of a share and return the color."""
     import matplotlib
     from matplotlib.patches import Rectangle
 
     width, height = size
-    # The darkest blue would hide the text in it.
+    # The darkest blue would hide the text.
     is_known = not pd.isna(share)
     color = matplotlib.colormaps[_COLOR_MAP](0.05 + 0.8 * share) if is_known else (1.0, 1.0, 1.0)
     corner = (x - width / 2, y - height / 2)

@@ -1,4 +1,4 @@
-"""What calibration does to several models, and what it does with more cases, as pictures."""
+"""Plots of the effect of calibration on several models, and of its learning curves."""
 
 import textwrap
 from collections.abc import Mapping
@@ -32,59 +32,59 @@ from bnmtl.plotting.table import shorten
 from bnmtl.plotting.widths import check_has
 from bnmtl.wording import Bare, type_of
 
-# Those of arcs and others of Okabe and Ito's: with the markers, 42 methods that can be told apart.
+# The colors of arcs and others of Okabe and Ito: with the markers, 42 distinguishable methods.
 _METHOD_COLORS = (*COLORS.values(), "#009E73", "#56B4E9", INK)
 _MARKERS = "os^DvPX"
 _UNCALIBRATED = "uncalibrated"
 _COLUMNS = ["method", "size", "value"]
 
-# Of both pictures, in points.
+# Sizes of both plots, in points.
 _HEADING = 9  # size of letters
-_HEADING_WRAP, _HEADING_LINE = 19, 11.0  # letters in a line, height of a line
-# Of the panel.
+_HEADING_WRAP, _HEADING_LINE = 19, 11.0  # characters in a line, height of a line
+# Sizes of the panel.
 _SIDE = 112.0  # of a diagram
 _HISTOGRAM = 30.0  # height
 _WITHIN, _BETWEEN = 6.0, 16.0  # inside a cell and from one to the next
 _CELL = _SIDE + _WITHIN + _HISTOGRAM  # height
 _LEFT, _FOOT = 62.0, 36.0  # for headings, captions and numbers
-_CAPTION = 32.0  # from a cell to what its vertical axis is
+_CAPTION = 32.0  # from a cell to the label of its vertical axis
 _HEAD = 18.0
-# Of learning curves.
+# Sizes of learning curves.
 _SINGLE, _ONE_OF_MANY = (310.0, 220.0), (190.0, 160.0)
 _MOST_ACROSS = 3
-_NUMBER = 26.0  # room that a size takes on the axis
+_NUMBER = 26.0  # width of a size on the axis
 
 
 def calibration_panel(y, predictions, bins=10, calibrators=None):
-    """Draw reliability diagrams of several models, before calibration and after.
+    """Plot reliability diagrams of several models before and after calibration.
 
-    One column a model, one row a stage; each cell is as in `reliability`, its histogram one of
+    One column per model, one row per stage. Each cell is as in `reliability`, with a histogram of
     shares of the cases. All cells have the same axes.
 
     Parameters
     ----------
     y : array-like of 0 and 1, shape (n,), or mapping of str to such
-        Labels of the test cases; by model, where models have test cases of their own.
+        Labels of the test cases; a mapping by model if models have different test cases.
     predictions : mapping of str to mapping of str to array-like of probabilities, shape (n,)
-        Model -> stage -> probabilities, such as {"boosted trees": {"before": p, "Platt": q}}. Where
-        a model lacks a stage of another one, the cell is a dash.
+        Model -> stage -> probabilities, such as {"boosted trees": {"before": p, "Platt": q}}. A
+        stage missing from a model is drawn as a dash.
     bins : int, default=10
-        Of equal width from 0 to 1, closed on the right; a bin without cases has no point.
+        Number of bins of equal width from 0 to 1, closed on the right; empty bins have no point.
     calibrators : mapping of str to mapping of str to fitted calibrator, optional
-        Model -> name -> calibrator with ``predict``, fitted to predictions of the first stage: what
-        it makes of them is drawn as a curve in the first row.
+        Model -> name -> calibrator with ``predict``, fitted to predictions of the first stage,
+        drawn as a curve in the first row.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Not known to pyplot: save it with `savefig`, or show it as a notebook cell's last value. It
-        grows with the number of models and stages.
+        Not registered in pyplot: save it with `savefig`, or show it as the last value of a notebook
+        cell. It grows with the number of models and stages.
 
     Raises
     ------
     TypeError, ValueError
         As `bnmtl.calibration.reliability`; for other mappings, models without labels, and
-        calibrators without ``predict`` or of models that have no predictions.
+        calibrators without ``predict`` or for models without predictions.
 
     References
     ----------
@@ -99,14 +99,14 @@ def calibration_panel(y, predictions, bins=10, calibrators=None):
     ['reliability: stumps, before', 'reliability: stumps, Platt', 'reliability: trees, before']
     """
     _check_nested("predictions", predictions)
-    if not any(len(own) for own in predictions.values()):
+    if not any(len(stages) for stages in predictions.values()):
         raise InputError("predictions", "must hold a model with a stage", found="there is none")
     models, stages = list(predictions), _inner_names(predictions)
     curves = {} if calibrators is None else calibrators
     _check_curves(curves, predictions, stages[0])
     fits = _inner_names(curves)
     tables = _tables(y, predictions, bins)
-    # The first color is that of the points.
+    # The first color is for the points.
     colors = {name: _METHOD_COLORS[1:][i % 5] for i, name in enumerate(fits)}
     warn_of_boxes(map(str, [*models, *stages, *fits]))
     figure, corners = _headed_figure(models, stages, set(tables), colors)
@@ -127,28 +127,28 @@ def _check_nested(argument, given):
     if not isinstance(given, Mapping):
         rule = "must map models to mappings, as in {{'trees': {{'Platt': ...}}}}"
         raise InputTypeError(argument, rule, type_of(given))
-    for model, own in given.items():
-        if not isinstance(own, Mapping):
+    for model, inner in given.items():
+        if not isinstance(inner, Mapping):
             rule = "must be a mapping, as in {{'Platt': ...}}"
-            raise InputTypeError(f"{argument}[{model!r}]", rule, type_of(own))
+            raise InputTypeError(f"{argument}[{model!r}]", rule, type_of(inner))
 
 
 def _check_curves(calibrators, predictions, first):
     _check_nested("calibrators", calibrators)
-    for model, own in calibrators.items():
+    for model, by_name in calibrators.items():
         if first not in predictions.get(model, {}):
             rule = "must be of models that have predictions of the first stage, {first!r}"
             found, remedy = "{model!r} has none", "leave its calibrators out"
             details = {"first": first, "model": model}
             raise InputError("calibrators", rule, found=found, remedies=remedy, **details)
-        for name, calibrator in own.items():
+        for name, calibrator in by_name.items():
             check_calibrator(f"calibrators[{model!r}][{name!r}]", calibrator)
 
 
 def _inner_names(nested):
-    """The keys of all inner mappings, in the order of the longest, then as they come."""
+    """The keys of all inner mappings, in the order of the longest, then of appearance."""
     by_length = sorted(nested.values(), key=len, reverse=True)
-    return list(dict.fromkeys(name for own in by_length for name in own))
+    return list(dict.fromkeys(name for names in by_length for name in names))
 
 
 def _tables(y, predictions, bins):
@@ -159,9 +159,9 @@ def _tables(y, predictions, bins):
         rule, found = "must hold labels for every model", "there are none of {model!r}"
         raise InputError("y", rule, found=found, model=lacking[0])
     tables = {}
-    for model, own in predictions.items():
+    for model, stages in predictions.items():
         truth, name = (y[model], f"y[{model!r}]") if is_by_model else (y, "y")
-        for stage, p in own.items():
+        for stage, p in stages.items():
             names = (name, f"predictions[{model!r}][{stage!r}]", "")
             own_y, p, _ = checked_cases(truth, p, None, names=names)
             tables[model, stage] = reliability_table(own_y, p, bins)
@@ -200,7 +200,7 @@ def _headed_figure(models, stages, present, colors):
 
 
 def _cell_axes(figure, corner, label, highest):
-    """Axes of a diagram and of its histogram, the corner being the upper left one."""
+    """Axes of a diagram and of its histogram, from the upper left corner."""
     width, height = figure.get_size_inches() * 72
 
     def add(top, size, name):
@@ -213,19 +213,19 @@ def _cell_axes(figure, corner, label, highest):
     top = np.ceil(round(10 * highest, 6)) / 10
     below.set_ylim(0, top)
     below.set_yticks([0, top], ["0", f"{100 * top:.0f} %"])
-    for own in (axes, below):
-        own.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+    for part in (axes, below):
+        part.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     return axes, below
 
 
 def _caption(axes, below, is_leftmost, is_lowest):
-    """Write what the axes are where no other cell follows on that side."""
+    """Label the axes of the cells at the left and lower edge."""
     style = {"fontsize": 8, "color": INK}
-    for own, text in ((axes, "share of positives"), (below, "cases")):
-        own.tick_params(labelleft=is_leftmost)
+    for part, text in ((axes, "share of positives"), (below, "cases")):
+        part.tick_params(labelleft=is_leftmost)
         if is_leftmost:
-            own.set_ylabel(text, **style)
-            own.yaxis.set_label_coords(-_CAPTION / _SIDE, 0.5)
+            part.set_ylabel(text, **style)
+            part.yaxis.set_label_coords(-_CAPTION / _SIDE, 0.5)
     below.tick_params(labelbottom=is_lowest)
     if is_lowest:
         below.set_xlabel("predicted probability", **style)
@@ -249,32 +249,32 @@ def _line_sample(color, linestyle="-", marker=""):
 
 
 def learning_curves(table, by=None, ylabel="root mean squared error"):
-    """Draw how good calibrated probabilities are by the number of calibration cases.
+    """Plot the error of calibrated probabilities by the number of calibration cases.
 
     Each point is the mean of all rows of its method and size, such as draws; bars are one standard
-    error of it. Uncalibrated scores are a dashed line without bars.
+    error of the mean. Uncalibrated scores are a dashed line without bars.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Of `bnmtl.calibration.learning_curve`, or several of them with a column that tells them
-        apart. Columns: method, size, value.
+        The result of `bnmtl.calibration.learning_curve`, or several of them with a column that
+        distinguishes them. Columns: method, size, value.
     by : str, optional
-        A column such as "problem" or "model": each of its values has a panel. The vertical axes of
-        panels are not the same.
+        A column such as "problem" or "model" with one panel for each of its values. The panels have
+        different vertical axes.
     ylabel : str, default="root mean squared error"
-        What the values are.
+        Label of the values.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Not known to pyplot: save it with `savefig`, or show it as a notebook cell's last value. It
-        grows with the number of panels, at most three in a row.
+        Not registered in pyplot: save it with `savefig`, or show it as the last value of a notebook
+        cell. It grows with the number of panels, at most three in a row.
 
     Raises
     ------
     TypeError, ValueError
-        For anything but such a table, and missing columns.
+        For other objects, and missing columns.
 
     References
     ----------
@@ -304,10 +304,10 @@ def learning_curves(table, by=None, ylabel="root mean squared error"):
     height = n_down * size[1] + foot
     figure = new_figure(width, height)
     figure.set_layout_engine("constrained", rect=(0, foot / height, 1, 1 - foot / height))
-    for i, (name, own) in enumerate(panels.items()):
+    for i, (name, rows) in enumerate(panels.items()):
         axes = figure.add_subplot(n_down, n_across, i + 1, label=f"learning curves {name}".strip())
-        _draw_learning_curves(axes, own, styles)
-        _set_sizes(axes, sorted(own["size"].unique()), size[0])
+        _draw_learning_curves(axes, rows, styles)
+        _set_sizes(axes, sorted(rows["size"].unique()), size[0])
         axes.set_title(shorten(name), fontsize=_HEADING, color=INK, **_as_it_is(name))
         if i % n_across == 0:
             axes.set_ylabel(ylabel, fontsize=8, color=INK, **_as_it_is(ylabel))
@@ -318,7 +318,7 @@ def learning_curves(table, by=None, ylabel="root mean squared error"):
 
 
 def _as_it_is(text):
-    """Style of a text that shows `$` as it is."""
+    """Style of a text with literal `$`."""
     return {"fontfamily": families(str(text)), "parse_math": False}
 
 
@@ -342,7 +342,7 @@ def _check_table(table, by):
 
 
 def _styles(methods):
-    """Color, line style and marker of each method; that of uncalibrated scores comes last."""
+    """Color, line style and marker of each method; uncalibrated scores come last."""
     names = [name for name in methods.unique() if name != _UNCALIBRATED]
     styles = {
         name: (_METHOD_COLORS[i % len(_METHOD_COLORS)], "-", _MARKERS[i % len(_MARKERS)])
@@ -361,13 +361,13 @@ def _draw_learning_curves(axes, table, styles):
         style = {"color": color, "linewidth": 1.2, "markersize": 4}
         axes.plot(values.index, values["mean"], line, marker=marker, label=name, **style)
         if name != _UNCALIBRATED:
-            # One row by itself has no standard error.
+            # A single row has no standard error.
             style = {"fmt": "none", "ecolor": color, "elinewidth": 1}
             axes.errorbar(values.index, values["mean"], yerr=values["sem"].fillna(0), **style)
 
 
 def _set_sizes(axes, sizes, width):
-    """Mark every size on a logarithmic axis and write those for which there is room."""
+    """Mark every size on a logarithmic axis and label those for which there is room."""
     axes.set_xscale("log", base=2)
     places = np.log2(sizes)
     per_point = max(places[-1] - places[0], 1) / (width - 60)

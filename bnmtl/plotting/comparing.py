@@ -1,4 +1,4 @@
-"""Graphs compared arc by arc: learned ones with the true ones, and two clusters of tasks."""
+"""Plots that compare arcs: of learned with true graphs, and of two clusters of tasks."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from bnmtl.wording import count, type_of
 
 
 class _Style(NamedTuple):
-    """How a kind of arcs is drawn: kinds differ in color and in line, what is wrong is wider."""
+    """Style of a kind of arcs: kinds differ in color and line, and mistakes are wider."""
 
     color: str
     line: str | tuple
@@ -28,7 +28,7 @@ class _Style(NamedTuple):
     zorder: float
 
 
-# Of Okabe and Ito, as in the other pictures; correct arcs stand back.
+# Colors of Okabe and Ito, as in the other plots; correct arcs are less prominent.
 _MISTAKES = {
     "correct": _Style("#8A8A8A", "solid", 1.2, 2.0),
     "reversed": _Style(COLORS["some"], (0, (4, 1.2, 1, 1.2)), 2.0, 2.1),
@@ -46,37 +46,38 @@ _OWNERS = {
     "first": _Style(COLORS["some"], (0, (3.2, 1.8)), 1.8, 2.1),
     "second": _Style(COLORS["one"], (0, (1, 0.8)), 1.8, 2.2),
 }
-_APART = 2.5  # of two arcs in opposite directions, from the way between
+_APART = 2.5  # distance of two arcs in opposite directions from the line between
 
 
 def compare(true, learned, layout="auto", columns=None, font_size=8.0):
-    """Draw which arcs of the learned graphs are correct, and which are reversed, missing or extra.
+    """Plot the correct, reversed, missing and extra arcs of learned graphs.
 
-    There is one panel per task, with every variable at the same place in all of them. Its title
-    counts the kinds of arcs, which differ in color and in line; `bnmtl.metrics.edit_distance` is
-    the number of those that are not correct.
+    There is one panel per task, with each variable at the same position in all panels. The title
+    counts the kinds of arcs, which differ in color and line; `bnmtl.metrics.edit_distance` is the
+    number of arcs that are not correct.
 
     Parameters
     ----------
     true, learned : networkx.DiGraph or BayesNet, or mapping of task to these
         DAGs over the same variables; mappings over the same tasks.
     layout : {"auto", "graphviz", "layered"} or Layout, default="auto"
-        What places the variables, as in `bnmtl.plotting.dags`.
+        The layout engine or a layout, as in `bnmtl.plotting.dags`.
     columns : int, optional
-        Number of panels in a row. Default: what comes nearest to a page in landscape.
+        Number of panels in a row. Default: closest to a page in landscape.
     font_size : float, default=8.0
-        Of the variables' names, in points; the figure grows with it. A `Layout` brings its own.
+        Font size of variable names, in points; the figure scales with it. A `Layout` has its own.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Not known to pyplot: save it with `savefig`, or show it as a notebook cell's last value.
+        Not registered in pyplot: save it with `savefig`, or show it as the last value of a notebook
+        cell.
 
     Raises
     ------
     InputTypeError, InputError
-        If the graphs are not DAGs, their variables or tasks differ, there is none, or an argument
-        is not as described.
+        If the graphs are not DAGs, their variables or tasks differ, there is no graph, or an
+        argument is not as described.
     MissingExtra
         If the engine of `layout` is not installed.
 
@@ -97,7 +98,7 @@ def compare(true, learned, layout="auto", columns=None, font_size=8.0):
         raise InputError("true", "must hold a graph with at least one variable")
     kinds = {task: _mistakes(true[task], learned[task]) for task in true}
     warn_of_boxes(map(str, [*_variables(true), *true]))
-    # The true graphs count twice, so that where both disagree on a direction theirs is down.
+    # The true graphs count twice, so their directions point downwards if both disagree.
     everything = {(i, task): true[task] for task in true for i in (0, 1)}
     everything |= {(2, task): learned[task] for task in learned}
     arcs = [arc for one in kinds.values() for arc in one]
@@ -120,28 +121,28 @@ def compare(true, learned, layout="auto", columns=None, font_size=8.0):
 
 
 def clusters(configuration, labels, first, second, layout="auto", font_size=8.0):
-    """Draw which arcs two clusters of tasks have in common, and which only one of them has.
+    """Plot the arcs that two clusters of tasks have in common, and those in only one of them.
 
-    A cluster has an arc if more than half of its tasks do, out of those that could have it: which
-    have both variables, neither of them constant. What is in neither cluster is not drawn.
+    A cluster has an arc if more than half of the tasks in which both variables exist and vary have
+    it. Arcs in neither cluster are not drawn.
 
     Parameters
     ----------
     configuration : mapping of networkx.DiGraph or BayesNet
-        One DAG per task, such as a learner's `configuration_`.
+        One DAG per task, such as the `configuration_` of a learner.
     labels : pandas.Series
-        Each task's cluster, indexed by task, such as the `labels_` of a clustering.
+        Cluster of each task, indexed by task, such as the `labels_` of a clustering.
     first, second : object
         The two clusters, among the values of `labels`.
     layout : {"auto", "graphviz", "layered"} or Layout, default="auto"
-        What places the variables, as in `bnmtl.plotting.dags`.
+        The layout engine or a layout, as in `bnmtl.plotting.dags`.
     font_size : float, default=8.0
-        Of the variables' names, in points; the figure grows with it. A `Layout` brings its own.
+        Font size of variable names, in points; the figure scales with it. A `Layout` has its own.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Not known to pyplot; save it with `savefig`.
+        Not registered in pyplot; save it with `savefig`.
 
     Raises
     ------
@@ -191,7 +192,7 @@ def clusters(configuration, labels, first, second, layout="auto", font_size=8.0)
 
 
 def _graphs(given):
-    """Return the graphs by task of what `edit_distance` takes."""
+    """Return the graphs by task for the arguments of `edit_distance`."""
     given = given if isinstance(given, Mapping) else {"": given}
     return {task: one if isinstance(one, nx.Graph) else one.graph for task, one in given.items()}
 
@@ -201,7 +202,7 @@ def _variables(graphs):
 
 
 def _mistakes(true, learned):
-    """Map every arc to draw to its kind; a reversed one is drawn as it is learned.
+    """Map every arc to draw to its kind; a reversed arc is drawn as learned.
 
     Examples
     --------
@@ -247,7 +248,7 @@ def _check_clusters(configuration, labels, first, second):
 
 
 def _owners(*sides):
-    """Map the arcs that one or both of two clusters have to "both", "first" or "second"."""
+    """Map the arcs in one or both of two clusters to "both", "first" or "second"."""
     first, second = (
         {arc for arc, n in sharing(side).items() if 2 * n.n_tasks > n.n_possible} for side in sides
     )
@@ -258,7 +259,7 @@ def _owners(*sides):
 
 
 def _restricted(graphs, arcs):
-    """Return the graphs with only some of their arcs, which together need not be acyclic."""
+    """Return the graphs with only some of their arcs; their union may have cycles."""
     result = {task: nx.create_empty_copy(graph) for task, graph in graphs.items()}
     for task, graph in graphs.items():
         result[task].add_edges_from(arc for arc in graph.edges if arc in arcs)
@@ -290,7 +291,7 @@ def _clusters_legend(owners, names, sides, n_left_out):
 
 
 def _draw_arcs(axes, routes, shift, kinds, styles):
-    """Draw arcs by their kinds; two in opposite directions beside each other."""
+    """Draw arcs by kind, and two in opposite directions next to each other."""
     for (a, b), route in routes.items():
         ways = [way for way in ((a, b), (b, a)) if way in kinds]
         across = (route[-1] - route[0])[::-1] * (-1, 1)
@@ -301,7 +302,7 @@ def _draw_arcs(axes, routes, shift, kinds, styles):
 
 
 def _draw_styled(axes, points, style):
-    """Draw an arc as the other pictures do, in a color and with a line of its own."""
+    """Draw an arc as in the other plots, with a given color and line."""
     n_before = len(axes.patches)
     draw_arc(axes, points, "all", True, style.width)
     shaft, head = axes.patches[n_before:]

@@ -1,4 +1,4 @@
-"""What speaks for each penalty, held-out rows or the posterior, as a picture."""
+"""A plot of the validation scores of penalties."""
 
 import numpy as np
 import pandas as pd
@@ -13,19 +13,19 @@ _SCORES = {"nats": "log posterior\n(nats, up to a constant)"}
 
 
 def penalties(validation_scores, penalty=None, errors=None):
-    """Draw the validation scores by penalty.
+    """Plot the validation scores by penalty.
 
     Parameters
     ----------
     validation_scores : pandas.Series
-        A learner's `validation_scores_`, indexed by penalty: nats per held-out row or, in a series
-        named "nats", log posteriors. Penalties are set at equal distances, since those of a grid
-        crowd together below 1.
+        The `validation_scores_` of a learner, indexed by penalty: nats per held-out row or, in a
+        series named "nats", log posteriors. Penalties are equally spaced, because those of a grid
+        are crowded just below 1.
     penalty : float, optional
-        The chosen one, which is marked.
+        The chosen penalty, which is marked.
     errors : pandas.Series, optional
-        Standard error of each score, indexed by penalty; drawn as a band of one error to both
-        sides.
+        Standard error of each score, indexed by penalty; drawn as a band of plus or minus one
+        error.
 
     Returns
     -------
@@ -34,7 +34,8 @@ def penalties(validation_scores, penalty=None, errors=None):
     Raises
     ------
     ValueError
-        If `penalty` is not among those scored, or `errors` lacks one of them or is below 0.
+        If `penalty` is not one of the scored penalties, or `errors` lacks one of them or has
+        negative values.
 
     Examples
     --------

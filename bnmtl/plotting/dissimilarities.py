@@ -1,4 +1,4 @@
-"""What pictures of dissimilarities are made from: tables and linkages, checked and put in words."""
+"""Checks and labels of the tables and linkages in plots of dissimilarities."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from bnmtl.wording import Bare, type_of
 
 
 def check_table(argument, table):
-    """Return a table of dissimilarities as floats, its columns in the order of its rows."""
+    """Return a table of dissimilarities as floats with columns in the order of its rows."""
     if not isinstance(table, pd.DataFrame):
         rule = "must be a pandas.DataFrame with the tasks as rows and columns"
         raise InputTypeError(argument, rule, type_of(table))
@@ -32,7 +32,7 @@ def check_table(argument, table):
 
 
 def check_tasks(argument, tasks, remedies=()):
-    """Raise unless it names two tasks or more, each once."""
+    """Raise unless it names at least two distinct tasks."""
     if len(tasks) < 2:
         raise InputError(argument, "must hold at least two tasks", len(tasks))
     repeated = [name for i, name in enumerate(tasks) if name in tasks[:i]]
@@ -61,10 +61,10 @@ def _check_values(argument, table):
 
 
 def as_drawn(values):
-    """Return what is drawn of a table or a column, and the notes that say where it differs.
+    """Return the values to draw for a table or a column, and notes about changed values.
 
-    Pictures start at 0, and on held-out rows another task's structure may do better than a task's
-    own.
+    Plots start at 0, but on held-out rows the structure of another task may predict better than a
+    task's own, which gives negative values.
 
     Examples
     --------
@@ -73,19 +73,19 @@ def as_drawn(values):
     ([0.0, 0.0, 0.5], ['Numbers below 0 are drawn as 0.'])
     """
     is_below = (values < -ROUNDING).to_numpy().any()
-    drawn = values.clip(lower=0.0) + 0.0  # a negative 0 becomes a plain one
+    drawn = values.clip(lower=0.0) + 0.0  # avoid negative zeros
     return drawn, ["Numbers below 0 are drawn as 0."] if is_below else []
 
 
 def check_label(argument, label):
-    """Raise unless an axis can be labeled with it."""
+    """Raise unless it is a valid axis label."""
     if not isinstance(label, str):
         rule = "must be text that says what the numbers are, such as 'edits'"
         raise InputTypeError(argument, rule, type_of(label))
 
 
 def check_labels(labels, linkage):
-    """Return the names of a linkage's tasks."""
+    """Return the task names of a linkage."""
     if labels is None:
         rule = "must be a pandas.DataFrame, or a linkage together with {labels}"
         raise InputTypeError("linkage_or_table", rule, type_of(linkage), remedies="give {labels}")
@@ -98,7 +98,7 @@ def check_labels(labels, linkage):
 
 
 def check_linkage(argument, given, n_tasks):
-    """Return a linkage as an array, or raise unless it is one over that many tasks."""
+    """Return a linkage as an array, or raise if it is not a linkage of that many tasks."""
     try:
         tree = np.array(given, dtype=float)
     except (TypeError, ValueError):
@@ -123,7 +123,7 @@ def is_symmetric(values):
 
 
 def task_names(tasks):
-    """Cut long names short, but so that they still differ."""
+    """Shorten long names but keep them distinct."""
     names = []
     for task in tasks:
         short = shorten(task) or "(blank)"
@@ -136,10 +136,10 @@ def task_names(tasks):
 
 
 def writer(values):
-    """Choose how the values of a picture are written.
+    """Choose the number format of the values of a plot.
 
-    With as many decimals as make three digits of the largest; small values, which that changes by
-    more than a twentieth, with two digits of their own.
+    The number of decimals gives the largest value three digits; small values that would change by
+    more than a twentieth get two significant digits.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The marks that all pictures of graphs are made of: axes in points, text, arcs, boxes, legends.
+"""The elements of all plots of graphs: axes in points, text, arcs, boxes, legends.
 
-Axes have one unit a point (1/72 inch) and y downwards, so that a mark looks the same in a panel and
-in a legend.
+Axes have one unit per point (1/72 inch) and y downwards, so that a mark looks the same in a panel
+and in a legend.
 """
 
 import functools
@@ -12,8 +12,8 @@ from bnmtl.plotting.files import png
 from bnmtl.plotting.fonts import families
 from bnmtl.plotting.layout import text_width
 
-# Okabe and Ito's blue and orange, and a dark red-purple: apart in hue, in lightness, and for all
-# common forms of color blindness. Where nothing can be shared, no color.
+# Okabe and Ito's blue and orange, and a dark red-purple: they differ in hue, in lightness, and for
+# all common forms of color blindness. Arcs that cannot be shared have no color.
 COLORS = {"all": "#0072B2", "some": "#E69F00", "one": "#882255", "sole": "#4A4A4A"}
 ABSENT = "#9A9A9A"
 INK = "#222222"
@@ -27,25 +27,25 @@ LEGEND_ROW = 15.0  # height of a line of the legend
 SAMPLE = 30.0  # width of a mark in the legend
 _ENTRY_GAP = 18.0
 _BASELINE = 0.365  # below the middle of capitals, in font sizes
-_SCREEN = 100  # pixels an inch in a notebook
+_SCREEN = 100  # pixels per inch in a notebook
 _LINE = 1.15  # between the lines of a name, in font sizes
 
 
 def new_figure(width, height):
-    """Return an empty figure of that many points that pyplot does not know."""
+    """Return an empty figure, with sizes in points, that is not registered in pyplot."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width / 72, height / 72), facecolor="white")
-    # What notebooks ask for where the inline backend has not been loaded.
+    # Used by notebooks if the inline backend is not loaded.
     figure._repr_png_ = functools.partial(png, figure, dpi=_SCREEN)
     return figure
 
 
 def framed_axes(width, height, label, entries):
-    """Return axes of that many points in a figure with a margin, and a legend below if need be.
+    """Return axes with sizes in points in a figure with a margin, and a legend below if needed.
 
-    The margin belongs to the axes, so that marks at their edges are drawn whole; the point (0, 0)
-    is where it ends.
+    The margin belongs to the axes, so that marks at their edges are not cut off; the point (0, 0)
+    is at its inner corner.
     """
     width = max([width, *(entry_width(*entry) for entry in entries)])
     rows = flow(entries, width) if entries else []
@@ -60,8 +60,7 @@ def framed_axes(width, height, label, entries):
 
 
 def panel_axes(figure, corner, size, label):
-    """Add frameless axes of `size` points with their upper left corner `corner` points from the
-    figure's."""
+    """Add frameless axes of `size` points at `corner`, in points from the upper left."""
     width, height = figure.get_size_inches() * 72
     bottom = height - corner[1] - size[1]
     box = (corner[0] / width, bottom / height, size[0] / width, size[1] / height)
@@ -73,10 +72,10 @@ def panel_axes(figure, corner, size, label):
 
 
 def draw_text(axes, x, y, text, **style):
-    """Write one line as it is, without reading `$` as mathematics; `y` is the middle of capitals.
+    """Draw a line of text with literal `$`; `y` is the middle of capital letters.
 
-    Names keep one baseline whichever letters they have; text that is turned around, upwards from
-    `y`, has the middle of its capitals at `x`.
+    Names have a common baseline; for vertical text, upwards from `y`, the middle of capital letters
+    is at `x`.
     """
     style = {"fontsize": 8, "color": INK, "fontfamily": families(text), **style}
     shift = _BASELINE * style["fontsize"]
@@ -85,12 +84,12 @@ def draw_text(axes, x, y, text, **style):
 
 
 def ink_on(color):
-    """Return the color of text that can be read on another one."""
+    """Return a text color that is readable on a background color."""
     return "white" if np.dot(color[:3], (0.3, 0.59, 0.11)) < 0.55 else INK
 
 
 def draw_arc(axes, points, kind, compelled, width, dotted=False):
-    """Draw an arc along Bézier control points, its head ending at the last one.
+    """Draw an arc along Bézier control points with its head at the last one.
 
     A reversible (not compelled) arc is dashed, unless it is dotted, and has an open head.
     """
@@ -104,7 +103,7 @@ def draw_arc(axes, points, kind, compelled, width, dotted=False):
     base = tip - length * direction
     shaft = points.copy()
     shaft[-2:] -= length * direction
-    # In points, whatever the width: of wide lines a dash would be as long as an arc.
+    # In points, independent of the width: otherwise dashes of wide lines would be too long.
     pattern = _DOTS if dotted else _DASHES
     broken = 0, tuple(length / width for length in pattern)
     dashes = broken if dotted or not compelled else "solid"
@@ -117,7 +116,7 @@ def draw_arc(axes, points, kind, compelled, width, dotted=False):
 
 
 def draw_absent(axes, points):
-    """Draw the faint trace of an arc that this task could have and others do have."""
+    """Draw the faint trace of an arc that is possible in this task and present in others."""
     _draw_curve(axes, points, edgecolor=ABSENT, linewidth=0.8, linestyle=(0, (1, 1.8)), zorder=1)
 
 
@@ -130,7 +129,7 @@ def _draw_curve(axes, points, **style):
 
 
 def draw_box(axes, box, label, font_size, kind="variable"):
-    """Draw a variable's box: a "ghost" is one that the task lacks, a "constant" one is gray."""
+    """Draw the box of a variable; a "ghost" is missing from the task, a "constant" is gray."""
     from matplotlib.patches import FancyBboxPatch
 
     x, y, width, height = box
@@ -151,17 +150,17 @@ def draw_box(axes, box, label, font_size, kind="variable"):
         draw_text(axes, x, top + i * _LINE * font_size, line, **style)
 
 
-# In the place of what draws the mark of a legend's entry.
+# Marks a legend entry as a note, in place of a function that draws its mark.
 NOTE = "note"
 
 
 def note_entries(note):
-    """What a legend has of a note, None for none."""
+    """The legend entries of a note; None means no note."""
     return [] if note is None else [(NOTE, str(note))]
 
 
 def entry_width(draw, text):
-    """Measure one entry of a legend."""
+    """The width of a legend entry."""
     if draw == NOTE:
         return 1.2 * text_width(text, 8)
     return (SAMPLE + 5 if draw else 0.0) + text_width(text, 8)
@@ -170,7 +169,7 @@ def entry_width(draw, text):
 def flow(entries, width):
     """Break legend entries, pairs (draw(axes, x, y), NOTE or None, text), into rows.
 
-    Returns rows of (x, draw, text) of at most `width`; a wider entry has a row of its own.
+    Returns rows of (x, draw, text) of at most `width`; a wider entry has a separate row.
     """
     rows, x = [[]], 0.0
     for draw, text in entries:
@@ -184,7 +183,7 @@ def flow(entries, width):
 
 
 def draw_legend(figure, rows, corner, size):
-    """Draw the rows of `flow` from the upper left corner on; a note stands out."""
+    """Draw the rows of `flow` from the upper left corner; a note is emphasized."""
     axes = panel_axes(figure, corner, size, "legend")
     for i, row in enumerate(rows):
         y = (i + 0.5) * LEGEND_ROW

@@ -1,8 +1,8 @@
-"""Layered placement of one connected graph by our own sweeps or by Graphviz.
+"""Layered layout of a connected graph, built in or by Graphviz.
 
-An engine takes `sizes`, a dict node -> (width, height), and `arcs`, a dict (upper, lower) ->
-weight without cycles, both in a fixed order. It returns the nodes' centers, the arcs' Bézier
-control points (see `bnmtl.plotting.layout.Layout`) and how often they cross (None: not known).
+An engine takes `sizes`, a dict node -> (width, height), and `arcs`, an acyclic dict (upper, lower)
+-> weight, both in a fixed order. It returns the centers of the nodes, the Bézier control points of
+the arcs (see `bnmtl.plotting.layout.Layout`) and the number of crossings (None: unknown).
 """
 
 import shutil
@@ -60,13 +60,13 @@ def _layered(sizes, arcs):
 
 
 def _chain(arc, layer_of):
-    """List an arc's ends and, between them, one bend (upper, lower, layer) per layer it passes."""
+    """List the ends of an arc and, between them, a bend (upper, lower, layer) per layer passed."""
     upper, lower = arc
     return [upper, *((*arc, i) for i in range(layer_of[upper] + 1, layer_of[lower])), lower]
 
 
 def _assign_layers(sizes, arcs):
-    """Choose layers of least total weighted arc length: a linear program with whole solutions.
+    """Choose layers with minimal weighted arc length: a linear program with integer solutions.
 
     E. R. Gansner, E. Koutsofios, S. C. North, K.-P. Vo (1993), "A technique for drawing directed
     graphs", IEEE Transactions on Software Engineering 19(3), section 2.
@@ -87,10 +87,10 @@ def _assign_layers(sizes, arcs):
 
 
 def _split_wide_layers(layer_of, sizes, arcs):
-    """Split layers that would make the picture much wider than high.
+    """Split layers that would make the figure much wider than high.
 
-    Nodes of one layer are not joined, so they may be set below each other in any order; those with
-    more parents than children go up, the others down.
+    Nodes of one layer are not joined, so they may be placed below each other in any order; those
+    with more parents than children go up, the others down.
     """
     area = sum(
         (width + _NODE_GAP) * (height + 2 * _LAYER_GAP[0]) for width, height in sizes.values()
@@ -112,7 +112,7 @@ def _split_wide_layers(layer_of, sizes, arcs):
 
 
 def _sweep(layers, links):
-    """Order every layer by barycenters and exchanges of neighbors, for few crossings."""
+    """Order every layer by barycenters and exchanges of neighbors to reduce crossings."""
     above, below = _neighbors(layers, links)
     best, fewest = None, np.inf
     for start in _starts(layers, above, below):
@@ -134,7 +134,7 @@ def _sweep(layers, links):
 
 
 def _starts(layers, above, below):
-    """Yield orders to start from: as given, by depth-first search, and some at random."""
+    """Yield start orders: as given, by depth-first search, and some at random."""
     yield layers
     found, stack = {}, [item for layer in reversed(layers) for item in reversed(layer)]
     while stack:
@@ -162,7 +162,7 @@ def _positions(layer):
 
 
 def _by_barycenter(layer, neighbors, position):
-    """Sort a layer by its items' mean neighbor; items without neighbors keep their places."""
+    """Sort a layer by the mean neighbor of its items; items without neighbors do not move."""
     keys = {
         item: sum(position[other] for other in neighbors[item]) / len(neighbors[item])
         for item in layer
@@ -173,7 +173,7 @@ def _by_barycenter(layer, neighbors, position):
 
 
 def _exchange(layers, above, below):
-    """Exchange neighbors within layers while that removes crossings."""
+    """Exchange neighbors within layers while this removes crossings."""
     improved = True
     while improved:
         improved = False
@@ -192,7 +192,7 @@ def _exchange(layers, above, below):
 
 
 def _exchange_gain(left, right, neighbors, position):
-    """Count the crossings of two neighbors' links, minus those after exchanging the two."""
+    """Number of crossings of the links of two neighbors, minus that after exchanging them."""
     gain = 0
     for a in neighbors[left]:
         place = position[a]
@@ -202,7 +202,7 @@ def _exchange_gain(left, right, neighbors, position):
 
 
 def _crossings(layers, links):
-    """Count the pairs of links between the same two layers that cross."""
+    """Count the crossing pairs of links between the same two layers."""
     position = {item: (i, j) for i, layer in enumerate(layers) for j, item in enumerate(layer)}
     ends = np.array([(*position[upper], position[lower][1]) for upper, lower in links])
     total = 0
@@ -213,10 +213,11 @@ def _crossings(layers, links):
 
 
 def _coordinates(layers, chains, arcs, sizes):
-    """Find the x that makes arcs steep: least weighted squares, boxes kept apart.
+    """Find x coordinates that make arcs steep, by weighted least squares without overlaps.
 
-    Each layer in turn is solved exactly, an isotonic regression on its items' wishes. Pieces of a
-    long arc weigh more than its ends, so that long arcs run straight.
+    Each layer is solved exactly in turn, as an isotonic regression of the desired positions of its
+    items. Inner segments of a long arc have larger weights than its ends, so that long arcs are
+    straight.
     """
     from scipy.optimize import isotonic_regression
 
@@ -243,14 +244,14 @@ def _coordinates(layers, chains, arcs, sizes):
 
 
 def _gap(left, right, sizes):
-    """Return the least distance between the centers of two neighbors."""
+    """Return the minimum distance between the centers of two neighbors."""
     widths = [sizes[item][0] if item in sizes else 0.0 for item in (left, right)]
     both_boxes = left in sizes and right in sizes
     return sum(widths) / 2 + (_NODE_GAP if both_boxes else _BEND_GAP)
 
 
 def _routes(layers, chains, x, sizes):
-    """Set y, and join the items of every arc by curves that cross the layers upright."""
+    """Set y, and join the items of every arc by curves that cross the layers vertically."""
     heights = [
         max([sizes[item][1] for item in layer if item in sizes], default=0.0) for layer in layers
     ]
@@ -276,7 +277,7 @@ def _routes(layers, chains, x, sizes):
 
 
 def _ports(chains, x, sizes):
-    """Spread the arcs of a box over its upper and lower edge, in the order of where they go."""
+    """Spread the arcs of a box over its upper and lower edge, ordered by their other ends."""
     edges = {}
     for arc, chain in chains.items():
         edges.setdefault((chain[0], "lower"), []).append((x[chain[1]], arc))
@@ -291,14 +292,14 @@ def _ports(chains, x, sizes):
 
 
 def _route(chain, arc, bands, centers, ports, x, sizes):
-    """Lead one arc through the gaps of the layers it passes; returns Bézier control points."""
+    """Route an arc through the gaps of the layers it passes; returns Bézier control points."""
     upper, *bends, lower = chain
     start = (ports[arc, upper], centers[upper][1] + sizes[upper][1] / 2)
     end = (ports[arc, lower], centers[lower][1] - sizes[lower][1] / 2)
     middles = [(x[item], bands[item][0] + bands[item][1] / 2) for item in bends]
     knots = np.array([start, *middles, end])
     secants = np.diff(knots[:, 0]) / np.diff(knots[:, 1])
-    # Inside a layer an arc leans by less than the gap to its neighbors there.
+    # Inside a layer an arc slants by less than the gap to its neighbors.
     slopes = np.clip(_bend_slopes(secants), -0.4, 0.4)
     ends = np.clip(secants[[0, -1]], -1.0, 1.0)
     stations = [(start, ends[0])]
@@ -318,7 +319,7 @@ def _route(chain, arc, bands, centers, ports, x, sizes):
 
 
 def _bend_slopes(secants):
-    """Return slopes at the bends that never overshoot: the harmonic mean, or 0 at a turn.
+    """Return slopes at the bends without overshoot: the harmonic mean, or 0 at a turn.
 
     F. N. Fritsch, J. Butland (1984), "A method for constructing local monotone piecewise cubic
     interpolants", SIAM Journal on Scientific and Statistical Computing 5(2).
@@ -330,7 +331,7 @@ def _bend_slopes(secants):
 
 
 def _graphviz(sizes, arcs):
-    """Place by the program `dot`, whose plain output is in inches with y upwards."""
+    """Place nodes with the program `dot`, whose plain output is in inches with y upwards."""
     index = _positions(sizes)
     nodes = "".join(
         f"n{i} [width={sizes[node][0] / 72:.4f}, height={sizes[node][1] / 72:.4f}];"

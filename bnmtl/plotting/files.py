@@ -9,7 +9,7 @@ _MOST_PIXELS = 12_000  # along either side of a PNG
 
 
 def svg(figure):
-    """Return a figure as SVG text; letters are outlines, so that no font is needed.
+    """Return a figure as SVG text; letters are outlines, so no font is needed.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ def svg(figure):
     import matplotlib
 
     buffer = io.StringIO()
-    # Otherwise matplotlib names shapes at random and writes the time.
-    own = {"svg.hashsalt": "bnmtl", "svg.fonttype": "path"}
-    with matplotlib.rc_context(own), silence():
+    # Otherwise matplotlib uses random names for shapes and writes the time.
+    settings = {"svg.hashsalt": "bnmtl", "svg.fonttype": "path"}
+    with matplotlib.rc_context(settings), silence():
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
 
@@ -43,7 +43,7 @@ def png(figure, dpi=None):
     ----------
     figure : matplotlib.figure.Figure
     dpi : float, optional
-        Pixels per inch. Default: 150, less for very large figures.
+        Pixels per inch. Default: 150, and less for very large figures.
 
     Returns
     -------

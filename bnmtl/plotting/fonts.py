@@ -1,4 +1,4 @@
-"""Fonts that can draw the names of variables and tasks, whatever their script."""
+"""Fonts for the names of variables and tasks in any script."""
 
 import contextlib
 import warnings
@@ -6,12 +6,12 @@ from functools import lru_cache
 
 from bnmtl.errors import warn
 
-# Fonts of matplotlib's own whose signs are placeholders, or stand at other letters' places.
+# Fonts of matplotlib with placeholders or symbols in place of letters.
 _NO_TEXT = ("cm", "Last Resort", "STIXNonUnicode", "STIXSize")
 
 
 def families(text):
-    """Return the font families to draw a text with.
+    """Return the font families for a text.
 
     Parameters
     ----------
@@ -20,8 +20,8 @@ def families(text):
     Returns
     -------
     list of str
-        Those of matplotlib's settings and, where they lack a character, installed ones that have
-        it.
+        The families of matplotlib's settings and, for missing characters, installed ones that have
+        them.
     """
     import matplotlib
 
@@ -31,7 +31,7 @@ def families(text):
 
 
 def warn_of_boxes(names):
-    """Warn once of all names of which no installed font has every character."""
+    """Warn once about all names with characters that no installed font has."""
     import matplotlib
 
     chosen = tuple(matplotlib.rcParams["font.family"])
@@ -47,16 +47,16 @@ def warn_of_boxes(names):
 
 @contextlib.contextmanager
 def silence():
-    """Keep matplotlib from warning of every single character that is drawn as a box."""
+    """Suppress matplotlib's warnings about each character drawn as a box."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from")
         yield
 
 
 def _lacking(text, chosen):
-    """Return the characters of a text that none of the chosen families has."""
+    """Return the characters of a text that are missing from all chosen families."""
     signs = {sign for sign in text if sign.isprintable() and not sign.isspace()}
-    # Most names need no look at a font.
+    # Most names need no check of a font.
     return frozenset(sign for sign in signs if not sign.isascii() and not _has(chosen, sign))
 
 
@@ -70,7 +70,7 @@ def _has(chosen, sign):
 
 @lru_cache(maxsize=256)
 def _fallbacks(lacking):
-    """Choose installed families for some characters; returns them and what none of them has."""
+    """Choose installed families for characters; returns them and the characters still missing."""
     chosen = []
     for family in _installed(lacking):
         found = frozenset(sign for sign in lacking if _has((family,), sign))
@@ -81,7 +81,7 @@ def _fallbacks(lacking):
 
 
 def _installed(signs):
-    """List the families of which a font has any of the characters, those with most first."""
+    """List the families with any of the characters, those with most of them first."""
     from matplotlib.font_manager import fontManager, get_font
 
     counts = {}

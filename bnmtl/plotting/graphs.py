@@ -1,4 +1,4 @@
-"""The tasks' graphs side by side, every variable at the same place."""
+"""Plots of the graphs of tasks side by side, with each variable at the same position."""
 
 from bnmtl.errors import check_number, check_whole
 from bnmtl.graphs import compelled_arcs, could_have, sharing
@@ -22,53 +22,55 @@ def dags(
     signs=None,
     note=None,
 ):
-    """Draw the tasks' graphs side by side, every variable at the same place in all panels.
+    """Plot the graphs of tasks side by side, with each variable at the same position.
 
-    Arcs in all tasks that could have them, in some, and in one only differ in color; those that
-    only one task could have are dark gray. Arcs that this task could have but only others do are
-    pale and dotted, without a head. The direction of a dashed arc with an open head
-    is not determined by the data: the task's equivalence class has it either way, though tiers or
-    required arcs may settle it. A variable that a task lacks is a pale outline, one that is
-    constant in it (the node attribute `constant`) is gray.
+    Arcs in all tasks that could have them, in some, and in only one differ in color; arcs possible
+    in only one task are dark gray. Arcs that are possible in this task but only present in others
+    are pale and dotted, without a head. The direction of a dashed arc with an open head is not
+    determined by the data: the equivalence class of the task contains both directions, though tiers
+    or required arcs may determine it. A variable missing from a task is a pale outline, and a
+    variable that is constant in it (the node attribute `constant`) is gray.
 
     Parameters
     ----------
     configuration : mapping of networkx.DiGraph or BayesNet, or one of them
-        One DAG per task, such as a learner's `configuration_`. The graphs of networks do not tell
-        which variables are constant.
+        One DAG per task, such as the `configuration_` of a learner. The graphs of networks do not
+        mark constant variables.
     layout : {"auto", "graphviz", "layered"} or Layout, default="auto"
-        What places the variables, see `bnmtl.plotting.arrange`, whose result can be given to draw
-        several figures alike. The caption says which was chosen, and so does the figure's label
-        (`figure.get_label()`).
+        The layout engine, see `bnmtl.plotting.arrange`, or its result, to use the same layout in
+        several figures. The caption and the label of the figure (`figure.get_label()`) name the
+        chosen engine.
     strength : pandas.DataFrame, optional
-        A learner's `arcs_`, with columns from, to, task and strength: arcs are drawn the wider the
-        more score (nats) their removal costs that task. Default: all equally wide, unless there is
-        a `confidence`.
+        The `arcs_` of a learner, with columns from, to, task and strength: the width of an arc
+        shows the loss of score (nats) from its removal in that task. Default: equal widths, unless
+        there is a `confidence`.
     columns : int, optional
-        Number of panels in a row. Default: what comes nearest to a page in landscape.
+        Number of panels in a row. Default: closest to a page in landscape.
     font_size : float, default=8.0
-        Of the variables' names, in points; the figure grows with it. A `Layout` brings its own.
+        Font size of variable names, in points; the figure scales with it. A `Layout` has its own.
     confidence : pandas.DataFrame, optional
         The table of `bnmtl.confidence.arc_confidence`, with columns task, parent, child and edge:
-        arcs are drawn the wider the more replicates join the two variables, whichever way; those
-        that fewer than half of them join are thin and dotted. Not together with `strength`.
+        the width of an arc shows the share of replicates that join the two variables in either
+        direction; arcs joined in fewer than half of them are thin and dotted. Cannot be combined
+        with `strength`.
     signs : pandas.DataFrame, optional
-        A learner's `arcs_`, with columns from, to, task and tau_b: a small + stands beside arcs
-        whose variables rise together, a - where one falls as the other rises; none beside dotted
-        arcs.
+        The `arcs_` of a learner, with columns from, to, task and tau_b: a small + next to an arc
+        means that its variables rise together, a - that one falls as the other rises; dotted arcs
+        have no sign.
     note : str, optional
-        What the legend begins with, such as that nothing was found; how many arcs the tasks have in
-        common is then not said.
+        A text at the beginning of the legend, such as that nothing was found; the counts of common
+        arcs are then omitted.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Not known to pyplot: save it with `savefig`, or show it as a notebook cell's last value.
+        Not registered in pyplot: save it with `savefig`, or show it as the last value of a notebook
+        cell.
 
     Raises
     ------
     InputTypeError, InputError
-        If a graph is not a DAG, there is none, or an argument is not as described.
+        If a graph is not a DAG, there is no graph, or an argument is not as described.
     MissingExtra
         If the engine of `layout` is not installed.
 
@@ -92,13 +94,13 @@ def dags(
     counts = sharing(configuration)
     layout = laid_out(configuration, layout, font_size, names, counts)
     widths = widths_of(configuration, strength, confidence)
-    # Signs of arcs that hardly any replicate has would say too much.
+    # Signs of arcs in few replicates would be misleading.
     signs = {
         arc: sign
         for arc, sign in read_signs(signs, configuration).items()
         if not widths.of(*arc).dotted
     }
-    # With one task nothing is shared, and its arcs are not exceptions either.
+    # With one task, arcs are neither shared nor exceptions.
     kinds = {arc: n.kind if len(configuration) > 1 else "all" for arc, n in counts.items()}
     is_compared = len(configuration) > 1 and note is None
     titles = {
@@ -128,7 +130,7 @@ def dags(
 
 
 def _titles(task, graph, kinds, is_compared):
-    """Return a panel's title and subtitle, which says how many arcs other tasks have."""
+    """Return the title and subtitle of a panel; the subtitle counts the kinds of arcs."""
     n_arcs = graph.number_of_edges()
     subtitle = f"{n_arcs or 'no'} arc{'' if n_arcs == 1 else 's'}"
     if is_compared and n_arcs:
@@ -140,7 +142,7 @@ def _titles(task, graph, kinds, is_compared):
 
 
 def _draw_arcs(axes, task, graph, routes, shift, kinds, widths):
-    """Draw a task's arcs, and traces of those that it could have."""
+    """Draw the arcs of a task, and traces of arcs possible in it."""
     compelled = compelled_arcs(graph)
     for (a, b), route in routes.items():
         points = route + shift
@@ -153,13 +155,13 @@ def _draw_arcs(axes, task, graph, routes, shift, kinds, widths):
 
 
 def _signed_routes(layout, signs):
-    """The routes of arcs that have a sign in some task."""
+    """The routes of arcs with a sign in some task."""
     joined = {frozenset(arc) for _, *arc in signs}
     return [(a, b) for a, b in layout.routes if frozenset((str(a), str(b))) in joined]
 
 
 def _arc_entries(configuration, layout, counts, found):
-    """What the legend says of the arcs in the panels, of which some kinds are found."""
+    """The legend entries of the kinds of arcs found in the panels."""
     graphs = list(configuration.values())
     partial = any(count.n_possible < len(graphs) for count in counts.values())
     texts = {

@@ -1,7 +1,7 @@
-"""Where nodes and arcs go: one layered layout for the union of several tasks' graphs.
+"""Layout of nodes and arcs: one layered layout for the union of the graphs of all tasks.
 
 All lengths are points (1/72 inch) and y grows downwards. A layout is computed once per
-configuration, so that every panel has each variable at the same place.
+configuration, so that each variable has the same position in all panels.
 """
 
 import re
@@ -18,32 +18,33 @@ from bnmtl.plotting.fonts import families, silence
 from bnmtl.wording import type_of
 
 _LINE = 1.25  # line height, in font sizes
-_WRAP = 14  # characters after which a variable's name goes on to the next line
+_WRAP = 14  # characters after which a variable name is wrapped
 _MAX_LINES = 3
-# A run that ends with a space or a sign, or before a capital that follows a small letter.
+# A run that ends with a space or punctuation, or before a capital after a lower-case letter.
 _PIECE = r".+?(?:(?<=[\W_])(?=\w)|(?<=[a-zà-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|$)"
 _REMEDY = "arrange all these graphs again"
 _MARGIN = 14.0  # between separate components, and between isolated variables
 
 
 class Layout(NamedTuple):
-    """Places of variables and arcs that all panels share.
+    """Positions of variables and arcs, shared by all panels.
 
     Attributes
     ----------
     engine : str
-        What computed it: "graphviz" or "layered".
+        The engine that computed it: "graphviz" or "layered".
     boxes : dict
         Variable -> (x, y, width, height): center and size of its box.
     labels : dict
-        Variable -> its name as drawn, wrapped to lines.
+        Variable -> its name, wrapped into lines.
     routes : dict
-        (a, b), the direction that most tasks have -> array of shape (3 m + 1, 2): the control
-        points of a chain of m cubic Bézier curves from a's box to b's.
+        (a, b), the direction in most tasks -> array of shape (3 m + 1, 2): the control points of a
+        chain of m cubic Bézier curves from the box of a to the box of b.
     font_size : float
     width, height : float
     crossings : int or None
-        Of arcs, in the union of all tasks; None where the engine does not tell.
+        Number of crossings of arcs in the union of all tasks; None if the engine does not report
+        it.
     """
 
     engine: str
@@ -59,7 +60,7 @@ class Layout(NamedTuple):
 def arrange(configuration, engine="auto", font_size=8.0):
     """Place the variables and arcs of several graphs on one layered layout.
 
-    The layout is that of the union of all arcs. Where tasks disagree on a direction, or the union
+    The layout is computed for the union of all arcs. If tasks disagree on a direction, or the union
     has a cycle, the arcs of most tasks point downwards and the others upwards.
 
     Parameters
@@ -67,10 +68,10 @@ def arrange(configuration, engine="auto", font_size=8.0):
     configuration : mapping of networkx.DiGraph or BayesNet, or one of them
         One DAG per task.
     engine : {"auto", "graphviz", "layered"}, default="auto"
-        What places the variables: Graphviz's `dot` program, or the layered layout that comes with
-        bnmtl, which "auto" takes.
+        The layout engine: Graphviz's `dot` program, or the layered layout built into bnmtl, which
+        "auto" uses.
     font_size : float, default=8.0
-        Of the variables' names, in points.
+        Font size of variable names, in points.
 
     Returns
     -------
@@ -79,7 +80,7 @@ def arrange(configuration, engine="auto", font_size=8.0):
     Raises
     ------
     InputTypeError, InputError
-        If the engine is unknown, a graph is not a DAG, there is none, or the font size is not a
+        If the engine is unknown, a graph is not a DAG, there is no graph, or the font size is not a
         number above 0.
     MissingExtra
         If the engine is not installed.
@@ -104,7 +105,7 @@ def arrange(configuration, engine="auto", font_size=8.0):
 
 
 def laid_out(configuration, layout, font_size, variables, arcs):
-    """Return the layout of a configuration by an engine, or a given one that has room for all."""
+    """Return the layout of a configuration by an engine, or a given layout if it covers all."""
     if not isinstance(layout, Layout):
         return arrange(configuration, layout, font_size)
     lacking = sorted(set(variables) - set(layout.boxes))
@@ -137,7 +138,7 @@ def check_configuration(configuration):
 
 
 def _place_components(place, sizes, arcs):
-    """Place each connected component by itself; returns [(centers, routes)] and all crossings."""
+    """Place each connected component separately; returns [(centers, routes)] and all crossings."""
     union = nx.Graph(list(arcs))
     pieces, crossings = [], []
     for component in sorted(
@@ -152,9 +153,9 @@ def _place_components(place, sizes, arcs):
 
 
 def majority_arcs(configuration):
-    """Choose one direction per joined pair, as most tasks have it, without cycles.
+    """Choose one direction per joined pair, that of most tasks, without cycles.
 
-    Returns a dict (upper, lower) -> number of tasks that join the two, in sorted order.
+    Returns a sorted dict (upper, lower) -> number of tasks that join the two.
     """
     counts = Counter(arc for graph in configuration.values() for arc in graph.edges)
     acyclic = nx.DiGraph()
@@ -170,7 +171,7 @@ def majority_arcs(configuration):
 
 
 def _labels(variables):
-    """Wrap long names; a name cut short stays different from all others."""
+    """Wrap long names; shortened names remain distinct."""
     labels = {}
     taken = set()
     for variable in variables:
@@ -178,7 +179,7 @@ def _labels(variables):
         number = 1
         while (label := "\n".join(lines)) in taken:
             number += 1
-            # What tells long names apart is often their end.
+            # Long names often differ at their end.
             lines = [*_wrap(variable)[:-1], f"…{str(variable)[-_WRAP:]}"]
             if "\n".join(lines) in taken:
                 lines = [*lines[:-1], f"… ({number})"]
@@ -207,7 +208,7 @@ def _wrap(name):
 
 
 def text_width(line, font_size):
-    """Measure one line of text, in points."""
+    """The width of a line of text, in points."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -224,7 +225,7 @@ def _box_size(label, font_size):
 
 
 def _pack(pieces, sizes):
-    """Set the components, tallest first, in rows, and the isolated variables where room is left."""
+    """Place components in rows, tallest first, and isolated variables in the remaining space."""
     extents = [_extent(centers, routes, sizes) for centers, routes in pieces]
     spans = [high - low + _MARGIN for low, high in extents]
     single = sorted(set(sizes).difference(*(centers for centers, _ in pieces)))
@@ -257,7 +258,7 @@ def _pack(pieces, sizes):
 
 
 def _block(variables, sizes, left, top, right):
-    """Set isolated variables in rows from (left, top) on, none beyond `right`."""
+    """Place isolated variables in rows from (left, top), up to `right`."""
     boxes = {}
     x, y, row_height = left, top, 0.0
     for variable in variables:
@@ -271,7 +272,7 @@ def _block(variables, sizes, left, top, right):
 
 
 def _extent(centers, routes, sizes):
-    """Return the lower and upper corner of all boxes and control points."""
+    """Return the lower and upper corner of the bounding box of all boxes and control points."""
     points = [
         np.asarray(center) + sign * np.asarray(sizes[variable]) / 2
         for variable, center in centers.items()

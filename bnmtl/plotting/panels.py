@@ -1,4 +1,4 @@
-"""Panels of graphs, one per task: every variable at the same place, titles above, one legend."""
+"""Panels of graphs, one per task, with titles and a common legend."""
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from bnmtl.plotting.drawing import (
 )
 from bnmtl.plotting.layout import text_width
 
-TITLE = 30.0  # height of a panel's title and subtitle
-_ASPECT = 1.5  # width : height that the grid of panels comes near to
+TITLE = 30.0  # height of the title and subtitle of a panel
+_ASPECT = 1.5  # target width : height of the grid of panels
 _LAYOUT_NAMES = {"graphviz": "Graphviz (dot)", "layered": "layered (built in)"}
 _BOX_TEXTS = {"constant": "constant in this task", "ghost": "variable not in this task"}
 
@@ -29,16 +29,17 @@ def draw_panels(titles, layout, entries, box_kinds, draw_arcs, columns=None):
     Parameters
     ----------
     titles : dict of task to (title, subtitle)
-        One panel each.
+        One panel per task.
     layout : Layout
     entries : list of (draw, text)
-        Of the legend, which ends with the layout's name.
+        Entries of the legend, which ends with the name of the layout.
     box_kinds : dict of task to dict of variable to kind
-        As `draw_box` takes them.
+        Kinds for `draw_box`.
     draw_arcs : callable
-        ``draw_arcs(axes, task, shift)`` draws arcs along the layout's routes, moved by `shift`.
+        ``draw_arcs(axes, task, shift)`` draws arcs along the routes of the layout, moved by
+        `shift`.
     columns : int, optional
-        Panels in a row. Default: what comes nearest to a page in landscape.
+        Number of panels in a row. Default: closest to a page in landscape.
     """
     width = max(layout.width, *(_width_of_titles(*pair) for pair in titles.values()))
     panel = (width + 2 * PAD, layout.height + TITLE + PAD)
@@ -61,7 +62,7 @@ def draw_panels(titles, layout, entries, box_kinds, draw_arcs, columns=None):
 
 
 def _lay_out_figure(entries, panel, n_panels, n_columns):
-    """Return a figure with its legend, beside the last panel or below, and the panels' corners."""
+    """Return a figure with its legend, next to the last panel or below, and the panel corners."""
     n_rows = -(-n_panels // n_columns)
     panels_width = n_columns * panel[0]
     widest = max(entry_width(*entry) for entry in entries)
@@ -88,7 +89,7 @@ def _lay_out_figure(entries, panel, n_panels, n_columns):
 
 
 def _grid_columns(n_panels, width, height):
-    """Choose the columns whose figure is nearest to landscape, with few panels left empty."""
+    """Choose the number of columns closest to landscape, with few empty panels."""
 
     def badness(columns):
         rows = -(-n_panels // columns)
@@ -99,20 +100,20 @@ def _grid_columns(n_panels, width, height):
 
 
 def _width_of_titles(title, subtitle):
-    # Measured in the regular face; the bold one is wider by less than a fifth.
+    # Measured in the regular font; the bold one is wider by less than a fifth.
     return max(1.2 * text_width(title, 10), text_width(subtitle, 8))
 
 
 def box_kind(graph, variable):
-    """How the box of a variable is drawn in the panel of a graph."""
+    """The kind of box of a variable in the panel of a graph."""
     if variable not in graph:
         return "ghost"
     return "variable" if takes_part(graph, variable) else "constant"
 
 
 def box_entries(box_kinds, texts=_BOX_TEXTS):
-    """What a legend says of the kinds of boxes that occur in the panels."""
-    found = {kind for own in box_kinds.values() for kind in own.values()}
+    """The legend entries of the kinds of boxes in the panels."""
+    found = {kind for kinds in box_kinds.values() for kind in kinds.values()}
     return [(_box_mark(kind), text) for kind, text in texts.items() if kind in found]
 
 
@@ -121,5 +122,5 @@ def _box_mark(kind):
 
 
 def legend_line(x, y):
-    """Control points of the arc in a legend's entry."""
+    """Control points of the arc in a legend entry."""
     return np.linspace((x, y), (x + SAMPLE, y), 4)

@@ -1,4 +1,4 @@
-"""Whether predicted probabilities mean what they say, as a picture."""
+"""Reliability diagrams of predicted probabilities."""
 
 import numpy as np
 
@@ -12,26 +12,27 @@ _RANGE = (-0.02, 1.02)
 
 
 def reliability(y, p, bins=10, calibrator=None):
-    """Draw how often the positive class occurs at each predicted probability.
+    """Plot the observed frequency of the positive class by predicted probability.
 
-    Where probabilities mean what they say, points lie on the diagonal: above it they are too low,
+    Points of calibrated probabilities lie on the diagonal; above it probabilities are too low,
     below it too high. Bars are 95 % intervals of the share of positives; the histogram below shows
-    how many cases each point stands for.
+    the number of cases of each point.
 
     Parameters
     ----------
     y : array-like of 0 and 1, shape (n,)
     p : array-like of probabilities, shape (n,)
     bins : int, default=10
-        Of equal width from 0 to 1, closed on the right; a bin without cases has no point.
+        Number of bins of equal width from 0 to 1, closed on the right; empty bins have no point.
     calibrator : fitted calibrator, optional
-        Of `bnmtl.calibration`, or another with ``predict``: what it makes of each probability is
-        drawn as a curve.
+        From `bnmtl.calibration`, or another object with ``predict``: its calibrated probabilities
+        are drawn as a curve.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Not known to pyplot: save it with `savefig`, or show it as a notebook cell's last value.
+        Not registered in pyplot: save it with `savefig`, or show it as the last value of a notebook
+        cell.
 
     Raises
     ------
@@ -71,7 +72,7 @@ def check_calibrator(argument, calibrator):
 
 
 def draw_points(axes, table):
-    """Draw the diagonal and each bin's share of positives with its interval, above a histogram."""
+    """Draw the diagonal and the share of positives of each bin with its interval."""
     axes.plot([0, 1], [0, 1], "--", color=ABSENT, linewidth=0.8, label="as predicted")
     share = table["fraction_positive"]
     axes.errorbar(
@@ -91,8 +92,8 @@ def draw_points(axes, table):
 
 
 def draw_curve(axes, calibrator, color, label):
-    """Draw what a calibrator makes of each probability."""
-    # As many points as a step function needs to look like one.
+    """Draw the calibrated value of each probability."""
+    # Enough points to show a step function.
     at = np.linspace(0, 1, 1001)
     axes.plot(at, calibrator.predict(at), color=color, linewidth=1.2, label=label)
 

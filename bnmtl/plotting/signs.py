@@ -1,25 +1,25 @@
-"""Where the signs of association stand beside arcs, and how they are drawn."""
+"""Positions and drawing of the signs of association next to arcs."""
 
 import numpy as np
 
 from bnmtl.plotting.drawing import INK, draw_text
 from bnmtl.plotting.widths import read_table
 
-_SIZE = 9.0  # of the sign, in points; it is about as high as it is wide
+_SIZE = 9.0  # of the sign, in points; height and width are about equal
 _ASIDE = 7.5  # from the arc to the middle of the sign
-_ALONG = np.linspace(0.15, 0.85, 15)  # where along the arc it may stand
-_ROOM = 7.0  # to other arcs; more is no better
-_APART = 13.0  # of two signs, so that neither's line of text touches the other
-_PER_CURVE = 12  # points that stand for a Bézier curve
+_ALONG = np.linspace(0.15, 0.85, 15)  # possible positions along the arc
+_ROOM = 7.0  # distance to other arcs; more has no advantage
+_APART = 13.0  # distance of two signs, so that their lines of text do not touch
+_PER_CURVE = 12  # points that approximate a Bézier curve
 
 
 def read_signs(table, configuration):
-    """Return +1 and -1 by (task, parent, child) for the arcs that have a sign.
+    """Return +1 or -1 by (task, parent, child) for the arcs with a sign.
 
     Parameters
     ----------
     table : pandas.DataFrame or None
-        A learner's `arcs_`: columns task, from, to, tau_b; arcs may be missing.
+        The `arcs_` of a learner: columns task, from, to, tau_b; arcs may be missing.
     configuration : mapping of networkx.DiGraph
     """
     if table is None:
@@ -30,29 +30,29 @@ def read_signs(table, configuration):
 
 
 def sign_places(layout, arcs):
-    """Choose a place beside each arc where a sign meets no box and is far from other arcs.
+    """Choose a position next to each arc without overlapping boxes and far from other arcs.
 
     Parameters
     ----------
     layout : Layout
     arcs : iterable of (a, b)
-        The routes that have a sign in some panel: keys of ``layout.routes``.
+        The routes with a sign in some panel: keys of ``layout.routes``.
 
     Returns
     -------
     dict
-        (a, b) -> (x, y) in the layout's points.
+        (a, b) -> (x, y) in the coordinates of the layout.
     """
     points = {arc: points_along(route, _PER_CURVE) for arc, route in layout.routes.items()}
     placed = np.zeros((0, 2))
     places = {}
     for arc in sorted(arcs):
         candidates = _beside(points[arc])
-        others = [own for other, own in points.items() if other != arc]
+        others = [along for other, along in points.items() if other != arc]
         room = np.minimum(_distances(candidates, np.vstack([np.zeros((0, 2)), *others])), _ROOM)
-        # Its own arc may bend back to it.
+        # The arc itself may bend back to the position.
         room = np.minimum(room, _distances(candidates, points[arc]) + 1.5)
-        # Boxes and signs that hide it are worse than any arc; the middle wins ties.
+        # Overlapping boxes and signs are worse than any arc; the middle wins ties.
         room -= 100.0 * _covered(candidates, layout)
         room -= 100.0 * (_distances(candidates, placed) < _APART)
         room -= np.tile(np.abs(_ALONG - 0.5), 2)
@@ -62,7 +62,7 @@ def sign_places(layout, arcs):
 
 
 def points_along(route, n_points):
-    """Points along a chain of cubic Bézier curves, as many for each, and its end."""
+    """Points along a chain of cubic Bézier curves, the same number for each, and its end."""
     t = np.linspace(0, 1, n_points, endpoint=False)[:, None]
     weights = (1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t**2, t**3
     curves = [
@@ -73,7 +73,7 @@ def points_along(route, n_points):
 
 
 def _beside(points):
-    """Places on both sides of a line, by length along it."""
+    """Positions on both sides of a line, by length along it."""
     steps = np.diff(points, axis=0)
     lengths = np.r_[0.0, np.cumsum(np.hypot(*steps.T))]
     at = _ALONG * lengths[-1]
@@ -85,15 +85,15 @@ def _beside(points):
 
 
 def _distances(places, points):
-    """Distance of each place to the nearest point."""
+    """Distance of each position to the nearest point."""
     if not len(points):
         return np.full(len(places), np.inf)
-    apart = places[:, None, :] - points[None, :, :]
-    return np.sqrt((apart**2).sum(axis=-1)).min(axis=1)
+    differences = places[:, None, :] - points[None, :, :]
+    return np.sqrt((differences**2).sum(axis=-1)).min(axis=1)
 
 
 def _covered(places, layout):
-    """Whether a sign at each place would touch a box."""
+    """Whether a sign at each position would touch a box."""
     x, y, width, height = np.array(list(layout.boxes.values())).T
     across = np.abs(places[:, :1] - x) < (width + _SIZE) / 2
     along = np.abs(places[:, 1:] - y) < (height + _SIZE) / 2
@@ -101,7 +101,7 @@ def _covered(places, layout):
 
 
 def draw_sign(axes, x, y, sign):
-    """Write a plus or a minus with a white rim, its middle at (x, y)."""
+    """Draw a plus or minus with a white rim, centered at (x, y)."""
     from matplotlib.patheffects import withStroke
 
     text = "+" if sign > 0 else "\N{MINUS SIGN}"

@@ -1,4 +1,4 @@
-"""The table of arcs by task as a picture."""
+"""A plot of the table of arcs by task."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import check_configuration, majority_arcs, text_width
 from bnmtl.plotting.widths import doubtful_arcs
 
-_ASPECT = 1.5  # width : height that a long table comes near to
+_ASPECT = 1.5  # target width : height of a long table
 _CELL = 13.0  # side of a cell, in points
 _SHORT_TABLE = 30  # rows that are never split into blocks
 # Color, filled or outlined, sign and meaning of a cell.
@@ -44,34 +44,34 @@ _DOUBTFUL_TEXT = "dotted: in fewer than half of the replicates"
 
 
 def arcs(configuration, confidence=None, note=None):
-    """Draw the table of arcs by task.
+    """Plot the table of arcs by task.
 
-    One row per joined pair of variables, written in the direction that most tasks have, those that
-    most tasks share first; one column per task. Arcs that only one task could have are dark gray. A
-    cross marks tasks that could not have the arc,
-    because they lack one of the variables or it is constant there (the node attribute `constant`).
+    There is one row per joined pair of variables, in the direction of most tasks, sorted by the
+    number of tasks, and one column per task. Arcs possible in only one task are dark gray. A cross
+    marks tasks that could not have the arc, because one of the variables is missing or constant
+    there (the node attribute `constant`).
 
     Parameters
     ----------
     configuration : mapping of networkx.DiGraph or BayesNet, or one of them
-        One DAG per task, such as a learner's `configuration_`. The graphs of networks do not tell
-        which variables are constant.
+        One DAG per task, such as the `configuration_` of a learner. The graphs of networks do not
+        mark constant variables.
     confidence : pandas.DataFrame, optional
-        The table of `bnmtl.confidence.arc_confidence`: arcs whose edge is in fewer than half of the
+        The table of `bnmtl.confidence.arc_confidence`: arcs with an edge in fewer than half of the
         replicates are dotted.
     note : str, optional
-        What the legend begins with, such as that nothing was found.
+        A text at the beginning of the legend, such as that nothing was found.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Not known to pyplot; save it with `savefig`. It grows with the table, and long tables are
-        set in several blocks.
+        Not registered in pyplot; save it with `savefig`. It grows with the table, and long tables
+        are split into several blocks.
 
     Raises
     ------
     TypeError, ValueError
-        If a graph is not a DAG, or there is none.
+        If a graph is not a DAG, or there is no graph.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def arcs(configuration, confidence=None, note=None):
 def _rows(configuration, doubtful):
     """List ((a, b), one cell per task), most shared first.
 
-    Cells are keys of `_CELLS`, with `_DOUBTFUL` behind where few replicates have the arc.
+    Cells are keys of `_CELLS`, followed by `_DOUBTFUL` if few replicates have the arc.
     """
     graphs = [
         (graph, compelled_arcs(graph), doubtful.get(name, frozenset()))
@@ -118,10 +118,10 @@ def _rows(configuration, doubtful):
             a, b, forward, backward = b, a, backward, forward
         rows.append((-forward - backward, -forward, a, b))
     counts = sharing(configuration)
-    # With one task nothing is shared, and its arcs are not exceptions either.
+    # With one task, arcs are neither shared nor exceptions.
     soles = {arc for arc, n in counts.items() if n.kind == "sole" and len(graphs) > 1}
     return [
-        ((a, b), [_cell(*own, a, b, (a, b) in soles) for own in graphs])
+        ((a, b), [_cell(*state, a, b, (a, b) in soles) for state in graphs])
         for _, _, a, b in sorted(rows)
     ]
 
@@ -141,7 +141,7 @@ def shorten(name, limit=32):
 
 
 def _n_blocks(n_rows, block_width, head):
-    """Choose the number of blocks that is nearest to a page in landscape."""
+    """Choose the number of blocks closest to a page in landscape."""
 
     def badness(n_blocks):
         height = head + _CELL * -(-n_rows // n_blocks)
@@ -151,7 +151,7 @@ def _n_blocks(n_rows, block_width, head):
 
 
 def _draw_block(axes, names, rows, tasks, left, head):
-    """Draw one block: task names on top, arc names, cells, and how many tasks join the pair."""
+    """Draw a block: task names on top, arc names, cells, and the number of tasks with the pair."""
     for column, task in enumerate(tasks):
         draw_text(axes, left + (column + 0.5) * _CELL, head - 5, task, rotation=90)
     for i, (name, (_, cells)) in enumerate(zip(names, rows, strict=True)):

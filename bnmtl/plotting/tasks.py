@@ -1,4 +1,4 @@
-"""How far apart tasks are: heat map, dendrogram, and the distances to one principal task."""
+"""Plots of distances between tasks: heat map, dendrogram, distances to a principal task."""
 
 import numpy as np
 import pandas as pd
@@ -23,13 +23,13 @@ from bnmtl.relatedness.nearest import ROUNDING, largest_gap, nearest_first
 from bnmtl.wording import count, type_of
 
 _GAP = 6.0  # between a mark and its text, in points
-_ROW = 14.0  # height of a task's row
+_ROW = 14.0  # height of the row of a task
 _AXIS = 30.0  # height of an axis with its ticks and its caption
 _SIDE_TREE = 90.0  # width of the dendrogram beside a heat map
-_TREE = 260.0  # and of one by itself
+_TREE = 260.0  # and of a separate one
 _BAR = (150.0, 9.0)  # width and height of the color bar
 _LOLLIPOP = 260.0  # length of the longest
-_MOST_WRITTEN = 20  # tasks up to which the values stand in the cells of a heat map
+_MOST_WRITTEN = 20  # most tasks for which the cells of a heat map contain their values
 _BARE_CELL = 12.0  # side of a cell without its value
 _QUIET = "#777777"
 _COLOR_MAP = "Blues_r"
@@ -38,33 +38,33 @@ _ALIKE = "All numbers are 0."
 
 
 def relatedness(dissimilarity, linkage=None, label="dissimilarity"):
-    """Draw how far apart all tasks are: a heat map beside the dendrogram that orders it.
+    """Plot the distances between all tasks: a heat map ordered by a dendrogram.
 
     Parameters
     ----------
     dissimilarity : pandas.DataFrame
-        Square, with the same tasks as rows and columns, 0 on the diagonal; the smaller, the closer.
-        It need not be symmetric: the row is where the structure comes from, the column whose data
-        it is tried on. The dendrogram is that of the mean of both directions. Numbers below 0 are
-        drawn as 0, and a note says so.
+        Square, with the same tasks as rows and columns, 0 on the diagonal; smaller is closer. It
+        need not be symmetric: the row is the task of the structure, the column the task of the
+        data. The dendrogram uses the mean of both directions. Numbers below 0 are drawn as 0, with
+        a note.
     linkage : array_like of shape (n_tasks - 1, 4), optional
-        A dendrogram as `scipy.cluster.hierarchy.linkage` returns it, over the tasks in the order
-        of the table's rows; its order of leaves is kept. Default: average linkage, leaves ordered
-        so that neighbors are close, whatever the order of the table's rows.
+        A linkage as returned by `scipy.cluster.hierarchy.linkage`, over the tasks in the order of
+        the rows; its order of leaves is kept. Default: average linkage, with leaves ordered so that
+        neighbors are close, independent of the order of the rows.
     label : str, default="dissimilarity"
-        What the numbers are, such as "edits", for the color bar.
+        Label of the color bar, such as "edits".
 
     Returns
     -------
     matplotlib.figure.Figure
-        Not known to pyplot: save it with `savefig`, or show it as a notebook cell's last value.
-        Up to 20 tasks have their values written into the cells.
+        Not registered in pyplot: save it with `savefig`, or show it as the last value of a notebook
+        cell. For up to 20 tasks the cells contain their values.
 
     Raises
     ------
     TypeError, ValueError
-        If the table is not as described or has fewer than two tasks, the linkage does not fit, or
-        the label is not a text.
+        If the table is not as described or has fewer than two tasks, the linkage does not match, or
+        the label is not a string.
 
     Examples
     --------
@@ -95,24 +95,24 @@ def relatedness(dissimilarity, linkage=None, label="dissimilarity"):
 
 
 def dendrogram(linkage_or_table, labels=None, n_clusters=None):
-    """Draw which tasks, and then which groups of tasks, are closest to each other.
+    """Plot a dendrogram of tasks.
 
     Parameters
     ----------
     linkage_or_table : pandas.DataFrame or array_like of shape (n_tasks - 1, 4)
-        A table of dissimilarities as for `relatedness`, whose average linkage is drawn, numbers
-        below 0 taken for 0, or a dendrogram as `scipy.cluster.hierarchy.linkage` returns it, whose
+        A table of dissimilarities as for `relatedness`, drawn with average linkage and numbers
+        below 0 replaced by 0, or a linkage as returned by `scipy.cluster.hierarchy.linkage`, whose
         order of leaves is kept.
     labels : sequence of str, optional
-        With a linkage, the names of its tasks in the order that it counts them.
+        With a linkage, the names of its tasks in the order of their indices.
     n_clusters : int, optional
-        Color that many clusters and draw where they are cut: the last `n_clusters` - 1 merges are
+        Number of clusters to color, with a line at the cut: the last `n_clusters` - 1 merges are
         undone. Default: no clusters.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Not known to pyplot; save it with `savefig`.
+        Not registered in pyplot; save it with `savefig`.
 
     Raises
     ------
@@ -149,31 +149,30 @@ def dendrogram(linkage_or_table, labels=None, n_clusters=None):
 
 
 def distances(dissimilarity, principal, label="dissimilarity"):
-    """Draw how far the other tasks are from the principal one, the closest first.
+    """Plot the distances of the other tasks to the principal one, the closest first.
 
-    The largest gap between one task and the next is marked: the tasks before it are those that
-    people would learn together with the principal one.
+    The largest gap between one task and the next is marked: the tasks before it are natural
+    candidates to learn together with the principal one.
 
     Parameters
     ----------
     dissimilarity : pandas.DataFrame
-        As for `relatedness`. Numbers below 0 are drawn as 0, ordered by what they are, and a note
-        says so.
+        As for `relatedness`. Numbers below 0 are drawn as 0, with a note, but keep their order.
     principal : str
-        One of its tasks. The others are ordered by this task's column, and by name where equal.
+        One of its tasks. The others are ordered by the column of this task, and ties by name.
     label : str, default="dissimilarity"
-        What the numbers are, such as "edits", for the axis.
+        Label of the axis, such as "edits".
 
     Returns
     -------
     matplotlib.figure.Figure
-        Not known to pyplot; save it with `savefig`.
+        Not registered in pyplot; save it with `savefig`.
 
     Raises
     ------
     TypeError, ValueError
         If the table is not as described, has fewer than two tasks or not the principal one, or the
-        label is not a text.
+        label is not a string.
 
     References
     ----------
@@ -202,8 +201,8 @@ def distances(dissimilarity, principal, label="dissimilarity"):
         notes.append("All are equally far: there is no gap.")
     if not is_symmetric(table.to_numpy()):
         notes.append("The others' structures on this task's data.")
-    own, *names = task_names([principal, *column.index])
-    caption = f"{label}, from the others to {own}"
+    principal_name, *names = task_names([principal, *column.index])
+    caption = f"{label}, from the others to {principal_name}"
     return _draw_lollipops(column.to_numpy(), names, n_before, caption, notes + below)
 
 
@@ -236,7 +235,7 @@ def _draw_heat_map(values, names, tree, label, notes):
 
 
 def _draw_cells(axes, values, write, x, y):
-    """Draw the cells of a heat map; `write` turns a value into text, None leaves them bare."""
+    """Draw the cells of a heat map; `write` formats a value, None omits the values."""
     import matplotlib
 
     colors = matplotlib.colormaps[_COLOR_MAP]
@@ -262,7 +261,7 @@ def _draw_color_bar(axes, largest, left, top, caption):
 
 
 def _draw_axis(axes, scale, extent, y, caption):
-    """Draw an axis from 0 to `extent` with its ticks and, at its left end, its caption."""
+    """Draw an axis from 0 to `extent` with ticks and, at its left end, a caption."""
     from matplotlib.ticker import MaxNLocator
 
     ends = sorted([scale.at(0), scale.at(extent)])

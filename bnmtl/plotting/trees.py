@@ -1,7 +1,7 @@
-"""Dendrograms: which tasks and groups merge at which height, and the marks that show it.
+"""Dendrograms: merges of tasks and groups by height, and their drawing.
 
-Linkages are those of `scipy.cluster.hierarchy`: merge i of n tasks makes node n + i of the two
-nodes in the first two columns, at the height in the third.
+Linkages are as in `scipy.cluster.hierarchy`: merge i of n tasks joins the two nodes in the first
+two columns into node n + i, at the height in the third.
 """
 
 from typing import NamedTuple
@@ -14,15 +14,15 @@ from bnmtl.plotting.drawing import COLORS
 from bnmtl.relatedness.nearest import ROUNDING
 
 _TRUNK = "#777777"
-# Okabe and Ito's colors but yellow and black; neighboring clusters differ at least.
+# Okabe and Ito's colors except yellow and black; neighboring clusters always differ.
 _CLUSTERS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
-# Added per place between two names, in units of the largest dissimilarity: what is equally good
-# is ordered by name; scipy compares in single precision.
+# Added per position between two names, in units of the largest dissimilarity, so that ties are
+# ordered by name; scipy compares in single precision.
 _BY_NAME = 1e-6
 
 
 class Scale(NamedTuple):
-    """Where a value stands along the x-axis: at zero + per_unit * value, in points."""
+    """Position of a value on the x-axis: zero + per_unit * value, in points."""
 
     zero: float
     per_unit: float
@@ -32,19 +32,19 @@ class Scale(NamedTuple):
 
 
 def average_linkage(table):
-    """Merge tasks by the mean dissimilarity of their groups, whatever the order of the rows.
+    """Average linkage of tasks, independent of the order of the rows.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Dissimilarities; of two directions the mean counts.
+        Dissimilarities; the mean of both directions is used.
 
     Returns
     -------
     table : pandas.DataFrame
-        With the tasks sorted by name.
+        The table with the tasks sorted by name.
     linkage : numpy.ndarray
-        Over these, leaves ordered so that neighbors are close.
+        Linkage of these, with leaves ordered so that neighbors are close.
 
     Examples
     --------
@@ -63,16 +63,16 @@ def average_linkage(table):
     pairs = squareform((values + values.T) / 2, checks=False)
     tree = hierarchy.linkage(pairs, "average")
     places = np.arange(len(tasks), dtype=float)
-    apart = squareform(np.abs(places[:, None] - places))
-    tree = hierarchy.optimal_leaf_ordering(tree, pairs + _BY_NAME * (pairs.max() or 1.0) * apart)
+    offsets = squareform(np.abs(places[:, None] - places))
+    tree = hierarchy.optimal_leaf_ordering(tree, pairs + _BY_NAME * (pairs.max() or 1.0) * offsets)
     leaves = hierarchy.leaves_list(tree)
-    if leaves[0] > leaves[-1]:  # either way round is as good
+    if leaves[0] > leaves[-1]:  # both orders are equally good
         tree[:, :2] = tree[:, 1::-1]
     return table, tree
 
 
 def cut_height(tree, n_clusters):
-    """Return a height between the last merge that is kept and the first one that is undone.
+    """Return a height between the last kept and the first undone merge.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def cut_height(tree, n_clusters):
 
 
 def is_tied(tree, n_clusters):
-    """Whether the last merge that is kept and the first that is undone are at the same height."""
+    """Whether the last kept and the first undone merge have the same height."""
     heights = tree[:, 2]
     n_kept = len(tree) + 1 - n_clusters
     if not 0 < n_kept < len(tree):
@@ -97,7 +97,7 @@ def is_tied(tree, n_clusters):
 
 
 def node_clusters(tree, n_clusters):
-    """Return the cluster of each node, counted along the leaves, or None above the cut.
+    """Return the cluster of each node, numbered along the leaves, or None above the cut.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def node_clusters(tree, n_clusters):
 
 
 def draw_tree(axes, tree, scale, top, pitch, n_clusters=None):
-    """Draw a dendrogram with a leaf every `pitch` points from `top` on, its clusters colored."""
+    """Draw a dendrogram with a leaf every `pitch` points from `top`, and colored clusters."""
     n_tasks = len(tree) + 1
     clusters = node_clusters(tree, n_clusters) if n_clusters else [None] * (2 * n_tasks - 1)
     colors = [_TRUNK if one is None else _CLUSTERS[one % len(_CLUSTERS)] for one in clusters]
@@ -134,5 +134,5 @@ def draw_tree(axes, tree, scale, top, pitch, n_clusters=None):
 
 
 def draw_cut(axes, start, end):
-    """Draw the line, or in a legend the sample of one, where a dendrogram is cut."""
+    """Draw the line at the cut of a dendrogram, or its sample in a legend."""
     axes.plot(*zip(start, end, strict=True), color=COLORS["one"], linewidth=1.0, dashes=(4, 2.5))

@@ -1,4 +1,4 @@
-"""How wide arcs are drawn: all alike, by their strengths, or by how sure they are."""
+"""Widths of arcs: all equal, by strength, or by confidence."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from bnmtl.errors import InputError
 
 _EQUAL_WIDTH = 1.4
 _STRENGTHS = (0.6, 4.0)  # of the weakest and the strongest arc
-_CONFIDENCES = (0.8, 2.6)  # of arcs that half of the replicates have and that all have
+_CONFIDENCES = (0.8, 2.6)  # of arcs in half of the replicates and in all of them
 _LEAST = 0.5  # confidence below which arcs are dotted
 _SAMPLES = {
     1.0: "line width: joined in all replicates",
@@ -19,7 +19,7 @@ _SAMPLES = {
 
 
 class Line(NamedTuple):
-    """How an arc is drawn: its width in points, and whether it is dotted."""
+    """The line of an arc: its width in points, and whether it is dotted."""
 
     width: float
     dotted: bool = False
@@ -29,18 +29,18 @@ EQUAL = Line(_EQUAL_WIDTH)
 
 
 class Widths(NamedTuple):
-    """How arcs are drawn, by (task, parent, child), and samples (Line, text) for the legend."""
+    """Lines of arcs by (task, parent, child), and samples (Line, text) for the legend."""
 
     lines: dict
     samples: list
 
     def of(self, task, parent, child):
-        """The line of an arc; all are equal where there are none."""
+        """The line of an arc; a default line if there are no widths."""
         return self.lines[str(task), str(parent), str(child)] if self.lines else EQUAL
 
 
 def widths_of(configuration, strength, confidence):
-    """Return the widths that two arguments of `dags` ask for; raise for both or for other tables.
+    """Return the widths for two arguments of `dags`; raise for both or for invalid tables.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def widths_of(configuration, strength, confidence):
 
 
 def _by_strength(strengths):
-    """By the square root of the arcs' strengths; samples are a round number near the strongest."""
+    """By the square root of the strengths of arcs; samples use a round number near the largest."""
     strongest = max(strengths.values(), default=0.0)
     thin, thick = _STRENGTHS
 
@@ -78,7 +78,7 @@ def _by_strength(strengths):
 
 
 def _by_confidence(confidences):
-    """By the share of replicates that join the two variables, whichever way."""
+    """By the share of replicates that join the two variables in either direction."""
     samples = [(_of_confidence(one), text) for one, text in _SAMPLES.items()]
     if all(one >= _LEAST for one in confidences.values()):
         samples.pop()
@@ -86,7 +86,7 @@ def _by_confidence(confidences):
 
 
 def doubtful_arcs(configuration, confidence):
-    """The arcs of each task whose edge is in fewer than half of the replicates.
+    """The arcs of each task with an edge in fewer than half of the replicates.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _read_confidence(table, configuration):
 
 
 def check_has(argument, table, columns, source):
-    """Raise unless it is a table that has these columns, as one of that source does."""
+    """Raise unless it is a table with these columns, as from the given source."""
     lacking = [column for column in columns if column not in getattr(table, "columns", ())]
     if lacking:
         rule = "must be a DataFrame with {columns:column}, such as {source!s}"
@@ -139,14 +139,14 @@ def check_has(argument, table, columns, source):
 
 
 def read_table(argument, table, columns, source="a learner's `arcs_`"):
-    """Return the numbers of a table by (task, parent, child), the columns before that of them."""
+    """Return the last of some columns of a table by the others: (task, parent, child)."""
     check_has(argument, table, columns, source)
     values = zip(*(table[column] for column in columns), strict=True)
     return {(str(task), str(a), str(b)): float(value) for task, a, b, value in values}
 
 
 def _read(argument, known, configuration):
-    """Return what is known of the arcs of some graphs, by (task, parent, child)."""
+    """Return the known values of the arcs of some graphs, by (task, parent, child)."""
     found = {}
     for task, graph in configuration.items():
         for a, b in graph.edges:

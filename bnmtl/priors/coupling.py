@@ -1,4 +1,4 @@
-"""Priors over configurations: how much the structures of several tasks should agree."""
+"""Priors over configurations, which favor agreement between the structures of tasks."""
 
 import itertools
 from collections.abc import Mapping
@@ -19,10 +19,10 @@ from bnmtl.wording import type_of
 
 
 class CouplingPrior(BaseEstimator):
-    """What the Edit and the Paired prior share: penalties, and the sum over pairs of variables."""
+    """Base of the Edit and Paired priors: penalties, and the sum over pairs of variables."""
 
     def log_coupling(self, states, pair=None, tasks=None):
-        """Log of the coupling of one pair of variables, at most 0.
+        """Log coupling of one pair of variables, at most 0.
 
         Parameters
         ----------
@@ -30,14 +30,14 @@ class CouplingPrior(BaseEstimator):
             State of the pair in each task that has both variables: 0 no arc, +1 and -1 the two
             directions; with ``pair=(a, b)``, +1 is a -> b.
         pair : tuple (a, b) of str, default=None
-            Leaving it out is an error where the penalty depends on the variables.
+            Required if the penalty depends on the variables.
         tasks : sequence of str of shape (k,), default=None
-            Leaving it out is an error where the penalty depends on the tasks.
+            Required if the penalty depends on the tasks.
 
         Returns
         -------
         float
-            0 where all agree, -inf where a penalty of 1 is violated.
+            0 if all agree, -inf if a penalty of 1 is violated.
 
         Examples
         --------
@@ -58,8 +58,8 @@ class CouplingPrior(BaseEstimator):
         Returns
         -------
         float
-            Without the normalizing constant and without the tasks' own structure priors. Variables
-            that a learned graph marks as constant take no part.
+            Without the normalizing constant and the structure priors of the tasks. Variables marked
+            as constant in a learned graph are ignored.
 
         Raises
         ------
@@ -90,7 +90,7 @@ class CouplingPrior(BaseEstimator):
         return total
 
     def resolved(self):
-        """This prior with its penalties per pair checked and read once, to be asked many times.
+        """This prior with its penalties per pair checked and read once, for repeated use.
 
         Raises
         ------
@@ -115,9 +115,9 @@ class CouplingPrior(BaseEstimator):
         return prior.penalty == 0 and all(penalty == 0 for penalty in penalties)
 
     def structure_weights(self, pair, tasks):
-        """Exponents w_s of the tasks' own structure priors for one pair (equations 2.6 - 2.8).
+        """Exponents w_s of the structure priors of the tasks for one pair (equations 2.6 - 2.8).
 
-        w_s = 1 / (1 + sum of delta_st over the other tasks that have the pair).
+        w_s = 1 / (1 + sum of delta_st over the other tasks with the pair).
         """
         k = len(tasks)
         deltas = -np.expm1(self._log_sharing(k, pair, tasks))
@@ -130,9 +130,9 @@ class CouplingPrior(BaseEstimator):
         return False
 
     def among(self, variables, tasks):
-        """The same prior with the penalties it lists for some variables and tasks only.
+        """The same prior with its listed penalties restricted to some variables and tasks.
 
-        Distances stay: how close two tasks are does not depend on who learns with them.
+        Distances are kept, because the distance of two tasks does not depend on the others.
         """
         parameters = self.get_params(deep=False)
         for name, kept in (("variable_penalty", variables), ("task_penalty", tasks)):
@@ -154,7 +154,7 @@ class CouplingPrior(BaseEstimator):
             raise InputError("reversal", "must be 1 or 2", self.reversal)
 
     def _delta_of_pair(self, pair):
-        """Penalty of one pair of variables, None where nothing is listed for it."""
+        """Penalty of one pair of variables; None if none is listed."""
         if self.variable_penalty is None:
             return None
         if pair is None:
@@ -164,36 +164,35 @@ class CouplingPrior(BaseEstimator):
 
 
 class PairedPrior(CouplingPrior):
-    """Coupling by pairs of tasks: each pair pays for every arc on which its two graphs differ.
+    """Coupling by pairs of tasks: every arc on which two graphs differ has a cost.
 
     C = product over task pairs s < t of (1 - delta)^(d(x_s, x_t) / (k - 1)) for every pair of
-    variables, k being the number of tasks that have both.
+    variables, where k is the number of tasks with both.
 
     Parameters
     ----------
     penalty : float, default=0.9
-        delta: 0 learns the tasks apart, 1 forces identical structures.
+        delta: 0 learns each task alone, 1 forces identical structures.
     reversal : {1, 2}, default=2
-        Distance of the two directions of an arc; between no arc and an arc it is 1.
+        Distance between the two directions of an arc; the distance between an arc and no arc is 1.
     variable_penalty : mapping {(a, b): float} or symmetric DataFrame, default=None
-        Penalty per pair of variables, 0 = never share, 1 = must agree; other pairs take
-        ``penalty``.
+        Penalty per pair of variables, 0 = never share, 1 = must agree; other pairs use ``penalty``.
     task_penalty : mapping {(s, t): float} or symmetric DataFrame, default=None
-        Penalty per pair of tasks; other pairs take ``penalty``. A pair of variables listed in
-        ``variable_penalty`` overrides it.
+        Penalty per pair of tasks; other pairs use ``penalty``. Pairs of variables listed in
+        ``variable_penalty`` override it.
     task_distance : DataFrame, default=None
-        Dissimilarity of all tasks, such as `bnmtl.relatedness.direct` gives: close tasks share
-        more than far ones, 1 - delta_st = (1 - penalty)^(median / d_st), d_st being the mean of
-        both directions, at least a tenth of the median, and the median that of the positive ones
-        among all pairs of the table. Negative entries count as 0; where no distance is positive,
-        all pairs count alike. Pairs listed in ``task_penalty`` or ``variable_penalty`` keep theirs.
+        Dissimilarities of all tasks, such as those of `bnmtl.relatedness.direct`: close tasks share
+        more than distant ones, 1 - delta_st = (1 - penalty)^(median / d_st), where d_st is the mean
+        of both directions, at least a tenth of the median, and the median is over the positive
+        distances of all pairs. Negative entries count as 0; if no distance is positive, all pairs
+        have the same penalty. Pairs listed in ``task_penalty`` or ``variable_penalty`` keep their
+        penalties.
 
     Raises
     ------
     TypeError, ValueError
-        When it is used: for penalties that are not numbers from 0 to 1, pairs that are not two
-        different names, distances that are not finite numbers, are not 0 on the diagonal or lack
-        a task.
+        On use: for penalties that are not numbers from 0 to 1, pairs that are not two different
+        names, and distances that are not finite numbers, are not 0 on the diagonal or lack a task.
 
     References
     ----------
@@ -238,7 +237,7 @@ class PairedPrior(CouplingPrior):
         return self.task_penalty is not None or self.task_distance is not None
 
     def _log_sharing(self, k, pair, tasks):
-        """log(1 - delta), one for all tasks, or a (k, k) array with a diagonal of 0."""
+        """log(1 - delta): a number for all tasks, or a (k, k) array with a diagonal of 0."""
         listed = self._delta_of_pair(pair)
         if listed is not None or not self.by_task():
             return _log_of(self.penalty if listed is None else listed)
@@ -268,7 +267,7 @@ class PairedPrior(CouplingPrior):
 
 
 class EditPrior(CouplingPrior):
-    """Coupling by edits: the fewest changes that make a pair of variables alike in all tasks.
+    """Coupling by edits: the fewest changes that make all tasks agree on a pair of variables.
 
     C = (1 - delta)^edits for every pair of variables, edits = min over a target state c of
     sum_s d(x_s, c).
@@ -276,22 +275,21 @@ class EditPrior(CouplingPrior):
     Parameters
     ----------
     penalty : float, default=0.9
-        delta: 0 learns the tasks apart, 1 forces identical structures.
+        delta: 0 learns each task alone, 1 forces identical structures.
     reversal : {1, 2}, default=1
-        Cost of turning an arc round; adding and deleting cost 1.
+        Cost of reversing an arc; adding and deleting cost 1.
     costs : dict with the keys "add", "delete", "reverse", default=None
-        Costs of the edits that turn a task's state into the target, as exponents >= 0 of (1 -
-        delta); a reversal never costs more than deleting and adding. Not together with
+        Costs of the edits that turn the state of a task into the target, as exponents >= 0 of (1 -
+        delta); a reversal never costs more than deleting and adding. Cannot be combined with
         ``reversal``.
     variable_penalty : mapping {(a, b): float} or symmetric DataFrame, default=None
-        Penalty per pair of variables, 0 = never share, 1 = must agree; other pairs take
-        ``penalty``.
+        Penalty per pair of variables, 0 = never share, 1 = must agree; other pairs use ``penalty``.
 
     Raises
     ------
     TypeError, ValueError
-        When it is used: for penalties that are not numbers from 0 to 1, pairs that are not two
-        different names, and costs below 0.
+        On use: for penalties that are not numbers from 0 to 1, pairs that are not two different
+        names, and costs below 0.
 
     References
     ----------
@@ -321,8 +319,8 @@ class EditPrior(CouplingPrior):
         if self.costs is None:
             return
         if self.reversal != 1:
-            rule, found = "and {reversal} say the same thing twice", "they are {own!r} and {turn!r}"
-            parts = {"own": self.costs, "turn": self.reversal, "remedies": "leave {reversal} out"}
+            rule, found = "and {reversal} must not both be given", "they are {costs!r} and {turn!r}"
+            parts = {"costs": self.costs, "turn": self.reversal, "remedies": "leave {reversal} out"}
             raise InputError("costs", rule, found=found, **parts)
         if set(self.costs) != {"add", "delete", "reverse"}:
             rule = "must have exactly the keys 'add', 'delete' and 'reverse'"
@@ -332,7 +330,7 @@ class EditPrior(CouplingPrior):
             check_number(f"costs[{edit!r}]", cost, least=0)
 
     def _log_sharing(self, k, pair, tasks):
-        """log(1 - delta) of the pair: the Edit prior has none per task."""
+        """log(1 - delta) of the pair; the Edit prior has no penalties per task."""
         listed = self._delta_of_pair(pair)
         return _log_of(self.penalty if listed is None else listed)
 
@@ -345,7 +343,7 @@ class EditPrior(CouplingPrior):
 
 
 def coupling_of(prior, k, pair, tasks):
-    """The coupling of one pair of variables under any prior, built-in or a user's own."""
+    """The coupling of one pair of variables under any prior, built-in or custom."""
     check_prior(prior)
     if isinstance(prior, CouplingPrior):
         return prior.coupling(k, pair, tasks)
@@ -353,7 +351,7 @@ def coupling_of(prior, k, pair, tasks):
 
 
 def check_prior(prior):
-    """Raise InputTypeError for what is not a coupling of tasks."""
+    """Raise InputTypeError unless it is a coupling of tasks."""
     if isinstance(prior, type) or not hasattr(prior, "log_coupling"):
         rule = "must be a PairedPrior(), an EditPrior() or an object with `log_coupling`"
         raise InputTypeError("prior", rule, prior)

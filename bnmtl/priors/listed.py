@@ -1,4 +1,4 @@
-"""Penalties and distances that are listed by pair of names, read and checked once."""
+"""Penalties and distances listed by pair of names, read and checked once."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ import pandas as pd
 from bnmtl.errors import InputError, InputTypeError, check_number
 from bnmtl.wording import type_of
 
-_ROUNDING = 1e-9  # numbers nearer to 0 are taken for it
+_ROUNDING = 1e-9  # numbers closer to 0 count as 0
 
 
 class _Penalties(dict):
@@ -54,7 +54,7 @@ class _Closeness(dict):
 
 
 def read_closeness(table):
-    """What closer tasks share more, by unordered pair, from a table of dissimilarities."""
+    """Median over distance by unordered pair, from a table of dissimilarities."""
     if isinstance(table, _Closeness):
         return table
     if table is None:
@@ -64,10 +64,10 @@ def read_closeness(table):
     pairs = list(itertools.combinations(range(len(labels)), 2))
     distances = np.array([(values[i, j] + values[j, i]) / 2 for i, j in pairs])
     closeness = np.ones(len(pairs))
-    # Where most tasks are alike, the median of all distances would be 0 and distinguish nothing.
+    # If most tasks are alike, the median of all distances would be 0.
     if (distances > 0).any():
         median = float(np.median(distances[distances > 0]))
-        # Tasks that look alike by chance must not be forced to agree.
+        # Tasks that look alike by chance must not be forced to agree completely.
         closeness = median / np.maximum(distances, median / 10)
     return _Closeness(
         (frozenset((labels[i], labels[j])), float(one))
@@ -76,7 +76,7 @@ def read_closeness(table):
 
 
 def read_distances(table, name):
-    """A table of dissimilarities of tasks, checked: strings as labels, rows ordered as columns."""
+    """A checked table of dissimilarities of tasks: strings as labels, rows ordered as columns."""
     if not isinstance(table, pd.DataFrame):
         rule = "must be a square DataFrame with a row and a column for each task"
         remedy = "`bnmtl.relatedness.direct` makes one"
@@ -95,16 +95,18 @@ def read_distances(table, name):
         parts = {"row": rows[i], "other": columns[j], "cell": cells[i, j]}
         raise InputError(name, rule, found=found, remedies=remedies, **parts)
     table = pd.DataFrame(values, index=rows, columns=columns)[rows]
-    for task, own in zip(rows, np.diagonal(table), strict=True):
-        if abs(own) > _ROUNDING:
-            rule, found = "must be 0 on the diagonal", "it is {own:g} for task {label}"
+    for task, distance in zip(rows, np.diagonal(table), strict=True):
+        if abs(distance) > _ROUNDING:
+            rule, found = "must be 0 on the diagonal", "it is {distance:g} for task {label}"
             remedy = "turn similarities into dissimilarities first"
-            raise InputError(name, rule, found=found, remedies=remedy, own=own, label=task)
+            raise InputError(
+                name, rule, found=found, remedies=remedy, distance=distance, label=task
+            )
     return table
 
 
 def _number(cell):
-    """A cell as a float; nan for text and whatever else is not a number."""
+    """A cell as a float; nan if it is not a number."""
     try:
         return math.nan if isinstance(cell, str | bytes) else float(cell)
     except (TypeError, ValueError):
@@ -125,5 +127,5 @@ def _cells(table, name):
 
 def check_penalty(argument, penalty):
     """Raise InputError or InputTypeError unless it is a number from 0 to 1."""
-    remedy = "0 learns the tasks apart, 1 demands identical structures"
+    remedy = "0 learns each task alone, 1 forces identical structures"
     check_number(argument, penalty, least=0, most=1, remedies=remedy)

@@ -1,4 +1,4 @@
-"""The coupling of one pair of variables: what the joint states of the tasks are worth."""
+"""The coupling of one pair of variables: log prior of the joint states of the tasks."""
 
 import math
 import numbers
@@ -11,7 +11,7 @@ from bnmtl.wording import type_of
 
 
 class _RowByRow:
-    """Couplings whose values for several joint states are computed one at a time."""
+    """Couplings that evaluate joint states one at a time."""
 
     def log_couplings(self, states):
         """Log coupling of each row of an int8 array of states."""
@@ -29,14 +29,14 @@ class PairedCoupling:
         """Log coupling of an int8 array of states."""
         minus = int(np.count_nonzero(states == -1))
         plus = int(np.count_nonzero(states == 1))
-        apart = (minus + plus) * (len(states) - minus - plus) + self.reversal * minus * plus
-        return self.log_penalty * apart if apart else 0.0
+        distance = (minus + plus) * (len(states) - minus - plus) + self.reversal * minus * plus
+        return self.log_penalty * distance if distance else 0.0
 
     def log_couplings(self, states):
         """Log coupling of each row of an int8 array of states."""
         minus, plus = (states == -1).sum(axis=1), (states == 1).sum(axis=1)
-        apart = (minus + plus) * (states.shape[1] - minus - plus) + self.reversal * minus * plus
-        return _priced(self.log_penalty, apart)
+        distance = (minus + plus) * (states.shape[1] - minus - plus) + self.reversal * minus * plus
+        return _priced(self.log_penalty, distance)
 
     def weights(self, k):
         """The log penalty of every pair of tasks, as a (k, k) array."""
@@ -44,7 +44,7 @@ class PairedCoupling:
 
 
 class WeightedPairedCoupling(_RowByRow):
-    """Paired coupling of one pair of variables with a log penalty of its own per pair of tasks."""
+    """Paired coupling of one pair of variables with a log penalty for each pair of tasks."""
 
     def __init__(self, log_penalties, reversal):
         self.log_penalties = log_penalties
@@ -78,7 +78,7 @@ class EditCoupling:
 
 
 class CustomCoupling(_RowByRow):
-    """A user's own coupling of one pair of variables, held to its contract."""
+    """A custom coupling of one pair of variables, with its values checked."""
 
     def __init__(self, prior, pair, tasks):
         self._prior = prior
@@ -97,12 +97,12 @@ class CustomCoupling(_RowByRow):
         return value
 
     def bound(self, states, n_tasks):
-        """Upper bound of the coupling of any completion of the first tasks' states."""
+        """Upper bound of the coupling for any completion of the states of the first tasks."""
         if hasattr(self._prior, "bound"):
             return float(self._prior.bound(states, n_tasks))
         return 0.0
 
 
 def _priced(log_penalty, amounts):
-    """log_penalty * amounts, where an amount of 0 costs nothing even at a penalty of -inf."""
+    """log_penalty * amounts, with 0 for an amount of 0 even if the penalty is -inf."""
     return np.multiply(log_penalty, amounts, out=np.zeros(len(amounts)), where=amounts != 0)

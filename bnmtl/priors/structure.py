@@ -20,14 +20,14 @@ class ArcPrior(BaseEstimator):
     Parameters
     ----------
     probability : float or mapping {(parent, child): float}, default=None
-        In (0, 1). With a mapping, ordered pairs that are not listed get 0.5, which favors nothing.
+        In (0, 1). With a mapping, ordered pairs that are not listed get 0.5, which is neutral.
     expected_arcs : float, default=None
         p = expected_arcs / (n (n - 1)) for a task of n variables. Give exactly one of the two.
 
     Raises
     ------
     ValueError
-        In ``fit`` of a learner: for probabilities of 0 and 1 (say ``forbidden`` or ``required``
+        In ``fit`` of a learner: for probabilities of 0 and 1 (use ``forbidden`` or ``required``
         instead), or if none or both arguments are given.
 
     Examples
@@ -42,7 +42,7 @@ class ArcPrior(BaseEstimator):
         self.expected_arcs = expected_arcs
 
     def names(self):
-        """Variables that the prior names."""
+        """Variables named by the prior."""
         if not isinstance(self.probability, Mapping):
             return set()
         for arc in self.probability:
@@ -50,7 +50,7 @@ class ArcPrior(BaseEstimator):
         return {str(name) for arc in self.probability for name in arc}
 
     def among(self, variables):
-        """The same prior with what it says of some variables only."""
+        """The same prior restricted to some variables."""
         if not isinstance(self.probability, Mapping):
             return self
         kept = set(variables)
@@ -89,22 +89,22 @@ class ArcPrior(BaseEstimator):
 class ReferencePrior(BaseEstimator):
     """Prefers graphs close to a reference graph.
 
-    log P(G) = log(factor) times the number of arcs in the symmetric difference; an arc that is
-    turned round counts twice.
+    log P(G) = log(factor) times the number of arcs in the symmetric difference; a reversed arc
+    counts twice.
 
     Parameters
     ----------
     graph : networkx.DiGraph
-        Acyclic. Arcs between variables that a task lacks do not count for it; a variable that no
-        task has is an error, so cut a larger graph with ``graph.subgraph(variables)``.
+        Acyclic. Arcs of variables that a task lacks are ignored in that task; a variable in no task
+        is an error, so restrict a larger graph with ``graph.subgraph(variables)``.
     factor : float, default=0.5
         In (0, 1]; 1 is uniform.
 
     Raises
     ------
     TypeError, ValueError
-        In ``fit`` of a learner: for a graph that is not a DAG or names a variable that no task has,
-        and a factor out of range.
+        In ``fit`` of a learner: for a graph that is not a DAG or has a variable in no task, and a
+        factor out of range.
 
     References
     ----------
@@ -122,12 +122,12 @@ class ReferencePrior(BaseEstimator):
         self.factor = factor
 
     def names(self):
-        """Variables that the prior names."""
+        """Variables named by the prior."""
         check_dag(self.graph, "graph")
         return {str(node) for node in self.graph}
 
     def among(self, variables):
-        """The same prior with what it says of some variables only."""
+        """The same prior restricted to some variables."""
         kept = set(variables)
         nodes = [node for node in self.graph if str(node) in kept]
         return ReferencePrior(self.graph.subgraph(nodes), self.factor)

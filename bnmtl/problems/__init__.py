@@ -1,4 +1,4 @@
-"""Generators of related tasks: networks that are known, and rows drawn from them."""
+"""Generators of related tasks: true networks, and rows sampled from them."""
 
 from bnmtl.problems.controls import unrelated
 from bnmtl.problems.draws import random_network, sample

@@ -11,15 +11,15 @@ from bnmtl.networks import BayesNet
 from bnmtl.networks.tables import LARGEST_TABLE
 from bnmtl.wording import listed, type_of
 
-# Limits of a random network: no table has more than 20**5 entries. Random edits keep the first.
+# Limits of a random network: no table has more than 20**5 entries. Random edits respect the first.
 MAX_PARENTS = 4
 MAX_STATES = 20
-# Beyond this the sum of a Dirichlet's parameters may overflow; tables are uniform long before.
+# Above this the sum of the Dirichlet parameters may overflow; tables are uniform long before.
 LARGEST_CONCENTRATION = 1e100
 
 
 def network_of(network):
-    """Return a network that may be given by its name."""
+    """Return a network given as an object or by its name."""
     if isinstance(network, BayesNet):
         return network
     if not isinstance(network, str):
@@ -32,7 +32,7 @@ def network_of(network):
 
 
 def check_deletion(p_delete, parameters, concentration):
-    """Raise unless the arguments of `deletion` are in their ranges and fit to each other."""
+    """Raise unless the arguments of `deletion` are in range and compatible."""
     check_number("p_delete", p_delete, least=0, most=1, remedies="for example 0.05")
     check_choice("parameters", parameters, ("shared", "independent"))
     limits = {"above": 0, "most": LARGEST_CONCENTRATION}
@@ -66,7 +66,7 @@ def checked_groups(groups, network):
 
 
 def checked_indices(changed, n_groups):
-    """Return for each task the list of its changed groups, or raise."""
+    """Return the list of changed groups for each task, or raise."""
     changed = _nested_lists(changed)
     if changed is None:
         rule = "must be a list with one tuple of group indices for each task"
@@ -87,7 +87,7 @@ def checked_indices(changed, n_groups):
 
 def _nested_lists(outer):
     """Return a sequence of collections as a list of lists, None for anything else."""
-    # Sets have no order that an index could mean.
+    # Sets have no order for indices.
     if isinstance(outer, str | Mapping | Set) or not np.iterable(outer):
         return None
     outer = list(outer)
@@ -97,7 +97,7 @@ def _nested_lists(outer):
 
 
 def check_sizes(graph, states, variables, name, remedy):
-    """Raise where a random graph would have a table beyond memory."""
+    """Raise if a random graph would need a table that does not fit into memory."""
     for variable in variables:
         family = (variable, *graph.predecessors(variable))
         size = np.prod([len(states[member]) for member in family], dtype=float)
@@ -124,7 +124,7 @@ def checked_range(states):
 
 
 def n_arcs_of(mean_degree, n_variables):
-    """Return the number of arcs that a mean degree asks for, or raise where there is no room."""
+    """Return the number of arcs for a mean degree, or raise if they do not fit."""
     check_number("mean_degree", mean_degree, least=0, remedies="3 is usual")
     n_arcs = round(n_variables * mean_degree / 2)
     capacity = _capacity(n_variables)
@@ -136,15 +136,15 @@ def n_arcs_of(mean_degree, n_variables):
 
 
 def _capacity(n_variables):
-    """Number of arcs of a graph where each variable has all parents that it may have."""
+    """Number of arcs of a graph in which each variable has as many parents as allowed."""
     return sum(min(position, MAX_PARENTS) for position in range(n_variables))
 
 
 def check_edits(n_edits, graph):
-    """Raise unless a graph has room for random edits, whichever of them are drawn."""
+    """Raise unless a graph has room for any choice of random edits."""
     check_whole("n_edits", n_edits, 0, remedies="for example 5")
-    # Where no edit is left, all arcs are edited, and each variable, in an order of the graph, has
-    # 4 or more parents by edits or an edited pair with each variable before it.
+    # If no edit is left, all arcs are edited, and each variable, in an order of the graph, has 4 or
+    # more parents by edits or an edited pair with each variable before it.
     room = max(graph.number_of_edges(), _capacity(len(graph)))
     if n_edits > room:
         rule = "must be at most {room}, for which {n:variable} with {arcs:arc} always have room"
@@ -153,7 +153,7 @@ def check_edits(n_edits, graph):
 
 
 def check_problem(problem):
-    """Raise unless there is a network for each task."""
+    """Raise unless it is a mapping of tasks to networks."""
     if not isinstance(problem, Mapping):
         rule = "must be a mapping of task names to networks"
         remedies = "for example {{'task1': network}}"

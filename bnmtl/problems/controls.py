@@ -1,4 +1,4 @@
-"""Controls: tasks that share nothing, from which nothing can be learned for each other."""
+"""Controls: tasks that share nothing, so that learning together cannot help."""
 
 import networkx as nx
 
@@ -10,18 +10,18 @@ from bnmtl.seeding import generator
 
 
 def unrelated(network, n_tasks=5, random_state=None):
-    """Make tasks that share nothing, by permuting the names of one network's variables.
+    """Make tasks that share nothing, by permuting the variable names of one network.
 
-    Each task has the graph and the tables of the network, but at each place stands a random
-    variable among those with equally many states; the first task is permuted like the others. A
-    variable keeps its own states, so all tasks declare the same ones; of its place's table it
-    takes the entries in their order.
+    Each task has the graph and the tables of the network, but each node is replaced by a random
+    variable with the same number of states; the first task is permuted like the others. A variable
+    keeps its states, so all tasks declare the same ones; the entries of the table are assigned in
+    order.
 
-    By chance some things are shared all the same: a variable keeps its place in all tasks if no
-    other has as many states, and an arc of one task is now and then an arc of another one too.
-    Two tasks of "alarm" share 2.4 of their 46 arcs on average.
+    Some things are still shared by chance: a variable keeps its node in all tasks if no other has
+    the same number of states, and an arc of one task is sometimes also an arc of another. Two tasks
+    of "alarm" share 2.4 of their 46 arcs on average.
 
-    A task depends on the seed and its number only, not on `n_tasks`.
+    A task depends only on the seed and its number, not on `n_tasks`.
 
     Parameters
     ----------
@@ -33,15 +33,15 @@ def unrelated(network, n_tasks=5, random_state=None):
     Returns
     -------
     dict of str to BayesNet
-        task1, task2, ..., with leading zeros from ten tasks on.
+        Named task1, task2, ..., with leading zeros from ten tasks on.
 
     Raises
     ------
     TypeError
-        If an argument is of another type.
+        If an argument has a wrong type.
     ValueError
-        If an argument is out of its range, or no two variables have equally many states, so that
-        all tasks would be the network itself.
+        If an argument is out of range, or no two variables have the same number of states, so that
+        all tasks would equal the network.
 
     Examples
     --------
@@ -71,11 +71,11 @@ def unrelated(network, n_tasks=5, random_state=None):
 
 
 def _renamed(network, names):
-    """Give each variable the name, and the states, of another one with equally many."""
+    """Give each variable the name and states of another with the same number of states."""
     tables = {}
     for variable in network.variables:
         parents = [names[parent] for parent in network.parents(variable)]
-        # The axes of a table follow the parents' names.
+        # The axes of a table follow the names of the parents.
         axes = sorted(range(len(parents)), key=parents.__getitem__)
         tables[names[variable]] = network.table(variable).transpose(*axes, len(parents))
     return BayesNet(nx.relabel_nodes(network.graph, names), network.states, tables)

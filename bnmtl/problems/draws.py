@@ -1,4 +1,4 @@
-"""What is drawn at random: sparse networks, tables, and the rows of each task of a problem."""
+"""Random draws: sparse networks, tables, and the rows of each task of a problem."""
 
 import networkx as nx
 import numpy as np
@@ -13,21 +13,21 @@ from bnmtl.seeding import generator, seed_of
 def random_network(n_variables, mean_degree=3, states=3, random_state=None):
     """Draw a sparse network at random.
 
-    The variables are put in a random order; then arcs that follow the order are added one by one,
-    each drawn uniformly from those that are left and whose head has fewer than 4 parents, so that
+    The variables are put in a random order. Then arcs consistent with the order are added one at a
+    time, each drawn uniformly from the remaining ones whose head has fewer than 4 parents, so that
     tables stay small. Each row of each table is drawn uniformly from all distributions.
 
     Parameters
     ----------
     n_variables : int
-        They are named x1, x2, ..., with leading zeros from ten variables on; names say nothing
-        about the direction of arcs.
+        Number of variables. They are named x1, x2, ..., with leading zeros from ten variables on;
+        names are independent of the direction of arcs.
     mean_degree : float, default=3
-        Mean number of arcs at a variable, in both directions: the network has
+        Mean number of incoming and outgoing arcs of a variable: the network has
         ``round(n_variables * mean_degree / 2)`` arcs.
     states : int or tuple of (int, int), default=3
-        The number of states of all variables, or the smallest and the largest number, from which
-        each variable's is drawn uniformly; from 2 to 20. They are named 0, 1, ...
+        Number of states of all variables, or the smallest and the largest number of a uniform draw
+        for each variable; from 2 to 20. States are named 0, 1, ...
     random_state : None, int or numpy.random.Generator, default=None
 
     Returns
@@ -37,9 +37,9 @@ def random_network(n_variables, mean_degree=3, states=3, random_state=None):
     Raises
     ------
     TypeError
-        If an argument is of another type.
+        If an argument has a wrong type.
     ValueError
-        If an argument is out of its range, or there is no room for so many arcs.
+        If an argument is out of range, or there is no room for so many arcs.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def random_network(n_variables, mean_degree=3, states=3, random_state=None):
 
 
 def _sparse_arcs(n_variables, n_arcs, rng):
-    """Draw different arcs from lower to higher positions, with at most MAX_PARENTS into each."""
+    """Draw distinct arcs from lower to higher positions, with at most MAX_PARENTS into each."""
     parents = [set() for _ in range(n_variables)]
     n_free = np.arange(n_variables)
     for _ in range(n_arcs):
@@ -80,14 +80,14 @@ def _sparse_arcs(n_variables, n_arcs, rng):
 def sample(problem, n_rows, random_state=None):
     """Draw rows for each task.
 
-    The rows of a task depend on the seed, its name and its network, not on the other tasks, and
-    fewer rows are the beginning of more.
+    The rows of a task depend on the seed, its name and its network, not on the other tasks, and a
+    smaller sample is the beginning of a larger one.
 
     Parameters
     ----------
     problem : mapping of str to BayesNet
     n_rows : int
-        Rows of each task, 0 or more.
+        Number of rows of each task, 0 or more.
     random_state : None, int or numpy.random.Generator, default=None
 
     Returns
@@ -98,7 +98,7 @@ def sample(problem, n_rows, random_state=None):
     Raises
     ------
     TypeError
-        If an argument is of another type.
+        If an argument has a wrong type.
     ValueError
         If there is no task, or `n_rows` is negative.
 
@@ -119,9 +119,10 @@ def sample(problem, n_rows, random_state=None):
 
 
 def random_tables(graph, states, variables, concentration, seed, owner, replaced=()):
-    """Draw each row of the variables' tables from a symmetric Dirichlet distribution.
+    """Draw each row of the tables of variables from a symmetric Dirichlet distribution.
 
-    None is what it replaces: a network that owes its tables to the same seed and owner gets others.
+    No table equals the one it replaces: a network with tables from the same seed and owner gets
+    different ones.
     """
     tables = {}
     for variable in variables:
@@ -135,13 +136,13 @@ def random_tables(graph, states, variables, concentration, seed, owner, replaced
 
 
 def _begin_alike(first, second):
-    """Whether one of two tables begins with the numbers of the other."""
+    """Whether one of two tables is a prefix of the other."""
     n = min(first.size, second.size)
     return np.array_equal(first.ravel()[:n], second.ravel()[:n])
 
 
 def by_task(n_tasks, random_state, make):
-    """Make the network of each task, ``make(seed, number)``, which depends on no other task."""
+    """Make the network of each task by ``make(seed, number)``, independent of other tasks."""
     check_whole("n_tasks", n_tasks, 1, remedies="for example 5")
     seed = seed_of(random_state)
     names = numbered("task", n_tasks)
@@ -149,6 +150,6 @@ def by_task(n_tasks, random_state, make):
 
 
 def numbered(stem, n):
-    """Names with as many leading zeros as let them sort like numbers."""
+    """Names with leading zeros so that they sort like numbers."""
     width = len(str(n))
     return [f"{stem}{i:0{width}d}" for i in range(1, n + 1)]

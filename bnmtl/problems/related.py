@@ -1,4 +1,4 @@
-"""Tasks made from one network: arcs deleted or edited, or whole groups of variables changed."""
+"""Tasks made from one network: arcs deleted or edited, or groups of variables changed."""
 
 import itertools
 
@@ -24,7 +24,7 @@ ALARM_COMPONENTS = (
         *("SHUNT", "INTUBATION", "PRESS", "VENTALV", "ARTCO2", "HR"),
     ),
 )
-# Groups of ALARM need a handful of draws; far more means that few orders of a group are possible.
+# Groups of ALARM need only a few draws; many more mean that few orders of a group are possible.
 _MAX_DRAWS = 10_000
 
 
@@ -36,15 +36,15 @@ def deletion(
     concentration=1.0,
     random_state=None,
 ):
-    """Make tasks by deleting arcs of one network at random.
+    """Make tasks by randomly deleting arcs of one network.
 
-    Each task loses every arc with the same probability. A child that lost parents gets
-    P(child | remaining parents) of the original network, by exact inference over all its lost
-    parents at once; where a configuration of the remaining parents has probability 0, the child
-    is uniform. All other tables stay as they are.
+    Each arc is deleted in each task with the same probability. A child that lost parents gets
+    P(child | remaining parents) of the original network, by exact inference over all lost parents
+    at once; if a configuration of the remaining parents has probability 0, the child is uniform.
+    All other tables are unchanged.
 
-    A task depends on the seed and its number only, not on `n_tasks`. With one seed, the same arcs
-    are deleted whatever `parameters` is, and more of them, never others, as `p_delete` grows.
+    A task depends only on the seed and its number, not on `n_tasks`. For a given seed, the deleted
+    arcs do not depend on `parameters`, and a larger `p_delete` only adds more of them.
 
     Parameters
     ----------
@@ -52,13 +52,13 @@ def deletion(
         The original network, or the name of one in `bnmtl.structures`.
     n_tasks : int, default=5
     p_delete : float, default=0.05
-        The probability of each arc to be deleted, from 0 to 1.
+        Probability that an arc is deleted, from 0 to 1.
     parameters : {"shared", "independent"}, default="shared"
-        "shared": the tasks start from the network's own tables. "independent": each task starts
-        from random tables of its own, and these are the original of the deletions; INSURANCE-IND
-        and ALARM-IND are made like this.
+        "shared": the tasks start from the tables of the network. "independent": each task starts
+        from its own random tables, which replace the original ones before arcs are deleted;
+        INSURANCE-IND and ALARM-IND are made this way.
     concentration : float, default=1.0
-        All parameters of the Dirichlet distribution of each row of the random tables; below 1
+        Parameter of the symmetric Dirichlet distribution of each row of the random tables; below 1
         rows are closer to deterministic, above 1 closer to uniform. Only with
         ``parameters="independent"``.
     random_state : None, int or numpy.random.Generator, default=None
@@ -66,14 +66,14 @@ def deletion(
     Returns
     -------
     dict of str to BayesNet
-        task1, task2, ..., with leading zeros from ten tasks on.
+        Named task1, task2, ..., with leading zeros from ten tasks on.
 
     Raises
     ------
     TypeError
-        If an argument is of another type.
+        If an argument has a wrong type.
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     References
     ----------
@@ -103,7 +103,7 @@ def deletion(
 
 
 def _without(network, arcs):
-    """Remove arcs from a network; each child that loses parents loses them in one step."""
+    """Remove arcs from a network; each child loses its parents in one step."""
     graph = nx.DiGraph(network.graph)
     graph.remove_edges_from(arcs)
     tables = _integrated(network, graph, {head for _, head in arcs})
@@ -111,12 +111,12 @@ def _without(network, arcs):
 
 
 def _integrated(network, graph, children):
-    """Tables of children that have fewer parents in a graph than in a network."""
+    """Tables of children with fewer parents in a graph than in a network."""
     return {c: _conditional(network, c, sorted(graph.predecessors(c))) for c in sorted(children)}
 
 
 def _conditional(network, child, parents):
-    """P(child | parents) in a network; uniform where the parents' configuration is impossible."""
+    """P(child | parents) in a network; uniform for impossible parent configurations."""
     joint = inference.posterior(network, [*parents, child])
     total = joint.sum(axis=-1, keepdims=True)
     uniform = np.full(joint.shape, 1 / joint.shape[-1])
@@ -124,22 +124,21 @@ def _conditional(network, child, parents):
 
 
 def perturb(network, n_tasks=5, n_edits=5, random_state=None):
-    """Make tasks by editing arcs of one network at random.
+    """Make tasks by randomly editing arcs of one network.
 
     Each task is exactly `n_edits` edits away from the network (`bnmtl.metrics.edit_distance`): it
-    is edited that many times, each time at another pair of variables. The kind of an edit, an
-    addition, a deletion or a reversal, is drawn uniformly from those that are possible, so graphs
-    stay about as dense as they were; then the arc is drawn uniformly from all that this kind may
-    take. No edit closes a cycle, and none gives a variable more than 4 parents, or more than the
-    network gives it where these are more.
+    is edited that many times, each time at a different pair of variables. The kind of an edit, an
+    addition, a deletion or a reversal, is drawn uniformly from the possible kinds, so the density
+    of the graph hardly changes; then the arc is drawn uniformly from all arcs possible for this
+    kind. No edit closes a cycle or gives a variable more than 4 parents, or more than it has in the
+    network if these are more.
 
     A variable that gained a parent, and both ends of a reversed arc, get random tables, each row
-    uniform over all distributions. A child that only lost parents gets P(child | remaining
-    parents) of the original network, by exact inference over all its lost parents at once; where
-    a configuration of the remaining parents has probability 0, the child is uniform. All other
-    tables stay as they are.
+    uniform over all distributions. A child that only lost parents gets P(child | remaining parents)
+    of the original network, by exact inference over all lost parents at once; if a configuration of
+    the remaining parents has probability 0, the child is uniform. All other tables are unchanged.
 
-    A task depends on the seed and its number only, not on `n_tasks`. With one seed, fewer edits
+    A task depends only on the seed and its number, not on `n_tasks`. For a given seed, fewer edits
     are the beginning of more.
 
     Parameters
@@ -148,21 +147,21 @@ def perturb(network, n_tasks=5, n_edits=5, random_state=None):
         The original network, or the name of one in `bnmtl.structures`.
     n_tasks : int, default=5
     n_edits : int, default=5
-        Edits of each task, 0 or more. There is room for as many as the network has arcs, and for
-        4 n - 10 where n > 3 is the number of variables.
+        Number of edits of each task, 0 or more. There is room for as many as the network has arcs,
+        and for 4 n - 10 where n > 3 is the number of variables.
     random_state : None, int or numpy.random.Generator, default=None
 
     Returns
     -------
     dict of str to BayesNet
-        task1, task2, ..., with leading zeros from ten tasks on.
+        Named task1, task2, ..., with leading zeros from ten tasks on.
 
     Raises
     ------
     TypeError
-        If an argument is of another type.
+        If an argument has a wrong type.
     ValueError
-        If an argument is out of its range, or a table would not fit into memory.
+        If an argument is out of range, or a table would not fit into memory.
 
     Examples
     --------
@@ -183,15 +182,15 @@ def perturb(network, n_tasks=5, n_edits=5, random_state=None):
 
 
 def _edited(graph, n_edits, rng):
-    """Edit as many different pairs of variables, each edit (lost arc, gained arc) drawn alone."""
+    """Edit distinct pairs of variables; each edit (lost arc, gained arc) is drawn separately."""
     arcs = sorted(graph.edges)
-    apart = [
+    missing = [
         pair
         for pair in itertools.permutations(sorted(graph), 2)
         if not (graph.has_edge(*pair) or graph.has_edge(*pair[::-1]))
     ]
     kinds = (
-        [(None, arc) for arc in apart],
+        [(None, arc) for arc in missing],
         [(arc, None) for arc in arcs],
         [(arc, arc[::-1]) for arc in arcs],
     )
@@ -199,7 +198,7 @@ def _edited(graph, n_edits, rng):
     draft = nx.DiGraph(graph)
     done = set()
     for _ in range(n_edits):
-        # The first that is possible, in a random order, is a uniform draw from all possible ones.
+        # The first possible one in a random order is a uniform draw from all possible ones.
         lost, gained = next(
             (lost, gained)
             for kind in rng.permutation(len(kinds))
@@ -214,14 +213,14 @@ def _edited(graph, n_edits, rng):
 
 
 def _may_gain(graph, tail, head, most_parents):
-    """Whether an arc, added to a DAG or turned round to this, breaks no limit and no order."""
+    """Whether an arc can be added to a DAG, or reversed to this, within the limits."""
     return graph.in_degree(head) < most_parents[head] and not any(
         nx.has_path(graph, child, tail) for child in graph.successors(head) if child != tail
     )
 
 
 def _retabled(network, graph, seed, number):
-    """Give an edited graph the network's tables, integrated or random where families differ."""
+    """Give an edited graph the tables of the network, integrated or random if families differ."""
     gained = graph.edges - network.graph.edges
     lost = network.graph.edges - graph.edges
     ends = {head for _, head in gained} | {head for tail, head in lost if (head, tail) in gained}
@@ -234,39 +233,39 @@ def _retabled(network, graph, seed, number):
 
 
 def components(network, groups, changed, random_state=None):
-    """Make tasks by changing whole groups of a network's variables.
+    """Make tasks by changing whole groups of variables of a network.
 
-    In a changed group the arcs between its own variables are replaced by as many random ones, and
-    all its variables get random tables (each row uniform over all distributions), independently
-    for each task. Arcs that are not inside a changed group stay, and so do the tables of all other
-    variables. Random arcs follow a random order of the group's variables and are redrawn, for all
-    changed groups of the task together, until the whole graph is acyclic.
+    In a changed group the arcs between its variables are replaced by the same number of random
+    ones, and all its variables get random tables (each row uniform over all distributions),
+    independently for each task. Arcs not inside a changed group are kept, and so are the tables of
+    all other variables. Random arcs follow a random order of the variables in the group and are
+    redrawn, for all changed groups of the task together, until the whole graph is acyclic.
 
-    A task depends on the seed, its number and the groups that are changed in it.
+    A task depends on the seed, its number and its changed groups.
 
     Parameters
     ----------
     network : BayesNet or str
         The original network, or the name of one in `bnmtl.structures`.
     groups : sequence of sequence of str
-        Variables of the network, each in one group at most; variables in no group never change.
-        `ALARM_COMPONENTS` are the four of the network "alarm".
+        Variables of the network, each in at most one group; variables in no group never change.
+        `ALARM_COMPONENTS` are the four groups of the network "alarm".
     changed : sequence of tuple of int
-        For each task the positions in `groups`, from 0, of those that change.
+        For each task the indices in `groups`, from 0, of its changed groups.
     random_state : None, int or numpy.random.Generator, default=None
 
     Returns
     -------
     dict of str to BayesNet
-        task1, task2, ..., with leading zeros from ten tasks on.
+        Named task1, task2, ..., with leading zeros from ten tasks on.
 
     Raises
     ------
     TypeError
-        If an argument is of another type.
+        If an argument has a wrong type.
     ValueError
-        If groups overlap or name no variable of the network, an index has no group, or the arcs
-        between groups leave (almost) no acyclic choice.
+        If groups overlap or name an unknown variable, an index has no group, or the arcs between
+        groups leave (almost) no acyclic choice.
 
     References
     ----------
@@ -300,7 +299,7 @@ def components(network, groups, changed, random_state=None):
 
 
 def _redrawn(graph, groups, rng):
-    """Replace the arcs inside the groups by as many random ones that close no cycle."""
+    """Replace the arcs inside the groups by the same number of random ones without a cycle."""
     outer = nx.DiGraph(graph)
     sizes = []
     for group in groups:
@@ -324,7 +323,7 @@ def _redrawn(graph, groups, rng):
 
 
 def _random_arcs(variables, n_arcs, rng):
-    """Draw different arcs along a random order of the variables."""
+    """Draw distinct arcs along a random order of the variables."""
     order = [variables[i] for i in rng.permutation(len(variables))]
     pairs = list(itertools.combinations(order, 2))
     return [pairs[i] for i in rng.permutation(len(pairs))[:n_arcs]]

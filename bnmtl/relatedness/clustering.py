@@ -17,39 +17,38 @@ from bnmtl.tasks import encode
 
 
 class TaskClusterer(BaseEstimator):
-    """Part the tasks into clusters by average linkage and learn each cluster together.
+    """Cluster the tasks by average linkage and learn each cluster together.
 
     Parameters
     ----------
     learner : MultitaskLearner or MultitaskLearnerCV
-        Learns each cluster, and the structures that distances are measured by; it is not fitted
-        itself. A task alone is learned by the same single-task search. A
-        ``time_limit`` holds for each fit.
+        Learns each cluster, and the structures for the distances; it is not fitted itself. A single
+        task is learned by the same single-task search. A ``time_limit`` applies to each fit.
     n_clusters : "validation", "cv" or int, default="validation"
-        "validation" holds out 5 % of each task's rows, at least 10, others than those that choose
-        a penalty, and takes the number of clusters that predicts them best; structures are learned
-        from the rows that are left, probability tables from all. "cv" does so with ten folds, or as
-        many as rows, and learns again from all rows; the clusters are those of all rows.
+        "validation" holds out 5 % of the rows of each task, at least 10, not used to choose a
+        penalty, and chooses the number of clusters that predicts them best; structures are learned
+        from the remaining rows, probability tables from all. "cv" uses ten folds, or as many as
+        there are rows, and learns again from all rows; the clusters are those of all rows.
     relatedness : {"direct", "shared"}, default="direct"
-        What distances are: see `direct`, or 1 less the probability of `shared`.
+        The distances: see `direct`, or 1 minus the probability of `shared`.
 
     Attributes
     ----------
     labels_ : pandas.Series by task
-        Number of the task's cluster, from 0, in the order of the first task of each.
+        Cluster of each task, numbered from 0 in the order of their first tasks.
     relatedness_ : pandas.DataFrame
         The distances.
     linkage_ : array of shape (n_tasks - 1, 4)
-        As `scipy.cluster.hierarchy.linkage` gives it, over the tasks in their canonical order.
+        As returned by `scipy.cluster.hierarchy.linkage`, over the tasks in canonical order.
     n_clusters_ : int
-        Of equally good numbers the smallest.
+        The number of clusters; the smallest among ties.
     scores_ : pandas.Series by number of clusters
-        Mean over tasks of the mean log-likelihood of their held-out rows, in nats; empty where the
+        Mean over tasks of the mean log-likelihood of their held-out rows, in nats; empty if the
         number was given.
     configuration_ : mapping task -> networkx.DiGraph
     networks_ : dict task -> BayesNet
     learners_ : list
-        The learner that was fitted to each cluster.
+        The learner fitted to each cluster.
 
     Raises
     ------
@@ -78,7 +77,7 @@ class TaskClusterer(BaseEstimator):
         self.relatedness = relatedness
 
     def fit(self, tasks):
-        """Measure distances, choose how many clusters, and learn.
+        """Measure distances, choose the number of clusters, and learn.
 
         Parameters
         ----------
@@ -88,7 +87,7 @@ class TaskClusterer(BaseEstimator):
         -------
         self
         """
-        # Refuses what cannot be learned together before anything is searched.
+        # Raises for tasks that cannot be learned together before any search.
         at_penalty(self.learner, 0.9)
         check_choice("relatedness", self.relatedness, DISTANCES)
         tasks = encode(tasks, missing=self.learner.missing)
@@ -123,7 +122,7 @@ class TaskClusterer(BaseEstimator):
         self.linkage_ = linkage(squareform(self.relatedness_.to_numpy()), "average")
 
     def _labels(self, n_clusters):
-        """Number of each task's cluster, in the order of the first task of each."""
+        """Cluster of each task, numbered in the order of their first tasks."""
         names = self.relatedness_.index
         cut = np.ones(1)
         if len(names) > 1:
@@ -133,10 +132,10 @@ class TaskClusterer(BaseEstimator):
 
     def _clusters(self, n_clusters):
         labels = self._labels(n_clusters)
-        return [list(own.index) for _, own in labels.groupby(labels)]
+        return [list(cluster.index) for _, cluster in labels.groupby(labels)]
 
     def _score(self, groups, test, n_clusters):
-        """Mean over tasks of what their held-out rows score."""
+        """Mean over tasks of the score of their held-out rows."""
         scores = [
             groups.held_out_score(names, name, test[name])
             for names in self._clusters(n_clusters)

@@ -1,4 +1,4 @@
-"""Groups of tasks learned together, each group once, and how well they predict held-out rows."""
+"""Groups of tasks learned together, each once, and their scores on held-out rows."""
 
 from bnmtl.learners.adapted import changed, for_tasks, single_task
 from bnmtl.learners.held_out import by_learner
@@ -7,17 +7,17 @@ from bnmtl.tasks import Tasks
 
 
 class Groups:
-    """Learners fitted to groups of tasks on the same rows; none is fitted twice.
+    """Learners fitted to groups of tasks on the same rows, each group once.
 
     Parameters
     ----------
     learner : Learner
-        For groups of several tasks; a task alone is learned by the same single-task search. Its
+        For groups of several tasks; a single task is learned by the same single-task search. Its
         ``random_state`` is an int.
     tasks, whole : Tasks
-        The rows to learn from, and the same tasks with all rows.
+        The training rows, and the same tasks with all rows.
     report : Reporter
-        In place of the learner's own ``progress``.
+        Used instead of the learner's ``progress``.
     """
 
     def __init__(self, learner, tasks, whole, report):
@@ -29,7 +29,7 @@ class Groups:
         self._memory = Memory()
 
     def fitted(self, names):
-        """The learner fitted to some tasks, whatever the order of their names."""
+        """The learner fitted to some tasks, with names in any order."""
         wanted = set(names)
         names = tuple(name for name in self.tasks if name in wanted)
         if names not in self._fitted:
@@ -38,21 +38,21 @@ class Groups:
         return self._fitted[names]
 
     def fit(self, learner, names=None):
-        """Fit a learner that searches single tasks as this one does, by default to all tasks."""
+        """Fit a learner with the same single-task search, by default to all tasks."""
         names = self.tasks.names if names is None else names
-        rows, whole = (Tasks(own[name] for name in names) for own in (self.tasks, self._whole))
+        rows, whole = (Tasks(tasks[name] for name in names) for tasks in (self.tasks, self._whole))
         if len(names) < len(self.tasks):
             learner = for_tasks(learner, whole)
         learner.check_parameters()
         return learner.fit_rows(rows, whole, self._report, memory=self._memory)
 
     def held_out_score(self, names, name, test):
-        """Mean log-likelihood of a task's held-out rows where it is learned with other tasks.
+        """Mean log-likelihood of the held-out rows of a task that is learned with other tasks.
 
         Parameters
         ----------
         names : iterable of str
-            The group, the task itself included.
+            The group, including the task itself.
         name : str
         test : Task
             Its held-out rows.

@@ -1,7 +1,7 @@
-"""How close tasks are: by structures learned together, what they predict, tables in common.
+"""Distances between tasks: by structures learned together, predictions, or shared tables.
 
 Each is a labeled square table. Dissimilarities are 0 on the diagonal and smaller is closer; the
-probability of tables in common is 1 there, and larger is closer.
+probability of shared tables is 1 there, and larger is closer.
 """
 
 import itertools
@@ -26,45 +26,45 @@ from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
 from bnmtl.wording import type_of
 
-# Those that are symmetric, and all.
+# Symmetric measures, and all measures.
 DISTANCES = ("direct", "shared")
 MEASURES = ("direct", "indirect", "shared")
 
 
 def direct(tasks, learner, penalty=0.9, normalize=None):
-    """Edit distance between structures that are learned together with a small penalty.
+    """Edit distance between structures learned together with a small penalty.
 
-    The penalty takes out differences that chance in the search makes, and is too small to make
-    tasks alike. A pair of variables counts where both tasks could have an arc between them. Where
-    the learner's prior lists penalties per pair of variables, a pair counts its penalty divided by
-    the one for all other pairs, so that what is never shared counts nothing.
+    The penalty removes differences due to chance in the search, and is too small to make tasks
+    agree. A pair of variables counts if both tasks could have an arc between them. If the prior of
+    the learner lists penalties per pair of variables, the weight of a pair is its penalty divided
+    by the penalty of all other pairs, so that pairs that are never shared have weight 0.
 
     Parameters
     ----------
     tasks : mapping name -> DataFrame, list of DataFrame or Tasks
     learner : MultitaskLearner or MultitaskLearnerCV
-        Says how the structures are searched; it is not fitted itself. `bnmtl relate` compares
-        structures that are learned with ``table_sharing=None``.
+        Its search finds the structures; it is not fitted itself. `bnmtl relate` compares structures
+        learned with ``table_sharing=None``.
     penalty : float, default=0.9
         Above 0, below 1.
     normalize : bool, default=None
-        Divide by the number of pairs that count (their sum of weights), so that tasks with few
-        variables do not look close to all others. None: where the tasks differ in the variables
-        that take part.
+        Whether to divide by the number of pairs that count (the sum of their weights), so that
+        tasks with few variables do not look close to all others. None does so if the tasks have
+        different variables that vary.
 
     Returns
     -------
     pandas.DataFrame, tasks by tasks
-        Symmetric. Where all tasks have the same variables, a pseudo-metric. Its ``attrs`` tell of
-        the structures that are compared: how many arcs they have (``n_arcs``), and what limits
-        ended the search for them (``ended_by``).
+        Symmetric; a pseudo-metric if all tasks have the same variables. Its ``attrs`` contain the
+        number of arcs of the compared structures (``n_arcs``), and the limits that ended the search
+        for them (``ended_by``).
 
     Raises
     ------
     InputTypeError, InputError
         For other learners, priors without a penalty, a penalty out of range, `normalize` that is
-        neither None nor a bool, fewer than two tasks, two tasks without a pair in common where
-        distances are normalized; and as in ``fit``.
+        neither None nor a bool, fewer than two tasks, two tasks without a common pair if distances
+        are normalized; and as in ``fit``.
 
     References
     ----------
@@ -95,7 +95,7 @@ def direct_of(groups, penalty=0.9, normalize=None):
 
 
 def true(configuration, normalize=None):
-    """Edit distance between the structures of tasks, such as true ones.
+    """Edit distance between given structures of tasks, such as true ones.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def true(configuration, normalize=None):
     ------
     InputTypeError, InputError
         If it is not a mapping of DAGs, `normalize` is neither None nor a bool, or two tasks have no
-        pair in common where distances are normalized.
+        common pair and distances are normalized.
 
     Examples
     --------
@@ -125,7 +125,8 @@ def true(configuration, normalize=None):
         raise InputTypeError("configuration", rule, type_of(configuration))
     _check_normalize(normalize)
     graphs = {
-        task: own.graph if isinstance(own, BayesNet) else own for task, own in configuration.items()
+        task: graph.graph if isinstance(graph, BayesNet) else graph
+        for task, graph in configuration.items()
     }
     for task, graph in graphs.items():
         with located(task=task):
@@ -134,19 +135,19 @@ def true(configuration, normalize=None):
 
 
 def indirect(tasks, learner, cv=10):
-    """How much worse one task's rows are predicted with the structure of another.
+    """Loss of log-likelihood if the rows of a task are predicted with the structure of another.
 
-    Entry (s, t) is the mean log-likelihood of t's held-out rows under t's own structure less that
-    under the structure of s, both with probabilities from t's other rows, in nats per row: the row
-    says where the structure comes from, the column whose rows are predicted. Structures are learned
-    from all rows of their task, by itself. Where the tasks' variables differ, the structure of s is
-    cut to those that both have, and t's others are left alone.
+    Entry (s, t) is the mean log-likelihood of the held-out rows of t under the structure of t minus
+    that under the structure of s, both with probabilities from the other rows of t, in nats per
+    row: the row is the task of the structure, the column the task of the predicted rows. Structures
+    are learned from all rows of each task alone. If the tasks have different variables, the
+    structure of s is restricted to the common ones, and the other variables of t get no arcs.
 
     Parameters
     ----------
     tasks : mapping name -> DataFrame, list of DataFrame or Tasks
     learner : any learner
-        Says how each task's structure is searched; it is not fitted itself.
+        Its search finds the structure of each task; it is not fitted itself.
     cv : int, default=10
         Number of folds.
 
@@ -192,38 +193,38 @@ def indirect_of(groups, cv):
     for held_out in folds:
         train, test = held_out_split(tasks, held_out)
         for t, (name, task) in enumerate(tasks.items()):
-            own = HeldOut(train[name], test[name], size)
-            means = np.array([own.mean(_cut(graph, task.variables)) for graph in alone.values()])
+            scorer = HeldOut(train[name], test[name], size)
+            means = np.array([scorer.mean(_cut(graph, task.variables)) for graph in alone.values()])
             losses[:, t] += (means[t] - means) / len(folds)
     table = pd.DataFrame(losses, index=_labels(tasks), columns=_labels(tasks))
     return _with_arcs(table, learner)
 
 
 def shared(tasks, learner):
-    """How probably tasks have their tables in common.
+    """Probability that tasks share their tables.
 
-    Row by row of a table, tasks fall into groups that have the same probabilities. Entry (s, t) is
-    the probability that the two are in one group, given the counts of all tasks, averaged over the
-    families of both learned graphs and their rows, a row counting by its number of cases.
+    In each row of a table, tasks form groups with the same probabilities. Entry (s, t) is the
+    probability that the two are in one group, given the counts of all tasks, averaged over the
+    families of both learned graphs and their rows, weighted by the number of cases in a row.
 
     Parameters
     ----------
     tasks : mapping name -> DataFrame, list of DataFrame or Tasks
     learner : any learner
-        Says how the structures are searched; it is not fitted itself. A `MultitaskLearnerCV` lends
-        its `MultitaskLearner`, at a penalty of 0.9.
+        Its search finds the structures; it is not fitted itself. A `MultitaskLearnerCV` is replaced
+        by its `MultitaskLearner` at a penalty of 0.9.
 
     Returns
     -------
     pandas.DataFrame, tasks by tasks
-        Symmetric, 1 on the diagonal; 1 means the same tables everywhere, and about 1/2 that nothing
-        is known. Its ``attrs`` are those of `direct`.
+        Symmetric, 1 on the diagonal; 1 means the same tables everywhere, and about 1/2 means no
+        evidence. Its ``attrs`` are those of `direct`.
 
     Raises
     ------
     InputTypeError, InputError
-        For what is not a learner, fewer than two tasks, two tasks of which no variable is in both
-        with all its parents; and as in ``fit``.
+        If `learner` is not a learner, there are fewer than two tasks, or two tasks have no common
+        variable with all its parents; and as in ``fit``.
 
     Examples
     --------
@@ -259,21 +260,21 @@ def shared_of(groups):
 
 
 def distances_of(groups, measure):
-    """`direct` or 1 less `shared`, for the rows and the learner of groups of tasks."""
+    """`direct` or 1 minus `shared`, for the rows and the learner of groups of tasks."""
     if measure == "direct":
         return direct_of(groups)
     return as_distances(shared_of(groups))
 
 
 def as_distances(table):
-    """What `shared` gives, as probabilities that tables differ."""
+    """The result of `shared` as probabilities that tables differ."""
     distances = (1.0 - table).clip(lower=0.0)
     distances.attrs.update(table.attrs)
     return distances
 
 
 def _all_of(tasks, learner, report):
-    """All rows of at least two tasks, with the learner that a user gave."""
+    """Groups with all rows of at least two tasks and the user's learner."""
     encoded = encode(tasks, missing=learner.missing)
     if len(encoded) < 2:
         raise InputError("tasks", "must hold at least two tasks", found="it holds one")
@@ -282,7 +283,7 @@ def _all_of(tasks, learner, report):
 
 
 def _with_arcs(table, learner):
-    """A table that knows its number of arcs; without any, tasks are not close but unknown."""
+    """A table with its number of arcs; warn if there are none: distances are then unknown."""
     n_arcs = sum(graph.number_of_edges() for graph in learner.configuration_.values())
     table.attrs.update(n_arcs=n_arcs, ended_by=learner.ended_by_)
     if not n_arcs and not learner.ended_by_:
@@ -295,7 +296,7 @@ def _with_arcs(table, learner):
 
 
 def _cut(graph, variables):
-    """A graph on other variables: arcs between those that both have."""
+    """A graph over other variables, with the arcs between common ones."""
     cut = nx.DiGraph()
     cut.add_nodes_from(variables)
     cut.add_edges_from((a, b) for a, b in graph.edges if a in cut and b in cut)
@@ -314,12 +315,12 @@ def _check_normalize(normalize):
 
 
 def _weights(prior):
-    """What differing pairs of variables count where it is not 1."""
-    return {pair: own / prior.penalty for pair, own in prior.pair_penalties().items()}
+    """Weights other than 1 of pairs of variables that differ."""
+    return {pair: penalty / prior.penalty for pair, penalty in prior.pair_penalties().items()}
 
 
 def _distances(graphs, normalize, weights):
-    """Weighted edit distances of the pairs of variables that both tasks could have arcs between."""
+    """Weighted edit distances over the pairs of variables possible in both tasks."""
     names = list(graphs)
     parts = [{v for v in graph if takes_part(graph, v)} for graph in graphs.values()]
     if normalize is None:
@@ -343,14 +344,14 @@ def _distance(first, second, weights):
     differing = []
     for a, b in map(tuple, pairs):
         states = [graph.has_edge(a, b) - graph.has_edge(b, a) for graph in (first, second)]
-        if states[0] != states[1] and all(both_take_part(own, a, b) for own in (first, second)):
+        if states[0] != states[1] and all(both_take_part(graph, a, b) for graph in (first, second)):
             differing.append(weights.get(frozenset((a, b)), 1.0))
     return math.fsum(differing)
 
 
 def _total(variables, weights):
     """Sum of the weights of all pairs of some variables."""
-    listed = [own for pair, own in weights.items() if pair <= variables]
+    listed = [weight for pair, weight in weights.items() if pair <= variables]
     return len(variables) * (len(variables) - 1) / 2 - len(listed) + math.fsum(listed)
 
 

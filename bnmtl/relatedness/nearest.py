@@ -1,12 +1,12 @@
-"""Which tasks are nearest to a principal one: their order, ties, and the largest gap."""
+"""Tasks nearest to a principal one: their order, ties, and the largest gap."""
 
 import numpy as np
 
-ROUNDING = 1e-9  # differences by less are not real
+ROUNDING = 1e-9  # smaller differences are rounding errors
 
 
 def nearest_first(table, principal):
-    """Return a task's column of a table without the task itself: the nearest first, then by name.
+    """Return the distances to a task, without itself, the nearest first and ties by name.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ def nearest_first(table, principal):
 
 
 def n_nearest(values):
-    """Count the sorted values that are as small as the first one."""
+    """Count the sorted values equal to the first one."""
     return int(np.sum(values - values[0] <= ROUNDING * np.abs(values).max()))
 
 
 def largest_gap(values):
-    """Count the sorted values before the largest step up, the first of equal ones; None if flat.
+    """Count the sorted values before the largest increase, the first among ties; None if flat.
 
     Examples
     --------

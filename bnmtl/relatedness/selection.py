@@ -15,45 +15,45 @@ from bnmtl.tasks import encode
 
 
 class TaskSelector(BaseEstimator):
-    """Learn one task together with those others that help it most.
+    """Learn one task together with the other tasks that help it most.
 
-    The other tasks are ordered by how near they are to the principal one; the first of them are
-    learned together with it.
+    The other tasks are ordered by their distance to the principal one, and the nearest are learned
+    together with it.
 
     Parameters
     ----------
     learner : MultitaskLearner or MultitaskLearnerCV
         Learns the principal task with the selected ones; it is not fitted itself. A ``time_limit``
-        holds for each fit.
+        applies to each fit.
     principal : str
-        Name of the task that matters.
+        Name of the principal task.
     n_tasks : "validation", "cv" or int, default="validation"
-        How many other tasks are taken; 0 learns the principal task alone. "validation" holds out
-        5 % of the principal task's rows, at least 10, others than those that choose a penalty, and
-        takes the number that predicts them best; structures are learned from the rows that are
-        left, probability tables from all. "cv" does so with ten folds, or as many as rows, and
-        learns again from all rows; the order of the tasks is that of all rows. A small validation
-        set often takes too few tasks: in the project's benchmark it does worse than all tasks, and
-        than all with `PairedPrior(task_distance=...)`, which needs no number.
+        Number of other tasks; 0 learns the principal task alone. "validation" holds out 5 % of the
+        rows of the principal task, at least 10, not used to choose a penalty, and chooses the
+        number that predicts them best; structures are learned from the remaining rows, probability
+        tables from all. "cv" uses ten folds, or as many as there are rows, and learns again from
+        all rows; the order of the tasks is that of all rows. A small validation set often selects
+        too few tasks: in the project's benchmark it does worse than all tasks, and than all tasks
+        with `PairedPrior(task_distance=...)`, which needs no number.
     relatedness : "direct", "indirect", "shared" or DataFrame, default="direct"
-        What tells near from far: see `direct`, `indirect` and `shared`, or a table of
-        dissimilarities, of which the principal task's column counts.
+        The measure of distance: see `direct`, `indirect` and `shared`; or a table of
+        dissimilarities, of which only the column of the principal task is used.
 
     Attributes
     ----------
     order_ : list of str
-        The other tasks, the nearest first; equally near ones by name.
+        The other tasks, the nearest first and ties by name.
     relatedness_ : pandas.DataFrame
-        The dissimilarities; by "shared" 1 less that probability.
+        The dissimilarities; for "shared", 1 minus the probability.
     n_tasks_ : int
-        How many were taken; of equally good numbers the smallest.
+        Number of selected tasks; the smallest among ties.
     scores_ : pandas.Series by number of other tasks
-        Mean log-likelihood of the principal task's held-out rows, in nats; empty where the number
+        Mean log-likelihood of the held-out rows of the principal task, in nats; empty if the number
         was given.
     networks_ : dict task -> BayesNet
-        Of the principal and the selected tasks.
+        Networks of the principal and the selected tasks.
     configuration_ : mapping task -> networkx.DiGraph
-    learner_ : the learner that was fitted to them, a `SingleTaskLearner` for none
+    learner_ : the learner fitted to them, a `SingleTaskLearner` if none was selected
 
     Raises
     ------
@@ -84,7 +84,7 @@ class TaskSelector(BaseEstimator):
         self.relatedness = relatedness
 
     def fit(self, tasks):
-        """Order the other tasks, choose how many, and learn.
+        """Order the other tasks, choose their number, and learn.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class TaskSelector(BaseEstimator):
         -------
         self
         """
-        # Refuses what cannot be learned together before anything is searched.
+        # Raises for tasks that cannot be learned together before any search.
         at_penalty(self.learner, 0.9)
         tasks = encode(tasks, missing=self.learner.missing)
         self.learner.check_for(tasks)
@@ -127,7 +127,7 @@ class TaskSelector(BaseEstimator):
         self.networks_ = choice.networks([self.learner_])
 
     def _given_table(self, tasks):
-        """The dissimilarities that were given, checked; None if they are to be measured."""
+        """The given dissimilarities, checked; None if they have to be measured."""
         if not isinstance(self.relatedness, pd.DataFrame):
             remedy = "or give a DataFrame"
             check_choice("relatedness", self.relatedness, MEASURES, remedies=remedy)

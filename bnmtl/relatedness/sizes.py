@@ -1,4 +1,4 @@
-"""How many tasks are learned together, or in how many clusters: given, or by held-out rows."""
+"""The number of tasks or clusters: given, or chosen by held-out rows."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.relatedness.groups import Groups
 from bnmtl.tasks import Tasks
 
-# Of the rows that a size is chosen by, with "validation": their share and their least number.
+# Share and minimum number of held-out rows with "validation".
 SHARE, AT_LEAST = 0.05, 10
 
 
@@ -25,16 +25,16 @@ def check_size(argument, value, least, most):
 
 
 class SizeChoice:
-    """The rows that a size is chosen by, and groups of tasks on the others.
+    """The held-out rows that choose a size, and groups of tasks on the others.
 
     Parameters
     ----------
     wanted : "validation", "cv" or int
     sizes : pandas.Index
-        What may be chosen.
+        The possible sizes.
     tasks : Tasks
     judged : iterable of str
-        The tasks that hold rows out, apart from those that choose a penalty.
+        The tasks with held-out rows, separate from those that choose a penalty.
     learner : MultitaskLearner or MultitaskLearnerCV
         Its ``random_state`` is an int.
     report : Reporter
@@ -42,7 +42,7 @@ class SizeChoice:
     Attributes
     ----------
     groups : Groups
-        On the rows that structures are learned from: all but those of a validation set.
+        On the training rows of structures: all except those of a validation set.
     """
 
     def __init__(self, wanted, sizes, tasks, judged, learner, report):
@@ -51,23 +51,23 @@ class SizeChoice:
         self._tasks = tasks
         self._learner = learner
         self._report = report
-        own = Tasks(tasks[name] for name in judged)
+        judged_tasks = Tasks(tasks[name] for name in judged)
         share = SHARE if wanted == "validation" else None
-        n_folds = default_folds(own) if wanted == "cv" else None
+        n_folds = default_folds(judged_tasks) if wanted == "cv" else None
         self._folds = []
         if isinstance(wanted, str):
             check_sample_size(learner.parameter_sample_size)
             self._folds = held_out_rows(
-                *(own, share, n_folds, learner.random_state),
+                *(judged_tasks, share, n_folds, learner.random_state),
                 purpose="size",
                 at_least=AT_LEAST,
                 remedy=f'take `{sizes.name}="cv"` or a number',
             )
-        is_apart = wanted == "validation"
-        self.groups = self._on(held_out_split(tasks, self._folds[0])[0] if is_apart else tasks)
+        holds_out = wanted == "validation"
+        self.groups = self._on(held_out_split(tasks, self._folds[0])[0] if holds_out else tasks)
 
     def best(self, score):
-        """The size that was given, or the one with the best score, of equally good ones the first.
+        """The given size, or the size with the best score; ties go to the first.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class SizeChoice:
         -------
         size : int
         scores : pandas.Series by size
-            Empty where the size was given.
+            Empty if the size was given.
         """
         if not self._folds:
             return int(self._wanted), pd.Series(dtype=float, index=self._sizes[:0])
@@ -93,16 +93,16 @@ class SizeChoice:
         return int(self._sizes[best]), pd.Series(totals, index=self._sizes)
 
     def networks(self, learners):
-        """Networks with the graphs of fitted learners and the probabilities of all rows."""
+        """Networks with the graphs of fitted learners and probabilities from all rows."""
         size, found = self._learner.parameter_sample_size, {}
         for learner in learners:
-            own = Tasks(self._tasks[name] for name in learner.configuration_)
-            if learner.shares_tables(own):
-                tables = fit_tables(learner.configuration_, own).tables
-                found.update(networks_of(learner.configuration_, own, tables))
+            group = Tasks(self._tasks[name] for name in learner.configuration_)
+            if learner.shares_tables(group):
+                tables = fit_tables(learner.configuration_, group).tables
+                found.update(networks_of(learner.configuration_, group, tables))
                 continue
             for name, graph in learner.configuration_.items():
-                found[name] = BayesNet.fit(graph, own[name], size)
+                found[name] = BayesNet.fit(graph, group[name], size)
         return {name: found[name] for name in self._tasks if name in found}
 
     def _on(self, rows):

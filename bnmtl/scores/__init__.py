@@ -1,4 +1,4 @@
-"""Decomposable network scores: public score objects, and scores bound to the rows of tasks."""
+"""Decomposable network scores: public score objects, and scores bound to rows of tasks."""
 
 from bnmtl.scores.bound import PARTITIONS, BoundScore, BoundTasks
 from bnmtl.scores.decomposable import (

@@ -1,4 +1,4 @@
-"""Scores bound to the rows of tasks, with a cache that all searches over these rows share."""
+"""Scores bound to the rows of tasks, with a cache shared by all searches over these rows."""
 
 import math
 import threading
@@ -14,18 +14,17 @@ from bnmtl.scores.packing import most_cells, packed
 
 MEGABYTE = 1 << 20
 DEFAULT_CACHE = 200.0
-# Concentrations of the partitions of tasks where tables are shared: from tasks that all have one
-# table to each with its own.
+# Concentrations of the partitions of tasks for shared tables: from one table for all tasks to one
+# for each.
 PARTITIONS = (0.1, 0.5, 2.0, 10.0)
-# Slots of a first cache: it grows with what is put into it.
+# Initial slots of a cache, which grows as needed.
 FEWEST_SLOTS = 1 << 12
-# Numbers for each family, at least, in a cache of which nothing may be lost: its buckets stay
-# nearly empty.
+# Minimum numbers per family in a cache that must not lose entries: its buckets stay nearly empty.
 _GIVEN_SLOTS = 32
 
 
 class BoundTasks:
-    """A score on the codes of several tasks, on the index of the union of their variables.
+    """A score on the codes of several tasks, indexed by the union of their variables.
 
     Parameters
     ----------
@@ -36,22 +35,22 @@ class BoundTasks:
     cache_size : float, default=200
         Most memory for cached tables, in megabytes.
     max_cells : float, default=None
-        Families with more cells are not considered; None sets 10 times the rows of a task, and
-        1000 where that is less.
+        Families with more cells are not considered; None is 10 times the rows of a task, and at
+        least 1000.
     concentrations : sequence of float, default=()
-        Of a mixture.
+        Of a mixture score.
     partitions : sequence of float, default=()
-        Concentrations of the partitions of tasks that share a table; none where tables are not
-        shared. A mixture only.
+        Concentrations of the partitions of tasks that share a table; empty if tables are not
+        shared. Only for a mixture score.
 
     Attributes
     ----------
     variables : tuple of str
         Sorted union.
     asked, computed : int
-        How many local scores were asked for, and how many of them had to be counted.
+        Numbers of local scores that were requested, and that had to be counted.
     left_out : list of str
-        Child and parents of a family that was left out as too large; empty if none was.
+        Child and parents of a family that was excluded as too large; empty if there was none.
     """
 
     def __init__(
@@ -88,46 +87,45 @@ class BoundTasks:
         self._prepare()
 
     def of(self, s):
-        """The score of task s on the index of its own variables."""
+        """The score of task s, indexed by its own variables."""
         at = self.positions[s]
         return BoundScore(self, [s], at, np.ones((1, len(at), len(at)), dtype=bool))
 
     def settings(self, s):
-        """All that a local score of task s depends on besides its rows, rounding aside."""
+        """Everything except the rows that a local score of task s depends on, up to rounding."""
         kind, sample_size, _, *concentrations = self._method.tolist()
         return kind, sample_size, *concentrations, float(self._most_cells[s])
 
     def of_all(self, members, usable, shares_tables=True):
-        """The score of some tasks on the index of all variables: the sum of their own, or, where
-        tables are shared, that of all together.
+        """The score of some tasks on all variables: joint if tables are shared, otherwise the sum.
 
         Parameters
         ----------
         members : list of int
         usable : bool array of shape (len(members), n, n)
-            [s, a, b] true where a may be a parent of b in that task; parents that may not are left
-            out of the family there.
+            [s, a, b] is true if a may be a parent of b in that task; other parents are dropped from
+            the family there.
         shares_tables : bool, default=True
-            False takes the sum all the same.
+            False uses the sum even if tables are shared.
         """
         at = np.arange(len(self.variables))
         return BoundScore(self, members, at, usable, "whole" if shares_tables else "summed")
 
     def evidence(self, child, parents, tasks):
-        """Evidence of a family over some tasks that may have its table in common.
+        """Evidence of a family over some tasks that may share its table.
 
         Parameters
         ----------
         child : int
-            By index in the union, as are the parents.
+            Index in the union, as for the parents.
         parents : iterable of int
         tasks : iterable of int
-            All of them have the child and the parents.
+            Tasks with the child and all parents.
 
         Returns
         -------
         int
-            Log evidence in units of which a nat has `scale`.
+            Log evidence in units of 1 / `scale` nats.
         """
         tasks = sorted(tasks)
         held = np.array(sorted(parents), np.int64)
@@ -141,23 +139,23 @@ class BoundTasks:
 
     @property
     def scale(self):
-        """What one nat is in integers."""
+        """Integer value of one nat."""
         return self._method[scoring.SCALE]
 
     @cached_property
     def whole(self):
-        """One engine for all tasks and variables, so that kernels can work on any of them."""
+        """An engine with all tasks and variables, so that kernels can work on any of them."""
         return self.engine(range(len(self.positions)), np.arange(len(self.variables)))
 
     @cached_property
     def summed(self):
-        """The same without tables in common."""
+        """The same without shared tables."""
         return self.whole.replaced(partitions=np.zeros(0)) if self.shares_tables else self.whole
 
     def __getstate__(self):
-        """What another process needs: its cache and its memory for threads are its own."""
-        own = {"_lock", "_idle", "_slots", "whole", "summed"}
-        return {name: value for name, value in self.__dict__.items() if name not in own}
+        """State for another process, which makes a new cache and new memory for threads."""
+        not_copied = {"_lock", "_idle", "_slots", "whole", "summed"}
+        return {name: value for name, value in self.__dict__.items() if name not in not_copied}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -169,12 +167,12 @@ class BoundTasks:
         self._lock = threading.Lock()
 
     def engine(self, tasks, positions):
-        """What the kernels need, for some tasks and variables."""
+        """The arrays that the kernels need, for some tasks and variables."""
         tasks = np.array(tasks, np.int64)
-        own = np.ix_(tasks, positions)
+        block = np.ix_(tasks, positions)
         task_keys, variable_keys, child_keys = self._keys
         rows, calls = self._rows, [scoring.GAINS_CALLBACK.address, 0, 0, 0]
-        # What is not needed is not compiled.
+        # Unused kernels are not compiled.
         if self.shares_tables:
             calls[1:3] = sharing.GAINS_TOGETHER.address, sharing.EXACT_ROW.address
         if self.shares_tables and len(self.positions) > MOST_EXACT:
@@ -183,7 +181,7 @@ class BoundTasks:
             scoring.ENGINE,
             **{name: rows[name] for name in ("codes", "bits", "weights")},
             **{name: rows[name][tasks] for name in ("weight_at", "n_rows", "n_cases")},
-            **{name: np.ascontiguousarray(rows[name][own]) for name in ("code_at", "bits_at")},
+            **{name: np.ascontiguousarray(rows[name][block]) for name in ("code_at", "bits_at")},
             arities=rows["arities"][positions],
             method=self._method,
             most_cells=self._most_cells[tasks],
@@ -197,7 +195,7 @@ class BoundTasks:
         )
 
     def up_to_date(self, engine):
-        """The engine with the cache as large as it has become."""
+        """The engine with the current cache."""
         if engine.cache is self._slots:
             return engine
         return engine.replaced(cache=self._slots)
@@ -214,14 +212,14 @@ class BoundTasks:
 
     @property
     def shares_tables(self):
-        """Whether tasks may have the table of a family in common."""
+        """Whether tasks may share the table of a family."""
         return self._partitions.size > 0
 
     @contextmanager
     def scratch(self, positions):
-        """Memory of one thread; what was counted in it is added to this score's counts.
+        """Memory of one thread; its counters are added to those of this score.
 
-        ``positions`` are the variables, by index in the union, that it is used for.
+        ``positions`` are the indices in the union of the variables it is used for.
         """
         try:
             scratch = self._idle.pop()
@@ -258,7 +256,7 @@ class BoundTasks:
         counters[:] = 0
 
     def _grow(self, n_tables):
-        """Enlarge the cache where it is more than a quarter full."""
+        """Enlarge the cache if it is more than a quarter full."""
         size = self._slots.size // 2
         wanted = size
         while wanted < self._most_slots and wanted < 4 * n_tables:
@@ -269,25 +267,25 @@ class BoundTasks:
             self._slots = larger
 
     def reserve(self, n_tables):
-        """Make the cache large enough for that many tables, as far as memory is granted."""
+        """Make the cache large enough for that many tables, within the memory limit."""
         if self._slots.size < 8 * n_tables and self._slots.size < 2 * self._most_slots:
             with self._lock:
                 self._grow(n_tables)
 
 
 class BoundScore:
-    """The score of one task, or the sum over several, as a search sees it.
+    """The score of one task, or the sum over several, as used by a search.
 
     Attributes
     ----------
     bound : BoundTasks
     tasks : list of int
-        Which of its tasks.
+        Indices of its tasks.
     n_variables : int
     members : int64 array
-        Tasks of the engine that are added up.
+        Tasks of the engine to sum over.
     usable : bool array of shape (members, n, n)
-        [s, a, b] true where a may be a parent of b in that task.
+        [s, a, b] is true if a may be a parent of b in that task.
     """
 
     def __init__(self, bound, tasks, positions, usable, among=None):
@@ -302,7 +300,7 @@ class BoundScore:
 
     @property
     def is_shared(self):
-        """Whether its tasks may have tables in common, so that it is not a sum over them."""
+        """Whether its tasks may share tables, so that the score is not a sum over them."""
         return len(self.members) > 1 and self.engine.partitions.size > 0
 
     @cached_property
@@ -319,7 +317,7 @@ class BoundScore:
         Parameters
         ----------
         families : list of (child, parents, value)
-            Indices, and values as of `BoundTasks.evidence`.
+            Indices, and values in the units of `BoundTasks.evidence`.
         """
         (member,), engine = self.members, self.engine
         slots = np.zeros(_GIVEN_SLOTS << len(families).bit_length(), np.int64)
@@ -336,16 +334,16 @@ class BoundScore:
 
     @property
     def engine(self):
-        """What the kernels need."""
+        """The arrays that the kernels need."""
         self._engine = self.bound.up_to_date(self._engine)
         return self._engine
 
     def scratch(self):
-        """As `BoundTasks.scratch`."""
+        """See `BoundTasks.scratch`."""
         return self.bound.scratch(self._positions)
 
     def keep_up(self, scratch):
-        """Let the cache grow with what a long search has put into it."""
+        """Let the cache grow during a long search."""
         self.bound.reserve(self.bound.computed + int(scratch.counters[scoring.COMPUTED]))
 
     def local_score(self, child, parents):
@@ -374,7 +372,7 @@ class BoundScore:
             )
 
     def gains(self, child, parents):
-        """Gains of taking each variable into the family of ``child`` or leaving it out.
+        """Gains of adding each variable to the parents of ``child`` or removing it.
 
         Parameters
         ----------
@@ -384,8 +382,8 @@ class BoundScore:
         Returns
         -------
         float array of shape (n,)
-            [v] is the change of the local score, nan where the family would be too large; [child]
-            is the family's own score.
+            [v] is the change of the local score, nan if the family would be too large; [child] is
+            the score of the family itself.
         """
         if self.is_shared:
             return self._gains_together(child, parents)
@@ -399,13 +397,13 @@ class BoundScore:
                 scratch.wanted[: self.n_variables] = True
                 scoring.gains(self.engine.table, scratch.table, s, child, len(held))
                 column = scratch.column[: self.n_variables].copy()
-                own = column[child]
+                score = column[child]
                 total += np.where(usable[:, child], column, 0.0)
-                total[child] += 0.0 if usable[child, child] else own
+                total[child] += 0.0 if usable[child, child] else score
         return total
 
     def _gains_together(self, child, parents):
-        """`gains`, where the tasks may have tables in common."""
+        """`gains` for tasks that may share tables."""
         is_there = self.engine.code_at[self.members, child] >= 0
         searched, usable = self.members[is_there], self.usable[is_there, :, child]
         with self.scratch() as scratch:
@@ -420,10 +418,10 @@ class BoundScore:
 
 
 def _scale(n_cases):
-    """Integer value of one nat: as fine as the largest table allows.
+    """Integer value of one nat, as large as the largest table allows.
 
     No term of a table exceeds n log n plus n times the logarithm of the number of cells, which is
-    below 720 for any number that is a float.
+    below 720 for every float.
     """
     largest = max(n_cases, 1) * (math.log(max(n_cases, 1)) + 720.0)
     return 2.0 ** (62 - math.ceil(math.log2(largest)))

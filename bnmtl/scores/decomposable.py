@@ -1,4 +1,4 @@
-"""Decomposable network scores: what they are and how a family or a graph is scored by them."""
+"""Decomposable network scores of families and graphs."""
 
 import math
 import warnings
@@ -15,12 +15,12 @@ from bnmtl.scores.bound import BoundTasks
 from bnmtl.tasks import encode
 from bnmtl.tasks.encoding import column_names
 
-# Of larger equivalent sample sizes, differences of log-gammas are lost in rounding.
+# With larger equivalent sample sizes, differences of log-gammas are lost to rounding.
 _LARGEST_SIZE = 10**9
 _SMALLEST_SIZE = 1e-9
-# Of a mixture: from tables that are nearly deterministic to even ones. Without the largest ones a
-# table of many parents, in which nearly every row is alone, codes equal states better than a table
-# without parents, and one structure for five tasks of noise gets arcs.
+# Concentrations of the mixture: from nearly deterministic to uniform tables. Without the largest
+# ones, a table with many parents, in which nearly every row is alone, encodes uniform states better
+# than a table without parents, and one structure for five tasks of noise gets arcs.
 CONCENTRATIONS = (0.01, 0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0)
 
 
@@ -28,14 +28,14 @@ class Score(BaseEstimator):
     """A decomposable score: the score of a graph is the sum of the local scores of its families.
 
     Larger is better for every score. Parameter counts come from the declared states of a variable,
-    never from the states that happen to occur.
+    never from the observed states.
 
     Attributes
     ----------
     is_score_equivalent : bool
-        Whether graphs of one equivalence class always score alike. Where they do not, the score
-        prefers one member of a class, and directions that data cannot tell come out the same way
-        time and again.
+        Whether graphs of one equivalence class always have the same score. If not, the score
+        prefers one member of a class, and directions that data cannot determine are always learned
+        the same way.
     """
 
     is_score_equivalent = True
@@ -53,12 +53,12 @@ class Score(BaseEstimator):
         frame : pandas.DataFrame of shape (n_rows, n_variables)
             Discrete columns; categorical columns declare their states.
         weights : array-like of shape (n_rows,), default=None
-            How often each row counts, at least 0; None counts every row once.
+            Weight of each row, at least 0; None counts every row once.
 
         Returns
         -------
         float
-            Natural logarithm, the larger the better.
+            Natural logarithm; larger is better.
 
         Raises
         ------
@@ -98,7 +98,7 @@ class Score(BaseEstimator):
         Returns
         -------
         float
-            Natural logarithm, the larger the better.
+            Natural logarithm; larger is better.
 
         Examples
         --------
@@ -169,14 +169,15 @@ class _EquivalentSampleSize(Score):
 class BDeu(_EquivalentSampleSize):
     """Bayesian Dirichlet score with a uniform prior over the joint distribution.
 
-    Score equivalent: graphs of one equivalence class score alike. Every cell of a family with q
-    parent configurations and r states gets the pseudo-count alpha / (q r).
+    Score equivalent: graphs of one equivalence class have the same score. Every cell of a family
+    with q parent configurations and r states gets the pseudo-count alpha / (q r).
 
     Parameters
     ----------
     equivalent_sample_size : float, default=1.0
-        Total pseudo-count alpha of each family. Large values are a trap: on 1000 rows of ALARM the
-        best-scoring graph is about 10 edits from the truth at 1, about 20 at 5 and about 40 at 10.
+        Total pseudo-count alpha of each family. Large values add false arcs: on 1000 rows of ALARM
+        the best-scoring graph is about 10 edits from the truth at 1, about 20 at 5 and about 40 at
+        10.
 
     References
     ----------
@@ -203,7 +204,7 @@ class BDs(_EquivalentSampleSize):
     Parameters
     ----------
     equivalent_sample_size : float, default=1.0
-        Total pseudo-count of each family, spread over the parent configurations that occur.
+        Total pseudo-count of each family, spread over the observed parent configurations.
 
     References
     ----------
@@ -243,19 +244,19 @@ class K2(Score):
 
 
 class MixedDirichlet(Score):
-    """Evidence of a family averaged over how strongly its table is smoothed.
+    """Evidence of a family averaged over the concentrations of its Dirichlet prior.
 
-    The log of the mean, over concentrations c, of the evidence under a Dirichlet prior with c for
-    every cell of the table. A family with tables that are nearly deterministic is scored by small
-    concentrations, one with even tables by large ones. Configurations of the parents that never
-    occur contribute nothing.
+    The log of the mean, over concentrations c, of the evidence under a Dirichlet prior with
+    pseudo-count c in every cell of the table. Small concentrations dominate for nearly
+    deterministic tables, large ones for uniform tables. Parent configurations that never occur
+    contribute nothing.
 
     Not score equivalent: it prefers some members of an equivalence class to others.
 
     Parameters
     ----------
     concentrations : sequence of float, default=(0.01, 0.05, 0.2, 0.5, 1, 2, 5, 20, 100)
-        Pseudo-counts of a cell, equally likely beforehand and common to all rows of a table. (1,)
+        Pseudo-counts of a cell, with equal prior probability, common to all rows of a table. (1,)
         is `K2`.
 
     Examples
@@ -289,7 +290,7 @@ class MixedDirichlet(Score):
 
 
 class BIC(Score):
-    """Log-likelihood less half the logarithm of the number of rows per free parameter.
+    """Log-likelihood minus half the logarithm of the number of rows for each free parameter.
 
     Score equivalent; equals minus the description length (MDL).
 
@@ -310,7 +311,7 @@ class BIC(Score):
 
 
 class AIC(Score):
-    """Log-likelihood less one per free parameter; score equivalent.
+    """Log-likelihood minus one for each free parameter; score equivalent.
 
     References
     ----------
@@ -329,10 +330,10 @@ class AIC(Score):
 
 
 class LogLikelihood(Score):
-    """Log-likelihood at its maximum, without any price for parameters.
+    """Maximum log-likelihood, without a penalty for parameters.
 
-    For tests and reports: as the score of a search it always wants more arcs, and the learners
-    refuse it without ``max_parents``. Score equivalent.
+    For tests and reports: as the score of a search it always prefers more arcs, and the learners
+    reject it without ``max_parents``. Score equivalent.
 
     Examples
     --------
@@ -347,7 +348,7 @@ class LogLikelihood(Score):
 
 
 def _weighted_score(kind, sample_size, concentrations, task, weights, child, parents):
-    """Local score with a weight for every row: the formulas as they stand."""
+    """Local score with a weight for every row: the plain formulas."""
     r = float(task.arities[child])
     q = float(np.prod(task.arities[parents], dtype=float))
     used = weights > 0
@@ -370,13 +371,13 @@ def _weighted_score(kind, sample_size, concentrations, task, weights, child, par
 
 
 def _dirichlet_evidence(n_jk, n_j, a_jk, a_j):
-    """Log evidence of a table's counts under one pseudo-count a cell."""
+    """Log evidence of the counts of a table under one pseudo-count per cell."""
     of_configurations = gammaln(a_j) - gammaln(a_j + n_j)
     return float(of_configurations.sum() + (gammaln(a_jk + n_jk) - gammaln(a_jk)).sum())
 
 
 def _encoded(frame, variables):
-    """Some columns as a task; what a search would warn of does not concern a score."""
+    """Some columns as a task, without the warnings that only concern a search."""
     if isinstance(frame, pd.DataFrame):
         with located(argument="frame"):
             names, wanted = column_names(frame), set(variables)
@@ -398,7 +399,7 @@ def _encoded(frame, variables):
 
 
 def _family(child, parents, index):
-    """The family as indices, the child first and the parents sorted."""
+    """The family as indices: the child first, then the sorted parents."""
     if child in parents or len(set(parents)) < len(parents):
         rule = "must be distinct and without the child {child}"
         raise InputError("parents", rule, parents, remedies="name every parent once", child=child)

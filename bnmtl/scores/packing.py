@@ -1,23 +1,23 @@
-"""The rows of tasks as kernels read them: merged where many are equal, and as bit sets."""
+"""The rows of tasks in the format of the kernels: merged equal rows, and bit sets."""
 
 import numpy as np
 
-# A family has at most that many cells for every row of the task, and never fewer than the second.
+# Largest number of cells of a family per row of the task, and the minimum of this limit.
 CELLS_PER_ROW = 10
 FEWEST_CELLS = 1000
-# Rows are merged where at most this share of them is distinct.
+# Rows are merged if at most this share of them is distinct.
 MOST_DISTINCT = 1 / 8
 ROWS_TO_LOOK_AT = 512
 
 
 def most_cells(task, max_cells=None):
-    """The largest table that a family of a task may have.
+    """The largest number of cells in a table of a task.
 
     Parameters
     ----------
     task : bnmtl.tasks.Task
     max_cells : int, default=None
-        None asks for the rule: 10 cells a row, and 1000 where that is less.
+        None uses the default rule: 10 cells per row, and at least 1000.
     """
     if max_cells is not None:
         return max_cells
@@ -25,13 +25,13 @@ def most_cells(task, max_cells=None):
 
 
 def packed(tasks, positions, n_variables):
-    """The rows of the tasks, the arrays of `partition.ROWS` by name.
+    """The rows of the tasks as the arrays of `partition.ROWS`, by name.
 
     Parameters
     ----------
     tasks : list of bnmtl.tasks.Task
     positions : list of int array
-        Index in the union of each variable of each task.
+        Indices in the union of the variables of each task.
     n_variables : int
         Of the union.
     """
@@ -72,7 +72,7 @@ def packed(tasks, positions, n_variables):
 
 
 def merged(codes):
-    """Distinct rows and how often each occurs, where that makes them much fewer.
+    """Distinct rows and their frequencies, if there are far fewer of them.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def merged(codes):
     -------
     codes : uint8 array of shape (n, n_distinct)
     repeats : int64 array of shape (n_distinct,), or None
-        None where the rows are left as they are.
+        None if the rows are not merged.
     """
     n_rows = codes.shape[1]
     factors = np.random.default_rng(0).integers(1, np.iinfo(np.int64).max, len(codes))
@@ -99,7 +99,7 @@ def merged(codes):
 
 
 def bit_sets(codes, arities):
-    """Bit i of the set of a variable's state is set where row i has that state.
+    """Bit sets by state: bit i of the set of a state is set if row i has that state.
 
     Parameters
     ----------
@@ -109,15 +109,15 @@ def bit_sets(codes, arities):
     Returns
     -------
     uint64 array, flat
-        For each variable and state the words of its set, the first row being the lowest bit.
+        For each variable and state the words of its set; the first row is the lowest bit.
     """
     n_rows = codes.shape[1]
     words = -(-n_rows // 64)
     sets = np.zeros((int(arities.sum()), words), np.uint64)
     at = 0
-    for own, arity in zip(codes, arities.tolist(), strict=True):
+    for column, arity in zip(codes, arities.tolist(), strict=True):
         has_state = np.zeros((arity, 64 * words), dtype=bool)
-        has_state[:, :n_rows] = own == np.arange(arity, dtype=np.uint8)[:, None]
+        has_state[:, :n_rows] = column == np.arange(arity, dtype=np.uint8)[:, None]
         sets[at : at + arity] = np.packbits(has_state, axis=1, bitorder="little").view(np.uint64)
         at += arity
     return sets.ravel()

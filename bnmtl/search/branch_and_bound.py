@@ -1,7 +1,7 @@
 """Branch and bound over the joint states of one pair of variables, for any coupling.
 
-The tasks are assigned one after the other; a partial assignment is left as soon as an upper bound
-of its completions does not beat the best assignment found (Niculescu-Mizil 2008, equations 2.9,
+States are assigned to one task after another; a partial assignment is pruned when an upper bound of
+its completions does not exceed the best assignment found (Niculescu-Mizil 2008, equations 2.9,
 2.10).
 """
 
@@ -29,8 +29,8 @@ def branch_and_bound(gains, coupling):
         None if no legal assignment is finite.
     """
     k = len(gains)
-    # A user's bound is of the first tasks as they were given; only our own couplings are symmetric
-    # enough to assign the most decided tasks first.
+    # A custom bound assumes the given order of tasks; only built-in couplings are symmetric enough
+    # to assign the most decided tasks first.
     order = np.arange(k)
     if not isinstance(coupling, CustomCoupling):
         ranked = np.sort(gains, axis=1)
@@ -41,7 +41,7 @@ def branch_and_bound(gains, coupling):
 
 
 class _Tree:
-    """Depth-first search; ``states`` holds the assigned tasks in ``order``."""
+    """Depth-first search; ``states`` contains the states of the assigned tasks in ``order``."""
 
     def __init__(self, gains, coupling, order):
         self.gains = gains
@@ -80,7 +80,7 @@ class _Tree:
 
 
 def _incumbents(gains):
-    """Good first assignments: every task its own best state, and all tasks alike."""
+    """Good first assignments: the best state of every task alone, and equal states."""
     yield gains.argmax(axis=1).astype(np.int8) - np.int8(1)
     for state in STATES:
         yield np.full(len(gains), state, np.int8)
@@ -102,7 +102,7 @@ def _custom_bound(gains, coupling, order):
 
 
 def _edit_bound(gains, coupling, order):
-    """Coupling of the assigned tasks; the edits of more tasks are never fewer (equation 2.9)."""
+    """Coupling of the assigned tasks; more tasks never need fewer edits (equation 2.9)."""
     rest = _rest(gains, order)
 
     def bound(states, depth):
@@ -112,8 +112,10 @@ def _edit_bound(gains, coupling, order):
 
 
 def _paired_bound(gains, coupling, order):
-    """Coupling of the assigned tasks, and for every other task its best gain together with its
-    coupling to the assigned ones: the tighter bound that the thesis mentions in a footnote."""
+    """Coupling of the assigned tasks plus the best coupled gains of the others.
+
+    This is the tighter bound in a footnote of the thesis.
+    """
     log_penalties = coupling.weights(len(gains))
     steps = np.array(
         [[kernels.distance(a, b, coupling.reversal) for b in STATES] for a in STATES], float
@@ -124,17 +126,17 @@ def _paired_bound(gains, coupling, order):
         within = _pair_sum(log_penalties[np.ix_(done, done)], steps, states[done]) / 2
         if not len(waiting):
             return within
-        apart = steps[:, states[done] + 1]
+        distances = steps[:, states[done] + 1]
         prices = np.zeros((len(waiting), 3))
         for at, task in enumerate(done):
-            prices += _priced(log_penalties[waiting, task][:, None], apart[:, at][None, :])
+            prices += _priced(log_penalties[waiting, task][:, None], distances[:, at][None, :])
         return within + float((gains[waiting] + prices).max(axis=1).sum())
 
     return bound
 
 
 def _priced(log_penalties, distances):
-    """Product in which a distance of 0 costs nothing even at a penalty of -inf."""
+    """Product that is 0 for a distance of 0 even if the log penalty is -inf."""
     with np.errstate(invalid="ignore"):
         return np.where(distances == 0, 0.0, log_penalties * distances)
 

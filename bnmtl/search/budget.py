@@ -1,4 +1,4 @@
-"""How much a search may still do: a number of families, a moment to stop, or neither."""
+"""Budgets of searches: a number of families, a deadline, or neither."""
 
 import time
 from dataclasses import dataclass, field
@@ -8,9 +8,9 @@ import numpy as np
 from bnmtl._kernels.scoring import ASKED
 
 NO_LIMIT = np.iinfo(np.int64).max
-# Families after which a kernel returns, so that clocks are read and interrupts heard: the first
-# time, and at most later on, when it is known how many take as many seconds as below. A family of
-# tasks that are scored together takes a thousand times as long as one that is in the cache.
+# Families after which a kernel returns to check the clock and interrupts: the first time, and the
+# maximum later on, when the number that takes the seconds below is known. A family of tasks that
+# are scored together takes a thousand times as long as a cached one.
 FAMILIES_BEFORE_A_LOOK = 500
 FAMILIES_BETWEEN_LOOKS = 50_000
 _SECONDS_BETWEEN_LOOKS = 0.2
@@ -18,16 +18,16 @@ _SECONDS_BETWEEN_LOOKS = 0.2
 
 @dataclass
 class Budget:
-    """What one search may spend.
+    """The limits of one search.
 
     Attributes
     ----------
     max_families : int or None
-        Local scores that may be asked for, cached ones included, so that it is reproducible.
+        Maximum number of requested local scores, including cached ones, so that it is reproducible.
     deadline : float or None
         `time.time` at which to stop.
     stopped : set of str
-        "max_families" and "time_limit", where that ended a search.
+        Contains "max_families" or "time_limit" if that ended a search.
     """
 
     max_families: int | None = None
@@ -42,7 +42,7 @@ class Budget:
         return NO_LIMIT if self.max_families is None else self.max_families
 
     def pause(self, scratch):
-        """Count of families at which a kernel comes back to ask; no result depends on it."""
+        """Count of families at which a kernel returns for a check; it does not affect results."""
         asked, now = int(scratch.counters[ASKED]), time.perf_counter()
         before, then = self._looked
         if then and before < asked:
@@ -52,7 +52,7 @@ class Budget:
         return min(self.limit, asked + min(self._families, FAMILIES_BETWEEN_LOOKS))
 
     def spent(self, asked):
-        """Whether the search has to end now, after that many families."""
+        """Whether the search has to end after that many families."""
         if self.max_families is not None and asked >= self.max_families:
             self.stopped.add("max_families")
         elif self.deadline is not None and time.time() >= self.deadline:

@@ -1,6 +1,6 @@
-"""Climbs over graphs of one task between the improvements of its order, used by ``orders``.
+"""Climbs over graphs of one task between improvements of its order, used by ``orders``.
 
-Where a graph gains in one part and loses in another, the better parts are kept.
+If a graph gains in one part and loses in another, the better parts are kept.
 """
 
 import numpy as np
@@ -9,17 +9,17 @@ from bnmtl._kernels import changes, climbing, dags, merging, orders
 from bnmtl._kernels.scoring import ASKED
 from bnmtl.search.graph_state import new_dag
 
-# Climbs from random changes after an iteration that found nothing better: of the whole graph, and
-# among some variables that are close in it.
+# Number of climbs from random changes after an iteration without improvement: changes of the whole
+# graph, and changes among variables that are close in it.
 RESTARTS = 2
 RESTARTS_NEAR = 4
 N_NEAR = 8
-# Beyond so many variables half as many climbs do, since what each gains in any part of the graph is
-# kept; climbs from changes of variables that are close look at arcs among that many around them,
-# and none walks on.
+# Beyond this number of variables half as many climbs suffice, because gains in any part of the
+# graph are kept; climbs from changes of close variables consider only arcs among that many
+# variables around them, without a tabu walk.
 LARGE = 64
-# Changes of the whole graph: one for every so many variables, but no more than so many, since every
-# one of them asks for a new score with every other variable.
+# Changes of the whole graph: one per this number of variables, up to a maximum, because each needs
+# new scores with every other variable.
 VARIABLES_PER_CHANGE = 8
 MOST_CHANGES = 32
 
@@ -30,15 +30,15 @@ class Climbs:
     Attributes
     ----------
     dag : Arrays
-        The graph that the latest climb has ended in, as in `dags.DAG`.
-    own : Arrays
-        The best graph of the present start.
+        The result of the latest climb, as in `dags.DAG`.
+    current : Arrays
+        The best graph of the current start.
     """
 
     def __init__(self, state, walk, perturb, tabu, budget):
         n = state.scores.n_variables
-        self.dag, self.own, self._first, self._spare = (new_dag(n) for _ in range(4))
-        # What climbs from changes look at, and their memory.
+        self.dag, self.current, self._first, self._spare = (new_dag(n) for _ in range(4))
+        # The arcs considered by climbs from changes, and their memory.
         self._narrow = state.task.replaced(permitted=state.task.permitted.copy())
         self._changed = new_dag(n)
         self._near = np.zeros(max(N_NEAR, LARGE), np.int64)
@@ -48,7 +48,7 @@ class Climbs:
         dags.copy_dag(state.dag.table, self._first.table)
 
     def begin(self, scratch, n_changes):
-        """Start from the graph that the state was in, changed at random and climbed from."""
+        """Start from the graph of the state, after random changes and a climb."""
         dags.copy_dag(self._first.table, self.dag.table)
         if n_changes:
             climbing.climb_changed(
@@ -62,10 +62,10 @@ class Climbs:
                 self._budget.limit,
             )
             self._state.scores.keep_up(scratch)
-        dags.copy_dag(self.dag.table, self.own.table)
+        dags.copy_dag(self.dag.table, self.current.table)
 
     def from_order(self, scratch):
-        """Climb from the graph that the walk's order stands for; its score."""
+        """Climb from the graph of the walk's order; return its score."""
         return self._climb_from(scratch, self._walk.adjacency[0])
 
     def _climb_from(self, scratch, adjacency):
@@ -81,16 +81,16 @@ class Climbs:
         )
 
     def from_parts(self, scratch, reached):
-        """Climb from the best graph with what is no worse in the latest one; the score.
+        """Climb from the best graph with the parts of the latest one that are no worse.
 
-        That is ``reached``, of the latest one, if nothing there is.
+        Return the score; ``reached``, that of the latest graph, if there is no such part.
         """
         if self._merge_with(self.dag, -self._state.task.tolerance[0]):
             return self._climb_from(scratch, self._merged)
         return reached
 
-    def from_own(self, scratch):
-        """Climb from random changes of the best graph, some times; whether that made it better."""
+    def from_current(self, scratch):
+        """Climb several times from random changes of the best graph; whether it improved."""
         better = False
         shared = 2 if self._state.scores.n_variables > LARGE else 1
         whole, near = RESTARTS // shared, RESTARTS_NEAR // shared
@@ -102,13 +102,13 @@ class Climbs:
         return better
 
     def _restart(self, scratch, is_near):
-        """Climb from random changes; the best graph gets what is better then, in whole or part."""
+        """Climb from random changes; the best graph gets improvements of the whole or a part."""
         state, random = self._state, self._walk.random
         variables, task, marks = state.in_pairs, state.task, self._marks
         n_changes = min(MOST_CHANGES, len(variables) // VARIABLES_PER_CHANGE)
         n_changes = max(self._perturb, n_changes)
         if is_near:
-            n_near = changes.draw_near(self.own.table, variables, random, self._near)
+            n_near = changes.draw_near(self.current.table, variables, random, self._near)
             variables, near = self._near[: min(N_NEAR, n_near)], self._near[:n_near]
             task, n_changes = self._among(near), self._perturb
         elif state.scores.n_variables > LARGE:
@@ -121,7 +121,7 @@ class Climbs:
             state.task.table,
             task.table,
             self._changed.table,
-            self.own.table,
+            self.current.table,
             self._spare.table,
             variables,
             random,
@@ -132,31 +132,31 @@ class Climbs:
             return True
         if not self._merge_with(self._changed, state.task.tolerance[0]):
             return False
-        before = dags.total_score(state.task.table, self.own.table)
+        before = dags.total_score(state.task.table, self.current.table)
         if self._climb_from(scratch, self._merged) <= before + state.task.tolerance[0]:
             return False
-        dags.copy_dag(self.dag.table, self.own.table)
+        dags.copy_dag(self.dag.table, self.current.table)
         return True
 
     def _among(self, near):
-        """The task with the arcs among some variables, and those elsewhere that are known to gain.
+        """The task restricted to arcs among some variables and other arcs known to gain.
 
-        In a large graph climbs from changes look at no others.
+        In a large graph climbs from changes consider only these.
         """
         state = self._state
         if len(near) == len(state.in_pairs):
             return state.task
-        looked_at = self._walk.matters | self.own.held
+        looked_at = self._walk.matters | self.current.held
         looked_at[np.ix_(near, near)] = True
         np.logical_and(state.task.permitted, looked_at, out=self._narrow.permitted)
         return self._narrow
 
     def _merge_with(self, dag, least):
-        """Whether parts of another graph gain so much; the best graph with these is noted."""
+        """Whether parts of another graph gain at least ``least``; the merged graph is stored."""
         return merging.merge(
             self._merge.table,
             self._state.task.table,
-            self.own.table,
+            self.current.table,
             dag.table,
             least,
             self._merged,

@@ -1,4 +1,4 @@
-"""Greedy search over configurations: one pair of variables at a time, all tasks together."""
+"""Greedy search over configurations: one pair of variables at a time, in all tasks at once."""
 
 import heapq
 import math
@@ -14,8 +14,8 @@ from bnmtl.search.neighborhood import solve, value_of
 class ConfigurationSearch:
     """A configuration under search (Niculescu-Mizil 2008, sections 2.3.2 and 2.3.3).
 
-    A neighbor gives one pair of variables any legal states in all tasks at once. Each step moves to
-    the best neighbor; configurations are compared by the number of pairs whose coupling is -inf,
+    A neighbor changes the states of one pair of variables in all tasks at once. Each step moves to
+    the best neighbor; configurations are compared by the number of pairs with a coupling of -inf,
     then by the rest of the log posterior.
 
     Parameters
@@ -57,11 +57,11 @@ class ConfigurationSearch:
         self.violated = set()
         self._solved = {}
         self._read_couplings()
-        # Made for the first step, since not every configuration is searched from.
+        # Created at the first step, because not every configuration is searched from.
         self._queue = None
 
     def reset(self, matrices):
-        """Start from other matrices; what stays the same need not be scored again."""
+        """Start from other matrices; unchanged families are not scored again."""
         for state, matrix in zip(self.states, matrices, strict=True):
             state.asked = 0
             state.reset(matrix)
@@ -72,21 +72,21 @@ class ConfigurationSearch:
 
     @property
     def adjacency(self):
-        """[s, a, b] true for an arc a -> b in task s; a view."""
+        """[s, a, b] is true for an arc a -> b in task s; a view."""
         return np.swapaxes(self.dags["held"], 1, 2)
 
     @property
     def score(self):
-        """(number of pairs whose coupling is -inf, log posterior of the rest)."""
+        """(number of pairs with a coupling of -inf, log posterior of the rest)."""
         return len(self.violated), float(self.task_scores().sum() + self.log_couplings.sum())
 
     def task_scores(self):
-        """Each task's own score and weighted log structure prior, float array of shape (k,)."""
+        """Score plus weighted log structure prior of each task, float array of shape (k,)."""
         return np.array([state.score for state in self.states]) + self._absent
 
     @property
     def asked(self):
-        """Local scores that were asked for."""
+        """Number of requested local scores."""
         return sum(state.asked for state in self.states)
 
     def run(self, budget=None, report=None):
@@ -102,7 +102,7 @@ class ConfigurationSearch:
                 report(steps, None, self.score[1])
 
     def step(self):
-        """Move to the best neighbor; false if none is better."""
+        """Move to the best neighbor; return False if none is better."""
         self.look_at_pairs()
         move = self._best_repair() or self.best_move()
         if move is None:
@@ -111,12 +111,12 @@ class ConfigurationSearch:
         return True
 
     def best_move(self):
-        """The move that improves the score most, None if none improves it."""
+        """The move that improves the score most; None if none improves it."""
         self.look_at_pairs()
         return self._queue.best_move()
 
     def look_at_pairs(self):
-        """Take stock of what all pairs could gain, unless that is known."""
+        """Compute the possible gains of all pairs, unless they are known."""
         if self._queue is None:
             self._queue = PairQueue(self)
 
@@ -134,7 +134,7 @@ class ConfigurationSearch:
         return value - self.log_couplings[i, j], members, states
 
     def improve_violated(self, i, j):
-        """Best states of a pair that cannot agree now: every task its own."""
+        """Best states of a pair that cannot agree now: the best of every task alone."""
         members, _ = self.couplings.of(i, j)
         gains = self._gains(i, j, members)
         best = self.ties.oriented(gains, i, j).argmax(axis=1)
@@ -142,7 +142,7 @@ class ConfigurationSearch:
         return improvement, members, (best - 1).astype(np.int8)
 
     def write_optimistic_gains(self, i, optimistic):
-        """Write what pairs of variable i and another could gain at most, above the diagonal."""
+        """Write upper bounds of the gains of pairs with variable i, above the diagonal."""
         kernels.optimistic_gains(
             self.dags["gains"],
             self.dags["held"],
@@ -154,12 +154,11 @@ class ConfigurationSearch:
         )
 
     def given_the_others(self, s):
-        """The score of task s given the other tasks' graphs, and families that are worth more for
-        being theirs, as in `GraphState`."""
+        """The score of task s given the other graphs, and their families, as in `GraphState`."""
         return self.problem.scores([s]), None
 
     def apply(self, i, j, members, states):
-        """Give the pair these states."""
+        """Set the states of a pair."""
         for s, state in zip(members.tolist(), states.tolist(), strict=True):
             self.states[s].set_pair(i, j, state)
         self._read_coupling(i, j)
@@ -168,7 +167,7 @@ class ConfigurationSearch:
 
     def _structure_weights(self):
         terms = self.problem.arc_terms
-        if any(np.any(side) for own in terms for side in own):
+        if any(np.any(side) for pair in terms for side in pair):
             return self.couplings.weights
         return np.ones(len(terms))
 
@@ -191,12 +190,12 @@ class ConfigurationSearch:
         return gains
 
     def _best_repair(self):
-        """The best move that gives a violated pair a finite coupling, None if there is none."""
+        """The best move that gives a violated pair a finite coupling; None if there is none."""
         solved = [(*self.solve_pair(i, j), i, j) for i, j in sorted(self.violated)]
         return self.winner([one for one in solved if one[0] > -math.inf])
 
     def winner(self, solved):
-        """The move with the largest improvement; the smallest key wins among ties."""
+        """The move with the largest improvement; ties go to the smallest key."""
         if not solved:
             return None
         tied = [solved[at] for at in self.ties.best([one[0] for one in solved])]
@@ -206,7 +205,7 @@ class ConfigurationSearch:
     def _read_couplings(self):
         pairs = self.couplings.coupled
         if self.couplings.builtin:
-            # Where no task has an arc, ours are 0; a user's own may be anything.
+            # Without arcs, built-in couplings are 0; custom ones may have any value.
             with_arcs = self.adjacency.any(axis=0)
             pairs = pairs & (with_arcs | with_arcs.T)
         for i, j in np.argwhere(pairs).tolist():
@@ -224,9 +223,9 @@ class ConfigurationSearch:
 
 
 class PairQueue:
-    """Pairs by their optimistic improvement: what the tasks could gain if every state were legal.
+    """Pairs by their optimistic improvement: the gain of the tasks if every state were legal.
 
-    It bounds the true improvement from above and changes only with the families of the pair's two
+    It is an upper bound of the true improvement and changes only with the families of the two
     variables, so most pairs are never solved.
     """
 
@@ -245,7 +244,7 @@ class PairQueue:
         heapq.heapify(self._heap)
 
     def refresh(self, i, j):
-        """Take in that the pair's states, and with them families of i and of j, have changed."""
+        """Update after a change of the pair's states and thus of the families of i and j."""
         self._compute(i)
         self._compute(j)
         everything = range(len(self._optimistic))
@@ -259,7 +258,7 @@ class PairQueue:
             heapq.heappush(self._heap, (-improvement[at], a, b, int(self._version[a, b])))
 
     def best_move(self):
-        """The best move of the pairs that can win, None if none improves beyond the tolerance."""
+        """The best move among the pairs that can win; None if none exceeds the tolerance."""
         tolerance = self._search.ties.tolerance
         solved = [(*self._search.improve_violated(i, j), i, j) for i, j in self._violated()]
         solved = [one for one in solved if one[0] > tolerance]
@@ -285,9 +284,9 @@ class PairQueue:
         return sorted(self._search.violated)
 
     def _improvement(self):
-        """Optimistic improvements; meaningful above the diagonal, where the couplings are kept."""
+        """Optimistic improvements; valid above the diagonal, where the couplings are stored."""
         return self._optimistic - self._search.log_couplings
 
     def _compute(self, i):
-        """Optimistic gains of all pairs that hold variable i."""
+        """Optimistic gains of all pairs with variable i."""
         self._search.write_optimistic_gains(i, self._optimistic)

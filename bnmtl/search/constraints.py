@@ -1,4 +1,4 @@
-"""What a search may do: required and forbidden arcs, tiers and a limit on parents, checked once."""
+"""Constraints of a search: required and forbidden arcs, tiers and a limit on parents."""
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
@@ -12,14 +12,14 @@ from bnmtl.wording import type_of
 
 @dataclass(frozen=True)
 class Constraints:
-    """What a search over graphs of n variables may do.
+    """Constraints on graphs of n variables.
 
     Attributes
     ----------
     permitted : bool array of shape (n, n)
-        [a, b] true where the arc a -> b may ever be set.
+        [a, b] is true if the arc a -> b is permitted.
     required : bool array of shape (n, n)
-        [a, b] true where the arc a -> b must be there; b -> a is then not permitted.
+        [a, b] is true if the arc a -> b is required; then b -> a is not permitted.
     max_parents : int
     """
 
@@ -29,27 +29,26 @@ class Constraints:
 
     @property
     def may_remove(self):
-        """[a, b] true where the pair may have no arc; symmetric."""
+        """[a, b] is true if the pair does not need an arc; symmetric."""
         return ~(self.required | self.required.T)
 
     def among(self, active):
-        """The same where only some variables take part in pairs; required arcs stay."""
+        """The same with only some active variables; required arcs are kept."""
         return replace(self, permitted=self.permitted & np.outer(active, active))
 
     def allowed_of(self, matrix):
-        """The arcs of a graph that may be set here, and the required ones."""
+        """The permitted arcs of a graph, and the required ones."""
         return (matrix & self.permitted) | self.required
 
 
 def constraints_by_task(tasks, required, forbidden, tiers, max_parents):
-    """Constraints of every task, over its own variables.
+    """Constraints of every task over its variables.
 
     Parameters
     ----------
     tasks : bnmtl.tasks.Tasks
     required, forbidden : collection of (parent, child), or mapping task -> such a collection
-        One collection for all tasks holds in each task that has both variables, neither of them
-        constant there.
+        One collection for all tasks applies to each task in which both variables exist and vary.
     tiers : list of lists of str, mapping task -> such a list, or None
         No arc leads from a later tier to an earlier one; variables in no tier are free.
     max_parents : int or None
@@ -61,7 +60,7 @@ def constraints_by_task(tasks, required, forbidden, tiers, max_parents):
     Raises
     ------
     InputError
-        For unknown tasks or variables and for demands that contradict one another.
+        For unknown tasks or variables and for contradictory constraints.
     """
     check_whole("max_parents", max_parents, least=1, optional=True)
     needed = _arcs_by_task(tasks, required, "required")
@@ -74,7 +73,7 @@ def constraints_by_task(tasks, required, forbidden, tiers, max_parents):
 
 
 def active_variables(task):
-    """Bool array: which variables take part in the task's pairs, the constant ones do not."""
+    """Bool array: the variables of a task that vary and so may have arcs."""
     constant = set(task.constant)
     return np.array([variable not in constant for variable in task.variables], dtype=bool)
 
@@ -95,7 +94,7 @@ def _of_task(task, required_arcs, forbidden_arcs, tier_of, max_parents):
         a, b = index[parent], index[child]
         if not permitted[a, b]:
             rule = "holds the arc {parent!s} -> {child!s}, which is forbidden"
-            remedy = "take one of the two demands back"
+            remedy = "remove one of the two"
             if not (active[a] and active[b]):
                 rule = "holds the arc {parent!s} -> {child!s}, but one of the two is constant"
                 remedy = "leave the arc out"
@@ -124,40 +123,40 @@ def _check_required(task, required, max_parents):
 
 
 def is_by_task(value):
-    """Whether a parameter is a mapping by task; the arcs of a graph are one by arc and a set."""
+    """Whether a parameter is a mapping by task; the edge view of a graph is not."""
     return isinstance(value, Mapping) and not isinstance(value, Set)
 
 
 def check_names(argument, names, known, kind):
-    """Raise InputError for a name that is not among those that are known."""
+    """Raise InputError for an unknown name."""
     unknown = sorted(set(names) - set(known))
     if unknown:
-        rule, remedy = "names the {kind!s} {name}, which is not there", "the {kind!s}s are {known}"
+        rule, remedy = "names the unknown {kind!s} {name}", "the {kind!s}s are {known}"
         parts = {"kind": kind, "name": unknown[0], "known": list(known)}
         raise InputError(argument, rule, remedies=remedy, **parts)
 
 
 def by_task(tasks, value, name):
-    """A parameter that is one value for all or a mapping by task, as (mapping, is by task)."""
+    """A parameter, given once for all or by task, as (mapping, whether it was given by task)."""
     by_name = is_by_task(value)
-    for own in value.values() if by_name else [value]:
-        # Every task, and every further fit, would find less of it.
-        if isinstance(own, Iterator):
+    for item in value.values() if by_name else [value]:
+        # An iterator would be exhausted after the first task.
+        if isinstance(item, Iterator):
             rule = "must be given as a list, which can be read more than once"
-            raise InputTypeError(name, rule, type_of(own), remedies="write list(...)")
+            raise InputTypeError(name, rule, type_of(item), remedies="write list(...)")
     if not by_name:
         return dict.fromkeys(tasks, value), False
-    value = {str(task): own for task, own in value.items()}
+    value = {str(task): item for task, item in value.items()}
     check_names(name, value, tasks, "task")
     return {task: value.get(task) for task in tasks}, True
 
 
 def _arcs_by_task(tasks, arcs, name):
-    listed, own = by_task(tasks, arcs, name)
+    listed, is_listed_by_task = by_task(tasks, arcs, name)
     checked = {
         task: [] if listed[task] is None else _checked_arcs(listed[task], name) for task in tasks
     }
-    if own:
+    if is_listed_by_task:
         for task, wanted in checked.items():
             ends = {variable for arc in wanted for variable in arc}
             with located(task=task):
@@ -202,13 +201,13 @@ def _iterated(arcs, name):
 
 
 def _tiers_by_task(tasks, tiers):
-    """For every task, the tier of each variable that is in one."""
-    listed, own = by_task(tasks, tiers, "tiers")
+    """For every task, the tier of each variable with a tier."""
+    listed, is_listed_by_task = by_task(tasks, tiers, "tiers")
     result = {}
     for task in tasks:
         tier_of = {} if listed[task] is None else _checked_tiers(listed[task])
-        with located(task=task if own else None):
-            known = tasks[task].variables if own else tasks.variables
+        with located(task=task if is_listed_by_task else None):
+            known = tasks[task].variables if is_listed_by_task else tasks.variables
             check_names("tiers", tier_of, known, "variable")
         result[task] = {v: at for v, at in tier_of.items() if v in set(tasks[task].variables)}
     return result

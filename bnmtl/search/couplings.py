@@ -1,4 +1,4 @@
-"""How every pair of variables of a joint problem is coupled over the tasks that have it."""
+"""The coupling of every pair of variables of a joint problem over the tasks with the pair."""
 
 from functools import cached_property
 
@@ -13,11 +13,11 @@ from bnmtl.search.problem import NoCommonGraph
 
 
 class Couplings:
-    """The coupling of every pair of variables of a joint problem, made once where pairs are alike.
+    """The coupling of every pair of variables of a joint problem, computed once for equal pairs.
 
     Parameters
     ----------
-    prior : PairedPrior, EditPrior or a user's own
+    prior : PairedPrior, EditPrior or a custom coupling
     problem : JointProblem
     """
 
@@ -29,7 +29,7 @@ class Couplings:
         self._listed = self.prior.pair_penalties() if self.builtin else {}
 
     def of(self, i, j):
-        """Tasks that have the pair (indices) and their coupling, i -> j being state +1."""
+        """Indices of the tasks with the pair, and their coupling; i -> j is state +1."""
         members = np.flatnonzero(self._problem.takes_part[:, i, j])
         pair = (self._problem.variables[i], self._problem.variables[j])
         key = self._key(members, pair)
@@ -39,22 +39,22 @@ class Couplings:
 
     @cached_property
     def coupled(self):
-        """Whether two or more tasks have a pair i < j, bool array of shape (n, n)."""
+        """[i, j], i < j: whether two or more tasks have the pair, bool array of shape (n, n)."""
         return np.triu(self._problem.takes_part.sum(axis=0) > 1, 1)
 
     @cached_property
     def pairs(self):
-        """Whether any task has a pair i < j, bool array of shape (n, n)."""
+        """[i, j], i < j: whether any task has the pair, bool array of shape (n, n)."""
         return np.triu(self._problem.takes_part.any(axis=0), 1)
 
     @cached_property
     def kinds(self):
-        """A number for every pair, int array of shape (n, n): pairs of one number are alike."""
+        """A number for every pair, shape (n, n): pairs with equal numbers have equal couplings."""
         part = self._problem.takes_part
         n = part.shape[1]
         if not self.builtin:
             return np.arange(n * n).reshape(n, n)
-        # Of bytes that hold eight tasks each: there are many pairs to sort.
+        # Each byte contains eight tasks, because there are many pairs to sort.
         packed = np.packbits(part.reshape(len(part), -1), axis=0)
         order = np.lexsort(packed[::-1])
         differs = (packed[:, order[1:]] != packed[:, order[:-1]]).any(axis=0)
@@ -69,14 +69,14 @@ class Couplings:
         return kinds
 
     def alike(self, pairs):
-        """Those of one kind among given pairs, bool array of shape (n, n), as int arrays (m, 2)."""
+        """Given pairs, bool array of shape (n, n), grouped by kind into int arrays (m, 2)."""
         found, kinds = np.argwhere(pairs), self.kinds[pairs]
         order = np.argsort(kinds, kind="stable")
         ends = np.flatnonzero(np.diff(kinds[order])) + 1
         return np.split(found[order], ends) if len(found) else []
 
     def shared(self, tolerance):
-        """What a search over orders that the tasks share needs to know.
+        """The data for a search over orders shared by the tasks.
 
         Parameters
         ----------
@@ -85,8 +85,8 @@ class Couplings:
         Returns
         -------
         Arrays or None
-            As in `trees.SHARED`; None where the coupling depends on which tasks have the arc and
-            not only on how many.
+            As in `trees.SHARED`; None if the coupling depends on which tasks have the arc and not
+            only on their number.
         """
         if not self.builtin or self.prior.by_task():
             return None
@@ -109,27 +109,27 @@ class Couplings:
         )
 
     def check_agreement(self):
-        """Raise NoCommonGraph where demands on arcs rule out what a penalty of 1 asks for."""
+        """Raise NoCommonGraph if constraints on arcs contradict a penalty of 1."""
         required = np.stack([one.required for one in self._problem.constraints]).any(axis=0)
         for i, j in np.argwhere(np.triu(required | required.T, 1)).tolist():
             members, coupling = self.of(i, j)
             gains = np.full((len(members), 3), -np.inf)
             for at, s in enumerate(members.tolist()):
-                own = self._problem.constraints[s]
-                forward, backward = own.required[i, j], own.required[j, i]
+                limits = self._problem.constraints[s]
+                forward, backward = limits.required[i, j], limits.required[j, i]
                 allowed = (
-                    own.permitted[j, i] or backward,
+                    limits.permitted[j, i] or backward,
                     not (forward or backward),
-                    own.permitted[i, j] or forward,
+                    limits.permitted[i, j] or forward,
                 )
                 gains[at, np.array(allowed)] = 0.0
             if solve(gains, coupling)[1] == -np.inf:
                 a, b = self._problem.variables[i], self._problem.variables[j]
                 rule = (
                     "and {forbidden} give tasks different arcs between {a!s} and {b!s}, where a "
-                    "penalty of 1 demands that they agree"
+                    "penalty of 1 requires that they agree"
                 )
-                remedy = "take one of the demands back"
+                remedy = "remove one of the constraints"
                 raise NoCommonGraph("required", rule, remedies=remedy, a=a, b=b)
 
     @cached_property
@@ -141,14 +141,14 @@ class Couplings:
             i, j = pairs[0]
             members = np.flatnonzero(takes_part[:, i, j])
             pair = (self._problem.variables[i], self._problem.variables[j])
-            own = self._weights(pair, [self._problem.names[s] for s in members])
+            exponents = self._weights(pair, [self._problem.names[s] for s in members])
             rows, columns = pairs.T
-            weights[members[:, None], rows, columns] = np.reshape(own, (-1, 1))
-            weights[members[:, None], columns, rows] = np.reshape(own, (-1, 1))
+            weights[members[:, None], rows, columns] = np.reshape(exponents, (-1, 1))
+            weights[members[:, None], columns, rows] = np.reshape(exponents, (-1, 1))
         return weights
 
     def _coupling(self, members, pair):
-        """A pair that fewer than two tasks have is not coupled."""
+        """The coupling of a pair, which is 0 for a pair in fewer than two tasks."""
         if len(members) < 2:
             return PairedCoupling(0.0, 2.0)
         names = [self._problem.names[s] for s in members]
@@ -160,7 +160,7 @@ class Couplings:
         return np.ones(len(names))
 
     def _key(self, members, pair):
-        """Pairs with the same key have the same coupling."""
+        """A key that determines the coupling of a pair."""
         if self.builtin:
             return members.tobytes(), self._listed.get(frozenset(pair))
         return members.tobytes(), pair

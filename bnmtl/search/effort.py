@@ -1,4 +1,4 @@
-"""How hard searches try, and how many of them share processors and the time that is left."""
+"""The effort of searches, and sharing of processors and remaining time among them."""
 
 import math
 import time
@@ -13,21 +13,21 @@ from bnmtl.search.options import Exact, HillClimbing, Orders
 
 @dataclass
 class Tally:
-    """What has come of searches.
+    """Counters of searches.
 
     Attributes
     ----------
     stopped : set of str
-        "max_families" and "time_limit", where that ended one.
+        Contains "max_families" or "time_limit" if that ended a search.
     bounds : list of BoundTasks
-        The scores that were used.
+        The scores used.
     """
 
     stopped: set = field(default_factory=set)
     bounds: list = field(default_factory=list)
 
     def families(self):
-        """How many local scores were asked for, were in the cache and had to be counted."""
+        """Numbers of local scores: requested, found in the cache, and counted."""
         asked = sum(bound.asked for bound in self.bounds)
         counted = sum(bound.computed for bound in self.bounds)
         return {"asked": asked, "hits": asked - counted, "counted": counted}
@@ -35,7 +35,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard searches try.
+    """The effort of searches.
 
     Attributes
     ----------
@@ -44,14 +44,13 @@ class Effort:
     n_jobs : int or None
         As in joblib.
     max_families : int or None
-        Most local scores that one search may ask for.
+        Maximum number of local scores requested by one search.
     deadline : float or None
-        `time.time` at which the searches of this effort stop; that clock means the same on all
-        machines of a cluster.
+        `time.time` at which the searches stop; this clock is the same on all machines of a cluster.
     tally : Tally
-        Where they note what has come of them.
+        Collects counters of the searches.
     memory : Memory or None
-        Where searches for single tasks look first and keep what they find.
+        Search results of single tasks to reuse and store.
     """
 
     seed: int
@@ -63,11 +62,11 @@ class Effort:
     memory: Memory | None = None
 
     def budget(self):
-        """What one search may spend."""
+        """The budget of one search."""
         return Budget(self.max_families, self.deadline, self.tally.stopped)
 
     def share(self, part):
-        """The same effort with that part of the time that is left."""
+        """The same effort with a share of the remaining time."""
         if self.deadline is None:
             return self
         now = time.time()
@@ -75,11 +74,11 @@ class Effort:
 
     @property
     def orders(self):
-        """The options of a search over orders, the default ones where another search is made."""
+        """The options of a search over orders; the defaults if another search is used."""
         return self.search if isinstance(self.search, Orders) else Orders()
 
     def with_orders(self, **options):
-        """The same effort with other options of a search over orders, if it makes one."""
+        """The same effort with other options if it uses a search over orders."""
         if not isinstance(self.search, Orders):
             return self
         return replace(self, search=self.search.replaced(**options))
@@ -95,7 +94,7 @@ class Effort:
         return isinstance(self.search, HillClimbing)
 
     def is_over(self):
-        """Whether no time is left for what is still to do."""
+        """Whether no time is left."""
         over = self.deadline is not None and time.time() >= self.deadline
         if over:
             self.tally.stopped.add("time_limit")
@@ -105,29 +104,29 @@ class Effort:
 def in_parallel(function, calls, effort):
     """Results of a function for several tuples of arguments, in order, as they come.
 
-    Threads, unless `joblib.parallel_config` asks for something else: in other processes the
-    effort is a copy, so what has ended a search there is brought back.
+    Uses threads unless `joblib.parallel_config` sets another backend. In other processes the effort
+    is a copy, so the reasons for ended searches are copied back.
 
     Parameters
     ----------
     function : callable
-        Gets the arguments of a call and, as its last one, an effort with the call's share of the
-        time left: equal ones, where one takes all of its own.
+        Receives the arguments of a call and, as the last one, an effort with an equal share of the
+        remaining time.
     calls : iterable of tuples
     effort : Effort
 
     Yields
     ------
     object
-        What the function returns.
+        The result of a call.
     """
     calls = list(calls)
     workers = effective_n_jobs(effort.n_jobs)
     rounds = math.ceil(len(calls) / workers)
 
     def run(arguments, rounds_left):
-        own = effort.share(1 / rounds_left)
-        return function(*arguments, own), own.tally.stopped
+        share = effort.share(1 / rounds_left)
+        return function(*arguments, share), share.tally.stopped
 
     for result, stopped in Parallel(n_jobs=effort.n_jobs, prefer="threads", return_as="generator")(
         delayed(run)(arguments, rounds - at // workers) for at, arguments in enumerate(calls)

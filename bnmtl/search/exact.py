@@ -1,4 +1,4 @@
-"""Exact search: the graph of the highest score, by dynamic programming over sets of variables."""
+"""Exact search: the graph with the highest score, by dynamic programming over sets."""
 
 import numpy as np
 
@@ -8,28 +8,28 @@ from bnmtl._kernels.scoring import ASKED, KIND, by_set
 from bnmtl.errors import InputError
 
 MOST_VARIABLES = 20
-# Rows looked at after which a walk over sets returns, so that clocks are read and interrupts heard.
+# Rows after which a walk over sets returns to check the clock and interrupts.
 ROWS_BETWEEN_PAUSES = 20_000_000
 
 
 def search(state, budget, report=None):
-    """Find a graph that no other one exceeds under the score, the prior and the constraints.
+    """Find a graph with the maximum score plus prior under the constraints.
 
-    Among parents of exactly the same score the fewest are taken, then those first in order. Memory
-    and time double with every variable.
+    Among parent sets with exactly the same score the smallest is chosen, then the first in order.
+    Memory and time double with every variable.
 
     Parameters
     ----------
     state : GraphState
-        Changed in place; ends in the best graph, or stays as it is if the budget ends the search.
+        Changed in place to the best graph, or unchanged if the budget ends the search.
     budget : Budget
     report : callable (done, total, score), default=None
-        Called after every part of the work, with the score of the state's graph.
+        Called after every part of the work, with the score of the current graph.
 
     Returns
     -------
     float
-        The score of the state's graph.
+        The score of the resulting graph.
 
     Raises
     ------
@@ -62,14 +62,14 @@ def search(state, budget, report=None):
 
 
 class _Work:
-    """What is to be done for the best graph, in parts.
+    """The work for the best graph, in parts.
 
-    Sets of variables are whole numbers, bit i being variable ``variables[i]``.
+    Sets of variables are integers in which bit i denotes ``variables[i]``.
 
     Attributes
     ----------
     total : int
-        Sets of variables, those of one task after those of the other.
+        Number of sets of variables over all tasks.
     """
 
     def __init__(self, state, variables):
@@ -85,7 +85,7 @@ class _Work:
         self.total = n_walks * len(self._sets)
 
     def steps(self, scratch, budget):
-        """Do the work, and yield how much is done after each part of it."""
+        """Do the work, and yield the progress after each part."""
         best = self._subsets.scores
         for i in range(len(best)):
             best[i] = self._starting_scores(i)
@@ -99,12 +99,12 @@ class _Work:
                     yield before + done
             for done in self._add_scores(scratch, budget, member):
                 yield before + (len(self._sets) if self._by_set else done)
-        for own in best:
-            _take_best(own)
+        for scores in best:
+            _take_best(scores)
             yield self.total
 
     def best_graph(self):
-        """Adjacency of the best graph over all variables, once the work is done."""
+        """Adjacency of the best graph over all variables, after the work is done."""
         n, variables = self._scores.n_variables, self._subsets.variables
         totals, sinks = np.empty(len(self._sets)), np.empty(len(self._sets), np.uint8)
         kernels.find_sinks(self._subsets.scores, totals, sinks)
@@ -118,16 +118,16 @@ class _Work:
         return matrix
 
     def _parents_marked(self, marks):
-        """For each child the set of the variables that ``marks``, [child, parent], has true."""
+        """For each child the set of variables marked in ``marks``, [child, parent]."""
         variables = self._subsets.variables
         return marks[np.ix_(variables, variables)] @ (1 << np.arange(len(variables)))
 
     def _without(self, i):
-        """All sets without bit i, in order: the parent sets of the child of bit i."""
+        """All sets without bit i, in order: the parent sets of variable i."""
         return self._sets.reshape(-1, 2, 1 << i)[:, 0].ravel()
 
     def _starting_scores(self, i):
-        """Log prior odds of every parent set of the child of bit i, -inf if it is not allowed."""
+        """Log prior odds of every parent set of variable i, -inf if it is not allowed."""
         variables, task = self._subsets.variables, self._task
         parents, odds = self._without(i), np.zeros(1)
         for parent in np.delete(variables, i):
@@ -137,7 +137,7 @@ class _Work:
         return odds
 
     def _is_needed(self, member):
-        """Which sets are a child and parents that it may have in a task, or some of these."""
+        """Marks the sets that consist of a child and allowed parents in a task, or subsets."""
         subsets, task, engine = self._subsets, self._task, self._scores.engine
         reach = self._allowed & self._parents_marked(task.usable[member])
         is_there = engine.code_at[task.members[member], subsets.variables] >= 0
@@ -148,7 +148,7 @@ class _Work:
         return needed & (subsets.cells <= engine.most_cells[task.members[member]])
 
     def _walk(self, scratch, member):
-        """Fill the tables of one task; yields the number of sets that are done with."""
+        """Fill the tables of one task; yields the number of finished sets."""
         subsets, s = self._subsets, self._task.members[member]
         subsets.needed[:] = self._is_needed(member)
         walk = kernels.new_walk(subsets, self._scores.engine, s)
@@ -165,7 +165,7 @@ class _Work:
             yield int(walk.at[kernels.DONE])
 
     def _add_scores(self, scratch, budget, member):
-        """Add one task's local scores; yields the share of its sets that this comes to."""
+        """Add the local scores of one task; yields the finished share of its sets."""
         subsets, s = self._subsets, self._task.members[member]
         m, n_families = subsets.scores.shape
         usable = self._parents_marked(self._task.usable[member])
@@ -188,7 +188,7 @@ class _Work:
                 yield len(self._sets) * (i * n_families + first) // (m * n_families)
 
     def _add_scores_together(self, scratch, budget):
-        """Add the scores of all tasks together; yields the share of the sets that is done."""
+        """Add the joint scores of all tasks; yields the finished share of the sets."""
         subsets, scores = self._subsets, self._scores
         m, n_families = subsets.scores.shape
         for i in range(m):
@@ -212,13 +212,13 @@ class _Work:
         """The smallest of the best parent sets within some candidates."""
         parents, best = self._without(i), self._subsets.scores[i]
         inside = parents & ~candidates == 0
-        # A set with the best score of all candidates and no smaller one like it is itself the best.
+        # A set whose own score is the best, with no smaller such set, is the best parent set.
         as_good = parents[inside & (best == best[inside][-1])]
         return as_good[np.argmin(self._sizes[as_good])]
 
 
 def _take_best(scores):
-    """Turn the scores of all parent sets into the best ones within each set, in place."""
+    """Replace the score of each parent set by the best score among its subsets, in place."""
     step = 1
     while step < len(scores):
         without, with_it = np.moveaxis(scores.reshape(-1, 2, step), 1, 0)

@@ -1,4 +1,4 @@
-"""One graph under search: its arcs, the gain of toggling each, and which may be set."""
+"""The graph of a search: its arcs, the gain of toggling each, and the legal changes."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from bnmtl.search.budget import Budget
 
 
 class GraphState:
-    """A graph under search.
+    """The current graph of a search.
 
     Parameters
     ----------
@@ -17,13 +17,13 @@ class GraphState:
     constraints : Constraints
     ties : Ties
     matrix : bool array of shape (n, n)
-        Adjacency to start from; acyclic and within the constraints. It is copied.
+        Start adjacency; acyclic and within the constraints. It is copied.
     odds : float array of shape (n, n), default=None
-        Structure prior: log prior of the arc less log prior of its absence.
+        Structure prior: log prior of an arc minus log prior of its absence.
     dag : Arrays, default=None
-        Memory to keep the graph in, see `new_dags`.
+        Memory for the graph, see `new_dags`.
     families : bool array of shape (m, n, n), default=None
-        [graph, child, parent] of graphs whose families a search over orders tries whole.
+        [graph, child, parent] of graphs whose whole families a search over orders tries.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class GraphState:
     in_pairs : int array
         Variables that may have arcs.
     asked : int
-        Local scores that were asked for to set the graph and its pairs.
+        Number of local scores requested to set the graph and its pairs.
     """
 
     def __init__(self, scores, constraints, ties, matrix, odds=None, dag=None, families=None):
@@ -66,22 +66,21 @@ class GraphState:
 
     @property
     def adjacency(self):
-        """[a, b] true for an arc a -> b; a view."""
+        """[a, b] is true for an arc a -> b; a view."""
         return self.dag.held.T
 
     @property
     def toggles(self):
-        """[a, b] = gain of taking a into the parents of b, or of leaving it out if it is one; nan
-        where a may not be a parent of b; a view."""
+        """[a, b] is the gain of toggling the arc a -> b, nan if it is not permitted; a view."""
         return self.dag.gains.T
 
     @property
     def score(self):
-        """Local scores and prior odds of the arcs, summed."""
+        """Sum of the local scores and the prior odds of the arcs."""
         return float(dags.total_score(self.task.table, self.dag.table))
 
     def reset(self, matrix):
-        """Make ``matrix`` the graph; families that it shares with the one before are kept."""
+        """Set the graph to ``matrix``; families equal to the previous ones are kept."""
         budget = Budget()
         n = len(matrix)
         self.scores.bound.reserve(len(self.scores.members) * n * n)
@@ -100,7 +99,7 @@ class GraphState:
             self.asked += int(scratch.counters[ASKED])
 
     def set_pair(self, a, b, state):
-        """Set the pair's state: 1 is a -> b, -1 is b -> a, 0 removes the arc."""
+        """Set the state of a pair: 1 is a -> b, -1 is b -> a, 0 removes the arc."""
         if state == -1:
             a, b = b, a
         if state == 0 and self.dag.held[a, b]:
@@ -121,17 +120,17 @@ class GraphState:
             self.asked += int(scratch.counters[ASKED])
 
     def may_set(self, a, b):
-        """Whether a -> b may be set now, an arc b -> a being turned round."""
+        """Whether a -> b may be set now, by reversing b -> a if it exists."""
         return dags.may_set(self.dag.table, self.task.table, a, b)
 
 
 def by_child(matrix):
-    """Arrays of pairs [..., a, b] as the kernels have them, [..., b, a]."""
+    """Arrays of pairs [..., a, b] in the layout of the kernels, [..., b, a]."""
     return np.ascontiguousarray(np.swapaxes(matrix, -1, -2))
 
 
 def new_dags(k, n):
-    """Memory for k graphs of n variables: the arrays of `dags.DAG` by name, with one more axis."""
+    """Memory for k graphs of n variables: the arrays of `dags.DAG` with an additional axis."""
     return {
         "held": np.zeros((k, n, n), dtype=bool),
         "parents": np.zeros((k, n, n), np.int64),

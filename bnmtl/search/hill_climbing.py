@@ -8,7 +8,7 @@ from bnmtl.search.graph_state import new_dag
 
 
 def hill_climb(state, scratch, budget):
-    """Change one arc at a time, the best change first, until none improves the score.
+    """Make the best change of one arc at a time until none improves the score.
 
     Parameters
     ----------
@@ -28,22 +28,22 @@ def hill_climb(state, scratch, budget):
 def search(state, rng, budget, restarts=100, perturb=10, tabu=10, report=None):
     """Hill climbing with a tabu walk, then restarts from the best graph with random changes.
 
-    A tabu walk goes on from a local optimum by the best change even if it loses, but to none of the
-    last ``tabu`` graphs; after ``tabu`` changes without a new best score it ends, and the best
-    graph seen is climbed from.
+    A tabu walk continues from a local optimum with the best change even if the score decreases, but
+    not to one of the last ``tabu`` graphs. It ends after ``tabu`` changes without a new best score,
+    and a climb follows from the best graph seen.
 
     Parameters
     ----------
     state : GraphState
-        Changed in place; ends in the best graph found.
+        Changed in place to the best graph found.
     rng : numpy.random.Generator
     budget : Budget
     restarts : int
-        How often the best graph so far is changed at random and climbed from again.
+        Number of climbs from random changes of the best graph so far.
     perturb : int
         Random legal changes of one arc each, per restart.
     tabu : int
-        Length of the tabu list, and changes without improvement that end a tabu walk.
+        Length of the tabu list, and number of changes without improvement that end a tabu walk.
     report : callable (done, total, score), default=None
         Called after every climb.
 

@@ -1,12 +1,12 @@
-"""What searches for the graphs of single tasks have found, kept for others that ask the same."""
+"""Results of searches for graphs of single tasks, stored for identical searches."""
 
 
 class Memory:
-    """Graphs of single tasks by all that they depend on.
+    """Stored graphs of single tasks, by everything that they depend on.
 
-    That is the task's name, rows, score and structure prior, what constraints and limits allow, the
-    search with its options, the seed and the graph to start from; so one memory may serve any
-    number of learners and tables. What a time limit has cut short is not kept.
+    This includes the name, rows, score and structure prior of the task, the constraints and limits,
+    the search with its options, the seed and the start graph, so one memory may be used for any
+    number of learners and tables. Results of searches ended by a time limit are not stored.
 
     Examples
     --------
@@ -29,7 +29,7 @@ class Memory:
         return len(self._found)
 
     def find(self, problem, start, effort):
-        """The graph that a search has found, None if nobody has made it.
+        """The stored result of a search; None if there is none.
 
         Parameters
         ----------
@@ -44,7 +44,7 @@ class Memory:
         return self._found.get(_key(problem, start, effort))
 
     def keep(self, problem, start, effort, matrix):
-        """Keep the graph that a search has found; arguments as in `find`."""
+        """Store the result of a search; arguments as in `find`."""
         self._found[_key(problem, start, effort)] = matrix
 
 

@@ -1,4 +1,4 @@
-"""From task problems to the best configuration: searches for the starts, then from each."""
+"""The search for the best configuration: searches for the starts, then from each start."""
 
 import contextlib
 import itertools
@@ -20,23 +20,23 @@ from bnmtl.search.ties import Ties, tolerance
 from bnmtl.seeding import generator
 
 STARTS = ("single-task", "identical", "empty", "orders")
-# The start of a solution that was reached from that of another penalty.
+# The start of a solution that was found from the solution of another penalty.
 FROM_NEIGHBOR = "path"
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A configuration and what it is worth.
+    """A configuration and its scores.
 
     Attributes
     ----------
     matrices : list of bool array
-        Adjacency over each task's own variables.
+        Adjacency over the variables of each task.
     score : float
-        Log posterior without its constant; -inf where a penalty of 1 stays violated.
+        Log posterior without its constant; -inf if a penalty of 1 is still violated.
     task_scores : list of float
     start : str
-        Which start won.
+        The start of the best solution.
     start_scores : dict str -> float
     """
 
@@ -48,13 +48,13 @@ class Solution:
 
 
 class MultitaskSearch:
-    """Configurations of one set of tasks under any prior; what does not depend on it is kept.
+    """Searches for configurations of tasks under any prior; results without the prior are kept.
 
     Parameters
     ----------
     problems : list of TaskProblem
     effort : Effort
-        The searches for the starts get half of the time that is left, one after another.
+        Each search for a start gets half of the remaining time.
     report : Reporter
     """
 
@@ -67,13 +67,13 @@ class MultitaskSearch:
         self._effort = effort
         self._report = report
         self._single = None
-        # The search where no tables are shared.
+        # The search with separate tables.
         self.own_tables = self
         empty = sum(p.log_posterior(np.zeros_like(p.constraints.required)) for p in problems)
         self._ties = Ties(self.joint.variables, effort.seed, tolerance(empty))
 
     def single(self, effort=None):
-        """Adjacency matrices of the tasks learned apart, by the effort of the first call."""
+        """Adjacency matrices of the tasks learned alone, with the effort of the first call."""
         if self._single is None:
             required = [problem.constraints.required for problem in self.problems]
             effort = effort or self._effort
@@ -81,35 +81,36 @@ class MultitaskSearch:
         return self._single
 
     def alone(self, effort):
-        """Adjacency matrices of what each task would have if there were no others."""
+        """Adjacency matrices of each task without the others."""
         return self.single(effort)
 
     @cached_property
     def common(self):
-        """The best single graph, on the index of the union of the variables."""
+        """The best single graph, indexed by the union of the variables."""
         return search_common(self.joint, None, self._effort.share(0.5), self._report, False)
 
     @property
     def identical(self):
-        """The best single graph, cut to each task's pairs."""
+        """The best single graph, restricted to the pairs of each task."""
         return [self.joint.restrict(s, self.common) for s in range(len(self.problems))]
 
     def starts(self, priors, names=None):
-        """Adjacency matrices to start from, by name.
+        """Start adjacency matrices, by name.
 
         Parameters
         ----------
         priors : iterable of priors
-            For which they are wanted; where none of them couples the tasks, `solve` needs no start
-            and none is searched.
+            The priors to solve; if none of them couples the tasks, `solve` needs no start and none
+            is searched.
         names : sequence of str, default=None
-            Of `STARTS`; None is all of them, the identical one and orders left out where the
-            tasks' demands contradict one another, and orders where no orders are searched.
+            Names in `STARTS`. None is all of them, without the identical start and orders if the
+            constraints of the tasks contradict each other, and without orders if no orders are
+            searched.
 
         Returns
         -------
         dict name -> list of bool array
-            For the orders, which depend on the prior, the one graph that they begin with.
+            For orders, which depend on the prior, only their start graph.
         """
         if all(self.is_uncoupled(prior) for prior in priors):
             return {}
@@ -130,16 +131,16 @@ class MultitaskSearch:
         return self.identical if name == "identical" else self.common
 
     def check_orders(self, prior):
-        """Raise InputError where a search over shared orders cannot use a coupling."""
+        """Raise InputError if a search over shared orders cannot use a coupling."""
         if not self.is_uncoupled(prior) and Couplings(prior, self.joint).shared(0.0) is None:
             rule = "'orders' needs a PairedPrior or EditPrior with the same penalty for all tasks"
             raise InputError("start", rule, remedies="take another start or None")
 
     def _by_orders(self, couplings, graph, report, effort):
-        """Adjacency matrices found by a search over orders that the tasks share, None if it cannot.
+        """Adjacency matrices found by a search over shared orders; None if it is impossible.
 
-        It needs a coupling that depends on how many tasks have an arc and not on which, and
-        required arcs that leave an order. Where the budget is spent, nothing is found.
+        It needs a coupling that depends only on the number of tasks with an arc, and required arcs
+        with a common order. It also returns None if the budget is spent.
         """
         shared = couplings.shared(self._ties.tolerance)
         if shared is None:
@@ -167,7 +168,7 @@ class MultitaskSearch:
         return None if matrices is None else self.joint.cut(matrices)
 
     def _one_by_one(self, couplings, start, matrices, report, effort):
-        """Where searches over one task's graph at a time end, from where the greedy search did."""
+        """The result of searches over the graph of one task at a time after the greedy search."""
         effort = effort.with_orders(starts=1)
         search = self._at(couplings, self.joint.spread(matrices))
         searched = itertools.count(1)
@@ -184,7 +185,7 @@ class MultitaskSearch:
         )
 
     def uncoupled(self, effort):
-        """The single-task solution, which is the answer where nothing couples the tasks."""
+        """The single-task solution, which is the result if nothing couples the tasks."""
         matrices = self.single(effort)
         scores = [
             problem.log_posterior(matrix)
@@ -194,15 +195,15 @@ class MultitaskSearch:
         return Solution(matrices, total, scores, "single-task", {"single-task": total})
 
     def solve(self, prior, starts, report=None, effort=None):
-        """The best configuration over some starts.
+        """The best configuration over the given starts.
 
         Parameters
         ----------
-        prior : PairedPrior, EditPrior or a user's own
+        prior : PairedPrior, EditPrior or a custom coupling
         starts : dict name -> list of bool array
         report : Reporter, default=None
         effort : Effort, default=None
-            None is the one given at first.
+            None is the effort given to the constructor.
 
         Returns
         -------
@@ -211,7 +212,7 @@ class MultitaskSearch:
         Raises
         ------
         NoCommonGraph
-            If the tasks' demands contradict a penalty of 1.
+            If the constraints of the tasks contradict a penalty of 1.
         """
         effort = effort or self._effort
         if self.is_uncoupled(prior):
@@ -226,7 +227,7 @@ class MultitaskSearch:
         ends = in_parallel(self._from_start, calls, effort.share(0.5) if goes_on else effort)
         ends = {name: end for name, end in zip(starts, ends, strict=True) if end is not None}
         if goes_on:
-            # Of many variables a search over one task's graph takes long.
+            # With many variables a search over the graph of one task takes long.
             names = self._by_score(ends)[: orders.starts_of(len(self.joint.variables))]
             calls = [(couplings, name, ends[name][2], report) for name in names]
             better = in_parallel(self._one_by_one, calls, effort)
@@ -237,26 +238,26 @@ class MultitaskSearch:
         return Solution(matrices, score, task_scores, best, scores)
 
     def _by_score(self, ends):
-        """Names of the starts, the one with the best end first."""
+        """Names of the starts, sorted by the scores of their results."""
         names = list(ends)
         return [names[at] for at in self._ties.ranked([score for score, _, _ in ends.values()])]
 
     def follow(self, prior, matrices, effort):
-        """Where the greedy search ends that starts at a configuration, of another prior say."""
+        """The result of the greedy search from a configuration, such as that of another prior."""
         search = self._at(Couplings(prior, self.joint), self.joint.spread(matrices))
         search.run(effort.budget())
-        score, own, matrices = self._end(search)
-        return Solution(matrices, score, own, FROM_NEIGHBOR, {FROM_NEIGHBOR: score})
+        score, task_scores, matrices = self._end(search)
+        return Solution(matrices, score, task_scores, FROM_NEIGHBOR, {FROM_NEIGHBOR: score})
 
     @property
     def tolerance(self):
-        """Scores that differ by less are tied, in nats."""
+        """The tolerance for ties of scores, in nats."""
         return self._ties.tolerance
 
     def _from_start(self, couplings, name, matrices, is_only, report, effort):
-        """Where the greedy search from one start ends: score, task scores and matrices.
+        """The result of the greedy search from one start: score, task scores and matrices.
 
-        None if it cannot be made and is not the only one.
+        None if it is impossible and not the only one.
         """
         if name == "orders":
             matrices = self._by_orders(couplings, matrices, report, effort.share(0.5))
@@ -265,28 +266,28 @@ class MultitaskSearch:
             if matrices is None:
                 matrices = [problem.constraints.required for problem in self.problems]
         search = self._at(couplings, self.joint.spread(matrices))
-        told = None if report is None else report.of(f"multitask from {name}")
-        search.run(effort.budget(), told)
+        step_report = None if report is None else report.of(f"multitask from {name}")
+        search.run(effort.budget(), step_report)
         return self._end(search)
 
     def evidence(self, matrices):
-        """Log evidence of all tasks' rows, given their graphs."""
+        """Log evidence of the rows of all tasks, given their graphs."""
         pairs = zip(self.problems, matrices, strict=True)
         return sum(problem.scores.score(matrix) for problem, matrix in pairs)
 
     def _end(self, search):
-        """Score, task scores and matrices of a configuration under search."""
+        """Score, task scores and matrices of a configuration search."""
         violated, score = search.score
         matrices = [matrix.copy() for matrix in self.joint.cut(search.adjacency)]
         return -np.inf if violated else score, search.task_scores().tolist(), matrices
 
     def check(self, prior):
-        """Raise NoCommonGraph if the tasks' demands contradict a penalty of 1."""
+        """Raise NoCommonGraph if the constraints of the tasks contradict a penalty of 1."""
         if not self.is_uncoupled(prior):
             Couplings(prior, self.joint).check_agreement()
 
     def within(self, starts):
-        """Given starts, cut to the arcs that the tasks may have here, the required ones kept."""
+        """Given starts, restricted to the arcs permitted here plus the required ones."""
         return {
             name: [
                 problem.constraints.allowed_of(matrix)
@@ -296,14 +297,14 @@ class MultitaskSearch:
         }
 
     def scored(self, prior, solution, learned):
-        """A solution found on other rows, with its scores on these.
+        """A solution found on other rows, scored on these.
 
         Parameters
         ----------
-        prior : PairedPrior, EditPrior or a user's own
+        prior : PairedPrior, EditPrior or a custom coupling
         solution : Solution
         learned : list of TaskProblem
-            Where it was found: variables that were constant there take no part here either.
+            The problems it was found for: variables that are constant there are ignored here, too.
 
         Returns
         -------
@@ -318,11 +319,11 @@ class MultitaskSearch:
         joint = JointProblem(problems)
         matrices = joint.spread(solution.matrices)
         search = self.kind(joint, Couplings(prior, joint), self._ties, matrices)
-        score, own, _ = self._end(search)
-        return replace(solution, score=score, task_scores=own)
+        score, task_scores, _ = self._end(search)
+        return replace(solution, score=score, task_scores=task_scores)
 
     def is_uncoupled(self, prior):
-        """Whether nothing couples the tasks; a user's own prior always may."""
+        """Whether nothing couples the tasks; custom couplings are assumed to."""
         if len(self.problems) == 1:
             return True
         return isinstance(prior, CouplingPrior) and prior.is_independent()

@@ -1,4 +1,4 @@
-"""The best joint states of one pair of variables over all tasks: exact solvers, one interface."""
+"""Exact solvers for the best joint states of one pair of variables over all tasks."""
 
 import itertools
 import math
@@ -24,29 +24,29 @@ def best_states(gains, prior, method="auto", pair=None, tasks=None):
     Parameters
     ----------
     gains : array-like of float of shape (k, 3)
-        Gain of each task, in nats, when its state of the pair becomes -1, 0 or +1 (the columns, in
-        this order); -inf for a state that is not legal.
+        Gain of each task, in nats, if its state of the pair becomes -1, 0 or +1 (the columns, in
+        this order); -inf for an illegal state.
     prior : PairedPrior, EditPrior or any object with ``log_coupling(states, pair=None,
     tasks=None)``
-        A coupling of your own must never be above 0. Its bound is 0 unless it offers
-        ``bound(states_of_first_tasks, n_tasks)``, an upper bound of the coupling of all
+        A custom coupling must never be above 0. Its bound is 0 unless it has a method
+        ``bound(states_of_first_tasks, n_tasks)``, an upper bound of the coupling over all
         completions.
     method : {"auto", "enumerate", "branch-and-bound", "edit", "paired", "min-cut"}, default="auto"
         All are exact. "edit" is O(k), "paired" O(k^3) for one penalty over all pairs of tasks,
         "min-cut" polynomial for any penalties per pair of tasks with ``reversal=2``;
-        "enumerate" and "branch-and-bound" take any prior and are exponential at worst. "auto" is
-        the cheapest.
+        "enumerate" and "branch-and-bound" work for any prior and are exponential in the worst case.
+        "auto" chooses the cheapest.
     pair : tuple (a, b) of str, default=None
-        Needed where the penalty depends on the variables; state +1 is a -> b.
+        Required if the penalty depends on the variables; state +1 is a -> b.
     tasks : sequence of str of shape (k,), default=None
-        Needed where the penalty depends on the tasks.
+        Required if the penalty depends on the tasks.
 
     Returns
     -------
     states : int8 array of shape (k,)
-        All zeros if nothing legal is finite.
+        All zeros if no legal assignment is finite.
     value : float
-        Sum of the gains plus the log coupling; -inf if nothing legal is finite.
+        Sum of the gains plus the log coupling; -inf if no legal assignment is finite.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def best_states(gains, prior, method="auto", pair=None, tasks=None):
 
 
 def solve(gains, coupling, method="auto"):
-    """`best_states` on clean arrays and one pair's coupling."""
+    """`best_states` for clean arrays and the coupling of one pair."""
     if not len(gains):
         return np.zeros(0, np.int8), 0.0
     states = None
@@ -92,7 +92,7 @@ def value_of(states, gains, coupling):
 
 
 def _enumerate(gains, coupling):
-    """Every legal assignment, the first of the best."""
+    """The first of the best among all legal assignments."""
     best, best_value = None, -math.inf
     legal = [[x for x in (-1, 0, 1) if gains[s, x + 1] > -np.inf] for s in range(len(gains))]
     for candidate in itertools.product(*legal):
@@ -119,7 +119,7 @@ def _min_cut(gains, coupling):
 
 
 def _solver(coupling, method):
-    """The function that solves this coupling by this method."""
+    """The function that solves a coupling with a method."""
     if method == "auto":
         method = _cheapest(coupling)
     if method == "enumerate":

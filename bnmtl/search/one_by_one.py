@@ -1,9 +1,9 @@
-"""Improves a configuration by searching one task's whole graph at a time, the others being given.
+"""Improves a configuration by searching the whole graph of one task given the others.
 
 The greedy search over configurations changes one pair of variables in all tasks; this changes all
-pairs of one task. Given the other tasks, the coupling is a sum over pairs of what each state of the
-task's own pair is worth, that is, log odds for each of its arcs, and any search over graphs can
-take them. The two searches take turns until neither gains.
+pairs of one task. Given the other tasks, the coupling is a sum over pairs of a value for each state
+in the task, that is, log odds for each arc, so any search over graphs can use it. The two searches
+alternate until neither gains.
 """
 
 from dataclasses import replace
@@ -14,18 +14,18 @@ from bnmtl.search.graph_state import GraphState
 
 
 def improve(search, find, at, budget):
-    """Search the tasks' graphs in turn, each followed by the greedy, until no task gains.
+    """Search the graphs of the tasks in turn, each followed by the greedy search, until none gains.
 
     Parameters
     ----------
     search : ConfigurationSearch
-        At its end.
+        After its last step.
     find : callable (s, GraphState)
         Improves the graph of task s.
     at : callable (matrices) -> ConfigurationSearch
-        Makes a search that starts there.
+        Creates a search that starts there.
     budget : Budget
-        Of each greedy search; when it is too late no task's turn begins.
+        Of each greedy search; after its deadline no further task is searched.
 
     Returns
     -------
@@ -43,21 +43,21 @@ def improve(search, find, at, budget):
             matrices[s] = state.adjacency
             other = at(matrices)
             other.run(budget)
-            (_, own), (violated, score) = search.score, other.score
-            if not violated and score > own + search.ties.tolerance:
+            (_, best), (violated, score) = search.score, other.score
+            if not violated and score > best + search.ties.tolerance:
                 search, in_vain = other, 1
         s = (s + 1) % len(search.states)
     return search
 
 
 def given_the_others(search, s):
-    """The graph of task s under search, the coupling with the other tasks as odds of its arcs.
+    """The graph state of task s, with the coupling to the other tasks as odds of its arcs.
 
-    Pairs for which some state is ruled out by a penalty of 1 are left as they are.
+    Pairs with a state excluded by a penalty of 1 are not changed.
     """
     odds = np.array(search.arc_terms[s][0] - search.arc_terms[s][1])
-    constraints, own = search.problem.constraints[s], search.adjacency[s].copy()
-    kept = np.zeros_like(own)
+    constraints, matrix = search.problem.constraints[s], search.adjacency[s].copy()
+    kept = np.zeros_like(matrix)
     others = np.delete(search.adjacency, s, axis=0).any(axis=0)
     others |= others.T
     coupled = search.couplings.coupled & search.problem.takes_part[s]
@@ -72,17 +72,17 @@ def given_the_others(search, s):
         odds[columns, rows] += values[0] - values[1]
     constraints = replace(
         constraints,
-        permitted=constraints.permitted & (~kept | own),
-        required=constraints.required | (kept & own),
+        permitted=constraints.permitted & (~kept | matrix),
+        required=constraints.required | (kept & matrix),
     )
     scores, families = search.given_the_others(s)
-    return GraphState(scores, constraints, search.ties, own, odds, families=families)
+    return GraphState(scores, constraints, search.ties, matrix, odds, families=families)
 
 
 def _alike(couplings, coupled, others):
-    """Pairs for which the coupling with the other tasks is the same, as int arrays (m, 2).
+    """Groups of pairs with equal coupling to the other tasks, as int arrays (m, 2).
 
-    Where no other task has an arc that depends on the kind of the pair alone.
+    If no other task has an arc, the coupling depends only on the kind of the pair.
     """
     yield from couplings.alike(coupled & ~others)
     for pair in np.argwhere(coupled & others):
@@ -90,7 +90,7 @@ def _alike(couplings, coupled, others):
 
 
 def _values(search, s, i, j):
-    """Log coupling of a pair for the states -1, 0 and 1 of task s."""
+    """Log coupling of a pair for each state -1, 0 and 1 of task s."""
     members, coupling = search.couplings.of(i, j)
     arcs = search.adjacency[members]
     states = arcs[:, i, j].astype(np.int8) - arcs[:, j, i]

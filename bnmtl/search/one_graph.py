@@ -1,4 +1,4 @@
-"""Searches for one graph: of one task, of every task by itself, of all tasks alike."""
+"""Searches for one graph: of one task, of each task alone, or common to all tasks."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from bnmtl.seeding import generator
 
 
 def search_graph(state, effort, name, report):
-    """Improve a graph by the search that is asked for, and return it.
+    """Improve a graph with the search of an effort, and return it.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def search_graph(state, effort, name, report):
         Changed in place.
     effort : Effort
     name : str
-        Searches of different names draw different random numbers.
+        Searches with different names use different random numbers.
     report : Reporter or None
 
     Returns
@@ -35,13 +35,13 @@ def search_graph(state, effort, name, report):
 
 
 def search_task(problem, matrix, report, effort):
-    """The best graph of one task by itself.
+    """The best graph of one task alone.
 
     Parameters
     ----------
     problem : TaskProblem
     matrix : bool array of shape (n, n)
-        Graph to start from.
+        Start graph.
     report : Reporter
     effort : Effort
 
@@ -57,7 +57,7 @@ def search_task(problem, matrix, report, effort):
 
 
 def search_tasks(problems, matrices, effort, report):
-    """`search_task` for every task that is not in the memory of the effort, in parallel."""
+    """`search_task` in parallel for every task that is not in the memory of the effort."""
     memory = Memory() if effort.memory is None else effort.memory
     calls = list(zip(problems, matrices, strict=True))
     found = [memory.find(*call, effort) for call in calls]
@@ -65,7 +65,7 @@ def search_tasks(problems, matrices, effort, report):
     for at in new:
         name, variables = problems[at].name, problems[at].variables
         report("single-task", name, 0, effort.search.n_steps(len(variables)))
-    searched = in_parallel(_search_apart, [(*calls[at], report) for at in new], effort)
+    searched = in_parallel(_search_separately, [(*calls[at], report) for at in new], effort)
     for at, (graph, is_cut_short) in zip(new, searched, strict=True):
         found[at] = graph
         if not is_cut_short:
@@ -73,25 +73,25 @@ def search_tasks(problems, matrices, effort, report):
     return found
 
 
-def _search_apart(problem, matrix, report, effort):
-    """The graph of one task, and whether time ended the search for it."""
-    own = replace(effort, tally=Tally())
-    graph = search_task(problem, matrix, report, own)
-    effort.tally.stopped.update(own.tally.stopped)
-    return graph, "time_limit" in own.tally.stopped
+def _search_separately(problem, matrix, report, effort):
+    """The graph of one task, and whether the time limit ended its search."""
+    separate = replace(effort, tally=Tally())
+    graph = search_task(problem, matrix, report, separate)
+    effort.tally.stopped.update(separate.tally.stopped)
+    return graph, "time_limit" in separate.tally.stopped
 
 
 def search_identical(joint, matrix, effort, report):
-    """The best single graph for all tasks, over the union of their variables.
+    """The best common graph for all tasks, over the union of their variables.
 
-    Where tasks may have tables in common, the search begins with the best graph for tables of their
-    own and has one start unless more are asked for, since every family is counted in all tasks.
+    If tasks may share tables, the search begins with the best graph for separate tables and has one
+    start unless more are requested, because every family is counted in all tasks.
 
     Parameters
     ----------
     joint : JointProblem
     matrix : bool array of shape (n, n) or None
-        Graph to start from; None is the graph of the required arcs.
+        Start graph; None is the graph of the required arcs.
     effort : Effort
     report : Reporter
 
@@ -101,7 +101,7 @@ def search_identical(joint, matrix, effort, report):
     score : float
         Log posterior without its constant.
     task_scores : list of float
-        Each task's part, with tables of its own; without tables in common they sum to ``score``.
+        The score of each task with separate tables; without shared tables they sum to ``score``.
     """
     shares = joint.shares_tables
     best = search_common(joint, matrix, effort.share(0.5) if shares else effort, report, False)
@@ -111,19 +111,18 @@ def search_identical(joint, matrix, effort, report):
 
 
 def score_identical(joint, matrix):
-    """What a single graph scores: ``score`` and ``task_scores`` as in `search_identical`."""
+    """``score`` and ``task_scores`` of a single graph, as in `search_identical`."""
     scores, _, terms = joint.identical()
-    own = [joint.restrict(s, matrix) for s in range(len(joint.tasks))]
+    graphs = [joint.restrict(s, matrix) for s in range(len(joint.tasks))]
     priors = [float(np.where(matrix, *share).sum()) for share in terms]
-    pairs = zip(joint.tasks, own, priors, strict=True)
+    pairs = zip(joint.tasks, graphs, priors, strict=True)
     task_scores = [task.scores.score(cut) + prior for task, cut, prior in pairs]
     total = scores.score(matrix) + sum(priors) if joint.shares_tables else sum(task_scores)
     return total, task_scores
 
 
 def search_common(joint, matrix, effort, report, shares_tables):
-    """The best single graph for all tasks; where tables are shared, from one start if none are
-    asked for.
+    """The best common graph for all tasks; one start by default if tables are shared.
 
     Parameters
     ----------
@@ -139,7 +138,7 @@ def search_common(joint, matrix, effort, report, shares_tables):
     if shares_tables:
         effort = effort.with_orders(starts=effort.orders.starts or 1)
     scores, constraints, terms = joint.identical(shares_tables)
-    present, absent = (sum(own[side] for own in terms) for side in (0, 1))
+    present, absent = (sum(pair[side] for pair in terms) for side in (0, 1))
     if matrix is None:
         matrix = constraints.required
     ties = Ties(joint.variables, effort.seed, tolerance(scores.score(np.zeros_like(matrix))))

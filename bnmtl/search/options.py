@@ -1,4 +1,4 @@
-"""What learners take to say how one graph is searched, and within which limits."""
+"""Options of learners: the search for one graph, and limits of searches."""
 
 from sklearn.base import BaseEstimator
 
@@ -7,7 +7,7 @@ from bnmtl.search import exact, hill_climbing, orders
 
 
 class _Options(BaseEstimator):
-    """Parameters that are given by keyword and compared by value."""
+    """Parameters given by keyword and compared by value."""
 
     def __eq__(self, other):
         if type(self) is not type(other):
@@ -17,7 +17,7 @@ class _Options(BaseEstimator):
     __hash__ = None
 
     def replaced(self, **parameters):
-        """The same options with some changed."""
+        """A copy with some options changed."""
         return type(self)(**{**self.get_params(deep=False), **parameters})
 
 
@@ -27,17 +27,17 @@ class Orders(_Options):
     Parameters
     ----------
     starts : int, default=None
-        Graphs to start from, the first being climbed to, the others from random changes of it.
-        Orders that tasks share are random after the first. None is 5 for up to 100 variables, fewer
-        for more, and 1 from 251 on.
+        Number of starts. The first is the result of a climb; the others are climbs from random
+        changes of it. Orders shared by tasks are random after the first. None is 5 for up to 100
+        variables, fewer for more, and 1 from 251 on.
     iterations : int, default=None
-        Iterations without a better score that end a start. None is 40 for up to 200 variables and
-        fewer for more.
+        Number of iterations without a better score that end a start. None is 40 for up to 200
+        variables and fewer for more.
     perturb : int, default=10
-        Random changes of one arc each, where an iteration finds nothing better.
+        Number of random changes, of one arc each, after an iteration without improvement.
     tabu : int, default=10
-        Graphs that a walk on from a local optimum may not return to, and steps without improvement
-        that end it; 0 leaves the walk out.
+        Length of the tabu list of a walk from a local optimum, and number of steps without
+        improvement that end it; 0 disables the walk.
 
     Examples
     --------
@@ -65,19 +65,19 @@ class Orders(_Options):
         orders.search(state, rng, budget, *options, report)
 
     def n_steps(self, n_variables):
-        """Steps of one search over so many variables that are reported."""
+        """Number of reported steps of one search over so many variables."""
         return orders.starts_of(n_variables, self.starts)
 
 
 class HillClimbing(_Options):
-    """Hill climbing by one arc at a time, with a tabu walk and restarts.
+    """Hill climbing over one arc at a time, with a tabu walk and restarts.
 
     Parameters
     ----------
     restarts : int, default=100
-        Climbs from the best graph so far after random changes.
+        Number of climbs from random changes of the best graph so far.
     perturb : int, default=10
-        Random changes of one arc each, per restart.
+        Number of random changes per restart, of one arc each.
     tabu : int, default=10
         As in `Orders`.
 
@@ -103,7 +103,7 @@ class HillClimbing(_Options):
         hill_climbing.search(state, rng, budget, self.restarts, self.perturb, self.tabu, report)
 
     def n_steps(self, n_variables):
-        """Steps of one search that are reported."""
+        """Number of reported steps of one search."""
         return self.restarts + 1
 
 
@@ -118,34 +118,33 @@ class Exact(_Options):
     """
 
     def check(self):
-        """There is nothing to set."""
+        """Do nothing, because there are no options."""
 
     def improve(self, state, rng, budget, report=None):
         """Replace the graph of a `GraphState` by the best one."""
         exact.search(state, budget, report)
 
     def n_steps(self, n_variables):
-        """None: how many steps there are shows in the course of the search."""
+        """None, because the number of steps is not known in advance."""
 
 
 class Limits(_Options):
-    """What searches may use: cells of a table, families, seconds, memory.
+    """Limits of searches: cells of a table, families, seconds, memory.
 
     Parameters
     ----------
     max_cells : int, default=None
-        Families whose table would have more cells are left out, with a warning that names one.
-        None allows ten cells for each row of the task, and 1000 where that is less, without a
-        warning.
+        Families with more cells in their table are excluded, with a warning that names one. None
+        allows ten cells per row of the task, and at least 1000, without a warning.
     max_families : int, default=None
-        Most local scores that each search may ask for, cached ones included. A search that it ends
-        gives its best so far, with a warning, and is still repeatable.
+        Maximum number of local scores requested by each search, including cached ones. A search
+        ended by it returns its best graph so far, with a warning, and is still reproducible.
     time_limit : float, default=None
-        Seconds after which all searches end with their best so far and a warning. Searches for
-        starts get half of what is left, tasks and penalties equal shares. What they have found by
-        then depends on the machine.
+        Seconds after which all searches end with their best graphs so far and a warning. Each
+        search for a start gets half of the remaining time; tasks and penalties get equal shares.
+        The result depends on the machine.
     cache_size : float, default=200
-        Most memory for local scores, in megabytes.
+        Maximum memory for local scores, in megabytes.
 
     Examples
     --------
@@ -169,17 +168,17 @@ class Limits(_Options):
         check_number("cache_size", self.cache_size, least=0)
 
 
-# What the words that learners take stand for.
+# The searches by the names that learners accept.
 SEARCHES = {"orders": Orders, "hill-climbing": HillClimbing, "exact": Exact}
 
 
 def search_of(search):
-    """The search that a learner is given: one of `SEARCHES` by its name, or with its options.
+    """The search of a learner: one of `SEARCHES`, by name or with options.
 
     Raises
     ------
     InputTypeError, InputError
-        For anything else, and for options out of range.
+        For other values, and for options out of range.
     """
     if isinstance(search, str):
         check_choice("search", search, SEARCHES)

@@ -1,16 +1,16 @@
 """Iterated search over orders of the variables, for one task or for several that share the order.
 
-From an order each family follows: parents are chosen greedily among what stands before a variable
-(Teyssier & Koller 2005, ordering-based search). An order is improved by moving one variable at a
-time to its best place (insertion neighborhoods: Scanagatta et al. 2015, 2017; the best move of
-Andrews et al. 2023, BOSS), families being looked up in trees (their grow-shrink trees). The search
-is iterated: every order that a graph allows is equally good for it but has other neighbors (Lam,
-Andrews & Ramsey 2022, GRaSP), so a random one is drawn, a few variables are displaced, and it is
-improved again. For one task each iteration ends with a climb over graphs and a tabu walk, and one
-that finds nothing better is followed by climbs from random changes of the best graph: with few rows
-the best families gain only as a whole, and orders alone miss them. Most of these changes stay among
-a few variables that are close in the graph, where they are not undone one by one. With several
-tasks the parents of a child are chosen for all of them at once, the coupling included.
+An order determines each family: parents are chosen greedily among the preceding variables (Teyssier
+& Koller 2005, ordering-based search). An order is improved by moving one variable at a time to its
+best place (insertion neighborhoods: Scanagatta et al. 2015, 2017; the best move of Andrews et al.
+2023, BOSS), with families stored in trees (their grow-shrink trees). The search is iterated: every
+order consistent with a graph is equally good but has different neighbors (Lam, Andrews & Ramsey
+2022, GRaSP), so a random one is drawn, a few variables are displaced, and it is improved again. For
+one task each iteration ends with a climb over graphs and a tabu walk. After an iteration without
+improvement, climbs start from random changes of the best graph: with few rows the best families
+gain only as a whole, and orders alone miss them. Most of these changes are among a few variables
+that are close in the graph, so that they are not undone one by one. With several tasks the parents
+of a child are chosen for all of them at once, including the coupling.
 """
 
 import numpy as np
@@ -22,46 +22,46 @@ from bnmtl.search.climbs import Climbs
 from bnmtl.search.graph_state import by_child, new_dag
 from bnmtl.search.hill_climbing import hill_climb
 
-# Nodes of the trees for every variable, and at most.
+# Nodes of the trees per variable, and their maximum.
 NODES_PER_VARIABLE = 512
 MOST_NODES = 1 << 19
-# A kick displaces up to this many variables, or one for every so many.
+# A kick displaces up to this many variables, or one per this number of variables.
 MOST_MOVES = 3
 VARIABLES_PER_MOVE = 12
-# Starts and iterations, and how many variables may share them before there are fewer: an iteration
-# does more in a larger graph, where all that it gains in any part is kept.
+# Starts and iterations, and the numbers of variables above which there are fewer: an iteration does
+# more in a larger graph, where its gains in any part are kept.
 MOST_STARTS, VARIABLES_OF_STARTS = 5, 500
 MOST_ITERATIONS, VARIABLES_OF_ITERATIONS = 40, 8000
 
 
 def starts_of(n_variables, n_starts=None):
-    """Starts of a search over so many variables: as many as are asked for, or what they need."""
+    """Number of starts of a search: the given number, or the default for so many variables."""
     if n_starts is not None:
         return n_starts
     return max(1, min(MOST_STARTS, VARIABLES_OF_STARTS // max(n_variables, 1)))
 
 
 def iterations_of(n_variables, iterations=None):
-    """Iterations without a better score that end a start, as `starts_of` counts starts."""
+    """Iterations without a better score that end a start: the given number, or the default."""
     if iterations is not None:
         return iterations
     return max(1, min(MOST_ITERATIONS, VARIABLES_OF_ITERATIONS // max(n_variables, 1)))
 
 
 def search(state, rng, budget, n_starts=None, iterations=None, perturb=10, tabu=10, report=None):
-    """Search from several graphs, each followed by iterations from the best one it has led to.
+    """Search from several start graphs, each followed by iterations from its best result.
 
     Parameters
     ----------
     state : GraphState
-        Changed in place; ends in the best graph found.
+        Changed in place to the best graph found.
     rng : numpy.random.Generator
     budget : Budget
     n_starts : int or None
-        As in `starts_of`. The first start is the graph that is climbed to from the state's own; the
-        others are climbed to from as many random changes of it as there are variables.
+        As in `starts_of`. The first start is the result of a climb from the current graph; the
+        others are climbs from as many random changes of it as there are variables.
     iterations : int or None
-        Iterations without a better score that end a start; as in `iterations_of`.
+        Number of iterations without a better score that end a start; as in `iterations_of`.
     perturb, tabu : int
         As in `hill_climbing.search`.
     report : callable (done, total, score), default=None
@@ -83,26 +83,26 @@ def search(state, rng, budget, n_starts=None, iterations=None, perturb=10, tabu=
         hill_climb(state, scratch, budget)
         dags.copy_dag(state.dag.table, best.table)
         climbs = Climbs(state, walk, perturb, tabu, budget)
-        own = climbs.own
+        current = climbs.current
         for start in range(n_starts):
             if start and budget.spent(scratch.counters[ASKED]):
                 break
             climbs.begin(scratch, n if start else 0)
             score, waited = -np.inf, -1
             while waited < iterations and not budget.spent(scratch.counters[ASKED]):
-                walk.improve(scratch, own.held[None], 0 if score == -np.inf else moves, budget)
+                walk.improve(scratch, current.held[None], 0 if score == -np.inf else moves, budget)
                 reached = climbs.from_order(scratch)
                 if reached < score - tolerance:
                     reached = climbs.from_parts(scratch, reached)
                 waited = 0 if reached > score + tolerance else waited + 1
                 if reached >= score - tolerance:
-                    dags.copy_dag(climbs.dag.table, own.table)
+                    dags.copy_dag(climbs.dag.table, current.table)
                     score = reached
-                if waited and climbs.from_own(scratch):
-                    score, waited = dags.total_score(task.table, own.table), 0
-            reached = dags.total_score(task.table, own.table)
+                if waited and climbs.from_current(scratch):
+                    score, waited = dags.total_score(task.table, current.table), 0
+            reached = dags.total_score(task.table, current.table)
             if reached > dags.total_score(task.table, best.table) + tolerance:
-                dags.copy_dag(own.table, best.table)
+                dags.copy_dag(current.table, best.table)
             if report is not None:
                 report(start + 1, n_starts, float(dags.total_score(task.table, best.table)))
         dags.copy_dag(best.table, state.dag.table)
@@ -110,7 +110,7 @@ def search(state, rng, budget, n_starts=None, iterations=None, perturb=10, tabu=
 
 
 def _uncoupled(task):
-    """What an order of one task has to keep to, as in `trees.SHARED`."""
+    """The constraints on orders of one task, as in `trees.SHARED`."""
     n = len(task.required)
     return Arrays(
         trees.SHARED,
@@ -125,23 +125,23 @@ def _uncoupled(task):
 def search_jointly(
     states, shared, graph, polish, rng, budget, n_starts=None, iterations=None, report=None
 ):
-    """Search over orders that several tasks share, each order being the start of another search.
+    """Search over orders shared by several tasks; each order is the start of another search.
 
     Parameters
     ----------
     states : list of GraphState
-        One a task, on one index.
+        One per task, with a common index.
     shared : Arrays
         As in `trees.SHARED`.
     graph : bool array of shape (n, n)
-        The first start is an order of this graph, where it agrees with what the tasks require; the
+        The first start is an order of this graph, if it is consistent with the required arcs; the
         others are random.
     polish : callable (matrices) -> (score, matrices)
         Improves graphs of all tasks, bool arrays of shape (k, n, n).
     rng : numpy.random.Generator
     budget : Budget
     n_starts : int or None
-        Orders to start from; as in `starts_of`.
+        Number of start orders; as in `starts_of`.
     iterations : int or None
         As in `search`.
     report : callable (done, total, score), default=None
@@ -150,13 +150,13 @@ def search_jointly(
     Returns
     -------
     bool array of shape (k, n, n), or None
-        Adjacency of every task; None where required arcs leave no order that serves all.
+        Adjacency of every task; None if required arcs have no common order.
     """
     n_starts = starts_of(len(graph), n_starts)
     iterations = iterations_of(len(graph), iterations)
     walk = _Walk(states[0].scores, [state.task for state in states], shared, rng)
     tolerance = shared.tolerance[0]
-    # Families of these graphs are remembered as they are: each task's must be legal there.
+    # Families of these graphs are stored unchanged, so each must be legal in its task.
     required = np.stack([state.task.required for state in states])
     permitted = np.stack([state.task.permitted for state in states])
     given = (by_child(graph) & permitted) | required
@@ -168,19 +168,21 @@ def search_jointly(
         for start in range(n_starts):
             if start and budget.spent(scratch.counters[ASKED]):
                 break
-            own = required if start or not walk.has_order(scratch, given) else given
+            start_graphs = required if start or not walk.has_order(scratch, given) else given
             score, waited = -np.inf, -1
             while waited < iterations and not budget.spent(scratch.counters[ASKED]):
-                raw = walk.improve(scratch, own, MOST_MOVES if score > -np.inf else 0, budget)
+                raw = walk.improve(
+                    scratch, start_graphs, MOST_MOVES if score > -np.inf else 0, budget
+                )
                 reached, found = polished.of(walk.adjacency, raw, score)
                 waited = 0 if reached > score + tolerance else waited + 1
                 if reached < score - tolerance:
                     continue
                 score = max(score, reached)
-                # The tasks may by now differ in direction so that no order serves them all.
-                own = by_child(found)
-                if not walk.has_order(scratch, own):
-                    own = walk.adjacency.copy()
+                # The directions of the tasks may now differ so that they have no common order.
+                start_graphs = by_child(found)
+                if not walk.has_order(scratch, start_graphs):
+                    start_graphs = walk.adjacency.copy()
                 if score > best_score + tolerance:
                     best, best_score = found, score
             if report is not None:
@@ -189,7 +191,7 @@ def search_jointly(
 
 
 class _Polished:
-    """What another search has made of graphs, each asked for once.
+    """Results of another search from given graphs, each computed once.
 
     Parameters
     ----------
@@ -198,14 +200,14 @@ class _Polished:
 
     def __init__(self, polish):
         self._polish = polish
-        # The most that polishing has gained so far.
+        # The largest gain from polishing so far.
         self._known, self._most = {}, 0.0
 
     def of(self, adjacency, raw, least):
-        """Score and graphs [task, parent, child] that given graphs [task, child, parent] lead to.
+        """Score and graphs [task, parent, child] found from given graphs [task, child, parent].
 
-        Where even twice the largest gain so far would not lift their score ``raw`` to ``least``,
-        they are not polished: the score is then -inf.
+        If even twice the largest gain so far would not raise their score ``raw`` to ``least``, they
+        are not polished and the score is -inf.
         """
         key = np.flatnonzero(adjacency).tobytes()
         if key not in self._known:
@@ -226,7 +228,7 @@ class _Walk:
     Attributes
     ----------
     adjacency : bool array of shape (k, n, n)
-        [task, child, parent] of the graphs that the latest order stands for.
+        [task, child, parent] of the graphs of the latest order.
     random : uint64 array of shape (1,)
         State of the random numbers, see `changes.draw`.
     """
@@ -234,7 +236,7 @@ class _Walk:
     def __init__(self, scores, tasks, shared, rng):
         n = scores.n_variables
         self._scores, self._shared = scores, shared
-        # Kept, since kernels see addresses only.
+        # References are kept because kernels use addresses only.
         self._tasks, self._tables = tasks, stacked(tasks)
         self.random = np.array([rng.integers(1, 2**63)], np.uint64)
         n_nodes = min(NODES_PER_VARIABLE * n, MOST_NODES)
@@ -259,11 +261,11 @@ class _Walk:
 
     @property
     def matters(self):
-        """[child, parent] what has gained in some family, bool array of shape (n, n)."""
+        """[child, parent] pairs that have gained in some family, bool array of shape (n, n)."""
         return self._tree.matters
 
     def improve(self, scratch, graphs, most_moves, budget):
-        """Improve a random order of given graphs, up to so many variables displaced; its score."""
+        """Improve a random order of given graphs with some variables displaced; its score."""
         is_new, is_done = True, False
         while not is_done and (is_new or not budget.spent(scratch.counters[ASKED])):
             is_done = orders.search_orders(
@@ -281,19 +283,19 @@ class _Walk:
         return score
 
     def know(self, scratch, graphs):
-        """Try the families of given graphs of the only task, bool (m, n, n), whole."""
+        """Try the whole families of given graphs of the only task, bool (m, n, n)."""
         orders.know_families(*self._of_kernels(scratch)[:-1], graphs)
         self._scores.keep_up(scratch)
 
     def _of_kernels(self, scratch):
-        """What the kernels that improve and read an order begin with."""
+        """The first arguments of the kernels that improve and read an order."""
         return (
             *(self.engine, scratch.table, self._tables),
             *(self._shared.table, self._tree.table, self._walk.table),
         )
 
     def has_order(self, scratch, graphs):
-        """Whether there is an order in which all arcs of all graphs point forwards."""
+        """Whether there is an order in which all arcs of all graphs point forward."""
         return orders.draw_extension(
             graphs,
             self._shared.before,

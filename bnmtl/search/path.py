@@ -1,38 +1,38 @@
-"""Configurations along a grid of penalties, neighbors starting from each other's solutions."""
+"""Configurations along a grid of penalties; neighbors start from each other's solutions."""
 
 from dataclasses import replace
 
 from bnmtl.search.effort import in_parallel
 from bnmtl.search.multitask import FROM_NEIGHBOR, Solution
 
-# Every so many penalties all starts are searched from; the others are reached from these.
+# All starts are used for one in this number of penalties; the others start from these.
 SPACING = 3
 
 
 def solve_path(search, priors, starts, effort, report=None):
     """A solution at every penalty of a grid.
 
-    Some penalties are solved from all starts; then the greedy search goes from each solution to
-    the next smaller penalty and back up again, and the better score is kept.
+    Some penalties are solved from all starts. Then the greedy search continues from each solution
+    to the next smaller penalty and back up again, and the better score is kept.
 
     Parameters
     ----------
     search : MultitaskSearch
     priors : list of priors
-        By falling penalty.
+        Sorted by decreasing penalty.
     starts : dict name -> list of bool array
     effort : Effort
     report : callable (done), default=None
-        Told how many penalties have a solution.
+        Called with the number of penalties that have a solution.
 
     Returns
     -------
     list of Solution
-        "path" is the start of those that were reached from a neighbor.
+        The start of a solution found from a neighbor is "path".
     """
     n = len(priors)
-    apart = {at for at, prior in enumerate(priors) if search.is_uncoupled(prior)}
-    solved = sorted({*range(0, n, SPACING), n - 1, *apart})
+    uncoupled = {at for at, prior in enumerate(priors) if search.is_uncoupled(prior)}
+    solved = sorted({*range(0, n, SPACING), n - 1, *uncoupled})
     solutions = [None] * n
     calls = ((priors[at], starts, None) for at in solved)
     found = in_parallel(search.solve, calls, effort.share(0.8))
@@ -43,7 +43,7 @@ def solve_path(search, priors, starts, effort, report=None):
     down = [(at, at - 1) for at in range(1, n)]
     up = [(at, at + 1) for at in reversed(range(n - 1))]
     for at, neighbor in (*down, *up):
-        if at in apart or (solutions[at] is not None and effort.is_over()):
+        if at in uncoupled or (solutions[at] is not None and effort.is_over()):
             continue
         is_first = solutions[at] is None
         followed = search.follow(priors[at], solutions[neighbor].matrices, effort)
@@ -56,15 +56,15 @@ def solve_path(search, priors, starts, effort, report=None):
 def greedy_path(search, priors, starts, effort):
     """A solution at every penalty of a grid by the greedy search alone.
 
-    From tasks learned apart it goes up the grid, from all other starts down; at every penalty the
-    best score is kept. Much less work than `solve_path`, and enough to compare penalties. Where
-    time is over, penalties are left with the start.
+    It goes up the grid from the tasks learned alone and down from all other starts; at every
+    penalty the best score is kept. This is much less work than `solve_path`, and enough to compare
+    penalties. If time is over, the remaining penalties keep the start.
 
     Parameters
     ----------
     search : MultitaskSearch
     priors : list of priors
-        By falling penalty.
+        Sorted by decreasing penalty.
     starts : dict name -> list of bool array
     effort : Effort
 
@@ -90,7 +90,7 @@ def greedy_path(search, priors, starts, effort):
 
 
 def complete(search, prior, solution, starts, report, effort):
-    """The solution of one penalty, searched from all starts if a neighbor's was all it had."""
+    """The solution of one penalty, searched from all starts if it came only from a neighbor."""
     if solution.start != FROM_NEIGHBOR:
         return solution
     solved = search.solve(prior, starts, report, effort)
@@ -99,7 +99,7 @@ def complete(search, prior, solution, starts, report, effort):
 
 
 def _better(search, kept, other):
-    """The solution with the better score, the first if they tie."""
+    """The solution with the better score; the first in a tie."""
     if kept is None or other.score > kept.score + search.tolerance:
         return other
     return kept

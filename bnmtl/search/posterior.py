@@ -1,13 +1,13 @@
 """The posterior of a penalty: configurations scored under the coupling as a proper distribution.
 
-The search leaves out the constant of the prior, which depends on the penalty; to compare penalties
-it must be there. Acyclicity aside it is a product over pairs of variables of
+The search omits the constant of the prior, which depends on the penalty and is needed to compare
+penalties. Ignoring acyclicity, it is a product over pairs of variables of
 
     Z = sum over the states x of the k tasks of C(x) prod over tasks s of p_s(x_s),
 
-p_s being the structure prior of task s. Where that is learned, p_s(x) is odds^(arcs in x), with
-odds = rho / (1 - 2 rho) and rho the probability of an arc in one direction at its own maximum. C
-depends on how many tasks are in each state, so the sum is over those counts.
+where p_s is the structure prior of task s. If it is learned, p_s(x) is odds^(arcs in x), with odds
+= rho / (1 - 2 rho), where rho is the most probable probability of an arc in one direction. C
+depends only on the number of tasks in each state, so the sum is over these counts.
 """
 
 import itertools
@@ -21,7 +21,7 @@ from bnmtl.errors import InputError
 from bnmtl.priors.states import WeightedPairedCoupling
 from bnmtl.wording import type_of
 
-# Bounds of log(rho / (1 - 2 rho)): from one arc in a million pairs to nearly always one.
+# Bounds of log(rho / (1 - 2 rho)): from one arc in a million pairs to an arc in nearly every pair.
 _LOG_ODDS = (-14.0, 7.0)
 
 
@@ -31,20 +31,20 @@ def log_posterior(couplings, matrices, log_likelihood, arc_terms=None):
     Parameters
     ----------
     couplings : Couplings
-        Of the penalty; no pair's coupling may depend on which tasks have an arc.
+        Couplings at the penalty; they must not depend on which tasks have an arc.
     matrices : bool array of shape (k, n, n)
-        The configuration on the union index.
+        The configuration, on the union index.
     log_likelihood : float
-        Of all tasks' data, without their structure priors.
+        Of the data of all tasks, without structure priors.
     arc_terms : list of pairs of float arrays of shape (n, n), default=None
-        The structure prior of each task on the union index: log prior of each ordered pair, arc
-        present and arc absent. None learns the probability of an arc.
+        The structure prior of each task on the union index: log prior of each ordered pair with the
+        arc present and absent. None learns the probability of an arc.
 
     Returns
     -------
     float
         In nats, up to a constant that is the same for all penalties; -inf for a configuration
-        that the penalty rules out.
+        excluded by the penalty.
 
     Raises
     ------
@@ -57,21 +57,21 @@ def log_posterior(couplings, matrices, log_likelihood, arc_terms=None):
         return -math.inf
     if arc_terms is None:
         return log_likelihood + coupling + _log_prior_of_counts(kinds)
-    own = sum(_log_prior_given(kind, couplings.weights, arc_terms) for kind in kinds)
-    return log_likelihood + coupling + own
+    priors = sum(_log_prior_given(kind, couplings.weights, arc_terms) for kind in kinds)
+    return log_likelihood + coupling + priors
 
 
 class _Kind:
-    """Pairs of variables that are coupled alike.
+    """Pairs of variables with the same coupling.
 
     Attributes
     ----------
     pairs : int array of shape (m, 2)
     members : int array of shape (k,)
-        The tasks that have them.
+        The tasks with these pairs.
     states : int8 array of shape (m, k)
     log_coupling : float
-        Summed over the pairs.
+        Sum over the pairs.
     """
 
     def __init__(self, pairs, members, coupling, matrices):
@@ -85,7 +85,7 @@ class _Kind:
         self.log_coupling += (len(pairs) - int(is_set.sum())) * coupling.log_coupling(none)
 
     def by_counts(self):
-        """Log C by the numbers of tasks whose arc points backward and forward, (k + 1, k + 1)."""
+        """Log C by the numbers of tasks with a backward and a forward arc, (k + 1, k + 1)."""
         k = len(self.members)
         table = np.full((k + 1, k + 1), -math.inf)
         for backward, forward in itertools.product(range(k + 1), repeat=2):
@@ -103,18 +103,18 @@ def _kinds(couplings, matrices):
     pairs = np.argwhere(couplings.pairs)
     order = np.argsort(numbers, kind="stable")
     begins = np.flatnonzero(np.diff(numbers[order], prepend=-1))
-    for own in np.split(order, begins[1:]):
-        if not len(own):
+    for group in np.split(order, begins[1:]):
+        if not len(group):
             continue
-        members, coupling = couplings.of(*pairs[own[0]].tolist())
+        members, coupling = couplings.of(*pairs[group[0]].tolist())
         if isinstance(coupling, WeightedPairedCoupling) or not couplings.builtin:
             rule = "must depend on how many tasks have an arc and not on which"
             raise InputError("couplings", rule, type_of(coupling))
-        yield _Kind(pairs[own], members, coupling, matrices)
+        yield _Kind(pairs[group], members, coupling, matrices)
 
 
 def _log_prior_of_counts(kinds):
-    """The rest of the log prior where rho is learned: odds^arcs / Z at the best rho."""
+    """The rest of the log prior if rho is learned: odds^arcs / Z at the best rho."""
     n_arcs = sum(int(np.abs(kind.states).sum()) for kind in kinds)
     tables = [(len(kind.pairs), *_terms(kind)) for kind in kinds]
 
@@ -139,15 +139,15 @@ def _terms(kind):
 def _log_prior_given(kind, weights, arc_terms):
     """The rest of the log prior of some pairs under given structure priors: prod of p_s / Z."""
     i, j = kind.pairs.T
-    own = np.empty((len(kind.pairs), len(kind.members), 3))
+    terms = np.empty((len(kind.pairs), len(kind.members), 3))
     for at, s in enumerate(kind.members.tolist()):
         present, absent = arc_terms[s]
-        own[:, at, 0] = present[j, i] + absent[i, j]
-        own[:, at, 1] = absent[i, j] + absent[j, i]
-        own[:, at, 2] = present[i, j] + absent[j, i]
-        own[:, at] *= weights[s, i, j][:, None]
-    reached = np.take_along_axis(own, kind.states[:, :, None].astype(np.intp) + 1, axis=2).sum()
-    alike, n_alike = np.unique(own.reshape(len(own), -1), axis=0, return_counts=True)
+        terms[:, at, 0] = present[j, i] + absent[i, j]
+        terms[:, at, 1] = absent[i, j] + absent[j, i]
+        terms[:, at, 2] = present[i, j] + absent[j, i]
+        terms[:, at] *= weights[s, i, j][:, None]
+    reached = np.take_along_axis(terms, kind.states[:, :, None].astype(np.intp) + 1, axis=2).sum()
+    alike, n_alike = np.unique(terms.reshape(len(terms), -1), axis=0, return_counts=True)
     normalizers = _log_sums(alike.reshape(len(alike), -1, 3)) + kind.by_counts()
     return float(reached - n_alike @ logsumexp(normalizers, axis=(1, 2)))
 
@@ -163,7 +163,7 @@ def _log_sums(terms):
     Returns
     -------
     float array of shape (m, k + 1, k + 1)
-        By the numbers of tasks whose arc points backward and forward.
+        By the numbers of tasks with a backward and a forward arc.
     """
     m, k, _ = terms.shape
     table = np.full((m, k + 1, k + 1), -math.inf)

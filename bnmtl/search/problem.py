@@ -1,4 +1,4 @@
-"""What is searched: one task's score, prior and constraints, and several tasks on one index."""
+"""Search problems: score, prior and constraints of one task or several tasks."""
 
 import contextlib
 import hashlib
@@ -17,22 +17,22 @@ from bnmtl.search.graph_state import GraphState
 
 @dataclass(frozen=True)
 class TaskProblem:
-    """One task as a search sees it; arrays are over the task's own n variables.
+    """The search problem of one task; arrays are over its n variables.
 
     Attributes
     ----------
     name : str
     variables : tuple of str
     active : bool array of shape (n,)
-        Variables that take part in pairs.
+        Variables that may have arcs.
     scores : BoundScore
     constraints : Constraints
     arc_terms : pair of float arrays of shape (n, n)
         Log structure prior of each ordered pair: arc present, arc absent.
     rows : bytes
-        A hash of the task's rows.
+        A hash of the rows.
     own_terms : pair of float arrays of shape (n, n)
-        As ``arc_terms``, where the task is learned by itself.
+        As ``arc_terms``, if the task is learned alone.
     """
 
     name: str
@@ -48,8 +48,8 @@ class TaskProblem:
     def of(cls, task, scores, constraints, structure_prior, own_prior):
         """The problem of a task under a bound score and structure priors (None is uniform).
 
-        The constraints may be of more rows: arcs of what is constant in these are left out of the
-        search, the required ones excepted.
+        The constraints may come from more rows: arcs of variables that are constant in these rows
+        are excluded from the search, except required ones.
         """
         active = active_variables(task)
         arc_terms = _arc_terms(structure_prior, task, active)
@@ -67,7 +67,7 @@ class TaskProblem:
 
     @classmethod
     def of_all(cls, tasks, score, constraints, structure_priors=None, own_priors=None, **limits):
-        """The problems of several tasks, which share the rows and the cache of one bound score.
+        """The problems of several tasks that share the rows and the cache of one bound score.
 
         Parameters
         ----------
@@ -76,27 +76,27 @@ class TaskProblem:
         constraints : mapping name -> Constraints
         structure_priors : mapping name -> structure prior or None, default=None
         own_priors : mapping name -> structure prior or None, default=None
-            Of the tasks learned by themselves; None takes ``structure_priors``.
+            Priors of tasks learned alone; None is ``structure_priors``.
         **limits
             As in `BoundTasks`.
         """
         bound = score.bind_all(list(tasks.values()), **limits)
         priors = {} if structure_priors is None else structure_priors
-        own = priors if own_priors is None else own_priors
+        alone = priors if own_priors is None else own_priors
         return [
-            cls.of(task, bound.of(s), constraints[name], priors.get(name), own.get(name))
+            cls.of(task, bound.of(s), constraints[name], priors.get(name), alone.get(name))
             for s, (name, task) in enumerate(tasks.items())
         ]
 
     def by_itself(self):
-        """This task under the structure prior that it has when it is learned by itself."""
+        """This task with the structure prior for a task learned alone."""
         if self.own_terms is self.arc_terms:
             return self
         return replace(self, arc_terms=self.own_terms)
 
     @cached_property
     def identity(self):
-        """A hash of all that its search depends on besides how, and from where, it is made."""
+        """A hash of everything that its search depends on except its options and start."""
         (s,), constraints = self.scores.tasks, self.constraints
         words = self.name, self.variables, self.scores.bound.settings(s), constraints.max_parents
         found = hashlib.blake2b(self.rows + repr(words).encode(), digest_size=16)
@@ -106,11 +106,11 @@ class TaskProblem:
 
     @property
     def odds(self):
-        """Log prior of each arc less log prior of its absence."""
+        """Log prior of each arc minus log prior of its absence."""
         return self.arc_terms[0] - self.arc_terms[1]
 
     def state(self, matrix, ties):
-        """This task's graph under search, by itself."""
+        """The graph state of this task alone."""
         return GraphState(self.scores, self.constraints, ties, matrix, self.odds)
 
     def log_posterior(self, matrix):
@@ -119,7 +119,7 @@ class TaskProblem:
 
 
 def _arc_terms(prior, task, active):
-    """Log structure prior of each ordered pair of a task, 0 where one of the two is constant."""
+    """Log structure prior of each ordered pair of a task, 0 if one of the two is constant."""
     n = len(active)
     if prior is None:
         return np.zeros((n, n)), np.zeros((n, n))
@@ -129,16 +129,16 @@ def _arc_terms(prior, task, active):
 
 
 class NoCommonGraph(InputError):
-    """What the tasks demand of their arcs cannot be had in one graph."""
+    """The constraints of the tasks allow no common graph."""
 
 
 class JointProblem:
-    """Several tasks on the index of the union of their variables.
+    """Several tasks, indexed by the union of their variables.
 
     Parameters
     ----------
     tasks : list of TaskProblem
-        Made by `TaskProblem.of_all`.
+        Created by `TaskProblem.of_all`.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class JointProblem:
     variables : tuple of str
         Sorted union.
     takes_part : bool array of shape (k, n, n)
-        [s, i, j] true where task s has the pair, neither of the two being constant there.
+        [s, i, j] is true if both variables exist and vary in task s.
     """
 
     def __init__(self, tasks):
@@ -171,33 +171,35 @@ class JointProblem:
 
     @property
     def shares_tables(self):
-        """Whether tasks may have tables in common."""
+        """Whether tasks may share tables."""
         return len(self.tasks) > 1 and self.tasks[0].scores.bound.shares_tables
 
     def scores(self, members, shares_tables=True):
-        """The bound scores of some tasks on the union index: added up, or, where tasks may have
-        tables in common and ``shares_tables``, the evidence of them together."""
+        """The bound score of some tasks on the union index.
+
+        It is their joint evidence if tasks may share tables and ``shares_tables``, else their sum.
+        """
         bound = self.tasks[0].scores.bound
         indices = [self.tasks[s].scores.tasks[0] for s in members]
         usable = np.stack([self.takes_part[s] | self.constraints[s].required for s in members])
         return bound.of_all(indices, usable, shares_tables)
 
     def spread(self, matrices):
-        """Adjacency matrices over the tasks' own variables, on the union index."""
+        """Adjacency matrices of the tasks, moved to the union index."""
         return np.stack([self._spread(s, matrix) for s, matrix in enumerate(matrices)])
 
     def cut(self, matrices):
-        """Adjacency matrices on the union index, each on its task's own."""
+        """Adjacency matrices on the union index, moved to the index of each task."""
         pairs = zip(matrices, self.positions, strict=True)
         return [matrix[np.ix_(at, at)] for matrix, at in pairs]
 
     def restrict(self, s, matrix):
-        """A graph on the union index cut to the pairs that take part in task s, on its index."""
+        """A graph on the union index, restricted to the pairs of task s, on the index of s."""
         kept = (matrix & self.takes_part[s]) | self.constraints[s].required
         return kept[np.ix_(self.positions[s], self.positions[s])]
 
     def identical(self, shares_tables=True):
-        """The search for one graph: constraints of all tasks and the mean of their prior terms.
+        """The problem of one common graph: constraints of all tasks, mean of their prior terms.
 
         Parameters
         ----------
@@ -209,12 +211,12 @@ class JointProblem:
         scores : BoundScore
         constraints : Constraints
         arc_terms : list of pairs of float arrays of shape (n, n)
-            Each task's share of the prior, arc present and arc absent.
+            The share of each task in the prior, with the arc present and absent.
 
         Raises
         ------
         NoCommonGraph
-            If the tasks' demands contradict one another.
+            If the constraints of the tasks contradict each other.
         """
         part = self.takes_part
         permits = np.stack([one.permitted for one in self.constraints])
@@ -224,20 +226,20 @@ class JointProblem:
         limit = min(one.max_parents for one in self.constraints)
         self._check_common(permitted, required, limit)
         shared = np.maximum(part.sum(axis=0), 1)
-        terms = [tuple(side / shared for side in own) for own in self.arc_terms]
+        terms = [tuple(side / shared for side in pair) for pair in self.arc_terms]
         scores = self.scores(range(len(self.tasks)), shares_tables)
         return scores, Constraints(permitted, required, limit), terms
 
     def _check_common(self, permitted, required, limit):
-        """Raise `NoCommonGraph` where the tasks' demands contradict one another."""
+        """Raise `NoCommonGraph` if the constraints of the tasks contradict each other."""
 
         def refuse(found, **details):
-            rule, remedy = "must allow a single graph for all tasks", "take one of the demands back"
+            rule, remedy = "must allow a single graph for all tasks", "remove some constraint"
             raise NoCommonGraph("required", rule, found=found, remedies=remedy, **details)
 
         for clash in np.argwhere(required & ~permitted):
             a, b = (self.variables[at] for at in clash)
-            refuse("one task demands {a!s} -> {b!s}, which another cannot have", a=a, b=b)
+            refuse("one task requires {a!s} -> {b!s}, which another cannot have", a=a, b=b)
         for crowded in np.flatnonzero(required.sum(axis=0) > limit):
             found = "{child} has more parents than {max_parents} allows, {most}"
             refuse(found, child=self.variables[crowded], most=limit)
@@ -253,10 +255,11 @@ class JointProblem:
         return wide
 
     def _union_constraints(self, s):
-        own = self.tasks[s].constraints
-        limit = own.max_parents if own.max_parents < len(self.tasks[s].variables) else None
+        constraints = self.tasks[s].constraints
+        limit = constraints.max_parents
+        limit = limit if limit < len(self.tasks[s].variables) else None
         return Constraints(
-            self._spread(s, own.permitted),
-            self._spread(s, own.required),
+            self._spread(s, constraints.permitted),
+            self._spread(s, constraints.required),
             len(self.variables) if limit is None else limit,
         )

@@ -1,4 +1,4 @@
-"""Greedy search over configurations whose tasks may have tables in common."""
+"""Greedy search over configurations of tasks that may share tables."""
 
 import math
 from functools import cache
@@ -13,13 +13,12 @@ from bnmtl.search.graph_state import by_child
 
 
 class SharedConfigurationSearch(ConfigurationSearch):
-    """A configuration under search, scored by the evidence of families over the tasks that have
-    them.
+    """A configuration scored by the joint evidence of families over the tasks with them.
 
-    What a task gains by an arc depends on the other tasks, so the best joint states of a pair are
-    found by looking at all of them. Of more than `MOST_EXACT` tasks some are looked at: those in
-    which all tasks are alike, and those in which the tasks that gain most by themselves have an arc
-    and the others have none.
+    The gain of an arc in one task depends on the other tasks, so the best joint states of a pair
+    are found by enumeration. For more than `MOST_EXACT` tasks only some are tried: those in which
+    all tasks agree, and those in which the tasks that gain most alone have an arc and the others
+    have none.
 
     Parameters
     ----------
@@ -36,7 +35,7 @@ class SharedConfigurationSearch(ConfigurationSearch):
 
     @property
     def score(self):
-        """(number of pairs whose coupling is -inf, log posterior of the rest)."""
+        """(number of pairs with a coupling of -inf, log posterior of the rest)."""
         arcs = sum(
             float(terms[0][matrix].sum() + terms[1][~matrix].sum())
             for terms, matrix in zip(self.arc_terms, self.adjacency, strict=True)
@@ -44,7 +43,7 @@ class SharedConfigurationSearch(ConfigurationSearch):
         return len(self.violated), self.evidence() + arcs + float(self.log_couplings.sum())
 
     def evidence(self):
-        """Log evidence of all tasks' data, given the graphs."""
+        """Log evidence of the data of all tasks, given the graphs."""
         engine, memory = self._scores.engine.table, self._takers().table
         with self._scores.scratch() as scratch:
             children = range(len(self.problem.variables))
@@ -64,7 +63,7 @@ class SharedConfigurationSearch(ConfigurationSearch):
         return self._solved_under(i, j, members, None)
 
     def write_optimistic_gains(self, i, optimistic):
-        """Write what pairs of variable i and another could gain at most, above the diagonal."""
+        """Write upper bounds of the gains of pairs with variable i, above the diagonal."""
         self._versions[i] += 1
         memory = self._takers()
         if not len(memory.worth):
@@ -81,12 +80,12 @@ class SharedConfigurationSearch(ConfigurationSearch):
         optimistic[i, i + 1 :] = gains[i + 1 :]
 
     def given_the_others(self, s):
-        """The score of task s given the other tasks' graphs, and families of theirs.
+        """The score of task s given the graphs of the other tasks, and their families.
 
-        A family that others have is worth what its evidence over these gains by one task more.
+        The value of a family in other tasks is the gain of its joint evidence by one more task.
         """
-        held, own = self.dags["held"], self.dags["held"][s]
-        families = np.repeat(own[None], len(held) - 1, axis=0)
+        held, held_here = self.dags["held"], self.dags["held"][s]
+        families = np.repeat(held_here[None], len(held) - 1, axis=0)
         others, values = np.delete(np.arange(len(held)), s), []
         for child in np.flatnonzero(self._has[s]).tolist():
             having = {}
@@ -103,7 +102,7 @@ class SharedConfigurationSearch(ConfigurationSearch):
         return self.problem.scores([s]).given(values), families
 
     def _may_have(self, s, child, parents):
-        """Whether a family is within the demands on task s and not too large for its rows."""
+        """Whether a family meets the constraints of task s and is not too large for its rows."""
         chosen = np.zeros(len(self.problem.variables), dtype=bool)
         chosen[parents] = True
         may, required = self._takers().may[s, child], self.problem.constraints[s].required[:, child]
@@ -134,8 +133,8 @@ class SharedConfigurationSearch(ConfigurationSearch):
         return self._memory
 
     def _solved_under(self, i, j, members, coupling):
-        """As `solve_pair` under a coupling, None for one that is 0 everywhere."""
-        # What sets of takers are worth is written there.
+        """`solve_pair` for a coupling; None is a coupling of 0."""
+        # The values of sets of takers are written there.
         self.look_at_pairs()
         gains = self._gains(i, j, members)
         key = (gains.tobytes(), self._versions[i], self._versions[j], coupling is None)
@@ -146,18 +145,18 @@ class SharedConfigurationSearch(ConfigurationSearch):
         return value - self.log_couplings[i, j], members, states
 
     def _best_of_all(self, i, j, members, gains, coupling):
-        """The best joint states of a pair, and what they gain with their coupling."""
+        """The best joint states of a pair, and their gain including the coupling."""
         worth, held = self._memory.worth, self.dags["held"]
         forward, backward = (
             int((held[:, b, a] << np.arange(len(held))).sum()) for a, b in ((i, j), (j, i))
         )
-        own = int((1 << members).sum())
+        everyone = int((1 << members).sum())
         states = np.zeros(len(members), np.int8)
         value = kernels.best_joint_states(
             worth[j, i],
             worth[i, j],
             members,
-            np.array([forward & ~own, backward & ~own], np.int64),
+            np.array([forward & ~everyone, backward & ~everyone], np.int64),
             gains > -np.inf,
             self._log_couplings(members, coupling),
             np.array([1, 2, 0] if self.ties.coins[i, j] else [1, 0, 2]),
@@ -169,7 +168,7 @@ class SharedConfigurationSearch(ConfigurationSearch):
         return states, value
 
     def _best_of_some(self, i, j, members, gains, coupling):
-        """As `_best_of_all`, of many tasks."""
+        """`_best_of_all` for many tasks."""
         best, best_value = np.zeros(len(members), np.int8), -math.inf
         held, allowed = self.dags["held"][members], gains > -np.inf
         now = held[:, j, i].astype(np.int8) - held[:, i, j]
@@ -185,7 +184,7 @@ class SharedConfigurationSearch(ConfigurationSearch):
         return best, best_value
 
     def _worth_of_states(self, scratch, i, j, members, states):
-        """What i and j are worth in all tasks where some have these states of the pair."""
+        """Joint evidence of the families of i and j if some tasks have these states."""
         held, total = self.dags["held"], 0.0
         for a, b, state in ((i, j, 1), (j, i, -1)):
             takes = held[:, b, a].copy()
@@ -196,36 +195,36 @@ class SharedConfigurationSearch(ConfigurationSearch):
         return total
 
     def _log_couplings(self, members, coupling):
-        """Log couplings of all joint states of a pair, by number to the base 3."""
+        """Log couplings of all joint states of a pair, indexed by their number in base 3."""
         if coupling is None:
             return np.zeros(3 ** len(members))
-        # Pairs that are alike have one coupling, and a user's own one each, which is not kept.
+        # Equal pairs have one coupling object; custom couplings are new objects and not cached.
         if id(coupling) not in self._tables:
             table = coupling.log_couplings(_all_states(len(members)))
             if not self.couplings.builtin:
                 return table
-            # The coupling is kept with it, so that its number stays its own.
+            # A reference to the coupling is kept so that its id stays unique.
             self._tables[id(coupling)] = coupling, table
         return self._tables[id(coupling)][1]
 
 
 @cache
 def _all_states(k):
-    """All joint states of k tasks, by number to the base 3, as rows."""
+    """All joint states of k tasks as rows, ordered by their number in base 3."""
     numbers = np.arange(3**k)
     return np.stack([numbers // 3**s % 3 - 1 for s in range(k)], axis=1).astype(np.int8)
 
 
 def _candidates(gains, allowed, now, is_first):
-    """Joint states of many tasks that are tried; those that come first win ties.
+    """Joint states of many tasks to try; earlier ones win ties.
 
     Parameters
     ----------
     gains : float array of shape (k, 3)
-        What each task gains by itself by the states -1, 0 and 1.
+        Gain of each task alone for the states -1, 0 and 1.
     allowed : bool array of shape (k, 3)
     now : int8 array of shape (k,)
-        The states of now, which tasks keep that may not have the others.
+        The current states, kept by tasks for which the others are illegal.
     is_first : bool
         Whether 1 comes before -1.
 

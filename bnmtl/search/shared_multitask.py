@@ -1,4 +1,4 @@
-"""From task problems to the best configuration where tasks may have tables in common."""
+"""The search for the best configuration of tasks that may share tables."""
 
 import contextlib
 from functools import cached_property
@@ -11,11 +11,11 @@ from bnmtl.search.orders import iterations_of
 from bnmtl.search.problem import NoCommonGraph
 from bnmtl.search.shared_configurations import SharedConfigurationSearch
 
-# The start of the solution for tables of their own.
+# The start with the solution for separate tables.
 OWN_TABLES = "own tables"
-# The search for the one graph that another search begins with makes one of so many iterations: it
-# begins itself with the best graph for tables of their own. Nearly all fits end in the same place
-# as with all iterations, in two thirds of the time (benchmarks/search/first_graph.py).
+# The search for the common start graph uses this fraction of the iterations, because it begins with
+# the best graph for separate tables. Nearly all fits have the same result as with all iterations,
+# in two thirds of the time (benchmarks/search/first_graph.py).
 ITERATIONS_FOR_ONE = 8
 
 
@@ -38,10 +38,10 @@ def search_over(problems, effort, report):
 
 
 class SharedMultitaskSearch(MultitaskSearch):
-    """As `MultitaskSearch`, where tasks are scored together.
+    """`MultitaskSearch` for tasks that are scored together.
 
-    It begins with what is found when every task has tables of its own and, unless searches climb
-    once only, with one graph for all.
+    It starts from the solution with separate tables and, unless the search is hill climbing without
+    restarts, from one graph for all tasks.
 
     Parameters
     ----------
@@ -56,24 +56,24 @@ class SharedMultitaskSearch(MultitaskSearch):
         self.own_tables = MultitaskSearch(problems, effort, report)
 
     def is_uncoupled(self, prior):
-        """Whether nothing couples the tasks: never, since tables do."""
+        """Whether nothing couples the tasks: never, because tables do."""
         return False
 
     def single(self, effort=None):
-        """Adjacency matrices of the tasks learned apart, by the effort of the first call."""
+        """Adjacency matrices of the tasks learned alone, with the effort of the first call."""
         return self.own_tables.single(effort)
 
     def alone(self, effort):
-        """As `MultitaskSearch.alone`; a task by itself may have another prior than together."""
-        apart = [problem.by_itself() for problem in self.problems]
-        if all(own is problem for own, problem in zip(apart, self.problems, strict=True)):
+        """See `MultitaskSearch.alone`; a task alone may have a different prior."""
+        alone = [problem.by_itself() for problem in self.problems]
+        if all(one is problem for one, problem in zip(alone, self.problems, strict=True)):
             return self.single(effort)
-        required = [problem.constraints.required for problem in apart]
-        return search_tasks(apart, required, effort, self._report)
+        required = [problem.constraints.required for problem in alone]
+        return search_tasks(alone, required, effort, self._report)
 
     @cached_property
     def common(self):
-        """The best single graph, on the index of the union of the variables."""
+        """The best single graph, indexed by the union of the variables."""
         effort = self._effort.share(0.5)
         iterations = iterations_of(len(self.joint.variables), effort.orders.iterations)
         iterations = max(min(1, iterations), iterations // ITERATIONS_FOR_ONE)
@@ -86,7 +86,7 @@ class SharedMultitaskSearch(MultitaskSearch):
         return self._at(couplings, self.joint.spread(matrices)).evidence()
 
     def starts(self, priors, names=None):
-        """As `MultitaskSearch.starts`; by default as the class says."""
+        """See `MultitaskSearch.starts`; the defaults are those of the class description."""
         if names is not None:
             return super().starts(priors, names)
         made = {OWN_TABLES: self.own_tables.starts(priors)}

@@ -1,4 +1,4 @@
-"""Which of several equally good graphs a search ends with: the seeded order of the ties chooses."""
+"""Choice among equally good graphs at the end of a search, by the seeded order of the ties."""
 
 import networkx as nx
 import numpy as np
@@ -10,16 +10,16 @@ from bnmtl.search.hill_climbing import hill_climb
 
 
 def break_ties(state, budget):
-    """Leave to the ties which graph of its class the end of a search is.
+    """Let the ties choose the final graph of a search within its equivalence class.
 
-    That is the class's representative, so that tasks whose classes are the same get the same graph.
-    Where demands do not allow it, or the score does not treat a class alike, single arcs that may
-    be turned round without loss follow the coins instead.
+    This is the representative of the class, so that tasks with the same class get the same graph.
+    If constraints forbid it, or the score is not the same within a class, single arcs that can be
+    reversed without loss follow the coins instead.
 
     Parameters
     ----------
     state : GraphState
-        Changed in place; ends in a local optimum that is at least as good.
+        Changed in place to a local optimum that is at least as good.
     budget : Budget
     """
     tolerance = state.task.tolerance[0]
@@ -36,9 +36,9 @@ def break_ties(state, budget):
 
 
 def _take_representative(state):
-    """Whether the representative may be taken without loss; it is then."""
+    """Use the representative if that is possible without loss; whether it was."""
     before, found = state.score, state.adjacency.copy()
-    # A variable's rank is the number of those that come before it.
+    # The rank of a variable is the number of variables before it.
     chosen = representative(found, state.task.coins.sum(axis=1))
     if (chosen == found).all():
         return True
@@ -52,7 +52,7 @@ def _take_representative(state):
 
 
 def _is_allowed(state, matrix):
-    """Whether a graph meets the demands and has no family that is too large."""
+    """Whether a graph meets the constraints and has no family that is too large."""
     constraints, engine = state.constraints, state.scores.engine
     if (matrix & ~constraints.permitted & ~constraints.required).any():
         return False
@@ -69,17 +69,17 @@ def _is_allowed(state, matrix):
 def representative(matrix, ranks):
     """The graph of the same equivalence class whose reversible arcs follow a given order.
 
-    Compelled arcs stay. What is left of the class is chordal, and each connected part of it is
-    visited by maximum cardinality search (Tarjan & Yannakakis 1984): next comes the variable with
-    the most visited neighbors, of several the one of lowest rank. Arcs point from what is visited
-    earlier to what is visited later, which makes no new collider and no cycle.
+    Compelled arcs are kept. The remaining graph is chordal, and maximum cardinality search visits
+    each of its connected components (Tarjan & Yannakakis 1984): next comes the variable with the
+    most visited neighbors, and among ties the one with the lowest rank. Arcs point from earlier to
+    later visits, which creates no new collider and no cycle.
 
     Parameters
     ----------
     matrix : bool array of shape (n, n)
         Adjacency of a DAG, [parent, child].
     ranks : array of shape (n,)
-        All different.
+        Distinct.
 
     Returns
     -------

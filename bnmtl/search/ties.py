@@ -1,4 +1,4 @@
-"""The one place that says when two scores tie and who wins a tie."""
+"""Definition of ties between scores, and of their winners."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from bnmtl.seeding import name_hash
 
 
 def tolerance(empty_score):
-    """Smallest difference of scores that counts: rounding grows with the score of the empty graph.
+    """Smallest difference of scores that counts; rounding grows with the score of the empty graph.
 
     Parameters
     ----------
@@ -19,35 +19,34 @@ def tolerance(empty_score):
 class Ties:
     """Seeded order of pairs of variables, and of the variables for the direction within each.
 
-    Both depend on the seed and the two names alone, so that neither the order of columns nor the
-    variables around them matter.
+    Both depend only on the seed and the two names, not on the order of columns or other variables.
 
     Parameters
     ----------
     variables : sequence of str
     seed : int
     tolerance : float
-        Scores that differ by no more are ties.
+        Scores that differ by at most this value tie.
 
     Attributes
     ----------
     keys : int64 array of shape (n, n)
         Symmetric; among tied pairs the smallest key wins.
     coins : bool array of shape (n, n)
-        [a, b] true where a -> b wins against b -> a, that is, where a comes first in a random
-        order: coins that close no cycle, so that more of them can be followed at once.
+        [a, b] is true if a -> b wins against b -> a, that is, if a comes first in a random order.
+        Such coins close no cycle, so several can be followed at once.
     arc_keys : int64 array of shape (n, n)
-        A random number for each arc, whose exclusive or marks a graph.
+        A random number for each arc; their exclusive or identifies a graph.
     """
 
     def __init__(self, variables, seed, tolerance):
         self.tolerance = tolerance
-        own = np.array([name_hash(seed, variable) for variable in variables], np.uint64)
-        low = np.minimum.outer(own, own)
-        high = np.maximum.outer(own, own)
+        hashes = np.array([name_hash(seed, variable) for variable in variables], np.uint64)
+        low = np.minimum.outer(hashes, hashes)
+        high = np.maximum.outer(hashes, hashes)
         self.keys = _mixed(low ^ _mixed(high)).view(np.int64)
-        self.coins = np.less.outer(own, own)
-        self.arc_keys = _mixed(_mixed(own)[:, None] ^ own).view(np.int64)
+        self.coins = np.less.outer(hashes, hashes)
+        self.arc_keys = _mixed(_mixed(hashes)[:, None] ^ hashes).view(np.int64)
 
     def best(self, values):
         """Indices of the values that tie with the largest."""
@@ -55,14 +54,14 @@ class Ties:
         return np.flatnonzero(values >= values.max() - self.tolerance).tolist()
 
     def ranked(self, values):
-        """Indices of all values by falling value; of those that tie the first comes first."""
+        """Indices of all values in decreasing order; ties keep their order."""
         left, ranks = list(range(len(values))), []
         while left:
             ranks.append(left.pop(self.best([values[at] for at in left])[0]))
         return ranks
 
     def oriented(self, gains, i, j):
-        """Gains of a pair's states in which tied directions of a task follow the pair's coin.
+        """Gains of the states of a pair, with tied directions resolved by its coin.
 
         Parameters
         ----------
@@ -73,8 +72,8 @@ class Ties:
         Returns
         -------
         float array of shape (k, 3)
-            Where a task's two directions tie, both get the value of the favored one, the other
-            less the tolerance, so that rounding does not orient an arc.
+            If the two directions of a task tie, the favored one keeps the value and the other gets
+            it minus the tolerance, so that rounding does not orient an arc.
         """
         favored, other = (2, 0) if self.coins[i, j] else (0, 2)
         # Two illegal directions differ by nan, which is not a tie.

@@ -1,4 +1,4 @@
-"""Tasks: from tables and files to integer codes with states that all tasks share."""
+"""Tasks: tables and files encoded as integers, with states shared by all tasks."""
 
 from bnmtl.tasks.discretization import Edges, discretize
 from bnmtl.tasks.encoding import encode, split

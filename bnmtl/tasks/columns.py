@@ -1,4 +1,4 @@
-"""One column of a table, whatever its dtype, to state names and integer codes."""
+"""Conversion of a column of any dtype to state names and integer codes."""
 
 import datetime
 import math
@@ -14,8 +14,8 @@ from bnmtl.wording import Bare, listed
 MAX_STATES = 256
 
 _NUMPY_KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "floating"}
-# What pandas calls object arrays whose values can be told apart by equality alone; in any other
-# mixture 1 and True would be one value.
+# pandas' names for object arrays whose values are distinguished by equality; in any other mixture 1
+# and True would be equal.
 _EQUALITY_KINDS = {"string", "boolean", "integer", "floating", "mixed-integer-float"}
 _CATEGORY_TYPES = (
     str,
@@ -30,8 +30,10 @@ _CATEGORY_TYPES = (
 
 
 class Column(NamedTuple):
-    """State names of a column, its codes into them (-1 = missing), who chose the names, and whether
-    they have an order: that in which an ordered categorical declares them, or that of numbers."""
+    """State names of a column, its codes (-1 = missing), and how the names were found.
+
+    They may be declared, and ordered as an ordered categorical or as numbers.
+    """
 
     labels: list
     codes: np.ndarray
@@ -46,7 +48,7 @@ def read_column(series, limit=MAX_STATES):
     ----------
     series : pandas.Series
         Categorical (its categories are the declared states), or strings, booleans, integers or
-        whole-number floats in any dtype (the states are the values that occur).
+        whole-number floats in any dtype (the states are the observed values).
     limit : int or None, default=256
         Largest number of states; None = any.
 
@@ -57,10 +59,10 @@ def read_column(series, limit=MAX_STATES):
     Raises
     ------
     InputError
-        For continuous columns, infinite values, too many states, and different values that are
-        written the same.
+        For continuous columns, infinite values, too many states, and different values with the same
+        string.
     InputTypeError
-        For dates, lists and whatever else is not a state.
+        For dates, lists and other values that are not states.
     """
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -88,7 +90,7 @@ def as_floats(values):
 
 
 def numeric_values(series):
-    """Return a numeric column (no booleans) as float64, nan = missing; None if it is none."""
+    """Return a numeric column (not boolean) as float64, nan = missing; None if not numeric."""
     if isinstance(series.dtype, pd.CategoricalDtype):
         return None
     kind, values = _kind(series)
@@ -98,7 +100,7 @@ def numeric_values(series):
 
 
 def _kind(series):
-    """Return what kind of values the column holds, in pandas' words, and its values."""
+    """Return pandas' name for the type of the values, and the values."""
     dtype = series.dtype
     kind = _NUMPY_KINDS.get(getattr(dtype, "kind", None))
     if kind is not None:
@@ -152,7 +154,7 @@ def _label(value, values):
 
 
 def _isna(value):
-    """Say whether one object, lists and arrays included, stands for a missing value."""
+    """Whether an object, possibly a list or an array, is a missing value."""
     missing = pd.isna(value)
     return isinstance(missing, bool) and missing
 
@@ -163,7 +165,7 @@ def _category_labels(categories):
         if not isinstance(category, _CATEGORY_TYPES):
             raise _not_discrete(type(category).__name__)
         if isinstance(category, float | np.floating) and float(category).is_integer():
-            # Integers with a gap are floats to pandas, also as categories.
+            # pandas reads integers with missing values as floats, also as categories.
             category = int(category)
         elif isinstance(category, float | np.floating) and math.isinf(category):
             raise InputError(rule="declares an infinite category", remedies="rename it")

@@ -1,35 +1,35 @@
-"""Which rows are copies of each other, as chance does not make them."""
+"""Detection of duplicated rows that chance does not explain."""
 
 import math
 
 import numpy as np
 
-# Rows that must be there several times, and different rows of all that there must be as a share,
-# before equal rows are taken for copies.
+# Minimum number of repeated rows, and minimum share of distinct rows among possible ones, for equal
+# rows to count as copies.
 _FEWEST_COPIED = 5
 _FEWEST_DIFFERENT = 1 / 3
 
 
 def originals(codes, n_states):
-    """Rows sorted by their codes, and how many copies of each there are.
+    """Rows sorted by their codes, and the number of copies of each.
 
-    Chance that makes rows equal makes still more of them differ in one variable only. Where more
-    pairs are equal than differ in one variable, or every row is there twice, three times and so on,
-    rows were copied: files that overlap, or were joined with themselves. Few different rows, and
-    most of those that are possible, may be there equally often by design.
+    If chance makes rows equal, it makes even more rows differ in exactly one variable. If more
+    pairs are equal than differ in one variable, or every row occurs two, three or more times, rows
+    were copied, for example from overlapping files or a file joined with itself. A few distinct
+    rows that cover most possible ones may occur equally often by design.
 
     Parameters
     ----------
     codes : int array of shape (n_variables, n_rows)
     n_states : sequence of int
-        Of each variable.
+        Number of states of each variable.
 
     Returns
     -------
     order : int array of shape (n_rows,)
     sizes : int array
         The first original and its copies are the first ``sizes[0]`` of ``order``, and so on; all 1
-        where rows are not copied.
+        if rows are not copied.
     """
     order = np.lexsort(codes[::-1])
     ordered = codes[:, order]
@@ -41,7 +41,7 @@ def originals(codes, n_states):
 
 
 def _are_copies(codes, sizes, n_states):
-    """Whether rows of which some are equal are copies."""
+    """Whether equal rows are copies."""
     if (sizes > 1).sum() < _FEWEST_COPIED or len(sizes) > math.prod(map(int, n_states)) / 2:
         return False
     if np.gcd.reduce(sizes) > 1:
@@ -54,16 +54,16 @@ def _are_copies(codes, sizes, n_states):
 def _n_differing_in_one(codes, n_equal):
     """Number of pairs of rows that differ in exactly one variable."""
     rng = np.random.default_rng(0)
-    # A sum of random numbers, one for each state of each variable, tells rows apart.
-    numbers = [rng.integers(-(2**62), 2**62, own.max() + 1)[own] for own in codes]
+    # A sum of random numbers, one for each state of each variable, identifies rows.
+    numbers = [rng.integers(-(2**62), 2**62, column.max() + 1)[column] for column in codes]
     whole = np.sum(numbers, axis=0)
     found = 0
-    for own in numbers:
-        _, sizes = np.unique(whole - own, return_counts=True)
+    for column in numbers:
+        _, sizes = np.unique(whole - column, return_counts=True)
         found += _n_pairs(sizes) - n_equal
     return found
 
 
 def _n_pairs(sizes):
-    """Number of pairs within groups of some sizes."""
+    """Number of pairs within groups of the given sizes."""
     return int((sizes * (sizes - 1) // 2).sum())

@@ -1,4 +1,4 @@
-"""Continuous columns to a few ordered bins, with cut points that all tasks share."""
+"""Discretization of continuous columns into ordered bins, with cut points shared by all tasks."""
 
 import inspect
 import itertools
@@ -26,7 +26,7 @@ _METHODS = ("quantile", "uniform", "kmeans")
 
 
 class Edges(Mapping):
-    """Cut points by column, as `discretize` found them; they can be applied to new data.
+    """Cut points by column, as returned by `discretize`; they can be applied to new data.
 
     A mapping of column name to the increasing cut points between its bins. A value equal to a cut
     point belongs to the bin above it; the lowest and the highest bin are open to infinity.
@@ -34,14 +34,14 @@ class Edges(Mapping):
     Parameters
     ----------
     cut_points : mapping of str to sequence of float
-        For example `json.loads` of what `json.dumps(edges.to_dict())` gave.
+        For example, read from JSON that was written from `edges.to_dict()`.
 
     Raises
     ------
     InputTypeError
-        When `cut_points` is not a mapping.
+        If `cut_points` is not a mapping.
     InputError
-        When cut points are not increasing finite numbers.
+        If cut points are not increasing finite numbers.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Edges(Mapping):
         return {column: cuts.tolist() for column, cuts in self.items()}
 
     def names(self, column):
-        """Return the state names of a column's bins, from the lowest to the highest.
+        """Return the state names of the bins of a column, from the lowest to the highest.
 
         Parameters
         ----------
@@ -104,12 +104,12 @@ class Edges(Mapping):
         Returns
         -------
         tuple of str
-            Such as `below_1.2`, `1.2_to_3.4`, `from_3.4`; `any` where there is one bin only.
+            Such as `below_1.2`, `1.2_to_3.4`, `from_3.4`; `any` if there is only one bin.
 
         Raises
         ------
         KeyError
-            When the column has no cut points.
+            If the column has no cut points.
 
         Examples
         --------
@@ -138,26 +138,26 @@ class Edges(Mapping):
         return len(states) > 1 and states[0].startswith("below_")
 
     def apply(self, tasks):
-        """Cut the columns of some data at these points.
+        """Discretize columns of new data at these cut points.
 
         Parameters
         ----------
         tasks : mapping of name to DataFrame, list of DataFrame, or DataFrame
-            Data of any number of rows. Columns without cut points stay as they are, and a task may
-            lack columns. It is not modified.
+            Data with any number of rows, not modified. Columns without cut points are returned
+            unchanged, and a task may lack columns.
 
         Returns
         -------
         dict of DataFrame, list of DataFrame, or DataFrame
-            The kind that was given; the cut columns are ordered categoricals with all states
-            declared, missing values kept.
+            The same type as `tasks`; the discretized columns are ordered categoricals with all
+            states declared, and missing values are kept.
 
         Raises
         ------
         InputTypeError
-            When `tasks` is none of these kinds.
+            If `tasks` has a different type.
         InputError
-            When a column to be cut is not numeric.
+            If a column with cut points is not numeric.
 
         Examples
         --------
@@ -182,7 +182,7 @@ class Edges(Mapping):
     def _binned(self, series, column):
         values = numeric_values(series)
         if values is None:
-            rule = "must be numeric to be cut into bins, as it is in other tasks or was before"
+            rule = "must be numeric to be discretized, as in other tasks or earlier data"
             remedy = "give it one type in all tasks"
             raise InputError(rule=rule, remedies=remedy, column=column)
         codes = np.searchsorted(self[column], values, side="right")
@@ -204,46 +204,47 @@ def _increasing(column, cuts):
 
 
 def discretize(tasks, bins=3, method="quantile", return_edges=False):
-    """Cut continuous columns into bins at cut points shared by all tasks.
+    """Discretize continuous columns at cut points shared by all tasks.
 
-    Cut are columns with a fractional number in some task, and whole-number columns with more than
-    256 distinct values over the tasks (more than a variable can have states). All other columns
-    stay as they are. The cut points of a column are found on the values of all tasks together, by
-    scikit-learn's `KBinsDiscretizer`; bins are [a, b), and their names show the cut points with as
-    many digits as it takes to tell them apart.
+    It discretizes columns with a fractional number in some task, and whole-number columns with more
+    than 256 distinct values over the tasks (the maximum number of states). All other columns are
+    returned unchanged. scikit-learn's `KBinsDiscretizer` finds the cut points of a column from the
+    values of all tasks together; bins are [a, b), and their names show the cut points with as many
+    digits as needed to distinguish them.
 
     Parameters
     ----------
     tasks : mapping of name to DataFrame, list of DataFrame, DataFrame or Tasks
-        The data; it is not modified. `Tasks` are discrete already and returned as they are.
+        The data, not modified. `Tasks` are already discrete and returned unchanged.
     bins : int, default=3
-        Number of bins of a column, 2 to 256.
+        Number of bins per column, 2 to 256.
     method : {"quantile", "uniform", "kmeans"}, default="quantile"
         Bins of equal frequency, of equal width, or around the centers of a one-dimensional k-means.
     return_edges : bool, default=False
-        Return the cut points as well.
+        Whether to return the cut points as well.
 
     Returns
     -------
     dict of DataFrame, list of DataFrame, DataFrame or Tasks
-        The kind that was given. The cut columns are ordered categoricals with all states declared,
-        such as `below_1.2`, `1.2_to_3.4`, `from_3.4`; missing values stay missing.
+        The same type as `tasks`. The discretized columns are ordered categoricals with all states
+        declared, such as `below_1.2`, `1.2_to_3.4`, `from_3.4`; missing values stay missing.
     edges : Edges
         Cut points by column; only with `return_edges=True`.
 
     Raises
     ------
     InputTypeError
-        When `tasks` or `bins` is of another type.
+        If `tasks` or `bins` has a wrong type.
     InputError
-        When `bins` or `method` is out of range, or a column to be cut has infinite values or is
+        If `bins` or `method` is out of range, or a column to discretize has infinite values or is
         not numeric in some task.
 
     Warns
     -----
     InputWarning
-        When cut points of a column coincide (many equal values) and fewer bins are left. At least
-        two bins are: if no cut point is left, the one that halves the rows most evenly is taken.
+        If cut points of a column coincide (many equal values), which leaves fewer bins. At least
+        two bins are kept: if no cut point is left, the one that splits the rows most evenly is
+        used.
 
     Examples
     --------
@@ -268,7 +269,7 @@ def discretize(tasks, bins=3, method="quantile", return_edges=False):
         if n_bins < bins:
             warn(
                 rule="has many equal values, which make cut points coincide",
-                found="it gets {n_bins:bin} in place of {bins}",
+                found="it gets {n_bins:bin} instead of {bins}",
                 column=column,
                 n_bins=n_bins,
                 bins=bins,
@@ -296,7 +297,7 @@ def _columns_to_cut(frames):
             continue
         if np.isinf(values).any():
             raise InputError(
-                rule="must have finite values to be cut into bins",
+                rule="must have finite values to be discretized",
                 found="it holds infinite ones",
                 remedies=("replace them", Action("leave out")),
                 column=column,
@@ -306,15 +307,15 @@ def _columns_to_cut(frames):
 
 
 def _cut_points(values, bins, method):
-    """Return the increasing cut points of sorted values, at most `bins - 1`."""
+    """Return at most `bins - 1` increasing cut points of sorted values."""
     distinct, first = np.unique(values, return_index=True)
     smallest, largest = distinct[0], distinct[-1]
     if smallest == largest:
         return []
     if method == "kmeans":
         bins = min(bins, len(distinct))
-    # KBinsDiscretizer merges bins narrower than 1e-8; a power of two loses no digit and makes the
-    # range about 1, whatever the unit.
+    # KBinsDiscretizer merges bins narrower than 1e-8; scaling by a power of two loses no digits and
+    # makes the range about 1.
     shift = -int(np.frexp(largest / 2 - smallest / 2)[1]) - 1
     scaled = np.ldexp(values, shift)
     cuts = np.ldexp(_k_bins_edges(scaled, bins, method)[1:-1], -shift)
@@ -331,13 +332,13 @@ def _k_bins_edges(values, bins, method):
     if "quantile_method" in inspect.signature(KBinsDiscretizer).parameters:
         options["quantile_method"] = "averaged_inverted_cdf"
     with warnings.catch_warnings():
-        # Coinciding cut points are reported by the caller, with the name of the column.
+        # The caller reports coinciding cut points with the name of the column.
         warnings.simplefilter("ignore")
         return KBinsDiscretizer(**options).fit(values[:, None]).bin_edges_[0]
 
 
 def _written(cuts):
-    """Write cut points with three significant digits, or as many as tell them apart."""
+    """Format cut points with three significant digits, or as many as distinguish them."""
     for digits in range(3, 18):
         labels = [_number(cut, digits) for cut in cuts.tolist()]
         if len(set(labels)) == len(labels):
@@ -346,7 +347,7 @@ def _written(cuts):
 
 
 def _number(value, digits):
-    """Write a number with that many significant digits, the integer part whole."""
+    """Format a number with that many significant digits and the whole integer part."""
     if value and not 1e-4 <= abs(value) < 1e15:
         return f"{value:.{digits}g}"
     integer_digits = len(str(int(abs(value))))
@@ -355,7 +356,7 @@ def _number(value, digits):
 
 
 def _rebuilt(tasks, change):
-    """Apply change(name, frame) to every table and return the kind that was given."""
+    """Apply change(name, frame) to every table and return the same type."""
     frames = named_frames(tasks)
     if isinstance(tasks, pd.DataFrame):
         return change("task1", frames["task1"])

@@ -1,4 +1,4 @@
-"""From tables, one per task, to tasks: checks, shared states, integer codes."""
+"""Encoding of one table per task: checks, shared states, integer codes."""
 
 import itertools
 from collections.abc import Mapping
@@ -18,24 +18,25 @@ _MISSING_OPTIONS = ("error", "drop", "state")
 def encode(tasks, missing="error"):
     """Check and encode the data of one or several tasks.
 
-    Strings, booleans, integers (whole-number floats included: to pandas an integer column with a
-    gap is a float) and categories are discrete. States are strings throughout (True is "True",
-    1 is "1") and shared by all tasks: the categories of categorical columns, else the values that
-    occur in any task. Collected states are sorted numerically if all are integers, else as
-    strings. Declared categories are merged over the tasks, in an order that respects the order in
-    each of them; where some tasks declare the states of a variable and others do not, the values
-    of the others must be among the declared ones.
+    Strings, booleans, integers and categories are discrete, and so are whole-number floats, because
+    pandas reads integer columns with missing values as floats. States are always strings (True is
+    "True", 1 is "1") and shared by all tasks: the categories of categorical columns, otherwise the
+    values observed in any task. Observed states are sorted numerically if all are integers,
+    otherwise as strings. Declared categories are merged over the tasks in an order consistent with
+    each of them. If only some tasks declare the states of a variable, the values in the others must
+    be among the declared ones.
 
     Parameters
     ----------
     tasks : mapping of name to DataFrame, list of DataFrame, DataFrame or Tasks
-        Rows are cases, columns are variables; a task may lack some variables. Mappings are put in
-        the order of their names; a list is named task1, task2, ... in its own order; one DataFrame
-        is one task named task1; `Tasks` are returned as they are. A column that tells the task is
-        taken apart by `split` first.
+        Rows are cases, columns are variables; a task may lack some variables. The tasks of a
+        mapping are sorted by name; those of a list are named task1, task2, ... in the given order;
+        one DataFrame is one task named task1; `Tasks` are returned unchanged. For a table with a
+        task column, use `split` first.
     missing : {"error", "drop", "state"}, default="error"
-        Missing values are an error, their rows are dropped (with a warning that says how many), or
-        "missing" becomes the last state of every variable that has missing values in some task.
+        Missing values are an error, their rows are dropped (with a warning that reports their
+        number), or "missing" becomes the last state of every variable with missing values in some
+        task.
 
     Returns
     -------
@@ -44,17 +45,17 @@ def encode(tasks, missing="error"):
     Raises
     ------
     InputTypeError
-        When `tasks` is none of these types, or a column holds dates, lists or other objects.
+        If `tasks` has a different type, or a column contains dates, lists or other objects.
     InputError
-        For no tasks, empty tasks or tasks of one row, names that occur twice, missing values,
-        continuous columns, more than 256 states, values that are written the same, declared
-        states whose orders contradict each other, and values outside the declared states.
+        For no tasks, tasks with fewer than two rows, duplicate names, missing values, continuous
+        columns, more than 256 states, different values with the same string, contradictory orders
+        of declared states, and values outside the declared states.
 
     Warns
     -----
     InputWarning
-        For dropped rows, variables with one observed state or none that two tasks share, and tasks
-        that share no pair of variables.
+        For dropped rows, variables with only one observed state or without a common state in two
+        tasks, and tasks without a common pair of variables.
 
     Examples
     --------
@@ -85,39 +86,39 @@ def encode(tasks, missing="error"):
 
 
 def encode_frames(frames, missing):
-    """Encode the tables of {name: DataFrame}, without warnings of what is odd about them."""
+    """Encode the tables of {name: DataFrame} without warnings about unusual data."""
     columns = {name: _read_columns(name, frame) for name, frame in frames.items()}
     if missing == "error":
-        for name, own in columns.items():
-            _check_complete(name, own)
+        for name, by_name in columns.items():
+            _check_complete(name, by_name)
     states, ordered = shared_states(columns), ordered_variables(columns)
-    return Tasks(_encode(name, own, states, ordered) for name, own in columns.items())
+    return Tasks(_encode(name, by_name, states, ordered) for name, by_name in columns.items())
 
 
 def split(frame, column):
-    """Take one table with a task column apart into one table per task.
+    """Split a table with a task column into one table per task.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         Rows of all tasks.
     column : str
-        Column that holds the task of every row.
+        Column with the task of every row.
 
     Returns
     -------
     dict of str to pandas.DataFrame
-        The rows of each task, without the task column, in the order of the task names. Columns
-        that are empty in all rows of a task and not in those of another are taken as ones that the
-        task lacks, and a warning names them.
+        The rows of each task, without the task column, in the order of the task names. Columns that
+        are empty in all rows of a task but not of another task are treated as missing from that
+        task, and a warning names them.
 
     Raises
     ------
     InputTypeError
-        When `frame` is not a DataFrame.
+        If `frame` is not a DataFrame.
     InputError
-        When there are no rows, the column is missing, occurs twice or has missing values, or two
-        values of it are written the same.
+        If there are no rows, the column is missing, occurs twice or has missing values, or two of
+        its values have the same string.
 
     Examples
     --------
@@ -128,7 +129,7 @@ def split(frame, column):
     {'Co': [0], 'Pr': [1, 0]}
     """
     if not isinstance(frame, pd.DataFrame):
-        remedy = "tables that are apart already need no split"
+        remedy = "separate tables need no split"
         raise InputTypeError("frame", "must be a pandas DataFrame", type_of(frame), remedies=remedy)
     with located(argument="frame"):
         names = column_names(frame)
@@ -138,25 +139,27 @@ def split(frame, column):
         raise InputError("frame", "must have rows", found="it is empty")
     position = names.index(str(column))
     with located(column=column):
-        own = read_column(frame.iloc[:, position], limit=None)
-    n_missing = int(np.count_nonzero(own.codes < 0))
+        tasks = read_column(frame.iloc[:, position], limit=None)
+    n_missing = int(np.count_nonzero(tasks.codes < 0))
     if n_missing:
         rule, found = "must name the task of every row", "it is missing in {n:row}"
         raise InputError(rule=rule, found=found, column=column, n=n_missing)
     rest = frame.iloc[:, [at for at in range(len(names)) if at != position]]
-    present = sorted((own.labels[code], code) for code in np.unique(own.codes))
-    return _without_empty_columns({label: rest[own.codes == code] for label, code in present})
+    present = sorted((tasks.labels[code], code) for code in np.unique(tasks.codes))
+    return _without_empty_columns({label: rest[tasks.codes == code] for label, code in present})
 
 
 def _without_empty_columns(frames):
-    """Leave out of tasks the columns that have values in other tasks only."""
+    """Drop columns from tasks that have no values in them but in other tasks."""
     empty = {name: frame.isna().to_numpy().all(axis=0) for name, frame in frames.items()}
     nowhere = np.logical_and.reduce(list(empty.values()))
-    lacking = {name: own & ~nowhere for name, own in empty.items() if (own & ~nowhere).any()}
+    lacking = {
+        name: is_empty & ~nowhere for name, is_empty in empty.items() if (is_empty & ~nowhere).any()
+    }
     if lacking:
         parts = (
-            f"{listed([str(c) for c in frames[name].columns[own]])} in task `{name}`"
-            for name, own in lacking.items()
+            f"{listed([str(c) for c in frames[name].columns[is_empty]])} in task `{name}`"
+            for name, is_empty in lacking.items()
         )
         warn(
             rule="Columns without any value in a task are treated as not measured there: {parts!s}",
@@ -169,7 +172,7 @@ def _without_empty_columns(frames):
 
 
 def named_frames(tasks):
-    """Return what a user gave as {task name: DataFrame} in canonical order, types checked."""
+    """Return the user's data as {task name: DataFrame} in canonical order, with types checked."""
     if isinstance(tasks, pd.DataFrame):
         tasks = [tasks]
     if isinstance(tasks, Mapping):
@@ -195,7 +198,7 @@ def named_frames(tasks):
 
 
 def _kind(value):
-    """The type of what was given, with its module where its name alone would mislead."""
+    """The type of a value, with its module if the name alone would be ambiguous."""
     name = type_of(value)
     return Bare(f"{type(value).__module__}.{name}") if name == "DataFrame" else name
 
@@ -207,7 +210,7 @@ def _remedy(value):
 
 
 def column_names(frame):
-    """Return the names of a table's columns as strings; twice the same is an error."""
+    """Return the column names of a table as strings; duplicates are an error."""
     names = [str(column) for column in frame.columns]
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -224,7 +227,7 @@ def _check_size(name, frame):
 
 
 def _drop_rows(frames):
-    """Return the tables without incomplete rows, and warn how many are dropped."""
+    """Return the tables without incomplete rows, and warn of the number dropped."""
     kept, counts = {}, []
     for name, frame in frames.items():
         missing = frame.isna().to_numpy()
@@ -250,7 +253,7 @@ def _drop_rows(frames):
 
 
 def _check_not_empty(columns, missing):
-    """Refuse columns without any value: with them every row of the task would be dropped."""
+    """Raise for columns without any value, which would drop every row of the task."""
     empty = [c for c, none in zip(columns, missing.all(axis=0), strict=True) if none]
     if empty:
         rule, remedy = "has no value at all in {empty:column}", Action("leave out there")
@@ -258,7 +261,7 @@ def _check_not_empty(columns, missing):
 
 
 def _read_columns(name, frame):
-    """Return {variable: Column} of a task, by sorted names."""
+    """Return {variable: Column} of a task, sorted by name."""
     columns = {}
     with located(task=name):
         names = column_names(frame)
@@ -270,7 +273,7 @@ def _read_columns(name, frame):
 
 
 def _check_complete(name, columns):
-    n_missing = {v: int(np.count_nonzero(own.codes < 0)) for v, own in columns.items()}
+    n_missing = {v: int(np.count_nonzero(column.codes < 0)) for v, column in columns.items()}
     gaps = [f"{n} in column `{v}`" for v, n in n_missing.items() if n]
     if gaps:
         more = [f"some in {count(len(gaps) - 5, 'more column')}"] if gaps[5:] else []
@@ -287,20 +290,20 @@ def _check_complete(name, columns):
 
 
 def _encode(name, columns, states, ordered):
-    """Return the Task of one task's columns."""
+    """Return a Task from the columns of a task."""
     codes = np.empty((len(columns), len(next(iter(columns.values())).codes)), dtype=np.uint8)
-    for i, (variable, own) in enumerate(columns.items()):
+    for i, (variable, column) in enumerate(columns.items()):
         index = {state: code for code, state in enumerate(states[variable])}
-        # The last entry is where code -1, a missing value, lands.
-        lookup = [index[label] for label in own.labels] + [index.get(MISSING_STATE, 0)]
-        np.take(np.array(lookup, dtype=np.uint8), own.codes, out=codes[i], mode="wrap")
+        # Code -1, a missing value, maps to the last entry.
+        lookup = [index[label] for label in column.labels] + [index.get(MISSING_STATE, 0)]
+        np.take(np.array(lookup, dtype=np.uint8), column.codes, out=codes[i], mode="wrap")
     codes.flags.writeable = False
-    own = tuple(states[variable] for variable in columns)
-    return Task(name, tuple(columns), own, codes, tuple(v for v in columns if v in ordered))
+    state_names = tuple(states[variable] for variable in columns)
+    return Task(name, tuple(columns), state_names, codes, tuple(v for v in columns if v in ordered))
 
 
 def _remark(tasks):
-    """Warn of what the user should know although nothing is wrong."""
+    """Warn about unusual but valid data."""
     for name, task in tasks.items():
         if task.constant:
             warn(
@@ -321,7 +324,7 @@ def _remark(tasks):
 
 
 def _remark_foreign_states(tasks):
-    """Warn of the variables of which two tasks, in both of which they vary, share no state."""
+    """Warn about variables that vary in two tasks but have no state in common there."""
     observed = {}
     for name, task in tasks.items() if len(tasks) > 1 else ():
         constant = set(task.constant)
@@ -330,7 +333,7 @@ def _remark_foreign_states(tasks):
                 seen = np.flatnonzero(np.bincount(codes, minlength=len(states)))
                 observed.setdefault(variable, []).append((name, {states[at] for at in seen}))
     for variable, by_name in sorted(observed.items()):
-        if set.intersection(*(own for _, own in by_name)):
+        if set.intersection(*(observed for _, observed in by_name)):
             continue
         for (first, a), (second, b) in itertools.combinations(by_name, 2):
             if not a & b:

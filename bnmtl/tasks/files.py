@@ -1,4 +1,4 @@
-"""Tables on disk, CSV or Parquet, to one DataFrame per task."""
+"""Reading of CSV or Parquet files into one DataFrame per task."""
 
 import csv
 import gzip
@@ -18,11 +18,11 @@ from bnmtl.wording import Bare, listed, type_of
 
 _SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 _PARQUET = (".parquet", ".pq")
-# Numbers as programs write them. Leading zeros and plus signs mark codes such as 007, which would
-# lose them; such columns stay text.
+# Numbers as written by programs. Leading zeros and plus signs indicate codes such as 007, so such
+# columns stay text.
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _NA_VALUES = ("", "NA", "NaN")
-_LONGEST_INTEGER = 18  # digits; of longer ones two may become the same float
+_LONGEST_INTEGER = 18  # digits; two longer integers may become the same float
 _FLOAT = re.compile(
     r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-?(?i:inf|infinity)"
 )
@@ -32,39 +32,39 @@ def read(paths, task_column=None, na_values=_NA_VALUES):
     """Read tasks from files, one task per file or one per value of a column.
 
     CSV files (`.csv`, or `.tsv` with tabs; both also with `.gz`) are UTF-8 text with one header
-    line. Types are inferred once over all files: a column is integer if all its values are, else
-    float if all are numbers, else text; True and False stay text, and so do columns in which a
-    number has a leading zero or plus sign, such as 007, or a whole one more than 18 digits. Blanks
-    around names and values do not count. Parquet files (`.parquet`, `.pq`) keep
-    their own types and need pyarrow (`pip install "bnmtl[parquet]"`); a named index counts as
-    columns. The two formats are not mixed in one call.
+    line. Types are inferred over all files together: a column is integer if all its values are,
+    otherwise float if all are numbers, otherwise text. True and False stay text, and so do columns
+    with a number that has a leading zero or plus sign, such as 007, or a whole number with more
+    than 18 digits. Blanks around names and values are removed. Parquet files (`.parquet`, `.pq`)
+    keep their types and need pyarrow (`pip install "bnmtl[parquet]"`); a named index is read as
+    columns. A call reads files of one format only.
 
     Parameters
     ----------
     paths : path or list of paths
         Files to read.
     task_column : str, optional
-        Column that holds the task of every row, in every file; several files are then parts of
-        one table: rows of the same task are joined in the order of the files, and must have the
-        same columns. Without it every file is one task, named like the file without its extension.
+        Column with the task of every row, in every file. Several files are then parts of one table:
+        rows of the same task are joined in the order of the files, and must have the same columns.
+        Without it every file is one task, named after the file without its extension.
     na_values : list of str, default=("", "NA", "NaN")
-        Texts that stand for a missing value in CSV files; no others do.
+        The strings that denote a missing value in CSV files.
 
     Returns
     -------
     dict of str to pandas.DataFrame
-        In the order of the task names.
+        Sorted by task name.
 
     Raises
     ------
     InputTypeError
-        When `paths` or `na_values` is of another type.
+        If `paths` or `na_values` has a wrong type.
     InputError
-        When a file does not exist, is a directory, has an unknown extension, is empty or not
-        readable, has lines of different lengths or columns without or with equal names, when two
-        files have the same task name, or when the task column is missing.
+        If a file does not exist, is a directory, has an unknown extension, is empty or not
+        readable, has lines with different numbers of fields, or columns without names or with
+        duplicate names; if two files have the same task name; or if the task column is missing.
     MissingExtra
-        When pyarrow is needed and not installed.
+        If pyarrow is needed but not installed.
 
     Examples
     --------
@@ -89,13 +89,13 @@ def read(paths, task_column=None, na_values=_NA_VALUES):
 
 
 def read_rows(path, as_text=()):
-    """Read one file as `read` does, except that columns of a CSV file stay text.
+    """Read one file like `read`, but keep some columns of a CSV file as text.
 
     Parameters
     ----------
     path : path
     as_text : list of str
-        Names of columns; those that the file lacks do not count.
+        Names of columns to keep as text; names that are not in the file are ignored.
 
     Returns
     -------
@@ -140,13 +140,13 @@ def _checked_na_values(na_values):
 
 
 def _extension(path):
-    """Return the extension of a file in lower case, with the one below .gz."""
+    """Return the extension of a file in lower case, such as .csv or .csv.gz."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     return "".join(suffixes[-2:] if suffixes[-1:] == [".gz"] else suffixes[-1:])
 
 
 def _one_format(paths):
-    """Say whether the files are Parquet; raise for files of an unknown format."""
+    """Whether the files are Parquet; raise for unknown formats."""
     for path in paths:
         if path.is_dir():
             raise InputError(rule="is a directory", remedies="name the files in it", file=path)
@@ -187,7 +187,7 @@ def _read_parquet(path):
 
 
 def _read_text(path, na_values):
-    """Return a CSV file as categorical columns of text, missing values taken out."""
+    """Return a CSV file as categorical columns of text with missing values marked."""
     separator = _SEPARATORS[_extension(path)]
     text = _decoded(path)
     with located(file=path):
@@ -214,7 +214,7 @@ def _read_text(path, na_values):
 
 
 def _categories(texts, na_values):
-    """Return texts as categories, without the blanks around them and without missing values."""
+    """Return texts as categories, stripped of blanks and without missing values."""
     codes, written = texts.factorize()
     position, categories = pd.factorize(np.array([text.strip() for text in written], object))
     values = pd.Categorical.from_codes(position[codes], categories=categories)
@@ -246,7 +246,7 @@ def _decoded(path):
 
 
 def _scan(text, separator):
-    """Return the header and the number of rows; raise for what a parser would repair silently."""
+    """Return the header and the number of rows; raise for errors that a parser would ignore."""
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         header = [name.strip() for name in next(lines)]
@@ -284,7 +284,7 @@ def _check_header(header, separator):
 
 
 def _unreadable(error, kind, **place):
-    """Return the error for a file that a library cannot read, with the library's message."""
+    """Return the error for a file that a library cannot read, with its message."""
     return InputError(
         rule="cannot be read as {kind!s} ({reason!s})",
         kind=kind,
@@ -309,7 +309,7 @@ def _one_task_each(tables):
 
 
 def _join(tables, column):
-    """Take every file apart by the task column and join the rows of each task."""
+    """Split every file by the task column and join the rows of each task."""
     parts = {}
     for path, table in tables.items():
         if column not in list(table.columns):
@@ -317,14 +317,14 @@ def _join(tables, column):
             rule = "must be one of the columns {columns}"
             raise InputError("task_column", rule, column, file=path, columns=columns)
         with located(file=path):
-            own = split(table, column)
-        for name, part in own.items():
+            tables = split(table, column)
+        for name, part in tables.items():
             parts.setdefault(name, []).append((path, part))
     return {name: _stack(name, parts[name]) for name in sorted(parts)}
 
 
 def _stack(name, pieces):
-    """Join the rows of one task, given as (path, table)."""
+    """Join the rows of one task from (path, table) pairs."""
     (first_path, first), *others = pieces
     for path, table in others:
         differing = sorted(set(map(str, table.columns)) ^ set(map(str, first.columns)))
@@ -343,7 +343,7 @@ def _stack(name, pieces):
     return pd.DataFrame(
         {
             column: union_categoricals(values)
-            if all(isinstance(own.dtype, pd.CategoricalDtype) for own in values)
+            if all(isinstance(column.dtype, pd.CategoricalDtype) for column in values)
             else pd.concat(values, ignore_index=True)
             for column, values in columns.items()
         }
@@ -351,12 +351,12 @@ def _stack(name, pieces):
 
 
 def _infer_types(parts, as_text=()):
-    """Turn the text columns of all tasks into integers, floats or strings, the same in all."""
+    """Convert the text columns of all tasks to integers, floats or strings, consistently."""
     texts = {}
     for table in parts.values():
         for column in table.columns:
             texts.setdefault(column, set()).update(table[column].array.categories)
-    kinds = {c: "text" if c in as_text else _kind(own) for c, own in texts.items()}
+    kinds = {c: "text" if c in as_text else _kind(parts) for c, parts in texts.items()}
     return {
         name: pd.DataFrame(
             {column: _converted(table[column].array, kinds[column]) for column in table.columns}
@@ -375,7 +375,7 @@ def _kind(texts):
 
 
 def _converted(values, kind):
-    """Return categories of text as an array of the kind, missing values kept."""
+    """Return categories of text as an array of the given kind, keeping missing values."""
     missing = values.codes < 0
     if kind == "text":
         texts = np.array([*values.categories, None], dtype=object)

@@ -1,4 +1,4 @@
-"""The states of a variable that all tasks share: collected, declared, merged."""
+"""The states of a variable, shared by all tasks: collected, declared or merged."""
 
 import heapq
 import itertools
@@ -9,7 +9,7 @@ from bnmtl.tasks.columns import MAX_STATES
 from bnmtl.wording import listed
 
 MISSING_STATE = "missing"
-# Pairs of states of which the first is the low one; sorted, as they are looked up.
+# Pairs of states with the low one first; the keys are sorted for lookup.
 _PAIRS = {("absent", "present"), ("no", "yes"), ("false", "true"), ("0", "1")}
 _INTEGER = re.compile(r"[+-]?[0-9]{1,1000}")
 
@@ -17,8 +17,8 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,1000}")
 def shared_states(columns):
     """Return {variable: states} over all tasks; `columns` is {task: {variable: Column}}."""
     by_variable = {}
-    for name, own in columns.items():
-        for variable, column in own.items():
+    for name, by_name in columns.items():
+        for variable, column in by_name.items():
             by_variable.setdefault(variable, {})[name] = column
     return {variable: _states(variable, by_variable[variable]) for variable in sorted(by_variable)}
 
@@ -26,25 +26,26 @@ def shared_states(columns):
 def ordered_variables(columns):
     """Return the variables whose states have an order in all tasks; `columns` as above.
 
-    Where some tasks declare their states, these decide: the values of the others are among them.
+    If some tasks declare their states, these decide, because the values of the others are among
+    them.
     """
     by_variable = {}
-    for own in columns.values():
-        for variable, column in own.items():
+    for by_name in columns.values():
+        for variable, column in by_name.items():
             by_variable.setdefault(variable, []).append(column)
-    return {variable for variable, own in by_variable.items() if _are_ordered(own)}
+    return {variable for variable, group in by_variable.items() if _are_ordered(group)}
 
 
 def _are_ordered(columns):
-    deciding = [own for own in columns if own.declared] or columns
-    return all(own.ordered for own in deciding)
+    deciding = [column for column in columns if column.declared] or columns
+    return all(column.ordered for column in deciding)
 
 
 def state_ranks(states, is_ordered):
     """Return the rank of every state, -1 for missing values; None for states without an order.
 
-    Two states that are absent / present, no / yes, false / true or 0 / 1 always have one, whichever
-    stands first and whatever their capitals.
+    The states absent / present, no / yes, false / true and 0 / 1 always have an order, in any
+    position and capitalization.
     """
     values = [state for state in states if state != MISSING_STATE]
     if len(values) == 2 and tuple(sorted(map(str.casefold, values))) in _PAIRS:
@@ -57,15 +58,15 @@ def state_ranks(states, is_ordered):
 
 def _states(variable, columns):
     """Return the states of one variable; `columns` is {task: Column}."""
-    declared = {name: tuple(own.labels) for name, own in columns.items() if own.declared}
+    declared = {name: tuple(column.labels) for name, column in columns.items() if column.declared}
     if declared:
         states = _merge_orders(variable, declared)
         _check_declared(variable, columns, set(states))
     else:
-        states = sorted({label for own in columns.values() for label in own.labels})
+        states = sorted({label for column in columns.values() for label in column.labels})
         if all(_INTEGER.fullmatch(state) for state in states):
             states.sort(key=int)
-    if any((own.codes < 0).any() for own in columns.values()):
+    if any((column.codes < 0).any() for column in columns.values()):
         if MISSING_STATE in states:
             raise InputError(
                 rule="has missing values and also a state {state}",
@@ -84,11 +85,11 @@ def _states(variable, columns):
 
 
 def _check_declared(variable, columns, states):
-    for name, own in columns.items():
-        unknown = sorted(set(own.labels) - states)
+    for name, column in columns.items():
+        unknown = sorted(set(column.labels) - states)
         if unknown:
             raise InputError(
-                rule="must hold only states that other tasks declare ({states})",
+                rule="must contain only states that other tasks declare ({states})",
                 given=listed(unknown),
                 remedies="declare the same categories in all tasks",
                 task=name,
@@ -100,8 +101,8 @@ def _check_declared(variable, columns, states):
 def _merge_orders(variable, declared):
     """Merge the declared states of the tasks into one list that keeps every task's order.
 
-    Of the states that could come next the smallest is taken (as number if all are integers), so
-    the result does not depend on the order of the tasks.
+    The smallest possible state comes next (as a number if all are integers), so the result does not
+    depend on the order of the tasks.
     """
     orders = set(declared.values())
     if len(orders) == 1:
@@ -133,7 +134,7 @@ def _merge_orders(variable, declared):
 
 
 def _contradiction(variable, declared):
-    """Return the error that says which tasks contradict each other in the order of states."""
+    """Return the error that names the tasks with contradictory orders of states."""
     names = list(declared)
     pair = names
     for i, a in enumerate(names):

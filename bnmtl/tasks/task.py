@@ -1,4 +1,4 @@
-"""What a task is once encoded: named variables, their declared states and integer codes."""
+"""Encoded tasks: named variables, their declared states and integer codes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from bnmtl.wording import Bare, count, listed, type_of
 class Task:
     """Complete rows of discrete variables, as integer codes into declared states.
 
-    Built by `bnmtl.tasks.encode`; every other part of the package reads it and none changes it.
+    Created by `bnmtl.tasks.encode`; immutable.
 
     Parameters
     ----------
@@ -30,16 +30,15 @@ class Task:
     codes : numpy.ndarray of uint8, shape (n_variables, n_rows)
         State of every variable in every row as an index into its states; C-contiguous, read-only.
     ordered : tuple of str, default=()
-        Variables whose states stand in an order, from low to high: those of cut and whole-number
-        columns and of ordered categoricals.
+        Variables whose states are ordered from low to high: discretized and whole-number columns
+        and ordered categoricals.
 
     Raises
     ------
     InputTypeError
-        When the codes are not an array of integers.
+        If the codes are not an array of integers.
     InputError
-        When variables, states and codes do not fit each other, or one of `ordered` is not among
-        the variables.
+        If variables, states and codes do not match, or one of `ordered` is not among the variables.
 
     Examples
     --------
@@ -69,7 +68,7 @@ class Task:
         object.__setattr__(self, "codes", codes)
 
     def _check(self):
-        """Raise unless every code stands for a state: compiled loops read by them, unchecked."""
+        """Raise unless every code denotes a state, because compiled loops do not check them."""
         codes, n_variables = self.codes, len(self.variables)
         if not isinstance(codes, np.ndarray) or codes.dtype.kind not in "iu":
             given = Bare(getattr(codes, "dtype", type_of(codes)))
@@ -84,11 +83,11 @@ class Task:
                 n_states=len(self.states),
                 shape=codes.shape,
             )
-        for variable, states, own in zip(self.variables, self.states, codes, strict=True):
-            if own.size and not 0 <= own.min() <= own.max() < len(states):
+        for variable, states, row in zip(self.variables, self.states, codes, strict=True):
+            if row.size and not 0 <= row.min() <= row.max() < len(states):
                 rule, given = (
                     "must be from 0 to {most}, one for each state",
-                    f"{own.min()} to {own.max()}",
+                    f"{row.min()} to {row.max()}",
                 )
                 raise InputError("codes", rule, Bare(given), column=variable, most=len(states) - 1)
         unknown = sorted(set(self.ordered) - set(self.variables))
@@ -117,7 +116,7 @@ class Task:
 
     @cached_property
     def constant(self):
-        """Names of the variables of which only one state is observed in this task."""
+        """Names of the variables with only one observed state in this task."""
         if not self.n_rows:
             return self.variables
         one_state = self.codes.min(axis=1) == self.codes.max(axis=1)
@@ -125,14 +124,14 @@ class Task:
 
     @cached_property
     def originals(self):
-        """Rows sorted by their codes, and how many copies of each there are.
+        """Rows sorted by their codes, and the number of copies of each.
 
         Returns
         -------
         order : int array of shape (n_rows,)
         sizes : int array
             The first original and its copies are the first ``sizes[0]`` of ``order``, and so on;
-            all 1 where rows are not copied. Rows that chance makes equal are not copies.
+            all 1 if rows are not copied. Rows that are equal by chance are not copies.
 
         Examples
         --------
@@ -149,9 +148,9 @@ class Task:
     def ranks(self):
         """Rank of every state, from low to high, by variable whose states have an order.
 
-        These are the `ordered` ones and those of two states such as no / yes, absent / present,
-        False / True or 0 / 1, whose order is that of their meaning. The state of missing values has
-        the rank -1.
+        These are the `ordered` variables and those with two states such as no / yes, absent /
+        present, False / True or 0 / 1, which are ordered by meaning. The state for missing values
+        has rank -1.
         """
         found = {
             variable: state_ranks(states, variable in self.ordered)
@@ -162,8 +161,8 @@ class Task:
     def frame(self):
         """Return the rows as a DataFrame of categoricals with all declared states.
 
-        Categoricals are ordered where the variable's states are. Encoding the frame again gives the
-        same variables, states, codes and order.
+        A categorical is ordered if the states of the variable are. Encoding the frame again gives
+        the same variables, states, codes and order.
 
         Returns
         -------
@@ -190,7 +189,7 @@ class Task:
         )
 
     def take(self, rows):
-        """Return the task of some of the rows; the declared states stay.
+        """Return a task with some of the rows and the same declared states.
 
         Parameters
         ----------
@@ -204,9 +203,9 @@ class Task:
         Raises
         ------
         InputTypeError
-            When `rows` holds anything but integers.
+            If `rows` contains values that are not integers.
         InputError
-            When an index is beyond the rows of the task.
+            If an index is out of range.
 
         Examples
         --------
@@ -226,7 +225,7 @@ class Task:
         indices = np.asarray(rows)
         if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "iu"):
             given = Bare(indices.dtype) if indices.ndim == 1 else type_of(rows)
-            remedy = "`numpy.flatnonzero` makes one of a mask"
+            remedy = "`numpy.flatnonzero` converts a mask"
             raise InputTypeError("rows", "must be a list of integers", given, remedies=remedy)
         beyond = indices[(indices < -self.n_rows) | (indices >= self.n_rows)]
         if beyond.size:
@@ -257,9 +256,9 @@ class Tasks(Mapping):
     Raises
     ------
     InputTypeError
-        When `tasks` is not a list of `Task`.
+        If `tasks` is not a list of `Task`.
     InputError
-        When there is no task, two tasks have the same name, or a variable's states differ.
+        If there is no task, two tasks have the same name, or the states of a variable differ.
 
     Examples
     --------
@@ -289,9 +288,9 @@ class Tasks(Mapping):
             raise InputError("tasks", "must have different names", names)
         states = {}
         for task in tasks:
-            for variable, own in zip(task.variables, task.states, strict=True):
-                if states.setdefault(variable, own) != own:
-                    given = Bare(f"{listed(own)}, and {listed(states[variable])} elsewhere")
+            for variable, labels in zip(task.variables, task.states, strict=True):
+                if states.setdefault(variable, labels) != labels:
+                    given = Bare(f"{listed(labels)}, and {listed(states[variable])} elsewhere")
                     rule = "must have the same states in all tasks"
                     raise InputError(rule=rule, given=given, task=task.name, column=variable)
         self.names = tuple(self._tasks)
@@ -317,7 +316,7 @@ class Tasks(Mapping):
         return f"Tasks({count(len(self.variables), 'variable')}; {rows})"
 
     def take(self, rows):
-        """Return some of the rows of every task; the declared states stay.
+        """Return tasks with some of the rows of each and the same declared states.
 
         Parameters
         ----------
@@ -331,9 +330,9 @@ class Tasks(Mapping):
         Raises
         ------
         InputTypeError
-            When `rows` is not a mapping, or its entries hold anything but integers.
+            If `rows` is not a mapping, or its entries contain values that are not integers.
         InputError
-            When the names in `rows` are not those of the tasks, or an index is beyond the rows.
+            If the names in `rows` are not those of the tasks, or an index is out of range.
 
         Examples
         --------
@@ -357,7 +356,7 @@ class Tasks(Mapping):
         return Tasks(task.take(rows[name]) for name, task in self.items())
 
     def frames(self):
-        """Return every task as a DataFrame of categoricals, see `Task.frame`.
+        """Return every task as a DataFrame of categoricals; see `Task.frame`.
 
         Returns
         -------
@@ -376,5 +375,5 @@ class Tasks(Mapping):
 
 
 def _not_tasks(value):
-    remedy = "`bnmtl.tasks.encode` makes them of DataFrames"
+    remedy = "`bnmtl.tasks.encode` makes them from DataFrames"
     return InputTypeError("tasks", "must be a list of Task", type_of(value), remedies=remedy)
