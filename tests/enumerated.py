@@ -1,6 +1,7 @@
-"""Small networks drawn at random, and what they say by going through all their joint states."""
+"""Small random networks, and what they say by going through all their joint states."""
 
 import itertools
+import string
 
 import networkx as nx
 import numpy as np
@@ -56,3 +57,39 @@ def conditional(network, variable, evidence):
     rest = tuple(i for i, v in enumerate(hidden) if v != variable)
     table = joint[index].sum(axis=rest)
     return table / table.sum() if table.sum() else np.full_like(table, np.nan)
+
+
+def small_network(seed, with_zeros=False):
+    """A dense network of six variables."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(list("abcdef")).tolist()
+    graph = nx.DiGraph()
+    graph.add_nodes_from(order)
+    graph.add_edges_from(arc for arc in itertools.combinations(order, 2) if rng.random() < 0.6)
+    states = {v: tuple("xyz"[: rng.integers(2, 4)]) for v in order}
+    tables = {}
+    for v in order:
+        shape = [len(states[p]) for p in sorted(graph.predecessors(v))]
+        table = rng.dirichlet([0.3] * len(states[v]), size=shape)
+        if with_zeros:
+            table[table < 0.1] = 0
+        tables[v] = table / table.sum(axis=-1, keepdims=True)
+    return BayesNet(graph, states, tables)
+
+
+def family_joint(network, members):
+    """P(members), by summing the product of all tables."""
+    letters = dict(zip(network.variables, string.ascii_letters, strict=False))
+    families = ["".join(letters[m] for m in (*network.parents(v), v)) for v in network.variables]
+    output = "".join(letters[m] for m in members)
+    tables = [network.table(v) for v in network.variables]
+    return np.einsum(f"{','.join(families)}->{output}", *tables, optimize=False)
+
+
+def brute_conditional(network, child, parents):
+    joint = family_joint(network, [*parents, child])
+    table = np.full(joint.shape, 1 / joint.shape[-1])
+    for configuration in np.ndindex(joint.shape[:-1]):
+        if joint[configuration].sum() > 0:
+            table[configuration] = joint[configuration] / joint[configuration].sum()
+    return table

@@ -6,6 +6,7 @@ from collections import Counter
 
 import networkx as nx
 import numpy as np
+from sklearn.base import clone
 
 
 def local_score(score, child, parents, rows, states, weights=None):
@@ -262,6 +263,11 @@ def table_components(counts, concentrations, ts, strengths, floor=1e-3):
     yield value, [weighted_mean(*own) for own in tasks]
 
 
+def averaged_table(rows, concentrations):
+    """The table of one task's counts, averaged over concentrations by their evidence."""
+    return weighted_mean(*_own_components(rows, concentrations))
+
+
 def _own_components(rows, concentrations):
     """Log evidence of one task's counts, and its table, under each concentration."""
     values = [sum(dirichlet_evidence(row, c) for row in rows) for c in concentrations]
@@ -300,3 +306,52 @@ def shared_tables(counts, concentrations, ts, strengths):
     """Tables of tasks that borrow from each other; counts[s][j][k]."""
     found = list(table_components(counts, concentrations, ts, strengths))
     return weighted_mean([value for value, _ in found], [tables for _, tables in found])
+
+
+def configuration_score(problem, prior, matrices, structure_prior=None):
+    """(violated pairs, finite log posterior) of matrices on the union index, from scratch."""
+    total, violated = 0.0, 0
+    n = len(problem.variables)
+    for s, task in enumerate(problem.tasks):
+        at = problem.positions[s]
+        total += task.scores.score(matrices[s][np.ix_(at, at)])
+    for i, j in itertools.combinations(range(n), 2):
+        members = [s for s in range(len(problem.tasks)) if problem.takes_part[s, i, j]]
+        names = [problem.names[s] for s in members]
+        pair = (problem.variables[i], problem.variables[j])
+        states = [int(matrices[s][i, j]) - int(matrices[s][j, i]) for s in members]
+        value = prior.log_coupling(states, pair=pair, tasks=names)
+        violated += value == -math.inf
+        total += 0.0 if value == -math.inf else value
+        if structure_prior is not None and members:
+            weights = prior.structure_weights(pair, names)
+            for weight, s in zip(weights, members, strict=True):
+                task = problem.tasks[s]
+                present, absent = structure_prior.arc_terms(task.variables)
+                for a, b in [pair, pair[::-1]]:
+                    x, y = task.variables.index(a), task.variables.index(b)
+                    held = matrices[s][problem.variables.index(a), problem.variables.index(b)]
+                    total += weight * (present if held else absent)[x, y]
+    return violated, total
+
+
+def boosted(member, X, y, weights, loss, n_rounds):
+    """Votes and decision function of AdaBoost and LogitBoost of ``member``, as in the papers."""
+    s, F, votes = 2 * y - 1, np.zeros(len(y)), []
+    for _ in range(n_rounds):
+        w = weights * (np.exp(-s * F) if loss == "exponential" else 1 / (1 + np.exp(s * F)))
+        h = 2 * clone(member).fit(X, y, sample_weight=w / w.sum()).predict(X) - 1
+        error = w[h != s].sum() / w.sum()
+        votes.append(np.log((1 - error) / error) / 2)
+        F = F + votes[-1] * h
+    return votes, F
+
+
+def weighted_edits(first, second, weight=lambda a, b: 1.0):
+    """Weighted edits and sum of weights of the pairs of variables that two graphs share."""
+    edits = total = 0.0
+    for a, b in itertools.combinations(sorted(set(first) & set(second)), 2):
+        states = [(graph.has_edge(a, b), graph.has_edge(b, a)) for graph in (first, second)]
+        edits += weight(a, b) * (states[0] != states[1])
+        total += weight(a, b)
+    return edits, total

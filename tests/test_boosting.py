@@ -1,5 +1,6 @@
 """Boosting: a naive twin, scikit-learn's AdaBoost where both go on, and what is proved of it."""
 
+import naive
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -55,24 +56,12 @@ def test_it_is_a_classifier_of_scikit_learn(estimator, check):
     check(estimator)
 
 
-def naive(X, y, initial, loss, n_rounds):
-    """Votes and decision function, as in the papers."""
-    s, F, votes = 2 * y - 1, np.zeros(len(y)), []
-    for _ in range(n_rounds):
-        w = initial * (np.exp(-s * F) if loss == "exponential" else 1 / (1 + np.exp(s * F)))
-        h = 2 * clone(STUMP).fit(X, y, sample_weight=w / w.sum()).predict(X) - 1
-        error = w[h != s].sum() / w.sum()
-        votes.append(np.log((1 - error) / error) / 2)
-        F = F + votes[-1] * h
-    return votes, F
-
-
 @every_loss
 @pytest.mark.parametrize("weighted", [False, True])
 def test_it_is_its_naive_twin(loss, weighted):
     X, y = noisy()
     initial = np.random.default_rng(1).uniform(0.5, 3, len(y)) if weighted else np.ones(len(y))
-    votes, F = naive(X, y, initial, loss, 20)
+    votes, F = naive.boosted(STUMP, X, y, initial, loss, 20)
     found = stumps(loss=loss).fit(X, y, initial if weighted else None)
     assert found.estimator_weights_ == pytest.approx(votes)
     assert found.decision_function(X) == pytest.approx(F)

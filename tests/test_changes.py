@@ -6,7 +6,7 @@ import numpy as np
 from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_search import agrees_with_its_arcs, dags, problem_of, random_frame, state_of
+from searches import agrees_with_its_arcs, dags, problem_of, random_frame, state_of
 
 from bnmtl import BDeu
 from bnmtl._kernels import changes

@@ -7,7 +7,7 @@ import pytest
 from budget import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from test_search import agrees_with_its_arcs, may_set, problem_of, random_frame, state_of
+from searches import agrees_with_its_arcs, may_set, problem_of, random_frame, state_of
 
 from bnmtl import ArcPrior
 from bnmtl._kernels import climbing, merging

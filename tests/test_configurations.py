@@ -10,47 +10,12 @@ import pytest
 from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from searches import PRIORS, joint_problem, random_demands, random_tasks
 
-from bnmtl import ArcPrior, BDeu, EditPrior, PairedPrior
+from bnmtl import ArcPrior, EditPrior, PairedPrior
 from bnmtl.search.configurations import ConfigurationSearch
-from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.couplings import Couplings
-from bnmtl.search.problem import JointProblem, TaskProblem
 from bnmtl.search.ties import Ties, tolerance
-from bnmtl.tasks import encode
-
-
-def random_tasks(seed, n, k, n_rows=30):
-    """Related tasks over at most n variables; some lack a variable, some columns are constant."""
-    rng = np.random.default_rng(seed)
-    weights = rng.random((n, n)) < 0.5
-    frames = {}
-    for s in range(k):
-        own = weights ^ (rng.random((n, n)) < 0.15)
-        columns = {}
-        for v in range(n):
-            noise = rng.integers(0, 2, n_rows)
-            parents = [columns[f"v{p}"] for p in range(v) if own[p, v]]
-            signal = np.sum(parents, axis=0) % 2 if parents else noise
-            columns[f"v{v}"] = np.where(rng.random(n_rows) < 0.75, signal, noise)
-        if n > 2 and rng.random() < 0.3:
-            del columns[f"v{rng.integers(n)}"]
-        if rng.random() < 0.2:
-            columns[rng.choice(sorted(columns))][:] = 0
-        frames[f"task{s}"] = pd.DataFrame(columns).astype(str)
-    return frames
-
-
-def random_demands(frames, rng):
-    """Demands of each task's own, which may contradict those of the others."""
-    demands = {"required": {}, "forbidden": {}}
-    for task, frame in frames.items():
-        names = sorted(frame.columns[frame.nunique() > 1])
-        pairs = [(a, b) for a in names for b in names if a < b]
-        rng.shuffle(pairs)
-        demands["required"][task] = [tuple(pair) for pair in pairs[:1] if rng.random() < 0.5]
-        demands["forbidden"][task] = [tuple(pair) for pair in pairs[1:2] if rng.random() < 0.5]
-    return {**demands, "max_parents": int(rng.integers(1, 4))}
 
 
 def is_allowed(problem, matrices):
@@ -62,55 +27,6 @@ def is_allowed(problem, matrices):
         and (matrix.sum(axis=0) <= limits.max_parents).all()
         for matrix, limits in zip(matrices, problem.constraints, strict=True)
     )
-
-
-def joint_problem(frames, structure_prior=None, **demands):
-    tasks = encode_quietly(frames)
-    constraints = constraints_by_task(
-        tasks,
-        demands.get("required", ()),
-        demands.get("forbidden", ()),
-        demands.get("tiers"),
-        demands.get("max_parents"),
-    )
-    return JointProblem(
-        TaskProblem.of_all(tasks, BDeu(), constraints, dict.fromkeys(tasks, structure_prior))
-    )
-
-
-def encode_quietly(frames):
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return encode(frames)
-
-
-def naive_score(problem, prior, matrices, structure_prior=None):
-    """(violated pairs, finite log posterior) of matrices on the union index, from scratch."""
-    total, violated = 0.0, 0
-    n = len(problem.variables)
-    for s, task in enumerate(problem.tasks):
-        at = problem.positions[s]
-        total += task.scores.score(matrices[s][np.ix_(at, at)])
-    for i, j in itertools.combinations(range(n), 2):
-        members = [s for s in range(len(problem.tasks)) if problem.takes_part[s, i, j]]
-        names = [problem.names[s] for s in members]
-        pair = (problem.variables[i], problem.variables[j])
-        states = [int(matrices[s][i, j]) - int(matrices[s][j, i]) for s in members]
-        value = prior.log_coupling(states, pair=pair, tasks=names)
-        violated += value == -math.inf
-        total += 0.0 if value == -math.inf else value
-        if structure_prior is not None and members:
-            weights = prior.structure_weights(pair, names)
-            for weight, s in zip(weights, members, strict=True):
-                task = problem.tasks[s]
-                present, absent = structure_prior.arc_terms(task.variables)
-                for a, b in [pair, pair[::-1]]:
-                    x, y = task.variables.index(a), task.variables.index(b)
-                    held = matrices[s][problem.variables.index(a), problem.variables.index(b)]
-                    total += weight * (present if held else absent)[x, y]
-    return violated, total
 
 
 def searched(problem, prior, matrices, seed=0):
@@ -132,30 +48,6 @@ def random_start(problem, rng):
     return np.stack([upper & part & (rng.random((n, n)) < 0.4) for part in parts])
 
 
-class FewDirections:
-    """A coupling of one's own: half a nat for every task that departs from the first."""
-
-    def __repr__(self):
-        return "FewDirections()"
-
-    def log_coupling(self, states, pair=None, tasks=None):
-        return -0.5 * sum(state != states[0] for state in states[1:])
-
-
-PRIORS = [
-    PairedPrior(0.5),
-    PairedPrior(0.99, reversal=1),
-    PairedPrior(1.0),
-    EditPrior(0.9),
-    EditPrior(0.9, costs={"add": 2, "delete": 0.5, "reverse": 1}),
-    EditPrior(1.0),
-    PairedPrior(0.9, variable_penalty={("v0", "v1"): 1.0, ("v1", "v2"): 0.0}),
-    PairedPrior(0.9, task_penalty={("task0", "task1"): 1.0, ("task1", "task2"): 0.2}),
-    PairedPrior(0.9, reversal=1, task_penalty={("task0", "task2"): 0.1}),
-    FewDirections(),
-]
-
-
 @pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: repr(prior)[:60])
 @settings(max_examples=examples(12))
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 4), k=st.integers(2, 3))
@@ -166,11 +58,11 @@ def test_the_end_is_a_local_optimum_of_the_whole_neighborhood(prior, seed, n, k)
     search.run()
     assert all(map(naive.is_dag, search.adjacency))
     violated, own = search.score
-    assert (violated, pytest.approx(own, rel=1e-9, abs=1e-9)) == naive_score(
+    assert (violated, pytest.approx(own, rel=1e-9, abs=1e-9)) == naive.configuration_score(
         problem, prior, search.adjacency
     )
     for neighbor in naive.neighbors(search.adjacency, problem.takes_part):
-        other_violated, other = naive_score(problem, prior, neighbor)
+        other_violated, other = naive.configuration_score(problem, prior, neighbor)
         assert other_violated >= violated
         if other_violated == violated:
             assert other <= own + 2 * search.ties.tolerance + 1e-9 * abs(own)
@@ -187,12 +79,12 @@ def test_the_end_is_a_local_optimum_under_demands(prior, seed, n, k):
     search = searched(problem, prior, np.stack([one.required for one in problem.constraints]), seed)
     search.run()
     assert is_allowed(problem, search.adjacency)
-    violated, own = naive_score(problem, prior, search.adjacency)
+    violated, own = naive.configuration_score(problem, prior, search.adjacency)
     assert search.score == (violated, pytest.approx(own, rel=1e-9, abs=1e-9))
     for neighbor in naive.neighbors(search.adjacency, problem.takes_part):
         if not is_allowed(problem, neighbor):
             continue
-        other_violated, other = naive_score(problem, prior, neighbor)
+        other_violated, other = naive.configuration_score(problem, prior, neighbor)
         assert other_violated >= violated
         if other_violated == violated:
             assert other <= own + 2 * k * search.ties.tolerance + 1e-9 * abs(own)
@@ -207,7 +99,7 @@ def test_every_step_gains_what_it_says_and_the_queue_misses_nothing(prior, seed,
     search = searched(problem, prior, random_start(problem, np.random.default_rng(seed)), seed)
     pairs = list(itertools.combinations(range(len(problem.variables)), 2))
     while True:
-        before = naive_score(problem, prior, search.adjacency)
+        before = naive.configuration_score(problem, prior, search.adjacency)
         violated = sorted(search.violated)
         every = [search.solve_pair(i, j)[0] for i, j in (violated or pairs)]
         if violated and max(every) == -math.inf:
@@ -217,7 +109,7 @@ def test_every_step_gains_what_it_says_and_the_queue_misses_nothing(prior, seed,
             assert max(every, default=0) <= search.ties.tolerance
             break
         assert all(map(naive.is_dag, search.adjacency))
-        after = naive_score(problem, prior, search.adjacency)
+        after = naive.configuration_score(problem, prior, search.adjacency)
         assert after[0] == before[0] - bool(violated)
         assert after[1] - before[1] == pytest.approx(
             max(every), abs=2 * search.ties.tolerance + 1e-9 * abs(before[1])
@@ -238,10 +130,10 @@ def test_structure_priors_are_weighted_by_the_penalties(seed, n, k):
         return
     search = searched(problem, prior, np.zeros_like(problem.takes_part))
     search.run()
-    own = naive_score(problem, prior, search.adjacency, structure_prior)
+    own = naive.configuration_score(problem, prior, search.adjacency, structure_prior)
     assert search.score == (own[0], pytest.approx(own[1], rel=1e-9))
     for neighbor in naive.neighbors(search.adjacency, problem.takes_part):
-        other = naive_score(problem, prior, neighbor, structure_prior)[1]
+        other = naive.configuration_score(problem, prior, neighbor, structure_prior)[1]
         assert other <= own[1] + 1e-8
 
 

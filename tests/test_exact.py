@@ -12,8 +12,14 @@ import reference
 from budget import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from test_configurations import encode_quietly, random_demands, random_tasks
-from test_search import problem_of, random_frame, state_of
+from searches import (
+    encode_quietly,
+    problem_of,
+    random_demands,
+    random_frame,
+    random_tasks,
+    state_of,
+)
 
 from bnmtl import AIC, BIC, K2, ArcPrior, BDeu, BDs, LogLikelihood
 from bnmtl.scores import packing

@@ -1,6 +1,7 @@
 import itertools
 import pickle
 
+import naive
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -13,19 +14,6 @@ from bnmtl import graphs, structures
 from bnmtl.wording import type_of
 
 pytestmark = pytest.mark.beside_kernels
-
-
-def all_dags(n):
-    """Every DAG over the nodes 0..n-1."""
-    pairs = list(itertools.combinations(range(n), 2))
-    for marks in itertools.product((0, 1, -1), repeat=len(pairs)):
-        graph = nx.DiGraph()
-        graph.add_nodes_from(range(n))
-        for (i, j), mark in zip(pairs, marks, strict=True):
-            if mark:
-                graph.add_edge(*((i, j) if mark == 1 else (j, i)))
-        if nx.is_directed_acyclic_graph(graph):
-            yield graph
 
 
 def skeleton_and_v_structures(graph):
@@ -43,7 +31,8 @@ def skeleton_and_v_structures(graph):
 @pytest.mark.parametrize("n, n_dags, n_classes", [(1, 1, 1), (2, 3, 2), (3, 25, 11), (4, 543, 185)])
 def test_cpdag_is_the_union_of_its_class(n, n_dags, n_classes):
     classes = {}
-    for graph in all_dags(n):
+    for matrix in naive.all_dags(n):
+        graph = graphs.from_adjacency(matrix, range(n))
         classes.setdefault(skeleton_and_v_structures(graph), []).append(graph)
     assert sum(map(len, classes.values())) == n_dags
     assert len(classes) == n_classes

@@ -6,8 +6,7 @@ import pytest
 from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_configurations import PRIORS, joint_problem
-from test_orders import frames
+from searches import PRIORS, joint_problem, three_tasks
 
 from bnmtl import ArcPrior, MultitaskLearner, Orders, PairedPrior, problems
 from bnmtl.search import one_by_one, orders
@@ -21,7 +20,7 @@ from bnmtl.search.ties import Ties
 
 def searches(seed, n, prior, **demands):
     """A problem of three tasks and a function that makes searches over it."""
-    problem = joint_problem(frames(seed, n), **demands)
+    problem = joint_problem(three_tasks(seed, n), **demands)
     couplings, ties = Couplings(prior, problem), Ties(problem.variables, seed, 1e-9)
     return problem, lambda matrices: ConfigurationSearch(problem, couplings, ties, matrices)
 
@@ -125,7 +124,7 @@ def test_it_finds_what_changing_pairs_misses():
 
 
 def test_of_many_variables_the_best_starts_alone_are_searched_on(monkeypatch):
-    rows = [frame.astype("category") for frame in frames(0, 5, missing=False).values()]
+    rows = [frame.astype("category") for frame in three_tasks(0, 5, missing=False).values()]
     effort = {"search": Orders(starts=1, iterations=2), "random_state": 0}
     searched = []
     one_by_one_from = MultitaskSearch._one_by_one

@@ -11,8 +11,7 @@ import reference
 from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_configurations import joint_problem
-from test_search import problem_of, random_frame, state_of
+from searches import joint_problem, problem_of, random_frame, state_of, three_tasks
 
 from bnmtl import EditPrior, MultitaskLearner, Orders, PairedPrior, structures
 from bnmtl._kernels import known_families
@@ -39,19 +38,11 @@ def found_by(state, seed=0, **effort):
     return orders.search(state, np.random.default_rng(seed), Budget(), **effort)
 
 
-def frames(seed, n, missing=True):
-    """Three tasks, the last of which may lack a variable."""
-    tasks = {f"t{s}": random_frame(10 * seed + s, n, 50) for s in range(3)}
-    if missing:
-        tasks["t2"] = tasks["t2"].drop(columns=f"v{n - 1}")
-    return tasks
-
-
 class Joint:
     """A joint problem with what a search over its orders needs."""
 
     def __init__(self, seed, n, prior, **demands):
-        self.problem = joint_problem(frames(seed, n), **demands)
+        self.problem = joint_problem(three_tasks(seed, n), **demands)
         self.couplings = Couplings(prior, self.problem)
         ties = Ties(self.problem.variables, seed, 1e-9)
         required = np.stack([one.required for one in self.problem.constraints])

@@ -6,9 +6,9 @@ from collections import Counter
 import networkx as nx
 import numpy as np
 import pytest
+from enumerated import brute_conditional, family_joint, small_network
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_problems import brute_conditional, family_joint, small_network
 
 from bnmtl import problems, structures
 from bnmtl.metrics import edit_distance

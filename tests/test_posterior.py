@@ -8,9 +8,9 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from shared import counts_of
 from sklearn.base import BaseEstimator
 from small import CLIMB, arcs, partial, related
-from test_sharing_search import counts_of
 
 from bnmtl import (
     ArcPrior,

@@ -47,16 +47,6 @@ def dags(names="abcd"):
     return st.sampled_from(DAGS).map(lambda matrix: from_adjacency(matrix, names))
 
 
-def naive_distance(first, second, weight=lambda a, b: 1.0):
-    """Weighted edits and sum of weights of the pairs of variables that two graphs share."""
-    edits = total = 0.0
-    for a, b in itertools.combinations(sorted(set(first) & set(second)), 2):
-        states = [(graph.has_edge(a, b), graph.has_edge(b, a)) for graph in (first, second)]
-        edits += weight(a, b) * (states[0] != states[1])
-        total += weight(a, b)
-    return edits, total
-
-
 @given(dags(), dags(), dags())
 def test_true_is_the_edit_distance_and_a_pseudo_metric(a, b, c):
     table = true({"a": a, "b": b, "c": c})
@@ -70,7 +60,7 @@ def test_with_other_variables_it_is_the_share_of_common_pairs_that_differ(a, b, 
     graphs = {"a": a, "b": b, "c": c}
     table, plain = true(graphs), true(graphs, normalize=False)
     for s, t in itertools.combinations("abc", 2):
-        edits, total = naive_distance(graphs[s], graphs[t])
+        edits, total = naive.weighted_edits(graphs[s], graphs[t])
         assert plain.loc[s, t] == plain.loc[t, s] == edits
         assert table.loc[s, t] == table.loc[t, s] == edits / total
     assert (np.diag(table) == 0).all()
@@ -137,7 +127,7 @@ def test_pairs_count_as_much_as_they_are_shared(make):
     table = direct(tasks, MultitaskLearner(prior, table_sharing=None, **CLIMB))
     shares = direct(tasks, MultitaskLearner(prior, table_sharing=None, **CLIMB), normalize=True)
     for s, t in itertools.combinations(tasks, 2):
-        edits, total = naive_distance(
+        edits, total = naive.weighted_edits(
             graphs[s], graphs[t], lambda a, b: listed.get(frozenset((a, b)), 0.9) / 0.9
         )
         assert shares.loc[s, t] == pytest.approx(edits / total)

@@ -4,14 +4,14 @@ import itertools
 
 import naive
 import numpy as np
-import pandas as pd
 import pytest
 import reference
 from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from searches import agrees_with_its_arcs, dags, may_set, problem_of, random_frame, state_of
 
-from bnmtl import AIC, ArcPrior, BDeu, HillClimbing
+from bnmtl import AIC, ArcPrior, HillClimbing
 from bnmtl._kernels import changes, climbing
 from bnmtl.progress import Reporter
 from bnmtl.search import Memory
@@ -20,77 +20,14 @@ from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
 from bnmtl.search.hill_climbing import search
 from bnmtl.search.one_graph import search_tasks
-from bnmtl.search.problem import TaskProblem
-from bnmtl.search.ties import Ties, tolerance
+from bnmtl.search.ties import Ties
 from bnmtl.tasks import encode
-
-
-@st.composite
-def dags(draw, most=6):
-    n = draw(st.integers(1, most))
-    order = draw(st.permutations(range(n)))
-    matrix = np.zeros((n, n), dtype=bool)
-    for a, b in itertools.combinations(range(n), 2):
-        matrix[order[a], order[b]] = draw(st.booleans())
-    return matrix
-
-
-def random_frame(seed, n, n_rows=60):
-    """Columns that depend on one another a little."""
-    rng = np.random.default_rng(seed)
-    hidden = rng.integers(0, 3, n_rows)
-    noise = rng.integers(0, 3, (n_rows, n))
-    mixed = np.where(rng.random((n_rows, n)) < 0.6, hidden[:, None], noise)
-    return pd.DataFrame(mixed.astype(str), columns=[f"v{v}" for v in range(n)])
-
-
-def problem_of(frame, score=None, structure_prior=None, max_parents=None, **demands):
-    tasks = encode({"t": frame})
-    constraints = constraints_by_task(
-        tasks,
-        demands.get("required", ()),
-        demands.get("forbidden", ()),
-        demands.get("tiers"),
-        max_parents,
-    )
-    (problem,) = TaskProblem.of_all(tasks, score or BDeu(), constraints, {"t": structure_prior})
-    return problem
-
-
-def state_of(problem, seed=0, matrix=None):
-    """The graph of the required arcs, or a given one, under search."""
-    matrix = problem.constraints.required if matrix is None else matrix
-    empty = problem.log_posterior(np.zeros_like(matrix))
-    return problem.state(matrix, Ties(problem.variables, seed, tolerance(empty)))
 
 
 def found_by(state, seed=0, **effort):
     """What a search ends with."""
     effort = {"restarts": 0, "tabu": 0, **effort}
     return search(state, np.random.default_rng(seed), Budget(), **effort)
-
-
-def may_set(state):
-    """[a, b] true where the arc may be set now."""
-    n = len(state.adjacency)
-    pairs = itertools.permutations(range(n), 2)
-    allowed = np.zeros((n, n), dtype=bool)
-    for a, b in pairs:
-        allowed[a, b] = state.may_set(a, b)
-    return allowed
-
-
-def agrees_with_its_arcs(state):
-    """Parents, ancestors and the mark of a graph are those that its adjacency asks for."""
-    matrix = state.adjacency
-    dag, n = state.dag, len(matrix)
-    assert (dag.n_parents == matrix.sum(axis=0)).all()
-    for b in range(n):
-        held = dag.parents[b, : dag.n_parents[b]]
-        assert held.tolist() == np.flatnonzero(matrix[:, b]).tolist()
-    bits = np.unpackbits(dag.ancestors.view(np.uint8), axis=1, bitorder="little")[:, :n]
-    assert (bits.astype(bool) == naive.ancestors(matrix)).all()
-    assert dag.mark[0] == np.bitwise_xor.reduce(state.task.arc_keys[matrix.T], initial=0)
 
 
 @settings(max_examples=examples(100))

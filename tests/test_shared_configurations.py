@@ -11,7 +11,7 @@ import pytest
 from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_sharing_search import CONCENTRATIONS, SCORE, TS, counts_of, tasks_of
+from shared import SCORE, TS, log_evidence, tasks_of
 
 from bnmtl import (
     ArcPrior,
@@ -91,21 +91,6 @@ def search_at(draw, joint, prior):
     return SharedConfigurationSearch(joint, Couplings(prior, joint), ties, np.stack(matrices))
 
 
-def log_evidence(tasks, joint, adjacency):
-    """Evidence of a configuration, family by family, in plain code."""
-    total = 0.0
-    for child, name in enumerate(joint.variables):
-        families = {}
-        for s, task in enumerate(tasks.values()):
-            if name in task.variables:
-                parents = tuple(np.flatnonzero(adjacency[s, :, child]).tolist())
-                families.setdefault(parents, []).append(task)
-        for parents, own in families.items():
-            names = [joint.variables[parent] for parent in parents]
-            total += naive.shared_evidence(counts_of(own, names, name), CONCENTRATIONS, TS)
-    return total
-
-
 def log_posterior(search, tasks, adjacency):
     """Score of a configuration as `SharedConfigurationSearch.score` has it, in plain code; -inf
     where a pair is violated."""
@@ -133,15 +118,9 @@ def test_the_score_is_evidence_prior_and_coupling(case):
     )
 
 
-def is_acyclic(matrix):
-    return not np.linalg.matrix_power(np.eye(len(matrix)) + matrix, len(matrix)).trace() > len(
-        matrix
-    )
-
-
 def is_legal(search, adjacency):
     return all(
-        is_acyclic(matrix) and matrix.sum(axis=0).max() <= own.max_parents
+        naive.is_dag(matrix) and matrix.sum(axis=0).max() <= own.max_parents
         for matrix, own in zip(adjacency, search.problem.constraints, strict=True)
     )
 

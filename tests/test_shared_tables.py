@@ -10,7 +10,7 @@ import reference
 from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_sharing import counted
+from shared import counted
 
 from bnmtl import BayesNet, structures
 from bnmtl._kernels.groups import MOST_EXACT

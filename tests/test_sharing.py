@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import dblquad, quad
 from scipy.special import beta
+from shared import counted
 
 from bnmtl._kernels import all_sets, groups, probable_groups, scoring, terms
 from bnmtl._kernels._jit import Arrays
@@ -43,18 +44,6 @@ def evidence(counts, concentrations=CONCENTRATIONS, ts=TS, order=None):
     """Evidence of the family over all tasks that have rows."""
     bound = bound_of(counts, concentrations, ts, order)
     return bound.evidence(1, [0], range(len(bound.positions))) / bound.scale
-
-
-@st.composite
-def counted(draw, most_tasks=5, most_rows=4, most_states=4, largest=12):
-    """Counts by task, row and state; every task has one at least."""
-    k, q = draw(st.integers(1, most_tasks)), draw(st.integers(1, most_rows))
-    r = draw(st.integers(2, most_states))
-    number = st.one_of(st.just(0), st.integers(0, largest))
-    size = k * q * r
-    counts = np.array(draw(st.lists(number, min_size=size, max_size=size))).reshape(k, q, r)
-    counts[:, 0, 0] += counts.sum(axis=(1, 2)) == 0
-    return counts
 
 
 @pytest.mark.parametrize("case", reference.sharing()["cases"])

@@ -1,17 +1,16 @@
 """One graph for tasks that may have tables in common: its score, gains, and the search for it."""
 
 import itertools
-import warnings
 
-import naive
 import numpy as np
 import pandas as pd
 import pytest
 from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import SCORE, TS, log_evidence, tasks_of
 
-from bnmtl import ArcPrior, Exact, HillClimbing, MixedDirichlet, Orders
+from bnmtl import ArcPrior, Exact, HillClimbing, Orders
 from bnmtl.progress import Reporter
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
@@ -20,30 +19,6 @@ from bnmtl.search.one_graph import search_identical
 from bnmtl.search.problem import JointProblem, TaskProblem
 from bnmtl.search.ties import Ties
 from bnmtl.tasks import encode
-
-CONCENTRATIONS, TS = (0.1, 1.0), (0.5, 2.0)
-SCORE = MixedDirichlet(CONCENTRATIONS)
-
-
-@st.composite
-def tasks_of(draw, most_variables=4, most_tasks=3):
-    """Tasks of a few rows; one may lack a variable, and variables may be constant in some."""
-    n, k = draw(st.integers(2, most_variables)), draw(st.integers(2, most_tasks))
-    arities = [draw(st.integers(2, 3)) for _ in range(n)]
-    frames = {}
-    for s in range(k):
-        n_rows = draw(st.integers(3, 12))
-        columns = {}
-        for v, arity in enumerate(arities):
-            codes = draw(st.lists(st.integers(0, arity - 1), min_size=n_rows, max_size=n_rows))
-            states = [f"s{x}" for x in range(arity)]
-            columns[f"v{v}"] = pd.Categorical.from_codes(codes, states)
-        frames[f"t{s}"] = pd.DataFrame(columns)
-    if n > 2 and draw(st.booleans()):
-        frames["t0"] = frames["t0"].drop(columns=f"v{draw(st.integers(0, n - 1))}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return encode(frames)
 
 
 def joint_of(tasks, prior=None, **limits):
@@ -63,34 +38,6 @@ def graph_of(draw, n):
     return matrix
 
 
-def expected(tasks, joint, matrix):
-    """Score of one graph: over children, the evidence of every family that some tasks have."""
-    total = 0.0
-    for child, name in enumerate(joint.variables):
-        families = {}
-        for s, task in enumerate(tasks.values()):
-            if name in task.variables:
-                parents = np.flatnonzero(matrix[:, child] & joint.takes_part[s, :, child])
-                families.setdefault(tuple(parents.tolist()), []).append(task)
-        for parents, own in families.items():
-            total += naive.shared_evidence(
-                counts_of(own, [joint.variables[p] for p in parents], name), CONCENTRATIONS, TS
-            )
-    return total
-
-
-def counts_of(tasks, parents, child):
-    """[task][row][state]."""
-    found = []
-    for task in tasks:
-        at = [task.variables.index(v) for v in (*parents, child)]
-        shape = tuple(len(task.states[one]) for one in at)
-        counts = np.zeros(shape, int)
-        np.add.at(counts, tuple(task.codes[one] for one in at), 1)
-        found.append(counts.reshape(-1, shape[-1]).tolist())
-    return found
-
-
 @settings(max_examples=examples(60))
 @given(tasks_of(), st.data())
 def test_score_of_one_graph(tasks, data):
@@ -98,7 +45,8 @@ def test_score_of_one_graph(tasks, data):
     matrix = graph_of(data.draw, len(joint.variables))
     scores = joint.scores(range(len(tasks)))
     assert scores.is_shared
-    assert scores.score(matrix) == pytest.approx(expected(tasks, joint, matrix), abs=1e-8)
+    expected = log_evidence(tasks, joint, matrix & joint.takes_part)
+    assert scores.score(matrix) == pytest.approx(expected, abs=1e-8)
     families = [scores.local_score(v, np.flatnonzero(row)) for v, row in enumerate(matrix.T)]
     assert sum(families) == pytest.approx(scores.score(matrix), abs=1e-9)
 

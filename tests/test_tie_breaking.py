@@ -6,7 +6,7 @@ import pytest
 from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_search import dags, problem_of, random_frame, state_of
+from searches import dags, problem_of, random_frame, state_of
 
 from bnmtl import K2, ArcPrior
 from bnmtl.graphs import cpdag, from_adjacency
