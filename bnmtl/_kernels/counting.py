@@ -19,27 +19,27 @@ from bnmtl._kernels.partition import (
 
 
 @kernel
-def take_out(histogram, margin, arity, cells, found):
+def end_cell(histogram, margin, arity, cells, n_counts):
     """Write the counts of one cell that are not 0, and add them to the margin."""
     for state in range(arity):
         count = histogram[state]
         if count > 0:
-            cells[found] = count
-            found += 1
+            cells[n_counts] = count
+            n_counts += 1
             margin[state] += count
             histogram[state] = 0
-    return found
+    return n_counts
 
 
 @kernel
-def put_down(margin, arity, configurations, met):
+def end_configuration(margin, arity, configurations, n_configurations):
     """Write the counts of one configuration that are not 0."""
     for state in range(arity):
         if margin[state] > 0:
-            configurations[met] = margin[state]
-            met += 1
+            configurations[n_configurations] = margin[state]
+            n_configurations += 1
             margin[state] = 0
-    return met
+    return n_configurations
 
 
 @kernel
@@ -72,7 +72,7 @@ def count_with(
         How many counts were written to ``cells`` and ``configurations``: all that are not 0, in no
         particular order.
     """
-    found, met = np.int64(0), np.int64(0)
+    n_counts, n_configurations = np.int64(0), np.int64(0)
     last = arity - 1
     for cell in range(n_cells):
         begin = own_bits_at[cell]
@@ -92,10 +92,10 @@ def count_with(
                 histogram[state] = np.int64(common)
                 rest -= np.int64(common)
             histogram[last] = rest
-        found = take_out(histogram, margin, arity, cells, found)
+        n_counts = end_cell(histogram, margin, arity, cells, n_counts)
         if opens[cell + 1]:
-            met = put_down(margin, arity, configurations, met)
-    return found, met
+            n_configurations = end_configuration(margin, arity, configurations, n_configurations)
+    return n_counts, n_configurations
 
 
 @kernel
@@ -116,14 +116,14 @@ def count_weights_with(
     configurations,
 ):
     """As `count_with`, each row counting as often as its weight says."""
-    found, met = np.int64(0), np.int64(0)
+    n_counts, n_configurations = np.int64(0), np.int64(0)
     for cell in range(n_cells):
         for at in range(rows_at[cell], rows_at[cell] + sizes[cell]):
             histogram[codes[code_at + order[at]]] += weights[weight_at + order[at]]
-        found = take_out(histogram, margin, arity, cells, found)
+        n_counts = end_cell(histogram, margin, arity, cells, n_counts)
         if opens[cell + 1]:
-            met = put_down(margin, arity, configurations, met)
-    return found, met
+            n_configurations = end_configuration(margin, arity, configurations, n_configurations)
+    return n_counts, n_configurations
 
 
 @kernel
@@ -133,7 +133,7 @@ def count_alone(rows, s, partition, n_cells):
     cells, configurations = CELLS(partition), CONFIGURATIONS(partition)
     rows_at, order = ROWS_AT(partition), ORDER(partition)
     weights, weight_at = WEIGHTS(rows), WEIGHT_AT(rows)[s]
-    met = 0
+    n_configurations = 0
     margin = np.int64(0)
     for cell in range(n_cells):
         count = sizes[cell]
@@ -144,7 +144,7 @@ def count_alone(rows, s, partition, n_cells):
         cells[cell] = count
         margin += count
         if opens[cell + 1]:
-            configurations[met] = margin
-            met += 1
+            configurations[n_configurations] = margin
+            n_configurations += 1
             margin = 0
-    return n_cells, met
+    return n_cells, n_configurations

@@ -242,8 +242,10 @@ def family_value(engine, scratch, s, child, parents, n_parents):
         return value
     counters[COMPUTED] += 1
     n_cells = part(engine, s, child, parents, n_parents, scratch)
-    found, met = count_alone(engine, s, scratch, n_cells)
-    cells, configurations = family_sums(engine, scratch, found, met, q, float(arities[child]))
+    n_counts, n_configurations = count_alone(engine, s, scratch, n_cells)
+    cells, configurations = family_sums(
+        engine, scratch, n_counts, n_configurations, q, float(arities[child])
+    )
     keep_family(engine, key, child, cells, configurations)
     return cells - configurations
 
@@ -395,18 +397,18 @@ def sum_with_each_missing(engine, scratch, s, child, parents, n_parents, q, r):
         arity = arities[v]
         # fmt: off
         if weight_at < 0:
-            found, met = count_with(
+            n_counts, n_configurations = count_with(
                 codes, code_at[v], bits, bits_at[v], arity, sizes, opens, rows_at, order,
                 own_bits_at, own_bits, n_cells, n_words, histogram, margin, cells, configurations,
             )
         else:
-            found, met = count_weights_with(
+            n_counts, n_configurations = count_weights_with(
                 codes, code_at[v], weights, weight_at, arity, sizes, opens, rows_at, order,
                 n_cells, histogram, margin, cells, configurations,
             )
         # fmt: on
         over_cells[v], over_configurations[v] = family_sums(
-            engine, scratch, found, met, q * arity, r
+            engine, scratch, n_counts, n_configurations, q * arity, r
         )
 
 
