@@ -45,6 +45,22 @@ def test_a_change_of_any_kernel_compiles_all_anew(tmp_path, monkeypatch):
     assert compiled == [1, 0, 1, 0]
 
 
+def test_only_what_python_calls_becomes_machine_code():
+    @_jit.kernel
+    def half(x):
+        return x // np.int64(2)
+
+    @_jit.kernel
+    def quarter(x):
+        return half(half(x))
+
+    del _jit._COMPILED[-2:]
+    assert quarter(np.int64(12)) == 3
+    assert not half.signatures
+    assert half(np.int64(12)) == 6
+    assert len(half.signatures) == len(quarter.signatures) == 1
+
+
 def test_the_digest_is_that_of_the_sources():
     digest = _jit._digest_of_sources()
     assert len(digest) == 32

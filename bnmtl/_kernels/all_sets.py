@@ -14,7 +14,7 @@ import numpy as np
 
 from bnmtl._kernels._jit import call, floats, ints, kernel, layout
 from bnmtl._kernels.cache import MISSING, keep, recall
-from bnmtl._kernels.groups import APART, SHIFTS, SUMS, size_of
+from bnmtl._kernels.groups import SEPARATE, SHIFTS, SUMS, size_of
 from bnmtl._kernels.joint_rows import MEMBERS_OF, PLACES_OF
 from bnmtl._kernels.partition import ARITIES
 from bnmtl._kernels.scoring import (
@@ -136,14 +136,14 @@ def multiply_by_row(engine, scratch, memory, n_members, r, state):
         return
     call(CALLS(engine)[2], engine, scratch, m, r, np.int64(1))
     places, scale = PLACES_OF(scratch), METHOD(engine)[SCALE]
-    apart, own = APART(scratch), OWN_EVIDENCE(memory)
+    separate, own = SEPARATE(scratch), OWN_EVIDENCE(memory)
     for i in range(m):
         for c in range(own.shape[1]):
-            own[places[i], c] += apart[np.int64(1) << i, c]
+            own[places[i], c] += separate[np.int64(1) << i, c]
     # No set of tasks gains more by a common row than its counts cost apart.
     full, most, has_shift = (np.int64(1) << m) - 1, 0.0, False
     for c in range(own.shape[1]):
-        most = max(most, -apart[full, c] / scale)
+        most = max(most, -separate[full, c] / scale)
         has_shift = has_shift or SHIFTS(scratch)[full, c] != 0.0
     nats = RANGE(memory)
     if has_shift or nats[0] + most + _LEAST_NATS > _MOST_NATS:

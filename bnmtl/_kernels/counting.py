@@ -7,9 +7,19 @@ import numpy as np
 
 from bnmtl._kernels._jit import kernel, popcount
 from bnmtl._kernels.partition import (
+    ARITIES,
+    BITS,
+    BITS_AT,
+    CELL_BITS,
+    CELL_BITS_AT,
     CELL_SIZES,
     CELLS,
+    CODE_AT,
+    CODES,
     CONFIGURATIONS,
+    HISTOGRAM,
+    MARGIN,
+    N_ROWS,
     OPENS,
     ORDER,
     ROWS_AT,
@@ -19,111 +29,79 @@ from bnmtl._kernels.partition import (
 
 
 @kernel
-def take_out(histogram, margin, arity, cells, found):
+def end_cell(histogram, margin, arity, cells, n_counts):
     """Write the counts of one cell that are not 0, and add them to the margin."""
     for state in range(arity):
         count = histogram[state]
         if count > 0:
-            cells[found] = count
-            found += 1
+            cells[n_counts] = count
+            n_counts += 1
             margin[state] += count
             histogram[state] = 0
-    return found
+    return n_counts
 
 
 @kernel
-def put_down(margin, arity, configurations, met):
+def end_configuration(margin, arity, configurations, n_configurations):
     """Write the counts of one configuration that are not 0."""
     for state in range(arity):
         if margin[state] > 0:
-            configurations[met] = margin[state]
-            met += 1
+            configurations[n_configurations] = margin[state]
+            n_configurations += 1
             margin[state] = 0
-    return met
+    return n_configurations
 
 
 @kernel
-def count_with(
-    codes,
-    code_at,
-    bits,
-    bits_at,
-    arity,
-    sizes,
-    opens,
-    rows_at,
-    order,
-    own_bits_at,
-    own_bits,
-    n_cells,
-    n_words,
-    histogram,
-    margin,
-    cells,
-    configurations,
-):
-    """Counts of a partition refined by one more variable of the parents' side, rows counting once.
-
-    ``code_at`` and ``bits_at`` say where the variable's codes and bit sets begin.
+def count_with(rows, s, v, partition, n_cells):
+    """Counts of a partition of a task's rows refined by one more variable of the parents' side.
 
     Returns
     -------
     n_cells, n_configurations : int
-        How many counts were written to ``cells`` and ``configurations``: all that are not 0, in no
+        How many counts were written to CELLS and CONFIGURATIONS: all that are not 0, in no
         particular order.
     """
-    found, met = np.int64(0), np.int64(0)
-    last = arity - 1
+    codes, begin, arity = CODES(rows), CODE_AT(rows)[s, v], ARITIES(rows)[v]
+    weights, weight_at = WEIGHTS(rows), WEIGHT_AT(rows)[s]
+    bits, n_words = BITS(rows), (N_ROWS(rows)[s] + 63) // 64
+    sizes, opens = CELL_SIZES(partition), OPENS(partition)
+    rows_at, order = ROWS_AT(partition), ORDER(partition)
+    own_bits_at, own_bits = CELL_BITS_AT(partition), CELL_BITS(partition)
+    histogram, margin = HISTOGRAM(partition), MARGIN(partition)
+    cells, configurations = CELLS(partition), CONFIGURATIONS(partition)
+    n_counts, n_configurations = np.int64(0), np.int64(0)
     for cell in range(n_cells):
-        begin = own_bits_at[cell]
-        if begin < 0:
+        if own_bits_at[cell] < 0:
             for at in range(rows_at[cell], rows_at[cell] + sizes[cell]):
-                histogram[codes[code_at + order[at]]] += 1
+                row = order[at]
+                count = 1 if weight_at < 0 else weights[weight_at + row]
+                histogram[codes[begin + row]] += count
         else:
-            rest = sizes[cell]
-            # Slices, because only loops from their first word become vector instructions.
-            own = own_bits[begin : begin + n_words]
-            for state in range(last):
-                other = bits_at + state * n_words
-                with_state = bits[other : other + n_words]
-                common = np.uint64(0)
-                for word in range(n_words):
-                    common += popcount(own[word] & with_state[word])
-                histogram[state] = np.int64(common)
-                rest -= np.int64(common)
-            histogram[last] = rest
-        found = take_out(histogram, margin, arity, cells, found)
+            own = own_bits[own_bits_at[cell] : own_bits_at[cell] + n_words]
+            count_bits(own, sizes[cell], bits, BITS_AT(rows)[s, v], arity, histogram)
+        n_counts = end_cell(histogram, margin, arity, cells, n_counts)
         if opens[cell + 1]:
-            met = put_down(margin, arity, configurations, met)
-    return found, met
+            n_configurations = end_configuration(margin, arity, configurations, n_configurations)
+    return n_counts, n_configurations
 
 
 @kernel
-def count_weights_with(
-    codes,
-    code_at,
-    weights,
-    weight_at,
-    arity,
-    sizes,
-    opens,
-    rows_at,
-    order,
-    n_cells,
-    histogram,
-    margin,
-    cells,
-    configurations,
-):
-    """As `count_with`, each row counting as often as its weight says."""
-    found, met = np.int64(0), np.int64(0)
-    for cell in range(n_cells):
-        for at in range(rows_at[cell], rows_at[cell] + sizes[cell]):
-            histogram[codes[code_at + order[at]]] += weights[weight_at + order[at]]
-        found = take_out(histogram, margin, arity, cells, found)
-        if opens[cell + 1]:
-            met = put_down(margin, arity, configurations, met)
-    return found, met
+def count_bits(own, size, bits, bits_at, arity, histogram):
+    """Counts of a variable's states in the cell of ``size`` rows whose bit set is ``own``.
+
+    The states' bit sets begin at ``bits_at``; the last state has what the others leave.
+    """
+    for state in range(arity - 1):
+        # Slices, because only loops from their first word become vector instructions.
+        other = bits_at + state * own.size
+        with_state = bits[other : other + own.size]
+        common = np.uint64(0)
+        for word in range(own.size):
+            common += popcount(own[word] & with_state[word])
+        histogram[state] = np.int64(common)
+        size -= np.int64(common)
+    histogram[arity - 1] = size
 
 
 @kernel
@@ -133,7 +111,7 @@ def count_alone(rows, s, partition, n_cells):
     cells, configurations = CELLS(partition), CONFIGURATIONS(partition)
     rows_at, order = ROWS_AT(partition), ORDER(partition)
     weights, weight_at = WEIGHTS(rows), WEIGHT_AT(rows)[s]
-    met = 0
+    n_configurations = 0
     margin = np.int64(0)
     for cell in range(n_cells):
         count = sizes[cell]
@@ -144,7 +122,7 @@ def count_alone(rows, s, partition, n_cells):
         cells[cell] = count
         margin += count
         if opens[cell + 1]:
-            configurations[met] = margin
-            met += 1
+            configurations[n_configurations] = margin
+            n_configurations += 1
             margin = 0
-    return n_cells, met
+    return n_cells, n_configurations

@@ -147,17 +147,24 @@ def clear_arc(dag, task, a, b, scratch):
     """Remove a -> b; gains are not yet refreshed."""
     drop_parent(dag, b, a)
     MARK(dag)[0] ^= ARC_KEYS(task)[b, a]
-    ancestors, held = ANCESTORS(dag), HELD(dag)
-    parents, n_parents = PARENTS(dag), N_PARENTS(dag)
-    for at in range(n_parents[b]):
-        if has(ancestors[parents[b, at]], a):
+    ancestors, parents = ANCESTORS(dag), PARENTS(dag)[b]
+    for at in range(N_PARENTS(dag)[b]):
+        if has(ancestors[parents[at]], a):
             return
     # Only arcs into a and its ancestors may have closed a cycle and do so no longer.
     bounds = BOUNDS(dag)
     for d in range(bounds.size):
         if d == a or has(ancestors[a], d):
             bounds[d] = np.inf
-    # What b leads to, and how many parents of each are still to be done; -1 elsewhere.
+    gather_below(dag, b, scratch)
+
+
+@kernel
+def gather_below(dag, b, scratch):
+    """Ancestors of b and its descendants, each after its parents."""
+    ancestors, held = ANCESTORS(dag), HELD(dag)
+    parents, n_parents = PARENTS(dag), N_PARENTS(dag)
+    # How many parents of each descendant are still to be done; -1 elsewhere.
     affected, waiting, queue = CUT(scratch), WAITING(scratch), QUEUE(scratch)
     n_affected = np.int64(0)
     for d in range(n_parents.size):

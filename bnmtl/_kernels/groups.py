@@ -38,11 +38,11 @@ GROUPS = layout(
     N_COUNTS := ints("n_counts"),  # (1,): scratch, the sum of some counts
     TOTALS := ints("totals"),  # (t c,): log evidence, to which rows are added
     MERGED := ints("merged", 2),  # (sets, states): counts of a set of tasks
-    APART := ints("apart", 2),  # (sets, c): log evidence of the tasks of a set, each by itself
+    SEPARATE := ints("separate", 2),  # (sets, c): log evidence of a set's tasks, each by itself
     EVIDENCE := ints("evidence"),  # (c,): scratch, log evidence of some counts
     WEIGHTS_OF := floats("weights", 2),  # (sets, t c): what a set weighs as a group
     MATTERS := flags("matters"),  # (sets,): whether a set matters as a group
-    INVERSE_APART := floats("inverse_apart", 2),  # (sets, c): scratch of `gain_by_factors`
+    INVERSE_SEPARATE := floats("inverse_separate", 2),  # (sets, c): scratch of `gain_by_factors`
     CELL_FACTORS := floats("cell_factors", 2),  # (counts, c): what a cell's count is worth
     TOTAL_FACTORS := floats("total_factors", 2),  # (states x counts, c): what a row's sum is worth
     KNOWN_FACTORS := ints("known_factors"),  # (states,): which are known, 0 for those of cells
@@ -76,11 +76,11 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
         "n_counts": (1,),
         "totals": (tc,),
         "merged": (n_sets, r),
-        "apart": (n_sets, c),
+        "separate": (n_sets, c),
         "evidence": (c,),
         "weights": (n_sets, tc),
         "matters": (n_sets,),
-        "inverse_apart": (n_sets, c),
+        "inverse_separate": (n_sets, c),
         "cell_factors": (FEW_COUNTS + 1, c),
         "total_factors": ((FEW_STATES + 1) * (FEW_COUNTS + 1), c),
         "known_factors": (FEW_STATES + 1,),
@@ -180,7 +180,7 @@ def log_sum(scratch, members, size, t, c, n_c, scale):
     """Log evidence of a set of tasks of that size, given its sum over partitions."""
     value = math.log(SUMS(scratch)[members, t * n_c + c])
     value += SHIFTS(scratch)[members, c] - RISING(scratch)[t, size]
-    return APART(scratch)[members, c] + np.int64(np.rint(value * scale))
+    return SEPARATE(scratch)[members, c] + np.int64(np.rint(value * scale))
 
 
 @kernel
@@ -190,7 +190,7 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
     A group weighs t (size - 1)! times what merging its tasks' counts gains. Where it weighs next to
     nothing beside the same tasks in groups of their own, whatever t and c, it does not matter.
     """
-    merged, apart, own = MERGED(scratch), APART(scratch), EVIDENCE(scratch)
+    merged, separate, own = MERGED(scratch), SEPARATE(scratch), EVIDENCE(scratch)
     counts, weights = COUNTS(scratch), WEIGHTS_OF(scratch)
     shifts, sums, n_c = SHIFTS(scratch), SUMS(scratch), concentrations.size
     full = (np.int64(1) << m) - 1
@@ -198,7 +198,7 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
     for at in range(sums.shape[1]):
         sums[0, at] = 1.0
     for c in range(n_c):
-        apart[0, c] = 0
+        separate[0, c] = 0
         shifts[0, c] = 0.0
     for state in range(r):
         merged[0, state] = 0
@@ -211,7 +211,7 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
         if rest == 0:
             log_evidence(terms, owners, bases, scratch, counts[i], r, concentrations, scale, own)
         for c in range(n_c):
-            apart[group, c] = own[c] if rest == 0 else apart[rest, c] + apart[first, c]
+            separate[group, c] = own[c] if rest == 0 else separate[rest, c] + separate[first, c]
             shifts[group, c] = 0.0
     n = np.int64(0)
     for state in range(r):
@@ -241,12 +241,12 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
 @kernel
 def gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale):
     """Write what merging the tasks of each set gains, a factor, to the weights."""
-    merged, apart, own = MERGED(scratch), APART(scratch), EVIDENCE(scratch)
+    merged, separate, own = MERGED(scratch), SEPARATE(scratch), EVIDENCE(scratch)
     weights, shifts = WEIGHTS_OF(scratch), SHIFTS(scratch)
     for group in range(1, full + 1):
         log_evidence(terms, owners, bases, scratch, merged[group], r, concentrations, scale, own)
         for c in range(concentrations.size):
-            weights[group, c] = (own[c] - apart[group, c]) / scale
+            weights[group, c] = (own[c] - separate[group, c]) / scale
     for c in range(concentrations.size):
         share_gains(weights, shifts, full, c)
         for group in range(1, full + 1):
@@ -283,7 +283,7 @@ def gain_by_factors(scratch, full, r, concentrations):
     know_factors(scratch, r, concentrations)
     merged, weights = MERGED(scratch), WEIGHTS_OF(scratch)
     of_cells, of_totals = CELL_FACTORS(scratch), TOTAL_FACTORS(scratch)
-    inverse, n_c = INVERSE_APART(scratch), concentrations.size
+    inverse, n_c = INVERSE_SEPARATE(scratch), concentrations.size
     for c in range(n_c):
         inverse[0, c] = 1.0
     for group in range(1, full + 1):

@@ -143,9 +143,9 @@ def merge(memory, task, first, second, least, merged):
         if best < 0:
             break
         tried[best] = True
-        choose_part(memory, best, True)
+        choose_part(memory, best, np.bool_(True))
         if has_cycle(memory, first, second):
-            choose_part(memory, best, False)
+            choose_part(memory, best, np.bool_(False))
         else:
             any_chosen = True
     if any_chosen:

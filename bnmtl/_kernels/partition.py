@@ -110,45 +110,15 @@ def part(rows, s, child, parents, n_parents, partition):
     few = cells <= MOST_CELLS_BY_BITS and n_parents <= MOST_PARENTS_BY_BITS
     if not few or WEIGHT_AT(rows)[s] >= 0:
         return part_by_sorting(rows, s, child, parents, n_parents, partition)
-    return part_by_bits(
-        BITS(rows),
-        BITS_AT(rows)[s],
-        arities,
-        child,
-        parents,
-        n_parents,
-        N_ROWS(rows)[s],
-        STACK(partition),
-        DIGITS(partition),
-        CELL_SIZES(partition),
-        OPENS(partition),
-        ROWS_AT(partition),
-        ORDER(partition),
-        CELL_BITS_AT(partition),
-        CELL_BITS(partition),
-    )
+    return part_by_bits(rows, s, child, parents, n_parents, partition)
 
 
 @kernel
-def part_by_bits(
-    bits,
-    bits_at,
-    arities,
-    child,
-    parents,
-    n_parents,
-    n_rows,
-    stack,
-    digits,
-    sizes,
-    opens,
-    rows_at,
-    order,
-    own_bits_at,
-    own_bits,
-):
+def part_by_bits(rows, s, child, parents, n_parents, partition):
     """`part` by intersections, depth first over the parents; empty branches are left."""
-    n_words = (n_rows + 63) // 64
+    bits, bits_at, arities = BITS(rows), BITS_AT(rows)[s], ARITIES(rows)
+    stack, digits = STACK(partition), DIGITS(partition)
+    n_words = (N_ROWS(rows)[s] + 63) // 64
     for word in range(n_words):
         stack[word] = ~np.uint64(0)
     n_cells, end_rows, end_bits = np.int64(0), np.int64(0), np.int64(0)
@@ -156,53 +126,73 @@ def part_by_bits(
     digits[0] = 0
     while depth >= 0:
         here = depth * n_words
-        if depth < n_parents:
-            v = parents[depth]
-            if digits[depth] == arities[v]:
-                depth -= 1
-                if depth >= 0:
-                    digits[depth] += 1
-                continue
-            other = bits_at[v] + digits[depth] * n_words
-            above, with_state = stack[here : here + n_words], bits[other : other + n_words]
-            below = stack[here + n_words : here + 2 * n_words]
-            some = np.uint64(0)
-            for word in range(n_words):
-                below[word] = above[word] & with_state[word]
-                some |= below[word]
-            if some:
+        above = stack[here : here + n_words]
+        if depth < n_parents and digits[depth] < arities[parents[depth]]:
+            other = bits_at[parents[depth]] + digits[depth] * n_words
+            with_state = bits[other : other + n_words]
+            if intersect(above, with_state, stack[here + n_words : here + 2 * n_words]):
                 depth += 1
                 digits[depth] = 0
             else:
                 digits[depth] += 1
             continue
-        opening = True
-        for state in range(arities[child]):
-            other = bits_at[child] + state * n_words
-            above, with_state = stack[here : here + n_words], bits[other : other + n_words]
-            own = own_bits[end_bits : end_bits + n_words]
-            count = np.uint64(0)
-            for word in range(n_words):
-                own[word] = above[word] & with_state[word]
-                count += popcount(own[word])
-            if count == 0:
-                continue
-            size = np.int64(count)
-            sizes[n_cells] = size
-            opens[n_cells] = opening
-            opening = False
-            if size >= n_words // WORDS_PER_ROW:
-                own_bits_at[n_cells], rows_at[n_cells] = end_bits, -1
-                end_bits += n_words
-            else:
-                own_bits_at[n_cells], rows_at[n_cells] = -1, end_rows
-                end_rows = list_rows(own_bits, end_bits, n_words, order, end_rows)
-            n_cells += 1
+        if depth == n_parents:
+            n_cells, end_rows, end_bits = add_cells(
+                rows, s, child, above, partition, n_cells, end_rows, end_bits
+            )
         depth -= 1
         if depth >= 0:
             digits[depth] += 1
-    opens[n_cells] = True
+    OPENS(partition)[n_cells] = True
     return n_cells
+
+
+@kernel
+def intersect(first, second, both):
+    """Write what two bit sets have in common; returns whether that is anything."""
+    some = np.uint64(0)
+    for word in range(both.size):
+        both[word] = first[word] & second[word]
+        some |= both[word]
+    return some != np.uint64(0)
+
+
+@kernel
+def add_cells(rows, s, child, configuration, partition, n_cells, end_rows, end_bits):
+    """Append the cells of a configuration of the parents, given as the bit set of its rows.
+
+    Returns
+    -------
+    n_cells, end_rows, end_bits : int
+        How many cells, rows in ORDER and words in CELL_BITS there are now.
+    """
+    bits, bits_at = BITS(rows), BITS_AT(rows)[s, child]
+    sizes, opens = CELL_SIZES(partition), OPENS(partition)
+    rows_at, order = ROWS_AT(partition), ORDER(partition)
+    own_bits_at, own_bits = CELL_BITS_AT(partition), CELL_BITS(partition)
+    n_words, opening = configuration.size, True
+    for state in range(ARITIES(rows)[child]):
+        other = bits_at + state * n_words
+        with_state = bits[other : other + n_words]
+        own = own_bits[end_bits : end_bits + n_words]
+        count = np.uint64(0)
+        for word in range(n_words):
+            own[word] = configuration[word] & with_state[word]
+            count += popcount(own[word])
+        if count == 0:
+            continue
+        size = np.int64(count)
+        sizes[n_cells] = size
+        opens[n_cells] = opening
+        opening = False
+        if size >= n_words // WORDS_PER_ROW:
+            own_bits_at[n_cells], rows_at[n_cells] = end_bits, -1
+            end_bits += n_words
+        else:
+            own_bits_at[n_cells], rows_at[n_cells] = -1, end_rows
+            end_rows = list_rows(own_bits, end_bits, n_words, order, end_rows)
+        n_cells += 1
+    return n_cells, end_rows, end_bits
 
 
 @kernel
@@ -315,22 +305,15 @@ def part_by_sorting(rows, s, child, parents, n_parents, partition):
             n_cells += 1
         sizes[n_cells - 1] += 1
     opens[n_cells] = True
-    set_bits(
-        n_cells,
-        n_rows,
-        WEIGHT_AT(rows)[s] >= 0,
-        sizes,
-        rows_at,
-        order,
-        CELL_BITS_AT(partition),
-        CELL_BITS(partition),
-    )
+    set_bits(n_cells, n_rows, WEIGHT_AT(rows)[s] >= 0, partition)
     return n_cells
 
 
 @kernel
-def set_bits(n_cells, n_rows, is_weighted, sizes, rows_at, order, bits_at, bits):
+def set_bits(n_cells, n_rows, is_weighted, partition):
     """Bit sets of the cells with enough rows, if rows count once each."""
+    sizes, rows_at, order = CELL_SIZES(partition), ROWS_AT(partition), ORDER(partition)
+    bits_at, bits = CELL_BITS_AT(partition), CELL_BITS(partition)
     n_words = (n_rows + 63) // 64
     end = 0
     for cell in range(n_cells):

@@ -21,31 +21,17 @@ import numpy as np
 
 from bnmtl._kernels._jit import Arrays, Callback, flags, floats, ints, kernel, layout, table_at
 from bnmtl._kernels.cache import MISSING, keep, recall
-from bnmtl._kernels.counting import count_alone, count_weights_with, count_with
+from bnmtl._kernels.counting import count_alone, count_with
 from bnmtl._kernels.groups import new_groups
 from bnmtl._kernels.joint_rows import JOINT, new_joint
 from bnmtl._kernels.partition import (
     ARITIES,
-    BITS,
-    BITS_AT,
-    CELL_BITS,
-    CELL_BITS_AT,
-    CELL_SIZES,
     CELLS,
     CODE_AT,
-    CODES,
     CONFIGURATIONS,
-    HISTOGRAM,
-    MARGIN,
     N_CASES,
-    N_ROWS,
-    OPENS,
-    ORDER,
     PARTITION,
     ROWS,
-    ROWS_AT,
-    WEIGHT_AT,
-    WEIGHTS,
     new_partition,
     part,
 )
@@ -242,8 +228,10 @@ def family_value(engine, scratch, s, child, parents, n_parents):
         return value
     counters[COMPUTED] += 1
     n_cells = part(engine, s, child, parents, n_parents, scratch)
-    found, met = count_alone(engine, s, scratch, n_cells)
-    cells, configurations = family_sums(engine, scratch, found, met, q, float(arities[child]))
+    n_counts, n_configurations = count_alone(engine, s, scratch, n_cells)
+    cells, configurations = family_sums(
+        engine, scratch, n_counts, n_configurations, q, float(arities[child])
+    )
     keep_family(engine, key, child, cells, configurations)
     return cells - configurations
 
@@ -377,37 +365,14 @@ def gains(engine, scratch, s, child, n_parents):
 def sum_with_each_missing(engine, scratch, s, child, parents, n_parents, q, r):
     """The two sums of the family with each missing variable as one more parent."""
     n_cells = part(engine, s, child, parents, n_parents, scratch)
-    n_words = (N_ROWS(engine)[s] + 63) // 64
-    codes, code_at = CODES(engine), CODE_AT(engine)[s]
-    bits, bits_at = BITS(engine), BITS_AT(engine)[s]
-    weights, weight_at = WEIGHTS(engine), WEIGHT_AT(engine)[s]
-    arities = ARITIES(engine)
-    sizes, opens = CELL_SIZES(scratch), OPENS(scratch)
-    rows_at, order = ROWS_AT(scratch), ORDER(scratch)
-    own_bits_at, own_bits = CELL_BITS_AT(scratch), CELL_BITS(scratch)
-    histogram, margin = HISTOGRAM(scratch), MARGIN(scratch)
-    cells, configurations = CELLS(scratch), CONFIGURATIONS(scratch)
-    missing = MISSING_ONES(scratch)
+    arities, missing = ARITIES(engine), MISSING_ONES(scratch)
     over_cells, over_configurations = OVER_CELLS(scratch), OVER_CONFIGURATIONS(scratch)
     for v in range(arities.size):
-        if not missing[v]:
-            continue
-        arity = arities[v]
-        # fmt: off
-        if weight_at < 0:
-            found, met = count_with(
-                codes, code_at[v], bits, bits_at[v], arity, sizes, opens, rows_at, order,
-                own_bits_at, own_bits, n_cells, n_words, histogram, margin, cells, configurations,
+        if missing[v]:
+            n_counts, n_configurations = count_with(engine, s, v, scratch, n_cells)
+            over_cells[v], over_configurations[v] = family_sums(
+                engine, scratch, n_counts, n_configurations, q * arities[v], r
             )
-        else:
-            found, met = count_weights_with(
-                codes, code_at[v], weights, weight_at, arity, sizes, opens, rows_at, order,
-                n_cells, histogram, margin, cells, configurations,
-            )
-        # fmt: on
-        over_cells[v], over_configurations[v] = family_sums(
-            engine, scratch, found, met, q * arity, r
-        )
 
 
 def _gains(engine, scratch, s, child, n_parents):

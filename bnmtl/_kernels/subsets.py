@@ -8,7 +8,7 @@ table of `SUBSETS` serves all tasks, one after the other.
 
 The table of `WALK` is memory of one task's depth-first walk over the sets. Going down, each set
 refines the partition of the one before it by a variable. What is alone in its cell stays so: its
-count is settled and the row is carried no further. The last few variables of the walk, its tail,
+count is final and the row is carried no further. The last few variables of the walk, its tail,
 refine nothing: rows of a cell that agree on all of them are merged, and each of their subsets is
 counted from what is left.
 """
@@ -54,9 +54,9 @@ WALK = layout(
     N_CARRIED := ints("n_carried"),  # (m + 1,): rows in them
     CARRIED := uint32s("carried"),  # flat: (rows,) for each depth, the rows that are carried
     CELL_OF := uint32s("cell_of"),  # as `carried`: the cell of each
-    N_SETTLED := ints("n_settled"),  # (m + 1,): counts that are settled, those of 1 aside
-    N_ONES := ints("n_ones"),  # (m + 1,): settled counts of 1
-    SETTLED := ints("settled"),  # (rows,): a depth's follow on those of the depth before
+    N_FINAL := ints("n_final"),  # (m + 1,): counts that are final, those of 1 aside
+    N_ONES := ints("n_ones"),  # (m + 1,): final counts of 1
+    FINAL_COUNTS := ints("final_counts"),  # (rows,): a depth's follow on those of the depth before
     ROW_WEIGHTS := ints("weights"),  # (rows,): how often each row occurs
     PATTERNS := uint8s("patterns"),  # (rows,): number of the states of the tail's variables
     TAIL_SETS := ints("tail_sets"),  # (2**tail,): the subsets of the tail
@@ -67,7 +67,7 @@ WALK = layout(
     MERGED_WEIGHTS := ints("merged_weights"),  # (rows,)
     SIZES := ints("sizes"),  # rows of each cell to be, 0 between uses
     MASSES := ints("masses"),  # the sum of their weights, 0 between uses
-    COUNTS := ints("counts"),  # (rows + 1,): of the present set's cells that are not settled
+    COUNTS := ints("counts"),  # (rows + 1,): of the present set's cells that are not final
     WALK_TERMS := ints("terms", 2),  # as in `terms`
     WALK_OWNERS := ints("owners"),
     WALK_BASES := floats("bases"),
@@ -129,12 +129,12 @@ def new_walk(subsets, engine, s):
     return Arrays(
         WALK,
         at=np.zeros(2, np.int64),
-        **{name: np.zeros(m + 1, np.int64) for name in ("sets", "next", "n_settled", "n_ones")},
+        **{name: np.zeros(m + 1, np.int64) for name in ("sets", "next", "n_final", "n_ones")},
         n_cells=np.ones(m + 1, np.int64),
         n_carried=np.full(m + 1, n_rows),
         carried=carried,
         cell_of=np.zeros(len(carried), np.uint32),
-        settled=np.empty(n_rows, np.int64),
+        final_counts=np.empty(n_rows, np.int64),
         weights=weights,
         patterns=patterns,
         **tail,
@@ -217,7 +217,7 @@ def refine(engine, walk, s, v, depth):
         key = cell_of[at] * arity + codes[row]
         sizes[key] += 1
         masses[key] += weights[row]
-    settle(walk, depth, n_keys)
+    number_cells(walk, depth, n_keys)
     end = n_rows
     for at in range(n_carried[depth]):
         row = carried[at]
@@ -231,10 +231,10 @@ def refine(engine, walk, s, v, depth):
 
 
 @kernel
-def settle(walk, depth, n_keys):
-    """Put the numbers of the next depth's cells in place of their sizes, -1 for what is settled."""
-    sizes, masses, settled = SIZES(walk), MASSES(walk), SETTLED(walk)
-    n_settled, n_ones = N_SETTLED(walk)[depth], N_ONES(walk)[depth]
+def number_cells(walk, depth, n_keys):
+    """Put the numbers of the next depth's cells in place of their sizes, -1 for final counts."""
+    sizes, masses, final_counts = SIZES(walk), MASSES(walk), FINAL_COUNTS(walk)
+    n_final, n_ones = N_FINAL(walk)[depth], N_ONES(walk)[depth]
     n_cells = np.int64(0)
     for key in range(n_keys):
         size, mass = sizes[key], masses[key]
@@ -243,12 +243,12 @@ def settle(walk, depth, n_keys):
             sizes[key] = n_cells
             n_cells += 1
         elif mass > 1:
-            settled[n_settled] = mass
-            n_settled += 1
+            final_counts[n_final] = mass
+            n_final += 1
         else:
             n_ones += mass
     WALK_CELLS(walk)[depth + 1] = n_cells
-    N_SETTLED(walk)[depth + 1] = n_settled
+    N_FINAL(walk)[depth + 1] = n_final
     N_ONES(walk)[depth + 1] = n_ones
 
 
@@ -303,18 +303,18 @@ def merge(walk, depth):
 
 @kernel
 def sum_table(engine, subsets, walk, members, depth, n_counts, n_ones):
-    """The table of a set: `COUNTS`, what a depth has settled, and a number of ones."""
+    """The table of a set: `COUNTS`, the final ones of a depth, and a number of ones."""
     method = METHOD(engine)
     kind, scale = np.int64(method[KIND]), method[SCALE]
     terms, owners = WALK_TERMS(walk), WALK_OWNERS(walk)
     bases, owner = WALK_BASES(walk), OWNERS_OF(subsets)[members]
-    counts, settled = COUNTS(walk), SETTLED(walk)
-    n_settled = N_SETTLED(walk)[depth]
+    counts, final_counts = COUNTS(walk), FINAL_COUNTS(walk)
+    n_final = N_FINAL(walk)[depth]
     _, pseudo, _, _ = pseudo_counts(
         kind, method[SAMPLE_SIZE], SET_CELLS(subsets)[members], 1.0, np.int64(0)
     )
     total = table_sum(terms, owners, bases, counts, n_counts, kind, owner, pseudo, scale)
-    total += table_sum(terms, owners, bases, settled, n_settled, kind, owner, pseudo, scale)
+    total += table_sum(terms, owners, bases, final_counts, n_final, kind, owner, pseudo, scale)
     counts[0] = 1
     each = table_sum(terms, owners, bases, counts, np.int64(1), kind, owner, pseudo, scale)
     TABLES(subsets)[members] = total + n_ones * each

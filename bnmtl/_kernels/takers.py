@@ -23,7 +23,7 @@ TAKERS = layout(
     WITHOUT := ints("without"),  # (sets,): evidence of a family by the tasks that have it
     WITH_IT := ints("with_it"),  # (sets,): the same with one more parent
     GROUP := ints("group"),  # (k,): tasks that have the same other parents
-    TAKING := ints("taking"),  # (k,): those of them, by place, that may take the parent
+    CANDIDATES := ints("candidates"),  # (k,): those of them, by place, that may take the parent
     MAY := flags("may", 3),  # (k, n, n): [s, b, a] whether a may be a parent of b in task s
     ODDS_OF := floats("odds", 3),  # (k, n, n): log prior of the arc less that of its absence
     WORTH_OF := floats("worth", 3),  # (n, n, sets): [b, a] what b is worth where a set takes a
@@ -42,7 +42,7 @@ def new_takers(may, odds, concentrations, partitions, n_sets):
         "without": np.zeros(n_sets, np.int64),
         "with_it": np.zeros(n_sets, np.int64),
         "group": np.zeros(k, np.int64),
-        "taking": np.zeros(k, np.int64),
+        "candidates": np.zeros(k, np.int64),
         "may": np.ascontiguousarray(may),
         "odds": np.ascontiguousarray(odds),
         "worth": np.zeros((n, n, n_sets) if n_sets else (0, 0, 0)),
@@ -141,15 +141,15 @@ def add_group(engine, scratch, memory, held, n_own, child, n_parents, v):
         members[i] = own[i]
     nothing = np.int64(-1)
     value_sets(engine, scratch, memory, n_own, child, parents, n_parents, nothing, without)
-    n_taking = list_taking(engine, scratch, memory, held, n_own, child, n_parents, v)
+    n_candidates = list_candidates(engine, scratch, memory, held, n_own, child, n_parents, v)
     with_it = WITH_IT(memory)
-    value_sets(engine, scratch, memory, n_taking, child, parents, n_parents, v, with_it)
-    taking, scale = TAKING(memory), METHOD(engine)[SCALE]
+    value_sets(engine, scratch, memory, n_candidates, child, parents, n_parents, v, with_it)
+    candidates, scale = CANDIDATES(memory), METHOD(engine)[SCALE]
     worth, odds = WORTH_OF(memory)[child, v], ODDS_OF(memory)
     for takers in range(worth.size):
         left, taken, at, value = np.int64(0), np.int64(0), np.int64(0), 0.0
         for i in range(n_own):
-            may_take = at < n_taking and taking[at] == i
+            may_take = at < n_candidates and candidates[at] == i
             if (takers >> own[i]) & 1:
                 value += odds[own[i], child, v] if may_take else -np.inf
                 taken |= np.int64(1) << at
@@ -163,19 +163,19 @@ def add_group(engine, scratch, memory, held, n_own, child, n_parents, v):
 
 
 @kernel
-def list_taking(engine, scratch, memory, held, n_own, child, n_parents, v):
-    """List those of GROUP that may take a parent, by place in TAKING and by task in MEMBERS_OF;
+def list_candidates(engine, scratch, memory, held, n_own, child, n_parents, v):
+    """List those of GROUP that may take a parent, by place in CANDIDATES and by task in MEMBERS_OF;
     returns how many. What a task has it may keep, however large the family."""
-    own, taking, members = GROUP(memory), TAKING(memory), MEMBERS_OF(scratch)
-    cells, n_taking = n_cells(engine, scratch, child, n_parents, v), np.int64(0)
+    own, candidates, members = GROUP(memory), CANDIDATES(memory), MEMBERS_OF(scratch)
+    cells, n_candidates = n_cells(engine, scratch, child, n_parents, v), np.int64(0)
     for i in range(n_own):
         s = own[i]
         fits = cells <= MOST_CELLS(engine)[s] or held[s, child, v]
         if MAY(memory)[s, child, v] and fits:
-            taking[n_taking] = i
-            members[n_taking] = s
-            n_taking += 1
-    return n_taking
+            candidates[n_candidates] = i
+            members[n_candidates] = s
+            n_candidates += 1
+    return n_candidates
 
 
 @kernel
@@ -196,30 +196,30 @@ def worth_of(engine, scratch, memory, held, child, v, takes):
         if n_own == 0:
             continue
         end = list_parents_of(scratch, held, first, child, v)
-        for is_taking in (False, True):
+        for with_parent in (False, True):
             n_members = list_members(
-                engine, scratch, memory, held, n_own, child, end, v, takes, is_taking
+                engine, scratch, memory, held, n_own, child, end, v, takes, with_parent
             )
             if n_members < 0:
                 return -np.inf
             if n_members > 0:
-                more = v if is_taking else np.int64(-1)
+                more = v if with_parent else np.int64(-1)
                 parents = GROUP_PARENTS(scratch)
                 total += shared_value(engine, scratch, n_members, child, parents, end, more)
     return worth + total / METHOD(engine)[SCALE]
 
 
 @kernel
-def list_members(engine, scratch, memory, held, n_own, child, n_parents, v, takes, is_taking):
+def list_members(engine, scratch, memory, held, n_own, child, n_parents, v, takes, with_parent):
     """List those of GROUP that take a parent, or those that do not, in MEMBERS_OF; returns how
     many, -1 if the family is too large for one that does."""
     own, members, n_members = GROUP(memory), MEMBERS_OF(scratch), np.int64(0)
     cells = n_cells(engine, scratch, child, n_parents, v)
     for i in range(n_own):
         s = own[i]
-        if takes[s] != is_taking:
+        if takes[s] != with_parent:
             continue
-        if is_taking and cells > MOST_CELLS(engine)[s] and not held[s, child, v]:
+        if with_parent and cells > MOST_CELLS(engine)[s] and not held[s, child, v]:
             return np.int64(-1)
         members[n_members] = s
         n_members += 1

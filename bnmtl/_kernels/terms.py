@@ -111,7 +111,7 @@ def add_mixture_terms(
     ``totals`` has one sum for each concentration c, with a = ``multiple`` c.
     """
     n = concentrations.size
-    at = table_of(terms, owners, bases, np.int64(multiple), MIXTURE, 0.0)
+    at = table_of(terms, owners, bases, np.int64(multiple), np.int64(MIXTURE), 0.0)
     length = terms.shape[1] // n
     for i in range(n_counts):
         count = counts[i]

@@ -185,19 +185,22 @@ def rank(ranked, worth, end):
 
 
 @kernel
-def choose_takers(tree, tasks, shared, a, b, takers):
-    """Choose the tasks that take a as a parent of b, the other parents being as they are.
+def rank_takers(tree, tasks, shared, a, b):
+    """Rank the tasks in which a -> b is coupled by what they gain if they take it.
 
-    Writes them to ``takers`` and returns what the choice gains over that of now.
+    Returns
+    -------
+    k, m, forced : int
+        How many they are, how many have the arc now, and in how many it must be.
+    now : float
+        What those gain that have it and need not.
     """
     held, toggles = IS_HELD(tree), TOGGLES(tree)
     worth, ranked = WORTH(tree), RANKED(tree)
-    together = TOGETHER(shared)
-    k, m, forced = np.int64(0), np.int64(0), np.int64(0)
-    now = 0.0
+    k, m, forced, now = np.int64(0), np.int64(0), np.int64(0), 0.0
     for s in range(worth.size):
         # A required arc of a variable that is constant in a task is there, but not coupled.
-        if not together[s, b, a]:
+        if not TOGETHER(shared)[s, b, a]:
             continue
         if REQUIRED(tasks[s])[b, a]:
             worth[s] = np.inf
@@ -212,11 +215,22 @@ def choose_takers(tree, tasks, shared, a, b, takers):
         m += held[s, a]
         ranked[k] = s
         k += 1
+    rank(ranked, worth, k)
+    return k, m, forced, now
+
+
+@kernel
+def choose_takers(tree, tasks, shared, a, b, takers):
+    """Choose the tasks that take a as a parent of b, the other parents being as they are.
+
+    Writes them to ``takers`` and returns what the choice gains over that of now.
+    """
+    worth, ranked = WORTH(tree), RANKED(tree)
     for word in range(takers.size):
         takers[word] = 0
+    k, m, forced, now = rank_takers(tree, tasks, shared, a, b)
     if k == 0:
         return 0.0
-    rank(ranked, worth, k)
     before = now + log_coupling(shared, a, b, k, m)
     best, best_m, own = -np.inf, np.int64(-1), 0.0
     for m in range(k + 1):

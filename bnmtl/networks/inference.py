@@ -270,18 +270,7 @@ def _contracted(network, families, codes, targets, n_rows):
     result = np.zeros((n_rows, *(n_states[target] for target in keep)))
     scopes, tables = [], []
     for name in sorted(families):
-        family = (*network.parents(name), name)
-        given = [member for member in family if member in codes]
-        hidden = [
-            member
-            for member in family
-            if member not in codes and (member in targets or n_states[number[member]] > 1)
-        ]
-        # Axes with one state are dropped, because arrays have at most 64 axes.
-        rest = [member for member in family if member not in (*given, *hidden)]
-        table = network.table(name).transpose(list(map(family.index, (*given, *hidden, *rest))))
-        with np.errstate(divide="ignore"):
-            table = np.log(table.reshape(table.shape[: len(given) + len(hidden)]))
+        given, hidden, table = _factor(network, name, codes, targets)
         scopes.append((*([ROWS] if given else []), *(number[member] for member in hidden)))
         tables.append((table, [codes[member] for member in given]))
     if not scopes:
@@ -291,6 +280,22 @@ def _contracted(network, families, codes, targets, n_rows):
         arrays = [table[tuple(codes_of[rows] for codes_of in given)] for table, given in tables]
         result[rows] = contract(order, arrays, keep, len(result[rows]))
     return result
+
+
+def _factor(network, name, codes, targets):
+    """Given and hidden members of a family, and the log of its table with axes in this order.
+
+    Axes with one state are dropped except those of targets, because arrays have at most 64 axes.
+    """
+    family = (*network.parents(name), name)
+    given = [member for member in family if member in codes]
+    others = [member for member in family if member not in codes]
+    is_axis = {v: v in targets or len(network.states[v]) > 1 for v in others}
+    hidden = [member for member in others if is_axis[member]]
+    rest = [member for member in others if not is_axis[member]]
+    table = network.table(name).transpose(list(map(family.index, (*given, *hidden, *rest))))
+    with np.errstate(divide="ignore"):
+        return given, hidden, np.log(table.reshape(table.shape[: len(given) + len(hidden)]))
 
 
 def _ancestral(graph, names):
