@@ -228,16 +228,12 @@ def test_required_forbidden_and_tiers(call, files):
 
 @pytest.mark.parametrize("score", ["MixedDirichlet", "BDeu", "BDs", "K2", "BIC", "AIC"])
 @pytest.mark.parametrize(("prior", "kind"), [("paired", "PairedPrior"), ("edit", "EditPrior")])
-def test_scores_and_priors(call, files, monkeypatch, score, prior, kind):
-    built = []
-    build = learn.learner_asked_for
-    monkeypatch.setattr(
-        learn, "learner_asked_for", lambda *given: built.append(build(*given)) or built[0]
-    )
+def test_scores_and_priors(files, monkeypatch, score, prior, kind):
+    monkeypatch.chdir(files)
     option = "mixed-dirichlet" if score == "MixedDirichlet" else score.lower()
-    options = ("--score", option, "--prior", prior, "--penalty", "0.75")
-    assert call(*BOTH, *options, "--out", "run")[0] == 0
-    (learner,) = built
+    options = {"score": option, "prior": prior, "penalty": 0.75, "restarts": 2}
+    options |= {"paths": ("north.csv", "south.csv"), "folds": 0, "bootstrap": 0, "out": "run"}
+    learner = learn.run(Options(**options)).learner
     assert type(learner.score).__name__ == score
     assert type(learner.prior).__name__ == kind
     assert learner.prior.penalty == 0.75
@@ -449,7 +445,7 @@ def test_constant_variables(call, files):
 def test_names_that_no_font_can_draw_are_told_once(call, files):
     for name in ("north", "south"):
         frame(0).rename(columns={"a": "\u5909\u6570"}).to_csv(files / f"{name}.csv", index=False)
-    no_font = plotting.fonts._fallbacks(frozenset("\u5909\u6570"))[1]
+    no_font = plotting.fonts.families("\u5909\u6570") == plotting.fonts.families("a")
     code, _, err = call(*BOTH, "--out", "run")
     assert code == 0
     assert err.count("No installed font has all characters of") == bool(no_font)

@@ -21,7 +21,7 @@ from bnmtl.learners import judges
 from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.relatedness import TaskClusterer, direct, shared
 from bnmtl.relatedness.measures import as_distances
-from bnmtl.search import multitask, one_graph
+from bnmtl.search import one_graph
 from bnmtl.tasks import Tasks, encode
 
 pytestmark = pytest.mark.beside_kernels
@@ -313,10 +313,12 @@ def test_progress_tells_of_the_choice():
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_cannot_be_is_refused_before_a_search(parameters, error, words, monkeypatch):
-    monkeypatch.setattr(multitask, "search_tasks", None)
+def test_what_cannot_be_is_refused_before_a_search(parameters, error, words):
+    events = []
+    learner = clone(parameters.get("learner", LEARNER)).set_params(progress=events.append)
     with pytest.raises(error, match=words):
-        clustered(**parameters)
+        clustered(**parameters | {"learner": learner})
+    assert not events
 
 
 def test_tasks_without_a_common_pair_cannot_be_clustered():

@@ -28,7 +28,7 @@ from bnmtl.relatedness import TaskSelector, direct, indirect, shared
 from bnmtl.relatedness.groups import Groups
 from bnmtl.relatedness.measures import as_distances
 from bnmtl.relatedness.sizes import SizeChoice
-from bnmtl.search import multitask, one_graph
+from bnmtl.search import one_graph
 from bnmtl.tasks import Tasks, encode
 
 pytestmark = pytest.mark.beside_kernels
@@ -477,15 +477,13 @@ def test_progress_tells_of_the_searches_and_of_the_choice():
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_cannot_be_selected_is_refused_before_the_search(
-    parameters, error, words, monkeypatch
-):
-    monkeypatch.setattr(multitask, "search_tasks", None)
-    own = dict(parameters)
+def test_what_cannot_be_selected_is_refused_before_the_search(parameters, error, words):
+    own, events = dict(parameters), []
     given = {k: own.pop(k) for k in ("principal", "n_tasks", "relatedness") if k in own}
     learner = own.pop("learner", None) or clone(LEARNER).set_params(**own)
     with pytest.raises(error, match=words):
-        selected(learner=learner, **{"n_tasks": 0, **given})
+        selected(learner=learner.set_params(progress=events.append), **{"n_tasks": 0, **given})
+    assert not events
 
 
 def test_tables_in_common_tell_near_from_far():
