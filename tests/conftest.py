@@ -14,6 +14,14 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
 
 
+def pytest_ignore_collect(collection_path):
+    """In plain Python leave out, before they are imported, files of which nothing is run there."""
+    if NO_JIT and collection_path.suffix == ".py":
+        marked = "\npytestmark = pytest.mark.beside_kernels\n"
+        return marked in collection_path.read_text(encoding="utf-8") or None
+    return None
+
+
 def pytest_collection_modifyitems(items):
     """Skip what takes minutes in plain Python, and what is the same there."""
     if not NO_JIT:

@@ -37,6 +37,11 @@ def arcs(configuration):
     return {task: sorted(graph.edges) for task, graph in configuration.items()}
 
 
+def single_searches(events):
+    """Names of the tasks of which a search for one task began, from the events of progress."""
+    return sorted(one.task for one in events if one.stage == "single-task" and one.done == 0)
+
+
 def rarely_varying():
     """Two tasks in which `b` differs in one row, so that without it the column is constant."""
     rng = np.random.default_rng(0)

@@ -75,12 +75,15 @@ def test_random_changes_add_remove_and_turn_round_equally_often():
     assert 60 < min(counts.values()) <= max(counts.values()) < 145
 
 
-def drawn_near(matrix, variables, size, seed):
+def dag_of(matrix):
+    return state_of(problem_of(random_frame(0, len(matrix))), matrix=matrix).dag
+
+
+def drawn_near(dag, variables, size, seed):
     """Variables that `draw_near` draws."""
-    state = state_of(problem_of(random_frame(0, len(matrix))), matrix=matrix)
     near = np.full(size, -1)
     random = np.array([seed + 1], np.uint64)
-    n_near = changes.draw_near(state.dag.table, np.array(variables), random, near)
+    n_near = changes.draw_near(dag.table, np.array(variables), random, near)
     assert (near[n_near:] == -1).all()
     return near[:n_near].tolist()
 
@@ -98,7 +101,7 @@ def test_variables_that_are_drawn_near_are_close_in_the_graph(parents, seed, siz
     for v, parent in enumerate(parents):
         if parent >= 0:
             matrix[parent, v] = True
-    near = drawn_near(matrix, range(n), size, seed)
+    near = drawn_near(dag_of(matrix), range(n), size, seed)
     assert len(set(near)) == len(near) == min(size, n)
     graph = nx.from_numpy_array(matrix | matrix.T)
     steps = nx.single_source_shortest_path_length(graph, near[0])
@@ -111,9 +114,9 @@ def test_any_variable_may_be_drawn_first_and_any_neighbor_next():
     """A star: from the middle each of the others follows about equally often."""
     matrix = np.zeros((5, 5), dtype=bool)
     matrix[0, 1:3] = matrix[3:, 0] = True
-    first, second = [], []
+    dag, first, second = dag_of(matrix), [], []
     for seed in range(1000):
-        near = drawn_near(matrix, range(5), 2, 7919 * seed)
+        near = drawn_near(dag, range(5), 2, 7919 * seed)
         first.append(near[0])
         second += near[1:] if near[0] == 0 else []
         assert near[0] == 0 or near[1] == 0
@@ -123,7 +126,7 @@ def test_any_variable_may_be_drawn_first_and_any_neighbor_next():
 
 def test_variables_without_pairs_are_not_drawn():
     matrix = np.zeros((4, 4), dtype=bool)
-    assert sorted(drawn_near(matrix, [0, 2, 3], 8, 3)) == [0, 2, 3]
+    assert sorted(drawn_near(dag_of(matrix), [0, 2, 3], 8, 3)) == [0, 2, 3]
 
 
 def climbs_of(state, seed):

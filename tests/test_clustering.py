@@ -7,7 +7,7 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from sklearn.base import clone
-from small import CLIMB, arcs, partial, rarely_varying, related, variants
+from small import CLIMB, arcs, partial, rarely_varying, related, single_searches, variants
 
 from bnmtl import (
     ArcPrior,
@@ -21,7 +21,6 @@ from bnmtl.learners import judges
 from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.relatedness import TaskClusterer, direct, shared
 from bnmtl.relatedness.measures import as_distances
-from bnmtl.search import multitask, one_graph
 from bnmtl.tasks import Tasks, encode
 
 pytestmark = pytest.mark.beside_kernels
@@ -185,17 +184,10 @@ def test_the_penalty_is_chosen_by_rows_of_its_own(monkeypatch):
             assert np.array_equal(task.codes, np.delete(tasks[name].codes, rows[name], axis=1))
 
 
-def test_a_single_task_search_is_done_once_on_the_same_rows(monkeypatch):
-    searched = []
-
-    def counted(problem, *arguments):
-        searched.append(problem.name)
-        return search_task(problem, *arguments)
-
-    search_task = one_graph.search_task
-    monkeypatch.setattr(one_graph, "search_task", counted)
-    clustered(n_clusters="validation")
-    assert sorted(searched) == NAMES
+def test_a_single_task_search_is_done_once_on_the_same_rows():
+    events = []
+    clustered(learner=clone(LEARNER).set_params(progress=events.append), n_clusters="validation")
+    assert single_searches(events) == NAMES
 
 
 def test_one_task_is_one_cluster():
@@ -313,10 +305,12 @@ def test_progress_tells_of_the_choice():
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_cannot_be_is_refused_before_a_search(parameters, error, words, monkeypatch):
-    monkeypatch.setattr(multitask, "search_tasks", None)
+def test_what_cannot_be_is_refused_before_a_search(parameters, error, words):
+    events = []
+    learner = clone(parameters.get("learner", LEARNER)).set_params(progress=events.append)
     with pytest.raises(error, match=words):
-        clustered(**parameters)
+        clustered(**parameters | {"learner": learner})
+    assert not events
 
 
 def test_tasks_without_a_common_pair_cannot_be_clustered():

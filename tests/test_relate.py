@@ -571,7 +571,7 @@ def test_names_that_no_font_can_draw_are_told_once(call, tmp_path, given):
         warnings.simplefilter("error")
         code, _, err = call("relate", "all.csv", "--task-column", "t", "--principal", "a")
     assert code == 0
-    assert err.count("\n") == bool(plotting.fonts._fallbacks(frozenset(names[2]))[1])
+    assert err.count("\n") == (plotting.fonts.families(names[2]) == plotting.fonts.families("a"))
 
 
 @pytest.mark.parametrize("measure", ["direct", "indirect"])

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from small import CLIMB, arcs, partial, rarely_varying, related, variants
+from small import CLIMB, arcs, partial, rarely_varying, related, single_searches, variants
 
 from bnmtl import (
     ArcPrior,
@@ -28,7 +28,6 @@ from bnmtl.relatedness import TaskSelector, direct, indirect, shared
 from bnmtl.relatedness.groups import Groups
 from bnmtl.relatedness.measures import as_distances
 from bnmtl.relatedness.sizes import SizeChoice
-from bnmtl.search import multitask, one_graph
 from bnmtl.tasks import Tasks, encode
 
 pytestmark = pytest.mark.beside_kernels
@@ -188,20 +187,14 @@ def test_the_penalty_is_chosen_by_rows_of_its_own(monkeypatch):
         assert given["task4"].n_rows == 150
 
 
-def test_a_single_task_search_is_done_once_on_the_same_rows(monkeypatch):
-    searched = []
-
-    def counted(problem, *arguments):
-        searched.append(problem.name)
-        return search_task(problem, *arguments)
-
-    search_task = one_graph.search_task
-    monkeypatch.setattr(one_graph, "search_task", counted)
-    selector = selected(n_tasks="validation", relatedness="direct")
-    assert sorted(searched) == NAMES
+def test_a_single_task_search_is_done_once_on_the_same_rows():
+    events = []
+    learner = clone(LEARNER).set_params(progress=events.append)
+    selector = selected(learner=learner, n_tasks="validation", relatedness="direct")
+    assert single_searches(events) == NAMES
     # A later fit of what it has learned with searches again.
     selector.learner_.fit(Tasks([encode(related())["task2"]]))
-    assert sorted(searched) == sorted([*NAMES, "task2"])
+    assert single_searches(events) == sorted([*NAMES, "task2"])
 
 
 def test_arcs_of_a_graph_are_demands_on_groups_too():
@@ -477,15 +470,13 @@ def test_progress_tells_of_the_searches_and_of_the_choice():
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_cannot_be_selected_is_refused_before_the_search(
-    parameters, error, words, monkeypatch
-):
-    monkeypatch.setattr(multitask, "search_tasks", None)
-    own = dict(parameters)
+def test_what_cannot_be_selected_is_refused_before_the_search(parameters, error, words):
+    own, events = dict(parameters), []
     given = {k: own.pop(k) for k in ("principal", "n_tasks", "relatedness") if k in own}
     learner = own.pop("learner", None) or clone(LEARNER).set_params(**own)
     with pytest.raises(error, match=words):
-        selected(learner=learner, **{"n_tasks": 0, **given})
+        selected(learner=learner.set_params(progress=events.append), **{"n_tasks": 0, **given})
+    assert not events
 
 
 def test_tables_in_common_tell_near_from_far():
