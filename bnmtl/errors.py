@@ -1,4 +1,4 @@
-"""What users do wrong, as data: errors and warnings that hold their parts, and shared checks.
+"""Users' mistakes as data: errors and warnings that hold their parts, and shared checks.
 
 A mistake names its place (file, line, task, column), the argument, the rule, what was given and
 the remedies. Python and the command line render the same parts, each with its own `Words`. The
