@@ -113,7 +113,7 @@ def _scores_like(fitted, column, path):
 
 
 def _groups(fitted, earlier, rows, options):
-    """Return the group of each row, None where there is no calibrator of groups or no column."""
+    """Return the group of each row; None without calibrators of groups or without their column."""
     if "platt_by_group" not in fitted:
         if options.group is not None:
             rule = "must be left out, as calibrators of {run} have no groups"

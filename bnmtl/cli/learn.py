@@ -156,7 +156,7 @@ def _found(options, tasks, common, limit, run):
 
 
 def _learned(options, tasks, common, limit, memory):
-    """Return the learner that is asked for, fitted, if its networks are not too large."""
+    """Return the learner that the options describe, fitted, if its networks are not too large."""
     learner = learner_asked_for(options, tasks, common)
     if _COMPARING in limit.parts and has_folds(learner):
         limit.parts[_COMPARING] = _PART_OF_KNOWN_FOLDS

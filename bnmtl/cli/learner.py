@@ -1,4 +1,4 @@
-"""The learner that the options of `learn` and `relate` ask for, and the folds that judge it."""
+"""The learner that the options of `learn` and `relate` describe, and its folds."""
 
 from bnmtl.cli.options import contradiction
 from bnmtl.errors import InputError, located
@@ -153,6 +153,6 @@ def n_folds(options, learner, tasks):
 
 
 def check_choice(options):
-    """Raise InputError where a way of choosing is asked for, and a penalty is given."""
+    """Raise InputError if a penalty is given and also a way to choose it."""
     if options.choose is not None and options.penalty not in (None, "auto"):
         raise contradiction("choose", "must go with {penalty=auto}", "a penalty is given")

@@ -1,4 +1,4 @@
-"""What the command line says to users of their mistakes: one sentence that names options."""
+"""Users' mistakes in the words of the command line: one sentence that names options."""
 
 from typing import ClassVar
 

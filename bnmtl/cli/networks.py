@@ -1,4 +1,4 @@
-"""What `bnmtl predict` is given as NETWORK: one file, or the folder of a run with one a task."""
+"""The networks that `bnmtl predict` reads: one file, or the folder of a run, one per task."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the commands are asked for: names, defaults, help, checks of each by itself."""
+"""The options of the commands: names, defaults, help texts, and checks of single values."""
 
 import contextlib
 import inspect
@@ -98,7 +98,7 @@ _SECONDS = _number("a number of 0 or more", lambda x: 0 <= x < math.inf)
 
 @dataclass(frozen=True, kw_only=True)
 class LearningOptions:
-    """What the commands that learn networks are asked for; the names are those of their options."""
+    """The options of the commands that learn networks."""
 
     paths: tuple[str, ...] = _argument(
         "PATH", "CSV or Parquet files: one per task, or one table of all tasks."
@@ -190,7 +190,7 @@ class LearningOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Options(LearningOptions):
-    """What `bnmtl learn` is asked for."""
+    """The options of `bnmtl learn`."""
 
     choose: str | None = _choice(
         "cv|one-standard-error|posterior",
@@ -259,7 +259,7 @@ class RelateOptions(LearningOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class PredictOptions:
-    """What `bnmtl predict` is asked for."""
+    """The options of `bnmtl predict`."""
 
     network: str = _argument(
         "NETWORK",
@@ -294,7 +294,7 @@ class PredictOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrateOptions:
-    """What `bnmtl calibrate` is asked for."""
+    """The options of `bnmtl calibrate`."""
 
     scores: str = _argument("SCORES", "CSV or Parquet file: one row per case.", _FILE)
     label: str | None = _option(

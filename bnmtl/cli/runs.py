@@ -1,4 +1,4 @@
-"""What the runs of all commands share: warnings and times kept, a folder filled, its run.json."""
+"""What all commands share: they collect warnings and times, and fill a folder with run.json."""
 
 import contextlib
 import hashlib
@@ -122,7 +122,7 @@ def new_run(command, options, files):
 
 @contextlib.contextmanager
 def warnings_kept():
-    """Give a list that warnings go to; at the end those that are not for users are shown again."""
+    """Give a list that collects warnings; at the end, show again those not meant for users."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         yield caught

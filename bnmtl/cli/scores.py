@@ -1,4 +1,4 @@
-"""Rows of scores as `bnmtl calibrate` is given them, checked: scores, labels and groups."""
+"""The rows that `bnmtl calibrate` reads, checked: scores, labels and groups."""
 
 from numbers import Number
 

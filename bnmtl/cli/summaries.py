@@ -33,7 +33,7 @@ class Table(NamedTuple):
 
 
 def learn(result):
-    """Tell sizes, sharing, how well held-out rows are predicted, and what was found."""
+    """Show sizes, sharing, how well held-out rows are predicted, and what was found."""
     from bnmtl.confidence import MEANING
 
     record = result.record
@@ -91,7 +91,7 @@ def _sharing(record):
 
 
 def relate(result):
-    """Tell the dissimilarities of all tasks or, where there is no room, the nearest ones."""
+    """Show the dissimilarities of all tasks or, if there is no room, the nearest tasks."""
     table = result.dissimilarity
     write = writer(table.to_numpy())
     nearest = []
@@ -110,7 +110,7 @@ def relate(result):
 
 
 def predict(result):
-    """Tell how often each state is predicted and, where the truth is known, how well."""
+    """Show how often each state is predicted and, if the truth is known, how well."""
     judged = result.judged
     columns = ["state", "predicted", "mean probability", *(["known"] if judged.n_known else [])]
     rows = [
@@ -146,7 +146,7 @@ def _by_task(judged):
 
 
 def calibrate(result):
-    """Tell how good the probabilities of each method are."""
+    """Show how good the probabilities of each method are."""
     measures = result.measures
     rows = [[name, *(f"{one:.4f}" for one in own)] for name, *own in measures.itertuples()]
     yield Table(["method", *measures], rows)
@@ -156,7 +156,7 @@ def calibrate(result):
 
 
 def apply(result):
-    """Tell the mean of each column of probabilities."""
+    """Show the mean of each column of probabilities."""
     rows = [[name, f"{mean:.3f}"] for name, mean in result.columns.mean().items()]
     yield Table(["column", "mean probability"], rows)
     yield ""

@@ -1,4 +1,4 @@
-"""The tasks that `bnmtl learn` and `bnmtl relate` are given: read, and checked against options."""
+"""The tasks that `bnmtl learn` and `bnmtl relate` read, checked against the options."""
 
 from pathlib import Path
 
