@@ -154,7 +154,7 @@ def test_words_on_how_sure_arcs_are():
     assert sure_words(arcs[:0], shares.assign(edge=1.0)) == ""
     cut_short = shares.assign(edge=1.0)
     cut_short.attrs["ended_by"] = ("time_limit",)
-    assert "how sure arcs are is not known" in sure_words(arcs, cut_short)
+    assert "the confidence of arcs is unknown" in sure_words(arcs, cut_short)
 
 
 def test_replicates_have_copied_rows_once():

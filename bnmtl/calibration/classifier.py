@@ -141,7 +141,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         else:
             own_X, own_y = checked_calibration(calibration)
             if share_cases(X, own_X):
-                rule = "shares cases with {X}, and probabilities calibrated on those are too sure"
+                rule = "shares cases with {X}, so the calibrated probabilities are overconfident"
                 remedies = ("use other cases", "other row labels if these are others")
                 warn("calibration", rule, remedies=remedies)
             self.estimator_ = _fitted(base, X, y, sample_weight)
