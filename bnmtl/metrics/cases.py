@@ -41,7 +41,7 @@ def checked_weights(weights, n, of="case", name="weights"):
         raise InputError(name, "must be one number a {of!s}, {n}", len(weights), of=of, n=n)
     if (weights < 0).any() or not weights.any():
         rule = "must be 0 or more and not all zero"
-        raise InputError(name, rule, remedies="leave out what never counts")
+        raise InputError(name, rule, remedies="remove entries that never count")
     return weights
 
 
