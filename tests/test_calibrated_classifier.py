@@ -352,16 +352,16 @@ Y4 = np.arange(len(X)) % 4
         (
             lambda: fit(X3, Y3, cv=[(np.flatnonzero(Y3 < 2), np.arange(400))]),
             ValueError,
-            "`cv` must train with every class; it never does with 2: take other folds",
+            "`cv` must train with every class; 2 is in no training fold: use other folds",
         ),
         (lambda: fit(X, Y, cv=[]), ValueError, "`cv` must put every case into one test fold"),
         (
             lambda: fit(X, Y[:-1]),
             ValueError,
-            "`y` must be one label a case, 400 as in `X`, got 39",
+            "`y` must be one label per case, 400 as in `X`, got 39",
         ),
         (lambda: fit(X, np.ones(400)), ValueError, "two classes or more, got only one class, 1.0"),
-        (lambda: fit(X, Y, [1.0]), ValueError, "`sample_weight` must be one number a case, 400"),
+        (lambda: fit(X, Y, [1.0]), ValueError, "`sample_weight` must be one number per case, 400"),
         (
             lambda: fit(X, Y, np.ones(400), estimator=KNeighborsClassifier()),
             ValueError,
@@ -370,18 +370,18 @@ Y4 = np.arange(len(X)) % 4
         (
             lambda: fit(X3, Y3, calibration=(X3, Y3), **PREFIT),
             ValueError,
-            "`calibration` must be left out where the estimator is fitted already",
+            "`calibration` must be omitted if the estimator is already fitted",
         ),
         (
             lambda: fit(X, Y, calibration=(X, Y), estimator=FrozenEstimator(LOGISTIC)),
             ValueError,
-            "`calibration` must be left out where the estimator is fitted already",
+            "`calibration` must be omitted if the estimator is already fitted",
         ),
         (lambda: fit(X, Y, calibration=X), TypeError, "`calibration` must be a pair .X, y. .* nda"),
         (
             lambda: fit(X, Y, calibration=(NEW, Y[:9])),
             ValueError,
-            "`y` must be one label a case, 400 as in `X`, got 9",
+            "`y` must be one label per case, 400 as in `X`, got 9",
         ),
         (lambda: fit(X3, Y3, estimator=LOGISTIC, cv="prefit"), NotFittedError, "not fitted yet"),
         (

@@ -192,12 +192,12 @@ def test_few_cases_are_for_platt_and_many_for_isotonic():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: curve(SCORES, Y[:9]), ValueError, "`scores` must be one number a case, 9"),
+        (lambda: curve(SCORES, Y[:9]), ValueError, "`scores` must be one number per case, 9"),
         (lambda: curve(SCORES, Y + 1), ValueError, "`y` must be 0 or 1"),
         (
             lambda: learning_curve(*CASES, TEST[0], TEST[1][:9]),
             ValueError,
-            "`test_scores` must be one number a case, 9 as in `test_y`",
+            "`test_scores` must be one number per case, 9 as in `test_y`",
         ),
         (
             lambda: curve(SCORES[:9], np.ones(9), sizes=[4]),
