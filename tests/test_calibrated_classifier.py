@@ -265,7 +265,7 @@ def test_training_cases_among_those_of_calibration(own, is_shared):
         warnings.simplefilter("always")
         CalibratedClassifier(LOGISTIC).fit(train, labels[0], calibration=(other, labels[1]))
     assert [str(one.message)[:40] for one in caught] == [
-        "`calibration` shares cases with `X`, and"
+        "`calibration` shares cases with `X`, so the"
     ] * is_shared
     assert all(one.filename == __file__ and issubclass(one.category, UserWarning) for one in caught)
 
@@ -347,7 +347,7 @@ Y4 = np.arange(len(X)) % 4
         (
             lambda: fit(X, Y, cv=RepeatedStratifiedKFold(n_splits=2, n_repeats=3)),
             ValueError,
-            "`cv` must put every case into one test fold; row 0 is in 3: take folds that",
+            "`cv` must put every case into one test fold; row 0 is in 3: use disjoint folds",
         ),
         (
             lambda: fit(X3, Y3, cv=[(np.flatnonzero(Y3 < 2), np.arange(400))]),

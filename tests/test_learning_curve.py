@@ -155,7 +155,7 @@ def test_warnings_of_the_metric_are_told_once():
     (one,) = caught
     assert re.fullmatch(
         r"`metric` warned 8 times, first of all: \d+ of \d+ probabilities are "
-        r"nearer to 0 or 1 than 2.2e-16 and count as that near\.",
+        r"closer to 0 or 1 than 2.2e-16 and count as that near\.",
         str(one.message),
     )
     assert one.filename == __file__
@@ -221,7 +221,7 @@ def test_few_cases_are_for_platt_and_many_for_isotonic():
         (
             lambda: curve(calibrators={"uncalibrated": PlattCalibrator()}),
             ValueError,
-            "`calibrators` must have other names .* got 'uncalibrated'; choose",
+            "`calibrators` must not have the name .* got 'uncalibrated'; choose",
         ),
         (lambda: curve(calibrators={3: PlattCalibrator()}), TypeError, "must have str.* got 3"),
         (lambda: curve(calibrators={}), TypeError, "`calibrators` must map names to calibrators"),

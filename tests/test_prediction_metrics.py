@@ -276,10 +276,10 @@ def test_what_predicts_the_base_rate_is_the_baseline():
 def test_clipping_is_told():
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        with pytest.warns(UserWarning, match="2 of 3 .* nearer to 0 or 1 than 2.2e-16"):
+        with pytest.warns(UserWarning, match="2 of 3 .* closer to 0 or 1 than 2.2e-16"):
             found = cross_entropy([1, 0, 0], [0.0, 1.0, 0.5])
     assert found == pytest.approx((-2 * np.log(np.finfo(float).eps) + np.log(2)) / 3)
-    with pytest.warns(UserWarning, match="1 of 2 .* nearer to 0 or 1 than 1e-20"):
+    with pytest.warns(UserWarning, match="1 of 2 .* closer to 0 or 1 than 1e-20"):
         found = cross_entropy([0, 1], [1.0, 0.5], eps=1e-20)
     assert found == pytest.approx((20 * np.log(10) + np.log(2)) / 2)
 
@@ -324,7 +324,7 @@ Y, P = [0, 1, 1], [0.1, 0.5, 0.9]
         (
             lambda: calibration_error([1, 0], [0.5, 0.6], weights=[1e10, 1e11]),
             ValueError,
-            "`weights` must sum to 1e.08 or less .* got 1.1e.11; divide them, or take `method=",
+            "`weights` must sum to 1e.08 or less .* got 1.1e.11; divide them, or use `method=",
         ),
         (lambda: calibration_error(Y, P, method="x"), ValueError, "`method` must be 'windows' or"),
         (lambda: calibration_error(Y, P, window=0), ValueError, "`window` must be a whole number"),
