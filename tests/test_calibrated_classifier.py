@@ -264,7 +264,7 @@ def test_training_cases_among_those_of_calibration(own, is_shared):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         CalibratedClassifier(LOGISTIC).fit(train, labels[0], calibration=(other, labels[1]))
-    assert [str(one.message)[:40] for one in caught] == [
+    assert [str(one.message)[:43] for one in caught] == [
         "`calibration` shares cases with `X`, so the"
     ] * is_shared
     assert all(one.filename == __file__ and issubclass(one.category, UserWarning) for one in caught)
