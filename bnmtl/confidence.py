@@ -301,7 +301,7 @@ def sure_words(arcs, confidences, n_bootstrap=None, required=(), is_consensus=Fa
     if not len(shares):
         return ""
     if confidences.attrs.get("ended_by"):
-        return "Replicates were cut short, so how sure arcs are is not known; give more time."
+        return "Replicates ended early, so the confidence of arcs is unknown; give more time."
     if n_bootstrap is not None and n_bootstrap < _FEWEST:
         return (
             f"{count(n_bootstrap, 'replicate')} cannot tell which arcs are well supported; learn "

@@ -348,7 +348,11 @@ THEIRS = AdaBoostClassifier(STUMP, n_estimators=2)
             "`y` must hold .*two classes.* got .*class, 0",
         ),
         (lambda: stumps().fit(X0, Y0, Y0), ValueError, "got only one class, 1.$"),
-        (lambda: stumps().fit(X0, Y0, [1]), ValueError, "`sample_weight` must be one number a row"),
+        (
+            lambda: stumps().fit(X0, Y0, [1]),
+            ValueError,
+            "`sample_weight` must be one number per row",
+        ),
         (lambda: stumps().fit(X0, Y0, -Y0), ValueError, "`sample_weight` must be 0 or more"),
         (
             lambda: AdaBoostM1(KNeighborsClassifier(), 2, resample=False).fit(X0, Y0),

@@ -264,8 +264,8 @@ def test_training_cases_among_those_of_calibration(own, is_shared):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         CalibratedClassifier(LOGISTIC).fit(train, labels[0], calibration=(other, labels[1]))
-    assert [str(one.message)[:40] for one in caught] == [
-        "`calibration` shares cases with `X`, and"
+    assert [str(one.message)[:43] for one in caught] == [
+        "`calibration` shares cases with `X`, so the"
     ] * is_shared
     assert all(one.filename == __file__ and issubclass(one.category, UserWarning) for one in caught)
 
@@ -347,21 +347,21 @@ Y4 = np.arange(len(X)) % 4
         (
             lambda: fit(X, Y, cv=RepeatedStratifiedKFold(n_splits=2, n_repeats=3)),
             ValueError,
-            "`cv` must put every case into one test fold; row 0 is in 3: take folds that",
+            "`cv` must put every case into one test fold; row 0 is in 3: use disjoint folds",
         ),
         (
             lambda: fit(X3, Y3, cv=[(np.flatnonzero(Y3 < 2), np.arange(400))]),
             ValueError,
-            "`cv` must train with every class; it never does with 2: take other folds",
+            "`cv` must train with every class; 2 is in no training fold: use other folds",
         ),
         (lambda: fit(X, Y, cv=[]), ValueError, "`cv` must put every case into one test fold"),
         (
             lambda: fit(X, Y[:-1]),
             ValueError,
-            "`y` must be one label a case, 400 as in `X`, got 39",
+            "`y` must be one label per case, 400 as in `X`, got 39",
         ),
         (lambda: fit(X, np.ones(400)), ValueError, "two classes or more, got only one class, 1.0"),
-        (lambda: fit(X, Y, [1.0]), ValueError, "`sample_weight` must be one number a case, 400"),
+        (lambda: fit(X, Y, [1.0]), ValueError, "`sample_weight` must be one number per case, 400"),
         (
             lambda: fit(X, Y, np.ones(400), estimator=KNeighborsClassifier()),
             ValueError,
@@ -370,18 +370,18 @@ Y4 = np.arange(len(X)) % 4
         (
             lambda: fit(X3, Y3, calibration=(X3, Y3), **PREFIT),
             ValueError,
-            "`calibration` must be left out where the estimator is fitted already",
+            "`calibration` must be omitted if the estimator is already fitted",
         ),
         (
             lambda: fit(X, Y, calibration=(X, Y), estimator=FrozenEstimator(LOGISTIC)),
             ValueError,
-            "`calibration` must be left out where the estimator is fitted already",
+            "`calibration` must be omitted if the estimator is already fitted",
         ),
         (lambda: fit(X, Y, calibration=X), TypeError, "`calibration` must be a pair .X, y. .* nda"),
         (
             lambda: fit(X, Y, calibration=(NEW, Y[:9])),
             ValueError,
-            "`y` must be one label a case, 400 as in `X`, got 9",
+            "`y` must be one label per case, 400 as in `X`, got 9",
         ),
         (lambda: fit(X3, Y3, estimator=LOGISTIC, cv="prefit"), NotFittedError, "not fitted yet"),
         (

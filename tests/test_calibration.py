@@ -336,7 +336,11 @@ Y, F = [0, 1, 1], [0.1, 0.5, 0.9]
             "cases of both classes, 0 and 1",
         ),
         (lambda: PlattCalibrator().fit(F, [0, 1, 2]), ValueError, "`y` must be 0 or 1"),
-        (lambda: PlattCalibrator().fit(F[:2], Y), ValueError, "`scores` must be one number a case"),
+        (
+            lambda: PlattCalibrator().fit(F[:2], Y),
+            ValueError,
+            "`scores` must be one number per case",
+        ),
         (lambda: PlattCalibrator().fit(F, Y, [1]), ValueError, "`sample_weight` must be one numb"),
         (lambda: PlattCalibrator().fit([0, 1, np.inf], Y), ValueError, "`scores` must be finite"),
         (
@@ -371,7 +375,7 @@ Y, F = [0, 1, 1], [0.1, 0.5, 0.9]
         (
             lambda: MultitaskPlattCalibrator().fit(F, Y, ["a"]),
             ValueError,
-            "`task` must be one name a score, 3, got 1",
+            "`task` must be one name per score, 3, got 1",
         ),
         (
             lambda: MultitaskPlattCalibrator().fit(F, Y, list("aab")).predict([1, 2], ["a", "z"]),

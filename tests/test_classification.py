@@ -278,7 +278,9 @@ def test_missing_features_in_the_fit_go_by_the_learner():
     gaps = with_gaps(ROWS.drop(columns="bronc"), 0.05).assign(bronc=ROWS["bronc"])
     with pytest.raises(ValueError, match="`X`: column `.*` contains NaN .* `missing='state'`"):
         BayesNetClassifier("bronc", QUICK).fit(gaps)
-    with pytest.warns(UserWarning, match="`X` has gaps in 129 of 400 rows; those are dropped"):
+    with pytest.warns(
+        UserWarning, match="`X` has missing values in 129 of 400 rows; those are dropped"
+    ):
         dropped = BayesNetClassifier("bronc", clone(QUICK).set_params(missing="drop")).fit(gaps)
     assert dropped.network_ == BayesNetClassifier("bronc", QUICK).fit(gaps.dropna()).network_
     as_state = BayesNetClassifier("bronc", clone(QUICK).set_params(missing="state")).fit(gaps)
@@ -417,7 +419,7 @@ def test_constant_features_are_told_of_once_and_those_of_a_class_not_at_all():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             kind("y", learner).fit(rows)
-        message = "`X` has only one state in column `z`; nothing can be learned from that."
+        message = "`X` has only one state in column `z`; such columns are not informative."
         assert [str(one.message) for one in caught] == [message]
 
 
@@ -426,7 +428,9 @@ def test_rows_with_gaps_are_dropped_where_the_learner_says_so(kind):
     dropping = clone(QUICK).set_params(missing="drop")
     rows = ROWS[["smoke", "dysp", "bronc"]].astype(object)
     rows.loc[:9, "smoke"] = None
-    with pytest.warns(UserWarning, match="`X` has gaps in 10 of 400 rows; those are dropped"):
+    with pytest.warns(
+        UserWarning, match="`X` has missing values in 10 of 400 rows; those are dropped"
+    ):
         classifier = kind("bronc", dropping).fit(rows)
     assert sum(task.n_rows for task in classifier.learner_.tasks_.values()) == 390
     assert (

@@ -124,7 +124,7 @@ def test_a_time_limit_is_told_and_starts_are_passed_on(monkeypatch, files):
     command = [sys.executable, "-m", "bnmtl", *BOTH, "--time-limit", "0", "--out", "run"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0
-    assert "`--time-limit` ended a search with the best that it had found; raise it, or leave" in (
+    assert "`--time-limit` ended a search early with its best graph so far; raise it, or leave" in (
         done.stderr
     )
 

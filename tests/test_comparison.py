@@ -292,7 +292,7 @@ def test_folds_that_were_cut_short_tell_nothing(learner):
     scored = compare(clone(learner).set_params(limits=Limits(time_limit=0)).fit(tasks), tasks, cv=5)
     assert scored.attrs["ended_by"] == ("time_limit",)
     told = verdict.sentences(verdict.held_out_record(scored), 3)
-    assert len(told) == 1 and "cut short" in told[0] and "Nothing was found" not in told[0]
+    assert len(told) == 1 and "ended early" in told[0] and "Nothing was found" not in told[0]
     assert ("penalty" in told[0]) == isinstance(learner, MultitaskLearnerCV)
 
 

@@ -1,4 +1,4 @@
-"""Phrases that read as translated are kept out of the project's texts."""
+"""Phrases that read as translated are kept out of the texts of the project."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,27 @@ PHRASES = {
     r"(?<!\bthere )\b(?:is|are|was|were) no (?!longer|more|better|worse|nearer)\w": "is not a",
     r"\bbut for\b": "except for",
     r"\banew\b": "again",
-    r"\b(?:is|are) told of\b": "is reported",
+    r"\b(?:is|are) told\b": "is reported",
+    r"\btold by\b": "reported by",
+    r"\btell(?:s|ing)? apart\b": "distinguish",
+    r"\b(?:is|are) had by\b": "comes from",
+    r"\bhas no say\b|\bno say in\b": "does not affect",
+    r"\bwhat (?:becomes|has become|has come|came) of\b": "how ... is handled",
+    r"\bthere where\b": "where",
+    r"\bwhichever way\b": "in either direction",
+    r"\bin vain\b": "without improvement",
+    r"\bfor sure\b": "significantly",
+    r"\bsurer\b": "more certain",
+    r"\bhoped for (?:is|are|was|were)\b": "the goal was",
+    r"\bstrongest rival\b": "strongest baseline",
+    r"\ba user's own\b": "custom",
+    r"\bas good as missing\b": "treated as missing",
+    r"\bof another type\b": "has a wrong type",
+    r"\bout of its range\b": "out of range",
+    r"\blengths that differ\b": "different lengths",
+    r"\bthe larger the better\b": "larger is better",
+    r"\bthe others(?: being)? given\b": "given the others",
+    r"\bnot known to pyplot\b": "not registered in pyplot",
     r"\bas a rule\b": "usually",
     r"\bthe more so\b": "above all",
     r"\bin the stead of\b": "instead of",

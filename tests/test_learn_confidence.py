@@ -154,7 +154,7 @@ def test_words_on_how_sure_arcs_are():
     assert sure_words(arcs[:0], shares.assign(edge=1.0)) == ""
     cut_short = shares.assign(edge=1.0)
     cut_short.attrs["ended_by"] = ("time_limit",)
-    assert "how sure arcs are is not known" in sure_words(arcs, cut_short)
+    assert "the confidence of arcs is unknown" in sure_words(arcs, cut_short)
 
 
 def test_replicates_have_copied_rows_once():
@@ -188,7 +188,7 @@ def test_pictures_of_arcs_that_predict_nothing_say_so(tmp_path, call):
 
 def test_that_a_limit_kept_all_families_out_is_told(call, files):
     code, out, err = call("learn", "north.csv", "--max-cells", "2", *FAST, "--out", "run")
-    assert code == 0 and "`--max-cells` left out families of more than 2 cells" in err
+    assert code == 0 and "`--max-cells` excluded families of more than 2 cells" in err
     assert "Nothing was found" not in out
     assert "No arc was learned, and `--max-cells 2` kept out families" in out
 
@@ -278,7 +278,7 @@ def test_one_structure_pays_its_prior_once(table_sharing):
     assert with_graphs(learner, others).score_ == -np.inf
 
 
-@pytest.mark.filterwarnings("ignore:.max_cells. left out families")
+@pytest.mark.filterwarnings("ignore:.max_cells. excluded families")
 def test_consensus_makes_no_family_that_the_learner_would_not():
     learner = bnmtl.SingleTaskLearner(**CLIMB, max_parents=2).fit(frame(0))
     rows = [("task1", parent, "d", 1.0, 1.0) for parent in "abc"]

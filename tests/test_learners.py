@@ -770,7 +770,7 @@ def test_a_limit_on_families_is_told_and_repeatable(learner, asia_tasks):
 def test_a_time_limit_ends_with_the_best_so_far(learner, asia_tasks):
     required = [("smoke", "lung")]
     learner = clone(learner).set_params(limits=Limits(time_limit=0), required=required)
-    with pytest.warns(UserWarning, match="`time_limit` ended a search with the best .* was 0"):
+    with pytest.warns(UserWarning, match="`time_limit` ended a search early .* was 0"):
         learner.fit(asia_tasks)
     for graph in learner.configuration_.values():
         assert nx.is_directed_acyclic_graph(graph)

@@ -155,7 +155,7 @@ def test_warnings_of_the_metric_are_told_once():
     (one,) = caught
     assert re.fullmatch(
         r"`metric` warned 8 times, first of all: \d+ of \d+ probabilities are "
-        r"nearer to 0 or 1 than 2.2e-16 and count as that near\.",
+        r"closer to 0 or 1 than 2.2e-16 and count as that near\.",
         str(one.message),
     )
     assert one.filename == __file__
@@ -192,12 +192,12 @@ def test_few_cases_are_for_platt_and_many_for_isotonic():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: curve(SCORES, Y[:9]), ValueError, "`scores` must be one number a case, 9"),
+        (lambda: curve(SCORES, Y[:9]), ValueError, "`scores` must be one number per case, 9"),
         (lambda: curve(SCORES, Y + 1), ValueError, "`y` must be 0 or 1"),
         (
             lambda: learning_curve(*CASES, TEST[0], TEST[1][:9]),
             ValueError,
-            "`test_scores` must be one number a case, 9 as in `test_y`",
+            "`test_scores` must be one number per case, 9 as in `test_y`",
         ),
         (
             lambda: curve(SCORES[:9], np.ones(9), sizes=[4]),
@@ -221,7 +221,7 @@ def test_few_cases_are_for_platt_and_many_for_isotonic():
         (
             lambda: curve(calibrators={"uncalibrated": PlattCalibrator()}),
             ValueError,
-            "`calibrators` must have other names .* got 'uncalibrated'; choose",
+            "`calibrators` must not have the name .* got 'uncalibrated'; choose",
         ),
         (lambda: curve(calibrators={3: PlattCalibrator()}), TypeError, "must have str.* got 3"),
         (lambda: curve(calibrators={}), TypeError, "`calibrators` must map names to calibrators"),

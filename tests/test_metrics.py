@@ -151,7 +151,7 @@ def test_kl_divergence_of_the_impossible():
     open_ = BayesNet(single, {"a": ("0", "1")}, {"a": [0.5, 0.5]})
     frame = pd.DataFrame({"a": [0, 1]})
     assert metrics.kl_divergence(open_, sure, frame) == np.inf
-    with pytest.raises(ValueError, match="which holds 1 of its rows impossible"):
+    with pytest.raises(ValueError, match="under which 1 of its rows are impossible"):
         metrics.kl_divergence(sure, open_, frame)
     with pytest.raises(ValueError, match="`frame` must have rows"):
         metrics.mean_log_likelihood(sure, frame.iloc[:0])

@@ -482,7 +482,9 @@ def test_distances_of_the_tasks_at_hand_must_all_be_there():
     assert learned.score_ == pytest.approx(by_hand.score_, rel=1e-12)
     lacking = NEAR.drop(index="task2", columns="task2")
     for kind in (MultitaskLearner, MultitaskLearnerCV):
-        with pytest.raises(ValueError, match="`task_distance` must hold all tasks; `task2` is mis"):
+        with pytest.raises(
+            ValueError, match="`task_distance` must contain all tasks; `task2` is mis"
+        ):
             kind(PairedPrior(task_distance=lacking), **CLIMB).fit(few)
     # With one task there is nothing to share.
     MultitaskLearner(PairedPrior(task_distance=NEAR), table_sharing=None, **CLIMB).fit(

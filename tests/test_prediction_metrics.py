@@ -276,10 +276,10 @@ def test_what_predicts_the_base_rate_is_the_baseline():
 def test_clipping_is_told():
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        with pytest.warns(UserWarning, match="2 of 3 .* nearer to 0 or 1 than 2.2e-16"):
+        with pytest.warns(UserWarning, match="2 of 3 .* closer to 0 or 1 than 2.2e-16"):
             found = cross_entropy([1, 0, 0], [0.0, 1.0, 0.5])
     assert found == pytest.approx((-2 * np.log(np.finfo(float).eps) + np.log(2)) / 3)
-    with pytest.warns(UserWarning, match="1 of 2 .* nearer to 0 or 1 than 1e-20"):
+    with pytest.warns(UserWarning, match="1 of 2 .* closer to 0 or 1 than 1e-20"):
         found = cross_entropy([0, 1], [1.0, 0.5], eps=1e-20)
     assert found == pytest.approx((20 * np.log(10) + np.log(2)) / 2)
 
@@ -300,10 +300,14 @@ Y, P = [0, 1, 1], [0.1, 0.5, 0.9]
         (lambda: accuracy([0], [[]]), ValueError, "`p` must be a list of numbers, at least one"),
         (lambda: accuracy([], []), ValueError, "`y` must be a list of numbers, at least one"),
         (lambda: accuracy(Y, [P]), ValueError, r"`p` must be a list .* shape is \(1, 3\)"),
-        (lambda: accuracy(Y, P[:2]), ValueError, "`p` must be one number a case, 3 as in `y`"),
+        (lambda: accuracy(Y, P[:2]), ValueError, "`p` must be one number per case, 3 as in `y`"),
         (lambda: accuracy(Y, [0, 0, 1.5]), ValueError, "from 0 to 1, got 1.5; calibrate"),
         (lambda: accuracy(Y, [0, 0, np.nan]), ValueError, "`p` must be finite numbers, got nan"),
-        (lambda: accuracy(Y, P, weights=[1]), ValueError, "`weights` must be one number a case, 3"),
+        (
+            lambda: accuracy(Y, P, weights=[1]),
+            ValueError,
+            "`weights` must be one number per case, 3",
+        ),
         (lambda: accuracy(Y, P, weights=[0, 0, 0]), ValueError, "0 or more and not all zero"),
         (lambda: accuracy(Y, P, weights=[1, -1, 1]), ValueError, "0 or more and not all zero"),
         (lambda: lift(Y, P, fraction=0), ValueError, "`fraction` must be .* above 0 and at most 1"),
@@ -320,7 +324,7 @@ Y, P = [0, 1, 1], [0.1, 0.5, 0.9]
         (
             lambda: calibration_error([1, 0], [0.5, 0.6], weights=[1e10, 1e11]),
             ValueError,
-            "`weights` must sum to 1e.08 or less .* got 1.1e.11; divide them, or take `method=",
+            "`weights` must sum to 1e.08 or less .* got 1.1e.11; divide them, or use `method=",
         ),
         (lambda: calibration_error(Y, P, method="x"), ValueError, "`method` must be 'windows' or"),
         (lambda: calibration_error(Y, P, window=0), ValueError, "`window` must be a whole number"),
@@ -339,7 +343,7 @@ Y, P = [0, 1, 1], [0.1, 0.5, 0.9]
         (
             lambda: lift_chart_area([0, 1], np.eye(2), class_prior=[1, 2, 3]),
             ValueError,
-            "`class_prior` must be one number a class, 2, got 3",
+            "`class_prior` must be one number per class, 2, got 3",
         ),
         (lambda: lift_chart_area([0, 2], np.eye(2)), ValueError, "2 numbers from 0 to 1"),
         (lambda: jensen_shannon([[0.5, 0.5]]), ValueError, r"\(members, rows, classes\), got"),

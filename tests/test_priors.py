@@ -275,7 +275,7 @@ def test_ends_of_the_penalty_stay_ends_at_any_distance():
             ValueError,
             "`task_distance` must be 0 on the diagonal; it is 1 for task `b`: turn similarities",
         ),
-        (DISTANCE, ValueError, "`task_distance` must hold all tasks; it lacks `a` or `d`: com"),
+        (DISTANCE, ValueError, "`task_distance` must contain all tasks; it lacks `a` or `d`: com"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -651,7 +651,7 @@ def test_folds_0_holds_out_nothing(call, towns, tmp_path):
     code, out, _ = call(*THREE, "--folds", "0")
     kept = record(tmp_path / "bnmtl-relate")
     assert code == 0 and kept["held_out"] is None
-    told = "No rows were held out, so what the arcs are worth is not known."
+    told = "No rows were held out, so the gain from the arcs is unknown."
     assert kept["verdict"] == told and told in out
     err = mistake(call(*THREE, "--folds", "0", "--relatedness", "indirect", "--force"))
     assert "`--folds` goes with `--relatedness direct` or `--relatedness shared` only, got 0" in err
@@ -665,7 +665,7 @@ def test_a_search_without_time_has_not_found_that_there_is_nothing(call, towns, 
         options = ("--relatedness", measure, "--time-limit", "0", "--force")
         code, out, err = call("relate", *TOWNS, *options)
         assert code == 0 and "Nothing was found" not in out + err
-        assert "The search was ended before it found an arc" in out
+        assert "The search ended before it found an arc" in out
 
 
 def test_copied_rows_are_told(call, tmp_path):

@@ -167,7 +167,7 @@ def test_how_the_penalty_was_chosen(tmp_path, settings, words, band):
     text = report.write(tmp_path / "r.html", learner).read_text(encoding="utf-8")
     assert words in text
     assert ("The band is one standard error" in text) == band
-    assert "No rows were held out, so what the arcs are worth is not known." in text
+    assert "No rows were held out, so the gain from the arcs is unknown." in text
 
 
 def test_arc_table_has_one_row_per_arc_the_most_shared_first(text, learned):

@@ -15,10 +15,10 @@ def checked_labels(X, y):
     """Labels as an array with one label per case, or an error."""
     if y is None:
         found = "a classifier requires y to be passed, but the target y is None"
-        raise InputError("y", "must be one label a case", found=found)
-    y = column_or_1d(y, warn=True)
-    if len(y) != _num_samples(X):
-        raise InputError("y", "must be one label a case, {n} as in {X}", len(y), n=_num_samples(X))
+        raise InputError("y", "must be one label per case", found=found)
+    y, n = column_or_1d(y, warn=True), _num_samples(X)
+    if len(y) != n:
+        raise InputError("y", "must be one label per case, {n} as in {X}", len(y), n=n)
     check_classification_targets(y)
     return y
 
@@ -53,12 +53,12 @@ def checked_folds(cv, X, y):
     if (times != 1).any():
         row = int((times != 1).argmax())
         rule, found = "must put every case into one test fold", "row {row} is in {times}"
-        remedy = "take folds that share no case and hold all of them"
+        remedy = "use disjoint folds that cover all cases"
         raise InputError("cv", rule, found=found, remedies=remedy, row=row, times=times[row])
     never = np.setdiff1d(y, np.concatenate([y[train] for train, _ in folds])).tolist()
     if never:
-        rule, found = "must train with every class", "it never does with {never!r}"
-        raise InputError("cv", rule, found=found, remedies="take other folds", never=never[0])
+        rule, found = "must train with every class", "{never!r} is in no training fold"
+        raise InputError("cv", rule, found=found, remedies="use other folds", never=never[0])
     return folds
 
 

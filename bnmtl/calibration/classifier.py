@@ -124,7 +124,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             sample_weight = checked_weights(sample_weight, len(y), name="sample_weight")
         if self._is_prefit():
             if calibration is not None:
-                rule = "must be left out where the estimator is fitted already"
+                rule = "must be omitted if the estimator is already fitted"
                 raise InputError("calibration", rule, remedies="give its cases as {X} and {y}")
             check_is_fitted(base)
             self.estimator_, self.classes_ = base, np.asarray(base.classes_)
@@ -139,7 +139,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         else:
             own_X, own_y = checked_calibration(calibration)
             if share_cases(X, own_X):
-                rule = "shares cases with {X}, and probabilities calibrated on those are too sure"
+                rule = "shares cases with {X}, so the calibrated probabilities are overconfident"
                 remedies = ("use other cases", "other row labels if these are others")
                 warn("calibration", rule, remedies=remedies)
             self.estimator_ = _fitted(base, X, y, sample_weight)
@@ -238,7 +238,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _fit_calibrators(self, scores, y, weights):
         calibrator = _calibrator(self.method, hasattr(self.estimator_, "decision_function"))
         if isinstance(calibrator, IsotonicCalibrator) and len(y) < ENOUGH_FOR_ISOTONIC:
-            rule = "is isotonic calibration, which follows chance with {n:case}"
+            rule = "is isotonic calibration, which overfits {n:case}"
             remedy = "with fewer than about {enough} use {method=platt}"
             warn("method", rule, remedies=remedy, n=len(y), enough=ENOUGH_FOR_ISOTONIC)
         check_every_class(y if weights is None else y[weights > 0], self.classes_)

@@ -174,7 +174,7 @@ def _checked_calibrators(calibrators):
         if not isinstance(name, str):
             raise InputTypeError("calibrators", "must have strings as names", name)
         if name == _UNCALIBRATED:
-            rule = "must have other names than that of the scores themselves"
+            rule = "must not have the name of the scores themselves"
             raise InputError("calibrators", rule, name, remedies="choose another one")
         if not is_calibrator(calibrator):
             rule, found = "must be objects with fit and predict", "{name!r} is {value!r}"

@@ -169,7 +169,7 @@ class MultitaskPlattCalibrator(BaseEstimator):
 def _names(task, n):
     names = pd.Series(task, dtype=object)
     if len(names) != n:
-        raise InputError("task", "must be one name a score, {n}", len(names), n=n)
+        raise InputError("task", "must be one name per score, {n}", len(names), n=n)
     if names.isna().any():
         rule, found = "must name the task of every score", "that of row {row} is missing"
         row = int(names.isna().to_numpy().argmax())

@@ -127,15 +127,15 @@ def used_rows(features, codes, labels, learner, smallest):
         if left.min() < smallest:
             rule = "must have {n:complete row} or more of each class"
             found = "it has {left} of class {name}"
-            remedies = ("leave out columns that are seldom known", _AS_STATE)
+            remedies = ("drop columns with many missing values", _AS_STATE)
             details = {"n": smallest, "left": left.min(), "name": labels[left.argmin()]}
             raise InputError("X", rule, found=found, remedies=remedies, **details)
     if not used.all():
         details = {"n": (~used).sum(), "rows": len(used)}
-        warn("X", "has gaps in {n} of {rows:row}", found="those are dropped", **details)
+        warn("X", "has missing values in {n} of {rows:row}", found="those are dropped", **details)
     constant = [label for label in features if features.loc[used, label].nunique(dropna=False) < 2]
     if constant:
-        rule, found = "has only one state in {names}", "nothing can be learned from that"
+        rule, found = "has only one state in {names}", "such columns are not informative"
         warn("X", rule, found=found, names=listed(constant, "column", limit=None))
     return used
 

@@ -1,4 +1,4 @@
-"""Networks as BIF files, beside the methods of `BayesNet`."""
+"""Functions to read and write networks as BIF files."""
 
 from bnmtl.errors import InputTypeError
 from bnmtl.networks import BayesNet

@@ -167,7 +167,7 @@ class Learner(BaseEstimator):
         """Warn about the limits that affected the searches."""
         limits = self.used_limits()
         for name in sorted(effort.tally.stopped):
-            rule, found = "ended a search with the best that it had found", "it was {value}"
+            rule, found = "ended a search early with its best graph so far", "it was {value}"
             remedies = "raise it", Action("no limit")
             warn(name, rule, found=found, remedies=remedies, value=getattr(limits, name))
         left_out = self._kept_out(effort)
@@ -175,7 +175,7 @@ class Learner(BaseEstimator):
             child, *parents = left_out
             warn(
                 "max_cells",
-                "left out families of more than {most} cells",
+                "excluded families of more than {most} cells",
                 found="for example {child} given {parents}",
                 remedies=("raise it", "set {max_parents}", "merge rare states"),
                 most=limits.max_cells,

@@ -88,7 +88,7 @@ def held_out_rows(
             continue
         if n_rows < cv:
             rule, rows = "must not be more than the {rows!s} of the task", _rows(task)
-            raise InputError("cv", rule, cv, remedies="ask for fewer folds", task=name, rows=rows)
+            raise InputError("cv", rule, cv, remedies="use fewer folds", task=name, rows=rows)
         for fold, part in zip(folds, np.array_split(np.arange(n_rows), cv), strict=True):
             fold[name] = np.concatenate([rows[at] for at in part])
     return folds

@@ -205,6 +205,6 @@ def check_prior_names(prior, tasks):
     distances = getattr(listed, "task_distance", None)
     lacking = set(tasks.names) - set().union(*(distances or {}))
     if distances is not None and len(tasks) > 1 and lacking:
-        rule, remedy = "must hold all tasks", "compute it for these tasks"
+        rule, remedy = "must contain all tasks", "compute it for these tasks"
         parts = {"found": "{missing} is missing", "missing": min(lacking)}
         raise InputError("task_distance", rule, remedies=remedy, **parts)

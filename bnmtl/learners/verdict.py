@@ -119,7 +119,7 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None):
     ['On held-out rows the learned arcs gain 0.50 ± 0.10 nats per row over no arcs.']
     """
     if not n_arcs and ended_by:
-        return ["The search was ended before it found an arc; more time may show some."]
+        return ["The search ended before it found an arc; more time may show some."]
     if not n_arcs and max_cells is not None:
         return [
             f"No arc was learned, and `--max-cells {max_cells}` kept out families that might have "
@@ -128,11 +128,11 @@ def sentences(record, n_arcs, ended_by=(), max_cells=None):
     if not n_arcs:
         return [f"{NOTHING}: no arc was learned. {_MORE}", *_gain_of_tables(record)]
     if record is None:
-        return ["No rows were held out, so what the arcs are worth is not known."]
+        return ["No rows were held out, so the gain from the arcs is unknown."]
     if record.get("ended_by"):
         chosen = ", and the penalty chosen by it is unreliable" if record.get("chooses") else ""
         return [
-            "Cross-validation was cut short, so what the arcs are worth is not known"
+            "Cross-validation ended early, so the gain from the arcs is unknown"
             f"{chosen}; give more time."
         ]
     is_found, first = of_arcs(record)

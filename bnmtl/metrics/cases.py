@@ -16,7 +16,7 @@ def checked_cases(y, p, weights, is_probability=True, names=("y", "p", "weights"
     y = checked_numbers(names[0], y, remedy=_AS_LABELS)
     p = checked_numbers(names[1], p, is_probability)
     if len(p) != len(y):
-        rule = "must be one number a case, {n} as in {labels}"
+        rule = "must be one number per case, {n} as in {labels}"
         raise InputError(names[1], rule, len(p), n=len(y), labels=names[0])
     wrong = y[(y != 0) & (y != 1)]
     if len(wrong):
@@ -30,10 +30,10 @@ def checked_weights(weights, n, of="case", name="weights"):
         return np.ones(n)
     weights = checked_numbers(name, weights)
     if len(weights) != n:
-        raise InputError(name, "must be one number a {of!s}, {n}", len(weights), of=of, n=n)
+        raise InputError(name, "must be one number per {of!s}, {n}", len(weights), of=of, n=n)
     if (weights < 0).any() or not weights.any():
         rule = "must be 0 or more and not all zero"
-        raise InputError(name, rule, remedies="leave out what never counts")
+        raise InputError(name, rule, remedies="remove entries that never count")
     return weights
 
 

@@ -113,7 +113,7 @@ def cross_entropy(y, p, eps=_EPS, weights=None):
     check_number("eps", eps, above=0, below=0.5)
     n_clipped = int(((p < eps) | (1 - p < eps)).sum())
     if n_clipped:
-        rule = "{clipped} of {n} probabilities are nearer to 0 or 1 than {near:.2g} and count as "
+        rule = "{clipped} of {n} probabilities are closer to 0 or 1 than {near:.2g} and count as "
         warn(rule=rule + "that near", clipped=n_clipped, n=len(p), near=eps)
     # 1 - p is exact above 1/2, and log1p computes its logarithm below.
     happened = np.clip(np.where(y == 1, p, 1 - p), eps, 1 - eps)
@@ -178,7 +178,7 @@ def _of_windows(values, mass, positives, window):
     ends = np.append(0.0, np.cumsum(mass))
     if ends[-1] > _MOST_CASES:
         rule = "must sum to {most:.0e} or less with {method=windows}"
-        remedies = ("divide them", "take {method=debiased}")
+        remedies = ("divide them", "use {method=debiased}")
         given = Bare(f"{ends[-1]:.3g}")
         raise InputError("weights", rule, given, remedies=remedies, most=_MOST_CASES)
     excess = np.append(0.0, np.cumsum(values * mass - positives))

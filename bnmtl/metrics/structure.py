@@ -197,7 +197,7 @@ def kl_divergence(true, learned, frame):
         _check_rows(log_true)
         n_impossible = np.count_nonzero(np.isneginf(log_true))
         if n_impossible:
-            rule = "must be drawn from {true}, which holds {n} of its rows impossible"
+            rule = "must be drawn from {true}, under which {n} of its rows are impossible"
             raise InputError("frame", rule, n=n_impossible)
         return float(np.mean(log_true - log_learned))
 

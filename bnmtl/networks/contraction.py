@@ -72,7 +72,7 @@ def plan(scopes, keep, n_states):
         steps.append((positions, taken, result))
         left.append(result)
     if largest > _LARGEST_TABLE:
-        rule = "must not tie so many variables that are not observed together"
+        rule = "must not connect so many unobserved variables"
         found, remedies = "a table of {n:.1e} numbers would be needed", "give more evidence"
         raise InputError("network", rule, found=found, remedies=remedies, n=largest)
     return Plan(tuple(steps), largest + sum(_size(scope, sizes) for scope in scopes))

@@ -44,7 +44,7 @@ def check_tasks(argument, tasks, remedies=()):
 def _check_values(argument, table):
     for task, dtype in table.dtypes.items():
         if not pd.api.types.is_numeric_dtype(dtype):
-            rule, remedy = "must hold numbers only", "convert what can be with `.astype(float)`"
+            rule, remedy = "must hold numbers only", "convert numbers with `.astype(float)`"
             raise InputTypeError(argument, rule, Bare(dtype), remedies=remedy, column=task)
     values = table.to_numpy(dtype=float, na_value=np.nan)
     rule, remedy = "must hold finite numbers only", "leave out tasks that were not compared"
@@ -80,7 +80,7 @@ def as_drawn(values):
 def check_label(argument, label):
     """Raise unless it is a valid axis label."""
     if not isinstance(label, str):
-        rule = "must be text that says what the numbers are, such as 'edits'"
+        rule = "must be a text that describes the numbers, such as 'edits'"
         raise InputTypeError(argument, rule, type_of(label))
 
 
@@ -104,7 +104,7 @@ def check_linkage(argument, given, n_tasks):
     except (TypeError, ValueError):
         tree = np.empty(0)
     if tree.shape != (n_tasks - 1, 4):
-        rule = "must be what `scipy.cluster.hierarchy.linkage` returns for {n} tasks, an array of "
+        rule = "must be a result of `scipy.cluster.hierarchy.linkage` for {n} tasks, an array of "
         shape = {"n": n_tasks, "shape": (n_tasks - 1, 4)}
         raise InputError(argument, rule + "shape {shape!s}", tree.shape, **shape)
     wrong = [height for height in tree[:, 2].tolist() if not 0 <= height < np.inf]

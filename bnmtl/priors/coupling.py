@@ -260,7 +260,7 @@ class PairedPrior(CouplingPrior):
             elif both in closeness:
                 table[s, t] = closeness[both] * common
             else:
-                rule, found = "must hold all tasks", "it lacks {s} or {t}"
+                rule, found = "must contain all tasks", "it lacks {s} or {t}"
                 parts = {"s": tasks[s], "t": tasks[t], "remedies": "compute it for these tasks"}
                 raise InputError("task_distance", rule, found=found, **parts)
         return table

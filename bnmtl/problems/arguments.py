@@ -129,9 +129,9 @@ def n_arcs_of(mean_degree, n_variables):
     n_arcs = round(n_variables * mean_degree / 2)
     capacity = _capacity(n_variables)
     if n_arcs > capacity:
-        rule = "must ask for at most {n:arc}, all that {of:variable} of up to {p} parents can have"
+        rule = "must give at most {n:arc}, the maximum for {of:variable} with up to {p} parents"
         details = {"n": capacity, "of": n_variables, "p": MAX_PARENTS, "asked": n_arcs}
-        raise InputError("mean_degree", rule, mean_degree, "it asks for {asked}", **details)
+        raise InputError("mean_degree", rule, mean_degree, "it gives {asked}", **details)
     return n_arcs
 
 

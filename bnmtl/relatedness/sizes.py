@@ -61,7 +61,7 @@ class SizeChoice:
                 *(judged_tasks, share, n_folds, learner.random_state),
                 purpose="size",
                 at_least=AT_LEAST,
-                remedy=f'take `{sizes.name}="cv"` or a number',
+                remedy=f'use `{sizes.name}="cv"` or a number',
             )
         holds_out = wanted == "validation"
         self.groups = self._on(held_out_split(tasks, self._folds[0])[0] if holds_out else tasks)

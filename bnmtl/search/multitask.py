@@ -134,7 +134,7 @@ class MultitaskSearch:
         """Raise InputError if a search over shared orders cannot use a coupling."""
         if not self.is_uncoupled(prior) and Couplings(prior, self.joint).shared(0.0) is None:
             rule = "'orders' needs a PairedPrior or EditPrior with the same penalty for all tasks"
-            raise InputError("start", rule, remedies="take another start or None")
+            raise InputError("start", rule, remedies="use another start or None")
 
     def _by_orders(self, couplings, graph, report, effort):
         """Adjacency matrices found by a search over shared orders; None if it is impossible.

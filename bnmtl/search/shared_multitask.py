@@ -13,9 +13,9 @@ from bnmtl.search.shared_configurations import SharedConfigurationSearch
 
 # The start with the solution for separate tables.
 OWN_TABLES = "own tables"
-# The search for the common start graph uses this fraction of the iterations, because it begins with
-# the best graph for separate tables. Nearly all fits have the same result as with all iterations,
-# in two thirds of the time (benchmarks/search/first_graph.py).
+# The search for the common start graph uses one in this number of iterations, because it begins
+# with the best graph for separate tables. Nearly all fits have the same result as with all
+# iterations, in two thirds of the time (benchmarks/search/first_graph.py).
 ITERATIONS_FOR_ONE = 8
 
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-# Minimum number of repeated rows, and minimum share of distinct rows among possible ones, for equal
-# rows to count as copies.
+# Minimum number of distinct rows that are repeated, and minimum share of distinct rows among all
+# rows, for equal rows to count as copies.
 _FEWEST_COPIED = 5
 _FEWEST_DIFFERENT = 1 / 3
 
