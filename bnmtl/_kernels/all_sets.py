@@ -1,8 +1,8 @@
-"""Evidence of a family over every set of some tasks that may have its table in common.
+"""Evidence of a family for every set of tasks that may share its table.
 
-The sums over partitions of all sets of tasks come out of one recursion, row by row, so all sets
-cost little more than the largest one, see ``groups``. Rows are multiplied, and a logarithm is taken
-only before a product might leave the range of numbers.
+One recursion for each row gives the sums over partitions of all sets of tasks, so all sets cost
+little more than the largest one, see ``groups``. Rows are multiplied, and logarithms are taken only
+before a product might leave the range of floats.
 
 Data contract: as in ``sharing``; the table of `SETS` is memory of one search. A set is an int, bit
 i being the i-th of the members.

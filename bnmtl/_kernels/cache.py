@@ -1,8 +1,8 @@
-"""A cache of integers by 64-bit keys that threads share without a lock, used by ``scoring``.
+"""A lock-free cache of integers with 64-bit keys, shared by threads, used by ``scoring``.
 
-Data contract: ``cache`` is int64, flat, a power of two of slots of two numbers each, zero where
-nothing is. A slot holds a value, after the exclusive or of the value with its key: a slot that
-another thread is writing matches no key. Keys are random, none is 0.
+Data contract: ``cache`` is int64, flat, with 2**k slots of two numbers each; empty slots are zero.
+A slot contains the value XOR its key, then the value: a slot that another thread is writing matches
+no key. Keys are random and never 0.
 """
 
 import numpy as np

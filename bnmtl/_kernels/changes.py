@@ -1,7 +1,7 @@
-"""Changes of one arc and random changes, from which searches start again.
+"""Changes of one arc, and random perturbations for restarts.
 
 Data contract: as in ``dags``. A change of a pair is (a, b, state): state 1 sets a -> b, turning
-b -> a round if it is there; state 0 removes a -> b; state -1 says that there is no change. Random
+b -> a round if it is there; state 0 removes a -> b; state -1 means no change. Random
 numbers come from ``random``, uint64 (1,).
 """
 

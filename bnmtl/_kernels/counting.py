@@ -1,6 +1,6 @@
 """Counts of one more variable within the cells of a family, used by ``scoring``.
 
-Data contract: arrays as in ``partition``. Nothing here knows of scores.
+Data contract: arrays as in ``partition``. This module is independent of scores.
 """
 
 import numpy as np

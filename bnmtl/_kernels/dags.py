@@ -1,7 +1,7 @@
 """A DAG under search: families, gains of every toggle and ancestors, kept up to date by arc.
 
 Data contract: arrays are indexed [child, parent]. The table of `DAG` is changed in place; that of
-`TASK` says what may be done to it. A set of variables is a row of uint64 words, bit v being
+`TASK` describes the legal changes. A set of variables is a row of uint64 words, bit v being
 variable v.
 """
 

@@ -1,13 +1,13 @@
-"""Evidence of one row of a table over several tasks that may have it in common, for ``sharing``.
+"""Evidence of one table row for several tasks that may share it, used by ``sharing``.
 
-The tasks fall into groups that have the same distribution. A partition of the tasks into groups has
-the prior of the Chinese restaurant with concentration t, and within a group counts add up. All
-partitions are summed, by recursion over subsets; for more than `MOST_EXACT` tasks with counts see
+The tasks fall into groups with the same distribution. Partitions of the tasks into groups have a
+Chinese restaurant process prior with concentration t, and within a group counts add up. All
+partitions are summed by recursion over subsets; for more than `MOST_EXACT` tasks with counts see
 ``probable_groups``.
 
 Data contract: a thread's scratch begins with the fields of `GROUPS`. A set of tasks is an int, bit
 i being the i-th of the tasks that have counts in the row. Log evidences are integers, as in
-``terms``, whose ``terms``, ``owners`` and ``bases`` are handed on. Values for all pairs of a
+``terms``, whose ``terms``, ``owners`` and ``bases`` are passed on. Values for all pairs of a
 concentration t of partitions and a concentration c of cells stand side by side, c within t.
 """
 

@@ -1,8 +1,8 @@
 """The rows of several tasks, one configuration of the parents after the other, for ``sharing``.
 
 Data contract: a thread's scratch begins with the fields of `JOINT`. The rows of the tasks that are
-counted together, `members`, stand side by side; a configuration is a block of them. A slot is a
-row's task by its place among the members and the state of the child: place x states + state.
+counted together, `members`, stand side by side; a configuration is a block of them. A row's
+slot encodes its task (index among the members) and the child's state: index x states + state.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
-"""Families that growing misses, remembered beside the trees, used by ``orders``.
+"""Families that greedy growing does not find, kept beside the grow-shrink trees, for ``orders``.
 
-Data contract: as in ``trees``. A search over graphs finds parents that gain only as a whole; for
-each child a few such families are kept, and one of them is taken where it beats what the tree finds
-and all its parents stand before the child.
+A search over graphs finds parent sets that improve the score only jointly. A few such families are
+kept for each child, and one is used if it beats the family from the tree and all its parents
+precede the child. Data contract: as in ``trees``.
 """
 
 import numpy as np

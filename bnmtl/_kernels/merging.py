@@ -1,7 +1,7 @@
-"""The better parts of two graphs of one task in one graph, used by ``bnmtl.search.orders``.
+"""Combine the better parts of two graphs of one task, used by ``bnmtl.search.orders``.
 
-Changes that a search makes far from one another gain or lose by themselves. So where many are made
-at once, those that gain are kept although others lose.
+Distant changes affect the score independently. If a search makes many changes at once, the parts
+that gain are kept and the others are undone.
 
 Data contract: graphs as in ``dags``, both of one task. The table of `MERGE` is scratch.
 """

@@ -1,8 +1,8 @@
 """Search over orders of the variables by moving one at a time, used by ``bnmtl.search``.
 
-Data contract: ``order`` is int64 (n,), the variables from first to last, ``position`` twice the
-place of each, and ``scores`` float64 (n,) the scores of the families grown from what stands before
-each variable. Required arcs point forwards.
+Data contract: ``order`` is int64 (n,), the variables from first to last, ``position[v]`` is twice
+the index of v in the order, and ``scores`` float64 (n,) contains the scores of the families grown
+from the predecessors of each variable. Required arcs point forwards.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
-"""Evidence of one row of a table over any number of tasks that may have it in common.
+"""Evidence of one table row for any number of tasks that may share it.
 
 More than `MOST_EXACT` tasks with counts are placed in groups one after the other, those with most
-counts first, and of the partitions so far the `BEAM` most probable are kept; these take over what
-the others weighed, so that weights still sum to 1 and what a task adds is always a mean of
-probabilities of its counts. Data contract: as in ``groups``.
+counts first. Of the partitions so far the `BEAM` most probable are kept. They take over the weight
+of the discarded ones, so weights still sum to 1 and a task always adds a mean of probabilities of
+its counts. Data contract: as in ``groups``.
 """
 
 import math

@@ -1,8 +1,8 @@
-"""Tables of several tasks that may have rows in common: who shares a row, and its probabilities.
+"""Tables of several tasks that may share rows: which tasks share a row, and its probabilities.
 
-For every pair of a concentration of partitions and one of cells, a component, `leave_one_out` tells
-how probable each task's counts are given the others', and `add_tables` adds the posterior mean of
-every row, a component counting by its weight.
+For every pair of a concentration of partitions and one of cells, a component, `leave_one_out`
+computes how probable each task's counts are given those of the others, and `add_tables` adds the
+posterior mean of every row, weighted by component.
 
 Data contract: as in ``groups``; ``counts`` is int64 (q, k, r), the counts of all tasks by row.
 """

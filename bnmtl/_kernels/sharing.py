@@ -1,11 +1,11 @@
-"""Scores of families that several tasks have, whose tables the tasks may have in common.
+"""Scores of families of several tasks that may share tables.
 
 The evidence of a family f over a set S of tasks is
 
     log mean over c, t of exp( sum over rows j of log sum over partitions B of S of
                                w_t(B) prod over groups b of B of exp D(counts of b in j; c) ),
 
-see ``groups``. For one task it is the local score of the mixture, from which it differs nowhere.
+see ``groups``. For one task it is exactly the local score of the mixture.
 Data contract: as in ``scoring``; the tasks of a set are in MEMBERS_OF, in ascending order. All of
 them have the child and the parents.
 """

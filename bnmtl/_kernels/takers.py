@@ -1,8 +1,8 @@
-"""What a child is worth in all tasks, by which of them take a parent, for ``search``.
+"""Scores of a child over all tasks, for each set of tasks that have a variable as its parent.
 
-Tasks that may have tables in common are not scored by themselves: what a parent is worth depends on
-who else takes it. So for few tasks the worth of every set of takers is kept, and the best joint
-states of a pair of variables are found by looking at all of them.
+Tasks that may share tables are scored together: the gain from a parent depends on which other tasks
+also have it. For few tasks the gains of all sets of tasks with the parent are kept, and the best
+joint states of a pair of variables are found by enumeration. Used by ``bnmtl.search``.
 
 Data contract: the engine is that of all tasks, on the index of all variables; ``held`` is bool
 (k, n, n) [task, child, parent]. The table of `TAKERS` is memory of one search. A set of tasks is an

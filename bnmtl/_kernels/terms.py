@@ -1,9 +1,9 @@
 """Sums over the cells of one table, from tables of lgamma by count, used by ``scoring``.
 
-Data contract: row i of ``terms``, int64, holds terms of the pseudo-count that goes by the number
-``owners[i]``, by count, as integers, MISSING where they were not needed yet; ``bases`` holds the
-lgamma that is subtracted from each. Under a mixture a row holds the terms of all concentrations,
-those of one count side by side.
+Data contract: row i of ``terms``, int64, contains the terms of the pseudo-count with the number
+``owners[i]``, indexed by count, as integers; entries that are not computed yet are MISSING.
+``bases`` contains the lgamma that is subtracted from each. Under a mixture a row contains the terms
+of all concentrations, those of one count side by side.
 """
 
 import math

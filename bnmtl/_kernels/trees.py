@@ -2,9 +2,9 @@
 
 One or several tasks share the order; the parents of a child are chosen for all of them at once. The
 tree of a child has a node for every choice that was reached, and each node lists the variables that
-improve it when the tasks that take them as a parent are chosen again, best first. To find a family
-from some predecessors one goes to the first listed variable that stands before the child, and on
-from there until none does. This follows the grow-shrink trees of Andrews et al. (2023, BOSS), but
+improve it when the tasks that take them as a parent are chosen again, best first. To find
+the family for some predecessors, repeatedly follow the first listed variable that precedes the
+child, until there is none. This follows the grow-shrink trees of Andrews et al. (2023, BOSS), but
 parents may leave as soon as that gains most, and nodes are for several tasks. Growing misses
 families that gain only as a whole; those that a search over graphs has found are remembered beside
 the tree.
