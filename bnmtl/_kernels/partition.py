@@ -2,8 +2,8 @@
 
 Data contract: the table of `ROWS` holds the rows of k tasks on one index of n variables. A task's
 rows may be merged: each distinct row is then stored once, with its number of repetitions as weight,
-and has no bit sets. No array has the size of the product of arities: only cells with at least one row
-exist, so memory follows the rows.
+and has no bit sets. No array has the size of the product of arities: only cells with at least one
+row exist, so memory follows the rows.
 
 A partition lists the rows of one task by cell: the parents' configurations one after the other,
 in each the states of the child.

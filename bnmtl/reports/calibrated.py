@@ -89,8 +89,8 @@ def _picture_section(record, measures, figure):
     if len(record["tasks"]) > MOST_GROUPS:
         rest = " Those of each group are in reliability.csv."
     return (
-        "<h2>Whether they mean what they say</h2>\n"
-        "<p>Where probabilities mean what they say, points lie on the diagonal: above it they are "
+        "<h2>Are the probabilities calibrated?</h2>\n"
+        "<p>If probabilities are calibrated, points lie on the diagonal: above it they are "
         "too low, below it too high. Bars are 95 % intervals of the share of positives, and the "
         f"histograms show how many rows there are.{rest}</p>\n"
         f"{image(figure, f'Reliability: {methods}')}"
