@@ -37,7 +37,14 @@ def categorical(tasks):
     return {name: frame.astype("category") for name, frame in tasks.items()}
 
 
-@pytest.mark.parametrize("changed", [{"score": BDeu(1)}, {"validation": "posterior"}, {}])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param({"score": BDeu(1)}, marks=pytest.mark.beside_kernels),
+        pytest.param({"validation": "posterior"}, marks=pytest.mark.beside_kernels),
+        {},
+    ],
+)
 def test_folds_of_a_fit_are_used_again_only_by_the_same_learner(changed, monkeypatch):
     tasks = encode(related())
     settings = {**AUTO, "penalties": [0.0, 0.9], "random_state": 0}
@@ -280,7 +287,9 @@ def test_tables_that_help_without_arcs_are_told_of():
     [
         SingleTaskLearner(**AUTO),
         pytest.param(MultitaskLearner(**AUTO), marks=pytest.mark.slow_without_jit),
-        MultitaskLearnerCV(table_sharing=None, **AUTO),
+        pytest.param(
+            MultitaskLearnerCV(table_sharing=None, **AUTO), marks=pytest.mark.beside_kernels
+        ),
     ],
     ids=lambda one: type(one).__name__,
 )

@@ -408,6 +408,7 @@ def test_a_coupling_of_ones_own_works_in_a_learner(asia_tasks):
     assert mine.score_ == pytest.approx(ours.score_, rel=1e-12)
 
 
+@pytest.mark.beside_kernels
 @every_learner
 def test_tasks_in_any_form(learner, asia_tasks):
     as_mapping = clone(learner).fit(asia_tasks)

@@ -2,9 +2,6 @@
 
 import itertools
 import json
-import os
-import subprocess
-import sys
 import warnings
 
 import naive
@@ -12,6 +9,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from hash_seeds import with_another_seed
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -255,13 +253,7 @@ def tables():
 
 def test_the_hash_seed_does_not_matter():
     code = "import json, test_relatedness as t; print(json.dumps(t.tables()))"
-    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
-    paths = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": paths}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert json.loads(done.stdout) == tables()
+    assert json.loads(with_another_seed(code)) == tables()
 
 
 @every_measure

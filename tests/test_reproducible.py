@@ -1,14 +1,12 @@
 """Same input and seed, same result, whatever the order of columns, rows, tasks and threads."""
 
 import json
-import os
-import subprocess
-import sys
 from functools import cache
 
 import numpy as np
 import pytest
 from budget import quick_search
+from hash_seeds import with_another_seed
 from small import PLAIN
 
 from bnmtl import (
@@ -126,11 +124,6 @@ def test_hash_seed():
         "import json, test_reproducible as t;"
         "print(json.dumps({n: t.result(m().fit(t.sachs_tasks())) for n, m in t.MAKERS.items()}))"
     )
-    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
-    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.path.dirname(__file__)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert json.loads(done.stdout) == json.loads(
+    assert json.loads(with_another_seed(code)) == json.loads(
         json.dumps({name: learned(name) for name in MAKERS})
     )

@@ -1,14 +1,12 @@
 """Selection of tasks: the order, the number by held-out rows, and what is learned in the end."""
 
 import json
-import os
-import subprocess
-import sys
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from hash_seeds import with_another_seed
 from sklearn.base import clone
 from small import CLIMB, arcs, partial, rarely_varying, related, single_searches, variants
 
@@ -380,13 +378,7 @@ def plain():
 
 def test_the_hash_seed_does_not_matter():
     code = "import json, test_selection as t; print(json.dumps(t.plain()))"
-    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
-    paths = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": paths}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert json.loads(done.stdout) == json.loads(json.dumps(plain()))
+    assert json.loads(with_another_seed(code)) == json.loads(json.dumps(plain()))
 
 
 def test_inputs_stay_as_they_are():
