@@ -125,7 +125,7 @@ class Edges(Mapping):
 
     @staticmethod
     def are_names(states):
-        """Return whether states are called as `names` calls them.
+        """Return whether states have the names of bins.
 
         Parameters
         ----------
@@ -134,6 +134,12 @@ class Edges(Mapping):
         Returns
         -------
         bool
+
+        Examples
+        --------
+        >>> from bnmtl.tasks import Edges
+        >>> Edges.are_names(("below_300", "from_300"))
+        True
         """
         return len(states) > 1 and states[0].startswith("below_")
 
