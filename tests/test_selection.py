@@ -476,7 +476,11 @@ def test_progress_tells_of_the_searches_and_of_the_choice():
             "`parameter_sample_size` must be above 0 where held-out rows",
         ),
         ({"prior": PairedPrior(2)}, ValueError, "`penalty` must be a number from 0 to 1, got 2"),
-        ({"prior": PairedPrior(variable_penalty={("x1", "far"): 1})}, ValueError, "names the vari"),
+        (
+            {"prior": PairedPrior(variable_penalty={("x1", "far"): 1})},
+            ValueError,
+            "names the unknown vari",
+        ),
         ({"search": "magic"}, ValueError, "`search` must be 'orders', 'hill-climbing' or"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
