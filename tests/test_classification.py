@@ -437,7 +437,7 @@ def test_rows_with_gaps_are_dropped_where_the_learner_says_so(kind):
         classifier.predict_proba(rows) == kind("bronc", QUICK).fit(rows[10:]).predict_proba(rows)
     ).all()
     rows.loc[rows["bronc"] == "yes", "dysp"] = None
-    with pytest.raises(ValueError, match="more of each class; it has 0 of class `yes`: leave"):
+    with pytest.raises(ValueError, match="more of each class; it has 0 of class `yes`: drop"):
         kind("bronc", dropping).fit(rows)
     constant = ROWS.astype(object).where(ROWS["smoke"] == "yes").assign(bronc=ROWS["bronc"])
     with pytest.warns(UserWarning, match="`X` has only one state in column `smoke`;"):

@@ -234,7 +234,7 @@ def test_few_rows_make_fewer_folds():
     tasks = related()
     tasks["task1"] = tasks["task1"][1:9]
     assert len(clustered(tasks, n_clusters="cv").scores_) == 4
-    message = '`task1` has 8 rows, and holding out 10 leaves none .*; take `n_clusters="cv"` or a n'
+    message = '`task1` has 8 rows, and holding out 10 leaves none .*; use `n_clusters="cv"` or a n'
     with pytest.raises(ValueError, match=message):
         clustered(tasks, n_clusters="validation")
 

@@ -450,7 +450,7 @@ def test_neither_order_of_files_nor_jobs_nor_a_repetition_matters(call, towns, t
         (["north.csv", "other.csv"], "they share none: compare other tasks.\n"),
         (
             ["north.csv", "few.csv", "--relatedness", "indirect"],
-            "Task `few`: `--folds` must not be more than the 9 rows of the task, got 10; ask for",
+            "Task `few`: `--folds` must not be more than the 9 rows of the task, got 10; use",
         ),
         (
             [*TOWNS, "--relatedness", "indirect", "--table-sharing", "auto"],

@@ -337,7 +337,7 @@ def test_other_tasks_may_have_few_rows():
         selected(tasks, learner, principal, n_tasks, "indirect")
         (total,) = {event.total for event in events if event.stage == "choice of n_tasks"}
         assert total == n_folds * 4
-    message = '`task1` has 8 rows, and holding out 10 leaves none .*; take `n_tasks="cv"` or a num'
+    message = '`task1` has 8 rows, and holding out 10 leaves none .*; use `n_tasks="cv"` or a num'
     with pytest.raises(ValueError, match=message):
         selected(tasks, principal="task1", n_tasks="validation")
 
@@ -443,8 +443,12 @@ def test_progress_tells_of_the_searches_and_of_the_choice():
         ({"relatedness": TABLE / TABLE}, ValueError, "must hold finite numbers; row `task1`, c"),
         ({"relatedness": 1 - TABLE}, ValueError, "`relatedness` must be 0 on the diagonal; it is"),
         ({"required": [("x1", "far")]}, ValueError, "`required` holds the arc x1 -> far, but"),
-        ({"tiers": [["far"]]}, ValueError, "`tiers` names the variable `far`"),
-        ({"start": nx.DiGraph([("x1", "far")])}, ValueError, "`start` names the variable `far`"),
+        ({"tiers": [["far"]]}, ValueError, "`tiers` names the unknown variable `far`"),
+        (
+            {"start": nx.DiGraph([("x1", "far")])},
+            ValueError,
+            "`start` names the unknown variable `far`",
+        ),
         ({"start": "random"}, ValueError, "`start` must be 'single-task', 'identical'"),
         (
             {"structure_prior": ArcPrior({("x1", "far"): 0.5})},
@@ -457,7 +461,11 @@ def test_progress_tells_of_the_searches_and_of_the_choice():
             "`parameter_sample_size` must be above 0 where held-out rows",
         ),
         ({"prior": PairedPrior(2)}, ValueError, "`penalty` must be a number from 0 to 1, got 2"),
-        ({"prior": PairedPrior(variable_penalty={("x1", "far"): 1})}, ValueError, "names the vari"),
+        (
+            {"prior": PairedPrior(variable_penalty={("x1", "far"): 1})},
+            ValueError,
+            "names the unknown vari",
+        ),
         ({"search": "magic"}, ValueError, "`search` must be 'orders', 'hill-climbing' or"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
