@@ -210,7 +210,7 @@ def test_tables_over_too_many_hidden_variables_are_refused():
     shapes = {v: (3,) * (1 + graph.in_degree(v)) for v in graph}
     network = BayesNet(graph, states, {v: np.full(shape, 1 / 3) for v, shape in shapes.items()})
     evidence = {v: "0" for v in graph if v not in names}
-    with pytest.raises(ValueError, match=r"must not tie .*; a table of \d.\de\+\d\d numbers"):
+    with pytest.raises(ValueError, match=r"must not connect .*; a table of \d.\de\+\d\d numbers"):
         inference.posterior(network, "x0", evidence)
 
 

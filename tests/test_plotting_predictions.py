@@ -324,7 +324,7 @@ def panel(y=Y, predictions=PREDICTIONS, **options):
         (
             lambda: plotting.learning_curves(TABLE, ylabel=None),
             TypeError,
-            "`ylabel` must be text .*, got None",
+            "`ylabel` must be a text .*, got None",
         ),
         (
             lambda: plotting.learning_curves(TABLE, by="problem"),

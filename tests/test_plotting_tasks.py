@@ -399,7 +399,7 @@ def test_labels_say_what_the_numbers_are():
         assert f"{label}, from the others to task01" in texts(figure)
         assert_readable(figure)
     for wrong in (None, 3):
-        with pytest.raises(TypeError, match="`label` must be text .*, such as 'edits', got"):
+        with pytest.raises(TypeError, match="`label` must be a text .*, such as 'edits', got"):
             plotting.relatedness(table(3), label=wrong)
         with pytest.raises(TypeError, match="`label` must be text"):
             plotting.distances(table(3), "task00", label=wrong)
