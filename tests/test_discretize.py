@@ -159,7 +159,7 @@ def told(values, **options):
 def test_many_zeros_leave_fewer_bins():
     cut, message = told([0.0] * 40 + list(skewed(60)))
     assert message == (
-        "Column `x` has many equal values, which make cut points coincide; it gets 2 bins in place "
+        "Column `x` has many equal values, which make cut points coincide; it gets 2 bins instead "
         "of 3."
     )
     assert cut.cat.codes.nunique() == 2

@@ -401,7 +401,7 @@ def test_labels_say_what_the_numbers_are():
     for wrong in (None, 3):
         with pytest.raises(TypeError, match="`label` must be a text .*, such as 'edits', got"):
             plotting.relatedness(table(3), label=wrong)
-        with pytest.raises(TypeError, match="`label` must be text"):
+        with pytest.raises(TypeError, match="`label` must be a text"):
             plotting.distances(table(3), "task00", label=wrong)
 
 
