@@ -1,4 +1,4 @@
-"""Which calibration has the lowest cross-entropy, by how much, and whether that may be chance."""
+"""Which calibration has the lowest cross-entropy, by how much, and whether it could be chance."""
 
 import math
 
@@ -11,9 +11,9 @@ _EPS = float(np.finfo(float).eps)
 
 
 def gain(y, stages):
-    """How far the cross-entropy of the best method is below that of the scores as they are.
+    """Difference in cross-entropy between the uncalibrated scores and the best method.
 
-    Below that of the next best method where scores are not probabilities.
+    If the scores are not probabilities, it is the difference from the next best method.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def gain(y, stages):
 
 
 def best(values):
-    """Names of the lowest values, as far as the digits that are shown tell."""
+    """Names of the lowest values, after rounding to the digits shown."""
     rounded = values.round(DIGITS)
     return list(rounded.index[rounded == rounded.min()])
 
@@ -71,7 +71,7 @@ def verdict(record):
 
 
 def _difference(found):
-    """A difference and its standard error, with two digits of the latter at least."""
+    """A difference and its standard error, which is shown with at least two digits."""
     value, error = abs(found["nats"]), found["standard_error"]
     digits = DIGITS if error == 0 else max(DIGITS, 1 - math.floor(math.log10(error)))
     return f"{value:.{digits}f} ± {error:.{digits}f} (standard error) "
