@@ -43,7 +43,7 @@ class Words:
 
     # Templates by the name of the `Action`.
     actions: ClassVar = {
-        "cut": "cut it as the rows that were learned from, with their `Edges`",
+        "cut": "cut it at the points that were used for learning, with `Edges.apply`",
         "discretize": "discretize it first, for example with `bnmtl.tasks.discretize`",
         "group": "group its values (`bnmtl.tasks.discretize` does for numbers)",
         "leave out": "leave the column out",

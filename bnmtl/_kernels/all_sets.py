@@ -14,7 +14,7 @@ import numpy as np
 
 from bnmtl._kernels._jit import call, floats, ints, kernel, layout
 from bnmtl._kernels.cache import MISSING, keep, recall
-from bnmtl._kernels.groups import SEPARATE, SHIFTS, SUMS, size_of
+from bnmtl._kernels.groups import LEAST_SUM, SEPARATE, SHIFTS, SUMS, size_of
 from bnmtl._kernels.joint_rows import MEMBERS_OF, PLACES_OF
 from bnmtl._kernels.partition import ARITIES
 from bnmtl._kernels.scoring import (
@@ -35,7 +35,6 @@ from bnmtl._kernels.terms import log_mean
 # Products of rows are kept below this, in nats; what a row may multiply them by at least.
 _MOST_NATS = 600.0
 _LEAST_NATS = 40.0
-_LEAST_PRODUCT = 1e-300
 
 SETS = layout(
     TOTALS_OF := ints("totals", 2),  # (sets, t c): log evidence of a family so far
@@ -202,7 +201,7 @@ def take_logs(memory, n_members, scale):
             continue
         for at in range(products.shape[1]):
             # What leaves the range is of a concentration that counts for nothing.
-            product = max(products[members, at], _LEAST_PRODUCT)
+            product = max(products[members, at], LEAST_SUM)
             totals[members, at] += np.int64(np.rint(math.log(product) * scale))
             products[members, at] = 1.0
     RANGE(memory)[0] = 0.0

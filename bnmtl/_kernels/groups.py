@@ -145,16 +145,6 @@ def know_rising(scratch, partitions):
 
 
 @kernel
-def add_all_partitions(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
-    """Add the log evidence of a row to TOTALS: that of m tasks whose counts, none of them all 0,
-    are in COUNTS."""
-    # The first task's group is summed over at the end, so sets with it are not needed before.
-    step = np.int64(2)
-    sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale, step)
-    add_logs(scratch, m, concentrations.size, partitions.size, scale)
-
-
-@kernel
 def sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale, step):
     """Sums over the partitions of sets of the m tasks: all of them, or every second, and the full
     one, by a ``step`` of 1 or 2."""

@@ -56,12 +56,12 @@ def rank_by_counts(counts, ranked, m, r):
 
 @kernel
 def add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
-    """`groups.add_all_partitions`, by the most probable partitions.
+    """Add the log evidence of a row to TOTALS, by the most probable partitions of its m tasks.
 
     Returns
     -------
     begin, n_kept : int
-        Where these are in the beam.
+        Where the partitions are in the beam.
     """
     counts, ranked, totals = COUNTS(scratch), RANKED_BY(scratch), TOTALS(scratch)
     rank_by_counts(counts, ranked, m, r)
