@@ -54,6 +54,14 @@ class Reporter:
             with self._lock:
                 self._listener(ProgressEvent(stage, task, done, total, score))
 
+    def offer(self, stage, done, total):
+        """Report a step, unless another thread or the listener itself is in the middle of one."""
+        if self._listener is not None and self._lock.acquire(blocking=False):
+            try:
+                self._listener(ProgressEvent(stage, None, done, total, None))
+            finally:
+                self._lock.release()
+
     def of(self, stage, task=None):
         """A function (done, total, score) that reports one stage; None without a listener."""
         if self._listener is None:

@@ -55,6 +55,22 @@ def test_a_callable_gets_every_event():
     ]
 
 
+def test_what_is_offered_does_not_wait():
+    """Compilation reports in the middle of anything, even of the listener's own call."""
+    events = []
+
+    def listen(event):
+        report.offer("compiling", done=1, total=3)
+        events.append(event)
+
+    with Reporter(listen) as report:
+        report("single-task")
+        assert [event.stage for event in events] == ["single-task"]
+    with Reporter(events.append) as report:
+        report.offer("compiling", done=2, total=3)
+    assert events[1:] == [ProgressEvent("compiling", None, 2, 3, None)]
+
+
 def test_a_copy_in_another_process_is_silent():
     """Workers of a cluster cannot draw on this terminal, and their listener may not travel."""
     copy = pickle.loads(pickle.dumps(Reporter(lambda event: None)))

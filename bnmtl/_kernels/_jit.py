@@ -1,6 +1,7 @@
 """The one place that imports numba and holds the compilation flags of all kernels."""
 
 import hashlib
+from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,7 +9,7 @@ from types import SimpleNamespace
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, sigutils
+from numba.core import cgutils, event, sigutils
 from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
@@ -111,6 +112,46 @@ def is_first_run():
         return False
     kept = [one._cache._cache_file for one in _COMPILED if hasattr(one._cache, "_cache_file")]
     return not any(one._load_index() for one in kept if hasattr(one, "_load_index"))
+
+
+class _Compilations(event.Listener):
+    """Calls a function with each one that has been compiled."""
+
+    def __init__(self, tell):
+        self._tell = tell
+
+    def on_start(self, happened):
+        pass
+
+    def on_end(self, happened):
+        # A failed compilation ends in an error anyway, and `is_failed` is the wrong way round.
+        self._tell(happened.data["dispatcher"].py_func)
+
+
+@contextmanager
+def watched_compilation(tell):
+    """Call ``tell(function)`` after each compilation in this context, in the thread that needs it.
+
+    The compiler's lock is held meanwhile, so ``tell`` must not wait for another lock.
+    """
+    with event.install_listener("numba:compile", _Compilations(tell)):
+        yield
+
+
+def kernels_within(called):
+    """The functions of some kernels and callbacks and of all kernels that they call in turn."""
+    found, waiting = set(), list(called)
+    while waiting:
+        one = waiting.pop()
+        is_callback = isinstance(one, Callback)
+        function = one._function if is_callback else getattr(one, "py_func", None)
+        if function is None or function in found:
+            continue
+        # What a callback runs is not compiled by itself.
+        if not is_callback:
+            found.add(function)
+        waiting += [function.__globals__.get(name) for name in function.__code__.co_names]
+    return found
 
 
 class Arrays:

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from bnmtl._kernels._jit import is_first_run
 from bnmtl.errors import Action, warn
 from bnmtl.graphs import Configuration, from_adjacency
 from bnmtl.learners.arcs import arc_table
@@ -24,7 +23,8 @@ from bnmtl.progress import Reporter
 from bnmtl.scores import PARTITIONS, MixedDirichlet
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
-from bnmtl.search.options import Limits, search_of
+from bnmtl.search.first_start import compilation_reported, order_kernels
+from bnmtl.search.options import Limits, Orders, search_of
 from bnmtl.search.problem import TaskProblem
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
@@ -123,9 +123,8 @@ class Learner(BaseEstimator):
         self
         """
         effort = self.effort(memory)
-        if is_first_run():
-            report("compiling, on the first run only")
-        self._fit(tasks, whole, effort, report)
+        with compilation_reported(report, self._kernels_called(tasks, effort)):
+            self._fit(tasks, whole, effort, report)
         self.tasks_ = tasks
         self.families_ = effort.tally.families()
         self.ended_by_ = tuple(sorted(effort.tally.stopped))
@@ -200,6 +199,12 @@ class Learner(BaseEstimator):
         """Whether all tasks have one joint score instead of a sum over tasks."""
         is_shared = self.table_sharing is not None and len(tasks) > 1
         return is_shared and isinstance(self.used_score(), MixedDirichlet)
+
+    def _kernels_called(self, tasks, effort, is_coupled=False):
+        """The kernels that Python calls in a search; None if they depend on too many options."""
+        if not isinstance(effort.search, Orders):
+            return None
+        return order_kernels(is_coupled, len(tasks) * self.scores_together(tasks))
 
     def _partitions(self, tasks):
         """Concentrations of partitions for the score; empty for separate tables."""

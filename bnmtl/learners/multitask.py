@@ -116,6 +116,11 @@ class MultitaskLearner(Learner):
         if self.prior is not None:
             check_prior(self.prior)
 
+    def _kernels_called(self, tasks, effort, is_coupled=True):
+        if not isinstance(self.used_prior(), PairedPrior):
+            return None
+        return super()._kernels_called(tasks, effort, is_coupled)
+
     def _fit(self, tasks, whole, effort, report):
         prior = self.used_prior()
         check_prior_names(prior, tasks)
