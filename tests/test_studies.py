@@ -543,7 +543,7 @@ def test_groups_are_those_of_the_relatedness_room():
     network = problems.random_network(6, random_state=1)
     tasks = related.Related(problems.perturb(network, 4, 2, random_state=1), 400, 0).tasks
     own = groups.Groupings(tasks, "T", 0)
-    train = own._train
+    train = own.train
     assert {task.n_rows for task in train.values()} == {400 - 20 - 20}
     learner = MultitaskLearner(PairedPrior(0.9), **LEARNERS["T"], random_state=0)
     frames = {name: task.frame() for name, task in train.items()}
@@ -551,12 +551,12 @@ def test_groups_are_those_of_the_relatedness_room():
     selector = relatedness.TaskSelector(learner, "task3", n_tasks=2).fit(frames)
     assert selector.order_ == groups.order_of(own.distances, "task3")
     at = penalty_grid(None).index(0.9)
-    selected = own._pool.learned(["task3", *selector.order_[:2]]).graphs[at]
+    selected = own.pool.learned(["task3", *selector.order_[:2]]).graphs[at]
     assert set(selected["task3"].edges) == set(selector.configuration_["task3"].edges)
     clusterer = relatedness.TaskClusterer(learner, n_clusters=2).fit(frames)
     scores = [score for _, score in own.by_clusters(own.distances)]
     assert len(scores) == 4 and max(scores) < 0
     for _, members in clusterer.labels_.groupby(clusterer.labels_):
-        learned = own._pool.learned(members.index).graphs[at]
+        learned = own.pool.learned(members.index).graphs[at]
         for name in members.index:
             assert set(learned[name].edges) == set(clusterer.configuration_[name].edges)
