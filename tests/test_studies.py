@@ -4,7 +4,6 @@ import ast
 import importlib
 import json
 import subprocess
-import types
 from pathlib import Path
 
 import numpy as np
@@ -267,40 +266,54 @@ def test_lines_of_another_study_come_from_the_same_folder(tmp_path):
         (["--trials", "2", "--quick"], "not allowed with argument --trials"),
     ],
 )
-def test_arguments_that_cannot_be_end_in_one_sentence(arguments, sentence, monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["methods", *arguments])
+def test_arguments_that_cannot_be_end_in_one_sentence(arguments, sentence, capsys):
     with pytest.raises(SystemExit) as end:
-        study.main("benchmarks.thesis.methods")
+        study.main("benchmarks.thesis.methods", arguments)
     assert end.value.code == 2
     assert sentence in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_a_missing_package_is_told_before_anything_runs(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    # Whether the code is that of a commit is told first.
-    monkeypatch.setattr(study, "exit_if_changed", lambda: None)
-    monkeypatch.setattr("sys.argv", ["methods", "--out", str(tmp_path), "--trials", "1"])
-    with pytest.raises(SystemExit) as end:
-        study.main("benchmarks.thesis.methods")
-    assert end.value.code == 2
-    assert "`pyagrum` is needed" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
+SMALL_STUDY = """
+'A study that counts rows.'
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+NAME, SETTINGS, JOBS = "rows", ("trial", "method"), 1
 
 
-def test_a_quick_run_leaves_other_results_alone(monkeypatch, tmp_path):
-    (tmp_path / "one_trial.jsonl").write_text("kept")
-    seen = []
-    monkeypatch.setattr(study, "run", lambda own, results, cases, n_jobs: seen.append(cases))
-    monkeypatch.setattr(study, "lines_of", lambda own, folder: folder)
-    drawn = types.SimpleNamespace(savefig=lambda path, dpi: seen.append(path))
-    monkeypatch.setattr(selection, "draw", lambda lines: drawn)
-    monkeypatch.setattr(selection, "tables", lambda lines: {})
-    monkeypatch.setattr("sys.argv", ["selection", "--quick", "--out", str(tmp_path)])
-    study.main("benchmarks.thesis.selection")
-    cases, picture = seen
-    assert [case["n_tasks"] for case in cases] == [4]
-    assert picture == tmp_path / "quick" / "selection" / "selection.png"
-    assert (tmp_path / "one_trial.jsonl").read_text() == "kept"
+def plan(quick, trials=None):
+    return [{"trial": trial, "wanted": ["a", "b"]} for trial in range(1 if quick else trials or 3)]
+
+
+def measure(trial, wanted):
+    return {method: {"value": 10 * trial + 7} for method in wanted}
+
+
+def tables(lines):
+    return {"rows_table": f"values: {lines['value'].tolist()}"}
+
+
+def draw(lines):
+    return Figure(figsize=(len(lines), 1))
+"""
+
+
+def test_a_quick_run_leaves_other_results_alone(monkeypatch, capsys, tmp_path):
+    (tmp_path / "small_study.py").write_text(SMALL_STUDY)
+    monkeypatch.syspath_prepend(tmp_path)
+    out = tmp_path / "out"
+    (out / "quick" / "rows").mkdir(parents=True)
+    # Its own earlier lines are measured again, as those of other runs are not.
+    for folder in (out, out / "quick" / "rows"):
+        (folder / "rows.jsonl").write_text('{"trial": 0, "method": "a", "commit": "x"}\n')
+    study.main("small_study", ["--quick", "--out", str(out)])
+    assert sorted(path.name for path in out.iterdir()) == ["quick", "rows.jsonl"]
+    assert json.loads((out / "rows.jsonl").read_text())["commit"] == "x"
+    made = sorted(path.name for path in (out / "quick" / "rows").iterdir())
+    assert made == ["rows.jsonl", "rows.png"]
+    assert "values: [7, 7]" in capsys.readouterr().out
+    assert [case["n_tasks"] for case in selection.plan(quick=True)] == [4]
 
 
 @pytest.fixture
@@ -334,6 +347,16 @@ def test_new_code_marks_a_commit_as_changed(repository):
     assert record.commit() == clean
 
 
+def test_a_missing_package_is_told_before_anything_runs(repository, monkeypatch, capsys, tmp_path):
+    """After whether the code is that of a commit."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(SystemExit) as end:
+        study.main("benchmarks.thesis.methods", ["--out", str(tmp_path / "out"), "--trials", "1"])
+    assert end.value.code == 2
+    assert "`pyagrum` is needed" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     "script",
     [
@@ -344,13 +367,12 @@ def test_new_code_marks_a_commit_as_changed(repository):
 def test_nothing_is_measured_by_code_that_is_in_no_commit(
     script, repository, monkeypatch, capsys, tmp_path
 ):
-    monkeypatch.setattr("sys.argv", [script, "--out", str(tmp_path)])
     # Should anything be measured after all, then not for hours.
     monkeypatch.setattr(study, "run", lambda *arguments: pytest.fail("measured"))
     record.exit_if_changed()
     (repository / "benchmarks" / "old.py").write_text("changed = True")
     with pytest.raises(SystemExit) as end:
-        study.main(f"benchmarks.{script}")
+        study.main(f"benchmarks.{script}", ["--out", str(tmp_path)])
     assert end.value.code == 2
     (sentence,) = capsys.readouterr().err.splitlines()
     assert sentence.startswith("`benchmarks/old.py` has changes that are in no commit")
