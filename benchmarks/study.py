@@ -119,8 +119,15 @@ def _at_least_1(text):
     return int(text)
 
 
-def main(name):
-    """The command line of the study in the module of that full name."""
+def main(name, arguments=None):
+    """The command line of the study in the module of that full name.
+
+    Parameters
+    ----------
+    name : str
+    arguments : list of str, default=None
+        Those of the command line by default.
+    """
     study = importlib.import_module(name)
     parser = argparse.ArgumentParser(description=study.__doc__.split("\n")[0])
     parser.add_argument(
@@ -134,7 +141,7 @@ def main(name):
     either.add_argument("--quick", action="store_true", help="a small part, in a folder quick")
     if hasattr(study, "TAKES_DATA"):
         parser.add_argument("--data", help="folder of the data; BNMTL_DATA if not given")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(arguments)
     if getattr(arguments, "data", None):
         # Read by the processes that measure, too.
         os.environ["BNMTL_DATA"] = arguments.data

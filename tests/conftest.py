@@ -34,6 +34,18 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture
+def own_fonts(monkeypatch):
+    """Let no font be installed except those of matplotlib, which have no Hangul.
+
+    Fonts once found are remembered, so a test with this fixture must use signs of its own.
+    """
+    from matplotlib.font_manager import fontManager
+
+    own = [font for font in fontManager.ttflist if "mpl-data" in font.fname]
+    monkeypatch.setattr(fontManager, "ttflist", own)
+
+
+@pytest.fixture
 def call(capsys, monkeypatch, tmp_path):
     """Run the command `bnmtl` in an empty folder; returns (exit code, stdout, stderr)."""
     from bnmtl.cli.main import main

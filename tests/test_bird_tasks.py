@@ -21,7 +21,6 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.birds import bird, bird_tables  # noqa: E402
-from benchmarks.birds import bird_tasks as bird_tasks_module  # noqa: E402
 from benchmarks.birds.bird_tables import SAME_REGIONS  # noqa: E402
 from benchmarks.birds.bird_tasks import (  # noqa: E402
     FILE,
@@ -257,13 +256,12 @@ def test_lines_of_other_data_are_not_added_to(monkeypatch, tmp_path):
     bird.check_needs([], [{"data": "those"}])
     with pytest.raises(ValueError, match="neither is given"):
         bird.check_needs([{}], [])
-    file = tmp_path / FILE
-    file.parent.mkdir()
-    monkeypatch.setenv("BNMTL_DATA", str(tmp_path))
     hashes = []
-    for rows in ("a\n1\n", "a\n2\n"):
-        file.write_bytes(gzip.compress(rows.encode()))
-        bird_tasks_module._hash_of.cache_clear()
+    for row in "12":
+        file = tmp_path / row / FILE
+        file.parent.mkdir(parents=True)
+        file.write_bytes(gzip.compress(f"a\n{row}\n".encode()))
+        monkeypatch.setenv("BNMTL_DATA", str(tmp_path / row))
         hashes.append(fingerprint())
     assert hashes[0] != hashes[1]
     bird.check_needs([{}], [{"data": hashes[1]}])

@@ -49,7 +49,7 @@ def cases(tmp_path):
 @pytest.fixture
 def no_picture(monkeypatch):
     """Let another picture be drawn, which takes less time."""
-    monkeypatch.setattr("bnmtl.cli.calibrate._draw", lambda _: Figure(figsize=(1, 1)))
+    monkeypatch.setattr(plotting, "calibration_panel", lambda *_, **__: Figure(figsize=(1, 1)))
 
 
 def written(tmp_path):

@@ -6,6 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from command import listing, mistake, record
+from matplotlib.figure import Figure
+
+from bnmtl import plotting
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -16,9 +19,7 @@ COLUMNS = ["calibrated_platt", "calibrated_isotonic", "calibrated_platt_by_group
 @pytest.fixture
 def fitted(call, monkeypatch, tmp_path):
     """Run `calibrate` on cases with labels and others without; returns the latter calibrated."""
-    monkeypatch.setattr("bnmtl.cli.calibrate._draw", lambda _: None)
-    monkeypatch.setattr("bnmtl.plotting.png", lambda _: b"")
-    monkeypatch.setattr("bnmtl.cli.calibrate.write_report", lambda *_: None)
+    monkeypatch.setattr(plotting, "calibration_panel", lambda *_, **__: Figure(figsize=(1, 1)))
 
     def run(*options, spread=1.0):
         rng = np.random.default_rng(0)

@@ -1,5 +1,7 @@
 """Random changes of a graph: legal, of the right number, and among variables that are close."""
 
+from types import SimpleNamespace
+
 import naive
 import networkx as nx
 import numpy as np
@@ -10,7 +12,7 @@ from searches import agrees_with_its_arcs, dags, problem_of, random_frame, state
 
 from bnmtl import BDeu
 from bnmtl._kernels import changes
-from bnmtl.search import climbs, hill_climbing, orders
+from bnmtl.search import climbs, hill_climbing
 from bnmtl.search.budget import Budget
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.problem import TaskProblem
@@ -131,8 +133,7 @@ def test_variables_without_pairs_are_not_drawn():
 
 def climbs_of(state, seed):
     """The climbs of a search over orders, before its first start."""
-    rng = np.random.default_rng(seed)
-    walk = orders._Walk(state.scores, [state.task], orders._uncoupled(state.task), rng)
+    walk = SimpleNamespace(engine=state.scores.engine.table, random=np.array([seed + 1], np.uint64))
     return climbs.Climbs(state, walk, 10, 10, Budget())
 
 

@@ -409,9 +409,9 @@ def test_a_mistake_is_one_line(call, files, arguments, message):
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder that nobody can write to")
-def test_a_folder_that_cannot_be_written_is_refused_before_learning(call, files, monkeypatch):
-    monkeypatch.setattr(learn, "learner_asked_for", lambda *_: pytest.fail("learning began"))
-    err = mistake(call(*BOTH, "--out", "/proc/x"))
+def test_a_folder_that_cannot_be_written_is_refused_before_learning(call, files):
+    """Even before any file is read."""
+    err = mistake(call("learn", "nowhere.csv", "--out", "/proc/x"))
     assert "`/proc/x` (" in err and "partial" not in err
 
 
@@ -462,19 +462,25 @@ def test_the_report_names_the_options(call, files):
     assert "task_column" not in page
 
 
-def test_what_can_be_checked_is_checked_before_learning(call, files, monkeypatch):
-    def no_learning(*_):
-        raise AssertionError("learning began")
+def test_what_can_be_checked_is_checked_before_learning(call, files):
+    def refused(*paths, **options):
+        """The error of a run, in which no search has begun by then."""
+        events = []
+        with pytest.raises(ValueError) as error:
+            learn.run(Options(paths=paths, **options), events.append)
+        assert events == []
+        return str(error.value)
 
-    monkeypatch.setattr(learn, "learner_asked_for", no_learning)
     (files / "run").mkdir()
     (files / "run" / "NORTH.bif").write_text("mine")
+    folder = {"out": "run", "force": True}
+    assert "`run/NORTH.bif`, which is not from bnmtl" in refused("north.csv", **folder)
     err = mistake(call(*BOTH, "--out", "run", "--force"))
     assert "`run/NORTH.bif`, which is not from bnmtl" in err
     (files / "run" / "NORTH.bif").rename(files / "run" / "Report.html")
-    err = mistake(call("learn", "nowhere.csv", "--out", "run", "--force"))
-    assert "`run/Report.html`, which is not from bnmtl" in err
+    assert "`run/Report.html`, which is not from bnmtl" in refused("nowhere.csv", **folder)
     (files / "required.csv").write_text("from,to\na,z\n")
+    assert "line 2" in refused("north.csv", required="required.csv")
     assert "line 2" in mistake(call(*BOTH, "--required", "required.csv"))
 
 

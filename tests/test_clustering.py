@@ -17,7 +17,6 @@ from bnmtl import (
     PairedPrior,
     SingleTaskLearner,
 )
-from bnmtl.learners import judges
 from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.relatedness import TaskClusterer, direct, shared
 from bnmtl.relatedness.measures import as_distances
@@ -167,21 +166,21 @@ def test_cross_validation_by_hand():
     assert clusterer.networks_ == given.networks_
 
 
-def test_the_penalty_is_chosen_by_rows_of_its_own(monkeypatch):
-    seen = []
-
-    def recorded(tasks, *arguments):
-        seen.append(tasks)
-        return held_out_rows(tasks, *arguments)
-
-    monkeypatch.setattr(judges, "held_out_rows", recorded)
-    clustered(learner=CHOOSING, n_clusters="validation")
+def test_the_penalty_is_chosen_by_rows_of_its_own():
+    """Those that choose the number of clusters are never seen by the learners."""
+    clusterer = clustered(learner=CHOOSING, n_clusters="validation")
     tasks = encode(related())
     (rows,) = held_out_rows(tasks, 0.05, None, 0, purpose="size", at_least=10)
-    assert seen
-    for given in seen:
-        for name, task in given.items():
-            assert np.array_equal(task.codes, np.delete(tasks[name].codes, rows[name], axis=1))
+    left, _ = held_out_split(tasks, rows)
+    assert {task.n_rows for task in left.values()} == {140}
+    together = [
+        names for _, names in clusterer.labels_.groupby(clusterer.labels_) if len(names) > 1
+    ]
+    assert together
+    for labels in together:
+        alone = clone(CHOOSING).fit(Tasks(left[name] for name in labels.index))
+        found = clusterer.learners_[labels.iloc[0]].validation_scores_
+        assert found.equals(alone.validation_scores_)
 
 
 def test_a_single_task_search_is_done_once_on_the_same_rows():

@@ -15,7 +15,7 @@ from bnmtl import (
     PairedPrior,
     SingleTaskLearner,
 )
-from bnmtl.learners import compare, comparison, gain, verdict
+from bnmtl.learners import compare, gain, verdict
 from bnmtl.search import Limits
 from bnmtl.tasks import encode
 
@@ -45,17 +45,16 @@ def categorical(tasks):
         {},
     ],
 )
-def test_folds_of_a_fit_are_used_again_only_by_the_same_learner(changed, monkeypatch):
+def test_folds_of_a_fit_are_used_again_only_by_the_same_learner(changed):
     tasks = encode(related())
     settings = {**AUTO, "penalties": [0.0, 0.9], "random_state": 0}
     learner = MultitaskLearnerCV(table_sharing=None, **settings).fit(tasks)
     learner.set_params(**changed, n_jobs=1)
     expected = compare(MultitaskLearnerCV(table_sharing=None, **{**settings, **changed}), tasks)
-    n_scored = []
-    real = comparison.score_folds
-    monkeypatch.setattr(comparison, "score_folds", lambda *a: n_scored.append(1) or real(*a))
+    stages, events = ["comparing on held-out rows"] if changed else [], []
+    learner.set_params(progress=events.append)
     pd.testing.assert_frame_equal(compare(learner, tasks), expected)
-    assert len(n_scored) == bool(changed)
+    assert [event.stage for event in events if event.done == 0] == stages
     if "validation" in changed:
         # A later fit that holds nothing out forgets the folds of the one before.
         pd.testing.assert_frame_equal(compare(learner.fit(tasks), tasks), expected)

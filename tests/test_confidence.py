@@ -37,7 +37,7 @@ every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: typ
 class Scripted(Learner):
     """Answers replicate i with graph i of its list, and keeps the rows and the seed it got."""
 
-    graphs, drawn, seeds = (), [], []
+    graphs, drawn, seeds = (), None, None
 
     def _fit(self, tasks, whole, effort, report):
         own = self.graphs[len(self.drawn) % len(self.graphs)]
@@ -51,17 +51,10 @@ class Scripted(Learner):
         self.seeds.append(effort.seed)
 
 
-@pytest.fixture
-def scripted(monkeypatch):
-    """A scripted learner, set back."""
-
-    def make(*graphs, **parameters):
-        monkeypatch.setattr(Scripted, "graphs", graphs)
-        monkeypatch.setattr(Scripted, "drawn", [])
-        monkeypatch.setattr(Scripted, "seeds", [])
-        return Scripted(**parameters)
-
-    return make
+def scripted(*graphs, **parameters):
+    """A scripted learner of a class of its own."""
+    script = {"graphs": graphs, "drawn": [], "seeds": []}
+    return type("OfOneTest", (Scripted,), script)(**parameters)
 
 
 def share(table, task, parent, child, column="arc"):
@@ -71,7 +64,7 @@ def share(table, task, parent, child, column="arc"):
     return value
 
 
-def test_arcs_are_counted_over_replicates(scripted):
+def test_arcs_are_counted_over_replicates():
     tasks = {"b": pd.DataFrame({"x": [0, 1, 1], "y": [0, 1, 0], "z": [1, 0, 0]})}
     tasks["a"] = tasks["b"][["y", "z"]]
     graphs = [("x", "y"), ("y", "z")], [("x", "z"), ("y", "z")], [("x", "y")], [("y", "x")]
@@ -91,7 +84,7 @@ def test_arcs_are_counted_over_replicates(scripted):
     assert table["child"].cat.categories.tolist() == ["x", "y", "z"]
 
 
-def test_shares_of_an_edge_are_counts_not_sums_of_rounded_shares(scripted):
+def test_shares_of_an_edge_are_counts_not_sums_of_rounded_shares():
     """0.7 + 0.1 is less than 0.8."""
     frame = pd.DataFrame({"x": [0, 1], "y": [0, 1]})
     graphs = [[("x", "y")]] * 7 + [[("y", "x")]] + [[]] * 2
@@ -111,9 +104,10 @@ def different_rows():
     return {name: pd.DataFrame(rows, columns=list("xyz")) for name in ("north", "south")}
 
 
-def test_as_many_rows_are_drawn_with_replacement(scripted):
-    arc_confidence(different_rows(), scripted([]), n_bootstrap=30, random_state=0, subsample=None)
-    drawn = Scripted.drawn
+def test_as_many_rows_are_drawn_with_replacement():
+    learner = scripted([])
+    arc_confidence(different_rows(), learner, n_bootstrap=30, random_state=0, subsample=None)
+    drawn = learner.drawn
     assert len(drawn) == 30
     assert {own.n_rows for tasks in drawn for own in tasks.values()} == {8}
     counts = [cases(own) for tasks in drawn for own in tasks.values()]
@@ -125,18 +119,18 @@ def test_as_many_rows_are_drawn_with_replacement(scripted):
         not np.array_equal(np.sort(tasks["north"].codes), np.sort(tasks["south"].codes))
         for tasks in drawn
     )
-    assert len(set(Scripted.seeds)) == 30
+    assert len(set(learner.seeds)) == 30
 
 
 @pytest.mark.parametrize(("subsample", "n_rows"), [(0.5, 4), (0.9, 7), (0.01, 2)])
-def test_a_share_of_the_rows_is_drawn_without_replacement(scripted, subsample, n_rows):
+def test_a_share_of_the_rows_is_drawn_without_replacement(subsample, n_rows):
     learner = scripted([])
     arc_confidence(different_rows(), learner, 20, random_state=0, subsample=subsample)
-    for tasks in Scripted.drawn:
+    for tasks in learner.drawn:
         for task in tasks.values():
             assert task.n_rows == n_rows
             assert (cases(task) == 1).all()
-    assert len({tasks["north"].codes.tobytes() for tasks in Scripted.drawn}) > 10
+    assert len({tasks["north"].codes.tobytes() for tasks in learner.drawn}) > 10
 
 
 def test_reversible_arcs_point_either_way():

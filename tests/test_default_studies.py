@@ -305,7 +305,7 @@ def test_no_arcs_have_the_tables_of_what_they_are_held_against():
     tasks = problems.sample(problems.deletion("asia", 3, 0.3, random_state=0), 40, random_state=0)
     tasks = encode(tasks)
     rival = compare(SingleTaskLearner(random_state=0), tasks)
-    line = real_tables._with_tables_shared(tasks, None, None, rival)
+    line = real_tables.with_tables_shared(tasks, None, None, rival)
     shared = compare(MultitaskLearner(random_state=0), tasks)
     own = compare(MultitaskLearner(table_sharing=None, random_state=0), tasks)
     gain = shared["together"] - shared["empty"]

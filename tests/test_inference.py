@@ -42,7 +42,7 @@ def test_predict_proba_keeps_the_index_and_is_fast_on_complete_rows(monkeypatch)
     alarm = structures.load("alarm")
     frame = alarm.sample(2000, random_state=0)
     frame.index = frame.index + 17
-    monkeypatch.setattr(inference, "_joint_posteriors", None)
+    monkeypatch.setattr(inference, "contract", None)
     predicted = alarm.predict_proba(frame, "HYPOVOLEMIA")
     assert predicted.index.equals(frame.index)
     assert np.allclose(predicted.sum(axis=1), 1)

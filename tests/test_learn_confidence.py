@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from command import frame, listing, mistake, record
+from pictures import texts
 
 import bnmtl
-from bnmtl import HillClimbing
+from bnmtl import HillClimbing, plotting
 from bnmtl.cli import learn
 from bnmtl.cli.options import Options
 from bnmtl.confidence import MEANING, arc_confidence, consensus, sure_words
@@ -169,21 +170,33 @@ def test_replicates_have_copied_rows_once():
     assert bootstrap.equals(arc_confidence(rows, learner, 10, random_state=1, subsample=None))
 
 
-def test_pictures_of_arcs_that_predict_nothing_say_so(tmp_path, call):
-    """Noise, each row twice, has arcs."""
+def noise():
+    """Rows of columns that depend on nothing, each row twice, which have arcs all the same."""
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(rng.integers(0, 3, (20, 12)), columns=list("abcdefghijkl"))
-    pd.concat([rows, rows]).to_csv(tmp_path / "noise.csv", index=False)
-    code, _, _ = call("learn", "noise.csv", *FAST, "--out", "run")
-    run = read_run(tmp_path / "run")
-    assert code == 0 and len(pd.read_csv(tmp_path / "run" / "arcs.csv"))
-    assert run.record["verdict"][0].startswith("Nothing was found: on held-out rows")
+    return pd.concat([rows, rows])
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"threshold": 0.5, "required": "required.csv"}], ids=["learned", "consensus"]
+)
+def test_pictures_of_arcs_that_predict_nothing_say_so(tmp_path, monkeypatch, options):
+    """Of noise no replicate has an arc, except one that must be there."""
+    noise().to_csv(tmp_path / "noise.csv", index=False)
+    (tmp_path / "required.csv").write_text("from,to\na,b\n")
+    monkeypatch.chdir(tmp_path)
+    result = learn.run(Options(paths=("noise.csv",), restarts=0, bootstrap=5, out="run", **options))
+    learner, confidence = result.learner, result.confidence
+    assert result.record["verdict"][0].startswith("Nothing was found: on held-out rows")
+    assert len(learner.arcs_) == len(pd.read_csv(tmp_path / "run" / "arcs.csv")) > 0
     note = "Nothing was found: these arcs predict no better than none."
-    figures = learn._draw(
-        bnmtl.SingleTaskLearner(**CLIMB).fit(pd.concat([rows, rows])), None, is_nothing=True
-    )
-    for figure in figures.values():
-        assert note in [text.get_text() for axes in figure.axes for text in axes.texts]
+    graphs, signs = learner.configuration_, learner.arcs_
+    for name, figure in {
+        "arcs.png": plotting.arcs(graphs, confidence, note),
+        "dags.png": plotting.dags(graphs, confidence=confidence, signs=signs, note=note),
+    }.items():
+        assert note in texts(figure)
+        assert (tmp_path / "run" / name).read_bytes() == plotting.png(figure)
 
 
 def test_that_a_limit_kept_all_families_out_is_told(call, files):
@@ -193,16 +206,22 @@ def test_that_a_limit_kept_all_families_out_is_told(call, files):
     assert "No arc was learned, and `--max-cells 2` kept out families" in out
 
 
-def test_that_nothing_was_found_comes_before_the_consensus():
-    learned = bnmtl.SingleTaskLearner(random_state=0).fit({"north": frame(0)})
-    shown = bnmtl.SingleTaskLearner(random_state=0).fit({"north": frame(0)})
-    options = Options(paths=("north.csv",), threshold=0.5)
-    for gain, first in ((0.0, "Nothing was found"), (1.0, "Shown are consensus graphs")):
-        record = {"differences": {"alone - empty": [gain, 0.1]}}
-        found = learn.Found(learned, shown, record, None, None)
-        verdict, is_nothing = learn._verdict(options, found)
-        assert is_nothing == (gain == 0.0)
-        assert verdict[0].startswith(first) and len(verdict) == 3
+def test_that_nothing_was_found_comes_before_the_consensus(monkeypatch, files):
+    noise().to_csv(files / "noise.csv", index=False)
+    monkeypatch.chdir(files)
+    options = {"restarts": 0, "bootstrap": 5, "threshold": 0.5}
+    consensus_graphs = "Shown are consensus graphs"
+    for name, first, second in (
+        ("noise", "Nothing was found", consensus_graphs),
+        ("north", consensus_graphs, "Held-out rows were predicted by the graphs as they were"),
+    ):
+        result = learn.run(Options(paths=(f"{name}.csv",), **options, out=name))
+        verdict = result.record["verdict"]
+        assert verdict[0].startswith(first) and verdict[1].startswith(second)
+        assert len(verdict) == 3
+        # Neither picture has a note: of noise no arc is left.
+        plain = plotting.arcs(result.learner.configuration_, result.confidence)
+        assert (files / name / "arcs.png").read_bytes() == plotting.png(plain)
 
 
 def test_options_that_contradict_each_other_or_are_out_of_range(call, files):

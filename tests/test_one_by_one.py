@@ -7,6 +7,7 @@ from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from searches import PRIORS, joint_problem, three_tasks
+from sklearn.base import clone
 
 from bnmtl import ArcPrior, MultitaskLearner, Orders, PairedPrior, problems
 from bnmtl.search import one_by_one, orders
@@ -14,8 +15,9 @@ from bnmtl.search.budget import Budget
 from bnmtl.search.configurations import ConfigurationSearch
 from bnmtl.search.couplings import Couplings
 from bnmtl.search.hill_climbing import search as climb
-from bnmtl.search.multitask import MultitaskSearch
 from bnmtl.search.ties import Ties
+
+FROM = "multitask from "
 
 
 def searches(seed, n, prior, **demands):
@@ -123,25 +125,26 @@ def test_it_finds_what_changing_pairs_misses():
     assert learner.score_ > greedy.score_ + 50
 
 
+def searched_one_by_one(events):
+    """Starts from the results of which the graphs of single tasks are searched."""
+    of_a_task = [event.stage for event in events if event.task is not None]
+    return {stage.removeprefix(FROM) for stage in of_a_task if stage.startswith(FROM)}
+
+
 def test_of_many_variables_the_best_starts_alone_are_searched_on(monkeypatch):
     rows = [frame.astype("category") for frame in three_tasks(0, 5, missing=False).values()]
-    effort = {"search": Orders(starts=1, iterations=2), "random_state": 0}
-    searched = []
-    one_by_one_from = MultitaskSearch._one_by_one
-
-    def noted(self, couplings, start, *rest):
-        searched.append(start)
-        return one_by_one_from(self, couplings, start, *rest)
-
-    monkeypatch.setattr(MultitaskSearch, "_one_by_one", noted)
-    whole = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **effort).fit(rows)
-    assert sorted(searched) == sorted(whole.start_scores_)
+    effort = {"search": Orders(starts=1, iterations=2), "random_state": 0, "table_sharing": None}
+    events = []
+    learner = MultitaskLearner(PairedPrior(0.9), **effort, progress=events.append)
+    whole = clone(learner).fit(rows)
+    assert searched_one_by_one(events) == set(whole.start_scores_)
     monkeypatch.setattr(orders, "VARIABLES_OF_STARTS", 10)
-    searched.clear()
-    part = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **effort).fit(rows)
+    events.clear()
+    part = clone(learner).fit(rows)
+    searched = searched_one_by_one(events)
     assert len(searched) == 2 and set(part.start_scores_) == set(whole.start_scores_)
     least = min(part.start_scores_[start] for start in searched)
-    others = part.start_scores_.keys() - set(searched)
+    others = part.start_scores_.keys() - searched
     assert all(part.start_scores_[start] <= least + 1e-6 for start in others)
 
 

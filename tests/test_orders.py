@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from searches import joint_problem, problem_of, random_frame, state_of, three_tasks
 
 from bnmtl import EditPrior, MultitaskLearner, Orders, PairedPrior, structures
-from bnmtl._kernels import known_families
+from bnmtl._kernels import known_families, trees
 from bnmtl._kernels import orders as kernels
+from bnmtl._kernels._jit import stacked
 from bnmtl._kernels.scoring import ASKED
 from bnmtl.progress import Reporter
 from bnmtl.search import exact, hill_climbing, orders
@@ -49,12 +50,12 @@ class Joint:
         self.search = ConfigurationSearch(self.problem, self.couplings, ties, required)
         self.shared = self.couplings.shared(1e-9)
         states = self.search.states
-        self.walk = orders._Walk(
-            states[0].scores,
-            [state.task for state in states],
-            self.shared,
-            np.random.default_rng(seed),
-        )
+        tasks = [state.task for state in states]
+        rng = np.random.default_rng(seed)
+        self.walk = orders._Walk(states[0].scores, tasks, self.shared, rng)
+        # As kernels see them; a tree of its own, without what the walk has stored.
+        self.tables = stacked(tasks)
+        self.tree = trees.new_tree(len(tasks), self.shared.before, 64)
 
     def score(self, matrices):
         """(violated, log posterior) of matrices [task, parent, child]."""
@@ -107,9 +108,9 @@ def test_families_equal_naive_growth(seed, prior, order):
             found = known_families.score_of(
                 joint.walk.engine,
                 scratch.table,
-                joint.walk._tables,
+                joint.tables,
                 joint.shared.table,
-                joint.walk._tree.table,
+                joint.tree.table,
                 position,
                 child,
             )
@@ -169,9 +170,9 @@ def test_no_move_of_one_variable_improves_the_end(seed, which):
                 total += known_families.score_of(
                     joint.walk.engine,
                     scratch.table,
-                    joint.walk._tables,
+                    joint.tables,
                     joint.shared.table,
-                    joint.walk._tree.table,
+                    joint.tree.table,
                     np.argsort(moved),
                     child,
                 )

@@ -22,7 +22,7 @@ from bnmtl import (
     SingleTaskLearner,
     structures,
 )
-from bnmtl.learners import folds as scored_folds
+from bnmtl.learners import compare
 from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.learners.penalty import DEFAULT_PENALTIES, chosen_penalty
 from bnmtl.metrics import edit_distance
@@ -351,23 +351,25 @@ def by_hand(train, grid):
     return best
 
 
-def test_by_default_every_row_is_held_out_once_in_ten_folds(monkeypatch):
+def folds_of(learner):
+    """Held-out rows by task of each fold of a fit, as `compare` shows them."""
+    parts = compare(learner, learner.tasks_).groupby("fold")
+    return [
+        {name: own["row"].to_numpy() for name, own in part.groupby("task", observed=True)}
+        for _, part in parts
+    ]
+
+
+def test_by_default_every_row_is_held_out_once_in_ten_folds():
     """The structures of a fold come from its own training rows; the result from all rows."""
     grid, rows = [0.5, 0.9, 0.999, 1], related()
-    folds = []
-
-    def recorded(*arguments, **named):
-        folds.append(held_out_rows(*arguments, **named))
-        return folds[-1]
-
-    monkeypatch.setattr(scored_folds, "held_out_rows", recorded)
     learner = MultitaskLearnerCV(penalties=grid, table_sharing=None, **CLIMB).fit(rows)
-    (one,) = folds
-    assert len(one) == 10
+    folds = folds_of(learner)
+    assert len(folds) == 10
     encoded, scores = learner.tasks_, dict.fromkeys(grid, 0.0)
     for name, task in encoded.items():
-        assert sorted(np.concatenate([fold[name] for fold in one])) == list(range(task.n_rows))
-    for fold in one:
+        assert sorted(np.concatenate([fold[name] for fold in folds])) == list(range(task.n_rows))
+    for fold in folds:
         train, test = held_out_split(encoded, fold)
         for penalty, again in by_hand(train, grid).items():
             means = [
@@ -385,20 +387,15 @@ def test_by_default_every_row_is_held_out_once_in_ten_folds(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:Task `task1`. only one state")
 @pytest.mark.parametrize("n_rows", [2, 3, 7])
-def test_tasks_of_fewer_rows_than_folds_are_left_one_row_out(n_rows, monkeypatch):
+def test_tasks_of_fewer_rows_than_folds_are_left_one_row_out(n_rows):
     rows = related()
     rows["task1"] = rows["task1"][:n_rows]
-    folds = []
-
-    def recorded(*arguments, **named):
-        folds.append(held_out_rows(*arguments, **named))
-        return folds[-1]
-
-    monkeypatch.setattr(scored_folds, "held_out_rows", recorded)
     learner = MultitaskLearnerCV(penalties=[0, 0.9], table_sharing=None, **CLIMB).fit(rows)
-    (one,) = folds
-    assert [len(fold.get("task1", ())) for fold in one] == [1] * n_rows + [0] * (10 - n_rows)
-    assert sorted(np.concatenate([fold["task2"] for fold in one])) == list(range(150))
+    folds = folds_of(learner)
+    assert [len(fold.get("task1", ())) for fold in folds] == [1] * n_rows + [0] * (10 - n_rows)
+    for name, n in (("task1", n_rows), ("task2", 150)):
+        rows_of = [fold[name] for fold in folds if name in fold]
+        assert sorted(np.concatenate(rows_of)) == list(range(n))
     assert np.isfinite(learner.validation_scores_).all()
 
 

@@ -22,7 +22,7 @@ from matplotlib.patches import FancyBboxPatch, PathPatch, Polygon
 from bnmtl import plotting, structures
 from bnmtl.errors import InputError, InputTypeError, MissingExtra
 from bnmtl.graphs import compelled_arcs, sharing
-from bnmtl.plotting import engines, fonts
+from bnmtl.plotting import fonts
 from bnmtl.plotting.drawing import ABSENT, COLORS
 from bnmtl.plotting.layout import majority_arcs
 from bnmtl.plotting.table import _rows
@@ -184,7 +184,7 @@ def test_wide_layers_are_split():
 
 
 def test_an_engine_that_is_not_there_is_refused(monkeypatch):
-    monkeypatch.setattr(engines.shutil, "which", lambda name: None)
+    monkeypatch.setenv("PATH", "")
     with pytest.raises(MissingExtra, match="'graphviz' is not installed: .*`layout='layered'`"):
         plotting.arrange(three_tasks(), "graphviz")
     for engine in ("dot", "igraph"):
@@ -194,15 +194,16 @@ def test_an_engine_that_is_not_there_is_refused(monkeypatch):
     assert plotting.arrange(three_tasks(), "auto").engine == "layered"
 
 
-def test_graphviz_output_is_read_as_it_is_placed(monkeypatch):
+@pytest.mark.skipif(sys.platform == "win32", reason="dot is a script of a Unix shell")
+def test_graphviz_output_is_read_as_it_is_placed(monkeypatch, tmp_path):
     plain = (
         "graph 1 2 3\nnode n0 1 2.5 0.5 0.2 x solid box black white\n"
         "node n1 1 0.5 0.5 0.2 x solid box black white\n"
         "edge n0 n1 4 1 2.4 1 1.8 1 1.2 1 0.6 solid black\nstop\n"
     )
-    done = subprocess.CompletedProcess([], 0, stdout=plain)
-    monkeypatch.setattr(engines.shutil, "which", lambda name: name)
-    monkeypatch.setattr(engines.subprocess, "run", lambda *given, **options: done)
+    (tmp_path / "dot").write_text(f"#!/bin/sh\nread graph\nprintf '%s' '{plain}'\n")
+    (tmp_path / "dot").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
     layout = plotting.arrange(graph("ab"), "graphviz")
     assert (layout.engine, layout.crossings) == ("graphviz", None)
     assert layout.boxes["b"][1] - layout.boxes["a"][1] == pytest.approx(144)
@@ -335,14 +336,13 @@ def test_a_font_that_has_the_signs_is_taken():
 
 
 @pytest.mark.parametrize("draw", [plotting.dags, plotting.arcs])
-def test_names_without_a_font_are_told_in_one_sentence(draw, monkeypatch):
-    monkeypatch.setattr(fonts, "_fallbacks", lambda lacking: ((), lacking))
-    names = ["\u5909\u6570", "\u6e2c\u5b9a", "plain"]
+def test_names_without_a_font_are_told_in_one_sentence(draw, own_fonts):
+    names = ["\uac00\ub098", "\ub2e4\ub77c", "plain"]
     with pytest.warns(UserWarning, match="all characters of") as caught:
         figure = draw({"1": graph(names[:2], names[1:])})
         assert plotting.png(figure) and plotting.svg(figure)
     (warning,) = caught
-    assert "`\u5909\u6570`, `\u6e2c\u5b9a`, which are drawn as boxes;" in str(warning.message)
+    assert "`\uac00\ub098`, `\ub2e4\ub77c`, which are drawn as boxes;" in str(warning.message)
     assert warning.filename == __file__
 
 
@@ -500,7 +500,8 @@ def test_table_rows_are_sorted_and_tell_all_cases_apart():
 def test_table_rows_keep_the_direction_of_most_tasks_where_the_layout_cannot():
     tasks = {"1": graph("ab", "bc"), "2": graph("ab", "bc"), "3": graph("ca", nodes="abc")}
     assert majority_arcs(tasks) == {("a", "b"): 2, ("a", "c"): 1, ("b", "c"): 2}
-    assert [arc for arc, _ in _rows(tasks, {})] == [("a", "b"), ("b", "c"), ("c", "a")]
+    arcs = [text for text in texts(plotting.arcs(tasks)) if "\u2192" in text]
+    assert arcs == ["a \u2192 b", "b \u2192 c", "c \u2192 a"]
 
 
 def test_table_picture():

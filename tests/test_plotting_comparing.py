@@ -11,7 +11,6 @@ from pictures import assert_readable, graph, one_axes, texts
 
 from bnmtl import plotting, problems, structures
 from bnmtl.metrics import edit_distance
-from bnmtl.plotting import fonts
 from bnmtl.plotting.comparing import _MISTAKES, _OWNERS
 
 pytestmark = pytest.mark.beside_kernels
@@ -247,10 +246,9 @@ def test_pictures_are_the_same_on_every_run(draw):
 
 
 @pytest.mark.parametrize("draw", [compared, clustered])
-def test_names_without_a_font_are_told_once(draw, monkeypatch):
-    monkeypatch.setattr(fonts, "_fallbacks", lambda lacking: ((), lacking))
-    with pytest.warns(UserWarning, match="`\u5909\u6570`, which are drawn as boxes") as caught:
-        assert plotting.png(draw("\u5909\u6570"), dpi=30)
+def test_names_without_a_font_are_told_once(draw, own_fonts):
+    with pytest.warns(UserWarning, match="`\uac00\ub098`, which are drawn as boxes") as caught:
+        assert plotting.png(draw("\uac00\ub098"), dpi=30)
     (warning,) = caught
     assert warning.filename == __file__
     with warnings.catch_warnings():

@@ -15,7 +15,6 @@ from scipy.spatial.distance import squareform
 
 from bnmtl import plotting
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.plotting import fonts
 from bnmtl.plotting.dissimilarities import writer
 from bnmtl.plotting.drawing import COLORS
 from bnmtl.plotting.trees import cut_height, node_clusters
@@ -277,10 +276,9 @@ def test_pictures_are_the_same_on_every_run(draw):
 
 
 @pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
-def test_names_without_a_font_are_told_once(draw, monkeypatch):
-    monkeypatch.setattr(fonts, "_fallbacks", lambda lacking: ((), lacking))
-    with pytest.warns(UserWarning, match="`\u5909\u6570`, which are drawn as boxes") as caught:
-        assert plotting.png(draw("\u5909\u6570"), dpi=30)
+def test_names_without_a_font_are_told_once(draw, own_fonts):
+    with pytest.warns(UserWarning, match="`\uac00\ub098`, which are drawn as boxes") as caught:
+        assert plotting.png(draw("\uac00\ub098"), dpi=30)
     (warning,) = caught
     assert warning.filename == __file__
     with warnings.catch_warnings():

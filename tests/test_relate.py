@@ -505,7 +505,7 @@ def test_relate_has_all_options_of_learn(call, monkeypatch):
     assert options["learn"] - options["relate"] == {"--bootstrap", "--threshold", "--choose"}
 
 
-def test_force_replaces_what_either_command_has_left(call, towns, tmp_path, monkeypatch):
+def test_force_replaces_what_either_command_has_left(call, towns, tmp_path):
     assert call("learn", "north.csv", *QUICK, "--out", "run")[0] == 0
     (tmp_path / "run" / "notes.txt").write_text("mine")
     assert "--force" in mistake(call(*THREE, "--out", "run"))
@@ -514,10 +514,13 @@ def test_force_replaces_what_either_command_has_left(call, towns, tmp_path, monk
     assert call(*THREE, "--out", "run", "--force")[0] == 0
     assert listing(tmp_path / "run") == sorted([*FIXED, "notes.txt"])
     (tmp_path / "run" / "distances-west.png").write_text("mine")
+    options = {"paths": TOWNS, "principal": ("west",), "out": "run", "force": True}
+    events = []  # of searches
+    with pytest.raises(ValueError, match=r"west.png`, which is not from bnmtl"):
+        relate.run(RelateOptions(**options), events.append)
+    assert events == []
     options = ("--principal", "west", "--out", "run", "--force")
-    with monkeypatch.context() as patched:
-        patched.setattr(relatedness, "direct", lambda *_: pytest.fail("learning began"))
-        assert "west.png`, which is not from bnmtl" in mistake(call(*THREE, *options))
+    assert "west.png`, which is not from bnmtl" in mistake(call(*THREE, *options))
     (tmp_path / "run" / "distances-west.png").unlink()
     assert call("learn", "north.csv", *QUICK, "--out", "run", "--force")[0] == 0
     assert {"north.bif", "notes.txt"} <= set(listing(tmp_path / "run"))

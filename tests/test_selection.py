@@ -19,7 +19,6 @@ from bnmtl import (
     ReferencePrior,
     SingleTaskLearner,
 )
-from bnmtl.learners import judges
 from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.progress import Reporter
 from bnmtl.relatedness import TaskSelector, direct, indirect, shared
@@ -165,24 +164,17 @@ def test_of_equally_good_numbers_the_smallest_is_taken():
     assert found.tolist() == pytest.approx(scores)
 
 
-def test_the_penalty_is_chosen_by_rows_of_its_own(monkeypatch):
+def test_the_penalty_is_chosen_by_rows_of_its_own():
     """Those that choose the number of tasks are never seen by the learner."""
-    seen = []
-
-    def recorded(tasks, *arguments):
-        seen.append(tasks)
-        return held_out_rows(tasks, *arguments)
-
-    monkeypatch.setattr(judges, "held_out_rows", recorded)
-    selected(learner=CHOOSING, n_tasks="validation")
+    selector = selected(learner=CHOOSING, n_tasks="validation")
     tasks = encode(related())
     own = Tasks([tasks["task2"]])
     (rows,) = held_out_rows(own, 0.05, None, 0, purpose="size", at_least=10)
-    left = np.delete(tasks["task2"].codes, rows["task2"], axis=1)
-    assert len(seen) == 3
-    for given in seen:
-        assert np.array_equal(given["task2"].codes, left)
-        assert given["task4"].n_rows == 150
+    left, _ = held_out_split(tasks, rows)
+    assert (left["task2"].n_rows, left["task4"].n_rows) == (140, 150)
+    names = sorted(["task2", *selector.order_[: selector.n_tasks_]])
+    alone = clone(CHOOSING).fit(Tasks(left[name] for name in names))
+    assert selector.learner_.validation_scores_.equals(alone.validation_scores_)
 
 
 def test_a_single_task_search_is_done_once_on_the_same_rows():

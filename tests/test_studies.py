@@ -4,7 +4,6 @@ import ast
 import importlib
 import json
 import subprocess
-import types
 from pathlib import Path
 
 import numpy as np
@@ -267,40 +266,54 @@ def test_lines_of_another_study_come_from_the_same_folder(tmp_path):
         (["--trials", "2", "--quick"], "not allowed with argument --trials"),
     ],
 )
-def test_arguments_that_cannot_be_end_in_one_sentence(arguments, sentence, monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["methods", *arguments])
+def test_arguments_that_cannot_be_end_in_one_sentence(arguments, sentence, capsys):
     with pytest.raises(SystemExit) as end:
-        study.main("benchmarks.thesis.methods")
+        study.main("benchmarks.thesis.methods", arguments)
     assert end.value.code == 2
     assert sentence in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_a_missing_package_is_told_before_anything_runs(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    # Whether the code is that of a commit is told first.
-    monkeypatch.setattr(study, "exit_if_changed", lambda: None)
-    monkeypatch.setattr("sys.argv", ["methods", "--out", str(tmp_path), "--trials", "1"])
-    with pytest.raises(SystemExit) as end:
-        study.main("benchmarks.thesis.methods")
-    assert end.value.code == 2
-    assert "`pyagrum` is needed" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
+SMALL_STUDY = """
+'A study that counts rows.'
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+NAME, SETTINGS, JOBS = "rows", ("trial", "method"), 1
 
 
-def test_a_quick_run_leaves_other_results_alone(monkeypatch, tmp_path):
-    (tmp_path / "one_trial.jsonl").write_text("kept")
-    seen = []
-    monkeypatch.setattr(study, "run", lambda own, results, cases, n_jobs: seen.append(cases))
-    monkeypatch.setattr(study, "lines_of", lambda own, folder: folder)
-    drawn = types.SimpleNamespace(savefig=lambda path, dpi: seen.append(path))
-    monkeypatch.setattr(selection, "draw", lambda lines: drawn)
-    monkeypatch.setattr(selection, "tables", lambda lines: {})
-    monkeypatch.setattr("sys.argv", ["selection", "--quick", "--out", str(tmp_path)])
-    study.main("benchmarks.thesis.selection")
-    cases, picture = seen
-    assert [case["n_tasks"] for case in cases] == [4]
-    assert picture == tmp_path / "quick" / "selection" / "selection.png"
-    assert (tmp_path / "one_trial.jsonl").read_text() == "kept"
+def plan(quick, trials=None):
+    return [{"trial": trial, "wanted": ["a", "b"]} for trial in range(1 if quick else trials or 3)]
+
+
+def measure(trial, wanted):
+    return {method: {"value": 10 * trial + 7} for method in wanted}
+
+
+def tables(lines):
+    return {"rows_table": f"values: {lines['value'].tolist()}"}
+
+
+def draw(lines):
+    return Figure(figsize=(len(lines), 1))
+"""
+
+
+def test_a_quick_run_leaves_other_results_alone(monkeypatch, capsys, tmp_path):
+    (tmp_path / "small_study.py").write_text(SMALL_STUDY)
+    monkeypatch.syspath_prepend(tmp_path)
+    out = tmp_path / "out"
+    (out / "quick" / "rows").mkdir(parents=True)
+    # Its own earlier lines are measured again, as those of other runs are not.
+    for folder in (out, out / "quick" / "rows"):
+        (folder / "rows.jsonl").write_text('{"trial": 0, "method": "a", "commit": "x"}\n')
+    study.main("small_study", ["--quick", "--out", str(out)])
+    assert sorted(path.name for path in out.iterdir()) == ["quick", "rows.jsonl"]
+    assert json.loads((out / "rows.jsonl").read_text())["commit"] == "x"
+    made = sorted(path.name for path in (out / "quick" / "rows").iterdir())
+    assert made == ["rows.jsonl", "rows.png"]
+    assert "values: [7, 7]" in capsys.readouterr().out
+    assert [case["n_tasks"] for case in selection.plan(quick=True)] == [4]
 
 
 @pytest.fixture
@@ -334,6 +347,16 @@ def test_new_code_marks_a_commit_as_changed(repository):
     assert record.commit() == clean
 
 
+def test_a_missing_package_is_told_before_anything_runs(repository, monkeypatch, capsys, tmp_path):
+    """After whether the code is that of a commit."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(SystemExit) as end:
+        study.main("benchmarks.thesis.methods", ["--out", str(tmp_path / "out"), "--trials", "1"])
+    assert end.value.code == 2
+    assert "`pyagrum` is needed" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     "script",
     [
@@ -344,13 +367,12 @@ def test_new_code_marks_a_commit_as_changed(repository):
 def test_nothing_is_measured_by_code_that_is_in_no_commit(
     script, repository, monkeypatch, capsys, tmp_path
 ):
-    monkeypatch.setattr("sys.argv", [script, "--out", str(tmp_path)])
     # Should anything be measured after all, then not for hours.
     monkeypatch.setattr(study, "run", lambda *arguments: pytest.fail("measured"))
     record.exit_if_changed()
     (repository / "benchmarks" / "old.py").write_text("changed = True")
     with pytest.raises(SystemExit) as end:
-        study.main(f"benchmarks.{script}")
+        study.main(f"benchmarks.{script}", ["--out", str(tmp_path)])
     assert end.value.code == 2
     (sentence,) = capsys.readouterr().err.splitlines()
     assert sentence.startswith("`benchmarks/old.py` has changes that are in no commit")
@@ -543,7 +565,7 @@ def test_groups_are_those_of_the_relatedness_room():
     network = problems.random_network(6, random_state=1)
     tasks = related.Related(problems.perturb(network, 4, 2, random_state=1), 400, 0).tasks
     own = groups.Groupings(tasks, "T", 0)
-    train = own._train
+    train = own.train
     assert {task.n_rows for task in train.values()} == {400 - 20 - 20}
     learner = MultitaskLearner(PairedPrior(0.9), **LEARNERS["T"], random_state=0)
     frames = {name: task.frame() for name, task in train.items()}
@@ -551,12 +573,12 @@ def test_groups_are_those_of_the_relatedness_room():
     selector = relatedness.TaskSelector(learner, "task3", n_tasks=2).fit(frames)
     assert selector.order_ == groups.order_of(own.distances, "task3")
     at = penalty_grid(None).index(0.9)
-    selected = own._pool.learned(["task3", *selector.order_[:2]]).graphs[at]
+    selected = own.pool.learned(["task3", *selector.order_[:2]]).graphs[at]
     assert set(selected["task3"].edges) == set(selector.configuration_["task3"].edges)
     clusterer = relatedness.TaskClusterer(learner, n_clusters=2).fit(frames)
     scores = [score for _, score in own.by_clusters(own.distances)]
     assert len(scores) == 4 and max(scores) < 0
     for _, members in clusterer.labels_.groupby(clusterer.labels_):
-        learned = own._pool.learned(members.index).graphs[at]
+        learned = own.pool.learned(members.index).graphs[at]
         for name in members.index:
             assert set(learned[name].edges) == set(clusterer.configuration_[name].edges)

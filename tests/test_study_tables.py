@@ -271,8 +271,8 @@ def test_gap_closed():
         ],
         columns=["trial", "choice", "edits"],
     )
-    assert penalty_choice._gap_closed(lines, "cv", "validation") == "75 %"
-    assert penalty_choice._gap_closed(lines, "optimal", "validation") == ""
+    assert penalty_choice.gap_closed(lines, "cv", "validation") == "75 %"
+    assert penalty_choice.gap_closed(lines, "optimal", "validation") == ""
 
 
 def test_the_overview_finds_every_claim(lines):
@@ -293,14 +293,14 @@ def test_the_overview_finds_every_claim(lines):
 def test_rows_saved():
     sizes = enumerate((250, 500, 1000, 2000))
     pairs = {n: (pd.Series([30 - 10 * at]), pd.Series([40 - 10 * at])) for at, n in sizes}
-    found = training_size._savings(pairs)
+    found = training_size.rows_saved(pairs)
     assert {n: text for n, (_, text) in found.items()} == {250: "2.0", 500: "2.0", 1000: "2.0"}
     assert [ratio for ratio, _ in found.values()] == pytest.approx([2.0, 2.0, 2.0])
     pairs[1000] = pd.Series([5]), pairs[1000][1]
-    assert training_size._savings(pairs)[1000] == (2.0, "more than 2")
-    assert training_size._about_double({250: (1.6, ""), 500: (2.4, "")}) == "yes"
-    assert training_size._about_double({250: (1.6, ""), 500: (2.6, "")}) == "yes, and more"
-    assert training_size._about_double({250: (1.4, ""), 500: (2.4, "")}) == "no"
+    assert training_size.rows_saved(pairs)[1000] == (2.0, "more than 2")
+    assert training_size.about_double({250: (1.6, ""), 500: (2.4, "")}) == "yes"
+    assert training_size.about_double({250: (1.6, ""), 500: (2.6, "")}) == "yes, and more"
+    assert training_size.about_double({250: (1.4, ""), 500: (2.4, "")}) == "no"
 
 
 def test_differences_between_tasks():

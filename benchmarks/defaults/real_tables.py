@@ -122,7 +122,7 @@ def measure(table, score, parents, wanted):
     return found
 
 
-def _with_tables_of_1(tasks, score, parents, rival):
+def with_tables_of_1(tasks, score, parents, rival):
     """The graphs of each task alone with tables that one imaginary row smooths.
 
     Nothing is chosen by held-out rows, so the graphs are those of default tables.
@@ -137,7 +137,7 @@ def _with_tables_of_1(tasks, score, parents, rival):
     return line
 
 
-def _with_tables_shared(tasks, _score, _parents, rival):
+def with_tables_shared(tasks, _score, _parents, rival):
     """Tasks that have tables in common, as by default; no arcs have the same kind of tables."""
     scored = compare(MultitaskLearner(random_state=SEED), tasks)
     own = compare(MultitaskLearner(table_sharing=None, random_state=SEED), tasks)
@@ -147,7 +147,7 @@ def _with_tables_shared(tasks, _score, _parents, rival):
     return {**line, "empty": round(float(empty.mean()), 6)}
 
 
-_OTHERWISE = {OWN_TABLES: _with_tables_of_1, SHARED: _with_tables_shared}
+_OTHERWISE = {OWN_TABLES: with_tables_of_1, SHARED: with_tables_shared}
 
 
 def _folds(tasks, score, parents):

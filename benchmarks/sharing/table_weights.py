@@ -88,13 +88,13 @@ def fitted(graphs, tasks, weights):
     """Networks of given graphs, their tables averaged over priors that count by these weights."""
     if weights == "own":
         return fit_networks(graphs, tasks, sharing=None)
-    weigh = {"even": _without_own, "even, own too": lambda evidences: None}.get(
+    weigh = {"even": without_own, "even, own too": lambda evidences: None}.get(
         weights, learned_weights
     )
     return networks_with(graphs, tasks, SharedTables(tasks, weigh).fit(graphs).tables)
 
 
-def _without_own(evidences):
+def without_own(evidences):
     """All components the same but the last, which has tables of each task's own."""
     weights = np.ones(evidences.shape[1])
     weights[-1] = 0.0

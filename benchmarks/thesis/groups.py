@@ -42,6 +42,13 @@ class Groupings:
         All rows.
     variant : {"T", "S"}
     trial : int
+
+    Attributes
+    ----------
+    train : Tasks
+        The rows that are left to learn from.
+    pool : Pool
+        Groups learned from them.
     """
 
     def __init__(self, tasks, variant, trial):
@@ -49,27 +56,27 @@ class Groupings:
         (rows,) = held_out_rows(tasks, SHARE, None, trial, purpose="size", at_least=AT_LEAST)
         rest, for_size = held_out_split(tasks, rows)
         (rows,) = held_out_rows(rest, SHARE / (1 - SHARE), None, trial)
-        self._train, for_penalty = held_out_split(rest, rows)
-        self._for_size = held_out_of(self._train, for_size)
-        self._for_penalty = held_out_of(self._train, for_penalty)
-        self._pool = Pool(self._train, variant, trial)
+        self.train, for_penalty = held_out_split(rest, rows)
+        self._for_size = held_out_of(self.train, for_size)
+        self._for_penalty = held_out_of(self.train, for_penalty)
+        self.pool = Pool(self.train, variant, trial)
         self._most, self._for_penalty_of_all = train_and_held_out(tasks, 2 * SHARE, trial)
         self._whole = Pool(self._most, variant, trial)
 
     @cached_property
     def distances(self):
         """The direct measure, on the rows that are left to learn from."""
-        return self._pool.distances()
+        return self.pool.distances()
 
     @cached_property
     def losses(self):
         """The indirect measure, on the same rows."""
-        return indirect(self._train, self._learner(), cv=N_FOLDS)
+        return indirect(self.train, self._learner(), cv=N_FOLDS)
 
     @cached_property
     def differing(self):
         """How probably tables differ, on the same rows."""
-        return as_distances(shared(self._train, self._learner()))
+        return as_distances(shared(self.train, self._learner()))
 
     def _learner(self):
         return MultitaskLearner(**LEARNERS[self._variant], random_state=self._trial)
@@ -85,7 +92,7 @@ class Groupings:
         for n_others in range(len(self._tasks)):
             names = [principal, *order[:n_others]]
             graph = self._chosen(names)[principal]
-            every = [graphs[principal] for graphs in self._pool.learned(names).graphs]
+            every = [graphs[principal] for graphs in self.pool.learned(names).graphs]
             found.append(Option(graph, self._for_size[principal].mean(graph), every))
         return found
 
@@ -133,7 +140,7 @@ class Groupings:
     def _chosen(self, names):
         """Graphs of a group at the penalty that its held-out rows choose."""
         held_out = {name: self._for_penalty[name] for name in names}
-        return self._pool.learned(names).chosen(held_out)
+        return self.pool.learned(names).chosen(held_out)
 
 
 def order_of(table, principal):

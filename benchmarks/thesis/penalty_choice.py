@@ -148,8 +148,8 @@ def _reached(lines):
             **{"problem": problem, "penalty by": choice, "trials": len(here)},
             **reached(here),
             "median 1 - penalty": median_rest(here["penalty"]),
-            "gap closed": _gap_closed(own, choice, "validation"),
-            "by its penalty": _gap_closed(own, choice, ALL_ROWS) if by_penalty else "",
+            "gap closed": gap_closed(own, choice, "validation"),
+            "by its penalty": gap_closed(own, choice, ALL_ROWS) if by_penalty else "",
         }
 
 
@@ -176,7 +176,7 @@ def median_rest(penalties):
     return f"{rest[(len(rest) - 1) // 2]:.0e}" if rest else ""
 
 
-def _gap_closed(lines, choice, other):
+def gap_closed(lines, choice, other):
     """(other - choice) / (other - optimal) in edits, over the trials that have all three."""
     wide = by_trial(lines, "choice", "edits")
     if choice in ("single", "optimal", other) or not has(wide, other, "optimal", choice):

@@ -96,10 +96,10 @@ def claims(lines):
                 shrinks(gains),
                 f"gain, {measure} {method[-1]}",
             )
-            savings[measure] = _savings(found)
+            savings[measure] = rows_saved(found)
         less = all(savings["kl"][n][0] < savings["edits"][n][0] for n in savings["edits"])
         for measure, published, holds in (
-            ("edits", "about half as many (2 times)", _about_double(savings["edits"])),
+            ("edits", "about half as many (2 times)", about_double(savings["edits"])),
             ("kl", "saves less than in edits", less),
         ):
             if savings[measure]:
@@ -112,7 +112,7 @@ def claims(lines):
                 )
 
 
-def _about_double(savings):
+def about_double(savings):
     """Whether some savings are about 2, or more."""
     ratios = [ratio for ratio, _ in savings.values()]
     if not ratios or min(ratios) < 1.5:
@@ -120,7 +120,7 @@ def _about_double(savings):
     return "yes" if max(ratios) <= 2.5 else "yes, and more"
 
 
-def _savings(found):
+def rows_saved(found):
     """How many times the rows single-task learning needs for the same mean, by rows up to 1000.
 
     Between the numbers of rows its means are joined by lines, over the logarithm of the rows;
