@@ -1,4 +1,4 @@
-"""Learners with their defaults, by name; those of several tasks with tables of their own, too."""
+"""Learners with their defaults, by name; learners of several tasks also without shared tables."""
 
 from bnmtl import (
     IdenticalLearner,
@@ -8,7 +8,7 @@ from bnmtl import (
     SingleTaskLearner,
 )
 
-# Under the names that lines have.
+# Keys are the names in result lines.
 LEARNERS = {
     "alone, defaults": lambda seed: SingleTaskLearner(random_state=seed),
     "pooled, defaults": lambda seed: PooledLearner(random_state=seed),

@@ -1,4 +1,4 @@
-"""Claims as data: what was published, what was measured, and whether it holds."""
+"""Claims as data: the published value, the measured value, and whether the claim holds."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -16,13 +16,15 @@ class Claim(NamedTuple):
     Parameters
     ----------
     text, published : str
-        What is claimed, and what was published of it.
+        The claim and its published value.
     measured : str or mapping
-        What was found here, or that by case: a number of rows is set apart by a colon.
+        The result measured here, or a mapping from cases to results; if the case is a number of
+        rows, a colon follows it.
     test : bool, (int, int) or str
-        Whether the claim holds; in how many of all cases; or the verdict in words.
+        Whether the claim holds; the number of cases in which it holds, and of all cases; or the
+        verdict in words.
     name : str, default=None
-        By which the overview knows it; it ends with the search, T, S or J.
+        Key for the overview; it ends with the search, T, S or J.
     """
 
     text: str
@@ -32,7 +34,7 @@ class Claim(NamedTuple):
     name: str | None = None
 
     def found(self):
-        """What was measured, as text."""
+        """The measured result as text."""
         if isinstance(self.measured, str):
             return self.measured
         return ", ".join(
@@ -41,7 +43,7 @@ class Claim(NamedTuple):
         )
 
     def verdict(self):
-        """Whether it holds in all of some cases, in most (three quarters) or not, as text."""
+        """Whether it holds in all cases, in most (at least three quarters) or not, as text."""
         if isinstance(self.test, str):
             return self.test
         if not isinstance(self.test, tuple):
@@ -53,51 +55,51 @@ class Claim(NamedTuple):
 
 
 def claims_table(claims):
-    """Claims as Markdown, each evaluated."""
+    """Claims and their verdicts as a Markdown table."""
     rows = [(one.text, one.published, one.found(), one.verdict()) for one in claims]
     return markdown(pd.DataFrame(rows, columns=["claim", "published", "here", "holds"]))
 
 
 def both_halves(first, second, words):
-    """Whether both halves of a claim hold; ``words`` say that only the first does."""
+    """Whether both halves of a claim hold; the verdict is ``words`` if only the first does."""
     return ("yes" if second else words) if first else "no"
 
 
 def unless_few(holds, ours, other):
-    """Whether a claim of no difference holds; too few trials would never show one."""
+    """Whether a claim of no difference holds; too few trials cannot reveal one."""
     return holds if paired(ours, other).shape[1] >= FEWEST else "too few trials"
 
 
 def tally(signs, words):
-    """In how many cases a difference is surely above and below 0.
+    """Format the numbers of cases with a difference significantly above and below 0.
 
     Parameters
     ----------
     signs : iterable of {1, 0, -1}
-        A case each.
+        One per case.
     words : str
-        With the fields ``above``, ``below`` and ``n``, the number of cases.
+        Format string with the fields ``above``, ``below`` and ``n``, the number of cases.
     """
     signs = list(signs)
     return words.format(above=signs.count(1), below=signs.count(-1), n=len(signs))
 
 
 def differences(lines, problems, compared):
-    """Claims of edits that one choice leaves less another one's, over some problems.
+    """Claims about differences in edits between two choices on several problems.
 
     Parameters
     ----------
     lines : pandas.DataFrame
         With the columns problem, trial, choice and edits.
     problems : iterable of str
-    compared : iterable of (choice, other choice, what was expected)
+    compared : iterable of (choice, other choice, expected result)
     """
     words = "better on {above}, worse on {below}"
     for choice, other, expected in compared:
         found = pairs(lines, "choice", "edits", choice, other, problem=problems)
         if found:
             yield Claim(
-                f"{choice} less {other}, edits",
+                f"{choice} minus {other}, edits",
                 expected,
                 {problem: difference_text(*pair) for problem, pair in found.items()},
                 tally((sign(*pair) for pair in found.values()), words),

@@ -1,24 +1,24 @@
-"""Where the data lie that are not part of the project."""
+"""The folder of the data that are not part of the project."""
 
 import os
 from pathlib import Path
 
 
 def data_folder(content, files, data=None):
-    """The folder of data, by default the one of the environment variable BNMTL_DATA.
+    """The folder of data, by default from the environment variable BNMTL_DATA.
 
     Parameters
     ----------
     content : str
-        What it holds, for the message.
+        Description of the data, for the message.
     files : iterable of path
-        That must be in it.
+        Files that must be in the folder.
     data : path, default=None
 
     Raises
     ------
     ValueError
-        If no folder is named or a file is not there.
+        If no folder is given or a file is missing.
     """
     where = f"`--data` or the environment variable BNMTL_DATA must name the folder with {content}"
     data = data or os.environ.get("BNMTL_DATA")

@@ -1,4 +1,4 @@
-"""The pictures of the studies: panels, groups of bars in them, and curves."""
+"""Pictures of the studies: panels, grouped bars and curves."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -8,27 +8,27 @@ LABELS = {"edits": "edit distance", "kl": "KL divergence (nats)"}
 
 
 def panels(n_rows, n_columns, size, **options):
-    """A figure and its panels, an array of rows; ``size`` in inches, ``options`` as of subplots."""
+    """A figure and a 2d array of its panels; ``size`` in inches, ``options`` for subplots."""
     figure = Figure(figsize=size, layout="constrained")
     return figure, figure.subplots(n_rows, n_columns, squeeze=False, **options)
 
 
 def bars(axes, means, errors, styles=None, width=0.8):
-    """Groups of bars side by side, labeled by the columns.
+    """Grouped bars, labeled by the columns.
 
     Parameters
     ----------
     axes : matplotlib.axes.Axes
     means, errors : pandas.DataFrame, groups by bars
-        Heights, and what is drawn as errors.
+        Heights and error bars.
     styles : mapping bar -> dict, default=None
     width : float, default=0.8
-        Of a group.
+        Width of a group.
 
     Returns
     -------
     dict bar -> float array
-        The places of its bars.
+        Positions of the bars.
     """
     each, places = width / means.shape[1], {}
     for at, name in enumerate(means):
@@ -40,7 +40,7 @@ def bars(axes, means, errors, styles=None, width=0.8):
 
 
 def mean_bars(axes, lines, by, column, measure, groups, names, styles=None, width=0.8):
-    """`bars` of means and standard errors; two columns tell groups and bars apart."""
+    """`bars` of means and standard errors; one column defines the groups, one the bars."""
     found = lines.groupby([by, column])[measure].agg(["mean", "sem"])
     means, errors = (
         found[of].unstack(column).reindex(index=groups, columns=names) for of in ("mean", "sem")
@@ -50,18 +50,18 @@ def mean_bars(axes, lines, by, column, measure, groups, names, styles=None, widt
 
 
 def curves(axes, lines, x, y, column, styles, errors=True):
-    """Means of a measure over what is on the axis, a curve a value of a column.
+    """Means of a measure against ``x``, one curve per value of a column.
 
     Parameters
     ----------
     axes : matplotlib.axes.Axes
     lines : pandas.DataFrame
     x, y, column : str
-        Columns: what is on the axis, the measure, and what tells curves apart.
+        Columns: the x axis, the measure, and the value that defines the curves.
     styles : iterable of str, or mapping value -> dict
-        The curves that are drawn where there are lines of them.
+        The curves to draw, if they have lines.
     errors : bool, default=True
-        Whether standard errors are drawn.
+        Whether to draw standard errors.
     """
     styles = styles if isinstance(styles, dict) else {name: {} for name in styles}
     for name, style in styles.items():

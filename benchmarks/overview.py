@@ -1,16 +1,16 @@
-"""The table that says at a glance which published claims hold, a column a search."""
+"""The overview of the published claims that hold, with one column per search."""
 
 from benchmarks.summary import markdown
 
-# Figure and study; of its claims the names without the search, and how they are put here.
+# (Figure, study) -> names of its claims without the search -> wording in the overview.
 CLAIMS = {
     ("2.2, 2.3", "penalty_curves"): {
         "differing": "edits fall with the penalty, then rise (tasks that differ)",
-        "alike": "the same where tasks have one structure",
-        "best penalty": "the more alike the tasks, the higher the best penalty",
-        "gain": "the more alike the tasks, the larger the gain, usually",
+        "alike": "the same if all tasks have one structure",
+        "best penalty": "the more similar the tasks, the higher the best penalty",
+        "gain": "the more similar the tasks, the larger the gain, usually",
         "edits and kl": "edits gain more than the divergence",
-        "IND": "as much gained where tables have nothing in common",
+        "IND": "the gain is as large if tables are unrelated",
     },
     ("2.4", "priors"): {"edits": "the kind of prior matters little (edits)"},
     ("2.5", "methods"): {
@@ -19,11 +19,11 @@ CLAIMS = {
         "identical, edits": "edits 4 % to 60 % below one structure for all",
         "identical, kl": "divergence 7 % to 32 % below one structure for all",
         "pooled, kl": "pooling much worse than one structure (divergence)",
-        "pooled, edits": "pooling much worse than one structure, but on ALARM (edits)",
+        "pooled, edits": "pooling much worse than one structure, except on ALARM (edits)",
     },
     ("ours", "methods"): {
-        "no harm, single": "no harm where tasks share nothing, beside learning alone (edits)",
-        "no harm, sparse": "the same beside learning alone with fewer arcs",
+        "no harm, single": "no harm if tasks share nothing, compared with learning alone (edits)",
+        "no harm, sparse": "the same compared with learning alone with fewer arcs",
     },
     ("2.7", "training_size"): {
         "gain, edits": "the gain shrinks with the rows (edits)",
@@ -71,7 +71,7 @@ def table(claims):
     Parameters
     ----------
     claims : mapping
-        Name of a study -> its claims; a study that has none is left blank.
+        Name of a study -> its claims; the cells of other studies are blank.
 
     Returns
     -------

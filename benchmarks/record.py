@@ -1,4 +1,4 @@
-"""Results as JSON lines: each with what it was measured on, none measured twice."""
+"""Results as JSON lines with their provenance; nothing is measured twice."""
 
 import contextlib
 import functools
@@ -12,34 +12,33 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent / "results"
 PACKAGES = ("numba", "numpy", "pandas", "pgmpy", "pyagrum", "scikit-learn", "scipy")
-# Commits of lines that were measured with changes to the code end so.
+# Suffix of the commit in lines that were measured with uncommitted changes.
 CHANGED = "+"
 
 
 class Results:
-    """Lines of one file, by the settings that they are for.
+    """The lines of one file, by settings.
 
     Parameters
     ----------
     name : str
-        Of the file in benchmarks/results, without its ending.
+        Name of the file in benchmarks/results, without suffix.
     settings : tuple of str
-        Names of the values that tell lines apart.
+        Names of the values that identify lines.
     folder : pathlib.Path, default=FOLDER
     fixed : mapping, default={}
-        What else the lines depend on, the same for all of them: it is written into each, and lines
-        that were made with other values, or without any, do not count.
+        Other values on which all lines depend. They are written into each line, and lines with
+        other values, or without these values, are ignored.
 
-    Lines of a commit with changes are shown until what they say is measured again, which takes
-    their place.
+    Lines measured with uncommitted changes are shown until they are measured again and replaced.
     """
 
     def __init__(self, name, settings, folder=FOLDER, fixed=None):
         self._path = folder / f"{name}.jsonl"
         self._settings = settings
-        # As it is read again.
+        # Normalized as when read from a file.
         self._fixed = json.loads(json.dumps(dict(fixed or {})))
-        # Now, not when the first line is done and files may have been changed.
+        # Computed now, because files may change before the first line is done.
         circumstances()
         self.lines = []
         if self._path.exists():
@@ -49,7 +48,7 @@ class Results:
         self._keys = set(newest) - self._to_repeat
 
     def has(self, **settings):
-        """Whether there is a line for these settings, and of a commit without changes."""
+        """Whether there is a line for these settings that was measured with committed code."""
         return self._key(settings) in self._keys
 
     def _key(self, line):
@@ -59,12 +58,12 @@ class Results:
         return all(name in line and line[name] == value for name, value in self._fixed.items())
 
     def current(self):
-        """The newest line for each settings, of those that were made with the fixed values."""
+        """The newest line for each combination of settings, among those with the fixed values."""
         found = {self._key(line): line for line in self.lines if self._is_current(line)}
         return list(found.values())
 
     def forget(self, **settings):
-        """Take out what there is for these settings."""
+        """Remove the lines for these settings."""
         key = self._key(settings)
         self._keys.discard(key)
         self.lines = [
@@ -88,14 +87,14 @@ class Results:
 
 
 def key_of(settings):
-    """A hash of settings, whatever their order."""
+    """A hash of settings that does not depend on their order."""
     text = json.dumps(settings, sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 @functools.cache
 def circumstances():
-    """The commit, the versions that matter and the number of processors."""
+    """The commit, the versions of relevant packages and the number of processors."""
     found = {}
     for package in PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
@@ -104,12 +103,12 @@ def circumstances():
 
 
 def commit():
-    """Short name of the commit, with a plus where code has been changed or added since."""
+    """Short name of the commit, with a plus if code was changed or added since."""
     return _git("rev-parse", "--short", "HEAD").strip() + (CHANGED if changed_code() else "")
 
 
 def changed_code():
-    """Files of code that differ from the commit, or are not part of it; their paths in git."""
+    """Paths in git of code files that differ from the commit or are not part of it."""
     code = ("../bnmtl/*.py", "../data/*.py", "../structures/*.py", "*.py")
     options = ("--porcelain", "--untracked-files=all", "--no-renames", "-z")
     entries = _git("status", *options, "--", *code)
@@ -122,7 +121,7 @@ def _git(*arguments):
 
 
 def exit_if_changed():
-    """End the process with one sentence where lines would name a commit without all code."""
+    """Exit with one sentence if there are uncommitted changes of code."""
     changed = changed_code()
     if changed:
         sys.stderr.write(

@@ -1,4 +1,4 @@
-"""The related tasks of the studies: networks that are known, rows, and how near learned ones are.
+"""The related tasks of the studies: known networks, sampled rows, and accuracy of learned graphs.
 
 The problems are those of Niculescu-Mizil (2008), sections 2.3.4 and 2.4.3, and a control.
 """
@@ -18,9 +18,9 @@ FIVE = ("ALARM", "ALARM-IND", "INSURANCE", "INSURANCE-IND", "ALARM-COMP")
 CONTROL = "CONTROL"
 N_TASKS = 5
 N_TEST = 10_000
-# Of the rows that divergences are measured on; trials are seeds of everything else.
+# Seed of the rows for measuring divergences; trials are seeds of everything else.
 TEST_SEED = 1_000_000
-# ALARM-COMP: which components each task has changed.
+# ALARM-COMP: the changed components of each task.
 CHANGED = ((), (0,), (1,), (2,), (0, 2))
 
 
@@ -33,7 +33,7 @@ def networks_of(name, trial, p_delete=0.05):
         One of `FIVE`, or "CONTROL": tasks that share nothing.
     trial : int
     p_delete : float, default=0.05
-        Of the problems that are made by deletion.
+        Probability of deleting an arc, for the problems made by deletion.
 
     Returns
     -------
@@ -50,13 +50,13 @@ def networks_of(name, trial, p_delete=0.05):
 
 
 class Related:
-    """Rows of related tasks, and the truth to hold learned graphs against.
+    """Rows of related tasks, and the true networks for evaluating learned graphs.
 
     Parameters
     ----------
     networks : dict task -> BayesNet
     n_rows : int
-        Of each task.
+        Number of rows of each task.
     trial : int
         Seed of the rows.
     """
@@ -72,7 +72,7 @@ class Related:
 
     @cached_property
     def _predicted(self):
-        """By task, how well the true network predicts the test rows, and how well graphs do."""
+        """Mean log-likelihood of the test rows under the true network, and `HeldOut`, by task."""
         test = encode(self._test_rows)
         return {
             name: (
@@ -83,11 +83,11 @@ class Related:
         }
 
     def divergences(self, learned):
-        """Divergence of learned networks with the parameters that they have, one value a task."""
+        """Divergence of learned networks with their own parameters, one value per task."""
         return kl_divergence(self.networks, learned, self._test_rows).tolist()
 
     def graphs(self, matrices):
-        """Learned graphs by task from their adjacency matrices, constant variables marked."""
+        """Learned graphs by task from their adjacency matrices, with constant variables marked."""
         graphs = {}
         for (name, task), matrix in zip(self.tasks.items(), matrices, strict=True):
             graphs[name] = from_adjacency(matrix, task.variables)
@@ -104,12 +104,12 @@ class Related:
         return matrices
 
     def judged(self, graphs):
-        """How near graphs are to the truth, one value a task.
+        """Accuracy of graphs compared with the true networks, one value per task.
 
         Parameters
         ----------
         graphs : mapping task -> networkx.DiGraph
-            Of all tasks or of some.
+            Graphs of all tasks or of some.
 
         Returns
         -------
@@ -127,9 +127,9 @@ class Related:
         return found
 
     def line(self, graphs, networks=None):
-        """Means over tasks of what `judged` gives, rounded for the file.
+        """Means over tasks of the values of `judged`, rounded for the file.
 
-        Where networks are given, the divergence is theirs.
+        If networks are given, kl is their divergence.
         """
         judged = self.judged(graphs)
         if networks is not None:
@@ -138,7 +138,7 @@ class Related:
 
 
 def without_constant(graph, constant):
-    """A graph without arcs of the variables that have one state in some rows."""
+    """A graph without arcs of the variables that are constant in the data."""
     cut = graph.copy()
     cut.remove_edges_from([arc for arc in graph.edges if set(constant) & set(arc)])
     return cut

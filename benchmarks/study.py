@@ -1,26 +1,26 @@
-"""What the studies of related tasks share: resumable runs on all cores, and figures and tables.
+"""Infrastructure of the studies: resumable runs on all cores, figures and tables.
 
 A study is a module with
 
-- ``NAME`` and ``SETTINGS``, the names of the values that tell its lines apart,
-- ``FIXED``, what else they depend on, where there is something,
-- ``JOBS``, how many cases run at a time, where that is not as many as there are cores,
-- ``plan(quick, trials)``, its cases: dictionaries of arguments for ``measure``, each with the list
-  of the lines' last setting under "wanted"; ``trials`` replaces the number of trials, None is the
-  study's own,
-- ``measure(wanted, **case)``, which gives a line for each that is wanted, by its name,
-- ``tables(lines)``, text by name,
-- ``draw(lines)``, a matplotlib figure, and ``more_pictures(lines)``, figures by name, where there
-  are pictures; ``DPI`` where they have not 100,
-- ``check_needs(cases, lines)`` where cases need what may not be there, or other data than those of
-  the lines that there are, which raises ValueError then,
-- ``TAKES_DATA`` where data are not part of the project,
-- ``BESIDE`` where tables and pictures also show lines of another study of the same folder: its
-  module, and a function that gives what is to be added of its lines.
+- ``NAME`` and ``SETTINGS``, the names of the values that identify its lines,
+- ``FIXED`` (optional), other values on which the lines depend,
+- ``JOBS`` (optional), the number of parallel cases; default: the number of cores,
+- ``plan(quick, trials)``, its cases: dictionaries of arguments for ``measure``, each with a list
+  of values of the last setting under "wanted"; ``trials`` replaces the number of trials, None
+  means the study's own number,
+- ``measure(wanted, **case)``, which returns one line per wanted value, as a dictionary,
+- ``tables(lines)``, which returns texts by name,
+- ``draw(lines)`` (optional), which returns a matplotlib figure, and ``more_pictures(lines)``
+  (optional), which returns figures by name; ``DPI`` if it is not 100,
+- ``check_needs(cases, lines)`` (optional), which raises ValueError if something that cases need is
+  missing, or if the data differ from those of the existing lines,
+- ``TAKES_DATA`` (optional), set if the data are not part of the project,
+- ``BESIDE`` (optional), if tables and pictures also show lines of another study in the same folder:
+  its module, and a function that selects and adapts its lines.
 
-`main` runs what is missing, tells the time it took and draws. It measures only where the code is
-that of a commit. With ``--quick`` a small part is run again, by any code, in a folder quick of the
-results, for a test that all of it works.
+`main` runs the missing cases, prints the time and draws. It requires that all code is committed.
+With ``--quick``, a small part is run again in the subfolder quick of the results, with any code,
+as a smoke test.
 """
 
 import argparse
@@ -59,7 +59,7 @@ def lines_of(study, folder=FOLDER):
 
 
 def every(wanted, **values):
-    """A case for each combination of values of the settings; the first of them changes last."""
+    """One case per combination of values of the settings; the first setting varies slowest."""
     return [
         dict(zip(values, own, strict=True)) | {"wanted": list(wanted)}
         for own in itertools.product(*values.values())
@@ -67,7 +67,7 @@ def every(wanted, **values):
 
 
 def missing_of(study, results, quick, trials=None, only=None):
-    """Cases with what is not yet measured of them; ``only`` is a value of the first setting."""
+    """Cases with their missing measurements; ``only`` is a value of the first setting."""
     plan = study.plan(quick) if trials is None else study.plan(quick, trials)
     first = study.SETTINGS[0]
     if only is not None:
@@ -87,7 +87,7 @@ def missing_of(study, results, quick, trials=None, only=None):
 
 
 def run(study, results, cases, n_jobs):
-    """Measure cases, several at a time; every line is written when its case is done."""
+    """Measure cases in parallel; the lines of a case are written when it is done."""
 
     def quietly(case):
         with warnings.catch_warnings():
@@ -113,20 +113,20 @@ def figures_of(study, lines):
 
 
 def _at_least_1(text):
-    """A whole number of at least 1, from the command line."""
+    """Parse an integer of at least 1 from the command line."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
     return int(text)
 
 
 def main(name, arguments=None):
-    """The command line of the study in the module of that full name.
+    """The command line of the study in the module with the given full name.
 
     Parameters
     ----------
     name : str
     arguments : list of str, default=None
-        Those of the command line by default.
+        Default: those of the command line.
     """
     study = importlib.import_module(name)
     parser = argparse.ArgumentParser(description=study.__doc__.split("\n")[0])
@@ -143,7 +143,7 @@ def main(name, arguments=None):
         parser.add_argument("--data", help="folder of the data; BNMTL_DATA if not given")
     arguments = parser.parse_args(arguments)
     if getattr(arguments, "data", None):
-        # Read by the processes that measure, too.
+        # An environment variable, because worker processes read it, too.
         os.environ["BNMTL_DATA"] = arguments.data
     folder, pictures = arguments.out or FOLDER, arguments.out or PICTURES
     if arguments.quick:

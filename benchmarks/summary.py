@@ -1,4 +1,4 @@
-"""Means, standard errors and paired tests over trials, as the studies report them."""
+"""Means, standard errors and paired tests over trials, as reported by the studies."""
 
 import itertools
 
@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-# Of the paired t-tests.
+# Significance level of the paired t-tests.
 LEVEL = 0.05
-# Trials from which on a test that sees no difference tells something.
+# Minimum number of trials for which a nonsignificant test is informative.
 FEWEST = 5
 MEASURES = {"edits": "edits", "shd": "SHD", "f1": "skeleton F1", "kl": "KL (nats)"}
 DIGITS = {"edits": 2, "shd": 2, "f1": 3, "kl": 3}
 
 
 def markdown(rows):
-    """Rows as a Markdown table: a data frame, or a mapping from columns to cells for each."""
+    """A Markdown table of rows: a data frame, or one mapping from columns to cells per row."""
     table = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
     lines = [" | ".join(map(str, table.columns)), " | ".join("---" for _ in table.columns)]
     lines += [" | ".join(map(str, row)) for row in table.itertuples(index=False)]
@@ -23,7 +23,7 @@ def markdown(rows):
 
 
 def parts(lines, **values):
-    """The lines of every combination of values that there are any of, in the order given.
+    """The lines of every combination of values that has lines, in the given order.
 
     Yields
     ------
@@ -37,7 +37,7 @@ def parts(lines, **values):
 
 
 def mean_and_error(values, digits=2):
-    """Mean and standard error over the trials that there are, as text."""
+    """Mean and standard error over the available trials, as text."""
     values = np.asarray(values, dtype=float)
     values = values[~np.isnan(values)]
     if len(values) < 2:
@@ -46,18 +46,18 @@ def mean_and_error(values, digits=2):
 
 
 def reached(lines):
-    """Mean and standard error of every measure over the lines, by its title."""
+    """Mean and standard error of every measure over the lines, by title of the measure."""
     return {title: mean_and_error(lines[name], DIGITS[name]) for name, title in MEASURES.items()}
 
 
 def means_of(lines, column, measure, names, digits=None):
-    """Mean and standard error of a measure for all the values of a column that there are lines of.
+    """Mean and standard error of a measure for each value of a column that has lines.
 
     Parameters
     ----------
     names : iterable of str, or mapping value -> title
     digits : int, default=None
-        None: those of the measure.
+        None means the digits of the measure.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def has(wide, *names):
 
 
 def paired(ours, other):
-    """The values of the trials that have both; series are paired by their index."""
+    """The values of trials that have both; series are paired by index."""
     if isinstance(ours, pd.Series) and isinstance(other, pd.Series):
         ours, other = ours.align(other)
     both = np.array([ours, other], dtype=float)
@@ -85,7 +85,7 @@ def paired(ours, other):
 
 
 def reduction(ours, other):
-    """Percent by which the mean of ours is below the mean of the other's; nan without trials."""
+    """Percent by which our mean is below the other mean; nan without trials."""
     ours, other = paired(ours, other)
     if not len(ours):
         return np.nan
@@ -105,15 +105,15 @@ def paired_p(ours, other):
 def resampled_error(differences, ratio):
     """Standard error of a mean over random splits of the same rows, which overlap.
 
-    The variance of the mean is (1 / J + n2 / n1) times that of the J differences, where 1 / J would
-    do for independent ones.
+    The variance of the mean is (1 / J + n2 / n1) times that of the J differences; it would be 1 / J
+    times if they were independent.
 
     Parameters
     ----------
     differences : array-like
-        One a split.
+        One per split.
     ratio : float
-        Rows tested on by the row learned from, n2 / n1.
+        Number of test rows per training row, n2 / n1.
 
     References
     ----------
@@ -141,7 +141,7 @@ def is_significant(ours, other):
 
 
 def sign(ours, other):
-    """1 where a paired t-test tells that ours is lower, -1 where it is higher, else 0."""
+    """1 if ours is significantly lower by a paired t-test, -1 if it is higher, else 0."""
     if not is_significant(ours, other):
         return 0
     return 1 if reduction(ours, other) > 0 else -1
@@ -153,7 +153,7 @@ def is_lower(ours, other):
 
 
 def shrinks(gains):
-    """Whether gains, trials by numbers of rows, fall significantly as rows are doubled."""
+    """Whether gains, trials by numbers of rows, decrease significantly as rows are doubled."""
     gains = gains.dropna()
     if gains.shape[1] < 2:
         return False
@@ -162,7 +162,7 @@ def shrinks(gains):
 
 
 def reduction_text(ours, other):
-    """The reduction in percent, with n.s. where a paired t-test does not reject equality."""
+    """The reduction in percent, with n.s. if a paired t-test does not reject equality."""
     if not paired(ours, other).size:
         return "unknown"
     text = f"{reduction(ours, other):.0f} %"
@@ -170,7 +170,7 @@ def reduction_text(ours, other):
 
 
 def holm(p_values):
-    """P values corrected for their number by Holm's method, in the order given."""
+    """P values corrected for multiple testing by Holm's method, in the given order."""
     p_values = np.asarray(p_values, dtype=float)
     order = np.argsort(p_values)
     factors = np.arange(len(p_values), 0, -1)
@@ -180,14 +180,14 @@ def holm(p_values):
 
 
 def chosen_elsewhere(wide):
-    """Each trial's value in the column that has the lowest mean over the other trials.
+    """Each trial's value in the column with the lowest mean over the other trials.
 
-    The lowest of several means is too low a figure for that column; this is not.
+    The lowest of several means is a biased estimate for its column; this one is unbiased.
 
     Parameters
     ----------
     wide : pandas.DataFrame, trials by columns
-        A column that some trial lacks does not take part.
+        Columns with missing trials are ignored.
 
     Returns
     -------
@@ -202,26 +202,26 @@ def chosen_elsewhere(wide):
 
 
 def difference_text(ours, other, digits=2):
-    """Mean difference and standard error, with n.s. where a paired t-test sees none."""
+    """Mean difference and standard error, with n.s. if it is not significant."""
     text = mean_and_error(np.subtract(*paired(ours, other)), digits)
     return text if is_significant(ours, other) else f"{text} (n.s.)"
 
 
 def by_trial(lines, column, value):
-    """A table of one measure, trials by the values of a column; nan where one is missing."""
+    """A table of one measure, trials by the values of a column; missing ones are nan."""
     measured = lines.dropna(subset=value)
     return measured.groupby(["trial", column])[value].mean().unstack()
 
 
 def pairs(lines, column, value, ours, other, **at):
-    """A measure of two values of a column, by trial, wherever there are lines of both.
+    """A measure for two values of a column, by trial, in each case that has lines of both.
 
     Parameters
     ----------
     ours, other : str
-        Of the column.
+        Values of the column.
     **at
-        Another column, and its values in their order.
+        Another column and its values, in order.
 
     Returns
     -------
@@ -234,5 +234,5 @@ def pairs(lines, column, value, ours, other, **at):
 
 
 def exploded(lines, lists):
-    """A row for each entry of lists of equal length."""
+    """One row per entry of lists of equal length."""
     return lines.explode(list(lists)).astype(dict.fromkeys(lists, float)).reset_index(drop=True)

@@ -1,6 +1,6 @@
-"""The tables of all READMEs and docs, made from the lines in benchmarks/results.
+"""The tables of all READMEs and docs, generated from the lines in benchmarks/results.
 
-`python -m benchmarks.tables` writes them in, each between the comments that name it.
+`python -m benchmarks.tables` writes each table between the comments that name it.
 """
 
 import argparse
@@ -28,7 +28,7 @@ STUDIES = {
     "defaults": ("defaults", "choice", "real_tables", "no_structure", "sure_arcs", "sachs"),
     "sharing": ("sharing", "table_weights"),
 }
-# Of more than one study.
+# Tables of more than one study.
 TABLES = {
     "peers": lambda: markdown(
         modules()["search"].beside_pyagrum(measured()["search"], measured()["speed"])
@@ -46,7 +46,7 @@ def modules():
 
 @cache
 def measured():
-    """The lines of each study that has any."""
+    """The lines of each study that has lines."""
     found = {name: study.lines_of(module) for name, module in modules().items()}
     return {name: lines for name, lines in found.items() if len(lines)}
 
@@ -67,7 +67,7 @@ def claims():
 
 
 def made(name):
-    """The table of that name."""
+    """The table with the given name."""
     return TABLES[name]() if name in TABLES else studies()[name]
 
 
@@ -75,7 +75,7 @@ MARKED = re.compile(r"<!-- table: (\w+) -->\n(?:(?!<!-- ).)*<!-- end -->", re.DO
 
 
 def with_tables(text):
-    """A README with its tables made again."""
+    """The text of a README with its tables regenerated."""
     return MARKED.sub(lambda at: f"<!-- table: {at[1]} -->\n{made(at[1])}\n<!-- end -->", text)
 
 

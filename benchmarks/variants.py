@@ -1,9 +1,10 @@
 """Three searches for configurations at any penalty: the thesis's, a strong one, and joint orders.
 
-T is the thesis's: hill climbing with a tabu list and 100 restarts for every task, then the greedy
-search over configurations. S searches orders of every task's variables, then configurations from
-there, in turns with one task's whole graph at a time. J, bnmtl's default search, does the same
-from four starts, one of them a search over orders that the tasks share, and keeps the best score.
+T is the search of the thesis: hill climbing with a tabu list and 100 restarts for every task, then
+the greedy search over configurations. S searches orders of every task's variables; from there, it
+alternates between the greedy search over configurations and searches over the whole graph of one
+task. J, bnmtl's default search, does the same from four starts, one of which is a search over
+orders shared by the tasks, and keeps the best score.
 """
 
 from bnmtl import BDeu
@@ -17,21 +18,21 @@ from bnmtl.search.options import search_of
 from bnmtl.search.path import greedy_path
 from bnmtl.search.problem import TaskProblem
 
-# Equivalent sample size of tables, and the largest number of their cells.
+# Equivalent sample size of tables and their maximum number of cells.
 SAMPLE_SIZE = 1.0
 MAX_CELLS = 10_000_000
-# What the studies of the thesis learn by, whatever the defaults of the learners are.
+# Settings of the studies of the thesis, independent of the defaults of the learners.
 THESIS = {
     "score": BDeu(1.0),
     "structure_prior": None,
     "parameter_sample_size": SAMPLE_SIZE,
     "limits": Limits(max_cells=MAX_CELLS),
 }
-# The same for learners of several tasks.
+# The same settings for learners of several tasks.
 TOGETHER = {**THESIS, "table_sharing": None}
-# Folds of the cross-validation that chooses the penalty, where no rows are held out once.
+# Number of folds if the penalty is chosen by cross-validation and not by a single held-out set.
 N_FOLDS = 10
-# Parameters of single-task searches that do the same as each search.
+# Parameters of the learners for each search.
 SEARCHES = {
     "T": {"search": "hill-climbing", "start": "single-task"},
     "S": {"search": "orders", "start": "single-task"},
@@ -41,7 +42,7 @@ LEARNERS = {variant: {**TOGETHER, **search} for variant, search in SEARCHES.item
 
 
 def problems_of(tasks, structure_priors=None):
-    """Each task's problem under the settings of the thesis, without demands on its arcs."""
+    """Each task's problem under the settings of the thesis, without constraints on arcs."""
     constraints = constraints_by_task(tasks, (), (), None, None)
     return TaskProblem.of_all(
         tasks, THESIS["score"], constraints, structure_priors, max_cells=MAX_CELLS
@@ -49,16 +50,16 @@ def problems_of(tasks, structure_priors=None):
 
 
 class Searches:
-    """The three searches on one set of rows; what they have in common is learned once.
+    """The three searches on one set of rows; computations shared by them are done once.
 
     Parameters
     ----------
     tasks : Tasks
     seed : int
     structure_prior : ArcPrior or ReferencePrior, default=None
-        Of every task.
+        The prior of every task.
     memory : Memory, default=None
-        Of searches for tasks of the same rows, which are not repeated.
+        Results of searches on the same rows, which are not repeated.
     """
 
     def __init__(self, tasks, seed, structure_prior=None, memory=None):
@@ -69,11 +70,11 @@ class Searches:
         self._solutions = {}
 
     def search(self, variant):
-        """The search over configurations whose starts a variant uses; S and J share theirs."""
+        """The search over configurations whose starts a variant uses; S and J share one."""
         return self.by(LEARNERS[variant]["search"])
 
     def by(self, kind):
-        """The search over configurations that learns tasks apart by a kind of search."""
+        """The search over configurations that learns single tasks by the given kind of search."""
         if kind not in self._searches:
             own = problems_of(self.tasks, self._structure_priors)
             self._searches[kind] = MultitaskSearch(own, self._effort(kind), Reporter(False))
@@ -89,10 +90,10 @@ class Searches:
         return max(found, key=lambda solution: solution.score)
 
     def along(self, variant, priors):
-        """A `Solution` under each of several priors, by falling penalty, from tasks learned apart.
+        """One `Solution` per prior, by decreasing penalty, starting from single-task graphs.
 
-        With T every greedy search starts from them, with S that of the smallest penalty, and the
-        others where the one before has ended.
+        With T, every greedy search starts from these. With S, only the search at the smallest
+        penalty does; each of the others starts from the result of the previous one.
         """
         search, kind = self.search(variant), LEARNERS[variant]["search"]
         starts = search.starts(priors, ["single-task"])

@@ -132,12 +132,12 @@ def test_tables_in_common(call, files):
         expected = learner.networks_["north"].table(variable)
         assert np.allclose(network.table(variable), expected, atol=1e-9)
     page = (files / "run" / "report.html").read_text()
-    assert "Tables in common</h2>" in page and "the score of all tasks" in page
+    assert "Shared tables</h2>" in page and "the score of all tasks" in page
     options = ("--penalty", "0.9", "--table-sharing", "none", "--out", "own")
     assert call(*BOTH, *options)[0] == 0
     assert record(files / "own")["held_out"]["folds"] == 10
     assert "borrowed" not in record(files / "own")
-    assert "Tables in common" not in (files / "own" / "report.html").read_text()
+    assert "Shared tables" not in (files / "own" / "report.html").read_text()
 
 
 def test_a_bound_on_tables(call, files):

@@ -1,1 +1,1 @@
-"""Chapter 2 of the thesis, a module a figure."""
+"""Chapter 2 of the thesis, one module per figure."""

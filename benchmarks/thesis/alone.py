@@ -1,4 +1,4 @@
-"""Tasks learned apart with fewer arcs than BDeu finds: what a gain from sharing is held against."""
+"""Single-task graphs with fewer arcs than those found by BDeu, as baselines for sharing."""
 
 import networkx as nx
 import numpy as np
@@ -8,7 +8,7 @@ from benchmarks.variants import SEARCHES, THESIS
 from bnmtl import BIC, ArcPrior, SingleTaskLearner
 from bnmtl.learners.penalty import best_penalty
 
-# Of an arc, in the prior of sparse graphs; 0.5 is the uniform prior.
+# Probabilities of an arc in the prior of sparse graphs; 0.5 is the uniform prior.
 PROBABILITIES = (0.5, 0.1, 0.03, 0.01, 0.003)
 
 
@@ -18,20 +18,20 @@ def empty(tasks):
 
 
 def by_bic(tasks, seed):
-    """Graphs of all tasks, each learned by itself by BIC."""
+    """Graphs of all tasks, each learned alone by BIC."""
     parameters = {**THESIS, **SEARCHES["J"], "score": BIC()}
     return SingleTaskLearner(**parameters, random_state=seed).fit(tasks).configuration_
 
 
 def sparse(tasks, seed, share):
-    """Graphs learned apart under the probability of arcs that predicts held-out rows best.
+    """Single-task graphs under the arc probability that predicts held-out rows best.
 
     Parameters
     ----------
     tasks : Tasks
     seed : int
     share : float
-        Of the rows that are held out to choose it; graphs are then learned from all rows.
+        Share of rows held out to choose it; graphs are then learned from all rows.
 
     Returns
     -------

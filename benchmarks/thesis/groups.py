@@ -1,9 +1,9 @@
 """Which tasks to learn together: all, the nearest, clusters, or all with penalties by distance.
 
-What rows are held out follows the thesis, section 2.4.3: to choose a number of tasks or of clusters
-5 % of the rows, at least 10, and others, 5 % too, for the penalty; where there is no number to
-choose, 10 % for the penalty. Held-out rows of all tasks of a group choose its penalty, and those of
-all tasks the number of clusters.
+Held-out rows follow section 2.4.3 of the thesis: 5 % of the rows, at least 10, to choose a number
+of tasks or of clusters, and another 5 % for the penalty; 10 % for the penalty if there is no number
+to choose. The penalty of a group is chosen by the held-out rows of its tasks, the number of
+clusters by those of all tasks.
 """
 
 from functools import cached_property
@@ -26,7 +26,7 @@ SHARE, AT_LEAST = 0.05, 10
 
 
 class Option(NamedTuple):
-    """The principal task's graph in a group, its held-out score, and its graphs by penalty."""
+    """The principal task's graph in a group, its held-out score and its graphs at all penalties."""
 
     graph: nx.DiGraph
     score: float
@@ -34,7 +34,7 @@ class Option(NamedTuple):
 
 
 class Groupings:
-    """Graphs learned in groups of tasks, and what the held-out rows say of the groups.
+    """Graphs learned in groups of tasks, and scores of the groups on held-out rows.
 
     Parameters
     ----------
@@ -65,24 +65,24 @@ class Groupings:
 
     @cached_property
     def distances(self):
-        """The direct measure, on the rows that are left to learn from."""
+        """The direct measure, on the training rows."""
         return self.pool.distances()
 
     @cached_property
     def losses(self):
-        """The indirect measure, on the same rows."""
+        """The indirect measure, on the training rows."""
         return indirect(self.train, self._learner(), cv=N_FOLDS)
 
     @cached_property
     def differing(self):
-        """How probably tables differ, on the same rows."""
+        """The probability that tables differ, on the training rows."""
         return as_distances(shared(self.train, self._learner()))
 
     def _learner(self):
         return MultitaskLearner(**LEARNERS[self._variant], random_state=self._trial)
 
     def by_number(self, principal, table):
-        """Groups of the principal task with its nearest ones, by the number of others.
+        """Groups of the principal task and its nearest tasks, by number of the latter.
 
         Returns
         -------
@@ -97,14 +97,14 @@ class Groupings:
         return found
 
     def nearest(self, principal, n_others):
-        """The principal task's graph, learned with a number of others that was not chosen here."""
+        """The principal task's graph, learned with a fixed number of nearest tasks."""
         order = order_of(self._whole.distances(), principal)
         names = [principal, *order[:n_others]]
         held_out = {name: self._for_penalty_of_all[name] for name in names}
         return self._whole.learned(names).chosen(held_out)[principal]
 
     def by_clusters(self, table):
-        """All tasks' graphs and their mean held-out score by the number of clusters, 1 first.
+        """All tasks' graphs and their mean held-out score by number of clusters, from 1 on.
 
         Parameters
         ----------
@@ -132,24 +132,24 @@ class Groupings:
         return self._whole.learned(self._tasks.names).chosen(self._for_penalty_of_all)
 
     def by_distance(self):
-        """All tasks' graphs, learned together, close tasks sharing more than far ones."""
+        """All tasks' graphs, learned together; close tasks share more than distant ones."""
         prior = PairedPrior(task_distance=self._whole.distances())
         pool = Pool(self._most, self._variant, self._trial, prior)
         return pool.learned(self._tasks.names).chosen(self._for_penalty_of_all)
 
     def _chosen(self, names):
-        """Graphs of a group at the penalty that its held-out rows choose."""
+        """Graphs of a group at the penalty chosen by its held-out rows."""
         held_out = {name: self._for_penalty[name] for name in names}
         return self.pool.learned(names).chosen(held_out)
 
 
 def order_of(table, principal):
-    """The other tasks, the nearest first, by a table of relatedness."""
+    """The other tasks, nearest first, by a table of relatedness."""
     column = table[principal]
     return sorted(column.index.drop(principal), key=lambda task: (column[task], task))
 
 
 def best_of(scores):
-    """Position of the best held-out score, of equally good ones the first."""
+    """Index of the best held-out score; the first of equally good ones."""
     scores = np.array(scores)
     return int(np.argmax(scores >= scores.max() - EQUALLY_GOOD))

@@ -1,12 +1,12 @@
-"""Single-task, identical, pooled and multitask learning side by side (thesis, figure 2.5).
+"""Comparison of single-task, identical, pooled and multitask learning (thesis, figure 2.5).
 
-Run `python -m benchmarks.thesis.methods` (three hours and more on two cores; `--trials 2` for a
-first look). Five problems and a control of unrelated tasks, five tasks of 1000 rows each. As in the
-thesis, multitask learning holds out 5 % of the rows to choose the penalty and the others learn from
-all rows; beside them the search J whose penalty ten folds choose, pyAgrum, and graphs that 100
-bootstrap replicates agree on. "sparse" learns tasks apart with a probability of arcs chosen by the
-same held-out rows, to tell what comes of sharing from what comes of fewer arcs. T is the thesis's
-search, S a strong one, J joint orders.
+Run `python -m benchmarks.thesis.methods` (more than three hours on two cores; `--trials 2` for a
+first look). Five problems and a control of unrelated tasks, with five tasks of 1000 rows each. As
+in the thesis, multitask learning holds out 5 % of the rows to choose the penalty, and the other
+methods learn from all rows. Further methods are the search J with the penalty chosen by ten folds,
+pyAgrum, and consensus graphs of 100 bootstrap replicates. "sparse" learns each task alone with an
+arc probability chosen by the same held-out rows, to distinguish the effect of sharing from that of
+fewer arcs. T is the search of the thesis, S a strong search, J joint orders.
 """
 
 import itertools
@@ -75,7 +75,7 @@ FIXED = {
 
 
 def plan(quick, trials=None):
-    """All cases; the quick one is a trial of three methods."""
+    """All cases; the quick one is one trial of three methods."""
     if quick:
         wanted = ["single T", "identical T", "multitask T"]
         return study.every(wanted, problem=["ALARM"], trial=[0])
@@ -83,23 +83,23 @@ def plan(quick, trials=None):
 
 
 def check_needs(cases, lines):
-    """Raise ValueError where pyAgrum is to be measured and is not there."""
+    """Raise ValueError if pyAgrum is to be measured and is not installed."""
     if any(method.startswith("pyAgrum") for case in cases for method in case["wanted"]):
         require("pyagrum")
 
 
 def measure(problem, trial, wanted):
-    """A line a method: means over the five tasks."""
+    """One line per method: means over the five tasks."""
     related = Related(networks_of(problem, trial), N_ROWS, trial)
     memory = Memory()
     return {method: line_of(related, method, trial, memory) for method in wanted}
 
 
 def line_of(related, method, trial, memory):
-    """What one method reaches; ``memory`` keeps what methods search alike."""
+    """The result of one method; ``memory`` caches searches shared by several methods."""
     kind = method.split()[0]
     if kind == "pyAgrum":
-        # Its result depends on the order of the columns; no order is better than another.
+        # The result depends on the order of the columns, so the order is random.
         order = np.random.default_rng(trial)
         graphs = {}
         for name, task in related.tasks.items():
@@ -107,7 +107,7 @@ def line_of(related, method, trial, memory):
             graphs[name] = without_constant(_by_pyagrum(frame, method), task.constant)
         return related.line(graphs)
     if kind == "bagged":
-        # Rows drawn twice make dependencies look stronger, and a strong search finds them.
+        # Repeated rows make dependencies look stronger, so a strong search would find false arcs.
         learner = SingleTaskLearner(**THESIS, search=HillClimbing(restarts=10))
         confidence = arc_confidence(related.tasks, learner, N_BOOTSTRAP, trial, subsample=None)
         return related.line(consensus(confidence, by="edge"))
@@ -123,8 +123,11 @@ def line_of(related, method, trial, memory):
 
 
 def as_published(tasks, trial, prior=None):
-    """Graphs and penalty of the thesis's multitask learning: T, at every penalty from tasks learned
-    apart, the penalty by held-out rows."""
+    """Graphs and penalty of multitask learning as in the thesis.
+
+    Uses the search T, which starts from single-task graphs at every penalty, and chooses the
+    penalty by held-out rows.
+    """
     train, held_out = train_and_held_out(tasks, VALIDATION, trial)
     learned = Pool(train, "T", trial, prior).learned(train.names)
     best = learned.best(held_out)
@@ -149,27 +152,27 @@ def learner_of(method, trial):
 
 
 def _by_pyagrum(frame, method):
-    """The graph that pyAgrum learns of one task by a score, BDeu if none is named, or by MIIC."""
+    """The graph that pyAgrum learns from one task by a score, by default BDeu, or by MIIC."""
     score = method.removeprefix("pyAgrum").strip() or "BDeu"
     if score == "MIIC":
         return PyAgrum(frame).by_information()[0]
     return PyAgrum(frame, score).climb(tabu=True)[0]
 
 
-# Multitask learning, and what it is compared with, of the same search, by kind.
+# Multitask learners -> their baselines with the same search, by kind.
 STRONG = {"single": "single S", "identical": "identical S", "sparse": "sparse S"}
 COMPARED = {
     "multitask T": {"single": "single T", "identical": "identical T", "sparse": "sparse S"},
     **dict.fromkeys(("multitask S", "multitask J", "multitask folds"), STRONG),
 }
-# Of the README: problems and methods in words.
+# Problems and methods in words, for the README.
 IN_WORDS = {
     "ALARM": "ALARM, arcs deleted",
     "ALARM-IND": "the same, probabilities drawn for each task",
     "INSURANCE": "INSURANCE, arcs deleted",
     "INSURANCE-IND": "the same, probabilities drawn for each task",
     "ALARM-COMP": "ALARM, whole components changed",
-    CONTROL: "ALARM, variables permuted in each task: next to nothing to share",
+    CONTROL: "ALARM, variables permuted in each task: almost nothing to share",
 }
 IN_SHORT = {
     "single S": "each task alone",
@@ -177,8 +180,8 @@ IN_SHORT = {
     "identical S": "one structure for all",
     "multitask folds": "together (multitask)",
 }
-# Percent by which multitask learning was published to be below the others, over five problems, and
-# the problems where that was not significant.
+# Published ranges of the reduction by multitask learning over five problems, in percent, and the
+# problems where it was not significant.
 PUBLISHED = {
     ("single", "edits"): (10, 54, ()),
     ("single", "kl"): (2, 13, ("ALARM-IND", "INSURANCE-IND")),
@@ -188,7 +191,7 @@ PUBLISHED = {
 
 
 def tables(lines):
-    """What each method reaches, the reductions, and the published claims."""
+    """The results of each method, the reductions, and the published claims."""
     every = parts(lines, problem=PROBLEMS, method=METHODS)
     return {
         "methods": markdown({**case, "trials": len(own), **reached(own)} for case, own in every),
@@ -199,7 +202,7 @@ def tables(lines):
 
 
 def _in_short(lines):
-    """Edits that the strong search leaves: apart, with one structure, and together."""
+    """Edits of the strong search: each task alone, with one structure, and together."""
     for problem, words in IN_WORDS.items():
         wide = by_trial(lines[lines["problem"] == problem], "method", "edits")
         if has(wide, *IN_SHORT):
@@ -222,7 +225,7 @@ def _reductions(lines):
 
 
 def claims(lines):
-    """The published ranges, and what we claim besides."""
+    """The published ranges, and our own claims."""
     for (kind, measure), published in PUBLISHED.items():
         for method in COMPARED:
             found = _below(lines, method, kind, measure)
@@ -234,7 +237,7 @@ def claims(lines):
 
 
 def _below(lines, method, kind, measure):
-    """A measure of multitask learning and of another kind, by problem, of the five."""
+    """A measure of multitask learning and of another kind, for each of the five problems."""
     return pairs(lines, "method", measure, method, COMPARED[method][kind], problem=FIVE)
 
 
@@ -280,9 +283,9 @@ def _pooling(lines):
         if measure == "edits" and "ALARM" in found:
             is_worse["ALARM"] = 0.9 <= ratios["ALARM"] <= 1.1
         if found:
-            but = " but on ALARM, about the same (within 10 %)" if measure == "edits" else ""
+            but = " except on ALARM, about the same (within 10 %)" if measure == "edits" else ""
             yield Claim(
-                f"{ours} beside {other}, {MEASURES[measure]}",
+                f"{ours} compared with {other}, {MEASURES[measure]}",
                 f"much worse{but}",
                 {problem: f"{ratio:.1f} times" for problem, ratio in ratios.items()},
                 (sum(is_worse.values()), len(found)),
@@ -292,15 +295,15 @@ def _pooling(lines):
 
 def _control(lines):
     for measure, (method, others) in itertools.product(("edits", "kl"), COMPARED.items()):
-        # What shares nothing: learning apart, and the same with fewer arcs.
+        # Baselines without sharing: single-task learning, and the same with fewer arcs.
         for kind in ("single", "sparse"):
             found = pairs(lines, "method", measure, method, others[kind], problem=[CONTROL])
             for pair in found.values():
                 difference = np.subtract(*paired(*pair))
-                # As the problem defines it: not worse by more than a standard error.
+                # Definition of harmless: not worse by more than one standard error.
                 harmless = bool(np.mean(difference) <= stats.sem(difference))
                 yield Claim(
-                    f"{method}: no harm where tasks share nothing (CONTROL), "
+                    f"{method}: no harm if tasks share nothing (CONTROL), "
                     f"{MEASURES[measure]} above {others[kind]}",
                     OURS,
                     difference_text(*pair, DIGITS[measure]),
@@ -309,7 +312,7 @@ def _control(lines):
                 )
 
 
-# Search or rival -> color; kind -> hatch.
+# Search or baseline -> color; kind -> hatch.
 _COLORS = {
     "T": "#fdae6b",
     "S": "#4292c6",
@@ -332,7 +335,7 @@ def _style(method):
 
 
 def draw(lines):
-    """Bars of edits and divergence, a group a problem."""
+    """Bars of edits and divergence, one group per problem."""
     present = [problem for problem in PROBLEMS if problem in set(lines["problem"])]
     styles = {name: _style(name) for name in METHODS if name in set(lines["method"])}
     figure, grid = panels(2, 1, (15, 8))
@@ -341,8 +344,8 @@ def draw(lines):
         places = mean_bars(
             axes, lines, "problem", "method", measure, present, list(styles), **options
         )
-        # One structure, or one network, for unlike tasks is so far off that the others could not be
-        # told apart; such bars are cut and say where they end.
+        # One structure, or one network, for different tasks is so inaccurate that the other bars
+        # would be indistinguishable; such bars are truncated and labeled with their values.
         means = lines.groupby(["method", "problem"])[measure].mean()
         top = 1.3 * max(
             m for at, m in means.items() if at[0].split()[0] not in ("pooled", "identical")

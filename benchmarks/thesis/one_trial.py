@@ -1,7 +1,7 @@
-"""The graphs of one trial of ALARM-COMP beside the true ones (thesis, figure 2.6).
+"""The graphs of one trial of ALARM-COMP compared with the true ones (thesis, figure 2.6).
 
-Run `python -m benchmarks.thesis.one_trial` (a minute). Five tasks of 1000 rows, a row of panels
-each: learned together by the search J with ten folds, alone by a strong search, and both by the
+Run `python -m benchmarks.thesis.one_trial` (one minute). Five tasks of 1000 rows, one row of panels
+per task: learned together by the search J with ten folds, alone by a strong search, and both by the
 search of the thesis.
 """
 
@@ -32,12 +32,12 @@ FIXED = {"n_rows": methods.N_ROWS, "validation": methods.VALIDATION}
 
 
 def plan(quick):
-    """The one case; the quick one learns only by the thesis's search."""
+    """The only case; the quick one uses only the search of the thesis."""
     return [{"trial": TRIAL, "wanted": ["single T"] if quick else list(METHODS)}]
 
 
 def measure(trial, wanted):
-    """A line a method: the arcs of every task."""
+    """One line per method: the arcs of every task."""
     related = Related(networks_of(PROBLEM, trial), methods.N_ROWS, trial)
     lines = {}
     for method in wanted:
@@ -71,7 +71,7 @@ def tables(lines):
 
 
 def claims(lines, true):
-    """Of the two searches: learning together is nearer to the truth, and keeps differences."""
+    """For both searches: learning together is more accurate and preserves differences."""
     by_method = {line["method"]: line for _, line in lines.iterrows()}
     for method, single in (("multitask T", "single T"), ("multitask folds", "single S")):
         if not {method, single} <= set(by_method):
@@ -96,14 +96,14 @@ def claims(lines, true):
 
 
 def _arcs(line):
-    """Task -> set of the arcs that were learned."""
+    """Task -> set of learned arcs."""
     return {name: set(map(tuple, arcs)) for name, arcs in line["arcs"].items()}
 
 
 def differences(true, learned):
-    """Differences between the true graphs of two tasks that are in the learned ones, and others.
+    """Compare differences between the learned graphs of tasks with the true differences.
 
-    A difference is an arc that one task of a pair has and the other has not.
+    A difference is an arc that only one task of a pair has.
 
     Parameters
     ----------
@@ -112,7 +112,8 @@ def differences(true, learned):
     Returns
     -------
     found, total, invented : int
-        Learned ones that are true, all true ones, and learned ones that are not true.
+        Number of learned differences that are true, of all true ones, and of learned ones that are
+        not true.
     """
     found = total = invented = 0
     for s, t in itertools.permutations(true, 2):
@@ -123,7 +124,7 @@ def differences(true, learned):
 
 
 def draw(lines):
-    """Every task's graphs, differences to the true one marked, a column a method."""
+    """Graphs of every task with differences from the true one marked, one column per method."""
     networks = networks_of(PROBLEM, TRIAL)
     true, learned = {}, {}
     for name, network in networks.items():

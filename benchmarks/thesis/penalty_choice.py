@@ -1,14 +1,14 @@
-"""How the penalty is chosen: held-out rows, cross-validation, the posterior.
+"""Ways of choosing the penalty: held-out rows, cross-validation, the posterior.
 
 Run `python -m benchmarks.thesis.penalty_choice` (three quarters of an hour on two cores). Five
-problems of five tasks, 1000 rows each, strong single-task searches and configurations from there
-(S). "optimal" is the penalty of the grid with the fewest edits in each trial, learned from all
-rows; "folds in full" searches the structures of every fold as hard as those of all rows, where
-bnmtl's own spends less on them.
+problems of five tasks, 1000 rows each, with the search S: strong single-task searches, then
+configurations from there. "optimal" is the penalty of the grid with the fewest edits in each trial,
+learned from all rows. "folds in full" searches the structures of every fold with the same effort as
+those of all rows, whereas bnmtl spends less effort on folds.
 
-The score is BDeu with sample size 1, as everywhere; K2, whose prior all tables are equally likely
-under, tells what of a bad choice is the score's fault. "BDeu or K2" takes the score, too, that the
-held-out rows or the posterior prefer.
+The score is BDeu with sample size 1, as in all studies. K2, under whose prior all tables are
+equally likely, shows the part of a bad choice that is due to the score. "BDeu or K2" also chooses
+the score, by held-out rows or by the posterior.
 """
 
 import matplotlib
@@ -39,7 +39,7 @@ CHOICES = {
     "validation, K2": {"validation": methods.VALIDATION, "score": K2()},
     "posterior, K2": {"validation": "posterior", "score": K2()},
 }
-# Of two learners the one with the better score of its chosen penalty.
+# The learner, of two, whose chosen penalty has the better score.
 EITHER = {f"{kind}, BDeu or K2": (kind, f"{kind}, K2") for kind in ("validation", "posterior")}
 IN_FULL = "folds in full"
 # Number of trials of each.
@@ -51,7 +51,7 @@ TRIALS = {
     IN_FULL: 4,
 }
 FIXED = {"n_rows": methods.N_ROWS, "n_folds": N_FOLDS, "validation": methods.VALIDATION}
-# The penalty of "validation", learned again from all rows: edits only, from the path of "optimal".
+# The penalty of "validation" applied to all rows: edits only, from the path of "optimal".
 ALL_ROWS = "validation, then all rows"
 SHOWN = (
     "single",
@@ -63,7 +63,7 @@ SHOWN = (
 
 
 def plan(quick, trials=None):
-    """All cases; the quick one chooses once on held-out rows."""
+    """All cases; the quick one is one choice by held-out rows."""
     for trial in range(1 if quick else trials or max(TRIALS.values())):
         for problem in FIVE[:1] if quick else FIVE:
             wanted = [choice for choice, n in TRIALS.items() if trial < (trials or n)]
@@ -75,7 +75,7 @@ def plan(quick, trials=None):
 
 
 def measure(problem, trial, wanted):
-    """A line a choice: means over the five tasks at the penalty that was chosen."""
+    """One line per choice: means over the five tasks at the chosen penalty."""
     related = Related(networks_of(problem, trial), methods.N_ROWS, trial)
     memory, lines = Memory(), {}
     for choice in {one: None for name in wanted for one in (*EITHER.get(name, ()), name)}:
@@ -108,7 +108,7 @@ def _line(related, choice, trial, memory):
 
 
 def _path(tasks, trial):
-    """Solutions on all rows by penalty, the largest first."""
+    """Solutions on all rows by penalty, largest first."""
     search = Searches(tasks, trial).search("S")
     grid = penalty_grid(None)
     priors = [PairedPrior(penalty) for penalty in grid]
@@ -117,7 +117,7 @@ def _path(tasks, trial):
 
 
 def _in_full(tasks, trial):
-    """Position of the penalty that cross-validation chooses whose folds are searched again."""
+    """Index of the penalty chosen by cross-validation with full searches in every fold."""
     scores = 0.0
     for rows in held_out_rows(tasks, None, N_FOLDS, trial):
         train, test = held_out_split(tasks, rows)
@@ -130,7 +130,7 @@ def _in_full(tasks, trial):
 
 
 def tables(lines):
-    """What each choice reaches, the share of the gap that it closes, and the claims."""
+    """The results of each choice, the share of the gap that it closes, and the claims."""
     lines = with_all_rows(lines)
     return {
         "penalty_choice": markdown(_reached(lines)),
@@ -142,7 +142,7 @@ def _reached(lines):
     for case, here in parts(lines, problem=FIVE, choice=SHOWN):
         problem, choice = case.values()
         own = lines[lines["problem"] == problem]
-        # What has learned from all rows by BDeu differs from this in the penalty alone.
+        # Choices that learn from all rows by BDeu differ from ALL_ROWS only in the penalty.
         by_penalty = choice in ("cv", "posterior", IN_FULL)
         yield {
             **{"problem": problem, "penalty by": choice, "trials": len(here)},
@@ -154,10 +154,10 @@ def _reached(lines):
 
 
 def with_all_rows(lines):
-    """The lines, and the edits on all rows at the penalty that validation chose on some of them.
+    """The lines, and lines with the edits on all rows at the penalty chosen by validation.
 
-    The difference to validation is due to the rows that it holds out, that to the others to the
-    choice of the penalty.
+    Their difference from validation is due to the held-out rows; their difference from the other
+    choices is due to the penalty.
     """
     paths = lines[lines["choice"] == "optimal"].set_index(["problem", "trial"])
     found = []
@@ -171,7 +171,7 @@ def with_all_rows(lines):
 
 
 def median_rest(penalties):
-    """The lower median of 1 - penalty, which is one of them, as text."""
+    """The lower median of 1 - penalty, which is one of the values, as text."""
     rest = sorted(1 - penalties.dropna())
     return f"{rest[(len(rest) - 1) // 2]:.0e}" if rest else ""
 
@@ -186,7 +186,7 @@ def gap_closed(lines, choice, other):
     return f"{100 * (means[other] - means[choice]) / gap:.0f} %" if gap > 0 else "no gap"
 
 
-# Choice, what it is compared with, and what was expected.
+# Choice, baseline and expected result.
 COMPARED = (
     ("cv", "validation", "better penalties (the thesis, of work under way)"),
     ("posterior", "validation", OURS),
@@ -198,7 +198,7 @@ COMPARED = (
 
 
 def draw(lines):
-    """Edits by choice, a group a problem."""
+    """Edits by choice, one group per problem."""
     present = [problem for problem in FIVE if problem in set(lines["problem"])]
     lines = with_all_rows(lines)
     choices = [choice for choice in SHOWN if choice in set(lines["choice"])]

@@ -1,8 +1,8 @@
 """Edit distance and divergence against the penalty (thesis, figures 2.2 and 2.3).
 
-Run `python -m benchmarks.thesis.penalty_curves` (an hour and a quarter on two cores). Five tasks
-made by deleting arcs with several probabilities, 1000 rows each; all rows are learned from, at
-every penalty.
+Run `python -m benchmarks.thesis.penalty_curves` (75 minutes on two cores). Five tasks of 1000 rows
+each, made by deleting arcs with several probabilities. Graphs are learned from all rows at every
+penalty.
 """
 
 import itertools
@@ -34,7 +34,7 @@ PROBLEMS = ("ALARM", "ALARM-IND", "INSURANCE", "INSURANCE-IND")
 P_DELETE = (0.0, 0.05, 0.1, 0.2)
 N_ROWS = 1000
 FIXED = {"n_rows": N_ROWS}
-# Exponents of 1 - penalty = 10 ** -e; 0 shares nothing and inf means one structure for all.
+# Exponents e of 1 - penalty = 10 ** -e; 0 means no sharing, inf means one structure for all tasks.
 EXPONENTS = (0.0, 0.3, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, float("inf"))
 FEW = (0.0, 1.0, 2.0, 4.0, 8.0, float("inf"))
 TRIALS = {"T": 20, "S": 20, "J": 10}
@@ -57,7 +57,7 @@ def plan(quick, trials=None):
 
 
 def measure(problem, p_delete, trial, wanted):
-    """A line a variant: means over tasks at every penalty, the largest penalty last."""
+    """One line per variant: means over tasks at every penalty, largest penalty last."""
     related = Related(networks_of(problem, trial, p_delete), N_ROWS, trial)
     searches = Searches(related.tasks, trial)
     lines = {}
@@ -75,28 +75,28 @@ def measure(problem, p_delete, trial, wanted):
 
 
 def tidy(lines):
-    """A row per line and exponent, "inf" being `END` so that it can stand on an axis."""
+    """One row per line and exponent, with "inf" replaced by `END`."""
     lines = lines.assign(exponents=on_axis(lines))
     return exploded(lines, ["exponents", "score", "edits", "shd", "f1", "kl"])
 
 
 def on_axis(lines):
-    """The exponents of each line, with a number in the place of infinity."""
+    """The exponents of each line, with infinity replaced by a number."""
     return [[END if e == "inf" else e for e in own] for own in lines["exponents"]]
 
 
-# Where one structure for all stands on the axis.
+# Position on the axis of one structure for all tasks.
 END = 14.0
 
 
 def reductions(rows, measure):
-    """Percent reduction of a measure against single-task learning, by the exponent."""
+    """Percent reduction of a measure compared with single-task learning, by exponent."""
     means = rows.groupby("exponents")[measure].mean()
     return 100 * (1 - means / means[0.0])
 
 
 def best(rows, measure):
-    """The exponent with the lowest mean, and that reduction."""
+    """The exponent with the lowest mean, and its reduction."""
     curve = reductions(rows, measure)
     return float(curve.idxmax()), float(curve.max())
 
@@ -107,7 +107,7 @@ def at_exponent(exponent):
 
 
 def tables(lines):
-    """What is reached at the best penalty, and the published claims."""
+    """The results at the best penalty, and the published claims."""
     rows = tidy(lines)
     table = pd.DataFrame(_reached(rows)).sort_values(["problem", "search", "p_del"], key=_place)
     return {
@@ -143,7 +143,7 @@ def by_exponent(rows, measure):
 
 
 def _place(column):
-    """The order of the searches, and of anything else itself."""
+    """Sort key: searches in their order, other values by themselves."""
     return column.map(list(TRIALS).index) if column.name == "search" else column
 
 
@@ -161,7 +161,7 @@ def claims(lines):
 
 
 def _shape(variant, cases, peaks):
-    """Edits fall with the penalty, and rise again."""
+    """Whether edits decrease with the penalty and increase again."""
     wide = {key: by_exponent(case, "edits") for key, case in cases.items()}
     chosen = {key: chosen_elsewhere(own) for key, own in wide.items()}
     inside = {key for key in cases if 0 < peaks[key][0] < END}
@@ -190,7 +190,7 @@ def _shape(variant, cases, peaks):
 
 
 def _similarity(variant, peaks):
-    """The more similar the tasks, the higher the best penalty, and the more is gained."""
+    """Whether the best penalty and the gain increase with the similarity of tasks."""
     pairs = [
         (peaks[problem, near], peaks[problem, far])
         for problem in sorted({problem for problem, _ in peaks})
@@ -199,21 +199,21 @@ def _similarity(variant, peaks):
     ]
     for text, published, which, name in (
         ("the best penalty is higher for more similar tasks", "yes", 0, "best penalty"),
-        ("more is gained from more similar tasks", "usually", 1, "gain"),
+        ("the gain is larger for more similar tasks", "usually", 1, "gain"),
     ):
         n_more = sum(near[which] > far[which] for near, far in pairs)
         n_fewer = sum(near[which] < far[which] for near, far in pairs)
         yield Claim(
             f"{variant}: {text}",
             published,
-            f"of {len(pairs)} pairs of p_del {n_more} so, {n_fewer} the other way round",
+            f"in {n_more} of {len(pairs)} pairs of p_del; the opposite in {n_fewer}",
             (n_more, n_more + n_fewer),
             f"{name} {variant}",
         )
 
 
 def _gains(variant, cases, peaks):
-    """Edits gain more than the divergence, and as much where only arcs can be shared."""
+    """Whether edits gain more than the divergence, and as much if only arcs can be shared."""
     n_edits = sum(peaks[key][1] > best(case, "kl")[1] for key, case in cases.items())
     yield Claim(
         f"{variant}: larger percent reduction of edits than of KL",
@@ -228,8 +228,7 @@ def _gains(variant, cases, peaks):
     }
     pairs = [(gains[p], gains[f"{p}-IND"]) for p in gains if f"{p}-IND" in gains]
     yield Claim(
-        f"{variant}: as much gained, two thirds at least, where the tasks' tables have nothing in "
-        "common (-IND)",
+        f"{variant}: the gain is as large, at least two thirds, if tables are unrelated (-IND)",
         "similar",
         "mean reduction of edits: " + ", ".join(f"{p} {own:.0f} %" for p, own in gains.items()),
         (sum(3 * own >= 2 * shared for shared, own in pairs), len(pairs)),
@@ -237,12 +236,12 @@ def _gains(variant, cases, peaks):
     )
 
 
-# Of the picture, percent; what too high a penalty loses goes on below.
+# Limits of the picture in percent; losses at too high penalties are cut off.
 _LIMITS = {"edits": (-30, 72), "kl": (-12, 26)}
 
 
 def draw(lines):
-    """Percent reduction against the penalty, a row a problem."""
+    """Percent reduction against the penalty, one row per problem."""
     rows = tidy(lines)
     present = [problem for problem in PROBLEMS if problem in set(rows["problem"])]
     columns = [(measure, variant) for measure in ("edits", "kl") for variant in TRIALS]

@@ -1,7 +1,7 @@
 """The pool of sixteen ALARM-COMP tasks, groups of which are learned together (thesis, 2.4.3).
 
-The principal task is ALARM itself; in each of the others another set of its four components has
-changed.
+The principal task is ALARM itself; each of the other tasks has a different set of its four
+components changed.
 """
 
 import itertools
@@ -19,7 +19,7 @@ from bnmtl.relatedness import true
 from bnmtl.search import Memory
 from bnmtl.tasks import Tasks
 
-# Of the direct measure of relatedness.
+# Penalty of the direct measure of relatedness.
 PENALTY = 0.9
 N_COMPONENTS = len(problems.ALARM_COMPONENTS)
 CHANGED = tuple(
@@ -34,8 +34,8 @@ OTHERS = len(CHANGED) - 1
 def related_of(n_rows, trial, n_tasks=OTHERS + 1):
     """Networks and rows of the pool, or of its first tasks.
 
-    Equally near tasks are ordered by their names, so names must not depend on how near they are:
-    the others' are shuffled.
+    Equally near tasks are ordered by name, so names must not depend on the distance: those of the
+    other tasks are shuffled.
     """
     groups = problems.ALARM_COMPONENTS
     networks = problems.components("alarm", groups, CHANGED, random_state=trial)
@@ -46,13 +46,13 @@ def related_of(n_rows, trial, n_tasks=OTHERS + 1):
 
 
 class Learned(NamedTuple):
-    """A group of tasks learned together at every penalty of the grid, the largest first."""
+    """A group of tasks learned together at every penalty of the grid, largest first."""
 
     penalties: list
     graphs: list
 
     def best(self, held_out):
-        """Place of the penalty that predicts held-out rows best, by `HeldOut` of every task."""
+        """Index of the penalty that predicts held-out rows best, by `HeldOut` of every task."""
         means = [
             np.mean([held_out[name].mean(graph) for name, graph in graphs.items()])
             for graphs in self.graphs
@@ -65,16 +65,16 @@ class Learned(NamedTuple):
 
 
 class Pool:
-    """Groups of tasks on the same rows; none is learned twice.
+    """Groups of tasks on the same rows; results are cached.
 
     Parameters
     ----------
     train : Tasks
     variant : {"T", "S"}
-        How they are searched along the penalties: see `Searches.along`.
+        Search along the penalties, see `Searches.along`.
     trial : int
     prior : PairedPrior or EditPrior, default=PairedPrior()
-        At each penalty in turn.
+        Used with each penalty of the grid.
     """
 
     def __init__(self, train, variant, trial, prior=None):
@@ -83,7 +83,7 @@ class Pool:
         self._memory, self._groups = Memory(), {}
 
     def learned(self, names):
-        """The group of these tasks, whatever their order."""
+        """The group of these tasks, in any order."""
         wanted = set(names)
         names = tuple(name for name in self._train if name in wanted)
         if names not in self._groups:
@@ -91,7 +91,7 @@ class Pool:
         return self._groups[names]
 
     def distances(self):
-        """The direct measure of relatedness of all tasks, on these rows."""
+        """The direct measure of relatedness of all tasks on the training rows."""
         learned = self.learned(self._train.names)
         return true(learned.graphs[learned.penalties.index(PENALTY)])
 
@@ -105,7 +105,7 @@ class Pool:
 
 
 def train_and_held_out(tasks, share, trial):
-    """The rows of all tasks except a share that is held out, and `HeldOut` of every task."""
+    """The rows of all tasks except a held-out share, and `HeldOut` of every task."""
     (rows,) = held_out_rows(tasks, share, None, trial)
     train, test = held_out_split(tasks, rows)
     return train, held_out_of(train, test)

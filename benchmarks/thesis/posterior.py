@@ -1,15 +1,16 @@
-"""What could mend the posterior's choice of the penalty, with the score left as it is.
+"""Remedies for the posterior's choice of the penalty, with the same score.
 
 Run `python -m benchmarks.thesis.posterior` (a quarter of an hour on two cores). Five problems of
-five tasks, 1000 rows each, tasks learned apart by the strong search, then the greedy search along
-the penalties (S). A remedy searches more configurations, or gives the posterior of the same ones
-more freedom; of all that it has, the configuration with the largest posterior is taken:
+five tasks, 1000 rows each; each task is learned alone by the strong search, then the greedy search
+runs along the penalties (S). A remedy searches more configurations or uses a more flexible
+posterior. It chooses the configuration with the largest posterior:
 
-- finer grid: four penalties to a power of ten in place of one;
-- directions apart: the Edit prior, a reversal counting 0.1, 0.3, 1 or 2 times as much as an added
+- finer grid: four penalties per power of ten instead of one;
+- directions apart: the Edit prior with a reversal cost of 0.1, 0.3, 1 or 2 times that of an added
   or deleted arc;
-- arc probability: graphs searched under arc probabilities, one for all tasks in the posterior;
-- arc probability per task: the same graphs, each task with a probability of its own.
+- arc probability: graphs searched under several arc probabilities, one for all tasks in the
+  posterior;
+- arc probability per task: the same graphs, with one probability per task in the posterior.
 """
 
 import itertools
@@ -52,19 +53,19 @@ REMEDIES = (
 )
 CHOICES = ("posterior", *REMEDIES, "optimal")
 COMPARED = [(choice, "posterior", OURS) for choice in CHOICES[1:]]
-# Bounds of log(rho / (1 - 2 rho)), as the posterior has them.
+# Bounds of log(rho / (1 - 2 rho)), as in the posterior.
 _LOG_ODDS = (-14.0, 7.0)
 
 
 def plan(quick, trials=None):
-    """All cases; the quick one is a trial of the plain posterior."""
+    """All cases; the quick one is one trial of the plain posterior."""
     if quick:
         return study.every(["posterior"], problem=["ALARM"], trial=[0])
     return study.every(CHOICES, trial=range(trials or N_TRIALS), problem=FIVE)
 
 
 def measure(problem, trial, wanted):
-    """A line a choice: means over the five tasks."""
+    """One line per choice: means over the five tasks."""
     related = Related(networks_of(problem, trial), methods.N_ROWS, trial)
     paths = Paths(related.tasks, trial)
     lines = {}
@@ -82,14 +83,14 @@ def measure(problem, trial, wanted):
 
 
 class Candidate:
-    """A configuration, its penalty, its log posterior and what else it was found with."""
+    """A configuration, its penalty, its log posterior and another parameter of its search."""
 
     def __init__(self, searches, prior, solution, extra=None, by_task=False):
         search = searches.search("S")
         self.penalty = prior.penalty
         self.extra = extra
         self.graphs = searches.graphs(solution)
-        # Arc probabilities that graphs were searched with are the posterior's own to choose.
+        # Scores without the arc probability of the search, because the posterior has its own.
         pairs = zip(search.problems, solution.matrices, strict=True)
         data = sum(own.scores.score(matrix) for own, matrix in pairs)
         couplings = Couplings(prior, search.joint)
@@ -98,14 +99,14 @@ class Candidate:
 
 
 class Paths:
-    """Solutions along penalties; what is searched under one probability of arcs is shared."""
+    """Solutions along penalties; searches under the same arc probability are shared."""
 
     def __init__(self, tasks, trial):
         self._tasks, self._trial = tasks, trial
         self._searches, self._known = {}, {}
 
     def candidates(self, probability, priors, extra=None, by_task=False):
-        """The solution under each prior, searched under a probability of arcs."""
+        """The solution under each prior, searched under the given arc probability."""
         if probability not in self._searches:
             searches = Searches(self._tasks, self._trial, ArcPrior(probability))
             self._searches[probability] = searches
@@ -118,7 +119,7 @@ class Paths:
 
 
 def candidates(paths, choice):
-    """What a choice is made from."""
+    """The candidates of a choice."""
     grid = penalty_grid((*FINE, 1.0) if choice == "finer grid" else None)
     paired = [PairedPrior(penalty) for penalty in grid]
     if choice in ("Edit", "directions apart"):
@@ -134,7 +135,7 @@ def candidates(paths, choice):
 
 
 def log_posterior_by_task(couplings, matrices, log_likelihood):
-    """`bnmtl.search.posterior.log_posterior` with a probability of arcs for each task."""
+    """`bnmtl.search.posterior.log_posterior` with one arc probability per task."""
     groups, value = {}, 0.0
     for i, j in np.argwhere(couplings.pairs).tolist():
         members, coupling = couplings.of(i, j)
@@ -163,7 +164,7 @@ def log_posterior_by_task(couplings, matrices, log_likelihood):
 
 
 def _states(coupling, k):
-    """All states of k tasks that the coupling allows: which have an arc, and log C."""
+    """All states of k tasks that the coupling allows: marks of tasks with an arc, and log C."""
     arcs, logs = [], []
     for states in itertools.product((-1, 0, 1), repeat=k):
         states = np.array(states, np.int8)
@@ -175,7 +176,7 @@ def _states(coupling, k):
 
 
 def tables(lines):
-    """What each remedy reaches, and whether it mends anything."""
+    """The results of each remedy, and whether it is an improvement."""
     return {
         "posterior": markdown(_reached(lines)),
         "posterior_claims": claims_table(differences(lines, FIVE, COMPARED)),
@@ -191,7 +192,7 @@ def _reached(lines):
 
 
 def draw(lines):
-    """Edits by choice, a panel a problem."""
+    """Edits by choice, one panel per problem."""
     present = [problem for problem in FIVE if problem in set(lines["problem"])]
     figure, grid = panels(1, len(present), (3 * len(present), 3), sharey=True)
     for axes, problem in zip(grid[0], present, strict=True):

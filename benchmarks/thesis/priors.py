@@ -1,8 +1,8 @@
-"""The Paired prior with double and single price of reversals, and the Edit prior (thesis, 2.4).
+"""The Paired prior with double and single cost of reversals, and the Edit prior (thesis, 2.4).
 
 Run `python -m benchmarks.thesis.priors` (a quarter of an hour on two cores). Five tasks of 1000
-rows each, 50 of them held out to choose the penalty. The lines of Paired/Double are those of
-`benchmarks.thesis.methods`, which is run first.
+rows each, 50 of them held out to choose the penalty. The lines of Paired/Double come from
+`benchmarks.thesis.methods`, which must be run first.
 """
 
 import itertools
@@ -40,7 +40,7 @@ PRIORS = tuple(f"{kind} {variant}" for kind in KINDS for variant in "TS")
 
 
 def plan(quick, trials=None):
-    """All cases; the quick one is a trial of the thesis's search."""
+    """All cases; the quick one is one trial of the search of the thesis."""
     if quick:
         wanted = [prior for prior in PRIORS if prior.endswith("T")]
         return study.every(wanted, trial=[0], problem=FIVE[:1])
@@ -48,7 +48,7 @@ def plan(quick, trials=None):
 
 
 def measure(problem, trial, wanted):
-    """A line a prior and search: means over the five tasks."""
+    """One line per prior and search: means over the five tasks."""
     related = Related(networks_of(problem, trial), methods.N_ROWS, trial)
     memory, lines = Memory(), {}
     for name in wanted:
@@ -65,7 +65,7 @@ def measure(problem, trial, wanted):
 
 
 def of_double(lines):
-    """Those of the lines of `benchmarks.thesis.methods` that are of Paired/Double."""
+    """The lines of `benchmarks.thesis.methods` with the prior Paired/Double."""
     own = lines[lines["method"].isin(["multitask T", "multitask S"]) & lines["problem"].isin(FIVE)]
     return own.assign(prior=own["method"].str.replace("multitask", DOUBLE))
 
@@ -74,7 +74,7 @@ BESIDE = (methods, of_double)
 
 
 def tables(lines):
-    """What each prior reaches, and the published claim."""
+    """The results of each prior, and the published claim."""
     every = parts(lines, problem=sorted(set(lines["problem"])), prior=sorted(set(lines["prior"])))
     return {
         "priors": markdown({**case, "trials": len(own), **reached(own)} for case, own in every),
@@ -83,7 +83,7 @@ def tables(lines):
 
 
 def claims(lines):
-    """That the kind of prior matters little."""
+    """Whether the kind of prior matters little."""
     for variant, measure in itertools.product("TS", ("edits", "kl")):
         pairs, p_values, largest, n_trials = [], [], 0.0, np.inf
         for problem in FIVE:
@@ -114,7 +114,7 @@ _COLORS = ("#fdae6b", "#fd8d3c", "#d94801", "#9ecae1", "#4292c6", "#08519c")
 
 
 def draw(lines):
-    """Bars of edits and divergence, a group a problem."""
+    """Bars of edits and divergence, one group per problem."""
     present = [problem for problem in FIVE if problem in set(lines["problem"])]
     names = sorted(set(lines["prior"]), key=lambda name: (name[-1] != "T", name))
     styles = {name: {"color": color} for name, color in zip(names, _COLORS, strict=False)}

@@ -1,9 +1,9 @@
-"""Selecting tasks, clustering them, or sharing by distance, against the number of rows (2.11).
+"""Selection and clustering of tasks and sharing by distance, by number of rows (2.11).
 
 Run `python -m benchmarks.thesis.selection` (a quarter of an hour on two cores). The principal task
 is ALARM; fifteen others have components changed. Strong single-task searches, then the greedy
 search along the penalties (S). "optimal number" and "optimal clusters" are the numbers with the
-fewest edits in each trial, the penalty being chosen as for the others.
+fewest edits in each trial; the penalty is chosen as for the other methods.
 """
 
 import itertools
@@ -35,7 +35,7 @@ SETTINGS = ("rows", "trial", "method")
 FIXED = {"share": SHARE, "at_least": AT_LEAST, "direct_penalty": PENALTY}
 SIZES = (250, 500, 1000, 2000, 4000)
 N_TRIALS = 10
-# Selection and clustering by how probably tables differ.
+# Selection and clustering by the probability that tables differ.
 TABLES, CLUSTERS_OF_TABLES = "selection, tables", "clustering, tables"
 METHODS = (
     "single",
@@ -55,14 +55,14 @@ OPTIMAL = {"selection": "optimal number", "clustering": "optimal clusters"}
 
 
 def plan(quick, trials=None):
-    """All cases, few rows first; the quick one has three other tasks."""
+    """All cases by increasing number of rows; the quick one has three other tasks."""
     if quick:
         return study.every(METHODS, rows=[250], trial=[0], n_tasks=[4])
     return study.every(METHODS, trial=range(trials or N_TRIALS), rows=SIZES)
 
 
 def measure(rows, trial, wanted, n_tasks=OTHERS + 1):
-    """A line a method: the principal task."""
+    """One line per method: the principal task."""
     related = related_of(rows, trial, n_tasks)
     graphs = {}
     if "single" in wanted:
@@ -79,7 +79,7 @@ def measure(rows, trial, wanted, n_tasks=OTHERS + 1):
 
 
 def _grouped(related, trial):
-    """The principal task's graph and the number of other tasks or of clusters, by method."""
+    """The principal task's graph and the number of other tasks or clusters, by method."""
 
     def edits(graph):
         return related.judged({PRINCIPAL: graph})["edits"][0]
@@ -104,7 +104,7 @@ def _grouped(related, trial):
 
 
 def tables(lines):
-    """What each method reaches by number of rows, and the published claims."""
+    """The results of each method by number of rows, and the published claims."""
     return {
         "selection": markdown(_reached(lines)),
         "selection_claims": claims_table(claims(lines)),
@@ -119,9 +119,9 @@ def _reached(lines):
 
 NOT_TRIED = "not tried on this problem"
 AT_SIZES = "better at {above} of {n} sizes, worse at {below}"
-# What adds to what, and what was published of it, in edits.
+# Method, baseline and published result, in edits.
 COMPARED = (
-    ("selection", "all tasks", "always, but at 2000 rows, where it is similar"),
+    ("selection", "all tasks", "always, except at 2000 rows, where it is similar"),
     (TABLES, "selection", OURS),
     ("two tasks", "all tasks", "in the figure only"),
     ("clustering", "all tasks", NOT_TRIED),
@@ -132,7 +132,7 @@ COMPARED = (
 )
 
 
-# Of methods that figure 2.11 does not have.
+# Published results for methods that are not in figure 2.11.
 SHRINKING = {
     **dict.fromkeys(("clustering", "optimal clusters"), NOT_TRIED),
     **dict.fromkeys(("task penalties", TABLES, CLUSTERS_OF_TABLES), OURS),
@@ -140,7 +140,7 @@ SHRINKING = {
 
 
 def claims(lines):
-    """What the ways of grouping tasks add to each other, and how that changes with the rows."""
+    """Gains of ways of grouping tasks over each other, and their change with the rows."""
     measures = ("edits", "kl")
     for measure, (method, other, published) in itertools.product(measures, COMPARED):
         found = _pairs(lines, measure, method, other)
@@ -160,17 +160,17 @@ def claims(lines):
 
 
 def _pairs(lines, measure, ours, other):
-    """A measure of two methods, by trial, by number of rows."""
+    """A measure of two methods by trial, for each number of rows."""
     return pairs(lines, "method", measure, ours, other, rows=SIZES)
 
 
 def _gains(found):
-    """By how much one method is below the other, trials by numbers of rows."""
+    """Differences by which one method is below the other, trials by numbers of rows."""
     return pd.DataFrame({n: other - ours for n, (ours, other) in found.items()})
 
 
 def _shrinking(gains, method, measure):
-    """Whether the gain over single-task learning falls as the rows are doubled."""
+    """Whether the gain over single-task learning decreases as the rows are doubled."""
     gains = gains.dropna()
     if gains.shape[1] >= 2 and len(gains) >= 2:
         yield Claim(
@@ -184,8 +184,8 @@ def _shrinking(gains, method, measure):
 
 
 def _doubled(lines):
-    """What selection adds to all tasks over all sizes, and what the optimal number would."""
-    # A trial's tasks are the same at all sizes.
+    """Gains of selection and of the optimal number over all tasks, over all sizes."""
+    # Means over sizes, because the tasks of a trial are the same at all sizes.
     added = {
         method: _gains(_pairs(lines, "edits", method, "all tasks")).mean(axis=1)
         for method in ("selection", "optimal number")
@@ -193,7 +193,7 @@ def _doubled(lines):
     if all(map(len, added.values())):
         ours, best = (values.mean() for values in added.values())
         yield Claim(
-            "an optimal number more than doubles what selection adds to all tasks, all sizes",
+            "an optimal number more than doubles the gain of selection over all tasks, all sizes",
             "yes",
             ", ".join(f"{name} {mean_and_error(own)}" for name, own in added.items()) + " edits",
             "selection adds nothing" if ours <= 0 else bool(best > 2 * ours),

@@ -1,10 +1,10 @@
-"""How many related tasks help, in the order of three measures of relatedness (thesis, 2.10, 2.12).
+"""Effect of the number of related tasks, ordered by three measures (thesis, 2.10, 2.12).
 
 Run `python -m benchmarks.thesis.task_number` (twenty minutes on two cores). The principal task is
-ALARM; fifteen others have components changed. 1000 rows each, 50 of them held out to choose the
-penalty; alone, the principal task has all rows. "optimal" is the penalty of the grid with the
-smallest divergence, or the fewest edits, of the principal task in each trial: no method, but how
-far a better choice of penalties could go.
+ALARM; fifteen others have components changed. Each task has 1000 rows, 50 of which are held out to
+choose the penalty; alone, the principal task uses all rows. "optimal" is the penalty of the grid
+with the smallest divergence, or the fewest edits, of the principal task in each trial. This is not
+a method but a bound on the gain from a better choice of the penalty.
 """
 
 import itertools
@@ -42,14 +42,14 @@ MEASURES = ("direct", "indirect", "true")
 
 
 def plan(quick, trials=None):
-    """All cases; the quick one is a trial of the thesis's search with three other tasks."""
+    """All cases; the quick one is one trial of the search of the thesis with three other tasks."""
     if quick:
         return study.every(MEASURES, variant=["T"], trial=[0], n_tasks=[4])
     return study.every(MEASURES, trial=range(trials or N_TRIALS), variant="TS")
 
 
 def measure(variant, trial, wanted, n_tasks=OTHERS + 1):
-    """A line a measure of relatedness: the principal task by the number of others."""
+    """One line per measure of relatedness: the principal task by number of other tasks."""
     related = related_of(N_ROWS, trial, n_tasks)
     train, held_out = train_and_held_out(related.tasks, VALIDATION, trial)
     pool = Pool(train, variant, trial)
@@ -76,7 +76,7 @@ def measure(variant, trial, wanted, n_tasks=OTHERS + 1):
 
 
 def _judged(pool, names, held_out, related):
-    """Edits and divergence of the principal task at the chosen and at the optimal penalty."""
+    """Edits and divergence of the principal task at the chosen and the optimal penalty."""
     learned = pool.learned(names)
     best = learned.best({name: held_out[name] for name in names})
     every = [related.line({PRINCIPAL: graphs[PRINCIPAL]}) for graphs in learned.graphs]
@@ -88,7 +88,7 @@ COLUMNS = ("edits", "shd", "f1", "kl", "edits_optimal", "kl_optimal")
 
 
 def tidy(lines):
-    """A row per line and number of other tasks, 0 being single-task learning from all rows."""
+    """One row per line and number of other tasks; 0 means single-task learning from all rows."""
     lines = lines.assign(others=[list(range(len(own))) for own in lines["kl"]])
     rows = exploded(lines, ["others", *COLUMNS])
     alone = pd.DataFrame(rows["alone"].tolist(), index=rows.index)
@@ -120,7 +120,7 @@ def _reached(rows):
 
 
 def claims(lines):
-    """Which tasks help, whether the measures find them, and what penalties could add."""
+    """Which tasks help, whether the measures find them, and the gain from optimal penalties."""
     rows = tidy(lines)
     for variant, key in itertools.product("TS", ("kl", "kl_optimal", "edits")):
         of_variant = rows[rows["variant"] == variant]
@@ -139,14 +139,14 @@ def claims(lines):
 
 
 def _near_and_far(variant, at, published, wide):
-    """Whether the nearest tasks help, and all of them less."""
+    """Whether the nearest tasks help, and all tasks help less."""
     chosen, alone, every = chosen_elsewhere(wide), wide.iloc[:, 0], wide.iloc[:, -1]
     helps, harms = (is_lower(chosen, other) for other in (alone, every))
     return Claim(
         f"{variant}, {at}: near tasks help, far ones harm",
         published,
-        f"lowest mean at {wide.mean().idxmin():.0f} others; with the number that is best in the "
-        f"other trials {reduction_text(chosen, alone)} below alone, "
+        f"lowest mean at {wide.mean().idxmin():.0f} others; with the best number of the other "
+        f"trials {reduction_text(chosen, alone)} below alone, "
         f"{reduction_text(chosen, every)} below all",
         both_halves(helps, harms, "only the first"),
         f"{at}: near {variant}",
@@ -170,10 +170,10 @@ def _orders(variant, at, published, by_measure):
 
 
 def _room(rows, variant):
-    """How much less divergence the best penalties would leave, and how much less it would vary.
+    """Reduction of the divergence, and of its variance, by optimal penalties.
 
-    The best of many is better, and varies less, even where penalties differ by chance only; what
-    these tell is how much.
+    The best of many is better and varies less even if penalties differ only by chance; these
+    claims show by how much.
     """
     if not len(rows):
         return

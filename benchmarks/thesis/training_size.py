@@ -1,8 +1,8 @@
-"""Single-task and multitask learning against the number of rows on ALARM-COMP (thesis, 2.7).
+"""Single-task and multitask learning by number of rows on ALARM-COMP (thesis, 2.7).
 
 Run `python -m benchmarks.thesis.training_size` (a quarter of an hour on two cores). Multitask
-learning holds out 5 % of the rows to choose the penalty, as in the thesis. Joint orders are left
-out above 4000 rows.
+learning holds out 5 % of the rows to choose the penalty, as in the thesis. Joint orders are
+omitted above 4000 rows.
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ SINGLE = {"multitask T": "single T", "multitask S": "single S", "multitask J": "
 
 
 def plan(quick, trials=None):
-    """All cases, few rows first; the quick ones are two small samples."""
+    """All cases by increasing number of rows; the quick ones are two small samples."""
     most_trials = max(n_trials for n_trials, _ in METHODS.values())
     for trial in range(1 if quick else trials or most_trials):
         for rows in SIZES[:2] if quick else SIZES:
@@ -52,14 +52,14 @@ def plan(quick, trials=None):
 
 
 def measure(rows, trial, wanted):
-    """A line a method: means over the five tasks."""
+    """One line per method: means over the five tasks."""
     related = Related(networks_of("ALARM-COMP", trial), rows, trial)
     memory = Memory()
     return {method: methods.line_of(related, method, trial, memory) for method in wanted}
 
 
 def tables(lines):
-    """What is reached by number of rows, and the published claims."""
+    """The results by number of rows, and the published claims."""
     return {
         "training_size": markdown(_reached(lines)),
         "training_size_claims": claims_table(claims(lines)),
@@ -79,7 +79,7 @@ def _reached(lines):
 
 
 def claims(lines):
-    """The published shapes, for each search."""
+    """The published shapes of the curves, for each search."""
     for method, single in SINGLE.items():
         trials = set(lines[lines["method"] == method]["trial"])
         own = lines[lines["trial"].isin(trials)]
@@ -104,7 +104,7 @@ def claims(lines):
         ):
             if savings[measure]:
                 yield Claim(
-                    f"{method}: rows that {single} needs for as good a mean, {MEASURES[measure]}",
+                    f"{method}: rows that {single} needs for the same mean, {MEASURES[measure]}",
                     published,
                     {n: f"{text} times" for n, (_, text) in savings[measure].items()},
                     holds,
@@ -113,7 +113,7 @@ def claims(lines):
 
 
 def about_double(savings):
-    """Whether some savings are about 2, or more."""
+    """Whether the savings are about 2, or more."""
     ratios = [ratio for ratio, _ in savings.values()]
     if not ratios or min(ratios) < 1.5:
         return "no"
@@ -121,10 +121,10 @@ def about_double(savings):
 
 
 def rows_saved(found):
-    """How many times the rows single-task learning needs for the same mean, by rows up to 1000.
+    """Factor by which single-task learning needs more rows for the same mean, up to 1000 rows.
 
-    Between the numbers of rows its means are joined by lines, over the logarithm of the rows;
-    where none of them is low enough, it needs more than there are.
+    Its means are interpolated linearly in the logarithm of the rows. If none of them is low enough,
+    the factor is a lower bound.
 
     Returns
     -------

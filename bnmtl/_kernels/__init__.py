@@ -1,1 +1,1 @@
-"""Compiled inner loops: plain arrays in and out, no checks, no Python objects."""
+"""Compiled inner loops: they take and return plain arrays and check nothing."""

@@ -1,4 +1,4 @@
-"""The one place that imports numba and holds the compilation flags of all kernels."""
+"""The only module that imports numba; it sets the compilation flags of all kernels."""
 
 import hashlib
 from contextlib import contextmanager
@@ -19,27 +19,28 @@ from numba.np.arrayobj import make_array, populate_array
 
 _COMPILED, _CALLED = [], []
 
-# Functions that allocate nothing need no reference counts, which otherwise cost more than a small
-# kernel's own work: two atomic operations for every array in every call.
+# Functions that allocate nothing need no reference counts. Counting costs two atomic operations per
+# array and call, which is more than the work of a small kernel.
 _COUNTS_REFERENCES, _ALLOCATES_NOTHING = (
     ({"_nrt": True}, {"_nrt": False}) if hasattr(DefaultOptions, "_nrt") else ({}, {})
 )
 
 
 def kernel(function):
-    """Compile ``function``, which allocates nothing: cached on disk, without the interpreter lock.
+    """Compile a function that allocates nothing, cache it on disk and run it without the GIL.
 
-    What is called from Python becomes machine code, with all kernels that it calls in it.
+    Only kernels called from Python become machine code of their own; it includes all kernels that
+    they call.
 
-    Arithmetic is strict. Copying one slice to another counts as allocating. Kernels are compiled
-    once more for every literal among their arguments, so whole numbers that start as one are
-    written np.int64(0).
+    Floating-point arithmetic is strict (no fastmath). Copying one slice to another counts as
+    allocating. Numba compiles a kernel again for every literal argument, so variables that start
+    as a literal integer are written as np.int64(0).
     """
     return _compiled(function, _ALLOCATES_NOTHING)
 
 
 def allocating_kernel(function):
-    """As `kernel`, for functions that make arrays."""
+    """Like `kernel`, for functions that create arrays."""
     return _compiled(function, _COUNTS_REFERENCES)
 
 
@@ -50,7 +51,7 @@ def _compiled(function, flags):
         _stamp(compiled)
         options["no_cpython_wrapper"] = True
         part = numba.njit(pipeline_class=_PartCompiler, **options)(function)
-        # Numba asks for these when it compiles a caller.
+        # Numba uses these when it compiles a caller.
         compiled.get_call_template = part.get_call_template
         compiled.get_overload = part.get_overload
     _COMPILED.append(compiled)
@@ -58,12 +59,12 @@ def _compiled(function, flags):
 
 
 class _PartLibrary(JITCodeLibrary):
-    """Code of a kernel for those that call it: optimized and made machine code in them only.
+    """The code of a kernel for its callers; it is optimized and compiled only inside them.
 
-    Numba would do both for every kernel by itself, and once more in each of its callers.
+    By default numba optimizes and compiles every kernel separately and again in each caller.
     """
 
-    # There is no machine code to be told where a kernel's environment is; kernels need none.
+    # Without machine code there is nowhere to set the environment, and kernels do not use it.
     codegen = SimpleNamespace(set_env=lambda name, environment: None)
 
     def _optimize_final_module(self):
@@ -74,7 +75,7 @@ class _PartLibrary(JITCodeLibrary):
         self._finalized = True
 
     def get_pointer_to_function(self, name):
-        # Numba wants one; nobody calls it.
+        # Numba requires a pointer but never calls it.
         return 1
 
 
@@ -87,7 +88,7 @@ class _PartCompiler(Compiler):
 
 @cache
 def _digest_of_sources():
-    """A digest of all kernels' sources."""
+    """A digest of the sources of all kernels."""
     digest = hashlib.blake2b(digest_size=16)
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
@@ -95,10 +96,10 @@ def _digest_of_sources():
 
 
 def _stamp(compiled):
-    """Let what is on disk of a function count only while no kernel's source has changed.
+    """Make a function's cache on disk valid only as long as no source of any kernel changes.
 
-    A kernel holds the code and the constants of others, and numba looks at its own file alone: an
-    update would mix old and new.
+    Compiled kernels contain code and constants of other kernels, but numba only checks the file of
+    the kernel itself, so an update would mix old and new code.
     """
     kept = getattr(compiled._cache, "_cache_file", None)
     if hasattr(kept, "_source_stamp"):
@@ -106,8 +107,8 @@ def _stamp(compiled):
 
 
 def is_first_run():
-    """Whether nothing has been compiled on this machine yet, so that the first call takes long."""
-    # Files are looked at only where nothing has been called yet.
+    """Whether nothing has been compiled on this machine yet, so that the first call is slow."""
+    # Reads the cache files only if this process has not called any kernel yet.
     if numba.config.DISABLE_JIT or any(one.signatures for one in _COMPILED):
         return False
     kept = [one._cache._cache_file for one in _COMPILED if hasattr(one._cache, "_cache_file")]
@@ -155,19 +156,19 @@ def kernels_within(called):
 
 
 class Arrays:
-    """Named arrays that kernels get as one argument, their ``table``.
+    """Named arrays that are passed to kernels as a single argument, their ``table``.
 
-    Numba passes an array as seven values and more, and its compiler needs seconds for functions
-    that hand hundreds of them on. The table holds the address and the shape of each array; a kernel
-    takes out what it needs by the fields of the table's `layout`: ``METHOD(engine)``. In plain
-    Python the table maps fields to arrays, and a field that it does not have raises TypeError.
+    Numba passes an array as seven or more values, and compiling functions that pass on hundreds of
+    values takes seconds. The table contains the address and the shape of each array. A kernel
+    gets an array with a field of the table's `layout`, such as ``METHOD(engine)``. In plain Python
+    the table maps fields to arrays, and a field that the table lacks raises TypeError.
 
     Parameters
     ----------
     fields : tuple
-        What `layout` returns.
+        As returned by `layout`.
     **arrays
-        C-contiguous, one for each field.
+        One C-contiguous array per field.
     """
 
     def __init__(self, fields, **arrays):
@@ -187,25 +188,25 @@ class Arrays:
             self.table = np.array([_entry(array) for array in own], np.int64)
 
     def replaced(self, **arrays):
-        """The same with other arrays in some places."""
+        """A copy with some of the arrays replaced."""
         own = {field.name: getattr(self, field.name) for field in self.fields}
         return Arrays(self.fields, **{**own, **arrays})
 
     def __reduce__(self):
-        # Addresses mean nothing elsewhere, and what another process gets may be read-only memory.
+        # Addresses are invalid in other processes, whose arrays may also be read-only.
         raise TypeError("Arrays for kernels cannot be copied or sent; make new ones.")
 
 
 def stacked(many):
-    """The tables of several `Arrays` of the same fields, as one array that kernels index."""
+    """The tables of several `Arrays` with the same fields, as one array that kernels index."""
     tables = [one.table for one in many]
     return tables if numba.config.DISABLE_JIT else np.stack(tables)
 
 
 def layout(*fields):
-    """Give each field of a table its place; what `ints` and the like return is a field.
+    """Assign each field its row in a table; fields are made by `ints` and similar functions.
 
-    A table that begins with all fields of another layout also serves the kernels of that one.
+    A table that begins with all fields of another layout can be passed to kernels of that layout.
     """
     if len({field.name for field in fields}) < len(fields):
         raise ValueError("Two fields of a table have the same name.")
@@ -217,7 +218,7 @@ def layout(*fields):
 
 
 def _fields_of(dtype):
-    """A function (name, n_dimensions=1) that returns a field: in kernels a function (table)."""
+    """A function (name, n_dimensions=1) that returns a field, which kernels call with a table."""
 
     def make_field(name, n_dimensions=1):
         field = _in_python() if numba.config.DISABLE_JIT else _in_machine(dtype, n_dimensions)
@@ -233,7 +234,7 @@ uint8s, uint32s, words = map(_fields_of, (np.uint8, np.uint32, np.uint64))
 
 
 class _TableInPython(dict):
-    """Arrays by field."""
+    """Maps fields to arrays."""
 
     def __missing__(self, field):
         names = ", ".join(own.name for own in self)
@@ -249,7 +250,7 @@ def _in_python():
     return field
 
 
-# A row of a table: an address and up to three extents.
+# Width of a row of a table: an address and up to three dimensions.
 _WIDTH = 4
 
 
@@ -298,8 +299,8 @@ def _in_machine(dtype, n_dimensions):
 class Callback:
     """A kernel (table, table, int, int, int) that other kernels call through its address.
 
-    Numba compiles a function once more into every kernel that calls it. What is large and called
-    from many is compiled once and called by `call`, given what `address` returns.
+    Numba compiles a function again in every kernel that calls it. Large functions with many callers
+    are compiled only once and called through `call` with the value of `address`.
     """
 
     def __init__(self, function):
@@ -308,7 +309,7 @@ class Callback:
 
     @cached_property
     def address(self):
-        """Where the function is; compiled at first use. In plain Python a number for it."""
+        """Address of the function, compiled at first use; in plain Python, an index."""
         if numba.config.DISABLE_JIT:
             return _CALLED.index(self._function)
         table = numba.types.CPointer(numba.types.int64)
@@ -323,7 +324,7 @@ class Callback:
 
 @intrinsic
 def _table_in_machine(_, pointer):
-    """Its length is not known and not needed."""
+    """The length of the table is unknown and not used."""
     array_type = numba.types.Array(numba.types.int64, 2, "C")
 
     def generate(context, builder, signature, arguments):
@@ -360,7 +361,7 @@ def _call_by_address(_, address, first, second, a, b, c):
 
 @intrinsic
 def _count_in_machine(_, word):
-    """One instruction on most machines; LLVM makes vectors of it."""
+    """A single instruction on most machines; LLVM vectorizes it."""
 
     def generate(context, builder, signature, arguments):
         return builder.ctpop(arguments[0])
@@ -368,10 +369,10 @@ def _count_in_machine(_, word):
     return numba.types.uint64(numba.types.uint64), generate
 
 
-# Number of bits that are set in a uint64.
+# Number of set bits of a uint64.
 popcount = (lambda word: int(word).bit_count()) if numba.config.DISABLE_JIT else _count_in_machine
 
-# The table that the function of a `Callback` was given.
+# The table passed to the function of a `Callback`.
 table_at = (lambda table: table) if numba.config.DISABLE_JIT else _table_in_machine
 
 
@@ -379,5 +380,5 @@ def _call_in_python(address, first, second, a, b, c):
     _CALLED[address](first, second, a, b, c)
 
 
-# Call the function of a `Callback`: address, two tables, three integers.
+# Call the function of a `Callback` with its address, two tables and three integers.
 call = _call_in_python if numba.config.DISABLE_JIT else _call_by_address

@@ -1,11 +1,11 @@
 """Evidence of a family for every set of tasks that may share its table.
 
-One recursion for each row gives the sums over partitions of all sets of tasks, so all sets cost
-little more than the largest one, see ``groups``. Rows are multiplied, and logarithms are taken only
-before a product might leave the range of floats.
+One recursion per row gives the sums over partitions of all sets of tasks, so computing all sets
+costs little more than computing the largest one, see ``groups``. Factors of rows are multiplied;
+logarithms are taken only before a product could overflow or underflow.
 
-Data contract: as in ``sharing``; the table of `SETS` is memory of one search. A set is an int, bit
-i being the i-th of the members.
+Data contract: as in ``sharing``; the table of `SETS` is memory of one search. A set is an int whose
+bit i stands for the i-th member.
 """
 
 import math
@@ -32,21 +32,21 @@ from bnmtl._kernels.scoring import (
 from bnmtl._kernels.sharing import OF_A_SET, count_block, gather_once, own_value, take_block
 from bnmtl._kernels.terms import log_mean
 
-# Products of rows are kept below this, in nats; what a row may multiply them by at least.
+# Bound in nats on products over rows; bound on the smallest factor of a row.
 _MOST_NATS = 600.0
 _LEAST_NATS = 40.0
 
 SETS = layout(
     TOTALS_OF := ints("totals", 2),  # (sets, t c): log evidence of a family so far
-    PRODUCTS := floats("products", 2),  # (sets, t c): what more it is multiplied by
-    OWN_EVIDENCE := ints("own", 2),  # (k, c): log evidence of each member by itself
-    NORMS := floats("norms", 2),  # (k + 1, t c): what the sums of a set of that size are divided by
-    RANGE := floats("range"),  # (1,): nats that the products may span by now
+    PRODUCTS := floats("products", 2),  # (sets, t c): factors not yet added to the totals
+    OWN_EVIDENCE := ints("own", 2),  # (k, c): log evidence of each member alone
+    NORMS := floats("norms", 2),  # (k + 1, t c): inverse normalizers of the sums, by size of set
+    RANGE := floats("range"),  # (1,): bound in nats on the current products
 )
 
 
 def new_sets(k, n_sets, concentrations, partitions):
-    """Memory for families of k tasks and so many of their sets, by name."""
+    """Memory for families of k tasks and the given number of sets of tasks, as a dict."""
     tc = len(concentrations) * len(partitions)
     norms = np.ones((k + 1, tc))
     for m in range(k):
@@ -62,9 +62,9 @@ def new_sets(k, n_sets, concentrations, partitions):
 
 @kernel
 def value_sets(engine, scratch, memory, n_members, child, parents, n_parents, v, values):
-    """Write the evidence of a family over every set of the members, as integers, to ``values``.
+    """Write the evidence of a family over every set of members, as integers, to ``values``.
 
-    ``v`` is one more parent, -1 if there is none; the empty set has 0.
+    ``v`` is an additional parent or -1. The value of the empty set is 0.
     """
     members, cache = MEMBERS_OF(scratch), CACHE(engine)
     variable_keys, counters = VARIABLE_KEYS(engine), COUNTERS(scratch)
@@ -104,7 +104,7 @@ def value_sets(engine, scratch, memory, n_members, child, parents, n_parents, v,
 
 @kernel
 def key_of(engine, scratch, n_members, group):
-    """As `sharing.set_key`, of a set of the members."""
+    """Like `sharing.set_key`, for a set of the members."""
     key = OF_A_SET
     for i in range(n_members):
         if (group >> i) & 1:
@@ -114,7 +114,7 @@ def key_of(engine, scratch, n_members, group):
 
 @kernel
 def begin_sets(memory, n_members):
-    """Begin a family."""
+    """Reset the memory for a new family."""
     totals, products = TOTALS_OF(memory), PRODUCTS(memory)
     own = OWN_EVIDENCE(memory)
     for group in range(np.int64(1) << n_members):
@@ -129,7 +129,7 @@ def begin_sets(memory, n_members):
 
 @kernel
 def multiply_by_row(engine, scratch, memory, n_members, r, state):
-    """Multiply all sets by the row that BLOCK has for a state of the last parent."""
+    """Multiply all sets by the row of BLOCK for one state of the last parent."""
     m = take_block(scratch, n_members, r, state)
     if m == 0:
         return
@@ -139,7 +139,7 @@ def multiply_by_row(engine, scratch, memory, n_members, r, state):
     for i in range(m):
         for c in range(own.shape[1]):
             own[places[i], c] += separate[np.int64(1) << i, c]
-    # No set of tasks gains more by a common row than its counts cost apart.
+    # Merging the counts of a set gains at most minus the log evidence of its separate rows.
     full, most, has_shift = (np.int64(1) << m) - 1, 0.0, False
     for c in range(own.shape[1]):
         most = max(most, -separate[full, c] / scale)
@@ -157,8 +157,10 @@ def multiply_by_row(engine, scratch, memory, n_members, r, state):
 
 @kernel
 def multiply(scratch, memory, n_members, m):
-    """Multiply the product of each set by the sum over partitions of those of the m tasks with
-    counts that are in it."""
+    """Multiply the product of each set by the sum over partitions of its tasks that have counts.
+
+    m tasks have counts.
+    """
     sums, places = SUMS(scratch), PLACES_OF(scratch)
     products, norms = PRODUCTS(memory), NORMS(memory)
     for members in range(1, np.int64(1) << n_members):
@@ -172,7 +174,7 @@ def multiply(scratch, memory, n_members, m):
 
 @kernel
 def add_shifts(scratch, memory, n_members, m, scale):
-    """Add what was taken off the weights of the row's groups to the totals."""
+    """Add the shifts subtracted from the log weights of the row's groups to the totals."""
     shifts, places = SHIFTS(scratch), PLACES_OF(scratch)
     totals, n_c = TOTALS_OF(memory), shifts.shape[1]
     for members in range(1, np.int64(1) << n_members):
@@ -185,7 +187,7 @@ def add_shifts(scratch, memory, n_members, m, scale):
 
 @kernel
 def with_counts(members, places, m):
-    """Those of a set of members that are among the m tasks with counts, as a set of these."""
+    """The intersection of a set of members and the m tasks with counts, as a set of the latter."""
     group = np.int64(0)
     for i in range(m):
         group |= ((members >> places[i]) & 1) << i
@@ -194,13 +196,13 @@ def with_counts(members, places, m):
 
 @kernel
 def take_logs(memory, n_members, scale):
-    """Put the logarithms of the products into the totals."""
+    """Move the logarithms of the products to the totals."""
     products, totals = PRODUCTS(memory), TOTALS_OF(memory)
     for members in range(1, np.int64(1) << n_members):
         if members & (members - 1) == 0:
             continue
         for at in range(products.shape[1]):
-            # What leaves the range is of a concentration that counts for nothing.
+            # A product that underflows has a concentration with negligible weight.
             product = max(products[members, at], LEAST_SUM)
             totals[members, at] += np.int64(np.rint(math.log(product) * scale))
             products[members, at] = 1.0
@@ -209,7 +211,7 @@ def take_logs(memory, n_members, scale):
 
 @kernel
 def end_sets(engine, memory, n_members):
-    """Finish a family: what its tasks' counts are worth apart is added."""
+    """Finish a family: add the log evidence of its tasks' separate counts."""
     take_logs(memory, n_members, METHOD(engine)[SCALE])
     totals, own = TOTALS_OF(memory), OWN_EVIDENCE(memory)
     n_c = own.shape[1]

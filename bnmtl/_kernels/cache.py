@@ -1,8 +1,8 @@
 """A lock-free cache of integers with 64-bit keys, shared by threads, used by ``scoring``.
 
 Data contract: ``cache`` is int64, flat, with 2**k slots of two numbers each; empty slots are zero.
-A slot contains the value XOR its key, then the value: a slot that another thread is writing matches
-no key. Keys are random and never 0.
+A slot contains the key XOR the value, then the value, so a slot that another thread is writing
+matches no key. Keys are random and never 0.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from bnmtl._kernels._jit import kernel
 
 MISSING = np.iinfo(np.int64).min
-# Slots in which a key may be.
+# Number of slots in which a key may be stored.
 BUCKET = 4
 
 
@@ -27,7 +27,7 @@ def recall(cache, key):
 
 @kernel
 def keep(cache, key, value):
-    """Cache a value; in a full bucket it takes the place of another."""
+    """Cache a value; if the bucket is full, another value is overwritten."""
     begin = (key & (cache.size // (2 * BUCKET) - 1)) * 2 * BUCKET
     chosen = begin + ((key >> 60) & (BUCKET - 1)) * 2
     for at in range(begin, begin + 2 * BUCKET, 2):
@@ -40,7 +40,7 @@ def keep(cache, key, value):
 
 @kernel
 def move(cache, larger):
-    """Put everything that is cached into a larger cache."""
+    """Copy all cached values into a larger cache."""
     for at in range(0, cache.size, 2):
         if cache[at] != 0 or cache[at + 1] != 0:
             keep(larger, cache[at] ^ cache[at + 1], cache[at + 1])

@@ -1,8 +1,8 @@
 """Changes of one arc, and random perturbations for restarts.
 
-Data contract: as in ``dags``. A change of a pair is (a, b, state): state 1 sets a -> b, turning
-b -> a round if it is there; state 0 removes a -> b; state -1 means no change. Random
-numbers come from ``random``, uint64 (1,).
+Data contract: as in ``dags``. A change of a pair is (a, b, state): state 1 sets a -> b and reverses
+b -> a if present; state 0 removes a -> b; state -1 means no change. The state of the random number
+generator is ``random``, uint64 (1,).
 """
 
 import numpy as np
@@ -21,13 +21,13 @@ from bnmtl._kernels.dags import (
 )
 from bnmtl._kernels.scoring import ARITIES, MOST_CELLS, TOUCHED
 
-# Typed, since functions are compiled once more for every literal that they are given.
+# Typed, because numba compiles a function again for every literal argument.
 NONE, REMOVE, SET = np.int64(-1), np.int64(0), np.int64(1)
 
 
 @kernel
 def change_arcs(dag, task, scratch, a, b, state):
-    """Make a change; gains are not refreshed."""
+    """Make a change without refreshing gains."""
     if state == REMOVE:
         clear_arc(dag, task, a, b, scratch)
         return
@@ -38,7 +38,7 @@ def change_arcs(dag, task, scratch, a, b, state):
 
 @kernel
 def draw(random, below):
-    """A whole number from 0 to ``below`` - 1 (Marsaglia's xorshift); ``random`` is uint64 (1,)."""
+    """Draw an integer from 0 to ``below`` - 1 (Marsaglia's xorshift); ``random`` is uint64 (1,)."""
     x = random[0]
     x ^= x << np.uint64(13)
     x ^= x >> np.uint64(7)
@@ -51,13 +51,13 @@ def draw(random, below):
 def draw_near(dag, variables, random, near):
     """Draw variables that are close in the graph: a random one, its neighbors, theirs, and so on.
 
-    ``near`` gets them, as many as it has room for; where the graph ends, another random one of
-    ``variables`` follows.
+    They are written to ``near``, whose size limits their number. If a component of the graph is
+    exhausted, another random variable of ``variables`` follows.
 
     Returns
     -------
     int
-        How many they are.
+        Number of variables drawn.
     """
     held = HELD(dag)
     wanted = min(near.size, variables.size)
@@ -77,7 +77,7 @@ def draw_near(dag, variables, random, near):
 
 @kernel
 def add_new(members, n_members, v):
-    """Add v to some members unless it is one; returns their number."""
+    """Append v to ``members`` unless it is already there; returns their number."""
     for at in range(n_members):
         if members[at] == v:
             return n_members
@@ -87,7 +87,7 @@ def add_new(members, n_members, v):
 
 @kernel
 def is_small_enough(engine, task, dag, b, a):
-    """Whether the family of b has no more cells with a in it than are scored in any task."""
+    """Whether no task's family of b, with a as a parent, exceeds its maximum number of cells."""
     arities, parents = ARITIES(engine), PARENTS(dag)
     members, usable = MEMBERS(task), USABLE(task)
     for at in range(members.size):
@@ -104,10 +104,10 @@ def is_small_enough(engine, task, dag, b, a):
 
 @kernel
 def disturb(engine, scratch, task, dag, variables, random, n_changes):
-    """Make random legal changes of one arc each: set, removed or turned round, all equally likely.
+    """Make random legal changes of one arc each: set, remove or reverse it, all equally likely.
 
-    The arcs are among ``variables``; ``scratch.touched`` marks the children whose
-    gains have to be refreshed.
+    The arcs are among ``variables``; ``scratch.touched`` marks the children whose gains have to be
+    refreshed.
     """
     touched, held = TOUCHED(scratch), HELD(dag)
     for v in range(N_PARENTS(dag).size):

@@ -1,7 +1,7 @@
 """Hill climbing over DAGs with a tabu list and restarts, used by ``bnmtl.search``.
 
-Data contract: as in ``dags`` and ``changes``. The ``marks`` are those of graphs already visited;
-there may be none.
+Data contract: as in ``dags`` and ``changes``. ``marks`` are those of graphs already visited,
+possibly none.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ from bnmtl._kernels.scoring import ASKED, COUNTERS, NOTHING, QUEUE, TOUCHED, WAI
 
 @kernel
 def visited(dag, task, marks, a, b, state):
-    """Whether the change leads to one of the graphs whose marks are given."""
+    """Whether the change leads to a graph with one of the given marks."""
     if marks.size == 0:
         return False
     arc_keys = ARC_KEYS(task)
@@ -48,7 +48,7 @@ def visited(dag, task, marks, a, b, state):
 
 @kernel
 def best_gain(dag, task, marks):
-    """Largest gain of any allowed change that leads to no marked graph; -inf if there is none."""
+    """Largest gain of an allowed change that leads to no marked graph; -inf if there is none."""
     gains, held, bounds = GAINS(dag), HELD(dag), BOUNDS(dag)
     parents, n_parents = PARENTS(dag), N_PARENTS(dag)
     may_remove = MAY_REMOVE(task)
@@ -72,7 +72,7 @@ def best_gain(dag, task, marks):
         bounds[b] = -np.inf
         for a in range(bounds.size):
             gain = gains[b, a]
-            # nan loses; an arc b -> a is turned round above.
+            # Comparisons with nan are false; reversals of b -> a are evaluated above.
             if (
                 (gain > best or gain > bounds[b])
                 and not held[b, a]
@@ -87,7 +87,7 @@ def best_gain(dag, task, marks):
 
 @kernel
 def wins(task, a, b, state, other_a, other_b, other_state):
-    """Whether one of two tied changes wins: the smaller key; in a pair removing, then the coin."""
+    """Whether the first of two tied changes wins: smaller key; in a pair removal, then coin."""
     if other_state == NONE:
         return True
     if (a == other_a and b == other_b) or (a == other_b and b == other_a):
@@ -98,7 +98,7 @@ def wins(task, a, b, state, other_a, other_b, other_state):
 
 @kernel
 def best_change(dag, task, marks):
-    """The winning change and its gain, as (a, b, state, gain); state NONE if nothing is allowed."""
+    """The best change and its gain as (a, b, state, gain); state NONE if nothing is allowed."""
     gains, held, bounds = GAINS(dag), HELD(dag), BOUNDS(dag)
     parents, n_parents = PARENTS(dag), N_PARENTS(dag)
     may_remove = MAY_REMOVE(task)
@@ -143,7 +143,7 @@ def best_change(dag, task, marks):
 
 @kernel
 def make(engine, scratch, task, dag, a, b, state):
-    """Make a change and refresh the families that it touches."""
+    """Make a change and refresh the families that it affects."""
     turned = state == SET and HELD(dag)[a, b]
     change_arcs(dag, task, scratch, a, b, state)
     refresh(engine, scratch, task, dag, b)
@@ -153,13 +153,13 @@ def make(engine, scratch, task, dag, a, b, state):
 
 @kernel
 def left_to_gain(dag, task, a, b):
-    """What arcs at a or b may still gain, of those that are legal now.
+    """Gains that remain for arcs at a or b that are legal now.
 
     Returns
     -------
     best, both : float
-        Summed over pairs of variables: the square of the better direction's gain, so that the
-        strong ones decide, and the gains of both directions.
+        Sums over pairs of variables: of the squared gain of the better direction, so that large
+        gains dominate, and of the gains of both directions.
     """
     gains, held = GAINS(dag), HELD(dag)
     best, both = 0.0, 0.0
@@ -168,7 +168,7 @@ def left_to_gain(dag, task, a, b):
             if u == v or held[u, v] or held[v, u]:
                 continue
             away, here = 0.0, 0.0
-            # nan loses.
+            # Comparisons with nan are false.
             if gains[u, v] > 0.0 and may_set(dag, task, v, u):
                 away = gains[u, v]
             if gains[v, u] > 0.0 and may_set(dag, task, u, v):
@@ -180,13 +180,13 @@ def left_to_gain(dag, task, a, b):
 
 @kernel
 def set_either(engine, scratch, task, dag, a, b):
-    """Set b -> a if that leaves more to gain at both ends than a -> b, which is set otherwise."""
+    """Set b -> a if that leaves larger gains at both ends than a -> b; otherwise set a -> b."""
     make(engine, scratch, task, dag, b, a, SET)
     best, both = left_to_gain(dag, task, a, b)
     make(engine, scratch, task, dag, b, a, REMOVE)
     make(engine, scratch, task, dag, a, b, SET)
     own_best, own_both = left_to_gain(dag, task, a, b)
-    # Of sums, so that the tolerance is a fraction: another order of columns must not matter.
+    # A relative tolerance, because sums depend on the order of the columns by rounding.
     tolerance = TOLERANCE(task)[0] * (1.0 + own_best)
     if best < own_best - tolerance:
         return
@@ -197,9 +197,9 @@ def set_either(engine, scratch, task, dag, a, b):
 
 @kernel
 def start_at(dag, task, scratch, adjacency):
-    """Make the graph of ``adjacency``, bool (n, n) [child, parent], acyclic; no gains yet.
+    """Copy the DAG ``adjacency``, bool (n, n) [child, parent]; gains are not computed.
 
-    ``scratch.touched`` marks the children whose parents are others than before.
+    ``scratch.touched`` marks the children whose parents have changed.
     """
     touched = TOUCHED(scratch)
     held, parents, n_parents = HELD(dag), PARENTS(dag), N_PARENTS(dag)
@@ -237,12 +237,12 @@ def start_at(dag, task, scratch, adjacency):
 
 @kernel
 def refresh_from(engine, scratch, task, dag, first, most_asked):
-    """Refresh the families from ``first`` on that are marked or new.
+    """Refresh the marked or new families, starting with ``first``.
 
     Returns
     -------
     int
-        The first that there was no budget for.
+        The first family beyond the budget.
     """
     touched, stamps = TOUCHED(scratch), STAMPS(dag)
     for b in range(first, stamps.size):
@@ -256,7 +256,7 @@ def refresh_from(engine, scratch, task, dag, first, most_asked):
 
 @kernel
 def refresh_touched(engine, scratch, task, dag):
-    """Refresh the families of the children that are marked."""
+    """Refresh the families of the marked children."""
     touched = TOUCHED(scratch)
     for b in range(N_PARENTS(dag).size):
         if touched[b]:
@@ -265,15 +265,15 @@ def refresh_touched(engine, scratch, task, dag):
 
 @kernel
 def climb(engine, scratch, task, dag, most_asked):
-    """Change one arc at a time, the best change first, until none improves the score.
+    """Make the best change of one arc at a time until no change improves the score.
 
-    The first arcs gain the same in both directions, and which way they point decides how far the
-    climb gets: of two tied directions the one is taken that leaves more to gain.
+    The first arcs have the same gain in both directions, and their directions affect the local
+    optimum: of two tied directions, the one that leaves larger gains is set.
 
     Returns
     -------
     bool
-        False if ``most_asked`` families were asked for before that.
+        False if ``most_asked`` families were evaluated before that.
     """
     gains, held = GAINS(dag), HELD(dag)
     tolerance = TOLERANCE(task)[0]
@@ -291,7 +291,7 @@ def climb(engine, scratch, task, dag, most_asked):
 
 @kernel
 def follow_coins(engine, scratch, task, dag):
-    """Turn round what may be turned without a change of the score and whose coin asks for it."""
+    """Reverse arcs whose coin favors the reversal, where this does not change the score."""
     gains, coins = GAINS(dag), COINS(task)
     parents, n_parents = PARENTS(dag), N_PARENTS(dag)
     tolerance = TOLERANCE(task)[0]
@@ -304,7 +304,7 @@ def follow_coins(engine, scratch, task, dag):
                 a = parents[b, at]
                 at += 1
                 change = gains[b, a] + gains[a, b]
-                # nan, where the turned family would be too large, compares as false.
+                # nan (the family would be too large) compares as false.
                 if (
                     coins[a, b]
                     and change >= -tolerance
@@ -318,10 +318,11 @@ def follow_coins(engine, scratch, task, dag):
 
 @kernel
 def tabu_walk(engine, scratch, task, dag, best_dag, marks, most_asked):
-    """Walk on from a local optimum without returning to the last graphs; end in the best one seen.
+    """Continue from a local optimum without returning to recent graphs; end in the best graph.
 
-    The best change is made even if it loses, unless it leads to one of the last ``marks.size``
-    graphs; after as many changes without a new best score the walk ends. ``best_dag`` is scratch.
+    The best change is made even if it lowers the score, unless it leads to one of the last
+    ``marks.size`` graphs. The walk ends after that number of changes without a new best score.
+    ``best_dag`` is scratch.
     """
     if marks.size == 0:
         return
@@ -355,7 +356,7 @@ def climb_changed(engine, scratch, task, dag, variables, random, n_changes, most
 
 @kernel
 def look_at_touched(scratch, task, narrow):
-    """Let ``narrow`` have all arcs of the task into the children that are marked."""
+    """Permit in ``narrow`` all arcs of the task into marked children."""
     touched = TOUCHED(scratch)
     permitted, looked_at = PERMITTED(task), PERMITTED(narrow)
     for b in range(permitted.shape[0]):
@@ -366,7 +367,7 @@ def look_at_touched(scratch, task, narrow):
 
 @kernel
 def widen(engine, scratch, task, dag, other):
-    """Refresh the families that are not copies of those of ``other``, for all arcs of the task."""
+    """Refresh the families not copied from ``other``, for all arcs of the task."""
     bounds, stamps, others = BOUNDS(dag), STAMPS(dag), STAMPS(other)
     for b in range(bounds.size):
         bounds[b] = np.inf
@@ -389,15 +390,15 @@ def restart(
     marks,
     most_asked,
 ):
-    """Climb again from random changes of ``best_dag``, which becomes the result if it is better.
+    """Climb again from random changes of ``best_dag``; replace it if the result is better.
 
-    ``narrow`` is the task with some of its arcs only, or the task itself. Until a better graph is
-    found no others are looked at but those into children whose parents were changed at random.
+    ``narrow`` is the task restricted to some of its arcs, or the task itself. Until a better graph
+    is found, only arcs into children whose parents were changed at random are added to it.
 
     Returns
     -------
     bool
-        Whether it was.
+        Whether ``best_dag`` was replaced.
     """
     copy_dag(best_dag, dag)
     disturb(engine, scratch, task, dag, variables, random, n_changes)

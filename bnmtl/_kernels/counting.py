@@ -30,7 +30,7 @@ from bnmtl._kernels.partition import (
 
 @kernel
 def end_cell(histogram, margin, arity, cells, n_counts):
-    """Write the counts of one cell that are not 0, and add them to the margin."""
+    """Write the nonzero counts of one cell and add them to the margin."""
     for state in range(arity):
         count = histogram[state]
         if count > 0:
@@ -43,7 +43,7 @@ def end_cell(histogram, margin, arity, cells, n_counts):
 
 @kernel
 def end_configuration(margin, arity, configurations, n_configurations):
-    """Write the counts of one configuration that are not 0."""
+    """Write the nonzero counts of one configuration."""
     for state in range(arity):
         if margin[state] > 0:
             configurations[n_configurations] = margin[state]
@@ -54,13 +54,13 @@ def end_configuration(margin, arity, configurations, n_configurations):
 
 @kernel
 def count_with(rows, s, v, partition, n_cells):
-    """Counts of a partition of a task's rows refined by one more variable of the parents' side.
+    """Counts of a partition of a task's rows, refined by one more parent.
 
     Returns
     -------
     n_cells, n_configurations : int
-        How many counts were written to CELLS and CONFIGURATIONS: all that are not 0, in no
-        particular order.
+        Number of counts written to CELLS and CONFIGURATIONS: all nonzero ones, in no particular
+        order.
     """
     codes, begin, arity = CODES(rows), CODE_AT(rows)[s, v], ARITIES(rows)[v]
     weights, weight_at = WEIGHTS(rows), WEIGHT_AT(rows)[s]
@@ -90,10 +90,10 @@ def count_with(rows, s, v, partition, n_cells):
 def count_bits(own, size, bits, bits_at, arity, histogram):
     """Counts of a variable's states in the cell of ``size`` rows whose bit set is ``own``.
 
-    The states' bit sets begin at ``bits_at``; the last state has what the others leave.
+    The bit sets of the states begin at ``bits_at``; the last state gets the remaining rows.
     """
     for state in range(arity - 1):
-        # Slices, because only loops from their first word become vector instructions.
+        # Slices, because only loops that begin at index 0 are vectorized.
         other = bits_at + state * own.size
         with_state = bits[other : other + own.size]
         common = np.uint64(0)
@@ -106,7 +106,7 @@ def count_bits(own, size, bits, bits_at, arity, histogram):
 
 @kernel
 def count_alone(rows, s, partition, n_cells):
-    """As `count_with` for the partition as it is."""
+    """Like `count_with`, without a further variable."""
     sizes, opens = CELL_SIZES(partition), OPENS(partition)
     cells, configurations = CELLS(partition), CONFIGURATIONS(partition)
     rows_at, order = ROWS_AT(partition), ORDER(partition)

@@ -1,8 +1,8 @@
 """Joint states of one pair of variables over all tasks, used by ``bnmtl.search.neighborhood``.
 
-Data contract: ``gains`` is float64 of shape (k, 3), the columns being the states -1, 0, +1, with
--inf for a state that is not legal; every task has at least one legal state. Penalties are
-logarithms log(1 - delta) in [-inf, 0]. States are int8 of shape (k,).
+Data contract: ``gains`` is float64 of shape (k, 3); the columns are the states -1, 0, +1, and
+illegal states have -inf. Every task has at least one legal state. Penalties are logarithms
+log(1 - delta) in [-inf, 0]. States are int8 of shape (k,).
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from bnmtl._kernels.dags import closes_cycle
 
 @kernel
 def priced(log_penalty, amount):
-    """log_penalty * amount, where an amount of 0 costs nothing even at a penalty of -inf."""
+    """log_penalty * amount; an amount of 0 costs nothing even at a log penalty of -inf."""
     if amount == 0.0:
         return 0.0
     return log_penalty * amount
@@ -31,10 +31,10 @@ def distance(a, b, reversal):
 
 @allocating_kernel
 def edit_states(gains, log_penalty, costs):
-    """Best states under the Edit prior, in O(k): for a fixed target the tasks separate.
+    """Best states under the Edit prior, in O(k): for a fixed target, the tasks are independent.
 
-    max over targets c of sum_s max_x [ u_s(x) + log(1 - delta) costs[x, c] ], which is the maximum
-    over states because log(1 - delta) <= 0 turns the minimum over targets into a maximum.
+    Computes max over targets c of sum_s max_x [ u_s(x) + log(1 - delta) costs[x, c] ]. This is the
+    maximum over states because log(1 - delta) <= 0 turns the minimum over targets into a maximum.
     """
     k = gains.shape[0]
     states = np.zeros(k, np.int8)
@@ -60,8 +60,8 @@ def edit_states(gains, log_penalty, costs):
 def paired_states(gains, log_penalty, reversal):
     """Best states under the Paired prior with one penalty for all pairs of tasks, in O(k^3).
 
-    The coupling depends only on how many tasks are in each state: a dynamic program over tasks
-    keeps the best sum of gains for every (number in state -1, number in state +1).
+    The coupling depends only on the number of tasks in each state, so a dynamic program over tasks
+    keeps the best sum of gains for each (number in state -1, number in state +1).
     """
     k = gains.shape[0]
     table = np.full((k + 1, k + 1), -np.inf)
@@ -99,7 +99,7 @@ def paired_states(gains, log_penalty, reversal):
 
 @kernel
 def weighted_log_coupling(states, log_penalties, reversal):
-    """Log coupling of states under the Paired prior with a log penalty for every pair of tasks."""
+    """Log coupling of states under the Paired prior with one log penalty per pair of tasks."""
     total = 0.0
     for s in range(states.size):
         for t in range(s):
@@ -109,7 +109,7 @@ def weighted_log_coupling(states, log_penalties, reversal):
 
 @allocating_kernel
 def augmenting_path(capacity, source, sink, previous):
-    """Shortest path with capacity left, as a predecessor of every node that is reached."""
+    """Shortest path with residual capacity, as the predecessors of all nodes reached."""
     n = capacity.shape[0]
     previous[:] = -1
     previous[source] = source
@@ -129,10 +129,10 @@ def augmenting_path(capacity, source, sink, previous):
 
 @allocating_kernel
 def minimum_cut(capacity, source, sink):
-    """Source side of a minimum cut by shortest augmenting paths; ``capacity`` is used up.
+    """Source side of a minimum cut, by shortest augmenting paths; overwrites ``capacity``.
 
-    The second value is false where every cut is infinite. Capacities are floats and may be inf:
-    integer flows as in SciPy leave 31 bits for the ratio of the largest to the smallest capacity.
+    The second value is false if every cut is infinite. Capacities are floats and may be inf; the
+    integer flows of SciPy limit the ratio of the largest to the smallest capacity to 31 bits.
     """
     n = capacity.shape[0]
     previous = np.empty(n, np.int64)
@@ -157,8 +157,8 @@ def minimum_cut(capacity, source, sink):
 def min_cut_states(gains, log_penalties):
     """Best states under the Paired prior with reversal 2 and any log penalty per pair of tasks.
 
-    States -1, 0, +1 then lie on a line and |x_s - x_t| is a sum over the two thresholds between
-    them: node s says x_s >= 0, node k + s says x_s >= 1, and the cheapest configuration is a
+    The states -1, 0, +1 are then points on a line, and |x_s - x_t| is a sum over the two thresholds
+    between them. Node s means x_s >= 0, node k + s means x_s >= 1, and the best configuration is a
     minimum cut.
     """
     k = gains.shape[0]
@@ -196,9 +196,9 @@ def gather_gains(
     j,
     out,
 ):
-    """Gains of the members' states of the pair (i, j), i -> j being +1; -inf where not allowed.
+    """Gains of the states of the pair (i, j) per member; +1 is i -> j; illegal states get -inf.
 
-    Arrays but ``members`` and ``out`` have the task as their first axis, then child and parent.
+    The axes of all arrays except ``members`` and ``out`` are task, child and parent.
     """
     for at in range(members.size):
         s = members[at]
@@ -222,7 +222,7 @@ def gather_gains(
             if there:
                 continue
             allowed = permitted[s, b, a] and n_parents[s, b] < most_parents[s]
-            # A gain is nan where the family would be too large.
+            # A gain is nan if the family would be too large.
             if (
                 not allowed
                 or np.isnan(out[at, state])
@@ -233,9 +233,9 @@ def gather_gains(
 
 @kernel
 def optimistic_gain(gains, held, permitted, may_remove, takes_part, i, j):
-    """Sum over tasks of the largest gain of any state of the pair (i, j), cycles left aside.
+    """Sum over tasks of the largest gain of any state of the pair (i, j), ignoring cycles.
 
-    A gain is nan where a family may not grow; it then loses every comparison.
+    A gain is nan if a family must not grow; all comparisons with it are false.
     """
     total = 0.0
     for s in range(gains.shape[0]):
@@ -259,7 +259,7 @@ def optimistic_gain(gains, held, permitted, may_remove, takes_part, i, j):
 
 @kernel
 def optimistic_gains(gains, held, permitted, may_remove, takes_part, i, out):
-    """Optimistic gains of all pairs that hold variable i, written to both halves of ``out``."""
+    """Write the optimistic gains of all pairs with variable i to both halves of ``out``."""
     for j in range(out.shape[0]):
         if j != i:
             low, high = min(i, j), max(i, j)

@@ -1,8 +1,8 @@
-"""A DAG under search: families, gains of every toggle and ancestors, kept up to date by arc.
+"""The DAG of a search: families, ancestors and the gain of every toggle, updated arc by arc.
 
 Data contract: arrays are indexed [child, parent]. The table of `DAG` is changed in place; that of
-`TASK` describes the legal changes. A set of variables is a row of uint64 words, bit v being
-variable v.
+`TASK` describes the legal changes. A set of variables is a row of uint64 words whose bit v stands
+for variable v.
 """
 
 import numpy as np
@@ -23,35 +23,35 @@ from bnmtl._kernels.scoring import (
 
 DAG = layout(
     HELD := flags("held", 2),  # (n, n): [b, a] for an arc a -> b
-    PARENTS := ints("parents", 2),  # (n, n): the parents of b in ascending order, then anything
+    PARENTS := ints("parents", 2),  # (n, n): parents of b in ascending order; the rest is undefined
     N_PARENTS := ints("n_parents"),  # (n,)
     ANCESTORS := words("ancestors", 2),  # (n, words)
-    GAINS := floats("gains", 2),  # (n, n): of toggling a -> b, prior included; nan if impossible
+    GAINS := floats("gains", 2),  # (n, n): of toggling a -> b, including prior; nan if impossible
     SCORES := floats("scores"),  # (n,): local scores
-    BOUNDS := floats("bounds"),  # (n,): no parent that may be set now gains more
+    BOUNDS := floats("bounds"),  # (n,): upper bound on the gain of a parent that may be set now
     MARK := ints("mark"),  # (1,): exclusive or of the keys of the arcs
-    STAMPS := ints("stamps"),  # (n,): which `refresh` a row of gains is of, 0 for none yet
+    STAMPS := ints("stamps"),  # (n,): number of the `refresh` that computed a row of gains, or 0
 )
 
 TASK = layout(
-    MEMBERS := ints("members"),  # tasks of the engine whose scores are added up
-    USABLE := flags("usable", 3),  # (members, n, n): where a may be a parent of b in that member
-    PERMITTED := flags("permitted", 2),  # (n, n): where the arc may ever be set
-    REQUIRED := flags("required", 2),  # (n, n): where the arc must be
+    MEMBERS := ints("members"),  # tasks of the engine whose scores are summed
+    USABLE := flags("usable", 3),  # (members, n, n): whether a may be a parent of b in the member
+    PERMITTED := flags("permitted", 2),  # (n, n): whether the arc may be set at all
+    REQUIRED := flags("required", 2),  # (n, n): whether the arc is required
     MAY_REMOVE := flags("may_remove", 2),  # (n, n), symmetric: whether the pair may have no arc
-    ODDS := floats("odds", 2),  # (n, n): log prior of the arc less that of its absence
+    ODDS := floats("odds", 2),  # (n, n): log prior odds of the arc
     MOST_PARENTS := ints("most_parents"),  # (1,)
-    ORDER_KEYS := ints("order_keys", 2),  # (n, n), symmetric: among tied pairs the smallest wins
-    COINS := flags("coins", 2),  # (n, n): [b, a] true where a -> b wins a tie against b -> a
+    ORDER_KEYS := ints("order_keys", 2),  # (n, n), symmetric: the smallest of tied pairs wins
+    COINS := flags("coins", 2),  # (n, n): [b, a] whether a -> b wins a tie against b -> a
     ARC_KEYS := ints("arc_keys", 2),  # (n, n)
     TOLERANCE := floats("tolerance"),  # (1,)
-    LAST_STAMP := ints("last_stamp"),  # (1,): counts the calls of `refresh`
+    LAST_STAMP := ints("last_stamp"),  # (1,): number of calls of `refresh`
 )
 
 
 @kernel
 def copy_dag(source, target):
-    """Make ``target`` equal to ``source``, both of one task; rows that are equal are skipped."""
+    """Copy ``source`` to ``target``, a DAG of the same task; equal rows are skipped."""
     to_held = HELD(target)
     parents, to_parents = PARENTS(source), PARENTS(target)
     n_parents, to_n_parents = N_PARENTS(source), N_PARENTS(target)
@@ -85,13 +85,13 @@ def has(members, v):
 
 @kernel
 def include(members, v):
-    """Put variable v into a set."""
+    """Add variable v to a set."""
     members[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
 
 
 @kernel
 def insert_parent(dag, b, a):
-    """Put a among the parents of b, in order."""
+    """Insert a into the sorted parents of b."""
     parents, n_parents = PARENTS(dag)[b], N_PARENTS(dag)
     at = n_parents[b]
     while at > 0 and parents[at - 1] > a:
@@ -104,7 +104,7 @@ def insert_parent(dag, b, a):
 
 @kernel
 def drop_parent(dag, b, a):
-    """Take a from the parents of b."""
+    """Remove a from the parents of b."""
     parents, n_parents = PARENTS(dag)[b], N_PARENTS(dag)
     at = 0
     while parents[at] != a:
@@ -117,7 +117,7 @@ def drop_parent(dag, b, a):
 
 @kernel
 def gather_ancestors(dag, b):
-    """Ancestors of b from those of its parents."""
+    """Compute the ancestors of b from those of its parents."""
     parents, ancestors = PARENTS(dag), ANCESTORS(dag)
     own = ancestors[b]
     for word in range(own.size):
@@ -131,7 +131,7 @@ def gather_ancestors(dag, b):
 
 @kernel
 def set_arc(dag, task, a, b):
-    """Set a -> b, which closes no cycle; gains are not yet refreshed."""
+    """Set a -> b, which must not close a cycle, without refreshing gains."""
     insert_parent(dag, b, a)
     MARK(dag)[0] ^= ARC_KEYS(task)[b, a]
     ancestors = ANCESTORS(dag)
@@ -144,14 +144,14 @@ def set_arc(dag, task, a, b):
 
 @kernel
 def clear_arc(dag, task, a, b, scratch):
-    """Remove a -> b; gains are not yet refreshed."""
+    """Remove a -> b without refreshing gains."""
     drop_parent(dag, b, a)
     MARK(dag)[0] ^= ARC_KEYS(task)[b, a]
     ancestors, parents = ANCESTORS(dag), PARENTS(dag)[b]
     for at in range(N_PARENTS(dag)[b]):
         if has(ancestors[parents[at]], a):
             return
-    # Only arcs into a and its ancestors may have closed a cycle and do so no longer.
+    # Only arcs into a or its ancestors can have become legal by the removal.
     bounds = BOUNDS(dag)
     for d in range(bounds.size):
         if d == a or has(ancestors[a], d):
@@ -161,10 +161,10 @@ def clear_arc(dag, task, a, b, scratch):
 
 @kernel
 def gather_below(dag, b, scratch):
-    """Ancestors of b and its descendants, each after its parents."""
+    """Compute the ancestors of b and of its descendants in topological order."""
     ancestors, held = ANCESTORS(dag), HELD(dag)
     parents, n_parents = PARENTS(dag), N_PARENTS(dag)
-    # How many parents of each descendant are still to be done; -1 elsewhere.
+    # Number of unprocessed parents of each descendant; -1 for other variables.
     affected, waiting, queue = CUT(scratch), WAITING(scratch), QUEUE(scratch)
     n_affected = np.int64(0)
     for d in range(n_parents.size):
@@ -197,7 +197,7 @@ def gather_below(dag, b, scratch):
 
 @kernel
 def closes_cycle(held, ancestors, parents, n_parents, a, b):
-    """Whether a path leads from b to a, an arc b -> a itself left aside; arrays of a DAG."""
+    """Whether a path other than the arc b -> a leads from b to a; takes the arrays of a DAG."""
     if not held[a, b]:
         return has(ancestors[a], b)
     for at in range(n_parents[a]):
@@ -209,7 +209,7 @@ def closes_cycle(held, ancestors, parents, n_parents, a, b):
 
 @kernel
 def may_set(dag, task, a, b):
-    """Whether a -> b may be set now, an arc b -> a being turned round."""
+    """Whether a -> b may be set now; an arc b -> a would be reversed."""
     n_parents = N_PARENTS(dag)
     if not PERMITTED(task)[b, a] or n_parents[b] >= MOST_PARENTS(task)[0]:
         return False
@@ -218,14 +218,14 @@ def may_set(dag, task, a, b):
 
 @kernel
 def family_gains(engine, scratch, task, b, parents, n_parents, held, out):
-    """Gains of toggling each parent of b, prior included, in all members that have b.
+    """Gains of toggling each parent of b in all members that have b, including the prior.
 
-    ``held`` marks the parents, ``out`` gets the gains: nan where nothing may be toggled.
+    ``held`` marks the parents. The gains are written to ``out``, nan where toggling is illegal.
 
     Returns
     -------
     float
-        Local score of the family as it is.
+        Local score of the current family.
     """
     permitted, odds = PERMITTED(task)[b], ODDS(task)[b]
     room = n_parents < MOST_PARENTS(task)[0]
@@ -248,7 +248,7 @@ def family_gains(engine, scratch, task, b, parents, n_parents, held, out):
 
 @kernel
 def summed_gains(engine, scratch, task, b, parents, n_parents, room, out):
-    """Local score of a family and, in ``out``, gains: sums over the members that have b."""
+    """Local score of a family, summed over the members that have b; adds their gains to ``out``."""
     permitted = PERMITTED(task)[b]
     members, gains = MEMBERS(task), CALLS(engine)[0]
     column, family = COLUMN(scratch), FAMILY(scratch)
@@ -277,7 +277,7 @@ def summed_gains(engine, scratch, task, b, parents, n_parents, room, out):
 
 @kernel
 def evidence_gains(engine, scratch, task, b, parents, n_parents, room, out):
-    """As `summed_gains`, where the members may have tables in common."""
+    """Like `summed_gains`, for members that may share tables."""
     permitted, members = PERMITTED(task)[b], MEMBERS(task)
     searched, usable_of = SEARCHED(scratch), USABLE_OF(scratch)
     column, family = COLUMN(scratch), FAMILY(scratch)
@@ -305,7 +305,7 @@ def evidence_gains(engine, scratch, task, b, parents, n_parents, room, out):
 
 @kernel
 def refresh(engine, scratch, task, dag, b):
-    """Gains and local score of the family of b."""
+    """Compute the gains and the local score of the family of b."""
     held, out = HELD(dag)[b], GAINS(dag)[b]
     parents, n_parents = PARENTS(dag)[b], N_PARENTS(dag)[b]
     SCORES(dag)[b] = family_gains(engine, scratch, task, b, parents, n_parents, held, out)
@@ -313,7 +313,7 @@ def refresh(engine, scratch, task, dag, b):
     STAMPS(dag)[b] = LAST_STAMP(task)[0]
     best = -np.inf
     for a in range(out.size):
-        # nan loses the comparison.
+        # Comparisons with nan are false.
         if not held[a] and out[a] > best:
             best = out[a]
     BOUNDS(dag)[b] = best
@@ -321,7 +321,7 @@ def refresh(engine, scratch, task, dag, b):
 
 @kernel
 def family_score(task, dag, b):
-    """Local score of b and the prior odds of its arcs, summed."""
+    """Local score of b plus the log prior odds of its arcs."""
     odds, parents = ODDS(task)[b], PARENTS(dag)[b]
     total = SCORES(dag)[b]
     for at in range(N_PARENTS(dag)[b]):
@@ -331,7 +331,7 @@ def family_score(task, dag, b):
 
 @kernel
 def total_score(task, dag):
-    """Local scores and prior odds of the arcs, in the order of the variables."""
+    """Local scores plus log prior odds of the arcs, summed in the order of the variables."""
     scores, odds = SCORES(dag), ODDS(task)
     parents, n_parents = PARENTS(dag), N_PARENTS(dag)
     total = 0.0

@@ -1,14 +1,14 @@
 """Evidence of one table row for several tasks that may share it, used by ``sharing``.
 
-The tasks fall into groups with the same distribution. Partitions of the tasks into groups have a
-Chinese restaurant process prior with concentration t, and within a group counts add up. All
-partitions are summed by recursion over subsets; for more than `MOST_EXACT` tasks with counts see
-``probable_groups``.
+Tasks in the same group have the same distribution, and their counts are added. Partitions of the
+tasks into groups have a Chinese restaurant process prior with concentration t. The sum over all
+partitions is a recursion over subsets; see ``probable_groups`` for more than `MOST_EXACT` tasks
+with counts.
 
-Data contract: a thread's scratch begins with the fields of `GROUPS`. A set of tasks is an int, bit
-i being the i-th of the tasks that have counts in the row. Log evidences are integers, as in
-``terms``, whose ``terms``, ``owners`` and ``bases`` are passed on. Values for all pairs of a
-concentration t of partitions and a concentration c of cells stand side by side, c within t.
+Data contract: a thread's scratch begins with the fields of `GROUPS`. A set of tasks is an int whose
+bit i stands for the i-th of the tasks that have counts in the row. Log evidences are integers, as
+in ``terms``, whose ``terms``, ``owners`` and ``bases`` are passed on. Arrays over all pairs of a
+concentration t of partitions and a concentration c of cells are flat, c varying fastest.
 """
 
 import math
@@ -21,51 +21,51 @@ from bnmtl._kernels.terms import add_mixture_terms, log_gamma
 
 MOST_EXACT = 9
 BEAM = 24
-# Logarithms of weights are kept below this, so that products of them are finite.
+# Bound on the logarithms of weights, so that products of weights are finite.
 LARGEST_WEIGHT = 100.0
-# A sum over partitions is at least this. A smaller one is of a concentration that fits the counts
-# so badly that it counts for nothing beside the others.
+# Lower bound on a sum over partitions. Smaller sums belong to concentrations that fit the counts so
+# badly that their weight is negligible.
 LEAST_SUM = 1e-300
-# Rows of at most this many counts and states are weighed by products in place of logarithms.
+# Rows of at most this many counts and states are weighted by products instead of logarithms.
 FEW_COUNTS = 64
 FEW_STATES = 16
-# A group is left out where its tasks, each in a group of its own, weigh so many times more.
+# A group is omitted if its weight is at most this fraction of that of its tasks in groups of one.
 NEGLIGIBLE = 1e-18
 
 GROUPS = layout(
     *PARTITION,
     COUNTS := ints("counts", 2),  # (k, states): of the tasks that have counts in the row
     N_COUNTS := ints("n_counts"),  # (1,): scratch, the sum of some counts
-    TOTALS := ints("totals"),  # (t c,): log evidence, to which rows are added
+    TOTALS := ints("totals"),  # (t c,): log evidence, summed over rows
     MERGED := ints("merged", 2),  # (sets, states): counts of a set of tasks
-    SEPARATE := ints("separate", 2),  # (sets, c): log evidence of a set's tasks, each by itself
+    SEPARATE := ints("separate", 2),  # (sets, c): log evidence of a set's tasks without sharing
     EVIDENCE := ints("evidence"),  # (c,): scratch, log evidence of some counts
-    WEIGHTS_OF := floats("weights", 2),  # (sets, t c): what a set weighs as a group
-    MATTERS := flags("matters"),  # (sets,): whether a set matters as a group
+    WEIGHTS_OF := floats("weights", 2),  # (sets, t c): weight of a set as a group
+    MATTERS := flags("matters"),  # (sets,): whether that weight is not negligible
     INVERSE_SEPARATE := floats("inverse_separate", 2),  # (sets, c): scratch of `gain_by_factors`
-    CELL_FACTORS := floats("cell_factors", 2),  # (counts, c): what a cell's count is worth
-    TOTAL_FACTORS := floats("total_factors", 2),  # (states x counts, c): what a row's sum is worth
-    KNOWN_FACTORS := ints("known_factors"),  # (states,): which are known, 0 for those of cells
+    CELL_FACTORS := floats("cell_factors", 2),  # (counts, c): factor of the count of a cell
+    TOTAL_FACTORS := floats("total_factors", 2),  # (states x counts, c): factor of a row's total
+    KNOWN_FACTORS := ints("known_factors"),  # (states,): 1 if computed; index 0 is for cells
     SUMS := floats("sums", 2),  # (sets, t c): sums over the partitions of a set
-    RISING := floats("rising", 2),  # (t, tasks): logs of what these are divided by, nan at first
-    SHIFTS := floats("shifts", 2),  # (sets, c): taken off the log of a weight, a sum over its tasks
-    RANKED_BY := ints("ranked"),  # (k,): tasks, those with most counts first
+    RISING := floats("rising", 2),  # (t, tasks): logs of the normalizers of sums, initially nan
+    SHIFTS := floats("shifts", 2),  # (sets, c): subtracted from log weights; a sum over the tasks
+    RANKED_BY := ints("ranked"),  # (k,): tasks by decreasing number of counts
     BEAM_GROUPS := ints("beam_groups", 2),  # (2 `BEAM`, 1): number of groups of each partition
-    BEAM_PLACES := ints("beam_places", 2),  # (2 `BEAM`, k): each task's group, as they are ranked
-    BEAM_SIZES := ints("beam_sizes", 2),  # (2 `BEAM`, k): tasks of each of its groups
+    BEAM_PLACES := ints("beam_places", 2),  # (2 `BEAM`, k): group of each task, in ranked order
+    BEAM_SIZES := ints("beam_sizes", 2),  # (2 `BEAM`, k): number of tasks of each group
     BEAM_COUNTS := ints("beam_counts", 3),  # (2 `BEAM`, k, states)
     BEAM_EVIDENCE := ints("beam_evidence", 3),  # (2 `BEAM`, k, c): log evidence of each group
     BEAM_WEIGHTS := floats("beam_weights", 2),  # (`BEAM`, t c): they sum to 1
-    NEXT_EVIDENCE := ints("next_evidence", 2),  # (`BEAM` k, c): of a group with one task more
+    NEXT_EVIDENCE := ints("next_evidence", 2),  # (`BEAM` k, c): of a group with one more task
     NEXT_WEIGHTS := floats("next_weights", 2),  # (`BEAM` k, t c)
     NEXT_WORTH := floats("next_worth"),  # (`BEAM` k,)
 )
 
 
 def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
-    """Memory for rows of up to that many tasks, states and concentrations, by name.
+    """Memory for rows of at most the given numbers of tasks and states, as a dict.
 
-    ``n_partitions`` is the number of concentrations of partitions; 0 where nothing is shared.
+    ``n_partitions`` is the number of concentrations of partitions, 0 without sharing.
     """
     k = n_tasks if n_partitions else 0
     r, c, tc = n_states, n_concentrations, n_partitions * n_concentrations
@@ -106,7 +106,7 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
 
 @kernel
 def size_of(group):
-    """Number of tasks of a set."""
+    """Number of tasks in a set."""
     return np.int64(popcount(np.uint64(group)))
 
 
@@ -132,10 +132,12 @@ def log_evidence(terms, owners, bases, scratch, counts, r, concentrations, scale
 
 @kernel
 def know_rising(scratch, partitions):
-    """Compute the logs of t (t + 1) ... (t + m - 1), by which the weights of all partitions of m
-    tasks are divided, where they are not known yet."""
+    """Compute the log normalizers of m tasks, log of t (t + 1) ... (t + m - 1), at the first call.
+
+    The weights of all partitions are divided by them.
+    """
     rising = RISING(scratch)
-    # Of no task it is 0; of one task, the log of t.
+    # Without tasks the log normalizer is 0, and nan before the first call.
     if rising[0, 0] == 0.0:
         return
     for t in range(partitions.size):
@@ -146,8 +148,10 @@ def know_rising(scratch, partitions):
 
 @kernel
 def sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale, step):
-    """Sums over the partitions of sets of the m tasks: all of them, or every second, and the full
-    one, by a ``step`` of 1 or 2."""
+    """Sums over the partitions of sets of the m tasks.
+
+    ``step`` is 1 for all sets, or 2 for every second set and the full set.
+    """
     weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale)
     weights, sums = WEIGHTS_OF(scratch), SUMS(scratch)
     matters, full = MATTERS(scratch), (np.int64(1) << m) - 1
@@ -158,7 +162,7 @@ def sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, sc
 
 @kernel
 def add_logs(scratch, m, n_c, n_t, scale):
-    """Add the log evidence of all m tasks, given the sums over partitions, to TOTALS."""
+    """Add the log evidence of all m tasks to TOTALS, given the sums over partitions."""
     totals, full = TOTALS(scratch), (np.int64(1) << m) - 1
     for t in range(n_t):
         for c in range(n_c):
@@ -167,7 +171,7 @@ def add_logs(scratch, m, n_c, n_t, scale):
 
 @kernel
 def log_sum(scratch, members, size, t, c, n_c, scale):
-    """Log evidence of a set of tasks of that size, given its sum over partitions."""
+    """Log evidence of a set of ``size`` tasks, given its sum over partitions."""
     value = math.log(SUMS(scratch)[members, t * n_c + c])
     value += SHIFTS(scratch)[members, c] - RISING(scratch)[t, size]
     return SEPARATE(scratch)[members, c] + np.int64(np.rint(value * scale))
@@ -175,10 +179,11 @@ def log_sum(scratch, members, size, t, c, n_c, scale):
 
 @kernel
 def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
-    """Merged counts and weights of all sets of the tasks as a group; begins the sums.
+    """Compute merged counts and weights of all sets of tasks as groups; initialize the sums.
 
-    A group weighs t (size - 1)! times what merging its tasks' counts gains. Where it weighs next to
-    nothing beside the same tasks in groups of their own, whatever t and c, it does not matter.
+    The weight of a group is t (size - 1)! times the factor gained by merging its tasks' counts. A
+    group does not matter if, for all t and c, its weight is negligible compared with that of the
+    same tasks in groups of one.
     """
     merged, separate, own = MERGED(scratch), SEPARATE(scratch), EVIDENCE(scratch)
     counts, weights = COUNTS(scratch), WEIGHTS_OF(scratch)
@@ -230,7 +235,7 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
 
 @kernel
 def gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale):
-    """Write what merging the tasks of each set gains, a factor, to the weights."""
+    """Write the factor gained by merging the tasks of each set to the weights."""
     merged, separate, own = MERGED(scratch), SEPARATE(scratch), EVIDENCE(scratch)
     weights, shifts = WEIGHTS_OF(scratch), SHIFTS(scratch)
     for group in range(1, full + 1):
@@ -245,11 +250,11 @@ def gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale):
 
 @kernel
 def share_gains(gains, shifts, full, c):
-    """Share gains among the tasks until no set gains much more than the shares of its tasks.
+    """Distribute gains over the tasks until no set gains much more than the shares of its tasks.
 
-    The set with the largest gain for each task comes first, then the one with the largest gain
-    beyond the shares so far, for each task without a share. Tasks that belong to no such set have
-    none, so the sums over partitions of all sets stay near their largest terms.
+    The set with the largest gain per task comes first, then repeatedly the set with the largest
+    gain beyond the current shares per task without a share. Tasks that belong to no such set get no
+    share. Thus the sums over partitions of all sets stay close to their largest terms.
     """
     without = full
     while without:
@@ -268,8 +273,10 @@ def share_gains(gains, shifts, full, c):
 
 @kernel
 def gain_by_factors(scratch, full, r, concentrations):
-    """As `gain_by_logs`, for few counts: products of what each count is worth, which need no
-    exponentials. A power of the number of counts in every factor cancels."""
+    """Like `gain_by_logs`, for few counts: products of factors per count, without exponentials.
+
+    Each factor is scaled by an exponential of the count; these scales cancel.
+    """
     know_factors(scratch, r, concentrations)
     merged, weights = MERGED(scratch), WEIGHTS_OF(scratch)
     of_cells, of_totals = CELL_FACTORS(scratch), TOTAL_FACTORS(scratch)
@@ -305,7 +312,7 @@ def gain_by_factors(scratch, full, r, concentrations):
 
 @kernel
 def know_factors(scratch, r, concentrations):
-    """Compute the factors of cells, and those of the totals of r states, where they are not yet."""
+    """Compute the factors of cells and of the totals of rows with r states at the first call."""
     known = KNOWN_FACTORS(scratch)
     of_cells, of_totals = CELL_FACTORS(scratch), TOTAL_FACTORS(scratch)
     for kind in (0, r):
@@ -326,7 +333,7 @@ def know_factors(scratch, r, concentrations):
 
 @kernel
 def add_partitions(weights, matters, sums, members, n_tc):
-    """Sum over the partitions of a set, by the group of its first task."""
+    """Sum over the partitions of a set by recursion on the group of its first task."""
     total = sums[members]
     for at in range(n_tc):
         total[at] = 0.0

@@ -1,7 +1,7 @@
-"""The rows of several tasks, one configuration of the parents after the other, for ``sharing``.
+"""The rows of several tasks, sorted by configuration of the parents, for ``sharing``.
 
 Data contract: a thread's scratch begins with the fields of `JOINT`. The rows of the tasks that are
-counted together, `members`, stand side by side; a configuration is a block of them. A row's
+counted together, `members`, are concatenated; the rows of a configuration form a block. A row's
 slot encodes its task (index among the members) and the child's state: index x states + state.
 """
 
@@ -23,31 +23,34 @@ from bnmtl._kernels.partition import (
 JOINT = layout(
     *GROUPS,
     MEMBERS_OF := ints("members"),  # (k,): tasks of the engine
-    ROW_MEMBER := ints("row_member"),  # (rows,): place of a row's task among the members
-    ROW_NUMBER := ints("row_number"),  # (rows,): where it is in its task
-    ROW_KEYS := ints("row_keys"),  # (rows,): scratch, the configuration by number
+    ROW_MEMBER := ints("row_member"),  # (rows,): index of a row's task among the members
+    ROW_NUMBER := ints("row_number"),  # (rows,): index of a row in its task
+    ROW_KEYS := ints("row_keys"),  # (rows,): scratch, number of the configuration
     ROW_RANKS := ints("row_ranks"),  # (rows,): scratch
-    ROW_ORDER := uint32s("row_order"),  # (rows,): the rows by configuration
+    ROW_ORDER := uint32s("row_order"),  # (rows,): rows sorted by configuration
     ROW_SWAP := uint32s("row_swap"),  # (rows,): scratch
     ROW_SLOTS := ints("row_slots"),  # counters of the sort
-    SORTED_MEMBER := ints("sorted_member"),  # (rows,): each row's member, the rows by configuration
-    SORTED_NUMBER := ints("sorted_number"),  # (rows,): where it is in its task
-    SORTED_SLOT := ints("sorted_slot"),  # (rows,): its slot
-    BLOCK_AT := ints("block_at"),  # (rows + 1,): where the blocks begin, and the end of the last
-    BLOCK := ints("block"),  # (states of a parent x k x states,): counts of a block, 0 in between
-    GATHERED := ints("gathered"),  # (2,): key of the rows as they are gathered, number of blocks
+    SORTED_MEMBER := ints("sorted_member"),  # (rows,): ROW_MEMBER sorted by configuration
+    SORTED_NUMBER := ints("sorted_number"),  # (rows,): ROW_NUMBER sorted by configuration
+    SORTED_SLOT := ints("sorted_slot"),  # (rows,): slots sorted by configuration
+    BLOCK_AT := ints("block_at"),  # (rows + 1,): begin of each block, and end of the last
+    BLOCK := ints("block"),  # (states of a parent x k x states,): counts of a block, 0 between uses
+    GATHERED := ints("gathered"),  # (2,): key of the gathered rows, number of blocks
     SEARCHED := ints("searched"),  # (k,): tasks whose graph is searched
-    USABLE_OF := flags("usable_of", 2),  # (k, n): which may be parents of the child in each
-    GROUP_KEYS := ints("group_keys"),  # (k,): scratch, the tasks' families by key
+    USABLE_OF := flags("usable_of", 2),  # (k, n): whether usable as a parent of the child
+    GROUP_KEYS := ints("group_keys"),  # (k,): scratch, keys of the tasks' families
     GROUP_PARENTS := ints("group_parents"),  # (n,): scratch, the parents of a group of tasks
-    FEWER_PARENTS := ints("fewer_parents"),  # (n,): scratch, the parents less one
+    FEWER_PARENTS := ints("fewer_parents"),  # (n,): scratch, the parents without one of them
     PLACES_OF := ints("places_of"),  # (k,): scratch, members that have counts in a row
 )
 
 
 def new_joint(n_variables, n_tasks, n_rows, n_states):
-    """Memory for so many variables and tasks, with so many rows in all and so many states of a
-    variable at most, by name; 0 tasks and rows where nothing is shared."""
+    """Memory for the given numbers of variables and tasks, as a dict.
+
+    ``n_rows`` is the total number of rows and ``n_states`` the largest number of states of a
+    variable; tasks and rows are 0 without sharing.
+    """
     n_slots = SLOTS_PER_ROW * n_rows + FEWEST_SLOTS + 1 if n_rows else 0
     return {
         "members": np.zeros(n_tasks, np.int64),
@@ -75,13 +78,12 @@ def new_joint(n_variables, n_tasks, n_rows, n_states):
 
 @kernel
 def gather(engine, scratch, n_members, child, parents, n_parents):
-    """Bring the rows of the members into the order of the parents' configurations; within one of
-    them the members follow one another.
+    """Sort the rows of the members by configuration of the parents, then by member.
 
     Returns
     -------
     int
-        Number of blocks; where they begin is in BLOCK_AT.
+        Number of blocks; BLOCK_AT contains their boundaries.
     """
     members, n_rows_of = MEMBERS_OF(scratch), N_ROWS(engine)
     row_member, row_number = ROW_MEMBER(scratch), ROW_NUMBER(scratch)
@@ -113,10 +115,10 @@ def gather(engine, scratch, n_members, child, parents, n_parents):
 
 @kernel
 def number_jointly(engine, scratch, n_rows, parents, n_parents):
-    """Write the configuration of every row to ROW_KEYS, the same numbers in all tasks.
+    """Write the number of each row's configuration to ROW_KEYS; all tasks have the same numbers.
 
-    Numbers are the products of the states where these are few, else ranks of those that occur.
-    Returns how many there may be.
+    Configurations are numbered in mixed radix if there are few, otherwise by rank among those that
+    occur. Returns an upper bound on the number of configurations.
     """
     keys, slots, ranks = ROW_KEYS(scratch), ROW_SLOTS(scratch), ROW_RANKS(scratch)
     order, swap = ROW_ORDER(scratch), ROW_SWAP(scratch)
@@ -134,7 +136,7 @@ def number_jointly(engine, scratch, n_rows, parents, n_parents):
         in_order(n_rows, swap)
         sort_rows(ranks, arity, n_rows, slots, swap, order)
         sort_rows(keys, size, n_rows, slots, order, swap)
-        # A code is read before its place gets a rank: only of rows that come later it is needed.
+        # Codes are overwritten by ranks: the code of a row is not needed after its own turn.
         rank, last_key, last_code = np.int64(-1), np.int64(-1), np.int64(-1)
         for at in range(n_rows):
             row = swap[at]

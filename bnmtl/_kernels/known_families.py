@@ -32,12 +32,12 @@ from bnmtl._kernels.trees import (
 
 @kernel
 def best_known(tree, position, child, score):
-    """The best remembered family all of whose parents stand before ``child``.
+    """The best remembered family all of whose parents precede ``child``.
 
     Returns
     -------
     int
-        Its number, -1 if none is better than ``score``.
+        Its index, or -1 if no family exceeds ``score``.
     """
     n_known, known = N_KNOWN(tree)[child], KNOWN(tree)
     scores = KNOWN_SCORE(tree)[child]
@@ -55,7 +55,7 @@ def best_known(tree, position, child, score):
 
 @kernel
 def score_of(engine, scratch, tasks, shared, tree, position, child):
-    """Score of the best family known for ``child`` and what stands before it."""
+    """Score of the best known family of ``child`` whose parents precede it."""
     node = find(engine, scratch, tasks, shared, tree, position, child)
     score = SCORE(tree)[node]
     family = best_known(tree, position, child, score)
@@ -64,7 +64,7 @@ def score_of(engine, scratch, tasks, shared, tree, position, child):
 
 @kernel
 def hold_family(engine, scratch, tasks, shared, tree, position, child):
-    """Mark the parents of the family that `score_of` scores in scratch."""
+    """Mark in scratch the parents of the family that `score_of` scores."""
     node = find(engine, scratch, tasks, shared, tree, position, child)
     family = best_known(tree, position, child, SCORE(tree)[node])
     if family < 0:
@@ -83,7 +83,7 @@ def hold_family(engine, scratch, tasks, shared, tree, position, child):
 
 @kernel
 def is_marked(held, adjacency, child):
-    """Whether the parents that are marked are those of ``child`` in all graphs."""
+    """Whether the marked parents are those of ``child`` in all graphs."""
     for s in range(held.shape[0]):
         for v in range(held.shape[1]):
             if held[s, v] != adjacency[s, child, v]:
@@ -93,7 +93,7 @@ def is_marked(held, adjacency, child):
 
 @kernel
 def mark(tree, child, adjacency):
-    """Mark the parents of a child in given graphs in scratch; returns how many variables are."""
+    """Mark in scratch the parents of a child in the given graphs; return their number."""
     held, n_parents = IS_HELD(tree), np.int64(0)
     for v in range(held.shape[1]):
         is_parent = False
@@ -106,9 +106,9 @@ def mark(tree, child, adjacency):
 
 @kernel
 def remember(engine, scratch, tasks, shared, tree, position, child, adjacency):
-    """Remember the family of ``child`` in given graphs if it beats what is found otherwise.
+    """Remember the family of ``child`` in given graphs if it beats the best known family.
 
-    ``adjacency`` is bool (k, n, n) [task, child, parent]; all parents stand before the child.
+    ``adjacency`` is bool (k, n, n) [task, child, parent]; all parents precede the child.
     """
     otherwise = score_of(engine, scratch, tasks, shared, tree, position, child)
     hold_family(engine, scratch, tasks, shared, tree, position, child)
@@ -118,7 +118,7 @@ def remember(engine, scratch, tasks, shared, tree, position, child, adjacency):
 
 @kernel
 def know(engine, scratch, tasks, shared, tree, child, adjacency, least):
-    """Remember the family of ``child`` in given graphs if its score is more than ``least``."""
+    """Remember the family of ``child`` in given graphs if its score exceeds ``least``."""
     if mark(tree, child, adjacency) > MOST_KNOWN_PARENTS:
         return
     held = IS_HELD(tree)

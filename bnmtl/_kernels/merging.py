@@ -1,9 +1,9 @@
 """Combine the better parts of two graphs of one task, used by ``bnmtl.search.orders``.
 
-Distant changes affect the score independently. If a search makes many changes at once, the parts
-that gain are kept and the others are undone.
+Changes far apart in the graph affect the score independently. If a search makes many changes at
+once, the parts that improve the score are kept and the others are undone.
 
-Data contract: graphs as in ``dags``, both of one task. The table of `MERGE` is scratch.
+Data contract: graphs as in ``dags``, both of the same task. The table of `MERGE` is scratch.
 """
 
 import numpy as np
@@ -12,11 +12,11 @@ from bnmtl._kernels._jit import Arrays, flags, floats, ints, kernel, layout
 from bnmtl._kernels.dags import N_PARENTS, PARENTS, STAMPS, family_score
 
 MERGE = layout(
-    CHOSEN := flags("chosen"),  # (n,): whether a child's parents are those of the second graph
-    PART := ints("part"),  # (n,): leads to the child that stands for its part, -1 for none
-    GAIN := floats("gain"),  # (n,): of a part, at the child that stands for it
-    TRIED := flags("tried"),  # (n,): of a part
-    WAITING := ints("waiting"),  # (n,): children of a variable that are still to be done
+    CHOSEN := flags("chosen"),  # (n,): whether a child has its parents of the second graph
+    PART := ints("part"),  # (n,): union-find, link towards the head of a child's part, or -1
+    GAIN := floats("gain"),  # (n,): gain of the part of a head
+    TRIED := flags("tried"),  # (n,): whether the part of a head has been tried
+    WAITING := ints("waiting"),  # (n,): number of unprocessed children of a variable
     QUEUE := ints("queue"),  # (n,)
 )
 
@@ -33,7 +33,7 @@ def new_merge(n):
 
 @kernel
 def differs(first, second, v):
-    """Whether v has other parents in the second graph than in the first."""
+    """Whether v has different parents in the two graphs."""
     if STAMPS(first)[v] == STAMPS(second)[v]:
         return False
     n_parents = N_PARENTS(first)[v]
@@ -48,7 +48,7 @@ def differs(first, second, v):
 
 @kernel
 def head_of(part, v):
-    """The child that stands for the part of v."""
+    """The head, a child that represents the part of v."""
     while part[v] != v:
         v = part[v]
     return v
@@ -56,7 +56,7 @@ def head_of(part, v):
 
 @kernel
 def join_parents(part, dag, v):
-    """Put v into one part with those of its parents that are in parts."""
+    """Merge the part of v with the parts of its parents."""
     parents = PARENTS(dag)[v]
     for at in range(N_PARENTS(dag)[v]):
         if part[parents[at]] >= 0:
@@ -65,7 +65,7 @@ def join_parents(part, dag, v):
 
 @kernel
 def find_parts(memory, task, first, second):
-    """Put changed children that are adjacent in either graph into one part, and sum its gain."""
+    """Merge changed children that are adjacent in either graph into parts; sum their gains."""
     part, gain = PART(memory), GAIN(memory)
     for v in range(part.size):
         part[v] = v if differs(first, second, v) else -1
@@ -81,7 +81,7 @@ def find_parts(memory, task, first, second):
 
 @kernel
 def has_cycle(memory, first, second):
-    """Whether the families that are chosen at present close a cycle."""
+    """Whether the currently chosen families form a cycle."""
     chosen, waiting, queue = CHOSEN(memory), WAITING(memory), QUEUE(memory)
     parents, others = PARENTS(first), PARENTS(second)
     n_parents, n_others = N_PARENTS(first), N_PARENTS(second)
@@ -110,7 +110,7 @@ def has_cycle(memory, first, second):
 
 @kernel
 def choose_part(memory, head, is_chosen):
-    """Take the families of a part from the second graph, or from the first."""
+    """Take the families of a part from the second graph if ``is_chosen``, else from the first."""
     part, chosen = PART(memory), CHOSEN(memory)
     for v in range(part.size):
         if part[v] >= 0 and head_of(part, v) == head:
@@ -119,14 +119,15 @@ def choose_part(memory, head, is_chosen):
 
 @kernel
 def merge(memory, task, first, second, least, merged):
-    """Write the first graph, changed to the second in all parts that gain ``least``, best first.
+    """Replace parts of the first graph by those of the second that gain ``least``, best first.
 
-    ``merged`` is bool (n, n) [child, parent]; a part that closes a cycle is left as it is.
+    The result is written to ``merged``, bool (n, n) [child, parent]. Parts that would close a cycle
+    are not replaced.
 
     Returns
     -------
     bool
-        Whether any part was changed; nothing is written otherwise.
+        Whether any part was replaced; otherwise nothing is written.
     """
     part, chosen = PART(memory), CHOSEN(memory)
     gain, tried = GAIN(memory), TRIED(memory)
@@ -155,7 +156,7 @@ def merge(memory, task, first, second, least, merged):
 
 @kernel
 def write_graph(memory, first, second, merged):
-    """Write the families that are chosen."""
+    """Write the chosen families."""
     chosen = CHOSEN(memory)
     for v in range(chosen.size):
         for u in range(chosen.size):

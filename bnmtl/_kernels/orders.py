@@ -1,8 +1,8 @@
 """Search over orders of the variables by moving one at a time, used by ``bnmtl.search``.
 
-Data contract: ``order`` is int64 (n,), the variables from first to last, ``position[v]`` is twice
-the index of v in the order, and ``scores`` float64 (n,) contains the scores of the families grown
-from the predecessors of each variable. Required arcs point forwards.
+Data contract: ``order`` is int64 (n,), the variables from first to last. ``position[v]`` is twice
+the index of v in the order. ``scores``, float64 (n,), contains the scores of the families grown
+from the predecessors of each variable. Required arcs point forward.
 """
 
 import numpy as np
@@ -20,8 +20,8 @@ WALK = layout(
     POSITION := ints("position"),  # (n,)
     TURNS := ints("turns"),  # (n,): scratch
     SCORES := floats("scores"),  # (n,)
-    OPEN := flags("open"),  # (n,): variables for which there may be a better place
-    PROGRESS := ints("progress"),  # (2,): turns taken of this round, whether one was open
+    OPEN := flags("open"),  # (n,): variables that may have a better place
+    PROGRESS := ints("progress"),  # (2,): number of turns in this round, whether any was open
     FIRST := ints("first"),  # (n + 1,): scratch
     CHILDREN := ints("children"),  # (n n,): scratch
 )
@@ -29,14 +29,14 @@ WALK = layout(
 
 @kernel
 def number(order, position, first, last):
-    """Write the positions of the variables from one place to another."""
+    """Write the positions of the variables between two places, both included."""
     for at in range(first, last + 1):
         position[order[at]] = 2 * at
 
 
 @kernel
 def score_all(engine, scratch, tasks, shared, tree, order, position, scores):
-    """Positions and scores of an order."""
+    """Compute the positions and scores of an order."""
     number(order, position, np.int64(0), order.size - 1)
     for v in range(order.size):
         scores[v] = score_of(engine, scratch, tasks, shared, tree, position, v)
@@ -44,7 +44,7 @@ def score_all(engine, scratch, tasks, shared, tree, order, position, scores):
 
 @kernel
 def insert(order, position, x, place):
-    """Move x to a place, the variables between moving up."""
+    """Move x to a place and shift the variables in between."""
     home = position[x] // 2
     step = 1 if place > home else -1
     for at in range(home, place, step):
@@ -55,11 +55,11 @@ def insert(order, position, x, place):
 
 @kernel
 def move_to_best_place(engine, scratch, tasks, shared, tree, walk, x):
-    """Move x to the place of the order where the score is best.
+    """Move x to the place in the order with the best score.
 
-    Most variables that x passes neither have it among their possible parents nor are among its own;
-    nothing is looked up for them, and none of them is moved before the place is found: x gets the
-    odd numbers between their positions.
+    Most variables that x passes are not related to it: neither is a possible parent of the other.
+    They need no scores. No variable is moved before the place is found; meanwhile, x gets odd
+    positions between the others.
     """
     order, position, scores = ORDER(walk), POSITION(walk), SCORES(walk)
     before, matters = BEFORE(shared), MATTERS(tree)
@@ -99,9 +99,9 @@ def move_to_best_place(engine, scratch, tasks, shared, tree, walk, x):
 
 @kernel
 def open_around(tree, walk, v):
-    """Note that places have to be looked for where v matters, now that its score is another.
+    """Mark the variables related to v as open after a change of the score of v.
 
-    For all others every place is worth what it was.
+    For all other variables, the scores of all places are unchanged.
     """
     related, is_open = RELATED(tree)[v], OPEN(walk)
     for u in range(is_open.size):
@@ -110,7 +110,7 @@ def open_around(tree, walk, v):
 
 @kernel
 def shuffle(values, random):
-    """Bring values into a random order (Fisher and Yates)."""
+    """Shuffle values (Fisher-Yates)."""
     for at in range(values.size - 1, 0, -1):
         other = draw(random, at + 1)
         values[at], values[other] = values[other], values[at]
@@ -118,7 +118,7 @@ def shuffle(values, random):
 
 @kernel
 def begin(walk, random):
-    """Make ready for `improve`: all variables may have a better place."""
+    """Prepare `improve`: mark all variables as open."""
     turns, is_open = TURNS(walk), OPEN(walk)
     for v in range(turns.size):
         turns[v] = v
@@ -128,7 +128,7 @@ def begin(walk, random):
 
 @kernel
 def begin_round(walk, random):
-    """Draw new turns for the variables."""
+    """Begin a round with a new random order of turns."""
     progress = PROGRESS(walk)
     shuffle(TURNS(walk), random)
     progress[0] = progress[1] = 0
@@ -141,7 +141,7 @@ def improve(engine, scratch, tasks, shared, tree, walk, random, most_asked):
     Returns
     -------
     bool
-        False if ``most_asked`` families were asked for before that; called again, it goes on.
+        False if ``most_asked`` families were evaluated before that; the next call continues.
     """
     counters, turns, is_open = COUNTERS(scratch), TURNS(walk), OPEN(walk)
     progress = PROGRESS(walk)
@@ -162,11 +162,11 @@ def improve(engine, scratch, tasks, shared, tree, walk, random, most_asked):
 
 @kernel
 def list_children(adjacency, before, waiting, first, children):
-    """List what each variable must stand before, and count what each must stand behind.
+    """List the variables that each variable must precede; count those that must precede it.
 
     The list of u goes from ``first[u]`` to ``first[u + 1]``, in ascending order.
     """
-    # There may be more room to count: for the variables of all tasks, of which one has fewer.
+    # ``waiting`` has an entry for each variable of any task, possibly more than n.
     n = first.size - 1
     for at in range(n + 1):
         first[at] = 0
@@ -183,7 +183,7 @@ def list_children(adjacency, before, waiting, first, children):
                 if is_second:
                     children[first[u]] = v
                 first[u] += 1
-        # Counts become where the lists begin; the second time ends become beginnings again.
+        # Turns counts into begins of the lists; below, the ends become begins again.
         if not is_second:
             begin = np.int64(0)
             for u in range(n):
@@ -195,11 +195,11 @@ def list_children(adjacency, before, waiting, first, children):
 
 @kernel
 def draw_extension(adjacency, before, waiting, first, children, order, random):
-    """Write a random order in which the parents of every task stand before their children.
+    """Write a random order in which parents precede their children in all tasks.
 
-    ``adjacency`` is bool (k, n, n) [task, child, parent], ``before`` bool (n, n) [child, parent]
-    what must stand before as well; ``waiting`` (n,) or longer, ``first`` (n + 1,) and ``children``
-    (n n,) are scratch, int64.
+    ``adjacency`` is bool (k, n, n) [task, child, parent]; ``before``, bool (n, n) [child, parent],
+    marks further variables that must precede. ``waiting`` (n,) or longer, ``first`` (n + 1,) and
+    ``children`` (n n,) are scratch, int64.
 
     Returns
     -------
@@ -229,7 +229,7 @@ def draw_extension(adjacency, before, waiting, first, children, order, random):
 
 @kernel
 def kick(shared, order, position, random, most_moves):
-    """Move up to ``most_moves`` random variables to random places, where required arcs allow."""
+    """Move up to ``most_moves`` random variables to random places that required arcs allow."""
     before = BEFORE(shared)
     number(order, position, np.int64(0), order.size - 1)
     for _ in range(draw(random, most_moves + 1)):
@@ -259,23 +259,23 @@ def read_families(engine, scratch, tasks, shared, tree, position, adjacency):
 def search_orders(
     engine, scratch, tasks, shared, tree, walk, graphs, random, most_moves, is_new, most_asked
 ):
-    """Improve an order of given graphs, a few variables displaced.
+    """Improve an order of given graphs after displacing a few variables.
 
     Parameters
     ----------
     graphs : bool array of shape (k, n, n)
-        [task, child, parent], of which a random order is drawn.
+        [task, child, parent]; the search begins with a random order of them.
     most_moves : int
-        Variables that are displaced at most.
+        Maximum number of displaced variables.
     is_new : bool
-        False goes on where the last call has stopped.
+        False to continue the last call.
     most_asked : int
-        Families after which it stops.
+        Number of evaluated families at which to stop.
 
     Returns
     -------
     bool
-        Whether no move improves the order any more.
+        Whether no move improves the order.
     """
     if is_new:
         order, position, scores = ORDER(walk), POSITION(walk), SCORES(walk)
@@ -308,7 +308,7 @@ def know_families(engine, scratch, tasks, shared, tree, graphs):
 
 @kernel
 def read_order(engine, scratch, tasks, shared, tree, walk, adjacency):
-    """Write an order's graphs, bool (k, n, n) [task, child, parent], and return its score."""
+    """Write the graphs of an order, bool (k, n, n) [task, child, parent]; return its score."""
     read_families(engine, scratch, tasks, shared, tree, POSITION(walk), adjacency)
     scores, total = SCORES(walk), 0.0
     for v in range(scores.size):
@@ -318,9 +318,9 @@ def read_order(engine, scratch, tasks, shared, tree, walk, adjacency):
 
 @kernel
 def climb_from(engine, scratch, task, dag, spare, adjacency, marks, most_asked):
-    """Climb over graphs from the one of ``adjacency``, with a tabu walk; returns the score.
+    """Climb from the graph ``adjacency``, with a tabu walk; return the score.
 
-    ``dag`` is a graph before, whose gains serve where the parents are the same.
+    ``dag`` contains a previous graph, whose gains are reused for children with the same parents.
     """
     start_at(dag, task, scratch, adjacency)
     refresh_touched(engine, scratch, task, dag)

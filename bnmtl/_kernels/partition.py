@@ -1,12 +1,12 @@
 """The rows of tasks, and their partition into the cells of a family, used by ``counting``.
 
-Data contract: the table of `ROWS` holds the rows of k tasks on one index of n variables. A task's
-rows may be merged: each distinct row is then stored once, with its number of repetitions as weight,
-and has no bit sets. No array has the size of the product of arities: only cells with at least one
-row exist, so memory follows the rows.
+Data contract: the table of `ROWS` contains the rows of k tasks with a common index of n variables.
+The rows of a task may be merged: each distinct row is then stored once, with its number of
+repetitions as weight, and the task has no bit sets. No array has the size of the product of the
+arities: only cells with at least one row exist, so memory is proportional to the rows.
 
-A partition lists the rows of one task by cell: the parents' configurations one after the other,
-in each the states of the child.
+A partition lists the rows of one task by cell, sorted by configuration of the parents, then by
+state of the child.
 """
 
 import numpy as np
@@ -24,23 +24,23 @@ from bnmtl._kernels._jit import (
 )
 
 ROWS = layout(
-    ARITIES := ints("arities"),  # (n,): declared states
-    CODES := uint8s("codes"),  # flat: one stretch per task and variable
-    CODE_AT := ints("code_at", 2),  # (k, n): where it begins, -1 where the task lacks the variable
-    BITS := words("bits"),  # flat: one stretch per task, variable and state, bit i for row i
+    ARITIES := ints("arities"),  # (n,): number of declared states
+    CODES := uint8s("codes"),  # flat: one segment per task and variable
+    CODE_AT := ints("code_at", 2),  # (k, n): begin of a segment, -1 if the task lacks the variable
+    BITS := words("bits"),  # flat: one segment per task, variable and state; bit i is row i
     BITS_AT := ints("bits_at", 2),  # (k, n)
     WEIGHTS := ints("weights"),  # flat
-    WEIGHT_AT := ints("weight_at"),  # (k,): -1 where every row counts once
-    N_ROWS := ints("n_rows"),  # (k,): rows stored
+    WEIGHT_AT := ints("weight_at"),  # (k,): -1 if all weights are 1
+    N_ROWS := ints("n_rows"),  # (k,): number of stored rows
     N_CASES := ints("n_cases"),  # (k,): sum of their weights
 )
 
 PARTITION = layout(
     CELL_SIZES := ints("sizes"),  # (cells,): number of rows of each cell
     OPENS := flags("opens"),  # (cells + 1,): whether a cell is the first of its configuration
-    ROWS_AT := ints("rows_at"),  # (cells,): where a cell's rows begin in `order`, -1 if it has bits
+    ROWS_AT := ints("rows_at"),  # (cells,): begin of a cell's rows in `order`, -1 if it has bits
     ORDER := uint32s("order"),  # (rows,): row numbers by cell
-    CELL_BITS_AT := ints("bits_at"),  # (cells,): where a cell's bits begin, -1 if it has none
+    CELL_BITS_AT := ints("bits_at"),  # (cells,): begin of a cell's bits, -1 if it has none
     CELL_BITS := words("bits"),  # flat
     STACK := words("stack"),  # flat: bits of the configuration of the first parents, scratch
     DIGITS := ints("digits"),  # scratch
@@ -49,14 +49,14 @@ PARTITION = layout(
     SLOTS := ints("slots"),  # counters of the sort
     HISTOGRAM := ints("histogram"),  # (256,)
     MARGIN := ints("margin"),  # (256,)
-    CELLS := ints("cells"),  # (rows,): result, counts of the cells that are not empty
-    CONFIGURATIONS := ints("configurations"),  # (rows,): result, counts of the configurations
+    CELLS := ints("cells"),  # (rows,): result, nonzero counts of cells
+    CONFIGURATIONS := ints("configurations"),  # (rows,): result, nonzero counts of configurations
 )
 
-# Counters of a sort: a few per row, and enough for small tables of few rows.
+# Number of counters of a sort: a few per row, with a minimum for tables with few rows.
 SLOTS_PER_ROW = 4
 FEWEST_SLOTS = 4096
-# A cell is counted by its bit set where the set has at most this many words for every row of it.
+# A cell is counted by its bit set if the set has at most this many words per row of the cell.
 WORDS_PER_ROW = 4
 # Families of up to this many cells are partitioned by bit sets, larger ones by sorting.
 MOST_CELLS_BY_BITS = 1024
@@ -64,11 +64,11 @@ MOST_PARENTS_BY_BITS = 16
 
 
 def new_partition(n_rows):
-    """Memory for partitions of tasks of up to that many rows."""
+    """Memory for partitions of tasks with at most ``n_rows`` rows."""
     n_rows = max(n_rows, 1)
     n_words = -(-n_rows // 64)
-    # A task of fewer rows has shorter sets, but may have one for every fewer rows. Of the cells
-    # with enough rows each has a set, and one more is tried.
+    # The maximum over smaller tasks, too: their sets are shorter, but sets of fewer rows are used.
+    # Every cell with enough rows has a set, and one more is needed as scratch.
     words = np.arange(1, n_words + 1)
     rows = np.minimum(64 * words, n_rows)
     most_bits = ((rows // np.maximum(words // WORDS_PER_ROW, 1) + 2) * words).max()
@@ -101,7 +101,7 @@ def part(rows, s, child, parents, n_parents, partition):
     Returns
     -------
     int
-        Number of cells that are not empty.
+        Number of nonempty cells.
     """
     arities = ARITIES(rows)
     cells = float(arities[child])
@@ -115,7 +115,7 @@ def part(rows, s, child, parents, n_parents, partition):
 
 @kernel
 def part_by_bits(rows, s, child, parents, n_parents, partition):
-    """`part` by intersections, depth first over the parents; empty branches are left."""
+    """`part` by intersection of bit sets, depth-first over the parents; skips empty branches."""
     bits, bits_at, arities = BITS(rows), BITS_AT(rows)[s], ARITIES(rows)
     stack, digits = STACK(partition), DIGITS(partition)
     n_words = (N_ROWS(rows)[s] + 63) // 64
@@ -149,7 +149,7 @@ def part_by_bits(rows, s, child, parents, n_parents, partition):
 
 @kernel
 def intersect(first, second, both):
-    """Write what two bit sets have in common; returns whether that is anything."""
+    """Write the intersection of two bit sets; return whether it is nonempty."""
     some = np.uint64(0)
     for word in range(both.size):
         both[word] = first[word] & second[word]
@@ -164,7 +164,7 @@ def add_cells(rows, s, child, configuration, partition, n_cells, end_rows, end_b
     Returns
     -------
     n_cells, end_rows, end_bits : int
-        How many cells, rows in ORDER and words in CELL_BITS there are now.
+        New number of cells, of rows in ORDER and of words in CELL_BITS.
     """
     bits, bits_at = BITS(rows), BITS_AT(rows)[s, child]
     sizes, opens = CELL_SIZES(partition), OPENS(partition)
@@ -197,7 +197,7 @@ def add_cells(rows, s, child, configuration, partition, n_cells, end_rows, end_b
 
 @kernel
 def list_rows(bits, begin, n_words, order, end):
-    """Append the rows of a bit set to ``order``; returns its new end."""
+    """Append the rows of a bit set to ``order``; return its new end."""
     one = np.uint64(1)
     for word in range(n_words):
         left = bits[begin + word]
@@ -226,21 +226,22 @@ def sort_rows(keys, n_keys, n_rows, slots, source, order):
 
 @kernel
 def in_order(n_rows, source):
-    """Write the row numbers as they are."""
+    """Write the row numbers in ascending order."""
     for row in range(n_rows):
         source[row] = row
 
 
 @kernel
 def number_configurations(rows, s, variables, n_variables, partition):
-    """Write the configuration of some variables in every row to ``keys``.
+    """Write the number of each row's configuration of the given variables to ``keys``.
 
-    Numbers are the products of the states where these are few, else ranks of those that occur.
+    Configurations are numbered in mixed radix if there are few, otherwise by rank among those that
+    occur.
 
     Returns
     -------
     int
-        How many there may be, at most the number of slots of a sort.
+        Upper bound on the number of configurations, at most the number of slots of a sort.
     """
     keys, slots = KEYS(partition), SLOTS(partition)
     order, swap = ORDER(partition), SWAP(partition)
@@ -280,7 +281,7 @@ def number_configurations(rows, s, variables, n_variables, partition):
 
 @kernel
 def part_by_sorting(rows, s, child, parents, n_parents, partition):
-    """`part` by counting sorts of the rows, first by the child and then by the configuration."""
+    """`part` by counting sorts of the rows, first by child, then by configuration."""
     keys, slots, states = KEYS(partition), SLOTS(partition), CELLS(partition)
     order, swap = ORDER(partition), SWAP(partition)
     sizes, rows_at = CELL_SIZES(partition), ROWS_AT(partition)
@@ -311,7 +312,7 @@ def part_by_sorting(rows, s, child, parents, n_parents, partition):
 
 @kernel
 def set_bits(n_cells, n_rows, is_weighted, partition):
-    """Bit sets of the cells with enough rows, if rows count once each."""
+    """Make bit sets of the cells with enough rows, if all weights are 1."""
     sizes, rows_at, order = CELL_SIZES(partition), ROWS_AT(partition), ORDER(partition)
     bits_at, bits = CELL_BITS_AT(partition), CELL_BITS(partition)
     n_words = (n_rows + 63) // 64

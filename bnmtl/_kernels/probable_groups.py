@@ -1,9 +1,9 @@
 """Evidence of one table row for any number of tasks that may share it.
 
-More than `MOST_EXACT` tasks with counts are placed in groups one after the other, those with most
-counts first. Of the partitions so far the `BEAM` most probable are kept. They take over the weight
-of the discarded ones, so weights still sum to 1 and a task always adds a mean of probabilities of
-its counts. Data contract: as in ``groups``.
+More than `MOST_EXACT` tasks with counts are placed in groups one at a time, in decreasing order of
+their counts. After each step, only the `BEAM` most probable partitions are kept. Their weights are
+normalized to sum to 1, so each task contributes a mean of probabilities of its counts.
+Data contract: as in ``groups``.
 """
 
 import math
@@ -32,7 +32,7 @@ from bnmtl._kernels.groups import (
 
 @kernel
 def has_more(counts, a, b, r):
-    """Whether task a comes before task b: more counts, then more of the first states."""
+    """Whether task a precedes task b: more counts, ties broken by counts of the first states."""
     difference = np.int64(0)
     for state in range(r):
         difference += counts[a, state] - counts[b, state]
@@ -45,7 +45,7 @@ def has_more(counts, a, b, r):
 
 @kernel
 def rank_by_counts(counts, ranked, m, r):
-    """Sort the tasks (insertion)."""
+    """Sort the tasks (insertion sort)."""
     for i in range(m):
         at = i
         while at > 0 and has_more(counts, i, ranked[at - 1], r):
@@ -56,18 +56,18 @@ def rank_by_counts(counts, ranked, m, r):
 
 @kernel
 def add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations, partitions, scale):
-    """Add the log evidence of a row to TOTALS, by the most probable partitions of its m tasks.
+    """Add the log evidence of a row to TOTALS, using the most probable partitions of its m tasks.
 
     Returns
     -------
     begin, n_kept : int
-        Where the partitions are in the beam.
+        Index of the first partition in the beam and number of partitions.
     """
     counts, ranked, totals = COUNTS(scratch), RANKED_BY(scratch), TOTALS(scratch)
     rank_by_counts(counts, ranked, m, r)
     n_groups, weights = BEAM_GROUPS(scratch), BEAM_WEIGHTS(scratch)
     n_tc = totals.size
-    # The two halves of the beam take turns.
+    # The two halves of the beam alternate.
     begin, n_kept = np.int64(0), np.int64(1)
     n_groups[begin, 0] = 0
     for at in range(n_tc):
@@ -83,8 +83,10 @@ def add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations,
 
 @kernel
 def place(terms, owners, bases, scratch, own, begin, n_kept, r, concentrations, scale):
-    """Log evidence of every group of every partition with one task more, a new group being the
-    last; returns how many there are."""
+    """Compute the log evidence of every group of every partition after adding one more task.
+
+    The last group of a partition is a new one. Returns the number of groups.
+    """
     n_groups, beam = BEAM_GROUPS(scratch), BEAM_COUNTS(scratch)
     merged, evidence = MERGED(scratch)[0], NEXT_EVIDENCE(scratch)
     n_next = np.int64(0)
@@ -103,7 +105,7 @@ def place(terms, owners, bases, scratch, own, begin, n_kept, r, concentrations, 
 
 @kernel
 def weigh_next(scratch, begin, n_kept, placed, n_c, partitions, scale):
-    """Weights of all partitions with one task more; adds the log of their sums to TOTALS."""
+    """Weights of all partitions with one more task; add the logs of their sums to TOTALS."""
     n_groups, sizes = BEAM_GROUPS(scratch), BEAM_SIZES(scratch)
     before, evidence = BEAM_EVIDENCE(scratch), NEXT_EVIDENCE(scratch)
     weights, following = BEAM_WEIGHTS(scratch), NEXT_WEIGHTS(scratch)
@@ -116,7 +118,7 @@ def weigh_next(scratch, begin, n_kept, placed, n_c, partitions, scale):
     for t in range(partitions.size):
         for c in range(n_c):
             column = t * n_c + c
-            # What the counts gain is largest for one of them, which is weighed by 1.
+            # Gains are relative to the largest one, to avoid overflow.
             at, most, is_first = np.int64(0), np.int64(0), True
             for p in range(begin, begin + n_kept):
                 for g in range(n_groups[p, 0] + 1):
@@ -146,7 +148,7 @@ def weigh_next(scratch, begin, n_kept, placed, n_c, partitions, scale):
 
 @kernel
 def keep_probable(scratch, own, begin, n_next, placed, r):
-    """Keep the partitions that weigh most over all concentrations; returns how many."""
+    """Keep the partitions with the largest total weight over concentrations; return the number."""
     n_groups, worth = BEAM_GROUPS(scratch), NEXT_WORTH(scratch)
     weights, following = BEAM_WEIGHTS(scratch), NEXT_WEIGHTS(scratch)
     chosen_at = BEAM - begin
@@ -178,7 +180,7 @@ def keep_probable(scratch, own, begin, n_next, placed, r):
 
 @kernel
 def copy_with_one_more(scratch, own, p, g, at, target, placed, r):
-    """Write partition p with one task more in its group g to another place."""
+    """Write partition p, with one more task in its group g, to another place."""
     n_groups, sizes = BEAM_GROUPS(scratch), BEAM_SIZES(scratch)
     beam, evidence = BEAM_COUNTS(scratch), BEAM_EVIDENCE(scratch)
     following, places = NEXT_EVIDENCE(scratch), BEAM_PLACES(scratch)

@@ -3,16 +3,16 @@
 Data contract: the table of `ENGINE` holds the rows of k tasks, the score and the cache; that of
 `SCRATCH` is memory of one thread. Parents are int64, sorted, without the child.
 
-A Dirichlet score is a difference of two sums over tables, that of the family's cells and that of
-the parents' configurations. Every term is rounded once to a multiple of 1 / scale and summed as an
-integer, so that a score is the same to the last bit in whatever order and by whatever route it is
-reached. Under BDeu, BIC, AIC and the log-likelihood the sum depends on nothing but the set of
-variables:
+A Dirichlet score is a difference of two sums over contingency tables: that of the family's cells
+and that of the parents' configurations. Every term is rounded to a multiple of 1 / scale and
+summed as an integer, so a score does not depend on the order of summation, not even in its last
+bit. Under BDeu, BIC, AIC and the log-likelihood the sum depends only on the set of variables:
 
     local score(child, parents) = table(parents and child) - table(parents)
 
-so these tables are what is cached, graphs of one equivalence class tie exactly, and a family's
-table serves all its members. K2, BDs and mixtures of Dirichlet scores are cached by family.
+so these tables are cached, the scores of Markov equivalent graphs are exactly equal, and a family's
+table is reused for each of its variables as a child. K2, BDs and mixtures of Dirichlet scores are
+cached by family.
 """
 
 import math
@@ -54,31 +54,31 @@ from bnmtl._kernels.terms import (
 ENGINE = layout(
     *ROWS,
     METHOD := floats("method"),  # see below
-    TASK_KEYS := ints("task_keys"),  # (k,): random; the hash of a set is their exclusive or
+    TASK_KEYS := ints("task_keys"),  # (k,): random; the hash of a set is the XOR of its keys
     VARIABLE_KEYS := ints("variable_keys"),  # (n,)
     CHILD_KEYS := ints("child_keys"),  # (n,)
     CACHE := ints("cache"),  # flat, see `recall`
-    CALLS := ints("calls"),  # (4,): addresses of `gains` and of what `sharing` has
+    CALLS := ints("calls"),  # (4,): addresses of `gains` and of the callbacks of `sharing`
     MOST_CELLS := floats("most_cells"),  # (k,): larger families of a task are not scored
-    PARTITIONS := floats("partitions"),  # their concentrations, see ``groups``; none: no sharing
-    GIVEN := ints("given"),  # a cache of scores that hold in the place of others, or nothing
+    PARTITIONS := floats("partitions"),  # concentrations, see ``groups``; empty without sharing
+    GIVEN := ints("given"),  # a cache of scores that override computed ones, or empty
 )
-# The method: which score, its sample size, what one nat is in integers (a power of two), and from
-# CONCENTRATIONS on those of a mixture.
+# METHOD: kind of score, equivalent sample size, integer units per nat (a power of two) and, from
+# index CONCENTRATIONS on, the concentrations of a mixture.
 KIND, SAMPLE_SIZE, SCALE, CONCENTRATIONS = range(4)
 
 SCRATCH = layout(
     *JOINT,
-    TERMS := ints("terms", 2),  # (tables, length): terms by count, once they were needed
-    OWNERS := ints("owners"),  # (tables,): whose terms a row holds, -1 for nobody's
-    BASES := floats("bases"),  # (tables,): what is subtracted from every lgamma
-    MIXED := ints("mixture"),  # (concentrations,): log evidence under each
+    TERMS := ints("terms", 2),  # (tables, length): terms by count, computed on demand
+    OWNERS := ints("owners"),  # (tables,): owner of the terms in a row, -1 if unused
+    BASES := floats("bases"),  # (tables,): subtracted from every lgamma
+    MIXED := ints("mixture"),  # (concentrations,): log evidence by concentration
     COUNTERS := ints("counters"),  # see below
     EXCLUDED := ints("excluded"),  # (n + 4,): the first family beyond MOST_CELLS, see `exclude`
     COLUMN := floats("column"),  # (n,): what `gains` returns
-    FAMILY := ints("family"),  # (n,): the parents that it is given
+    FAMILY := ints("family"),  # (n,): the parents that `gains` gets
     CUT := ints("cut"),  # (n,)
-    WANTED := flags("wanted"),  # (n,): which variables it may take in
+    WANTED := flags("wanted"),  # (n,): variables that may be added as parents
     MISSING_ONES := flags("missing"),  # (n,)
     OVER_CELLS := ints("over_cells"),  # (n,)
     OVER_CONFIGURATIONS := ints("over_configurations"),  # (n,)
@@ -93,10 +93,10 @@ ASKED, COMPUTED, TOO_LARGE = range(3)
 
 
 def new_scratch(n_variables, n_rows, n_cases, n_concentrations=0, shared=None):
-    """Memory for one thread that scores families of that many variables, rows and cases at most.
+    """Memory of one thread for scoring families of at most the given size.
 
-    ``shared`` is (number of tasks, of their rows, of states, of concentrations of partitions) where
-    tasks share tables; the cases are then those of all tasks.
+    ``shared`` is (number of tasks, of their rows, of states, of concentrations of partitions) if
+    tasks share tables; ``n_cases`` is then the total over tasks.
     """
     n, n_together = n_variables, max(n_concentrations, 1)
     longest, n_tables = LONGEST_TABLE, N_TABLES
@@ -133,7 +133,7 @@ def new_scratch(n_variables, n_rows, n_cases, n_concentrations=0, shared=None):
 def family_sums(engine, scratch, n_cells, n_configurations, q, r):
     """The two sums of a counted family: over its cells and over the parents' configurations.
 
-    Under a mixture the first is the local score and the second 0.
+    Under a mixture, the first is the local score and the second is 0.
     """
     method = METHOD(engine)
     kind, scale = np.int64(method[KIND]), method[SCALE]
@@ -166,7 +166,7 @@ def family_sums(engine, scratch, n_cells, n_configurations, q, r):
 
 @kernel
 def complexity(kind, q, r, n_cases):
-    """What BIC and AIC take off for the q (r - 1) free parameters of a family."""
+    """Penalty of BIC and AIC for the q (r - 1) free parameters of a family."""
     if kind == BIC:
         return 0.5 * math.log(n_cases) * q * (r - 1)
     if kind == AIC:
@@ -176,13 +176,13 @@ def complexity(kind, q, r, n_cases):
 
 @kernel
 def by_set(kind):
-    """Whether the tables of a score depend on nothing but the set of variables."""
+    """Whether the tables of a score depend only on the set of variables."""
     return kind != K2 and kind != BDS and kind != MIXTURE
 
 
 @kernel
 def recall_family(engine, parents_key, child):
-    """The cached local score as an integer, complexity aside, or MISSING."""
+    """The cached local score as an integer without penalty, or MISSING."""
     cache = CACHE(engine)
     if not by_set(np.int64(METHOD(engine)[KIND])):
         key = parents_key ^ CHILD_KEYS(engine)[child]
@@ -214,7 +214,7 @@ def keep_family(engine, parents_key, child, cells, configurations):
 
 @kernel
 def family_value(engine, scratch, s, child, parents, n_parents):
-    """Local score of one family as an integer, complexity aside."""
+    """Local score of one family as an integer without penalty."""
     arities, variable_keys = ARITIES(engine), VARIABLE_KEYS(engine)
     counters = COUNTERS(scratch)
     key = TASK_KEYS(engine)[s]
@@ -252,9 +252,10 @@ def local_score(engine, scratch, s, child, parents, n_parents):
 
 @kernel
 def graph_score(engine, scratch, members, usable, adjacency):
-    """Local scores of a graph, summed over children and, for each, over the tasks that have it.
+    """Local scores of a graph, summed over children and over the tasks that have the child.
 
-    ``adjacency`` is bool (n, n) [parent, child], ``usable`` bool (members, n, n) the same.
+    ``adjacency`` is bool (n, n) [parent, child], ``usable`` is bool (members, n, n) [member,
+    parent, child].
     """
     parents = FAMILY(scratch)
     total = 0.0
@@ -275,7 +276,7 @@ def graph_score(engine, scratch, members, usable, adjacency):
 
 @kernel
 def without(parents, n_parents, v, kept):
-    """Write the parents less one of them to ``kept``; returns their number."""
+    """Write all parents except v to ``kept``; return their number."""
     end = np.int64(0)
     for at in range(n_parents):
         if parents[at] != v:
@@ -286,9 +287,9 @@ def without(parents, n_parents, v, kept):
 
 @kernel
 def exclude(scratch, s, child, parents, n_parents, v):
-    """Note that a family was left out because it is too large.
+    """Count a family that is excluded because it is too large.
 
-    The first one is remembered: its size, the task, the child, ``v`` and the other parents.
+    For the first one, stores its size, the task, the child, ``v`` and the other parents.
     """
     counters, excluded = COUNTERS(scratch), EXCLUDED(scratch)
     counters[TOO_LARGE] += 1
@@ -303,11 +304,11 @@ def exclude(scratch, s, child, parents, n_parents, v):
 
 @kernel
 def gains(engine, scratch, s, child, n_parents):
-    """Gains of taking each wanted variable into the family, and of leaving each parent out.
+    """Compute the gains of adding each wanted variable and of removing each parent.
 
-    The parents are in FAMILY, the wanted variables in WANTED. COLUMN gets the gains, nan where a
-    variable is neither or the family would be too large, and for the child the local score of the
-    family as it is.
+    The parents are in FAMILY, the wanted variables in WANTED. The gains are written to COLUMN, nan
+    for other variables and for families that would be too large. The entry of the child is the
+    local score of the current family.
     """
     parents, wanted, out = FAMILY(scratch), WANTED(scratch), COLUMN(scratch)
     arities, method = ARITIES(engine), METHOD(engine)
@@ -335,7 +336,7 @@ def gains(engine, scratch, s, child, n_parents):
     any_missing = False
     for v in range(arities.size):
         missing[v] = False
-        # What has a gain by now is the child or a parent.
+        # Entries that are not nan are the child and the parents.
         if not wanted[v] or not np.isnan(out[v]):
             continue
         if q * r * arities[v] > MOST_CELLS(engine)[s]:

@@ -1,4 +1,4 @@
-"""Scores of all parent sets of a child over tasks that may have tables in common, for ``exact``.
+"""Scores of all parent sets of a child over tasks that may share tables, for ``exact``.
 
 Data contract: as in ``subsets``.
 """
@@ -15,9 +15,9 @@ from bnmtl._kernels.subsets import SET_SCORES, VARIABLES, list_members, spread
 
 @kernel
 def add_scores_together(engine, scratch, subsets, members, usable, i, required, first, most_asked):
-    """As `subsets.add_scores`, for all members at once.
+    """Like `subsets.add_scores`, for all members jointly.
 
-    ``usable`` is bool (members, n, n) [member, parent, child]: each has the parents that it may.
+    ``usable``, bool (members, n, n) [member, parent, child], restricts the parents of each member.
     """
     scores, family = SET_SCORES(subsets)[i], FAMILY(scratch)
     variables, counters = VARIABLES(subsets), COUNTERS(scratch)
@@ -42,7 +42,7 @@ def add_scores_together(engine, scratch, subsets, members, usable, i, required, 
 
 @kernel
 def find_too_large(engine, scratch, n_searched, child, n_parents):
-    """The first searched task whose family would have too many cells, -1 if there is none."""
+    """The first searched task whose family would have too many cells, or -1."""
     parents, arities = FAMILY(scratch), ARITIES(engine)
     searched, usable = SEARCHED(scratch), USABLE_OF(scratch)
     for at in range(n_searched):

@@ -1,8 +1,8 @@
-"""Tables of several tasks that may share rows: which tasks share a row, and its probabilities.
+"""Tables of several tasks that may share rows: probabilities, and which tasks share a row.
 
-For every pair of a concentration of partitions and one of cells, a component, `leave_one_out`
-computes how probable each task's counts are given those of the others, and `add_tables` adds the
-posterior mean of every row, weighted by component.
+A component is a pair of a concentration of partitions and a concentration of cells. For every
+component, `leave_one_out` computes the probability of each task's counts given those of the other
+tasks, and `add_tables` adds the posterior mean of every row, weighted by component.
 
 Data contract: as in ``groups``; ``counts`` is int64 (q, k, r), the counts of all tasks by row.
 """
@@ -31,7 +31,7 @@ from bnmtl._kernels.probable_groups import add_probable_partitions
 
 @kernel
 def take_active(scratch, counts, active, left_out):
-    """Take the counts of the tasks that have some, one task left out; returns their number."""
+    """Take the counts of all tasks with counts except ``left_out``; return their number."""
     own, m = COUNTS(scratch), np.int64(0)
     for s in range(counts.shape[0]):
         total = np.int64(0)
@@ -48,8 +48,11 @@ def take_active(scratch, counts, active, left_out):
 def leave_one_out(
     terms, owners, bases, scratch, counts, active, concentrations, partitions, scale, values
 ):
-    """Add, for each component, the sum over rows and tasks of the log of the probability that the
-    task has its counts, given those of the others, to ``values``."""
+    """Add the log leave-one-task-out probability of the counts of each component to ``values``.
+
+    This is the sum over rows and tasks of the log of the probability of the task's counts given
+    those of the other tasks.
+    """
     for j in range(counts.shape[0]):
         m = take_active(scratch, counts[j], active, np.int64(-1))
         # fmt: off
@@ -70,7 +73,7 @@ def leave_one_out(
 def leave_out_exactly(
     terms, owners, bases, scratch, m, r, concentrations, partitions, scale, values
 ):
-    """`leave_one_out` for one row, by all partitions."""
+    """`leave_one_out` for one row, summing over all partitions."""
     n_c = concentrations.size
     sum_sets(terms, owners, bases, scratch, m, r, concentrations, partitions, scale, np.int64(1))
     full = (np.int64(1) << m) - 1
@@ -87,7 +90,7 @@ def leave_out_exactly(
 def leave_out_probably(
     terms, owners, bases, scratch, counts, active, m, concentrations, partitions, scale, values
 ):
-    """`leave_one_out` for one row, by the most probable partitions."""
+    """`leave_one_out` for one row, summing over the most probable partitions."""
     found, r = TOTALS(scratch), counts.shape[1]
     for left_out in range(-1, counts.shape[0]):
         n_left = take_active(scratch, counts, active, np.int64(left_out))
@@ -123,23 +126,23 @@ def add_tables(
     borrowed,
     shared,
 ):
-    """Add the posterior means of all rows, and how much tasks have in common.
+    """Add the posterior means of all rows and statistics of sharing between tasks.
 
     Parameters
     ----------
     of_components : float array of shape (t c,)
-        What each counts.
+        Weight of each component.
     active, roles : int array of shape (k,)
         Scratch.
     chances : float array of shape (t c,)
         Scratch.
     together : float array of shape (k, k)
-        Scratch: how probably two tasks are in one group.
+        Scratch: probability that two tasks are in the same group.
     tables : float array of shape (q, k, r)
     borrowed : float array of shape (k, k)
-        To which the counts of the others that are in a task's group are added, as expected.
+        The expected counts of the other tasks in a task's group are added to it.
     shared : float array of shape (k, k)
-        To which the probability of being in one group is added, times the two tasks' counts.
+        The probability of being in the same group, times the two tasks' counts, is added to it.
     """
     k, r = counts.shape[1:]
     for j in range(counts.shape[0]):
@@ -172,13 +175,13 @@ def add_tables(
         weigh_by_counts(counts[j], together, borrowed, shared)
 
 
-# What a task is to a group: it has no counts in the row, it is in another group, or in this one.
+# Role of a task for a group: it has no counts in the row, is in another group, or is a member.
 EMPTY, OTHER, MEMBER = range(3)
 
 
 @kernel
 def add_new_groups(roles, m, of_components, concentrations, partitions, table):
-    """Tasks without counts may be in a group of their own, where all states are as probable."""
+    """Add the tables of tasks without counts in a new group, where the states are equiprobable."""
     r = table.shape[1]
     for t in range(partitions.size):
         for c in range(concentrations.size):
@@ -203,7 +206,7 @@ def add_sets(
     table,
     together,
 ):
-    """`add_tables` for one row, by all sets of tasks that may be a group."""
+    """`add_tables` for one row, summing over all sets of tasks as groups."""
     weights, sums, merged = WEIGHTS_OF(scratch), SUMS(scratch), MERGED(scratch)
     full = (np.int64(1) << m) - 1
     for group in range(1, full + 1):
@@ -235,7 +238,7 @@ def add_beam(
     table,
     together,
 ):
-    """`add_tables` for one row, by the groups of the most probable partitions."""
+    """`add_tables` for one row, summing over the groups of the most probable partitions."""
     ranked, places = RANKED_BY(scratch), BEAM_PLACES(scratch)
     sizes, weights = BEAM_SIZES(scratch), BEAM_WEIGHTS(scratch)
     for p in range(begin, begin + n_kept):
@@ -254,7 +257,7 @@ def add_beam(
 
 @kernel
 def add_group(merged, size, m, concentrations, partitions, chances, roles, table, together):
-    """Add what the members of a group have, and what tasks without counts have that may join it."""
+    """Add the tables of the members of a group and of tasks without counts that may join it."""
     r, n_c = table.shape[1], concentrations.size
     n = np.int64(0)
     for state in range(r):
@@ -285,7 +288,7 @@ def add_group(merged, size, m, concentrations, partitions, chances, roles, table
 
 @kernel
 def weigh_by_counts(counts, together, borrowed, shared):
-    """Add a row's chances of being in one group to the sums over rows."""
+    """Add a row's probabilities of being in the same group to the sums over rows."""
     k, r = counts.shape
     for s in range(k):
         for u in range(k):
@@ -296,6 +299,6 @@ def weigh_by_counts(counts, together, borrowed, shared):
                 own += counts[s, state]
                 other += counts[u, state]
             borrowed[s, u] += together[s, u] * other
-            # A task without counts may be in the group of one that has some, not the reverse.
+            # Only entries whose second task has counts are computed; the others are symmetric.
             chance = together[u, s] if other == 0 else together[s, u]
             shared[s, u] += chance * (own + other)

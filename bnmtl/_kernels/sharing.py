@@ -5,7 +5,7 @@ The evidence of a family f over a set S of tasks is
     log mean over c, t of exp( sum over rows j of log sum over partitions B of S of
                                w_t(B) prod over groups b of B of exp D(counts of b in j; c) ),
 
-see ``groups``. For one task it is exactly the local score of the mixture.
+see ``groups``. For one task, it equals the local score of the mixture.
 Data contract: as in ``scoring``; the tasks of a set are in MEMBERS_OF, in ascending order. All of
 them have the child and the parents.
 """
@@ -60,13 +60,13 @@ from bnmtl._kernels.scoring import (
 )
 from bnmtl._kernels.terms import log_mean
 
-# Tells a set of tasks from a task whose key happens to be the same.
+# Distinguishes the key of a set of tasks from the key of a single task.
 OF_A_SET = np.int64(0x5DEECE66D1234567)
 
 
 @kernel
 def set_key(engine, scratch, n_members):
-    """Key of the members, whatever their order."""
+    """Key of the members; does not depend on their order."""
     key = OF_A_SET
     for i in range(n_members):
         key ^= TASK_KEYS(engine)[MEMBERS_OF(scratch)[i]]
@@ -77,8 +77,8 @@ def set_key(engine, scratch, n_members):
 def shared_value(engine, scratch, n_members, child, parents, n_parents, v):
     """Evidence of a family over the members, as an integer.
 
-    ``v`` is one more parent, -1 if there is none: families that differ in it alone are counted
-    from the same blocks of rows.
+    ``v`` is an additional parent or -1. Families that differ only in v are counted from the same
+    blocks of rows.
     """
     if n_members == 1:
         s = MEMBERS_OF(scratch)[0]
@@ -128,7 +128,7 @@ def own_value(engine, scratch, s, child, parents, n_parents, v):
 
 @kernel
 def gather_once(engine, scratch, key, n_members, child, parents, n_parents):
-    """`gather`, where the rows are not as they have to be already; returns the number of blocks."""
+    """`gather`, unless the rows are already sorted as needed; return the number of blocks."""
     gathered = GATHERED(scratch)
     if gathered[0] != key:
         gathered[1] = gather(engine, scratch, n_members, child, parents, n_parents)
@@ -138,7 +138,7 @@ def gather_once(engine, scratch, key, n_members, child, parents, n_parents):
 
 @kernel
 def clear_totals(scratch):
-    """Begin a family."""
+    """Reset the totals for a new family."""
     totals = TOTALS(scratch)
     for at in range(totals.size):
         totals[at] = 0
@@ -146,10 +146,10 @@ def clear_totals(scratch):
 
 @kernel
 def count_block(engine, scratch, n_members, child, v, block):
-    """Count the rows of a block by the state of one more parent, task and state of the child.
+    """Count the rows of a block by state of an additional parent, task and state of the child.
 
-    ``v`` is the parent, -1 if there is none. What is in BLOCK afterwards is laid out as
-    [state of v, member, state of the child].
+    ``v`` is the parent or -1. The counts in BLOCK are indexed [state of v, member, state of the
+    child].
     """
     codes, code_at = CODES(engine), CODE_AT(engine)
     weights, weight_at = WEIGHTS(engine), WEIGHT_AT(engine)
@@ -172,9 +172,9 @@ def count_block(engine, scratch, n_members, child, v, block):
 
 @kernel
 def take_block(scratch, n_members, r, state):
-    """Move what BLOCK has for a state of the last parent to COUNTS, tasks without counts left out.
+    """Move the rows of BLOCK for one state of the last parent to COUNTS, for tasks with counts.
 
-    Returns how many have some; which ones is in PLACES_OF.
+    Returns the number of tasks with counts; their indices are written to PLACES_OF.
     """
     counts, rows, places = COUNTS(scratch), BLOCK(scratch), PLACES_OF(scratch)
     begin, m = state * n_members * r, np.int64(0)
@@ -192,7 +192,7 @@ def take_block(scratch, n_members, r, state):
 
 @kernel
 def add_block(engine, scratch, n_members, r, state):
-    """Add the log evidence of the rows that BLOCK has for a state of the last parent."""
+    """Add the log evidence of the rows of BLOCK for one state of the last parent."""
     m = take_block(scratch, n_members, r, state)
     if m > MOST_EXACT:
         call(CALLS(engine)[3], engine, scratch, m, r, np.int64(0))
@@ -204,7 +204,7 @@ def add_block(engine, scratch, n_members, r, state):
 def sum_of_groups(engine, scratch, n_searched, child, parents, n_parents, v):
     """Evidence of a child in one graph of the searched tasks, as an integer.
 
-    Each has the parents that it may use; tasks with the same ones have the family in common.
+    Each task has the parents that it may use; tasks with the same parents share the family.
     """
     usable, keys = USABLE_OF(scratch), GROUP_KEYS(scratch)
     searched, members = SEARCHED(scratch), MEMBERS_OF(scratch)
@@ -241,10 +241,10 @@ def sum_of_groups(engine, scratch, n_searched, child, parents, n_parents, v):
 
 @kernel
 def gains_together(engine, scratch, n_searched, child, n_parents):
-    """As `scoring.gains`, for one graph of the searched tasks, which have the child.
+    """Like `scoring.gains`, for one graph of the searched tasks, which have the child.
 
-    The parents are in FAMILY, the wanted variables in WANTED, and which of them each task may use
-    in USABLE_OF. A variable that no task may use gains nothing.
+    The parents are in FAMILY, the wanted variables in WANTED, and those that each task may use in
+    USABLE_OF. A variable that no task may use has gain 0.
     """
     parents, wanted, out = FAMILY(scratch), WANTED(scratch), COLUMN(scratch)
     scale = METHOD(engine)[SCALE]
@@ -259,7 +259,7 @@ def gains_together(engine, scratch, n_searched, child, n_parents):
         value = sum_of_groups(engine, scratch, n_searched, child, rest, end, nothing)
         out[parents[at]] = (value - now) / scale
     for v in range(ARITIES(engine).size):
-        # What has a gain by now is the child or a parent.
+        # Entries that are not nan are the child and the parents.
         if not wanted[v] or not np.isnan(out[v]):
             continue
         if is_too_large(engine, scratch, n_searched, child, n_parents, v):
@@ -270,7 +270,7 @@ def gains_together(engine, scratch, n_searched, child, n_parents):
 
 @kernel
 def is_too_large(engine, scratch, n_searched, child, n_parents, v):
-    """Whether a task's family would have too many cells with one more parent."""
+    """Whether the family of any task would have too many cells with one more parent."""
     parents, arities = FAMILY(scratch), ARITIES(engine)
     searched, usable = SEARCHED(scratch), USABLE_OF(scratch)
     for i in range(n_searched):
@@ -288,8 +288,7 @@ def is_too_large(engine, scratch, n_searched, child, n_parents, v):
 
 @kernel
 def search_members(engine, scratch, members, usable, child):
-    """Note the members that have the child, and the parents that each may use, as searched;
-    returns how many they are."""
+    """Store the members that have the child and their usable parents; return their number."""
     searched, usable_of = SEARCHED(scratch), USABLE_OF(scratch)
     n_searched = np.int64(0)
     for at in range(members.size):
@@ -304,7 +303,7 @@ def search_members(engine, scratch, members, usable, child):
 
 @kernel
 def local_score_together(engine, scratch, members, usable, child, parents, n_parents):
-    """As `scoring.local_score`, for one graph of members that may have tables in common.
+    """Like `scoring.local_score`, for one graph of members that may share tables.
 
     ``usable`` is bool (members, n, n) [member, parent, child].
     """
@@ -315,7 +314,7 @@ def local_score_together(engine, scratch, members, usable, child, parents, n_par
 
 @kernel
 def graph_score_together(engine, scratch, members, usable, adjacency):
-    """As `scoring.graph_score`, for one graph of members that may have tables in common."""
+    """Like `scoring.graph_score`, for one graph of members that may share tables."""
     parents, total = FAMILY(scratch), 0.0
     for child in range(adjacency.shape[0]):
         end = np.int64(0)
@@ -342,14 +341,16 @@ def _probable_row(engine, scratch, m, r, _):
     row_probably(table_at(engine), table_at(scratch), m, r)
 
 
-# Evidence of a row, which is large and needed by many kernels.
+# Evidence of a row: large functions with many callers.
 EXACT_ROW, PROBABLE_ROW = Callback(_exact_row), Callback(_probable_row)
 
 
 @kernel
 def row_exactly(engine, scratch, m, r, step):
-    """Add the evidence of a row whose m tasks' counts are in COUNTS to TOTALS, or, by a ``step`` of
-    1, find the sums over partitions of all sets of the tasks."""
+    """Add the evidence of a row to TOTALS; the counts of its m tasks are in COUNTS.
+
+    With a ``step`` of 1, only compute the sums over partitions of all sets of the tasks.
+    """
     terms, owners, bases = TERMS(scratch), OWNERS(scratch), BASES(scratch)
     method, partitions = METHOD(engine), PARTITIONS(engine)
     concentrations, scale = method[CONCENTRATIONS:], method[SCALE]
@@ -360,7 +361,7 @@ def row_exactly(engine, scratch, m, r, step):
 
 @kernel
 def row_probably(engine, scratch, m, r):
-    """Add the evidence of a row to TOTALS, by the most probable partitions."""
+    """Add the evidence of a row to TOTALS, using the most probable partitions."""
     terms, owners, bases = TERMS(scratch), OWNERS(scratch), BASES(scratch)
     method, partitions = METHOD(engine), PARTITIONS(engine)
     concentrations, scale = method[CONCENTRATIONS:], method[SCALE]

@@ -1,16 +1,16 @@
 """Tables and local scores of all sets of a few variables, and best sinks; used by `search.exact`.
 
-Silander & Myllymaki (2006), except that tables are walked from small sets to large ones.
+Silander & Myllymaki (2006), except that tables are computed from small sets to large ones.
 
-Data contract: sets of the m variables are int64, bit i being variable ``variables[i]``. Parent sets
-of the child of bit i have that bit squeezed out, so that they go from 0 to 2**(m - 1) - 1. The
-table of `SUBSETS` serves all tasks, one after the other.
+Data contract: sets of the m variables are int64; bit i stands for variable ``variables[i]``. Parent
+sets of the child of bit i omit that bit, so they range from 0 to 2**(m - 1) - 1. The table of
+`SUBSETS` is reused for all tasks in turn.
 
-The table of `WALK` is memory of one task's depth-first walk over the sets. Going down, each set
-refines the partition of the one before it by a variable. What is alone in its cell stays so: its
-count is final and the row is carried no further. The last few variables of the walk, its tail,
-refine nothing: rows of a cell that agree on all of them are merged, and each of their subsets is
-counted from what is left.
+The table of `WALK` is memory of one task's depth-first walk over the sets. At each step down, a
+further variable refines the partition of the previous set. A row alone in its cell remains so: its
+count is final, and the row is not carried further. The last few variables of the walk, the tail,
+refine nothing. Instead, rows of a cell that agree on all of them are merged, and all subsets of the
+tail are counted from the merged rows.
 """
 
 import math
@@ -40,44 +40,44 @@ SUBSETS = layout(
     VARIABLES := ints("variables"),  # (m,): in ascending order
     WALKED := ints("walked"),  # (m,): bits in the order in which a walk adds them
     SET_CELLS := floats("cells"),  # (2**m,): product of the arities of each set
-    OWNERS_OF := ints("owners_of"),  # (2**m,): number that the terms of each set go by, from 0 on
-    NEEDED := flags("needed"),  # (2**m,): where a task's scores need the table; subsets too
-    TABLES := ints("tables"),  # (2**m,): sum over the cells of each set that is needed
-    SET_SCORES := floats("scores", 2),  # (m, 2**(m - 1)): local score and log prior odds, or -inf
+    OWNERS_OF := ints("owners_of"),  # (2**m,): owner of the terms of each set, from 0 on
+    NEEDED := flags("needed"),  # (2**m,): sets whose table a task's scores need, and their subsets
+    TABLES := ints("tables"),  # (2**m,): sum over the cells of each needed set
+    SET_SCORES := floats("scores", 2),  # (m, 2**(m - 1)): local score plus log prior odds, or -inf
 )
 
 WALK = layout(
-    AT := ints("at"),  # (2,): variables of the present set, and the sets that are done with
+    AT := ints("at"),  # (2,): number of variables of the current set; number of finished sets
     SETS := ints("sets"),  # (m + 1,): the set of each depth
-    NEXT_ONES := ints("next"),  # (m + 1,): index in `walked` of what is added to it next
-    WALK_CELLS := ints("n_cells"),  # (m + 1,): cells that are carried
-    N_CARRIED := ints("n_carried"),  # (m + 1,): rows in them
-    CARRIED := uint32s("carried"),  # flat: (rows,) for each depth, the rows that are carried
-    CELL_OF := uint32s("cell_of"),  # as `carried`: the cell of each
-    N_FINAL := ints("n_final"),  # (m + 1,): counts that are final, those of 1 aside
-    N_ONES := ints("n_ones"),  # (m + 1,): final counts of 1
-    FINAL_COUNTS := ints("final_counts"),  # (rows,): a depth's follow on those of the depth before
-    ROW_WEIGHTS := ints("weights"),  # (rows,): how often each row occurs
-    PATTERNS := uint8s("patterns"),  # (rows,): number of the states of the tail's variables
+    NEXT_ONES := ints("next"),  # (m + 1,): index in `walked` of the variable to add next
+    WALK_CELLS := ints("n_cells"),  # (m + 1,): number of carried cells
+    N_CARRIED := ints("n_carried"),  # (m + 1,): number of rows in them
+    CARRIED := uint32s("carried"),  # flat: (rows,) for each depth, the carried rows
+    CELL_OF := uint32s("cell_of"),  # as `carried`: the cell of each row
+    N_FINAL := ints("n_final"),  # (m + 1,): number of final counts above 1
+    N_ONES := ints("n_ones"),  # (m + 1,): number of final counts of 1
+    FINAL_COUNTS := ints("final_counts"),  # (rows,): concatenated by depth
+    ROW_WEIGHTS := ints("weights"),  # (rows,): frequency of each row
+    PATTERNS := uint8s("patterns"),  # (rows,): joint state of the tail's variables
     TAIL_SETS := ints("tail_sets"),  # (2**tail,): the subsets of the tail
-    TAIL_KEYS := ints("tail_keys", 2),  # (2**tail, patterns): what a pattern is in each of them
-    TAIL_SIZES := ints("tail_sizes"),  # (2**tail,): how many there are of these
+    TAIL_KEYS := ints("tail_keys", 2),  # (2**tail, patterns): joint state of each subset
+    TAIL_SIZES := ints("tail_sizes"),  # (2**tail,): number of joint states of each subset
     MERGED_CELLS := uint32s("merged_cells"),  # (rows,): carried rows merged by cell and pattern
     MERGED_PATTERNS := uint8s("merged_patterns"),  # (rows,)
     MERGED_WEIGHTS := ints("merged_weights"),  # (rows,)
-    SIZES := ints("sizes"),  # rows of each cell to be, 0 between uses
+    SIZES := ints("sizes"),  # number of rows of each new cell, 0 between uses
     MASSES := ints("masses"),  # the sum of their weights, 0 between uses
-    COUNTS := ints("counts"),  # (rows + 1,): of the present set's cells that are not final
+    COUNTS := ints("counts"),  # (rows + 1,): counts of the current set's cells that are not final
     WALK_TERMS := ints("terms", 2),  # as in `terms`
     WALK_OWNERS := ints("owners"),
     WALK_BASES := floats("bases"),
 )
 DEPTH, DONE = range(2)
 
-# The tail has up to so many variables with so many joint states.
+# Maximum number of variables of the tail, and of their joint states.
 MOST_IN_TAIL = 4
 MOST_PATTERNS = 64
-# Terms that are kept: the rows of many pseudo-counts are cut shorter than those of a few.
+# Maximum number of stored terms: with many pseudo-counts, each row is shorter.
 MOST_TERMS = 1 << 23
 
 
@@ -89,12 +89,12 @@ def new_subsets(variables, engine):
         cells = np.concatenate([cells, cells * arity])
     owners_of = np.zeros(len(cells), np.int64)
     if engine.method[KIND] == BDEU:
-        # What is too large has no table.
+        # Sets that are too large have no table.
         owners_of = np.unique(np.minimum(cells, engine.most_cells.max()), return_inverse=True)[1]
     return Arrays(
         SUBSETS,
         variables=variables,
-        # What splits rows most comes first, so that few are carried where most sets are.
+        # Variables with many states come first, so that most sets carry few rows.
         walked=np.argsort(-arities, kind="stable"),
         cells=cells,
         owners_of=owners_of,
@@ -105,7 +105,7 @@ def new_subsets(variables, engine):
 
 
 def new_walk(subsets, engine, s):
-    """A walk over the subsets of task s that stands at the empty set."""
+    """A walk over the subsets for task s, positioned at the empty set."""
     m, n_rows, n_cases = len(subsets.variables), int(engine.n_rows[s]), int(engine.n_cases[s])
     arities = engine.arities[subsets.variables]
     joint_states = np.cumprod(arities[subsets.walked[::-1]][:MOST_IN_TAIL])
@@ -114,7 +114,7 @@ def new_walk(subsets, engine, s):
     patterns = np.zeros(n_rows, np.uint8)
     for bit in subsets.walked[n_head:].tolist():
         begin = engine.code_at[s, subsets.variables[bit]]
-        # Sets with what the task lacks are not needed.
+        # Sets with variables that the task lacks are not needed.
         own = engine.codes[begin : begin + n_rows] if begin >= 0 else 0
         patterns = patterns * np.uint8(arities[bit]) + own
     weights, weight_at = np.ones(n_rows, np.int64), engine.weight_at[s]
@@ -151,7 +151,7 @@ def new_walk(subsets, engine, s):
 
 
 def _tail(bits, arities):
-    """The arrays of `WALK` that hold the subsets of the tail, the empty one first."""
+    """The arrays of `WALK` for the subsets of the tail, beginning with the empty set."""
     left = n_patterns = math.prod(arities[bit] for bit in bits)
     sets, sizes = np.zeros(1, np.int64), np.ones(1, np.int64)
     keys = np.zeros((1, n_patterns), np.int64)
@@ -166,12 +166,12 @@ def _tail(bits, arities):
 
 @kernel
 def walk_on(engine, scratch, subsets, walk, s, most_looks):
-    """Go on with a walk until all tables are there or that many times a row was looked at.
+    """Continue a walk until all tables are computed or ``most_looks`` rows have been processed.
 
     Returns
     -------
     bool
-        Whether all are there.
+        Whether all tables are computed.
     """
     walked, needed = WALKED(subsets), NEEDED(subsets)
     at, sets, following = AT(walk), SETS(walk), NEXT_ONES(walk)
@@ -204,7 +204,7 @@ def walk_on(engine, scratch, subsets, walk, s, most_looks):
 
 @kernel
 def refine(engine, walk, s, v, depth):
-    """Refine the partition of a depth by variable v into that of the next depth."""
+    """Refine the partition of a depth by variable v to obtain that of the next depth."""
     n_rows, arity = N_ROWS(engine)[s], ARITIES(engine)[v]
     codes = CODES(engine)[CODE_AT(engine)[s, v] :]
     weights, n_carried = ROW_WEIGHTS(walk), N_CARRIED(walk)
@@ -222,7 +222,7 @@ def refine(engine, walk, s, v, depth):
     for at in range(n_carried[depth]):
         row = carried[at]
         cell = sizes[cell_of[at] * arity + codes[row]]
-        # A row without a cell is written over by the next.
+        # A row without a cell is overwritten by the next row.
         carried[end], cell_of[end] = row, max(cell, 0)
         end += cell >= 0
     n_carried[depth + 1] = end - n_rows
@@ -232,7 +232,7 @@ def refine(engine, walk, s, v, depth):
 
 @kernel
 def number_cells(walk, depth, n_keys):
-    """Put the numbers of the next depth's cells in place of their sizes, -1 for final counts."""
+    """Replace the sizes of the next depth's cells by the cells' numbers, -1 for final counts."""
     sizes, masses, final_counts = SIZES(walk), MASSES(walk), FINAL_COUNTS(walk)
     n_final, n_ones = N_FINAL(walk)[depth], N_ONES(walk)[depth]
     n_cells = np.int64(0)
@@ -254,7 +254,7 @@ def number_cells(walk, depth, n_keys):
 
 @kernel
 def count_subsets(engine, scratch, subsets, walk, depth):
-    """The tables of the set of a depth together with each subset of the tail."""
+    """Compute the tables of the set of a depth, joined with each subset of the tail."""
     n_merged = merge(walk, depth)
     cells, patterns = MERGED_CELLS(walk), MERGED_PATTERNS(walk)
     weights, masses, counts = MERGED_WEIGHTS(walk), MASSES(walk), COUNTS(walk)
@@ -268,7 +268,7 @@ def count_subsets(engine, scratch, subsets, walk, depth):
             masses[cells[at] * n_keys + keys[patterns[at]]] += weights[at]
         n_counts, n_ones = np.int64(0), N_ONES(walk)[depth]
         for key in range(WALK_CELLS(walk)[depth] * n_keys):
-            # Ones and zeros are written over by the next.
+            # Ones and zeros are overwritten by the next count.
             counts[n_counts] = masses[key]
             n_counts += masses[key] > 1
             n_ones += masses[key] == 1
@@ -279,7 +279,7 @@ def count_subsets(engine, scratch, subsets, walk, depth):
 
 @kernel
 def merge(walk, depth):
-    """Merge the carried rows of a depth by cell and pattern; returns how many are left."""
+    """Merge the carried rows of a depth by cell and pattern; return the number of merged rows."""
     patterns, n_patterns = PATTERNS(walk), TAIL_KEYS(walk).shape[1]
     begin = depth * patterns.size
     carried, cell_of = CARRIED(walk)[begin:], CELL_OF(walk)[begin:]
@@ -290,7 +290,7 @@ def merge(walk, depth):
     for at in range(N_CARRIED(walk)[depth]):
         row = carried[at]
         key = cell_of[at] * n_patterns + patterns[row]
-        # What is not the first of its kind is written over by the next.
+        # A row that repeats a cell and pattern is overwritten by the next row.
         merged_cells[end], merged_patterns[end] = cell_of[at], patterns[row]
         end += masses[key] == 0
         masses[key] += weights[row]
@@ -303,7 +303,7 @@ def merge(walk, depth):
 
 @kernel
 def sum_table(engine, subsets, walk, members, depth, n_counts, n_ones):
-    """The table of a set: `COUNTS`, the final ones of a depth, and a number of ones."""
+    """Sum the table of a set: its `COUNTS`, the final counts of a depth and ``n_ones`` ones."""
     method = METHOD(engine)
     kind, scale = np.int64(method[KIND]), method[SCALE]
     terms, owners = WALK_TERMS(walk), WALK_OWNERS(walk)
@@ -322,21 +322,21 @@ def sum_table(engine, subsets, walk, members, depth, n_counts, n_ones):
 
 @kernel
 def spread(parents, i):
-    """The set of a parent set of the child of bit i."""
+    """The set of variables of a parent set of the child of bit i."""
     low = parents & ((np.int64(1) << i) - 1)
     return low | ((parents ^ low) << 1)
 
 
 @kernel
 def squeeze(members, i):
-    """The parent set, for the child of bit i, of a set without that bit."""
+    """The parent set of the child of bit i for a set of variables without that bit."""
     low = members & ((np.int64(1) << i) - 1)
     return low | ((members ^ low) >> 1)
 
 
 @kernel
 def list_members(members, variables, listed):
-    """Write the variables of a set in ascending order; returns their number."""
+    """Write the variables of a set in ascending order; return their number."""
     end = np.int64(0)
     for i in range(variables.size):
         if (members >> i) & 1:
@@ -347,15 +347,15 @@ def list_members(members, variables, listed):
 
 @kernel
 def add_scores(engine, scratch, subsets, s, i, usable, required, first, most_asked):
-    """Add a task's local scores of a child to those of its parent sets, from ``first`` on.
+    """Add a task's local scores of a child to the scores of its parent sets, from ``first`` on.
 
-    In this task only the set ``usable`` of parents counts, and those that are ``required`` may be
-    too large.
+    Only parents in the set ``usable`` have an effect in this task. The set ``required`` is scored
+    even if the family is too large.
 
     Returns
     -------
     int
-        The first parent set that there was no budget for.
+        The first parent set beyond the budget.
     """
     variables, scores = VARIABLES(subsets), SET_SCORES(subsets)[i]
     cells, tables = SET_CELLS(subsets), TABLES(subsets)
@@ -387,15 +387,15 @@ def add_scores(engine, scratch, subsets, s, i, usable, required, first, most_ask
 
 @kernel
 def find_sinks(best, totals, sinks):
-    """The score of the best graph over every set of variables, and the bit of a sink of one.
+    """The score of the best graph over every set of variables, and the bit of a sink of that graph.
 
-    A sink has no children; in the best graph its parents are the best ones among all others, so
-    the rest is the best graph over these.
+    A sink has no children. In the best graph, it has its best parents among all other variables,
+    and the rest is the best graph over these.
 
     Parameters
     ----------
     best : float64 array of shape (m, 2**(m - 1))
-        The best score of each child with parents among those of a set.
+        The best score of each child with parents from each set.
     totals : float64 array of shape (2**m,)
     sinks : uint8 array of shape (2**m,)
     """

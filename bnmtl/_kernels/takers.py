@@ -1,12 +1,12 @@
-"""Scores of a child over all tasks, for each set of tasks that have a variable as its parent.
+"""Scores of a child over all tasks, for each set of tasks in which a variable is its parent.
 
-Tasks that may share tables are scored together: the gain from a parent depends on which other tasks
-also have it. For few tasks the gains of all sets of tasks with the parent are kept, and the best
-joint states of a pair of variables are found by enumeration. Used by ``bnmtl.search``.
+Tasks that may share tables are scored jointly: the gain from a parent depends on the other tasks
+that also have it. For few tasks, the gains of all sets of tasks with the parent are stored, and the
+best joint states of a pair of variables are found by enumeration. Used by ``bnmtl.search``.
 
-Data contract: the engine is that of all tasks, on the index of all variables; ``held`` is bool
+Data contract: the engine covers all tasks and the index of all variables; ``held`` is bool
 (k, n, n) [task, child, parent]. The table of `TAKERS` is memory of one search. A set of tasks is an
-int, bit s being task s.
+int whose bit s stands for task s. The takers of a parent are the tasks in which it is one.
 """
 
 import numpy as np
@@ -20,21 +20,21 @@ from bnmtl._kernels.sharing import shared_value
 
 TAKERS = layout(
     *SETS,
-    WITHOUT := ints("without"),  # (sets,): evidence of a family by the tasks that have it
+    WITHOUT := ints("without"),  # (sets,): evidence of a family by the set of tasks that have it
     WITH_IT := ints("with_it"),  # (sets,): the same with one more parent
     GROUP := ints("group"),  # (k,): tasks that have the same other parents
-    CANDIDATES := ints("candidates"),  # (k,): those of them, by place, that may take the parent
+    CANDIDATES := ints("candidates"),  # (k,): indices in GROUP of tasks that may take the parent
     MAY := flags("may", 3),  # (k, n, n): [s, b, a] whether a may be a parent of b in task s
-    ODDS_OF := floats("odds", 3),  # (k, n, n): log prior of the arc less that of its absence
-    WORTH_OF := floats("worth", 3),  # (n, n, sets): [b, a] what b is worth where a set takes a
-    GAIN := floats("gain", 2),  # (n, n): the most of it less what it is now
+    ODDS_OF := floats("odds", 3),  # (k, n, n): log prior odds of the arc
+    WORTH_OF := floats("worth", 3),  # (n, n, sets): [b, a] score of b if the takers of a are a set
+    GAIN := floats("gain", 2),  # (n, n): its maximum over sets minus its current value
 )
 
 
 def new_takers(may, odds, concentrations, partitions, n_sets):
-    """Memory for moves of tasks, by name; ``may`` and ``odds`` as in `TAKERS`.
+    """Memory for moves of tasks, as a dict; ``may`` and ``odds`` as in `TAKERS`.
 
-    ``n_sets`` is 2 to the power of the number of tasks, or 0 if not all sets are looked at.
+    ``n_sets`` is 2 to the power of the number of tasks, or 0 without enumeration of sets.
     """
     k, n, _ = may.shape
     return {
@@ -52,11 +52,11 @@ def new_takers(may, odds, concentrations, partitions, n_sets):
 
 @kernel
 def refresh_child(engine, scratch, memory, held, child):
-    """Find what a child is worth in the tasks that have it, for each variable by who takes it.
+    """Compute the scores of a child in all tasks for each variable and each set of its takers.
 
-    That is the evidence of all its families, and the prior odds of the arcs from the variable,
-    where the tasks of the set have the variable as a parent and no others have; -inf where a task
-    may not.
+    The score is the evidence of all families of the child plus the log prior odds of the arcs from
+    the variable, if exactly the tasks of the set have the variable as a parent; -inf if one of
+    these tasks must not.
     """
     k, n, _ = held.shape
     worth, gain = WORTH_OF(memory)[child], GAIN(memory)[child]
@@ -81,9 +81,9 @@ def refresh_child(engine, scratch, memory, held, child):
 
 @kernel
 def list_group(engine, scratch, memory, held, child, first):
-    """List the tasks whose key in GROUP_KEYS is that of a task, in GROUP.
+    """List in GROUP the tasks with the same key in GROUP_KEYS as the task ``first``.
 
-    Returns how many they are, 0 if one of them comes before the task.
+    Returns their number, or 0 if one of them precedes ``first``.
     """
     keys, group, n_own = GROUP_KEYS(scratch), GROUP(memory), np.int64(0)
     code_at = CODE_AT(engine)
@@ -99,7 +99,7 @@ def list_group(engine, scratch, memory, held, child, first):
 
 @kernel
 def key_parents(engine, scratch, held, child, v):
-    """Write the key of the parents that each task has, ``v`` left aside, to GROUP_KEYS."""
+    """Write the key of each task's parents other than v to GROUP_KEYS."""
     keys, variable_keys = GROUP_KEYS(scratch), VARIABLE_KEYS(engine)
     for s in range(held.shape[0]):
         keys[s] = 0
@@ -110,7 +110,7 @@ def key_parents(engine, scratch, held, child, v):
 
 @kernel
 def list_parents_of(scratch, held, s, child, v):
-    """List the parents that a task has, ``v`` left aside, in GROUP_PARENTS; returns how many."""
+    """List a task's parents other than v in GROUP_PARENTS; return their number."""
     parents, end = GROUP_PARENTS(scratch), np.int64(0)
     for a in range(held.shape[2]):
         if held[s, child, a] and a != v:
@@ -121,7 +121,7 @@ def list_parents_of(scratch, held, s, child, v):
 
 @kernel
 def add_groups(engine, scratch, memory, held, child, v):
-    """Add what the tasks are worth that have the same other parents, for every such group."""
+    """Add the scores of all groups of tasks with the same other parents."""
     key_parents(engine, scratch, held, child, v)
     for first in range(held.shape[0]):
         if CODE_AT(engine)[first, child] < 0:
@@ -134,7 +134,7 @@ def add_groups(engine, scratch, memory, held, child, v):
 
 @kernel
 def add_group(engine, scratch, memory, held, n_own, child, n_parents, v):
-    """Add what the tasks in GROUP are worth, whose other parents are in GROUP_PARENTS."""
+    """Add the scores of the tasks in GROUP, whose other parents are in GROUP_PARENTS."""
     own, members = GROUP(memory), MEMBERS_OF(scratch)
     parents, without = GROUP_PARENTS(scratch), WITHOUT(memory)
     for i in range(n_own):
@@ -164,8 +164,11 @@ def add_group(engine, scratch, memory, held, n_own, child, n_parents, v):
 
 @kernel
 def list_candidates(engine, scratch, memory, held, n_own, child, n_parents, v):
-    """List those of GROUP that may take a parent, by place in CANDIDATES and by task in MEMBERS_OF;
-    returns how many. What a task has it may keep, however large the family."""
+    """List the tasks of GROUP that may take a parent; return their number.
+
+    CANDIDATES gets their indices in GROUP, MEMBERS_OF the tasks. A task may keep a parent that it
+    has even if the family is too large.
+    """
     own, candidates, members = GROUP(memory), CANDIDATES(memory), MEMBERS_OF(scratch)
     cells, n_candidates = n_cells(engine, scratch, child, n_parents, v), np.int64(0)
     for i in range(n_own):
@@ -180,7 +183,7 @@ def list_candidates(engine, scratch, memory, held, n_own, child, n_parents, v):
 
 @kernel
 def worth_of(engine, scratch, memory, held, child, v, takes):
-    """As an entry of WORTH_OF, where the tasks that ``takes``, bool (k,), marks take a variable."""
+    """The entry of WORTH_OF for the set of takers that ``takes``, bool (k,), marks."""
     odds, may, worth = ODDS_OF(memory), MAY(memory), 0.0
     for s in range(held.shape[0]):
         if takes[s]:
@@ -211,8 +214,10 @@ def worth_of(engine, scratch, memory, held, child, v, takes):
 
 @kernel
 def list_members(engine, scratch, memory, held, n_own, child, n_parents, v, takes, with_parent):
-    """List those of GROUP that take a parent, or those that do not, in MEMBERS_OF; returns how
-    many, -1 if the family is too large for one that does."""
+    """List in MEMBERS_OF the tasks of GROUP that take a parent, or those that do not.
+
+    Returns their number, or -1 if the family is too large for a task that takes the parent.
+    """
     own, members, n_members = GROUP(memory), MEMBERS_OF(scratch), np.int64(0)
     cells = n_cells(engine, scratch, child, n_parents, v)
     for i in range(n_own):
@@ -228,7 +233,7 @@ def list_members(engine, scratch, memory, held, n_own, child, n_parents, v, take
 
 @kernel
 def n_cells(engine, scratch, child, n_parents, v):
-    """Size of the family of a child with the parents in GROUP_PARENTS and one more."""
+    """Number of cells of the family with the parents in GROUP_PARENTS and v."""
     arities, parents = ARITIES(engine), GROUP_PARENTS(scratch)
     cells = float(arities[child]) * arities[v]
     for at in range(n_parents):
@@ -260,29 +265,29 @@ def evidence_of(engine, scratch, memory, held, child):
 def best_joint_states(
     into_j, into_i, members, fixed, allowed, log_couplings, order, tolerance, states
 ):
-    """The best states of a pair (i, j) in all members at once, by looking at all of them.
+    """The best joint states of a pair (i, j) in all members, by enumeration.
 
     Parameters
     ----------
     into_j, into_i : float array of shape (sets of tasks,)
-        What j is worth by who has i -> j, and i by who has j -> i.
+        Score of j by the set of tasks with i -> j, and of i by the set of tasks with j -> i.
     members : int array of shape (m,)
     fixed : int array of shape (2,)
-        Other tasks that have i -> j, and j -> i.
+        Sets of other tasks that have i -> j and j -> i.
     allowed : bool array of shape (m, 3)
-        Whether each may have the states -1, 0 and 1.
+        Whether each member may have the states -1, 0 and 1.
     log_couplings : float array of shape (3**m,)
-        By the states' numbers to the base 3, the first member's counting 1.
+        Indexed by the joint states as a number in base 3; the first member is the lowest digit.
     order : int array of shape (3,)
         States, as columns of ``allowed``, in the order in which they win ties.
     tolerance : float
     states : int8 array of shape (m,)
-        Gets the best ones.
+        Output, the best states.
 
     Returns
     -------
     float
-        Their value, -inf where nothing is allowed.
+        Their value, or -inf if no joint states are allowed.
     """
     m, best, best_at = members.size, -np.inf, np.int64(-1)
     for at in range(log_couplings.size):
@@ -302,7 +307,7 @@ def best_joint_states(
 
 @kernel
 def value_of_states(into_j, into_i, members, fixed, allowed, log_couplings, order, at):
-    """Value of the joint states of that number, its digits being places in ``order``."""
+    """Value of the joint states with number ``at``, whose digits are indices in ``order``."""
     forward, backward, number, power = fixed[0], fixed[1], np.int64(0), np.int64(1)
     left = at
     for i in range(members.size):

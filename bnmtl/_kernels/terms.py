@@ -1,9 +1,9 @@
 """Sums over the cells of one table, from tables of lgamma by count, used by ``scoring``.
 
-Data contract: row i of ``terms``, int64, contains the terms of the pseudo-count with the number
-``owners[i]``, indexed by count, as integers; entries that are not computed yet are MISSING.
-``bases`` contains the lgamma that is subtracted from each. Under a mixture a row contains the terms
-of all concentrations, those of one count side by side.
+Data contract: row i of ``terms``, int64, contains the terms of the pseudo-count numbered
+``owners[i]`` as integers, indexed by count; entries not yet computed are MISSING. ``bases``
+contains the lgamma that is subtracted from each term. Under a mixture, a row contains the terms of
+all concentrations, adjacent for each count.
 """
 
 import math
@@ -15,11 +15,11 @@ from bnmtl._kernels.cache import MISSING
 
 BDEU, BDS, K2, BIC, AIC, LOG_LIKELIHOOD, MIXTURE = range(7)
 
-# Terms are kept up to this count; larger ones are few and computed each time.
+# Terms are stored up to this count; larger counts are rare, and their terms are always recomputed.
 LONGEST_TABLE = 2048
-# Under a mixture few tables are needed, and the rows of several tasks may be merged.
+# A mixture needs few tables, but rows of several tasks may be merged.
 LONGEST_MIXTURE = 16384
-# Powers of two.
+# Must be powers of two.
 N_MIXTURE_TABLES = 32
 N_TABLES = 256
 PROBES = 8
@@ -27,7 +27,7 @@ PROBES = 8
 
 @kernel
 def log_gamma(x):
-    """Stirling's series where it is exact to the last digits, which is faster there."""
+    """Log gamma; for large x by Stirling's series, which is accurate there and faster."""
     if x < 10.0:
         return math.lgamma(x)
     z = 1.0 / (x * x)
@@ -46,7 +46,7 @@ def term(kind, base, pseudo_count, count, scale):
 
 @kernel
 def pseudo_counts(kind, sample_size, q, r, n_configurations):
-    """Pseudo-count of a cell and of a configuration, each after the number that its terms go by."""
+    """Owner of the terms and pseudo-count, of a cell and of a configuration."""
     if kind == K2:
         return 1, 1.0, np.int64(r), r
     if kind > K2:
@@ -61,7 +61,7 @@ def pseudo_counts(kind, sample_size, q, r, n_configurations):
 
 @kernel
 def table_of(terms, owners, bases, owner, kind, pseudo_count):
-    """Row of ``terms`` for a pseudo-count, -1 if all that might hold it are taken."""
+    """Row of ``terms`` for a pseudo-count, or -1 if all rows it may use are taken."""
     if owner < 0:
         return -1
     mask = owners.size - 1
@@ -80,7 +80,7 @@ def table_of(terms, owners, bases, owner, kind, pseudo_count):
 
 @kernel
 def table_sum(terms, owners, bases, counts, n_counts, kind, owner, pseudo_count, scale):
-    """Sum of the terms of a table whose every cell has the same pseudo-count."""
+    """Sum of the terms of a table all of whose cells have the same pseudo-count."""
     at = table_of(terms, owners, bases, owner, kind, pseudo_count)
     total = 0
     if at < 0:
@@ -108,7 +108,7 @@ def add_mixture_terms(
 ):
     """Add ``sign`` times the sum of lgamma(a + n) - lgamma(a) over a table to ``totals``.
 
-    ``totals`` has one sum for each concentration c, with a = ``multiple`` c.
+    ``totals`` has one sum per concentration c, with a = ``multiple`` c.
     """
     n = concentrations.size
     at = table_of(terms, owners, bases, np.int64(multiple), np.int64(MIXTURE), 0.0)
@@ -136,7 +136,7 @@ def mixture_term(pseudo_count, count, scale):
 
 @kernel
 def log_mean(totals, scale):
-    """Log of the mean of exp(total), totals and result being integers of 1 / ``scale`` nats."""
+    """Log of the mean of exp(total); totals and result are integers in units of 1 / scale nats."""
     most = totals[0]
     for c in range(1, totals.size):
         most = max(most, totals[c])

@@ -1,21 +1,21 @@
-"""Families grown and shrunk from the predecessors of a variable, remembered as trees.
+"""Families grown and shrunk from the predecessors of a variable, cached in trees.
 
-One or several tasks share the order; the parents of a child are chosen for all of them at once. The
-tree of a child has a node for every choice that was reached, and each node lists the variables that
-improve it when the tasks that take them as a parent are chosen again, best first. To find
-the family for some predecessors, repeatedly follow the first listed variable that precedes the
-child, until there is none. This follows the grow-shrink trees of Andrews et al. (2023, BOSS), but
-parents may leave as soon as that gains most, and nodes are for several tasks. Growing misses
-families that gain only as a whole; those that a search over graphs has found are remembered beside
-the tree.
+All tasks share one order, and the parents of a child are chosen jointly for all tasks. The tree of
+a child has one node per choice of parents that was reached. Each node lists the variables whose
+takers, the tasks in which they are a parent, can be changed to improve the score, best first. To
+find the family for given predecessors, repeatedly follow the first listed variable that precedes
+the child until there is none. These are the grow-shrink trees of Andrews et al. (2023, BOSS), but
+parents may be removed as soon as that gains most, and nodes cover several tasks. Growing misses
+parent sets that improve the score only jointly. Families of this kind that a search over graphs has
+found are stored separately.
 
-With the order given an arc of a pair can point only one way, so the coupling splits over children,
-and which tasks best take a parent is, for Edit and Paired alike, a prefix of the tasks sorted by
-gain.
+Given the order, the arc of a pair can only point in one direction, so the coupling decomposes over
+children, and for both Edit and Paired the best takers of a parent are a prefix of the tasks sorted
+by gain.
 
-Data contract: ``tasks`` are the tables of `dags.TASK`, ``shared`` that of `SHARED`; the table of
-`TREE` is filled as it is used and emptied when it is full, so node numbers are valid until the next
-call of `find`. A set of tasks is a row of int64 words, bit s being task s.
+Data contract: ``tasks`` are the tables of `dags.TASK`, ``shared`` that of `SHARED`. The table of
+`TREE` is filled on demand and emptied when it is full, so node numbers are valid until the next
+call of `find`. A set of tasks is a row of int64 words whose bit s stands for task s.
 """
 
 import numpy as np
@@ -25,48 +25,48 @@ from bnmtl._kernels.coupling import priced
 from bnmtl._kernels.dags import ODDS, REQUIRED, family_gains
 
 SHARED = layout(
-    BEFORE := flags("before", 2),  # (n, n): [b, a] where some task requires a -> b
-    TOGETHER := flags("together", 3),  # (k, n, n): where the task has the pair, symmetric
-    LOG_PENALTY := floats("log_penalty", 2),  # (n, n): of the pair, 0 where nothing couples it
+    BEFORE := flags("before", 2),  # (n, n): [b, a] whether any task requires a -> b
+    TOGETHER := flags("together", 3),  # (k, n, n), symmetric: whether the task has the pair
+    LOG_PENALTY := floats("log_penalty", 2),  # (n, n): of the pair, 0 if it is not coupled
     COUPLING := floats("coupling"),  # (3,): PAIRED or EDIT, then the costs of adding and deleting
     TOLERANCE := floats("tolerance"),  # (1,)
 )
 PAIRED, EDIT = range(2)
 
 TREE = layout(
-    ROOTS := ints("roots"),  # (n,): -1 where a child has no tree yet
-    USED := ints("used"),  # (2,): nodes and listed variables
-    ABOVE := ints("above"),  # (nodes,): the node it was reached from, -1 for a root
-    VARIABLE := ints("variable"),  # (nodes,): the variable that was chosen again
+    ROOTS := ints("roots"),  # (n,): -1 if a child has no tree yet
+    USED := ints("used"),  # (2,): number of nodes and of listed variables
+    ABOVE := ints("above"),  # (nodes,): the parent node, -1 for a root
+    VARIABLE := ints("variable"),  # (nodes,): the variable whose takers were changed
     TAKERS := ints("takers", 2),  # (nodes, words): the tasks that take it as a parent
-    FIRST := ints("first"),  # (nodes,): where its list begins
+    FIRST := ints("first"),  # (nodes,): begin of the node's list
     LENGTH := ints("length"),  # (nodes,)
-    SCORE := floats("score"),  # (nodes,): local scores, log prior odds and log coupling
-    LISTED := ints("listed"),  # flat: variables by falling gain
-    NEXT := ints("next"),  # flat: the node that each leads to, -1 where it is not made yet
+    SCORE := floats("score"),  # (nodes,): local scores, log prior odds and log coupling, summed
+    LISTED := ints("listed"),  # flat: variables by decreasing gain
+    NEXT := ints("next"),  # flat: the node that each leads to, -1 if not made yet
     LISTED_TAKERS := ints("listed_takers", 2),  # (listed, words)
-    N_KNOWN := ints("n_known", 2),  # (n, `MOST_KNOWN`): how many variables are parents in some task
+    N_KNOWN := ints("n_known", 2),  # (n, `MOST_KNOWN`): number of parents in any task
     KNOWN := ints("known", 2),  # (n * `MOST_KNOWN`, `MOST_KNOWN_PARENTS`)
-    KNOWN_SCORE := floats("known_score", 2),  # (n, `MOST_KNOWN`): -inf where there is none
-    KNOWN_TAKERS := ints("known_takers", 3),  # (the same, words): the tasks that take each
+    KNOWN_SCORE := floats("known_score", 2),  # (n, `MOST_KNOWN`): -inf if there is none
+    KNOWN_TAKERS := ints("known_takers", 3),  # (as KNOWN, words): the tasks that take each
     MATTERS := flags("matters", 2),  # (n, n): [b, a] whether a was ever listed or known for b
-    RELATED := flags("related", 2),  # (n, n), symmetric: which of a pair stands first may matter
+    RELATED := flags("related", 2),  # (n, n), symmetric: whether the order of a pair may matter
     OWN := ints("own", 2),  # (k, n): scratch, parents of a node in ascending order
     N_OWN := ints("n_own"),  # (k,): scratch
-    IS_HELD := flags("held", 2),  # (k, n): scratch, the same as marks
-    TOGGLES := floats("gains", 2),  # (k, n): scratch, of toggling
+    IS_HELD := flags("held", 2),  # (k, n): scratch, the parents of a node as marks
+    TOGGLES := floats("gains", 2),  # (k, n): scratch, gains of toggling
     FOUND := floats("found"),  # (n,): scratch, gains of the listed variables
-    WORTH := floats("worth"),  # (k,): scratch, what a task gains by taking a parent
-    RANKED := ints("ranked"),  # (k,): scratch, tasks by falling worth
+    WORTH := floats("worth"),  # (k,): scratch, gain of each task from taking a parent
+    RANKED := ints("ranked"),  # (k,): scratch, tasks by decreasing worth
 )
 NODES, LISTS = range(2)
-# Families remembered for each child, and the most parents that one may have.
+# Maximum number of families remembered for each child, and of their parents.
 MOST_KNOWN = 8
 MOST_KNOWN_PARENTS = 16
 
 
 def new_tree(k, before, n_nodes):
-    """Memory for the trees of all children of k tasks, of that many nodes in all."""
+    """Memory for the trees of all children of k tasks, with ``n_nodes`` nodes in total."""
     n = len(before)
     n_nodes = max(n_nodes, 4 * n)
     n_listed = 16 * n_nodes + 4 * n * n
@@ -122,10 +122,10 @@ def takes(takers, s):
 
 @kernel
 def hold_parents_of(tree, tasks, child, node):
-    """Mark the parents that a node stands for in scratch."""
+    """Mark in scratch the parents that a node stands for."""
     held, own, n_own = IS_HELD(tree), OWN(tree), N_OWN(tree)
     above, variable, takers = ABOVE(tree), VARIABLE(tree), TAKERS(tree)
-    # The latest choice of a variable counts, those seen are noted; required parents stay.
+    # Only the latest choice of each variable counts; required parents stay.
     seen = FOUND(tree)
     for v in range(seen.size):
         seen[v] = 0.0
@@ -143,7 +143,7 @@ def hold_parents_of(tree, tasks, child, node):
 
 @kernel
 def list_parents(held, own, n_own):
-    """List the parents of every task that are marked."""
+    """List the marked parents of every task."""
     for s in range(n_own.size):
         n_own[s] = 0
         for v in range(held.shape[1]):
@@ -154,7 +154,7 @@ def list_parents(held, own, n_own):
 
 @kernel
 def log_coupling(shared, a, b, k, m):
-    """Log coupling of a pair that k tasks have, m of them with an arc, all the same way."""
+    """Log coupling of a pair of k tasks, m of which have an arc, all in the same direction."""
     log_penalty, coupling = LOG_PENALTY(shared)[b, a], COUPLING(shared)
     if coupling[0] == PAIRED:
         return priced(log_penalty, float(m * (k - m)))
@@ -163,7 +163,7 @@ def log_coupling(shared, a, b, k, m):
 
 @kernel
 def sift(ranked, worth, root, end):
-    """Let an entry sink until those below it are worth more: a heap with the least on top."""
+    """Sift an entry down to its place in a min-heap."""
     while 2 * root + 1 < end:
         below = 2 * root + 1
         if below + 1 < end and worth[ranked[below + 1]] < worth[ranked[below]]:
@@ -176,7 +176,7 @@ def sift(ranked, worth, root, end):
 
 @kernel
 def rank(ranked, worth, end):
-    """Sort the first entries of ``ranked`` by falling worth (heap sort)."""
+    """Sort the first ``end`` entries of ``ranked`` by decreasing worth (heap sort)."""
     for root in range(end // 2 - 1, -1, -1):
         sift(ranked, worth, root, end)
     for last in range(end - 1, 0, -1):
@@ -186,20 +186,20 @@ def rank(ranked, worth, end):
 
 @kernel
 def rank_takers(tree, tasks, shared, a, b):
-    """Rank the tasks in which a -> b is coupled by what they gain if they take it.
+    """Rank the tasks in which a -> b is coupled by their gain from taking it.
 
     Returns
     -------
     k, m, forced : int
-        How many they are, how many have the arc now, and in how many it must be.
+        Number of these tasks, of those that have the arc now, and of those that require it.
     now : float
-        What those gain that have it and need not.
+        Total gain of those that have the arc without requiring it.
     """
     held, toggles = IS_HELD(tree), TOGGLES(tree)
     worth, ranked = WORTH(tree), RANKED(tree)
     k, m, forced, now = np.int64(0), np.int64(0), np.int64(0), 0.0
     for s in range(worth.size):
-        # A required arc of a variable that is constant in a task is there, but not coupled.
+        # A required arc of a variable that is constant in the task is present but not coupled.
         if not TOGETHER(shared)[s, b, a]:
             continue
         if REQUIRED(tasks[s])[b, a]:
@@ -221,9 +221,9 @@ def rank_takers(tree, tasks, shared, a, b):
 
 @kernel
 def choose_takers(tree, tasks, shared, a, b, takers):
-    """Choose the tasks that take a as a parent of b, the other parents being as they are.
+    """Choose the tasks that take a as a parent of b, given the current other parents.
 
-    Writes them to ``takers`` and returns what the choice gains over that of now.
+    Writes them to ``takers`` and returns the gain over the current choice.
     """
     worth, ranked = WORTH(tree), RANKED(tree)
     for word in range(takers.size):
@@ -251,16 +251,16 @@ def choose_takers(tree, tasks, shared, a, b, takers):
 
 @kernel
 def relate(tree, a, b):
-    """Note that it may matter which of two variables stands first."""
+    """Note that the order of two variables may matter."""
     related = RELATED(tree)
     related[a, b] = related[b, a] = True
 
 
 @kernel
 def make_node(engine, scratch, tasks, shared, tree, child, above, listed_at):
-    """A node for the parents of ``above``, one listed variable chosen again; or a root.
+    """Make a root, or a node that changes the takers of one listed variable of ``above``.
 
-    It knows its score and what to choose again next.
+    Also computes the node's score and its list of variables.
     """
     used, node = USED(tree), USED(tree)[NODES]
     listed, listed_takers = LISTED(tree), LISTED_TAKERS(tree)
@@ -281,7 +281,7 @@ def make_node(engine, scratch, tasks, shared, tree, child, above, listed_at):
     for v in range(found.size):
         if v == child:
             continue
-        # Written to the end of the list, then moved up to its place.
+        # Insertion sort by decreasing gain.
         gain = choose_takers(tree, tasks, shared, v, child, listed_takers[end])
         if not gain > tolerance:
             continue
@@ -312,7 +312,7 @@ def exchange_listed(listed, takers, found, at, begin):
 
 @kernel
 def score_parents(engine, scratch, tasks, shared, tree, child):
-    """Score of the parents in scratch and, in scratch, the gains of toggling."""
+    """Score of the parents in scratch; writes the gains of toggling to scratch."""
     own, n_own, held = OWN(tree), N_OWN(tree), IS_HELD(tree)
     toggles, together = TOGGLES(tree), TOGETHER(shared)
     score = 0.0
@@ -337,13 +337,13 @@ def score_parents(engine, scratch, tasks, shared, tree, child):
 
 @kernel
 def follow(listed, following, first, length, position, node, before):
-    """Go down a tree along the first listed variable that stands before ``before``.
+    """Descend in a tree along the first listed variable whose position is less than ``before``.
 
     Returns
     -------
     node, at : int
-        The node at the end; ``at`` says which listed variable leads on to a node that is not made
-        yet, -1 if none.
+        The last node, and the index of the listed variable that leads to a node not made yet, or
+        -1 if the family is complete.
     """
     while True:
         found = np.int64(-1)
@@ -358,7 +358,7 @@ def follow(listed, following, first, length, position, node, before):
 
 @kernel
 def find(engine, scratch, tasks, shared, tree, position, child):
-    """The node of the family of ``child`` found from what stands before it.
+    """The node of the family of ``child`` for its predecessors.
 
     ``position`` is int64 (n,), the place of every variable in the order.
     """

@@ -1,1 +1,1 @@
-"""The command `bnmtl`: a module a command, and what the commands share."""
+"""The command `bnmtl`: one module per command, and modules shared by all commands."""

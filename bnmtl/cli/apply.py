@@ -1,4 +1,4 @@
-"""One run of `bnmtl calibrate --apply`: the calibrators of an earlier run on other scores."""
+"""One run of `bnmtl calibrate --apply`: apply the calibrators of an earlier run to new scores."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ _FILES = ("scores.csv", RUN_FILE)
 
 @dataclass(frozen=True)
 class Result(FolderResult):
-    """What a run has written.
+    """The result of a run.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Result(FolderResult):
 
 
 def run(options):
-    """Check, calibrate, and write the folder of one run.
+    """Check the input, apply the calibrators and write the folder of one run.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def run(options):
     Raises
     ------
     ValueError, TypeError
-        For mistakes in the options, the earlier run or the scores; nothing is written then.
+        If the options, the earlier run or the scores are invalid; nothing is written then.
     """
     from bnmtl.tasks import read
 
@@ -80,7 +80,7 @@ def _refuse_labels(options):
 
 
 def _earlier(path):
-    """Return the calibrators of an earlier run by method, and its record."""
+    """Return the calibrators of an earlier run by method, and the record of the run."""
     record = read_record(path)
     if record is None or record.get("command") != "calibrate":
         found = "holds no run.json" if record is None else "is from another command"
@@ -97,7 +97,7 @@ def _earlier(path):
 
 
 def _scores_like(fitted, column, path):
-    """Return the scores, which are probabilities where those of the earlier run were."""
+    """Return the scores; they must be probabilities if those of the earlier run were."""
     scores = checked_scores(column)
     if fitted["platt"].scale == "logit":
         strange = np.flatnonzero((scores < 0) | (scores > 1))
@@ -113,7 +113,7 @@ def _scores_like(fitted, column, path):
 
 
 def _groups(fitted, earlier, rows, options):
-    """Return the group of each row; None without calibrators of groups or without their column."""
+    """Return the group of each row, or None without calibrators by group or without the column."""
     if "platt_by_group" not in fitted:
         if options.group is not None:
             rule = "must be left out, as calibrators of {run} have no groups"

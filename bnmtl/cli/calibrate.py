@@ -46,19 +46,19 @@ _MEASURES = {
 
 @dataclass(frozen=True)
 class Result(FolderResult):
-    """What a run has found.
+    """The result of a run.
 
     Attributes
     ----------
     measures : pandas.DataFrame
-        A row for each method, over the rows with labels.
+        One row per method, over the rows with labels.
     """
 
     measures: pd.DataFrame
 
 
 def run(options):
-    """Check, calibrate, and write the folder of one run.
+    """Check the input, calibrate and write the folder of one run.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def run(options):
     Raises
     ------
     ValueError, TypeError
-        For mistakes in the options or the data; nothing is written then.
+        If the options or the data are invalid; nothing is written then.
     """
     from bnmtl.tasks import read
 
@@ -108,7 +108,7 @@ def run(options):
 
 
 def _checked(rows, options):
-    """Return scores, labels as 1, 0 and nan where there is none, and groups or None."""
+    """Return scores, labels (1, 0, or nan if missing), and groups or None."""
     named = {"label": options.label, "score": options.score, "group": options.group}
     check_columns(rows, named)
     return (
@@ -119,7 +119,7 @@ def _checked(rows, options):
 
 
 def _measured(calibrated):
-    """How good the probabilities of each method are, a row each."""
+    """Quality of the probabilities, one row per method."""
     y, labelled = calibrated.labelled()
     table = {
         name: {method: function(y, p) for method, p in labelled.items()}
@@ -129,7 +129,7 @@ def _measured(calibrated):
 
 
 def _warn_of_certainty(calibrated):
-    """Warn of scores of 0 and 1, whose cross-entropy depends on what they are taken for."""
+    """Warn about scores of 0 and 1, whose cross-entropy depends on how they are clipped."""
     if not calibrated.are_probabilities:
         return
     own = calibrated.stages["before"][calibrated.cases]
@@ -144,7 +144,7 @@ def _warn_of_certainty(calibrated):
 
 
 def _warn_of_order(calibrated):
-    """Warn where the positive cases have the lower scores."""
+    """Warn if the positive cases have lower scores than the negative ones."""
     cases = calibrated.cases
     area = roc_area(calibrated.y[cases], calibrated.scores[cases])
     if area < 0.5 and calibrated.fitted["platt"].a_ > 0:
@@ -157,7 +157,7 @@ def _warn_of_order(calibrated):
 
 
 def _parts(calibrated):
-    """Rows with labels, all of them and those of each group, by name."""
+    """Rows with labels by name of the part: all rows, and those of each group."""
     cases = calibrated.cases
     parts = {ALL: cases}
     if calibrated.groups is not None:
@@ -167,7 +167,7 @@ def _parts(calibrated):
 
 
 def _reliability(calibrated):
-    """Reliability of each method, for all rows and those of each group."""
+    """Reliability of each method, for all rows and for each group."""
     keys = ["method"] if calibrated.groups is None else ["group", "method"]
     parts = []
     for group, own in _parts(calibrated).items():
@@ -178,7 +178,7 @@ def _reliability(calibrated):
 
 
 def _draw(calibrated):
-    """Reliability of all rows and, where they are not too many, of each group."""
+    """Draw the reliability of all rows and, unless there are too many, of each group."""
     from bnmtl import plotting
 
     parts, stages = _parts(calibrated), calibrated.stages
@@ -187,7 +187,7 @@ def _draw(calibrated):
         predictions = {
             name: {method: p[own] for method, p in stages.items()} for name, own in parts.items()
         }
-    else:  # the methods side by side
+    else:  # one panel per method
         y, first = calibrated.y[parts[ALL]], "before"
         predictions = {method: {ALL: p[parts[ALL]]} for method, p in stages.items()}
     curves = None
@@ -198,7 +198,7 @@ def _draw(calibrated):
 
 
 def _record(calibrated, measures):
-    """What run.json holds of this command alone."""
+    """The entries of run.json that are specific to this command."""
     sizes = {name: len(own) for name, own in _parts(calibrated).items()}
     if calibrated.groups is not None:
         del sizes[ALL]

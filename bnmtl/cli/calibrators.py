@@ -1,4 +1,4 @@
-"""Fitted calibrators as run.json keeps them, and back."""
+"""Convert fitted calibrators to records of run.json and back."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ _KINDS = {
 
 
 def as_record(fitted):
-    """Say what each calibrator is, by method, in numbers and lists."""
+    """Describe each calibrator by numbers and lists; keys are methods."""
     return {method: fitted[method].as_record() for method in _KINDS if method in fitted}
 
 
@@ -22,21 +22,21 @@ def from_record(found):
     Raises
     ------
     KeyError, TypeError, ValueError
-        If they are not what `as_record` writes.
+        If the records were not written by `as_record`.
     """
     kinds = [method for method in _KINDS if method != "platt_by_group" or method in found]
     return {method: _KINDS[method].from_record(found[method]) for method in kinds}
 
 
 def calibrated(calibrator, scores, groups):
-    """Probabilities by a calibrator; groups that it does not know follow that of all.
+    """Probabilities by a calibrator; unknown groups are calibrated like all rows together.
 
     Parameters
     ----------
     calibrator : calibrator
     scores : float array of shape (n,)
     groups : str array of shape (n,) or None
-        Not looked at by calibrators of one group.
+        Ignored by calibrators without groups.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Columns as the commands write and read them: whole numbers without points, names as texts."""
+"""How commands read and write columns: integers without decimal points, names as strings."""
 
 from collections.abc import Iterable
 
@@ -7,11 +7,11 @@ from pandas.api.types import is_float_dtype
 from bnmtl.errors import InputError
 from bnmtl.wording import Bare, type_of
 
-_LARGEST_WHOLE = 2.0**53  # above it, floats are not all whole numbers
+_LARGEST_WHOLE = 2.0**53  # above it, not all integers are floats
 
 
 def without_points(rows):
-    """Return rows whose whole numbers with gaps, which may be floats, are written without points.
+    """Return rows in which float columns of integers and missing values have an integer dtype.
 
     Parameters
     ----------
@@ -30,14 +30,14 @@ def without_points(rows):
 
 
 def check_column(rows, name, option, argument):
-    """Raise unless the rows of an argument have the column that an option names."""
+    """Raise unless the rows of an argument have the column named by an option."""
     if name not in rows.columns:
         rule = f"must be a column of {{{argument}}}, {{names}}"
         raise InputError(option, rule, Bare(name), names=list(rows.columns))
 
 
 def check_new_columns(rows, names, argument):
-    """Raise where the rows of an argument have columns that will be written."""
+    """Raise if the rows of an argument already have one of the columns to be written."""
     there = [name for name in names if name in rows.columns]
     if there:
         rule, found = "must not have columns that will be written", "it has {names}"
@@ -45,13 +45,13 @@ def check_new_columns(rows, names, argument):
 
 
 def names_in(column, option):
-    """Return a column as texts, missing ones kept; what looks like measurements is refused.
+    """Return a column as strings, keeping missing values; reject columns of measurements.
 
     Parameters
     ----------
     column : pandas.Series
     option : str
-        That names the column.
+        The option that names the column.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def _no_names(column, option, values):
 
 
 def complete_names(column, option):
-    """Return the text of every row of a column, none of which may be missing.
+    """Return a column as strings; raise if any value is missing.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def complete_names(column, option):
 
 
 def check_complete(column, option, is_missing, rule="must be complete"):
-    """Raise where a row of a column lacks a value, and name the first one."""
+    """Raise if a row of a column lacks a value; the error names the first such row."""
     if is_missing.any():
         details = {"row": is_missing.argmax() + 1, "remedies": "fill it or remove the row"}
         raise InputError(

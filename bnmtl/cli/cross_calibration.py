@@ -1,4 +1,4 @@
-"""Scores calibrated by several methods at once, each case by the others."""
+"""Cross-fitted calibration of scores by several methods."""
 
 import numpy as np
 from sklearn.base import clone
@@ -11,36 +11,36 @@ _FOLDS = 10
 
 
 class Calibrated:
-    """Scores calibrated by all methods: cases with a label by those of other folds.
+    """Scores calibrated by all methods; for labelled cases, fitted to the other folds.
 
-    Cases without a label are calibrated by all that have one. Folds are parts of the cases in the
-    order of their labels, groups and scores, so that they do not depend on the order of the rows.
+    Cases without a label are calibrated by all labelled cases. Cases are sorted by label, group and
+    score before they are divided into folds, so folds do not depend on the order of the rows.
 
     Parameters
     ----------
     scores : float array of shape (n,)
     y : float array of shape (n,)
-        1, 0, or nan where there is no label; two cases of each class at least.
+        1, 0, or nan for missing labels; at least two cases per class.
     groups : str array of shape (n,) or None
     ties : array of shape (n,)
-        What tells cases apart that are equal in all of these.
+        Sort key for cases that are equal in all of these.
 
     Attributes
     ----------
     cases : int array of shape (n_labelled,)
-        Those with a label, in the order that folds are made by.
+        The labelled cases, sorted as for the folds.
     are_probabilities : bool
-        Whether all scores are from 0 to 1; Platt's method then goes by their log odds.
+        Whether all scores are from 0 to 1; Platt's method then uses their log odds.
     stages : dict of str to float array of shape (n,)
-        Probabilities by the title of the method, "before" first where scores are probabilities.
+        Probabilities by title of the method; the first is "before" if scores are probabilities.
     columns : dict of str to float array of shape (n,)
-        The same except for what was before, by the names of columns that are written.
+        The same without "before", by name of the column to be written.
     fitted : dict
-        Calibrators of all cases with a label, by method.
+        Calibrators fitted to all labelled cases, by method.
     n_folds : int
     lowest : float
-        Probabilities are from this one to 1 less it, as so many cases could not tell them from 0
-        or 1.
+        Probabilities are clipped to [lowest, 1 - lowest]: the labelled cases are too few to
+        distinguish more extreme ones from 0 or 1.
     """
 
     def __init__(self, scores, y, groups, ties):
@@ -66,20 +66,20 @@ class Calibrated:
             self.stages[METHODS[method]] = self.columns[f"calibrated_{method}"] = p
 
     def labelled(self):
-        """Return the labels of `cases`, and their probabilities by the title of the method."""
+        """Return the labels of `cases`, and their probabilities by title of the method."""
         return self.y[self.cases], {name: p[self.cases] for name, p in self.stages.items()}
 
     def _ordered(self, ties):
-        """Return the cases with a label, the negative ones first."""
+        """Return the labelled cases, negative ones first."""
         rows = np.flatnonzero(~np.isnan(self.y))
         groups = np.zeros(len(rows)) if self.groups is None else self.groups[rows].astype(str)
         return rows[np.lexsort([ties[rows], self.scores[rows], groups, self.y[rows]])]
 
     def _folds(self):
-        """Return the number of the fold of each of `cases`; classes are spread evenly."""
+        """Return the fold number of each of `cases`; folds are stratified by class."""
         n_positive = int(self.y[self.cases].sum())
         sizes = (len(self.cases) - n_positive, n_positive)
-        # Starting again with each class, so that every fold lacks as few cases of it as of others.
+        # Numbering restarts with each class, so every fold has almost equal shares of each class.
         return np.concatenate([np.arange(size) % min(_FOLDS, *sizes) for size in sizes])
 
     def _fit(self, calibrator, rows):

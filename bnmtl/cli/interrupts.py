@@ -1,11 +1,11 @@
-"""Interrupts by Ctrl-C, also those that callbacks from C swallow."""
+"""Handle Ctrl-C, including interrupts swallowed in callbacks from C."""
 
 import _thread
 import contextlib
 import sys
 import threading
 
-# Seconds until an interrupt that was swallowed is sent again.
+# Seconds until a swallowed interrupt is sent again.
 _AGAIN_AFTER = 0.1
 
 
@@ -13,14 +13,14 @@ _AGAIN_AFTER = 0.1
 def interrupts_heard():
     """Raise KeyboardInterrupt for every interrupt within the block.
 
-    While kernels are compiled, on the first start, an interrupt may reach a Python function that
-    compiled code has called. No exception passes through there: Python prints it and goes on,
-    often into an error of the compiler that was cut short.
+    While kernels are being compiled in the first run, an interrupt may occur in a Python function
+    called by compiled code. Exceptions cannot propagate there: Python prints the exception and
+    continues, and the interrupted compiler often raises another error.
 
     Raises
     ------
     KeyboardInterrupt
-        Where an interrupt was swallowed: in place of the error that it led to, or a moment later.
+        If an interrupt was swallowed: instead of the error caused by it, or shortly afterwards.
     """
     swallowed = []
     show = sys.unraisablehook

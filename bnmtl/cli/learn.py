@@ -1,4 +1,4 @@
-"""One run of `bnmtl learn`: data in, learning, and everything that its folder holds."""
+"""One run of `bnmtl learn`: read data, learn, and write the folder of results."""
 
 import math
 from dataclasses import dataclass
@@ -33,32 +33,32 @@ _FIXED_FILES = ("arcs.csv", "dags.svg", "dags.png", "arcs.png", "report.html", R
 _CONFIDENCE_FILE = "confidence.csv"
 _MOST_PAIRS = 1_000_000
 _BORROWED_FILES = ("borrowed.csv", "borrowing.png")
-# What is done, as run.json names it, and how much of a time limit each stage gets.
+# Stages, as named in run.json, and their shares of a time limit.
 _LEARNING = "learning"
 _COMPARING = "comparing on held-out rows"
 _REPLICATES = "learning replicates"
 _APART = "learning each task alone, to compare"
 _DRAWING = "pictures"
 _PARTS = {_LEARNING: 4, _COMPARING: 3, _REPLICATES: 3, _APART: 1, _DRAWING: 1}
-# Where folds have chosen the penalty, they are not made again.
+# If folds have chosen the penalty, their results are reused.
 _PART_OF_KNOWN_FOLDS = 0.2
 
 
 class Found(NamedTuple):
-    """What is found in tasks.
+    """The results of learning.
 
     Attributes
     ----------
     learned : Learner
-        As it was fitted.
+        The fitted learner.
     shown : Learner
-        The same or, with a threshold, that with the consensus graphs.
+        The same learner or, with a threshold, the learner with consensus graphs.
     held_out : dict or None
-        What learning is worth on held-out rows; None where none were held out.
+        Comparison on held-out rows; None if no rows were held out.
     confidence : pandas.DataFrame or None
-        How sure each arc is; None without replicates.
+        Confidence of each arc; None without replicates.
     single_task : SingleTaskLearner or None
-        The tasks learned one by one; None if there is only one.
+        The tasks learned one by one; None for a single task.
     """
 
     learned: object
@@ -70,7 +70,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Result(FolderResult):
-    """What a run has found; attributes as those of `Found`, the learner is the one shown."""
+    """The result of a run; attributes as in `Found`, and `learner` is `Found.shown`."""
 
     learner: object
     single_task: object
@@ -78,13 +78,13 @@ class Result(FolderResult):
 
 
 def run(options, progress=None):
-    """Check, learn, and write the folder of one run.
+    """Check the input, learn and write the folder of one run.
 
     Parameters
     ----------
     options : Options
     progress : callable, optional
-        Gets every `bnmtl.progress.ProgressEvent`.
+        Called with every `bnmtl.progress.ProgressEvent`.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def run(options, progress=None):
     Raises
     ------
     ValueError, TypeError
-        For mistakes in the options or the data; nothing is written then.
+        If the options or the data are invalid; nothing is written then.
     """
     limit = TimeLimit(options.time_limit, _PARTS)
     for stage, n in ((_COMPARING, options.folds), (_REPLICATES, options.bootstrap)):
@@ -134,7 +134,7 @@ def _fixed_files(options):
 
 
 def _found(options, tasks, common, limit, run):
-    """Learn, compare, and learn replicates and each task alone, as the options ask for."""
+    """Learn, compare, and learn replicates and each task alone, as required by the options."""
     memory, progress = Memory(), common["progress"]
     learned = shown = _learned(options, tasks, common, limit, memory)
     run.lap(_LEARNING)
@@ -156,7 +156,7 @@ def _found(options, tasks, common, limit, run):
 
 
 def _learned(options, tasks, common, limit, memory):
-    """Return the learner that the options describe, fitted, if its networks are not too large."""
+    """Return the fitted learner that the options describe; its networks must not be too large."""
     learner = learner_asked_for(options, tasks, common)
     if _COMPARING in limit.parts and has_folds(learner):
         limit.parts[_COMPARING] = _PART_OF_KNOWN_FOLDS
@@ -169,7 +169,7 @@ def _learned(options, tasks, common, limit, memory):
 
 
 def _warn_of_few_rows(learner):
-    """Say which tasks have too few rows for what is learned."""
+    """Warn about tasks that have too few rows for what is learned."""
     tasks, networks = learner.tasks_, learner.networks_
     few = [name for name, task in tasks.items() if task.n_rows < task.n_variables]
     rich = [name for name in tasks if networks[name].n_parameters > tasks[name].n_rows]
@@ -184,11 +184,11 @@ def _warn_of_few_rows(learner):
 
 
 def _compared(options, learner, tasks, seconds):
-    """Return how well held-out rows are predicted."""
+    """Return the comparison on held-out rows."""
     from bnmtl.learners import compare
 
     of_learning = learner.limits
-    # Not a copy: what the fit has held out need not be held out again.
+    # Not a copy, so that the held-out predictions of the fit are reused.
     learner.set_params(limits=of_learning.replaced(time_limit=seconds))
     try:
         return held_out_record(compare(learner, tasks, n_folds(options, learner, tasks)))
@@ -197,7 +197,7 @@ def _compared(options, learner, tasks, seconds):
 
 
 def _replicated(learner, tasks, options, seconds):
-    """Return how sure each arc is."""
+    """Return the confidence of each arc."""
     from bnmtl.confidence import arc_confidence
     from bnmtl.learners.adapted import as_chosen
 
@@ -215,7 +215,7 @@ def _agreed(learner, confidence, threshold):
 
 
 def _apart(tasks, common, memory, progress):
-    """Return the tasks learned one by one, None if there is only one."""
+    """Return the tasks learned one by one, or None for a single task."""
     from bnmtl.learners import SingleTaskLearner
 
     if len(tasks) == 1:
@@ -228,7 +228,7 @@ def _apart(tasks, common, memory, progress):
 
 
 def _verdict(options, found):
-    """Return in sentences what was found, and of which graphs; and whether that is nothing."""
+    """Return sentences on the result and on the graphs shown, and whether nothing was found."""
     learned, shown = found.learned, found.shown
     max_cells = options.max_cells if learned.left_out_ else None
     known = found.held_out, len(learned.arcs_), learned.ended_by_, max_cells
@@ -242,12 +242,12 @@ def _verdict(options, found):
         f"{count(len(shown.arcs_), 'arc')} in place of {len(learned.arcs_)}.",
         "Held-out rows were predicted by the graphs as they were learned, before the consensus.",
     ]
-    # That nothing was found is said before anything else.
+    # If nothing was found, that comes first.
     return ([*told, *shown_instead] if is_nothing else [*shown_instead, *told]), is_nothing
 
 
 def _sure(options, found):
-    """Return in a sentence how many arcs are well supported; "" where replicates tell nothing."""
+    """Return a sentence on the number of well-supported arcs, or "" without evidence on it."""
     learner, confidence = found.shown, found.confidence
     if confidence is None:
         return ""
@@ -258,7 +258,7 @@ def _sure(options, found):
 
 
 def _record(options, found, files, verdict):
-    """Return what run.json says of the networks."""
+    """Return the entries of run.json about the networks."""
     learned, learner, single_task = found.learned, found.shown, found.single_task
     record = {
         "replicates": options.bootstrap,
@@ -281,7 +281,7 @@ def _record(options, found, files, verdict):
     if not learner.borrowed_.empty:
         record["borrowed"] = borrowed_record(learner.borrowed_)
     record |= {"verdict": verdict, "sure": _sure(options, found)}
-    if learned is not learner:  # in whose place a consensus is shown
+    if learned is not learner:  # a consensus is shown instead
         graphs = learned.configuration_
         record["learned_arcs"] = {name: sorted(map(list, g.edges)) for name, g in graphs.items()}
         record["learned_scores"] = _all_finite(learned.task_scores_)
@@ -309,7 +309,7 @@ def _all_finite(numbers):
 
 
 def _finite(number):
-    """Return a number that JSON can hold; None for infinite ones."""
+    """Return a finite number, which JSON can represent, or None."""
     return float(number) if math.isfinite(number) else None
 
 
@@ -329,7 +329,7 @@ def _draw(learner, confidence, is_nothing):
 
 
 def _contents(found, pictures, files):
-    """Return what the files of tables, pictures and networks hold, by their names."""
+    """Return the contents of the files of tables, pictures and networks by file name."""
     learner, confidence = found.shown, found.confidence
     contents = {file: learner.networks_[name] for name, file in files.items()}
     contents |= {"arcs.csv": with_confidence(learner.arcs_, confidence)}
@@ -343,7 +343,7 @@ def _contents(found, pictures, files):
 
 
 def _pairs(confidence):
-    """Return all pairs; of too many for a file to open, those that some replicate has."""
+    """Return all pairs; if there are too many for a readable file, only pairs in a replicate."""
     if len(confidence) > _MOST_PAIRS:
         confidence = confidence[confidence["edge"] > 0]
     names = {"parent": "from", "child": "to", "arc": "confidence", "edge": "edge_confidence"}

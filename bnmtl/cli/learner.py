@@ -5,12 +5,12 @@ from bnmtl.errors import InputError, located
 from bnmtl.io.knowledge import read_arcs, read_tiers
 from bnmtl.learners.held_out import most_folds
 
-# Where tasks are scored together, which takes longer.
+# Default if tasks are scored together, which takes longer.
 _FOLDS_TO_COMPARE = 5
 
 
 def score_named(options):
-    """Return the score that the options name."""
+    """Return the score named by the options."""
     from bnmtl import scores
 
     name, size = options.score, options.equivalent_sample_size
@@ -26,7 +26,7 @@ def score_named(options):
 
 
 def common_parameters(options, tasks, score, progress):
-    """Return what all learners of a run are built with."""
+    """Return the parameters shared by all learners of a run."""
     from bnmtl.search import Limits
 
     return {
@@ -55,7 +55,7 @@ def _structure_prior(chance):
 
 
 def _read_known(options, name, read, tasks):
-    """Return what the file of an option says is known; None if the option is not given."""
+    """Return the knowledge in the file of an option, or None if the option is not given."""
     path = getattr(options, name)
     if path is None:
         return None
@@ -64,7 +64,7 @@ def _read_known(options, name, read, tasks):
 
 
 def _search(options):
-    """Return the search that the options ask for."""
+    """Return the search described by the options."""
     from bnmtl.search import HillClimbing, Orders
     from bnmtl.search.options import search_of
 
@@ -79,14 +79,14 @@ def _search(options):
 
 
 def _check_belongs(option, value, needed, chosen):
-    """Raise if an option is given that the chosen search does nothing with."""
+    """Raise if an option is given that the chosen search does not use."""
     if value is not None and chosen != needed:
         rule, found = f"belongs to {{search={needed}}}", "the search is {chosen!s}"
         raise contradiction(option, rule, found, chosen=chosen)
 
 
 def learner_at(penalty, prior, table_sharing, common):
-    """Return an unfitted learner of several tasks, by the words of its options.
+    """Return an unfitted learner of several tasks, given the values of the options.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def learner_at(penalty, prior, table_sharing, common):
     prior : {"paired", "edit"}
     table_sharing : {"auto", "none"}
     common : dict
-        The parameters that all learners of the run have.
+        The parameters shared by all learners of the run.
     """
     from bnmtl.learners import MultitaskLearner
 
@@ -110,7 +110,7 @@ def _prior_class(name):
 
 
 def learner_asked_for(options, tasks, common):
-    """Return an unfitted learner for some tasks; ``common`` are the parameters that all have."""
+    """Return an unfitted learner for the tasks; ``common`` as in `learner_at`."""
     from bnmtl.learners import MultitaskLearnerCV, SingleTaskLearner
     from bnmtl.learners.multitask import PENALTY
 
@@ -127,7 +127,7 @@ def learner_asked_for(options, tasks, common):
 
 
 def _choosing(options):
-    """Return the parameters of the way in which the penalty is chosen."""
+    """Return the parameters that define how the penalty is chosen."""
     if options.choose == "posterior":
         return {"validation": "posterior"}
     if options.folds is not None and options.folds < 2:
@@ -139,20 +139,20 @@ def _choosing(options):
 
 
 def has_folds(learner):
-    """Say whether folds choose the penalty, so that they are there to compare, too."""
+    """Whether folds choose the penalty, so that the comparison can reuse them."""
     from bnmtl.learners import MultitaskLearnerCV
 
     return isinstance(learner, MultitaskLearnerCV) and learner.way_of_choosing() != "posterior"
 
 
 def n_folds(options, learner, tasks):
-    """Return the number of folds; None is ten."""
+    """Return the number of folds; None means ten."""
     if options.folds is not None or has_folds(learner) or not learner.scores_together(tasks):
         return options.folds
     return min(_FOLDS_TO_COMPARE, most_folds(tasks))
 
 
 def check_choice(options):
-    """Raise InputError if a penalty is given and also a way to choose it."""
+    """Raise InputError if both a penalty and a way to choose it are given."""
     if options.choose is not None and options.penalty not in (None, "auto"):
         raise contradiction("choose", "must go with {penalty=auto}", "a penalty is given")

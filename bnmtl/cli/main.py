@@ -1,4 +1,4 @@
-"""The command `bnmtl`: options, progress, a summary, and mistakes in one line."""
+"""The command `bnmtl`: options, progress, summaries, and error messages in one line."""
 
 import contextlib
 import importlib
@@ -31,13 +31,13 @@ app = typer.Typer(
 def main(arguments=None):
     """Run the command line and exit.
 
-    Exit codes: 0, 2 for a mistake (one line on stderr), 130 after Ctrl-C; an error inside bnmtl
-    itself leaves its traceback and 1.
+    Exit codes: 0 on success, 2 for invalid input (one line on stderr), 130 after Ctrl-C, 1 for
+    internal errors (with a traceback).
 
     Parameters
     ----------
     arguments : list of str, optional
-        Default: those of the process.
+        Default: the arguments of the process.
     """
     try:
         code = app(args=arguments, prog_name="bnmtl", standalone_mode=False)
@@ -59,7 +59,7 @@ def _complain(message):
 
 
 def _one_line(message):
-    """Return a message on one line; blanks within a line stay, as they may be what is wrong."""
+    """Return a message on one line; blanks within a line are kept, as they may be the error."""
     lines = (line.strip() for line in message.splitlines())
     return " ".join(line for line in lines if line)
 
@@ -108,7 +108,7 @@ def predict(options):
 
     Writes the rows with the predicted state and the probability of each state to F.
 
-    Cuts numbers into the bins of the run if NETWORK is still in its folder.
+    Discretizes numeric columns as the run did if NETWORK is still in its folder.
     """
     _run("predict", options)
 
@@ -149,7 +149,7 @@ def _quietly_interrupted():
 
 
 def _progress():
-    """Give a context with a bar per stage, with None where stderr is not a terminal."""
+    """Return a context with a progress bar per stage, or with None if stderr is not a terminal."""
     from rich.console import Console
 
     from bnmtl.progress import Bar
@@ -159,7 +159,7 @@ def _progress():
 
 
 def _print_table(table):
-    """Print a table, or its narrower one where it does not fit."""
+    """Print a table, or its narrower version if it does not fit."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -232,7 +232,7 @@ def data(
 
 
 def _export(out, source, suffixes):
-    """Write a copy of a file, compressed or not as the name says."""
+    """Write a copy of a file, compressed or not depending on the suffix."""
     import gzip
 
     from bnmtl.writing import OutputFile

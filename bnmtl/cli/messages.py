@@ -1,10 +1,10 @@
-"""Users' mistakes in the words of the command line: one sentence that names options."""
+"""Errors of users in terms of the command line: one sentence that names options."""
 
 from typing import ClassVar
 
 from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra, Mistake, Words
 
-# Parameters of Python that an option or an argument of the commands stands for.
+# Names of parameters in Python -> arguments or options of the commands.
 _PLACES = {"paths": "PATH", "scores": "SCORES", "name": "NAME"}
 _PLACES |= dict.fromkeys(("path", "folder", "network"), "NETWORK")
 _PLACES |= dict.fromkeys(("X", "frame", "rows"), "ROWS")
@@ -12,7 +12,7 @@ _OPTIONS = {"bins": "discretize", "penalties": "penalty", "cv": "folds"}
 
 
 class _OptionWords(Words):
-    """Parameters as options of the command line."""
+    """Writes parameters as options of the command line."""
 
     actions: ClassVar = {
         "cut": "cut it, or give {network} in the folder of its run, whose run.json has the cut "
@@ -39,8 +39,8 @@ def _option(name):
 
 
 def in_one_sentence(error):
-    """Return what to say to a user whose mistake it is; None for an error inside bnmtl."""
-    if hasattr(error, "format_message"):  # of the option parser, which typer may carry itself
+    """Return the message for an error of the user, or None for an internal error."""
+    if hasattr(error, "format_message"):  # from the option parser, which typer may vendor
         return _usage_mistake(error)
     if isinstance(error, InputError | InputTypeError | MissingExtra):
         return in_options(error)
@@ -50,17 +50,17 @@ def in_one_sentence(error):
 
 
 def in_options(message):
-    """Return the sentence of an error or a warning, which names options instead of parameters."""
+    """Return the sentence of an error or warning, with options instead of parameters."""
     if not isinstance(message, Mistake):
         return str(message)
     if isinstance(message, InputWarning) and message.argument == "time_limit":
-        # A stage has only a part of the time that was asked for.
+        # The limit of a stage is only a part of the user's time limit.
         message.found = None
     return message.render(_OptionWords())
 
 
 def _missing(parameter):
-    """Say what is missing, an argument or an option."""
+    """Describe the missing argument or option."""
     if parameter.param_type_name == "option":
         return f"`{parameter.opts[0]} {parameter.metavar}` must be given"
     if parameter.metavar == "PATH":
@@ -69,7 +69,7 @@ def _missing(parameter):
 
 
 def _usage_mistake(error):
-    """Return one sentence for what the option parser refuses by itself."""
+    """Return one sentence for an error raised by the option parser itself."""
     context = getattr(error, "ctx", None)
     command = "bnmtl" if context is None else context.command_path
     remedy = f"see `{command} --help`"
@@ -77,7 +77,7 @@ def _usage_mistake(error):
     if kind == "MissingParameter":
         return f"{_missing(error.param)}: {remedy}."
     if kind == "NoSuchOption":
-        # An option that begins with what was typed is likelier than one of similar letters.
+        # An option that begins with the given text is more likely than one with similar letters.
         begins = [one for one in error.possibilities or () if one.startswith(error.option_name)]
         close = (begins or error.possibilities or ())[:1]
         closest = "".join(f"take `{one}`, or " for one in close)

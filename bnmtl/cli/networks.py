@@ -1,4 +1,4 @@
-"""The networks that `bnmtl predict` reads: one file, or the folder of a run, one per task."""
+"""The networks that `bnmtl predict` reads: one file, or the folder of a run with one per task."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,16 +18,16 @@ from bnmtl.tasks.files import read_rows
 
 @dataclass(frozen=True)
 class LearnedNetworks:
-    """Networks, and what the run that learned them tells of its data.
+    """Networks and the record of the run that learned them.
 
     Attributes
     ----------
     by_task : dict of str to BayesNet
-        One network of its own is named like its file.
+        A single network is named like its file.
     path : pathlib.Path
-        As it was given.
+        The path as given.
     record : dict or None
-        The run.json of the run; None for a network that is in no run's folder.
+        The run.json of the run, or None for a network outside the folder of a run.
     """
 
     by_task: dict
@@ -36,7 +36,7 @@ class LearnedNetworks:
 
     @property
     def folder(self):
-        """Where the run is."""
+        """The folder of the run."""
         return self.path if self.path.is_dir() else self.path.parent
 
     @property
@@ -49,17 +49,17 @@ class LearnedNetworks:
         return self.folder / RUN_FILE
 
     def read_rows(self, path, task_column):
-        """Read a file of rows, the column that tells tasks as text, as learning does."""
+        """Read a file of rows; as in learning, the column of tasks is read as text."""
         return read_rows(path, {task_column, self.settings.get("task_column")})
 
     def cut(self, rows):
-        """Cut numbers where the run has cut them; what is not a number there stays text.
+        """Discretize columns with the cut points of the run; values that are not numbers stay text.
 
         Returns
         -------
         rows : pandas.DataFrame
         columns : list of str
-            Those that were cut.
+            The discretized columns.
         """
         from bnmtl.tasks import Edges
 
@@ -75,13 +75,13 @@ class LearnedNetworks:
         return rows.assign(**found), columns
 
     def tasks_of(self, rows, column):
-        """Return the task of each row, None where one network predicts all of them.
+        """Return the task of each row, or None if one network predicts all rows.
 
         Parameters
         ----------
         rows : pandas.DataFrame
         column : str or None
-            What `--task-column` says; None is that of the run.
+            The value of `--task-column`; None means the column of the run.
         """
         if not self.path.is_dir():
             self._refuse_column(column)
@@ -104,13 +104,13 @@ class LearnedNetworks:
         return names
 
     def _refuse_column(self, column):
-        """Raise where a column of tasks is named although there is one network."""
+        """Raise if a column of tasks is given with a single network."""
         if column is not None:
             rule, found = "must go with the folder of a run", "{network} is one file, {path}"
             raise contradiction("task_column", rule, found, path=self.path)
 
     def _check_task_column(self, rows, column):
-        """Raise unless a column of the rows is named."""
+        """Raise unless the column is given and exists in the rows."""
         if column is None:
             rule = "must tell which of {n:network} of {path} predicts a row"
             remedies = ("name a column of {rows}", "give one file of the folder as {network}")
@@ -119,7 +119,7 @@ class LearnedNetworks:
         check_column(rows, column, "task_column", "rows")
 
     def _warn_of_other_tasks(self, rows):
-        """Warn where the run's own column tells that rows belong to other networks."""
+        """Warn if rows belong to other tasks according to the run's column of tasks."""
         column = self.settings.get("task_column")
         if column not in rows.columns:
             return
@@ -135,19 +135,19 @@ class LearnedNetworks:
             warn("rows", rule, remedies=remedy, folder=self.folder, **details)
 
     def warn_of_known_rows(self, path):
-        """Warn where the run has learned from the file that is predicted, or from a copy."""
+        """Warn if the run has learned from the file to be predicted or from a copy of it."""
         if self.record is not None and digest(path) in self.record.get("sha256", ()):
             found = "predictions of other rows will be worse"
             warn("rows", "is what {network} was learned from", found=found)
 
 
 def read_networks(path):
-    """Read NETWORK.
+    """Read the argument NETWORK.
 
     Parameters
     ----------
     path : str
-        A BIF file or a folder that `bnmtl learn` has written.
+        A BIF file or a folder written by `bnmtl learn`.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def read_networks(path):
     network = read_bif(path)
     try:
         record = read_record(path.parent)
-    except InputError as error:  # damaged, or another program's
+    except InputError as error:  # damaged, or written by another program
         rule = "No number is cut, since the run of {network} cannot be read"
         reason = str(error).removesuffix(".").replace("File", "file", 1)
         warn(rule=rule, found="{reason!s}", reason=reason)
@@ -174,7 +174,7 @@ def read_networks(path):
 
 
 def _numbers(column):
-    """Return a column as numbers, nan where there is none; text is read value by value."""
+    """Return a column as numbers, nan for other values; strings are converted one by one."""
     if is_bool_dtype(column):
         return pd.Series(np.nan, index=column.index)
     if not is_numeric_dtype(column):

@@ -13,27 +13,28 @@ from typer.models import ArgumentInfo
 from bnmtl.errors import InputError
 from bnmtl.wording import Bare, either
 
-_OPTION = "option"  # where a field keeps what the option parser needs
-# Of words that stand behind an option in the help, or names of options are cut at 80 columns.
+_OPTION = "option"  # key of the field metadata for the option parser
+# Maximum width of the values shown after an option in the help; if wider, 80 columns do not
+# suffice for the names of options.
 _WIDEST = 16
 
 
 def _argument(metavar, help, check=None):
-    """Return a field for an argument, which stands at its place and has no name."""
+    """Return a field for a positional argument."""
     return field(metadata={_OPTION: typer.Argument(metavar=metavar, callback=check, help=help)})
 
 
 def _option(metavar, help, check=None, default=None):
-    """Return a field for an option with a value; `check` turns what is typed into the value.
+    """Return a field for an option with a value; `check` converts the given text to the value.
 
-    An option whose default is MISSING has to be given.
+    An option whose default is MISSING is required.
     """
     option = typer.Option(metavar=metavar, callback=check, help=help)
     return field(default=default, metadata={_OPTION: option})
 
 
 def _check(rule, parse, *words, **details):
-    """Return a check of what is typed: one of some words, or what `parse` makes of it, not None."""
+    """Return a check of the given text: one of `words`, or text for which `parse` is not None."""
 
     def check(option: typer.CallbackParam, text: str | None):
         value = text if text is None or text in words else parse(text)
@@ -45,7 +46,7 @@ def _check(rule, parse, *words, **details):
 
 
 def _choice(words, help, default=None):
-    """Return a field for an option that is one of a few words, given as in "error|drop"."""
+    """Return a field for an option with a few possible values, written as in "error|drop"."""
     known = words.split("|")
     check = _check("must be {known:or}", lambda text: None, *known, known=known)
     if len(words) > _WIDEST:
@@ -54,7 +55,7 @@ def _choice(words, help, default=None):
 
 
 def _whole(least):
-    """Return a check that an option is a whole number of at least `least`."""
+    """Return a check that an option is an integer of at least `least`."""
 
     def parse(text):
         return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) and int(text) >= least else None
@@ -63,7 +64,7 @@ def _whole(least):
 
 
 def _number(rule, is_right, *words):
-    """Return a check that an option is a certain number, or one of some words."""
+    """Return a check that an option is a number for which `is_right` holds, or one of `words`."""
 
     def parse(text):
         with contextlib.suppress(ValueError):
@@ -82,7 +83,7 @@ def _given(text):
 
 
 def _force(help):
-    """Return a field for the option that allows to replace what is there."""
+    """Return a field for the option that permits overwriting."""
     return field(default=False, metadata={_OPTION: typer.Option("--force", help=help)})
 
 
@@ -318,16 +319,16 @@ class CalibrateOptions:
 
 
 def contradiction(option, rule, found, *given, **details):
-    """Return the mistake of two options of which one has no use for the other."""
+    """Return the error for two options of which only one can be used."""
     remedy = "leave one of the two out"
     return InputError(option, rule, *given, found=found, remedies=remedy, **details)
 
 
 def takes_options(kind, after=None):
-    """Let a command that takes an object of a dataclass be called with its fields instead.
+    """Decorate a command that takes a dataclass so that it is called with the fields instead.
 
-    Arguments come first, then the options that the class writes down itself and those that it
-    inherits, each in their order; ``after`` names an inherited option that its own ones follow.
+    Arguments come first, then the options defined by the class and those it inherits, each in the
+    order of definition; ``after`` names an inherited option after which the class's own are listed.
     """
     known = {one.name: one for one in fields(kind)}
     arguments = [name for name, one in known.items() if _is_argument(one)]
@@ -338,7 +339,7 @@ def takes_options(kind, after=None):
 
     def decorate(function):
         def command(**given):
-            # The option parser may give None where an option that is repeatable is not given.
+            # The option parser may pass None for a repeatable option that is not given.
             lists = {name: tuple(given[name] or ()) for name in given if _is_list(known[name])}
             return function(kind(**{**given, **lists}))
 
@@ -358,7 +359,7 @@ def _is_list(one):
 
 
 def _parameter(one):
-    """Return the parameter that tells the option parser of a field: what is typed is text."""
+    """Return the parameter that declares a field to the option parser, which passes text."""
     typed = list[str] if _is_list(one) else bool if one.type is bool else str | None
     default = inspect.Parameter.empty if one.default is MISSING else one.default
     return inspect.Parameter(

@@ -1,4 +1,4 @@
-"""One run of `bnmtl predict`: rows in, the same rows with probabilities of a variable out."""
+"""One run of `bnmtl predict`: read rows, write them with the probabilities of a variable."""
 
 import contextlib
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ from bnmtl.networks.inference import markov_blanket
 from bnmtl.networks.tables import code_frame
 from bnmtl.writing import OutputFile
 
-# Actions of learning -> what to do about rows instead.
+# Remedies of learning -> remedies for rows to be predicted.
 _INSTEAD = {Action("discretize"): Action("cut"), Action("leave out"): "remove the column"}
 
 
 class Judged(NamedTuple):
-    """How good the predictions of some rows are.
+    """Quality of the predictions of some rows.
 
     Attributes
     ----------
     n_rows : int
     n_known : int
-        Rows with a state of the target in its own column.
+        Number of rows whose state of the target is known.
     accuracy, cross_entropy : float
-        Over these rows; nats. nan where there are none.
+        Over these rows, nan if there are none; cross-entropy in nats.
     """
 
     n_rows: int
@@ -40,22 +40,22 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """What a run has predicted.
+    """The result of a run.
 
     Attributes
     ----------
     target : str
     states : pandas.DataFrame
-        By state: in how many rows it is predicted, its mean probability, and in how many of the
-        rows whose state is known it is.
+        For each state: number of rows for which it is predicted, its mean probability, and number
+        of rows for which it is the known state.
     judged : Judged
-        Over all rows.
+        Quality over all rows.
     by_task : dict of str to Judged
-        Over those of each task; empty where one network predicts all rows.
+        Quality by task; empty if one network predicts all rows.
     cut_by : pathlib.Path or None
         The run.json whose cut points were used.
     path : str
-        The file that was written.
+        The written file.
     warnings : list of str
     """
 
@@ -69,7 +69,7 @@ class Result:
 
 
 def run(options):
-    """Check, predict, and write the file.
+    """Check the input, predict and write the file.
 
     Parameters
     ----------
@@ -82,13 +82,13 @@ def run(options):
     Raises
     ------
     ValueError, TypeError
-        For mistakes in the options, the network or the rows; nothing is written then.
+        If the options, the network or the rows are invalid; nothing is written then.
     """
     file = OutputFile(options.out, (".csv", ".csv.gz"), options.force)
     with warnings_kept() as caught:
         networks = read_networks(options.network)
         rows = networks.read_rows(options.rows, options.task_column)
-        rows.index = range(1, len(rows) + 1)  # as messages count them
+        rows.index = range(1, len(rows) + 1)  # messages count rows from 1
         tasks = networks.tasks_of(rows, options.task_column)
         cut, cut_columns = networks.cut(rows)
         parts = _parts(networks, tasks, len(rows))
@@ -123,12 +123,12 @@ def run(options):
 
 
 def _names(target, states):
-    """Return the names of the columns of the prediction and of the probabilities."""
+    """Return the names of the columns for the prediction and for the probabilities."""
     return [f"predicted_{target}", *(f"p_{target}_{state}" for state in states)]
 
 
 def _observed(cut, cut_columns, target, states):
-    """Return the column of the target as it was cut, by its name; nothing where it was not."""
+    """Return a dict with the discretized column of the target; empty if it was not discretized."""
     if target not in cut_columns:
         return {}
     return {f"observed_{target}": cut[target].where(cut[target].isin(states))}
@@ -137,13 +137,13 @@ def _observed(cut, cut_columns, target, states):
 def _predicted(classifier, rows, task, states):
     """Return the probability of each state in each row."""
     evidence = (rows,) if task is None else (rows, task)
-    # Classes are sorted; the states have an order of their own, such as low, middle, high.
+    # Classes are sorted by name, states by meaning, such as low, middle, high.
     order = np.searchsorted(classifier.classes_, states)
     return classifier.predict_proba(*evidence)[:, order]
 
 
 class _Part(NamedTuple):
-    """The rows (a mask) that a network predicts; the task is None where that is all of them."""
+    """The rows (a mask) that a network predicts; the task is None for all rows."""
 
     task: str | None
     network: object
@@ -170,7 +170,7 @@ def _classifier(parts, tasks, options):
 
 @contextlib.contextmanager
 def _remedies_for_rows():
-    """Give mistakes in the rows the remedies of this command, which neither cuts nor leaves out."""
+    """Replace remedies in errors about rows: this command does not discretize or omit columns."""
     try:
         yield
     except (InputError, InputTypeError) as mistake:
@@ -179,15 +179,15 @@ def _remedies_for_rows():
 
 
 def _states(parts, target):
-    """The states of the target in any network, in the order of the networks."""
+    """The states of the target in all networks, in the order of the networks."""
     states = dict.fromkeys(state for part in parts for state in part.network.states[target])
     return np.array(list(states), dtype=object)
 
 
 def _without_strangers(rows, part, target):
-    """Return the rows of a part with the columns that the target depends on coded.
+    """Return the rows of a part with the Markov blanket of the target as categories.
 
-    Values that the network does not know become missing, and a warning counts them.
+    Values unknown to the network become missing, and a warning reports their number.
     """
     blanket = sorted(markov_blanket(part.network.graph, target))
     needed = {v: part.network.states[v] for v in blanket if v in rows.columns}
@@ -208,7 +208,7 @@ def _without_strangers(rows, part, target):
 
 
 def _known(rows, target, states):
-    """Return the position of each row's state, -1 where it is not known."""
+    """Return the index of each row's state, or -1 if it is unknown."""
     if target not in rows.columns:
         return np.full(len(rows), -1)
     texts = without_points(rows[[target]])[target].astype("string").astype(object)

@@ -1,4 +1,4 @@
-"""One run of `bnmtl relate`: data in, dissimilarities, and everything that its folder holds."""
+"""One run of `bnmtl relate`: read data, compare tasks, and write the folder of results."""
 
 import itertools
 from dataclasses import dataclass
@@ -24,29 +24,29 @@ _FIXED_FILES = (
     RUN_FILE,
 )
 _LEARNING, _HELD_OUT = "learning and comparing", "comparing on held-out rows"
-# Of the time that there is, if it is limited.
+# Shares of the stages in a time limit.
 _PARTS = {_LEARNING: 6, _HELD_OUT: 3, "pictures": 1}
 PENALTY = 0.9
 FOLDS = {"direct": 5, "indirect": 10, "shared": 5}
-_MOST_PICTURES = 12  # of the distances to each task, if no principal one is given
+_MOST_PICTURES = 12  # of distances, without given principal tasks
 
 
 @dataclass(frozen=True)
 class Result(FolderResult):
-    """What a run has found: dissimilarities, and by task the others, the nearest first."""
+    """The result of a run: dissimilarities, and for each task the others, nearest first."""
 
     dissimilarity: pd.DataFrame
     order: pd.DataFrame
 
 
 def run(options, progress=None):
-    """Check, compare the tasks, and write the folder of one run.
+    """Check the input, compare the tasks and write the folder of one run.
 
     Parameters
     ----------
     options : RelateOptions
     progress : callable, optional
-        Gets every `bnmtl.progress.ProgressEvent`.
+        Called with every `bnmtl.progress.ProgressEvent`.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def run(options, progress=None):
     Raises
     ------
     ValueError, TypeError
-        For mistakes in the options or the data; nothing is written then.
+        If the options or the data are invalid; nothing is written then.
     """
     limit = TimeLimit(options.time_limit, _PARTS)
     if options.folds == 0:
@@ -84,11 +84,11 @@ def run(options, progress=None):
 
 
 def _compared(options, tasks, common, limit, run):
-    """Return the dissimilarities, and what the arcs are worth on held-out rows."""
+    """Return the dissimilarities and the comparison on held-out rows."""
     check_required(_learner(options, common), tasks)
     warn_of_copies(tasks)
     table = _dissimilarity(options, tasks, _learner(options, common, limit.of(_LEARNING)))
-    # The verdict says it, too.
+    # The verdict repeats this warning.
     run.caught[:] = [one for one in run.caught if not _says_no_arcs(one.message)]
     run.lap(_LEARNING)
     if _HELD_OUT not in limit.parts or not table.attrs["n_arcs"]:
@@ -99,12 +99,12 @@ def _compared(options, tasks, common, limit, run):
 
 
 def _says_no_arcs(message):
-    """Say whether a warning is that no task has an arc."""
+    """Whether a warning reports that no task has an arc."""
     return isinstance(message, InputWarning) and message.details.get("n_arcs") == 0
 
 
 def _check_together(options):
-    """Raise for options of structures that are learned together where each is learned alone."""
+    """Raise for options of joint learning if each structure is learned alone."""
     given = [name for name in ("penalty", "prior") if getattr(options, name) is not None]
     given += ["folds"] if options.folds == 0 else []
     given += ["table_sharing"] if options.table_sharing == "auto" else []
@@ -115,7 +115,7 @@ def _check_together(options):
 
 
 def _check_tasks(tasks, options):
-    """Raise unless there are several tasks and any two of them can be compared."""
+    """Raise unless there are several tasks and all pairs of them can be compared."""
     if len(tasks) < 2:
         rule, found = "must give at least two tasks to compare", "{name} is the only one"
         remedies = ("add files", "name the column of tasks with {task_column}")
@@ -135,7 +135,7 @@ def _check_tasks(tasks, options):
 
 
 def _shared(first, second):
-    """Name the variables that two tasks share, and which of them are constant where."""
+    """List the variables that two tasks share and those that are constant in one of them."""
     both = sorted(set(first.variables) & set(second.variables))
     constant = [
         f"{listed(still)} {'is' if len(still) == 1 else 'are'} constant in `{task.name}`"
@@ -146,12 +146,12 @@ def _shared(first, second):
 
 
 def _usable(tasks):
-    """Return the variables of each task that can have arcs there."""
+    """Return the variables of each task that can have arcs."""
     return {name: set(task.variables) - set(task.constant) for name, task in tasks.items()}
 
 
 def _principals(options, tasks):
-    """Return the tasks that the others are ordered from."""
+    """Return the principal tasks, by whose distances the others are ordered."""
     for name in options.principal:
         if name not in tasks.names:
             rule = "must be one of the tasks, {tasks}"
@@ -160,7 +160,7 @@ def _principals(options, tasks):
 
 
 def _picture_files(principals):
-    """Return the file of each principal task's picture."""
+    """Return the name of the picture file of each principal task."""
     files = file_names([f"distances-{name}" for name in principals], ".png", _FIXED_FILES)
     return dict(zip(principals, files.values(), strict=True))
 
@@ -177,7 +177,7 @@ def _learner(options, common, seconds=None):
 
 
 def _dissimilarity(options, tasks, learner):
-    """Return the table that was asked for."""
+    """Return the requested table of dissimilarities."""
     from bnmtl.relatedness import direct, indirect, shared
     from bnmtl.relatedness.measures import as_distances
 
@@ -189,7 +189,7 @@ def _dissimilarity(options, tasks, learner):
 
 
 def _held_out(options, tasks, learner):
-    """Return how well the rows of every fold are predicted by what is learned from the others."""
+    """Return the cross-validated comparison on held-out rows."""
     from bnmtl.learners import compare
 
     n_folds = options.folds or min(FOLDS[options.relatedness], most_folds(tasks))
@@ -197,7 +197,7 @@ def _held_out(options, tasks, learner):
 
 
 def _verdict(held_out, n_arcs, ended_by):
-    """Say whether there are structures to compare."""
+    """Return a verdict on whether there are structures to compare."""
     sentence = sentences(held_out, n_arcs, ended_by)[0]
     if n_arcs and not nothing_found(held_out, n_arcs, ended_by):
         return sentence
@@ -209,13 +209,13 @@ def _used_penalty(options):
 
 
 def _is_normalized(tasks):
-    """Say whether tasks differ in what can have arcs, so that only shares can be compared."""
+    """Whether tasks differ in the variables that can have arcs, which requires normalization."""
     usable = list(_usable(tasks).values())
     return any(own != usable[0] for own in usable)
 
 
 def _unit(options, tasks):
-    """Say what the numbers of a table are."""
+    """Return the unit of a table."""
     if options.relatedness == "indirect":
         return "nats per row lost"
     if options.relatedness == "shared":
@@ -224,7 +224,7 @@ def _unit(options, tasks):
 
 
 def _draw(table, principals, are_given, unit):
-    """Draw the pictures; those of the distances only of given tasks or of few."""
+    """Draw the pictures; distances are drawn only for given principal tasks or for few tasks."""
     from bnmtl import plotting
 
     drawn = principals if are_given or len(principals) <= _MOST_PICTURES else []
@@ -236,7 +236,7 @@ def _draw(table, principals, are_given, unit):
 
 
 def _order(table, principals):
-    """Return the other tasks of each principal one, the nearest first."""
+    """Return the other tasks for each principal task, nearest first."""
     from bnmtl.relatedness.nearest import nearest_first
 
     rows = [
@@ -248,7 +248,7 @@ def _order(table, principals):
 
 
 def _record(options, tasks, order, files):
-    """Return what run.json holds of this command alone."""
+    """Return the entries of run.json that are specific to this command."""
     record = {
         "tasks": [_task_record(name, task) for name, task in tasks.items()],
         "relatedness": options.relatedness,
@@ -273,15 +273,15 @@ def _task_record(name, task):
 
 
 def _before_gap(values):
-    """Count the nearest tasks before the largest gap; None if all are equally far."""
+    """Number of nearest tasks before the largest gap; None if all are equally far."""
     from bnmtl.relatedness.nearest import largest_gap
 
-    # As drawn: what is below 0 is as near as can be.
+    # Negative values count as 0, as in the pictures.
     return largest_gap(values.clip(lower=0.0).to_numpy())
 
 
 def _meaning(record):
-    """Say in one sentence what the numbers of a table mean."""
+    """Explain the numbers of a table in one sentence."""
     from bnmtl.learners.penalty import penalty_name
 
     if record["relatedness"] == "indirect":
@@ -311,9 +311,9 @@ def _meaning(record):
 
 
 def _contents(table, order, pictures, files):
-    """Return what the files of tables and pictures hold, by their names."""
+    """Return the contents of the files of tables and pictures by file name."""
     return {
-        # A task may be named like the index.
+        # A task may have the same name as the index.
         "relatedness.csv": table.reset_index(allow_duplicates=True),
         "order.csv": order,
         "relatedness.png": pictures["relatedness"],

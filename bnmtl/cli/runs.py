@@ -1,4 +1,4 @@
-"""What all commands share: they collect warnings and times, and fill a folder with run.json."""
+"""Runs of commands: collect warnings and times, and write a folder with run.json."""
 
 import contextlib
 import hashlib
@@ -14,13 +14,13 @@ from bnmtl.io.run import RUN_FILE, run_folder
 from bnmtl.io.versions import versions
 
 _PAGE = "report.html"
-# What is given by its place, and how help and messages call it.
+# Positional arguments, and their names in help and messages.
 _ARGUMENTS = {"paths": "PATH", "scores": "SCORES"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class FolderResult:
-    """What a run has left behind.
+    """The result of a run that writes a folder.
 
     Attributes
     ----------
@@ -34,18 +34,18 @@ class FolderResult:
 
     @property
     def warnings(self):
-        """In words of the command line."""
+        """Warnings in terms of the command line."""
         return self.record["warnings"]
 
 
 class Run:
-    """One run of a command that fills a folder.
+    """One run of a command that writes a folder.
 
     Parameters
     ----------
     command : str
     options : dataclass
-        With the folder `out`, and `force`.
+        Its fields include the folder `out` and `force`.
     files : iterable of str
         Names of files that may be written.
 
@@ -54,7 +54,7 @@ class Run:
     folder : bnmtl.writing.OutputFolder
     caught : list of warnings.WarningMessage
     seconds : dict of str to float
-        What each stage has taken.
+        Duration of each stage.
     """
 
     def __init__(self, command, options, files):
@@ -66,22 +66,22 @@ class Run:
         self.caught = []
 
     def lap(self, stage):
-        """Note that a stage has ended."""
+        """Record the end of a stage."""
         now = time.perf_counter()
         self.seconds[stage] = round(now - self._last, 3)
         self._last = now
 
     def write(self, own, contents, page=None):
-        """Write the files, the page about them and run.json, all or nothing.
+        """Write the files, the page about them and run.json; either all or none are written.
 
         Parameters
         ----------
         own : dict
-            What run.json says of this command alone.
+            The entries of run.json that are specific to the command.
         contents : dict of str to DataFrame, Figure or BayesNet
-            By the name of the file.
+            By file name.
         page : callable, optional
-            Writes the page; gets its path, the record and the seconds of the stages.
+            Writes the page, given its path, the record and the seconds of the stages.
 
         Returns
         -------
@@ -114,7 +114,7 @@ class Run:
 
 @contextlib.contextmanager
 def new_run(command, options, files):
-    """Give a `Run` that keeps the warnings of the block."""
+    """Context manager with a `Run` that collects the warnings of the block."""
     run = Run(command, options, files)
     with warnings_kept() as run.caught:
         yield run
@@ -122,7 +122,7 @@ def new_run(command, options, files):
 
 @contextlib.contextmanager
 def warnings_kept():
-    """Give a list that collects warnings; at the end, show again those not meant for users."""
+    """Context manager with a list of warnings; at the end, show those not meant for users."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         yield caught
@@ -134,13 +134,13 @@ def warnings_kept():
 
 
 def user_messages(caught):
-    """List the warnings that are meant for users, in words of the command line, each once."""
+    """List the distinct warnings meant for users, in terms of the command line."""
     messages = [one.message for one in caught if issubclass(one.category, UserWarning)]
     return list(dict.fromkeys(map(in_options, messages)))
 
 
 def _write_file(path, content):
-    """Write a table, a picture or a network as the name of its file says."""
+    """Write a table, a picture or a network in the format of the file's suffix."""
     from bnmtl import plotting
 
     if path.suffix == ".csv":
@@ -154,13 +154,13 @@ def _write_file(path, content):
 
 
 def digest(path):
-    """Return the SHA-256 of a file, which tells whether another one is the same."""
+    """Return the SHA-256 of a file, to recognize copies."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _settings(options):
-    """Return the options as run.json holds them."""
+    """Return the options as written to run.json."""
     return {
         name: list(value) if name in _ARGUMENTS and isinstance(value, tuple) else value
         for name, value in asdict(options).items()
@@ -168,7 +168,7 @@ def _settings(options):
 
 
 def as_options(settings):
-    """Name settings as the command line does."""
+    """Return settings with the names of the command line."""
     shown = {title: settings[name] for name, title in _ARGUMENTS.items() if name in settings}
     for name, value in settings.items():
         if name not in _ARGUMENTS:

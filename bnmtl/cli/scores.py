@@ -13,7 +13,7 @@ ALL = "all rows"
 
 
 def check_columns(rows, named):
-    """Raise unless each option (name -> column, or None) names a column of its own."""
+    """Raise unless the options (name -> column or None) name different columns."""
     named = {option: column for option, column in named.items() if column is not None}
     for option, column in named.items():
         check_column(rows, column, option, "scores")
@@ -25,14 +25,14 @@ def check_columns(rows, named):
 
 
 def checked_scores(column):
-    """Return scores as floats, none of them missing."""
+    """Return scores as floats; raise if any is missing."""
     values = column.dropna()
     if values.dtype == object and all(isinstance(one, Number) for one in values):
-        # Decimals, and whole numbers beyond 64 bits; True and False are numbers to Python.
+        # Decimals, and integers beyond 64 bits. In Python, bool is a Number.
         column = column if any(isinstance(one, bool) for one in values) else column.astype(float)
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         bad = values[pd.to_numeric(values.astype(str), errors="coerce").isna()]
-        # Numbers that are written as codes are, such as 007, are texts as well.
+        # Numbers written like codes, such as 007, are read as text.
         found = "it holds {value} as a text" if bad.empty else "it holds {value}"
         details = {"value": str((values if bad.empty else bad).iloc[0])}
         details["remedies"] = "choose another one or correct it"
@@ -43,7 +43,7 @@ def checked_scores(column):
 
 
 def checked_labels(column, positive):
-    """Return 1 for the positive label, 0 for others and nan where there is none."""
+    """Return 1 for the positive label, 0 for other labels and nan for missing ones."""
     texts = names_in(column, "label").dropna()
     found = sorted(set(texts))
     if not found:
@@ -68,7 +68,7 @@ def _bad_labels(column, rule, found, remedies, **details):
 
 
 def _check_positive(column, positive, found):
-    """Raise unless it is clear which of the labels found is the positive one."""
+    """Raise unless the positive label is known and among the labels found."""
     if positive is not None and positive not in found:
         rule = "must be one of the labels, {labels}"
         raise InputError("positive", rule, Bare(positive), labels=found)
@@ -79,7 +79,7 @@ def _check_positive(column, positive, found):
 
 
 def checked_groups(column):
-    """Return the name of the group of every row."""
+    """Return the name of each row's group."""
     names = complete_names(column, "group")
     if ALL in names:
         rule = "must not hold {name}, which is what all groups together are called"
@@ -89,8 +89,8 @@ def checked_groups(column):
 
 
 def hashes(rows):
-    """A number a row, the same for the same row in any order of rows and columns."""
+    """One hash per row, independent of the order of rows and columns."""
     columns = {name: rows[name] for name in sorted(rows.columns, key=str)}
-    # Objects such as lists have no hash, but a text.
+    # Objects such as lists are not hashable, but have a repr.
     texts = {name: own.map(repr) if own.dtype == object else own for name, own in columns.items()}
     return pd.util.hash_pandas_object(pd.DataFrame(texts), index=False).to_numpy()

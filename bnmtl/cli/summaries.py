@@ -1,4 +1,4 @@
-"""What the commands print when they are done: tables, and lines of text."""
+"""Summaries printed at the end of commands: tables and lines of text."""
 
 import textwrap
 from typing import NamedTuple
@@ -21,9 +21,9 @@ class Table(NamedTuple):
     columns : list of str
     rows : list of list of str
     n_names : int
-        How many of its first columns are text.
+        Number of leading columns that contain text.
     if_too_wide : Table or None
-        What is printed instead where it does not fit.
+        Printed instead if the table does not fit.
     """
 
     columns: list
@@ -33,12 +33,12 @@ class Table(NamedTuple):
 
 
 def learn(result):
-    """Show sizes, sharing, how well held-out rows are predicted, and what was found."""
+    """Show sizes, scores on held-out rows, the verdict and sharing."""
     from bnmtl.confidence import MEANING
 
     record = result.record
     held_out = record["held_out"]
-    # Of searches that were cut short the figures tell nothing.
+    # Scores of interrupted searches are not meaningful.
     is_told = held_out and not held_out["ended_by"]
     ways = [way for way in ("together", "alone", "empty") if is_told and way in held_out]
     yield _networks(result, ways)
@@ -58,7 +58,7 @@ def learn(result):
 
 
 def _networks(result, ways):
-    """Return the table of the tasks' networks, with scores of ``ways`` of learning."""
+    """Return the table of the tasks' networks, with the scores of the given ways of learning."""
     from bnmtl.learners.arcs import sharing_kinds
 
     arcs, held_out = result.learner.arcs_, result.record["held_out"]
@@ -91,7 +91,7 @@ def _sharing(record):
 
 
 def relate(result):
-    """Show the dissimilarities of all tasks or, if there is no room, the nearest tasks."""
+    """Show the dissimilarities of all tasks or, if they do not fit, the nearest tasks."""
     table = result.dissimilarity
     write = writer(table.to_numpy())
     nearest = []
@@ -110,7 +110,7 @@ def relate(result):
 
 
 def predict(result):
-    """Show how often each state is predicted and, if the truth is known, how well."""
+    """Show the frequency of each predicted state and, if states are known, the quality."""
     judged = result.judged
     columns = ["state", "predicted", "mean probability", *(["known"] if judged.n_known else [])]
     rows = [
@@ -134,7 +134,7 @@ def predict(result):
 
 
 def _by_task(judged):
-    """Return the rows of each task and, where the truth is known, how well they are predicted."""
+    """Return each task's number of rows and, if states are known, the quality."""
     columns = ["task", "rows", "known", "right", "cross-entropy"]
     if not any(own.n_known for own in judged.values()):
         columns = columns[:2]
@@ -146,7 +146,7 @@ def _by_task(judged):
 
 
 def calibrate(result):
-    """Show how good the probabilities of each method are."""
+    """Show the quality of the probabilities of each method."""
     measures = result.measures
     rows = [[name, *(f"{one:.4f}" for one in own)] for name, *own in measures.itertuples()]
     yield Table(["method", *measures], rows)

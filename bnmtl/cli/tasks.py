@@ -1,4 +1,4 @@
-"""The tasks that `bnmtl learn` and `bnmtl relate` read, checked against the options."""
+"""Read the tasks of `bnmtl learn` and `bnmtl relate` and check them against the options."""
 
 from pathlib import Path
 
@@ -9,10 +9,10 @@ from bnmtl.wording import Bare
 
 
 def read_tasks(options):
-    """Return the encoded tasks, and what run.json tells of their data: digests, cut points."""
+    """Return the encoded tasks, and the digests and cut points of their data for run.json."""
     from bnmtl.tasks import discretize, encode, read
 
-    # Now, as files may be gone when learning is done.
+    # Computed first, because the files may be gone after learning.
     origin = {"sha256": [digest(path) for path in options.paths if Path(path).is_file()]}
     frames = read(list(options.paths), task_column=options.task_column)
     _check_ignored(options, frames)
@@ -35,7 +35,7 @@ def _check_ignored(options, frames):
 
 
 def check_folds(n_folds, tasks):
-    """Raise InputError for a number of folds that no task has enough rows for."""
+    """Raise InputError if no task has enough rows for the number of folds."""
     most = most_folds(tasks)
     if n_folds is not None and n_folds != 0 and not 2 <= n_folds <= most:
         rule = "must be 0 or from 2 to the rows of the largest task, {most} (copies count once)"
@@ -43,7 +43,7 @@ def check_folds(n_folds, tasks):
 
 
 def warn_of_copies(tasks):
-    """Say where rows are there several times, more often than chance makes them equal."""
+    """Warn about rows that are repeated more often than expected by chance."""
     copied = {name: task.n_rows - len(task.originals[1]) for name, task in tasks.items()}
     counts = [f"`{name}`: {n} of {tasks[name].n_rows}" for name, n in copied.items() if n]
     if counts:

@@ -1,18 +1,18 @@
-"""How the stages of a command share the time that a user gives it."""
+"""Distribute the time limit of a command over its stages."""
 
 import time
 
 
 class TimeLimit:
-    """Seconds for all stages together, from now on; what a stage leaves goes to the later ones.
+    """A time limit for all stages together; unused time is left to later stages.
 
     Parameters
     ----------
     seconds : float or None
-        None sets no limit.
+        From now on; None means no limit.
     parts : mapping stage -> float
-        How much of the time each stage gets, compared with the others; `parts` keeps those of
-        stages that have not begun.
+        Relative shares of the stages; the attribute `parts` keeps those of stages that have not
+        begun.
 
     Examples
     --------
@@ -26,7 +26,7 @@ class TimeLimit:
         self.parts = dict(parts)
 
     def of(self, stage):
-        """Seconds for a stage that begins now, None without a limit; a stage is asked for once."""
+        """Seconds for a stage that begins now, or None without a limit; call once per stage."""
         all_parts = sum(self.parts.values())
         part = self.parts.pop(stage)
         if self._deadline is None:

@@ -1,1 +1,1 @@
-"""HTML pages about what was found, a module a page."""
+"""HTML pages about results, one module per page."""

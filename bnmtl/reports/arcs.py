@@ -1,4 +1,4 @@
-"""The part of a learner's page about its arcs: what they mean, how sure they are, their table."""
+"""The sections of a learner's page about arcs: their meaning, confidence and table."""
 
 import math
 from html import escape
@@ -25,7 +25,7 @@ _SHARES = " Percentages: replicates that join the two variables; gray where fewe
 
 
 def meaning(learner, confidence):
-    """Say what arrows, widths and signs of a picture of the graphs mean."""
+    """Explain the arrows, widths and signs in a picture of the graphs."""
     text = f"<p><b>What an arrow means.</b> {_DIRECTION}{_preference(learner)}</p>"
     if confidence is not None:
         text += f"\n<p><b>How sure an arc is.</b> {MEANING}</p>\n"
@@ -35,7 +35,7 @@ def meaning(learner, confidence):
 
 
 def _preference(learner):
-    """Say what to think of directions under a score that prefers some of equal graphs."""
+    """Explain directions under a score that is not score equivalent."""
     score = learner.used_score()
     if score.is_score_equivalent:
         return ""
@@ -47,7 +47,7 @@ def _preference(learner):
 
 
 def arcs_section(learner, confidence):
-    """One row per arc: in how many tasks it is, and its strength in each."""
+    """A table with one row per arc: number of tasks with the arc, and its strength in each."""
     arcs = with_confidence(learner.arcs_, confidence)
     if arcs.empty:
         return "<h2>Arcs</h2>\n<p>No task has an arc.</p>"
@@ -70,7 +70,7 @@ def arcs_section(learner, confidence):
 
 
 def _arc_rows(graphs, arcs):
-    """Write the arcs, those of most tasks first, of these the strongest."""
+    """Write the arcs by decreasing number of tasks, then by decreasing strength."""
     strongest = max(arcs["strength"].max(), 1e-9)
     cells = {(row["from"], row["to"], row["task"]): row for row in arcs.to_dict("records")}
     strengths = arcs.groupby(["from", "to", "n_tasks", "n_tasks_possible"])["strength"].mean()

@@ -1,23 +1,23 @@
-"""Tables in common: their part of the report, and their record in run.json."""
+"""The section of the report on shared tables."""
 
 from html import escape
 
 from bnmtl.networks.shared_tables import borrowed_record
 from bnmtl.reports.page import image, number, table
 
-# Sources that a cell of the report names.
+# Maximum number of sources listed in a cell.
 _MOST_SOURCES = 3
 
 
 def borrowing_section(learner, figure=None):
-    """A picture of how much each table borrows, and from whom; empty where tables are not shared.
+    """How much each table borrows, and from which tasks; empty if tables are not shared.
 
     Parameters
     ----------
     learner : Learner
         Fitted.
     figure : matplotlib.figure.Figure, default=None
-        Of `plotting.borrowing`, where it is drawn already.
+        Figure of `plotting.borrowing`, if already drawn.
     """
     record = borrowed_record(learner.borrowed_)
     if record is None:
@@ -33,10 +33,10 @@ def borrowing_section(learner, figure=None):
     ]
     body = table(["variable", *(escape(str(task)) for task in tasks)], rows, len(tasks) + 1)
     return (
-        "<h2>Tables in common</h2>\n"
-        "<p>Row by row of a probability table, tasks may have the same probabilities. Each number "
+        "<h2>Shared tables</h2>\n"
+        "<p>In each row of a probability table, tasks may have the same probabilities. Each number "
         "is the percentage of the other tasks' rows that count for the table of a variable in a "
-        "task: 0 where the table is the task's own, 100 where all have it in common.</p>\n"
+        "task: 0 if the task has its own table, 100 if all tasks share it.</p>\n"
         f"{image(figure, 'How much of each table is borrowed from other tasks')}\n"
         "<details><summary>From which tasks, in rows</summary>\n"
         f"{body}\n"
@@ -48,7 +48,7 @@ def borrowing_section(learner, figure=None):
 
 
 def _sources(rows):
-    """Write the largest sources of a table."""
+    """List the largest sources of a table."""
     if rows is None:
         return "\u00d7"
     largest = sorted(rows.items(), key=lambda one: (-one[1], one[0]))

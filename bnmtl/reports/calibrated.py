@@ -1,4 +1,4 @@
-"""One HTML page about scores and what calibration makes of them: picture, measures, parameters."""
+"""One HTML page about calibrated scores: picture, measures, parameters."""
 
 from html import escape
 
@@ -18,7 +18,7 @@ _WORDS = (
 
 
 def write(path, record, measures, groups, figure, settings, times):
-    """Write a self-contained HTML page about what `bnmtl calibrate` has found.
+    """Write a self-contained HTML page about the results of `bnmtl calibrate`.
 
     Parameters
     ----------
@@ -27,15 +27,15 @@ def write(path, record, measures, groups, figure, settings, times):
     record : dict
         The contents of run.json.
     measures : pandas.DataFrame
-        How good the probabilities of each method are, a row each.
+        Quality of the probabilities, one row per method.
     groups : collection of str
-        Of all rows; empty where there are none.
+        The groups of all rows; empty without groups.
     figure : matplotlib.figure.Figure
         The reliability of each method.
     settings : mapping
-        Name -> value, as to be shown.
+        Name -> value, as shown on the page.
     times : mapping
-        What was done -> seconds.
+        Stage -> seconds.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def _picture_section(record, measures, figure):
 
 
 def _parameters_section(record, groups):
-    """The sigmoids; steps of isotonic regression are in run.json."""
+    """A table of the sigmoids; the steps of isotonic regression are in run.json."""
     found = record["calibrators"]
     what = "log odds of the score" if found["platt"]["scale"] == "logit" else "score"
     sigmoids = {"Platt": (found["platt"]["a"], found["platt"]["b"])}

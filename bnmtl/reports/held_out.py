@@ -1,4 +1,4 @@
-"""The report's part on held-out rows."""
+"""The section of the report on held-out rows."""
 
 from html import escape
 
@@ -7,11 +7,11 @@ from bnmtl.reports.page import number, table
 
 _TITLES = {"together": "together", "alone": "each alone", "empty": "no arcs"}
 _CUT_SHORT = '<p class="warning">Searches were cut short: these figures tell little.</p>\n'
-_SHARED = " Learned together and without arcs, tasks have tables in common."
+_SHARED = " Learned together and without arcs, tasks share tables."
 
 
 def held_out_section(held_out):
-    """Together, alone and no arcs beside each other, by task and over all rows."""
+    """A table comparing together, alone and no arcs, by task and over all rows."""
     if held_out is None:
         return ""
     ways = [way for way in _TITLES if way in held_out]

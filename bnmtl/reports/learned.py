@@ -1,4 +1,4 @@
-"""One HTML page about what a learner has found: pictures, tables, settings, nothing to download."""
+"""One self-contained HTML page about a fitted learner: pictures, tables, settings."""
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ _HELD_OUT = (
     "Mean over the tasks of the log-likelihood of a held-out row, for structures learned with each "
     "penalty from the other rows; "
 )
-# What the curve of the penalties shows and which one is taken, by how it was chosen.
+# Explains the curve of the penalties and the chosen one, by way of choosing.
 _CHOICES = {
     "cv": f"{_HELD_OUT}the best penalty was chosen, of equally good ones the largest.",
     "held-out rows": f"{_HELD_OUT}the best penalty was chosen, of equally good ones the largest.",
@@ -80,24 +80,24 @@ def write(
     learner : fitted learner
         Any of `bnmtl.learners`.
     single_task : SingleTaskLearner, optional
-        Fitted to the same tasks, to compare with.
+        Fitted to the same tasks, for comparison.
     settings : mapping, optional
-        Name -> value, as to be shown. Default: the learner's parameters.
+        Name -> value, as shown on the page. Default: the learner's parameters.
     messages : iterable of str, optional
-        Warnings that came up on the way.
+        Warnings raised during the run.
     times : mapping, optional
-        What was done -> seconds.
+        Stage -> seconds.
     pictures : mapping, optional
-        "dags", "penalties" and "borrowing" -> matplotlib figure, where they are drawn already.
+        "dags", "penalties" and "borrowing" -> matplotlib figure, if already drawn.
     title : str
     confidence : pandas.DataFrame, optional
-        How sure each arc is, of `bnmtl.confidence.arc_confidence`.
+        Confidence of each arc, from `bnmtl.confidence.arc_confidence`.
     held_out : dict, optional
-        What learning is worth on held-out rows, of `bnmtl.learners.verdict.held_out_record`.
+        Comparison on held-out rows, from `bnmtl.learners.verdict.held_out_record`.
     verdict : iterable of str, optional
-        The first sentences. Default: what `held_out` says.
+        The first sentences. Default: derived from `held_out`.
     sure : str, optional
-        How many arcs are well supported. Default: what `confidence` says.
+        A sentence on the number of well-supported arcs. Default: derived from `confidence`.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def write(
 
 
 def _lead(learner):
-    """Say in two sentences what was learned from what."""
+    """Summarize in two sentences the data and what was learned."""
     n_tasks = len(learner.configuration_)
     n_variables = len({v for graph in learner.configuration_.values() for v in graph})
     n_rows = sum(task.n_rows for task in learner.tasks_.values())
@@ -170,7 +170,7 @@ def _lead(learner):
 
 
 def _way(learner):
-    """Say how the tasks were learned: together or not, at what penalty, and what chose it."""
+    """Describe how the tasks were learned: together or not, the penalty and how it was chosen."""
     if hasattr(learner, "penalty_"):
         penalty, chosen = penalty_name(learner.penalty_), WAYS[learner.chosen_by_]
         return f"learned together at penalty {penalty}, {chosen}"
@@ -203,7 +203,7 @@ def _tasks_section(learner):
 
 
 def _sizes(learner):
-    """One row per task: its size, its arcs and its own score; without what no task has."""
+    """A table with one row per task: size, arcs and score; columns without values are omitted."""
     kinds = pd.Series(sharing_kinds(learner.arcs_), dtype=object)
     sizes = {}
     for name, graph in learner.configuration_.items():
@@ -229,7 +229,7 @@ def _sizes(learner):
 
 
 def _comparison_section(learner, single_task):
-    """How many arcs the tasks have and share, beside those of their single-task graphs."""
+    """Number of arcs and of shared arcs, compared with those of the single-task graphs."""
     if single_task is None or len(learner.configuration_) == 1:
         return ""
     counts = {"together": sharing_counts(learner.arcs_), "apart": sharing_counts(single_task.arcs_)}
@@ -242,7 +242,7 @@ def _comparison_section(learner, single_task):
 
 
 def _penalty_section(learner, pictures):
-    """What each penalty scored, with the standard errors where rows were held out in folds."""
+    """The score of each penalty, with standard errors if rows were held out in folds."""
     scores = getattr(learner, "validation_scores_", None)
     if scores is None:
         return ""

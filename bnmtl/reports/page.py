@@ -1,4 +1,4 @@
-"""The look of an HTML page: style sheet, sections, tables, numbers, embedded pictures."""
+"""Layout of HTML pages: style sheet, sections, tables, numbers, embedded pictures."""
 
 import base64
 import math
@@ -51,7 +51,7 @@ details { margin: 10px 0; } summary { cursor: pointer; font-weight: 600; }
 
 
 def write_page(path, title, lead, sections, messages, settings, times):
-    """Write an HTML page, whole or not at all; at its end are warnings and how it was computed.
+    """Write an HTML page atomically; warnings, settings and times come last.
 
     Parameters
     ----------
@@ -59,15 +59,15 @@ def write_page(path, title, lead, sections, messages, settings, times):
         File to write; an existing one is replaced.
     title : str
     lead : str
-        HTML that says in a sentence or two what it is about.
+        HTML; one or two introductory sentences.
     sections : iterable of str
-        HTML; empty ones are left out.
+        HTML; empty sections are omitted.
     messages : iterable of str
         Warnings.
     settings : mapping
-        Name -> value, as to be shown.
+        Name -> value, as shown on the page.
     times : mapping or None
-        What was done -> seconds.
+        Stage -> seconds.
 
     Returns
     -------
@@ -89,13 +89,13 @@ def write_page(path, title, lead, sections, messages, settings, times):
 
 
 def _messages_section(messages):
-    """List warnings; nothing if there are none."""
+    """List warnings; empty if there are none."""
     paragraphs = "\n".join(f'<p class="warning">{escape(str(one))}</p>' for one in messages)
     return f"<h2>Warnings</h2>\n{paragraphs}" if paragraphs else ""
 
 
 def _settings_section(settings, times):
-    """List settings, unfolded, seconds and versions; empty ones are left out."""
+    """List settings (expanded), seconds and versions; empty lists are omitted."""
     parts = ["<h2>How this was computed</h2>"]
     for name, values in (("Settings", settings), ("Seconds", times), ("Versions", versions())):
         if values:
@@ -111,7 +111,7 @@ def _settings_section(settings, times):
 
 
 def image(figure, text, wide=False):
-    """Embed a figure at its natural size, as SVG unless that is very large."""
+    """Embed a figure at its original size, as SVG unless that is very large."""
     from bnmtl import plotting
 
     content = plotting.svg(figure)
@@ -127,7 +127,7 @@ def image(figure, text, wide=False):
 
 
 def table(header, rows, n_names):
-    """Make a table whose first `n_names` columns are text; cells are HTML already."""
+    """Make a table whose first `n_names` columns are text; cells are HTML."""
 
     def line(cells, tag):
         kinds = [' class="name"' if i < n_names else "" for i in range(len(cells))]
@@ -138,13 +138,13 @@ def table(header, rows, n_names):
 
 
 def frame_table(corner, frame):
-    """Make a table of a frame whose cells and titles are HTML, its index to the left as names."""
+    """Make a table of a frame whose cells and titles are HTML; the first column is its index."""
     rows = [[escape(str(name)), *cells] for name, *cells in frame.itertuples(name=None)]
     return table([corner, *frame], rows, 1)
 
 
 def _value(setting):
-    """Write one setting: lists and mappings one entry a line."""
+    """Write one setting; lists and mappings have one entry per line."""
     if isinstance(setting, Mapping):
         return "<br>".join(f"{escape(str(key))}: {_value(one)}" for key, one in setting.items())
     if isinstance(setting, (list, tuple)):
@@ -155,7 +155,7 @@ def _value(setting):
 
 
 def number(amount, digits=1, signed=False):
-    """Write a number with a real minus sign and thousands apart."""
+    """Write a number with a Unicode minus sign and thousands separators."""
     amount = float(amount)
     if math.isinf(amount):
         return "\u221e" if amount > 0 else "\u2212\u221e"

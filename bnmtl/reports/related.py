@@ -1,4 +1,4 @@
-"""One HTML page about how far apart tasks are: pictures, the table, the order from each task."""
+"""One HTML page about dissimilarities of tasks: pictures, table, nearest tasks."""
 
 from html import escape
 
@@ -10,7 +10,7 @@ _GAP = '<span class="gap">\u2016</span>'
 
 
 def write(path, record, dissimilarity, order, pictures, is_nothing, settings, times):
-    """Write a self-contained HTML page about what `bnmtl relate` has found.
+    """Write a self-contained HTML page about the results of `bnmtl relate`.
 
     Parameters
     ----------
@@ -20,16 +20,16 @@ def write(path, record, dissimilarity, order, pictures, is_nothing, settings, ti
         The contents of run.json.
     dissimilarity : pandas.DataFrame, tasks by tasks
     order : pandas.DataFrame
-        The other tasks of each principal one, the nearest first.
+        The other tasks for each principal task, nearest first.
     pictures : mapping
         "relatedness" and "dendrogram" -> matplotlib figure, "distances" -> mapping of principal
         task to figure.
     is_nothing : bool
-        Whether no arcs were found, or none that predict better than no arcs do.
+        Whether no arcs were found, or the arcs found do not predict better than no arcs.
     settings : mapping
-        Name -> value, as to be shown.
+        Name -> value, as shown on the page.
     times : mapping
-        What was done -> seconds.
+        Stage -> seconds.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def _pictures_section(dissimilarity, pictures):
 
 
 def _order_section(record, order, write_number, pictures, is_nothing):
-    """The other tasks of each principal one, the nearest first, the gap marked."""
+    """The other tasks for each principal task, nearest first, with the gap marked."""
     parts = dict(iter(order.groupby("principal")))
     rows = [_order_row(one, parts[one["name"]], write_number) for one in record["principals"]]
     panels = "\n".join(
