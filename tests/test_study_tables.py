@@ -158,7 +158,7 @@ def test_verdicts_on_curves(lines):
     for variant in "TSJ":
         fall = next(c for c in found if c.startswith(f"{variant}: edits fall"))
         assert found[fall] == "yes"
-        assert found[f"{variant}: more is gained from more similar tasks"] in ("no", "mostly")
+        assert found[f"{variant}: the gain is larger for more similar tasks"] in ("no", "mostly")
     own = lines["penalty_curves"]
     worse = own.assign(edits=penalty_curves.on_axis(own))
     found = verdicts(claims.claims_table(penalty_curves.claims(worse)))
@@ -183,7 +183,7 @@ def test_verdicts_on_methods(lines):
 
 def test_no_harm_is_shown_and_harm_is_told(lines):
     own = lines["methods"]
-    claim = "multitask S: no harm where tasks share nothing (CONTROL), edits above single S"
+    claim = "multitask S: no harm if tasks share nothing (CONTROL), edits above single S"
     assert verdicts(methods.tables(own)["methods_claims"])[claim] == "yes"
     few = own[own["trial"] < summary.FEWEST - 1]
     assert verdicts(methods.tables(few)["methods_claims"])[claim] == "too few trials"
@@ -214,10 +214,10 @@ def test_verdicts_on_remedies(lines):
     own = lines["posterior"]
     better = own["edits"] - 5 * (own["choice"] == "finer grid")
     found = verdicts(posterior.tables(own.assign(edits=better))["posterior_claims"])
-    assert found["finer grid less posterior, edits"] == "better on 5, worse on 0"
+    assert found["finer grid minus posterior, edits"] == "better on 5, worse on 0"
     worse = own["edits"] + 5 * (own["choice"] == "Edit") * (own["problem"] == "ALARM")
     found = verdicts(posterior.tables(own.assign(edits=worse))["posterior_claims"])
-    assert found["Edit less posterior, edits"].endswith("worse on 1")
+    assert found["Edit minus posterior, edits"].endswith("worse on 1")
 
 
 def test_methods_in_short(lines):
