@@ -91,14 +91,14 @@ tasks = {{
 }}
 {learner}({options}).fit(tasks)
 called = _jit.kernels_within(one for one in _jit._COMPILED if one.signatures)
-told = _jit.kernels_within(order_kernels({is_coupled}, {n_sharing}))
+listed = _jit.kernels_within(order_kernels({is_coupled}, {n_sharing}))
 # What is behind an address is called by other kernels.
 behind = _jit.kernels_within(
     one for one in order_kernels({is_coupled}, {n_sharing}) if isinstance(one, _jit.Callback)
 )
 # Only searches of many families need more memory.
 behind |= _jit.kernels_within([cache.move])
-print(sorted(f.__qualname__ for f in (called ^ told) - behind))
+print(sorted(f.__qualname__ for f in (called ^ listed) - behind))
 """
 SEARCHES = [
     ("SingleTaskLearner", "", 2, False, 0),

@@ -1,7 +1,6 @@
 """The only module that imports numba; it sets the compilation flags of all kernels."""
 
 import hashlib
-from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
 from types import SimpleNamespace
@@ -116,31 +115,29 @@ def is_first_run():
 
 
 class _Compilations(event.Listener):
-    """Calls a function with each one that has been compiled."""
+    """Passes every function that numba has compiled to a callable."""
 
-    def __init__(self, tell):
-        self._tell = tell
+    def __init__(self, listener):
+        self._listener = listener
 
-    def on_start(self, happened):
+    def on_start(self, compilation):
         pass
 
-    def on_end(self, happened):
-        # A failed compilation ends in an error anyway, and `is_failed` is the wrong way round.
-        self._tell(happened.data["dispatcher"].py_func)
+    def on_end(self, compilation):
+        # A failed compilation raises anyway; numba's `is_failed` returns the opposite.
+        self._listener(compilation.data["dispatcher"].py_func)
 
 
-@contextmanager
-def watched_compilation(tell):
-    """Call ``tell(function)`` after each compilation in this context, in the thread that needs it.
+def watched_compilation(listener):
+    """A context in which ``listener(function)`` is called after each compilation, in its thread.
 
-    The compiler's lock is held meanwhile, so ``tell`` must not wait for another lock.
+    Numba holds the lock of its compiler during the call, so ``listener`` must not wait for another.
     """
-    with event.install_listener("numba:compile", _Compilations(tell)):
-        yield
+    return event.install_listener("numba:compile", _Compilations(listener))
 
 
 def kernels_within(called):
-    """The functions of some kernels and callbacks and of all kernels that they call in turn."""
+    """The functions of kernels, and of all kernels that these and callbacks call in turn."""
     found, waiting = set(), list(called)
     while waiting:
         one = waiting.pop()
@@ -148,7 +145,7 @@ def kernels_within(called):
         function = one._function if is_callback else getattr(one, "py_func", None)
         if function is None or function in found:
             continue
-        # What a callback runs is not compiled by itself.
+        # Numba reports no compilation of the function of a callback.
         if not is_callback:
             found.add(function)
         waiting += [function.__globals__.get(name) for name in function.__code__.co_names]

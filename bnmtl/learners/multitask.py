@@ -116,10 +116,10 @@ class MultitaskLearner(Learner):
         if self.prior is not None:
             check_prior(self.prior)
 
-    def _kernels_called(self, tasks, effort, is_coupled=True):
+    def _kernels_called(self, tasks, effort):
         if not isinstance(self.used_prior(), PairedPrior):
             return None
-        return super()._kernels_called(tasks, effort, is_coupled)
+        return super()._kernels_called(tasks, effort, is_coupled=True)
 
     def _fit(self, tasks, whole, effort, report):
         prior = self.used_prior()
