@@ -291,6 +291,7 @@ def test_task_names_that_no_file_can_have(call, files):
             "is not an option of `bnmtl learn`: take `--task-column`",
         ),
         (["--foo"], "`--foo` is not an option of `bnmtl`: see `bnmtl --help`"),
+        (["learn", "north.csv", "--bins", "3"], "`--bins` is not an option of `bnmtl learn`: see"),
         (["learn", "north.csv", "--seed"], "`--seed` requires an argument"),
         (["structures", "asia", "alarm"], "(alarm): see `bnmtl structures --help`"),
         (["learn", "nowhere.csv"], "`nowhere.csv` does not exist; check the path.\n"),

@@ -1,5 +1,6 @@
 """Errors of users in terms of the command line: one sentence that names options."""
 
+from difflib import get_close_matches
 from typing import ClassVar
 
 from bnmtl.errors import InputError, InputTypeError, InputWarning, MissingExtra, Mistake, Words
@@ -77,9 +78,12 @@ def _usage_mistake(error):
     if kind == "MissingParameter":
         return f"{_missing(error.param)}: {remedy}."
     if kind == "NoSuchOption":
-        # An option that begins with the given text is more likely than one with similar letters.
+        # An option that begins with the given text is more likely than one with similar letters,
+        # and the two dashes make any two options similar.
         begins = [one for one in error.possibilities or () if one.startswith(error.option_name)]
-        close = (begins or error.possibilities or ())[:1]
+        names = [one.lstrip("-") for one in error.possibilities or ()]
+        similar = get_close_matches(error.option_name.lstrip("-"), names, n=1)
+        close = begins[:1] or [f"--{name}" for name in similar]
         closest = "".join(f"take `{one}`, or " for one in close)
         return f"`{error.option_name}` is not an option of `{command}`: {closest}{remedy}."
     first = error.message.split(". ")[0].rstrip(".").replace("'", "`")
