@@ -206,7 +206,7 @@ def _penalties(lines, problem):
                 f"{problem}, {rows} sites, {prior}: a quick rise, then a slow fall",
                 "yes",
                 f"best at 1 - penalty = {at_exponent(EXPONENTS[best])}, {mean[best]:+.2f} above "
-                f"apart; one structure for all {gain_text(-fall)} from there",
+                f"learning alone; one structure for all {gain_text(-fall)} from there",
                 both_halves(is_sure(rise), falls, "only the rise"),
                 f"{problem}, {rows}, {prior}: rise S",
             )

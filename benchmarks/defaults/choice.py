@@ -95,7 +95,7 @@ def line_of(related, graphs):
 SHOWN = (*BASELINES, *WAYS)
 BY_ROWS = ("ALARM-COMP", "INSURANCE")
 # Compared with the default method, trial by trial.
-BEFORE = "defaults of before"
+BEFORE = "previous defaults"
 COMPARED = (BEFORE, "alone", "posterior", "one-standard-error", "penalty 0.9", "penalty 0.99")
 
 

@@ -249,7 +249,7 @@ def _sharing(lines):
         yield {
             "table": line["table"],
             "together": f"{line['held_out']:.2f}",
-            "less together, own tables": _gain(line, "over_own"),
+            "gain over own tables": _gain(line, "over_own"),
             "no arcs": f"{line['empty']:.2f}",
             "together less no arcs": _gain(line, "over_empty"),
             "no arcs, own tables": f"{line['held_out'] - line['over_own_empty']:.2f}",

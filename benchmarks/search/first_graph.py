@@ -122,8 +122,8 @@ def _fewer(lines):
             "fits": len(group),
             **_counted(gains),
             "worst, nats": f"{gains.min():.1f}",
-            "search for the graph, share of its time": _share(group, "seconds_of_graph"),
-            "whole fit, share of its time": _share(group, "seconds"),
+            "time of this search / with all": _share(group, "seconds_of_graph"),
+            "time of the fit / with all": _share(group, "seconds"),
         }
 
 

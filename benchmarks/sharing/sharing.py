@@ -268,7 +268,7 @@ def _search(lines):
             losses = group[group["method"] == "both"]["loss"].to_numpy(dtype=float)
             yield {
                 **case,
-                "from the truth, nats a network more (median)": f"{np.median(losses):.1f}",
+                "from the truth, nats per network higher (median)": f"{np.median(losses):.1f}",
                 "in the worst trial": f"{losses.max():.1f}",
                 "time, both / together": f"{(seconds['both'] / seconds['together']).median():.1f}",
             }
