@@ -258,10 +258,10 @@ def _hierarchy(lines, problem):
     for rows, here in by_rows(lines, problem, "all tasks").items():
         pairs = [squareform(np.array(distances)) for distances in here["distances"]]
         linear = [_is_linear(distances) for distances in pairs]
-        alike = [np.corrcoef(a, b)[0, 1] for a, b in itertools.combinations(pairs, 2)]
+        correlations = [np.corrcoef(a, b)[0, 1] for a, b in itertools.combinations(pairs, 2)]
         text = f"in {sum(linear)} of {len(linear)} splits"
-        if alike:
-            text += f"; the distances of two splits correlate by {np.mean(alike):.2f}"
+        if correlations:
+            text += f"; the distances of two splits correlate by {np.mean(correlations):.2f}"
         yield Claim(
             f"{problem}, {rows} sites: a linear hierarchy, regions join one growing cluster",
             "yes",
