@@ -2,9 +2,9 @@
 
 Run `python -m benchmarks.birds.bird --data FOLDER` (two hours on two cores). The data are not part
 of the project: see `benchmarks/birds/bird_tasks.py`. Networks are learned from some sites of every
-region and judged by the mean log-likelihood of all its other sites. Strong single-task searches,
-then the greedy search along the penalties (S). Every region is the principal task in turn. "optimal
-number" and "optimal clusters" are the numbers that predict the test sites best.
+region and evaluated by the mean log-likelihood of all its other sites. The search is S: strong
+single-task searches, then the greedy search along the penalties. Every region is the principal task
+in turn. "optimal number" and "optimal clusters" use the numbers that predict the test sites best.
 """
 
 import os
@@ -57,13 +57,13 @@ LEARNED = {
         **LEARNERS["J"], cv=N_FOLDS, random_state=seed
     ),
 }
-# Ways to graphs that share nothing; each gives graphs and what else a line tells of them.
+# Methods without sharing; each returns graphs and further entries of the line.
 ALONE = {
     "empty": lambda tasks, seed: (alone.empty(tasks), {}),
     "single, BIC": lambda tasks, seed: (alone.by_bic(tasks, seed), {}),
     "single, sparse": lambda tasks, seed: _sparse(tasks, seed),
 }
-# No arcs, with the tables of a learner.
+# No arcs, with the tables of the given learner.
 EMPTY = {"empty, defaults": "alone, defaults", EMPTY_SHARED: "together, tables shared"}
 CURVES = {
     "Paired/Double": PairedPrior(),
@@ -87,7 +87,7 @@ def _sparse(tasks, seed):
 
 
 def _by_default(method, tasks, seed):
-    """Graphs, and the learner that makes their tables, of users who choose nothing."""
+    """Graphs with the default settings, and the learner of their tables."""
     if method in EMPTY:
         return alone.empty(tasks), by_default.LEARNERS[EMPTY[method]](seed)
     learner = by_default.LEARNERS[method](seed).fit(tasks)
@@ -95,7 +95,7 @@ def _by_default(method, tasks, seed):
 
 
 def plan(quick, trials=None):
-    """All cases, few rows first; the quick one learns 100 sites of every region alone."""
+    """All cases, few rows first; the quick one learns each region alone from 100 sites."""
     if quick:
         return study.every(["single"], problem=["BIRD-SITES"], rows=[100], trial=[0])
     return [
@@ -115,7 +115,7 @@ def _wanted(name, rows):
 
 
 def check_needs(cases, lines):
-    """Raise ValueError where data are needed, or named, and not there, or others than before."""
+    """Raise ValueError if needed or named data are missing, or differ from those of the lines."""
     if not cases and not os.environ.get("BNMTL_DATA"):
         return
     others = {line.get("data") for line in lines} - {fingerprint()}
@@ -127,7 +127,7 @@ def check_needs(cases, lines):
 
 
 class Birds:
-    """Training and test sites of every region, and how well graphs predict the latter."""
+    """Training and test sites of every region, with scores of graphs on the test sites."""
 
     def __init__(self, problem, rows, trial):
         train, test = train_and_test(bird_tasks(problem), rows, trial)
@@ -135,9 +135,9 @@ class Birds:
         self._held_out = held_out_of(self.train, self._test)
 
     def judged(self, graphs, learner=None):
-        """Mean log-likelihood of a test site, one value a region, in nats.
+        """Mean log-likelihood of a test site in nats, one value per region.
 
-        Tables are those of the thesis, or those that a learner makes.
+        Tables are those of the thesis, or those of a learner.
         """
         if learner is not None:
             return by_learner(learner, self.train, self._test).means(graphs)
@@ -145,7 +145,7 @@ class Birds:
 
 
 def measure(problem, rows, trial, wanted):
-    """A line a method: the mean over regions, and each region's value."""
+    """One line per method: the mean over regions, and the value of each region."""
     birds = Birds(problem, rows, trial)
     lines, memory = {}, Memory()
     for method in wanted:
@@ -154,8 +154,8 @@ def measure(problem, rows, trial, wanted):
             lines[method] = _line(birds.judged(learner.configuration_))
             lines[method]["penalty"] = getattr(learner, "penalty_", None)
         elif method in ALONE:
-            graphs, told = ALONE[method](birds.train, trial)
-            lines[method] = {**_line(birds.judged(graphs)), **told}
+            graphs, details = ALONE[method](birds.train, trial)
+            lines[method] = {**_line(birds.judged(graphs)), **details}
         elif method in BY_DEFAULT:
             graphs, learner = _by_default(method, birds.train, trial)
             lines[method] = _line(birds.judged(graphs, learner))
@@ -179,17 +179,23 @@ def _line(by_region):
 
 
 def _curve(birds, prior, trial):
-    """The mean over regions at every penalty."""
+    """The mean over regions for each penalty."""
     searches = Searches(birds.train, trial)
     penalties = [1 - 10.0**-exponent for exponent in reversed(EXPONENTS)]
     priors = [clone(prior).set_params(penalty=penalty) for penalty in penalties]
-    judged = [birds.judged(searches.graphs(own)) for own in searches.along("S", priors)]
-    return {"curve": [round(float(np.mean(list(own.values()))), 6) for own in reversed(judged)]}
+    judged = [birds.judged(searches.graphs(solution)) for solution in searches.along("S", priors)]
+    return {
+        "curve": [
+            round(float(np.mean(list(by_region.values()))), 6) for by_region in reversed(judged)
+        ]
+    }
 
 
 def _selected(birds, groupings, table):
-    """A line for the numbers of nearest regions that held-out sites choose, and one for those that
-    are best on the test sites."""
+    """Lines for the number of nearest regions that held-out sites choose, and for the optimal one.
+
+    The optimal number is the best one on the test sites.
+    """
     chosen, optimal, numbers, curves, optimal_curves = {}, {}, [], {}, {}
     for region in birds.train:
 
@@ -197,9 +203,9 @@ def _selected(birds, groupings, table):
             return round(birds.judged({region: graph})[region], 6)
 
         options = groupings.by_number(region, table)
-        curves[region] = [judged(own.graph) for own in options]
-        optimal_curves[region] = [max(map(judged, own.every)) for own in options]
-        best = best_of([own.score for own in options])
+        curves[region] = [judged(option.graph) for option in options]
+        optimal_curves[region] = [max(map(judged, option.every)) for option in options]
+        best = best_of([option.score for option in options])
         chosen[region], optimal[region] = curves[region][best], max(curves[region])
         numbers.append(best)
     line = {**_line(chosen), "number": float(np.mean(numbers))}
@@ -207,16 +213,16 @@ def _selected(birds, groupings, table):
 
 
 def _grouped(birds, groupings):
-    """A line for each way to group the tasks."""
+    """One line per method of grouping the tasks."""
     found = {}
     found["selection"], found["optimal number"] = _selected(birds, groupings, groupings.distances)
     clusters = groupings.by_clusters(groupings.distances)
     judged = [birds.judged(graphs) for graphs, _ in clusters]
     best = best_of([score for _, score in clusters])
     found["clustering"] = {**_line(judged[best]), "number": best + 1}
-    means = [np.mean(list(own.values())) for own in judged]
-    fewest = int(np.argmax(means))
-    found["optimal clusters"] = {**_line(judged[fewest]), "number": fewest + 1}
+    means = [np.mean(list(by_region.values())) for by_region in judged]
+    optimal = int(np.argmax(means))
+    found["optimal clusters"] = {**_line(judged[optimal]), "number": optimal + 1}
     table = groupings.distances
     found["all tasks"] = {
         **_line(birds.judged(groupings.all_tasks())),

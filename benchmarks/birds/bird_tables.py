@@ -1,7 +1,7 @@
 """Tables, claims and the picture of the study of birds.
 
-Errors are over random splits of the same sites into those learned from and the others, which is why
-no t-tests are made: beside each mean stands the number of splits where the difference is positive.
+Errors are over random splits of the same sites into training and test sites, so there are no
+t-tests; instead, each mean is followed by the number of splits in which the difference is positive.
 """
 
 import itertools
@@ -18,12 +18,12 @@ from benchmarks.summary import markdown, mean_and_error, pairs, parts
 from benchmarks.thesis.penalty_curves import EXPONENTS, at_exponent
 
 LEARNED = ("single", "identical", "multitask", "multitask folds")
-# What shares nothing either, and stands beside learning alone by BDeu.
+# Other baselines without sharing, beside learning alone by BDeu.
 ALONE = ("empty", "single, BIC", "single, sparse")
-# What users get who choose nothing, with the tables that they get, and no arcs with such tables.
+# The default settings with their tables, and no arcs with such tables.
 TOGETHER, EMPTY_SHARED = "together, tables shared", "empty, tables shared"
 BY_DEFAULT = ("empty, defaults", "alone, defaults", EMPTY_SHARED, TOGETHER)
-# No arcs are drawn once; whatever their tables, they are in the same place.
+# No arcs are drawn only once, since their place is the same with all tables.
 DRAWN = (*ALONE, *LEARNED[1:], "alone, defaults", TOGETHER)
 CURVES = ("Paired/Double", "Paired/Single", "Edit")
 GROUPED = (
@@ -34,15 +34,15 @@ GROUPED = (
     "optimal clusters",
     "task penalties",
 )
-# Selection in the order of other measures of relatedness, at one number of rows.
+# Selection in the order of other measures of relatedness, for one number of rows.
 OTHER_ORDERS = {"selection, indirect": "indirect", "selection, tables": "tables'"}
 OTHER_ORDER_ROWS = 200
-# Problems of the regions that another problem is left with where sites are many.
+# Problems with only those regions of a larger problem that have many sites.
 SAME_REGIONS = {"BIRD-SITES-4": "BIRD-SITES", "BIRD-SPECIES-3": "BIRD-SPECIES"}
-# Share of the splits in which a difference must have the same sign to count.
+# Share of splits in which a difference must have the same sign to count.
 SURE = 0.9
 AT_SIZES = "above at {above} of {n} sizes, below at {below}"
-# Ways to group tasks, what they are held against, and what was published of that.
+# Methods of grouping tasks, their baselines, and the published results.
 COMPARED = (
     ("selection", "all tasks", "the same at small sizes, more at larger ones"),
     ("optimal number", "selection", "more"),
@@ -60,39 +60,41 @@ def tables(lines):
 
 
 def with_same_regions(lines):
-    """The lines, and those with many sites for the problems of the regions that have as many."""
+    """The lines, with those for many sites repeated for the problems with only these regions."""
     found = [lines]
     for small, large in SAME_REGIONS.items():
         regions = set(PROBLEMS[small].regions)
-        own = lines[(lines["problem"] == large) & lines["regions"].notna()]
-        same = own["regions"].map(lambda by_region, regions=regions: set(by_region) == regions)
-        found.append(own[same.to_numpy(dtype=bool)].assign(problem=small))
+        with_regions = lines[(lines["problem"] == large) & lines["regions"].notna()]
+        same = with_regions["regions"].map(
+            lambda by_region, regions=regions: set(by_region) == regions
+        )
+        found.append(with_regions[same.to_numpy(dtype=bool)].assign(problem=small))
     return pd.concat(found, ignore_index=True)
 
 
 def gains(lines, problem, method, other="single"):
-    """Nats that a method gains over another, by trial, by number of rows."""
-    own, sizes = lines[lines["problem"] == problem], sorted(set(lines["rows"]))
-    found = pairs(own, "method", "nats", method, other, rows=sizes)
+    """Gains of a method over another in nats: a series over trials for each number of rows."""
+    of_problem, sizes = lines[lines["problem"] == problem], sorted(set(lines["rows"]))
+    found = pairs(of_problem, "method", "nats", method, other, rows=sizes)
     return {rows: (ours - others).dropna() for rows, (ours, others) in found.items()}
 
 
 def by_rows(lines, problem, method):
-    """The lines of a method by number of rows."""
-    own = lines[(lines["problem"] == problem) & (lines["method"] == method)]
-    return dict(list(own.groupby("rows")))
+    """The lines of a method, by number of rows."""
+    of_method = lines[(lines["problem"] == problem) & (lines["method"] == method)]
+    return dict(list(of_method.groupby("rows")))
 
 
 def curves(lines, problem, prior):
-    """Nats that each penalty gains over single-task learning, trials by penalties, by rows."""
+    """Gains of each penalty over single-task learning in nats: trials by penalties, by rows."""
     return {
-        rows: pd.DataFrame([np.subtract(own, own[0]) for own in here["curve"]], here["trial"])
+        rows: pd.DataFrame([np.subtract(curve, curve[0]) for curve in here["curve"]], here["trial"])
         for rows, here in by_rows(lines, problem, prior).items()
     }
 
 
 def numbers(lines, problem, method, column):
-    """Nats gained with the nearest regions, trials by their number, by rows; 0 is the lone task."""
+    """Gains from the nearest regions in nats: trials by their number, by rows; 0 is alone."""
     return {
         rows: pd.DataFrame(
             [
@@ -106,7 +108,7 @@ def numbers(lines, problem, method, column):
 
 
 def gain_text(gain):
-    """Mean and standard error of a gain, and in how many of the splits it is positive."""
+    """Mean and standard error of a gain, and the number of splits in which it is positive."""
     return f"{mean_and_error(gain)} ({int((gain > 0).sum())}/{len(gain)})"
 
 
@@ -116,14 +118,14 @@ def is_sure(gain):
 
 
 def sure_sign(gain):
-    """1 where a gain is positive in nearly all splits, -1 where it is negative in them, else 0."""
+    """1 if a gain is positive in nearly all splits, -1 if it is negative in them, else 0."""
     return int(is_sure(gain)) - int(is_sure(-gain))
 
 
 def _gained(lines):
     found = []
-    for case, own in parts(lines, problem=PROBLEMS):
-        alone = own[own["method"] == "single"].groupby("rows")["nats"]
+    for case, group in parts(lines, problem=PROBLEMS):
+        alone = group[group["method"] == "single"].groupby("rows")["nats"]
         texts = {"single, nats a site": {n: mean_and_error(values) for n, values in alone}}
         for method in (*ALONE, *LEARNED[1:], *BY_DEFAULT, *GROUPED):
             gained = gains(lines, case["problem"], method)
@@ -140,7 +142,7 @@ def _gained(lines):
 
 
 def claims(lines):
-    """What was published of birds, and what learning together is held against besides."""
+    """The published claims about birds, and our comparisons with further baselines."""
     for problem in SAME_REGIONS:
         yield from _more_sites(lines, problem)
     pairs = [*itertools.product(("multitask", "multitask folds"), ALONE)]
@@ -155,47 +157,47 @@ def claims(lines):
 
 
 def _more_sites(lines, problem):
-    """Learning together gains less with more sites, and loses in the end."""
-    own = dict(sorted(gains(lines, problem, "multitask").items()))
-    if not own:
+    """Claims that learning together gains less with more sites, and finally loses."""
+    by_size = dict(sorted(gains(lines, problem, "multitask").items()))
+    if not by_size:
         return
-    texts = {n: gain_text(gain) for n, gain in own.items()}
-    first, *_, last = own
-    falls = all(a.mean() > b.mean() for a, b in itertools.pairwise(own.values()))
+    texts = {n: gain_text(gain) for n, gain in by_size.items()}
+    first, *_, last = by_size
+    falls = all(a.mean() > b.mean() for a, b in itertools.pairwise(by_size.values()))
     yield Claim(
         f"{problem}: multitask above single, less with more sites",
         "yes",
         texts,
-        falls and is_sure(own[first]),
+        falls and is_sure(by_size[first]),
         f"{problem}: more sites S",
     )
     yield Claim(
         f"{problem}: with many sites single-task learning is better",
         "yes",
         {last: texts[last]},
-        is_sure(-own[last]),
+        is_sure(-by_size[last]),
         f"{problem}: many sites S",
     )
 
 
 def _above(lines, problem, compared):
-    """At how many sizes a method is above another one, and below."""
+    """Claims with the numbers of sizes at which a method is above another one, and below."""
     for method, other, published in compared:
-        own = gains(lines, problem, method, other)
-        if own:
+        by_size = gains(lines, problem, method, other)
+        if by_size:
             yield Claim(
                 f"{problem}: {method} above {other}",
                 published,
-                {n: gain_text(gain) for n, gain in own.items()},
-                tally(map(sure_sign, own.values()), AT_SIZES),
+                {n: gain_text(gain) for n, gain in by_size.items()},
+                tally(map(sure_sign, by_size.values()), AT_SIZES),
                 f"{problem}: {method}, {other} S",
             )
 
 
 def _penalties(lines, problem):
     by_prior = {prior: curves(lines, problem, prior) for prior in CURVES}
-    for prior, own in by_prior.items():
-        for rows, curve in own.items():
+    for prior, by_size in by_prior.items():
+        for rows, curve in by_size.items():
             mean = curve.mean()
             best, last = int(mean.idxmax()), len(mean) - 1
             rise, fall = curve[best], curve[best] - curve[last]
@@ -204,18 +206,18 @@ def _penalties(lines, problem):
                 f"{problem}, {rows} sites, {prior}: a quick rise, then a slow fall",
                 "yes",
                 f"best at 1 - penalty = {at_exponent(EXPONENTS[best])}, {mean[best]:+.2f} above "
-                f"apart; one structure for all {gain_text(-fall)} from there",
+                f"learning alone; one structure for all {gain_text(-fall)} from there",
                 both_halves(is_sure(rise), falls, "only the rise"),
                 f"{problem}, {rows}, {prior}: rise S",
             )
-    for rows in sorted(set.intersection(*(set(own) for own in by_prior.values()))):
-        means = {prior: own[rows].mean().max() for prior, own in by_prior.items()}
-        apart = max(means.values()) - min(means.values())
+    for rows in sorted(set.intersection(*(set(by_size) for by_size in by_prior.values()))):
+        means = {prior: by_size[rows].mean().max() for prior, by_size in by_prior.items()}
+        spread = max(means.values()) - min(means.values())
         yield Claim(
             f"{problem}, {rows} sites: the kind of prior makes no difference (10 %)",
             "yes",
             {prior: f"{mean:+.2f}" for prior, mean in means.items()},
-            bool(apart < 0.1 * max(means.values())),
+            bool(spread < 0.1 * max(means.values())),
         )
 
 
@@ -224,13 +226,13 @@ def _numbers(lines, problem):
     optimal = numbers(lines, problem, "selection", "optimal_curves")
     for rows, curve in direct.items():
         best, last = int(curve.mean().idxmax()), curve.shape[1] - 1
-        help_, harm = curve[best], curve[best] - curve[last]
+        gain, harm = curve[best], curve[best] - curve[last]
         yield Claim(
             f"{problem}, {rows} sites: near regions help, far ones harm",
             "yes, shown for one region",
-            f"best with {best} of {last} others, {gain_text(help_)} above none, "
+            f"best with {best} of {last} others, {gain_text(gain)} above none, "
             f"{gain_text(harm)} above all",
-            both_halves(is_sure(help_), is_sure(harm), "only the first"),
+            both_halves(is_sure(gain), is_sure(harm), "only the first"),
             f"{problem}, {rows}: near S",
         )
         yield Claim(
@@ -241,13 +243,14 @@ def _numbers(lines, problem):
         )
     for method, name in OTHER_ORDERS.items():
         for rows, curve in numbers(lines, problem, method, "curves").items():
-            own, plain = (one.iloc[:, 1:-1] for one in (curve, direct[rows]))
-            apart = (own.mean(axis=1) - plain.mean(axis=1)).dropna()
+            other, plain = (one.iloc[:, 1:-1] for one in (curve, direct[rows]))
+            difference = (other.mean(axis=1) - plain.mean(axis=1)).dropna()
             yield Claim(
                 f"{problem}, {rows} sites: the {name} order is as good as the direct one",
                 "similar" if name == "indirect" else OURS,
-                f"{gain_text(apart)}, where the direct order gains {plain.to_numpy().mean():.2f}",
-                sure_sign(apart) == 0,
+                f"{gain_text(difference)}, where the direct order gains "
+                f"{plain.to_numpy().mean():.2f}",
+                sure_sign(difference) == 0,
             )
 
 
@@ -255,10 +258,10 @@ def _hierarchy(lines, problem):
     for rows, here in by_rows(lines, problem, "all tasks").items():
         pairs = [squareform(np.array(distances)) for distances in here["distances"]]
         linear = [_is_linear(distances) for distances in pairs]
-        alike = [np.corrcoef(a, b)[0, 1] for a, b in itertools.combinations(pairs, 2)]
+        correlations = [np.corrcoef(a, b)[0, 1] for a, b in itertools.combinations(pairs, 2)]
         text = f"in {sum(linear)} of {len(linear)} splits"
-        if alike:
-            text += f"; the distances of two splits correlate by {np.mean(alike):.2f}"
+        if correlations:
+            text += f"; the distances of two splits correlate by {np.mean(correlations):.2f}"
         yield Claim(
             f"{problem}, {rows} sites: a linear hierarchy, regions join one growing cluster",
             "yes",
@@ -269,13 +272,13 @@ def _hierarchy(lines, problem):
 
 
 def _is_linear(distances):
-    """Whether no two clusters of several tasks are ever joined, by the distances of all pairs."""
+    """Whether no step joins two clusters of several tasks, given the distances of all pairs."""
     joined = linkage(distances, "average")
     return all(min(a, b) <= len(joined) for a, b, *_ in joined)
 
 
 def draw(lines):
-    """Penalty, size, number of tasks, groups, and the hierarchy of regions."""
+    """Gains by penalty, size, number of tasks and groups, and the hierarchy of regions."""
     lines = with_same_regions(lines)
     present = {
         large: small for small, large in SAME_REGIONS.items() if large in set(lines["problem"])
@@ -312,21 +315,20 @@ def _draw_curves(axes, lines, problem):
 
 
 def _draw_gains(axes, lines, problem, methods, other):
-    """Gains of methods over another one by number of sites, side by side where they would hide
-    one another."""
+    """Gains of methods over another one by number of sites, shifted so that none hides another."""
     sizes = set()
     for at, method in enumerate(methods):
-        own = gains(lines, problem, method, other)
-        if own:
-            sizes.update(own)
-            places = [rows * 1.03 ** (at - (len(methods) - 1) / 2) for rows in own]
-            _draw_errors(axes, places, pd.DataFrame(own), method, "-o")
+        by_size = gains(lines, problem, method, other)
+        if by_size:
+            sizes.update(by_size)
+            places = [rows * 1.03 ** (at - (len(methods) - 1) / 2) for rows in by_size]
+            _draw_errors(axes, places, pd.DataFrame(by_size), method, "-o")
     axis_of_sizes(axes, sorted(sizes), "sites of each region")
     axes.set_ylabel(f"nats a site above {other}", fontsize=8)
 
 
 def _draw_errors(axes, places, values, label, style, **options):
-    """A curve of the means of columns, with standard errors over trials."""
+    """A curve of column means with standard errors over trials."""
     options |= {"fmt": style, "markersize": 3, "label": label}
     axes.errorbar(places, values.mean(), yerr=values.sem(), **options)
 
@@ -347,11 +349,11 @@ def _draw_numbers(axes, lines, problem):
 
 
 def _draw_dendrogram(axes, lines):
-    own = lines[lines["method"] == "all tasks"].sort_values(["rows", "trial"])
-    if not len(own):
+    of_all_tasks = lines[lines["method"] == "all tasks"].sort_values(["rows", "trial"])
+    if not len(of_all_tasks):
         axes.set_axis_off()
         return
-    line = own[own["trial"] == own["trial"].min()].iloc[-1]
+    line = of_all_tasks[of_all_tasks["trial"] == of_all_tasks["trial"].min()].iloc[-1]
     joined = linkage(squareform(np.array(line["distances"])), "average")
     dendrogram(joined, labels=line["names"], ax=axes, orientation="left", leaf_font_size=7)
     axes.set_title(f"one split, {line['rows']} sites", fontsize=9)

@@ -1,8 +1,8 @@
-"""The two problems of FeederWatch sites: what to learn from, and how it is split.
+"""The problems of FeederWatch sites: their tasks, and how rows are split.
 
-The prepared file (one row per site of winter 2020-21: region, attributes, species) is not a part of
-the project: it is under the folder that `--data` or the environment variable BNMTL_DATA names. Run
-`python -m benchmarks.birds.bird_tasks --data FOLDER` to see the sizes of both problems.
+The prepared file (one row per site of winter 2020-21: region, attributes, species) is not part of
+the project: it is in the folder given by `--data` or the environment variable BNMTL_DATA. Run
+`python -m benchmarks.birds.bird_tasks --data FOLDER` to see the sizes of the problems.
 """
 
 import argparse
@@ -22,10 +22,10 @@ from bnmtl.errors import located
 from bnmtl.seeding import generator
 
 FILE = Path("multitask", "pfw2021_sites_multitask.csv.gz")
-# A region takes part where at least this many rows remain to test on, and no problem is learned
-# from fewer rows than the other number. Of the sizes below this leaves, for sites, all 8 regions up
-# to 400 and 4 at 800 and 1200; for species 5 up to 200, 4 at 300 and 3 at 600. These 4 and 3 are
-# problems of their own, to tell what comes of more sites from what comes of fewer tasks.
+# A region is used if at least this many rows remain for testing, and no training set has fewer rows
+# than the second number. With the sizes below, this leaves for sites all 8 regions up to 400 rows
+# and 4 at 800 and 1200; for species 5 up to 200, 4 at 300 and 3 at 600. These 4 and 3 are also
+# separate problems, to separate the effect of more sites from that of fewer tasks.
 FEWEST_TEST_ROWS = 50
 FEWEST_TRAINING_ROWS = 100
 
@@ -34,7 +34,7 @@ _MEASURED = ("n_obs", "snow_seen", "median_effort")
 
 
 class Problem(NamedTuple):
-    """Which regions and sites, whether species take part, and sizes of training sets."""
+    """Regions and sites, whether species are included, and sizes of training sets."""
 
     regions: tuple
     min_records: int
@@ -43,7 +43,7 @@ class Problem(NamedTuple):
 
 
 PROBLEMS = {
-    # All sites; species are left out, since the records are a sample of about 3 %.
+    # All sites, without species, because the records are a sample of about 3 %.
     "BIRD-SITES": Problem(
         regions=tuple(region for region in REGIONS if region != "canada_prairie"),
         min_records=1,
@@ -74,18 +74,19 @@ PROBLEMS = {
 def bird_tasks(name, data=None):
     """Return the tasks of a problem: the complete rows of its regions.
 
-    The public files give the same tasks by `read_feederwatch`, except for 7 sites of Newfoundland
-    and Labrador with fewer than 8 records, which the prepared file counts to canada_east.
+    `read_feederwatch` returns the same tasks from the public files, except for 7 sites of
+    Newfoundland and Labrador with fewer than 8 records, which the prepared file assigns to
+    canada_east.
 
     Parameters
     ----------
     name : {"BIRD-SITES", "BIRD-SPECIES", "BIRD-SITES-4", "BIRD-SPECIES-3"}
         34 attributes of the site, `snow_seen` and `effort` at all sites of 8 regions; or these,
-        `records` and 40 species at the sites with 8 records or more of the 5 largest regions; or
-        only the 4 or 3 regions that have enough sites for the largest training sets.
+        `records` and 40 species at sites with 8 records or more in the 5 largest regions; or
+        only the 4 or 3 regions with enough sites for the largest training sets.
     data : path, optional
-        Folder that holds `multitask/pfw2021_sites_multitask.csv.gz`; default: what the environment
-        variable BNMTL_DATA names.
+        Folder that contains `multitask/pfw2021_sites_multitask.csv.gz`; default: the environment
+        variable BNMTL_DATA.
 
     Returns
     -------
@@ -95,7 +96,7 @@ def bird_tasks(name, data=None):
     Raises
     ------
     ValueError
-        When there is no such problem or file, or a region has no complete row.
+        If there is no such problem or file, or a region has no complete row.
     """
     if name not in PROBLEMS:
         raise ValueError(f"`name` must be one of {', '.join(PROBLEMS)}, got {name!r}.")
@@ -113,12 +114,12 @@ def bird_tasks(name, data=None):
 
 
 def data_file(data=None):
-    """Return the path of the prepared file in a folder, by default the one of BNMTL_DATA."""
+    """Return the path of the prepared file in a folder; default: BNMTL_DATA."""
     return data_folder(FILE, [FILE], data) / FILE
 
 
 def fingerprint():
-    """Return a hash of what the file holds, so that lines tell which data they were measured on."""
+    """Return a hash of the file's content, by which lines identify their data."""
     return _hash_of(data_file())
 
 
@@ -128,7 +129,7 @@ def _hash_of(path):
 
 
 def _prepared(path):
-    """Return the rows of the prepared file by `loc_id`, and its columns that are species."""
+    """Return the rows of the prepared file by `loc_id`, and its species columns."""
     known = {"region", *_OTHER_COLUMNS, *_MEASURED, *ATTRIBUTES}
     species = [c for c in header(path) if c not in known and not c.startswith("fed_")]
     table = read_columns(path, ("region", "loc_id", *_MEASURED, *ATTRIBUTES, *species))
@@ -140,18 +141,18 @@ def _prepared(path):
 
 
 def train_and_test(tasks, n_rows, trial):
-    """Return as many training rows of every region, and all its other rows to test on.
+    """Return the same number of training rows for every region, and all its other rows for testing.
 
-    Rows are sorted by content before they are drawn, so their order does not matter, nor does that
-    of the columns. What is drawn from a region depends on its rows, its name and the trial alone,
-    and the rows of a smaller training set are among those of a larger one.
+    Rows are sorted by content before drawing, so the order of rows and columns does not matter. The
+    drawn rows of a region depend only on its rows, its name and the trial, and a smaller training
+    set is a subset of a larger one.
 
     Parameters
     ----------
     tasks : dict of str to pandas.DataFrame
-        As of `bird_tasks`.
+        As returned by `bird_tasks`.
     n_rows : int
-        Training rows of every region, 100 or more. Regions that have not 50 rows more are left out.
+        Training rows of every region, 100 or more. Regions without 50 more rows are omitted.
     trial : int
         0 or more.
 
@@ -162,7 +163,7 @@ def train_and_test(tasks, n_rows, trial):
     Raises
     ------
     ValueError
-        For fewer than 100 rows, or more than any region has.
+        For fewer than 100 rows, or more than any region can provide.
     """
     if n_rows < FEWEST_TRAINING_ROWS:
         raise ValueError(f"`n_rows` must be {FEWEST_TRAINING_ROWS} or more, got {n_rows}.")
@@ -188,7 +189,7 @@ def _sorted_rows(frame):
 
 
 def sizes(name, tasks):
-    """Rows and variables of every region, and how many take part at every size."""
+    """Rows and variables of every region, and the regions used at each size."""
     lines = [f"{name}: region, rows, variables"]
     lines += [
         f"  {region:<16}{len(tasks[region]):>6}{tasks[region].shape[1]:>6}" for region in tasks
@@ -202,7 +203,7 @@ def sizes(name, tasks):
 
 
 def main():
-    """Print the sizes of both problems."""
+    """Print the sizes of the problems."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", help=f"folder with {FILE} (default: BNMTL_DATA)")
     arguments = parser.parse_args()

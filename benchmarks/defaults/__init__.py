@@ -1,1 +1,1 @@
-"""What decides the defaults, on known networks and on real data."""
+"""Studies behind the default settings, on known networks and on real data."""

@@ -1,4 +1,4 @@
-"""How sparse graphs should be, chosen by folds from a grid: the rival of a fixed default."""
+"""Sparsity chosen from a grid by folds, as an alternative to a fixed default."""
 
 from dataclasses import replace
 
@@ -10,25 +10,25 @@ from bnmtl.learners import compare
 from bnmtl.learners.folds import penalty_scores
 from bnmtl.learners.penalty import best_penalty
 
-# Expected parents of a variable, the fewest first; 0 is the graph without arcs, None is uniform.
+# Expected parents of a variable, in ascending order; 0: no arcs, None: uniform prior.
 GRID = (0, 0.01, 0.03, 0.1, 0.3, 1.0, None)
 
 
 def chosen_parents(tasks, score, prior, random_state):
-    """The number of expected parents that predicts held-out rows best, together and alone.
+    """The expected number of parents that predicts held-out rows best, together and alone.
 
     Parameters
     ----------
     tasks : Tasks
     score : Score
     prior : PairedPrior
-        With the penalty at which tasks are learned together.
+        Its penalty is used to learn the tasks together.
     random_state : int
 
     Returns
     -------
     dict {"together", "alone"} -> one of `GRID`
-        Of equally good ones the smallest.
+        The smallest if several are equally good.
     """
     by_sparsity = []
     for n_parents in GRID[1:]:
@@ -50,22 +50,25 @@ def chosen_parents(tasks, score, prior, random_state):
 
 
 def side_by_side(by_sparsity):
-    """Folds in which sparsity is chosen with the penalty, made from those of each sparsity.
+    """Combine the folds of several sparsities, to choose sparsity together with the penalty.
 
     Parameters
     ----------
     by_sparsity : list of (penalties, list of Fold)
-        The sparsest first, without no arcs at all; penalties from the largest.
+        In order of decreasing sparsity, without the graph that has no arcs; penalties in
+        descending order.
 
     Returns
     -------
     penalties : list of float
-        Of all pairs of a sparsity and a penalty; no arcs, which are the same at all, come first.
+        One for each pair of a sparsity and a penalty, after one for the graph without arcs, which
+        does not depend on the penalty.
     folds : list of Fold
-        Each with these pairs in the place of penalties; tasks alone have the sparsity that the
-        other folds choose for them. No arcs have no posterior: they are taken by folds only.
+        Each has these pairs instead of penalties; tasks alone have the sparsity that the other
+        folds choose for them. The graph without arcs has a log posterior of -inf, so only folds
+        can choose it.
     """
-    penalties = [1.0, *(penalty for own, _ in by_sparsity for penalty in own)]
+    penalties = [1.0, *(penalty for grid, _ in by_sparsity for penalty in grid)]
     groups = list(zip(*(folds for _, folds in by_sparsity), strict=True))
     found = [
         replace(
@@ -80,7 +83,7 @@ def side_by_side(by_sparsity):
 
 
 def _alone(groups, at):
-    """Held-out rows of a fold, each task alone, with the sparsity that the other folds choose."""
+    """Log-likelihoods of a fold, each task alone, with the sparsity chosen on the other folds."""
     by_sparsity = [
         replace(group[0], together=np.array([group[0].empty, *(one.alone for one in group)]))
         for group in groups

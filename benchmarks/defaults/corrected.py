@@ -1,7 +1,7 @@
-"""A structure prior that corrects for the number of parent sets, as a prototype in plain code.
+"""Prototype of a structure prior that corrects for the number of parent sets.
 
-Every number of parents of a variable is equally likely, and so is every set of that many parents:
-a family pays the log of the number of sets of its size among the other variables.
+All numbers of parents are equally likely, and so are all parent sets of the same size: the prior
+subtracts the log of the number of such sets from the score of a family.
 """
 
 from math import lgamma
@@ -14,7 +14,7 @@ from bnmtl.graphs import adjacency, from_adjacency
 
 
 def climbed_graphs(tasks, score, random_state):
-    """The best graph of every task: hill climbing from what BIC and f = 1 and f = 0.1 find.
+    """The best graph of each task, by hill climbing from the solutions of BIC, f = 1 and f = 0.1.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def climbed_graphs(tasks, score, random_state):
 
 
 class _Climber:
-    """Steepest ascent by single arcs; families are scored once."""
+    """Steepest ascent over single arcs, with a cache of family scores."""
 
     def __init__(self, task, score):
         self._bound = score.bind(task)
@@ -62,7 +62,7 @@ class _Climber:
         )
 
     def climbed(self, matrix):
-        """The local maximum that is reached from a graph."""
+        """The local maximum reached from a graph."""
         matrix = matrix.astype(bool)
         while True:
             gain, change = max(self._changes(matrix), default=(0.0, None))
@@ -74,17 +74,17 @@ class _Climber:
                 matrix[child, parent] = True
 
     def _changes(self, matrix):
-        """Gain and arc of every legal change, with what happens to the arc."""
+        """Gain, arc and kind of each legal change."""
         n = len(matrix)
         ancestors = _ancestors(matrix)
-        own = [self._family(v, tuple(np.flatnonzero(matrix[:, v]))) for v in range(n)]
+        scores = [self._family(v, tuple(np.flatnonzero(matrix[:, v]))) for v in range(n)]
         for parent in np.flatnonzero(self._varies):
             for child in np.flatnonzero(self._varies):
                 if parent == child:
                     continue
                 parents = matrix[:, child].copy()
                 parents[parent] ^= True
-                gain = self._family(child, tuple(np.flatnonzero(parents))) - own[child]
+                gain = self._family(child, tuple(np.flatnonzero(parents))) - scores[child]
                 if not matrix[parent, child]:
                     if not ancestors[child, parent]:
                         yield gain, (int(parent), int(child), "add")
@@ -95,7 +95,7 @@ class _Climber:
                     turned = matrix[:, parent].copy()
                     turned[child] = True
                     family = self._family(parent, tuple(np.flatnonzero(turned)))
-                    yield gain + family - own[parent], (int(parent), int(child), "reverse")
+                    yield gain + family - scores[parent], (int(parent), int(child), "reverse")
 
     def _family(self, child, parents):
         if (child, parents) not in self._known:
@@ -105,7 +105,7 @@ class _Climber:
 
 
 def _ancestors(matrix):
-    """Whether the first variable reaches the second one."""
+    """Whether the first variable is an ancestor of the second."""
     reach = matrix.copy()
     for via in range(len(matrix)):
         reach |= np.outer(reach[:, via], reach[via])

@@ -1,10 +1,10 @@
-"""Which score and which sparsity should be the defaults: networks that are known, and noise.
+"""Choice of the default score and sparsity on known networks and on noise.
 
 Run `python -m benchmarks.defaults.defaults` (two hours on two cores; `--trials 1` for a first
-look). Five related tasks of the five problems and of the control, each task alone and all together
-at one fixed penalty; single networks of the benchmark collection; thirty independent columns. What
-wins here is taken to `choice`, which compares ways of choosing the penalty, to `real_tables` and to
-`no_structure`.
+look). Learns five related tasks of the five problems and of the control, each alone and all
+together at a fixed penalty; single networks of the benchmark collection; and thirty independent
+columns. The best settings are used in `choice`, which compares methods for choosing the penalty, in
+`real_tables` and in `no_structure`.
 """
 
 import itertools
@@ -44,7 +44,7 @@ SINGLE = ("WIN95PTS", "HAILFINDER", "HEPAR2", "CHILD", "SACHS")
 NOISE = ("noise: three equal", "noise: rare")
 ROWS = {**dict.fromkeys(RELATED, (250, 1000)), **dict.fromkeys(SINGLE, (1000,))}
 ROWS |= dict.fromkeys(NOISE, (20, 60))
-# What was tried before larger concentrations were added.
+# An earlier variant, without large concentrations.
 SMALLER = "concentrations up to 1"
 SCORES = {
     "MixedDirichlet": MixedDirichlet(),
@@ -55,9 +55,10 @@ SCORES = {
 # Expected parents of a variable, by the name of the sparsity.
 SPARSITIES = {"uniform": None, "f = 1": 1.0, "f = 0.3": 0.3, "f = 0.1": 0.1, "f = 0.03": 0.03}
 CORRECTED = "corrected"
-# f is chosen by ten folds of the same rows; for the first trial only, it takes seven times as long.
+# f chosen by ten folds of the same rows, in the first trial only because it takes seven times as
+# long.
 CHOSEN = ("MixedDirichlet, chosen: alone", "MixedDirichlet, chosen: together")
-APART = (
+ALONE = (
     "BIC, uniform: alone",
     *(
         f"{score}, {sparsity}: alone"
@@ -73,13 +74,13 @@ JOINT = (
         for sparsity in ("uniform", "f = 1", "f = 0.1")
     ),
     f"{SMALLER}, f = 0.1: together",
-    # What learners do by default.
+    # The default of the learners.
     "MixedDirichlet, f = 0.1, tables shared: together",
 )
 
 
 def plan(quick, trials=None):
-    """All cases; trial by trial, the smaller ones first."""
+    """All cases, trial by trial, small ones first."""
     if quick:
         wanted = ["BIC, uniform: alone", "MixedDirichlet, f = 0.1: together", "BDeu, f = 1: alone"]
         return study.every(wanted, problem=NOISE[1:], rows=[20], trial=[0])
@@ -93,12 +94,12 @@ def plan(quick, trials=None):
 
 def _wanted(problem, trial):
     if problem in SINGLE:
-        return list(APART)
-    return [*APART, *JOINT, *(CHOSEN if trial == 0 else ())]
+        return list(ALONE)
+    return [*ALONE, *JOINT, *(CHOSEN if trial == 0 else ())]
 
 
 def measure(problem, rows, trial, wanted):
-    """A line a variant: means over the tasks."""
+    """One line per variant: means over the tasks."""
     if problem in NOISE:
         kind, frames = problem.partition(": ")[2], {}
         for task in range(5):
@@ -118,7 +119,7 @@ def measure(problem, rows, trial, wanted):
 
 
 def _learned(wanted, tasks, trial):
-    """Graphs by task, for each variant."""
+    """The graphs of all tasks by variant."""
     chosen, found = {}, {}
     if set(wanted) & set(CHOSEN):
         chosen = chosen_parents(tasks, SCORES["MixedDirichlet"], PairedPrior(PENALTY), trial)
@@ -134,9 +135,9 @@ def _learned(wanted, tasks, trial):
 
 
 def _graphs(how, score, n_parents, tasks, trial, shares_tables):
-    """Graphs by task, of a variable expecting some parents; 0 is the graph without arcs.
+    """Graphs by task with a given expected number of parents; 0 is the graph without arcs.
 
-    Tasks that share tables expect these parents of all of them together, as by default.
+    If tasks share tables, the number applies to all tasks together, as by default.
     """
     if n_parents == 0:
         return alone.empty(tasks)
@@ -160,7 +161,7 @@ BIC_ALONE = "BIC, uniform: alone"
 
 
 def tables(lines):
-    """Edits alone and together, and what is found in noise, by score and sparsity."""
+    """Edits alone and together, and false arcs in noise, by score and sparsity."""
     lines = _with_values(lines)
     known = lines["edits"].notna()
     networks, noise = lines[known], lines[~known]
@@ -177,24 +178,27 @@ def tables(lines):
 
 
 def _with_values(lines):
-    """Lines of networks have edits, those of noise false arcs; either may not be there yet."""
+    """Add missing measures and a `value`: edits for networks, false arcs for noise."""
     measures = [m for m in ("edits", "shd", "kl", "false_arcs") if m not in lines]
     lines = lines.assign(**dict.fromkeys(measures, float("nan")))
     return lines.assign(value=lines["edits"].fillna(lines["false_arcs"]))
 
 
 def _by_problem(lines, measure, how):
-    """A row a problem and number of rows, a column a variant, with its trials if they are fewer."""
+    """One row per problem and number of rows, one column per variant.
+
+    Titles of columns with fewer trials state their number.
+    """
     rows, titles_of_fewer = [], {}
     names = map(", ".join, itertools.product(COLORS, SHOWN))
     titles = {BIC_ALONE: "BIC alone", **{f"{name}: {how}": name for name in names}}
     lines = lines[lines["variant"].isin(list(titles))]
     if how == "together":
         lines = lines[~lines["problem"].isin(SINGLE)]
-    for (problem, n_rows), own in lines.groupby(["problem", "rows"], sort=False):
-        row = {"problem": problem, "rows": n_rows, "trials": own["trial"].nunique()}
-        rows.append(row | means_of(own, "variant", measure, titles, 2))
-        for name, n_trials in own.groupby("variant")["trial"].nunique().items():
+    for (problem, n_rows), group in lines.groupby(["problem", "rows"], sort=False):
+        row = {"problem": problem, "rows": n_rows, "trials": group["trial"].nunique()}
+        rows.append(row | means_of(group, "variant", measure, titles, 2))
+        for name, n_trials in group.groupby("variant")["trial"].nunique().items():
             if n_trials < row["trials"]:
                 titles_of_fewer.setdefault(titles[name], n_trials)
     found = set().union(*rows)
@@ -204,7 +208,7 @@ def _by_problem(lines, measure, how):
 
 
 def _chosen(lines):
-    """What folds choose beside the default, on the same rows: edits, or false arcs of noise."""
+    """f chosen by folds and the default f on the same rows: edits, or false arcs in noise."""
     values = lines.pivot_table("value", ["problem", "rows", "trial"], "variant")
     names = {
         f"{how}, {sparsity}": f"{DEFAULT}, {sparsity}: {how}"
@@ -213,20 +217,20 @@ def _chosen(lines):
     }
     if set(names.values()) <= set(values):
         values = values.dropna(subset=list(names.values()))
-        for (problem, n_rows), own in values.groupby(["problem", "rows"], sort=False):
-            row = {"problem": problem, "rows": n_rows, "trials": len(own)}
-            yield row | {title: mean_and_error(own[name]) for title, name in names.items()}
+        for (problem, n_rows), group in values.groupby(["problem", "rows"], sort=False):
+            row = {"problem": problem, "rows": n_rows, "trials": len(group)}
+            yield row | {title: mean_and_error(group[name]) for title, name in names.items()}
 
 
 def draw(lines):
-    """Edits, and false arcs of noise, by sparsity, a panel a problem."""
+    """Edits, or false arcs in noise, by sparsity, with one panel per problem."""
     cases = list(_with_values(lines).groupby(["problem", "rows"], sort=False))
     n_columns = min(6, len(cases))
     n_rows = -(-len(cases) // n_columns)
     figure, grid = panels(n_rows, n_columns, (2.5 * n_columns, 2.3 * n_rows))
     kinds = list(itertools.product(COLORS.items(), (("alone", ":"), ("together", "-"))))
-    for axes, ((problem, rows), own) in zip(grid.flat, cases, strict=False):
-        means = own.groupby("variant")["value"].mean()
+    for axes, ((problem, rows), group) in zip(grid.flat, cases, strict=False):
+        means = group.groupby("variant")["value"].mean()
         for (score, color), (how, line) in kinds:
             curve = means.reindex([f"{score}, {sparsity}: {how}" for sparsity in SHOWN])
             curve = curve.reset_index(drop=True).dropna()

@@ -1,7 +1,8 @@
-"""Small real tables with a natural grouping, as tasks: counts as presence, numbers in three bins.
+"""Small real tables with a natural grouping into tasks.
 
-`avimedi` and Sachs are part of the project; the others are under the folder that `--data` or the
-environment variable BNMTL_DATA names. Coordinates and names of rows are left out.
+Counts become presence or absence, other numbers three bins. `avimedi` and Sachs are part of the
+project; the others are in the folder given by `--data` or the environment variable BNMTL_DATA.
+Coordinates and names of rows are omitted.
 """
 
 import numpy as np
@@ -12,8 +13,8 @@ from benchmarks.data_folder import data_folder
 from bnmtl import data as shipped
 from bnmtl.tasks import discretize, encode, split
 
-# File, column of the groups, columns that are left out, and the first column of counts; from there
-# on all are counts.
+# File, column of the groups, omitted columns, and the first column of counts; all later columns are
+# counts, too.
 _FILES = {
     "jv73": ("ecology/ade4_jv73.csv", "river", ("x", "y"), "Chb"),
     "dune": ("ecology/vegan_dune.csv", "Management", (), "Achimill"),
@@ -30,7 +31,7 @@ MOST_CELLS = 25
 
 
 def folder(data=None):
-    """The folder of the tables, by default the one of BNMTL_DATA."""
+    """The folder of the tables; default: BNMTL_DATA."""
     return data_folder("the tables", [path for path, *_ in _FILES.values()], data)
 
 
@@ -42,7 +43,7 @@ def grouped_tasks(name, data=None):
     name : str
         One of `TABLES`.
     data : path, default=None
-        The folder of the tables that are not part of the project.
+        Folder of the tables that are not part of the project.
 
     Returns
     -------
@@ -60,14 +61,14 @@ def grouped_tasks(name, data=None):
     columns = list(table)
     counts = columns[columns.index(first_count) :] if first_count else []
     table[counts] = np.where(table[counts] > 0, "present", "absent")
-    # Whole numbers are left as they are, each a state, and fractional ones are cut: half a unit
-    # more makes the first kind the second.
+    # `discretize` bins fractional numbers but keeps whole numbers as states; adding one half makes
+    # it bin these, too.
     table[table.select_dtypes("integer").columns] += 0.5
     return encode(discretize(split(table, group), bins=BINS))
 
 
 def _some(tasks, most):
-    """At most so many rows of every task."""
+    """A sample of each task with at most ``most`` rows."""
     return {
         name: frame.sample(min(len(frame), most), random_state=0) for name, frame in tasks.items()
     }

@@ -1,12 +1,12 @@
-"""Columns that have nothing to do with each other: how many arcs are found all the same?
+"""False arcs found between independent columns.
 
 Run `python -m benchmarks.defaults.no_structure` (hours on two cores; `--trials 2` for a first
-look). Independent columns of several kinds, learned alone, two and five tasks together, with one
-structure, by the consensus of bootstrap replicates and by a classifier; tasks with tables of their
-own and the penalty chosen by folds, or, as by default, with tables in common ("shared"); the
-defaults of earlier versions ("BDeu, uniform") and BIC beside them. Two cases are harder: every row
-twice, and columns of noise beside a real structure. "told" is whether `bnmtl learn`, and
-`bnmtl relate` for five tasks, would say of them that something was found.
+look). Learns independent columns of several kinds alone, as two and five tasks together, with one
+structure, by the consensus of bootstrap replicates and by a classifier. Tasks have separate tables
+and a penalty chosen by folds or, as by default, share tables ("shared"); the previous defaults
+("BDeu, uniform") and BIC serve as baselines. Two cases are harder: duplicated rows, and columns of
+noise beside a real structure. "told" is whether `bnmtl learn`, and `bnmtl relate` for five tasks,
+would report that something was found.
 """
 
 import itertools
@@ -43,15 +43,15 @@ from bnmtl.tasks import encode
 NAME = "no_structure"
 SETTINGS = ("kind", "columns", "rows", "trial", "learner")
 __all__ = ["draw", "independent_columns", "measure", "plan", "tables"]
-# By the number of columns; of the two harder cases there are fewer.
+# By number of columns; the two harder cases have fewer.
 N_TRIALS = {30: 20, 100: 20}
 ROWS = (10, 20, 60, 500)
 N_BOOTSTRAP = 30
 FIXED = {"n_bootstrap": N_BOOTSTRAP, "concentrations": list(CONCENTRATIONS)}
-# Number of trials, and rows.
+# Number of trials, and numbers of rows.
 HARDER = {TWICE: (2, (10, 20, 60)), BESIDE_ALARM: (5, (10, 20, 60, 500))}
 KINDS = ("three equal", "two equal", "rare", "skewed four", "ordered")
-# What was tried before larger concentrations were added.
+# An earlier variant, without large concentrations.
 SMALLER = {"score": MixedDirichlet((0.01, 0.05, 0.2, 0.5, 1.0))}
 OLD = {"score": BDeu(), "structure_prior": None, "parameter_sample_size": 1}
 LEARNERS = (
@@ -70,20 +70,20 @@ LEARNERS = (
     "concentrations up to 1: alone",
     "concentrations up to 1: one structure, five",
 )
-# What users get who choose nothing; of 100 columns the other ways are learned in the first trials.
+# The defaults; with 100 columns, the other learners are run in the first trials only.
 BY_DEFAULT = (
     "alone",
     *(learner for learner in LEARNERS if learner.startswith("shared: ")),
     *("consensus", "classifier"),
 )
-# In the first trials of 30 independent columns only: what `bnmtl relate` learns with, the consensus
-# of replicates that `bnmtl learn` makes of two tasks, a network for each state of a column, and one
-# structure that expects a tenth of a parent for each task in the place of a tenth for all together.
+# In the first trials of 30 independent columns only: the learners of `bnmtl relate`, the consensus
+# of replicates that `bnmtl learn` makes of two tasks, one network for each state of a column, and
+# one structure that expects a tenth of a parent for each task instead of for all tasks together.
 EACH = "one structure, a tenth for each of five"
 MULTINET = "classifier of a network a class"
 MORE = ("relate, direct", "relate, indirect", "consensus, two together", MULTINET, EACH)
 N_MORE = 3
-# Whether the command would say of tables in common that something was found, in how many trials.
+# Trials in which "told" is measured for shared tables.
 N_TOLD = 3
 
 
@@ -93,9 +93,9 @@ def independent_columns(kind, n_columns, n_rows, random_state):
     Parameters
     ----------
     kind : str
-        One of `KINDS`: three or two equally likely states; 0 / 1, with 1 of a probability from
-        0.02 to 0.3 that is drawn for each column; four states of probabilities 0.7, 0.2, 0.07 and
-        0.03; five ordered states of probabilities 0.4, 0.3, 0.15, 0.1 and 0.05.
+        One of `KINDS`: three or two equally likely states; 0 / 1, where the probability of 1 is
+        drawn from 0.02 to 0.3 for each column; four states with probabilities 0.7, 0.2, 0.07 and
+        0.03; five ordered states with probabilities 0.4, 0.3, 0.15, 0.1 and 0.05.
     n_columns, n_rows : int
     random_state : int or sequence of int
     """
@@ -141,7 +141,7 @@ def plan(quick, trials=None):
 
 
 def measure(kind, columns, rows, trial, wanted):
-    """A line a learner: false arcs a network, those in all tasks, and those called compelled."""
+    """One line per learner: false arcs per network, those in all tasks, and the compelled ones."""
     frames = {}
     for task in range(5):
         seed = [trial, task, columns, rows]
@@ -160,7 +160,7 @@ def measure(kind, columns, rows, trial, wanted):
 
 
 def line_of(learner, frames, trial):
-    """What one learner finds."""
+    """The line of one learner."""
     name, _, how = learner.rpartition(": ")
     settings = {
         "": {},
@@ -201,7 +201,7 @@ def line_of(learner, frames, trial):
 
 
 def networks_by_class(frame, settings):
-    """Graphs by the state of the column of which the rarest state is the most frequent."""
+    """A graph for each state of the column whose rarest state is the most frequent."""
 
     def rarest(column):
         counts = frame[column].value_counts()
@@ -228,13 +228,13 @@ def _learner(name, how, settings):
     if name == "shared":
         return MultitaskLearner(**settings)
     if name == "BDeu, uniform":
-        # The earlier default chose by ten folds, which takes too long here; the penalty is given.
+        # The previous default chose the penalty by ten folds, which takes too long here.
         return MultitaskLearner(PairedPrior(0.99), **settings)
     return MultitaskLearnerCV(**settings)
 
 
 def counted(graphs):
-    """False arcs: those of columns named x and three digits, which depend on nothing."""
+    """Count false arcs: those of columns named x and three digits, which are independent."""
     false = {name: [arc for arc in g.edges if _is_false(arc)] for name, g in graphs.items()}
     everywhere = set.intersection(*(set(arcs) for arcs in false.values()))
     compelled = [

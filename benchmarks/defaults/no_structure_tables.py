@@ -48,7 +48,7 @@ HARDER = (BESIDE_ALARM, TWICE)
 
 
 def tables(lines):
-    """False arcs a network by kind, rows and learner; the worst cases; what is claimed of them."""
+    """False arcs per network by kind, rows and learner; the worst cases; and reported findings."""
     return {
         "no_structure": markdown(_false_arcs(lines)),
         "no_structure_claims": markdown(_claims(lines)),
@@ -58,11 +58,11 @@ def tables(lines):
 
 
 def _told(lines):
-    """By rows, of how many cases a command says that something was found."""
+    """In how many cases a command reports that something was found, by number of rows."""
 
-    def written(own, _):
-        told = own["told"].dropna() if "told" in own else own.iloc[:0]
-        return f"{told.sum():.0f} of {len(told)}" if len(told) else ""
+    def written(group, _):
+        reported = group["told"].dropna() if "told" in group else group.iloc[:0]
+        return f"{reported.sum():.0f} of {len(reported)}" if len(reported) else ""
 
     parts = [_by_rows(lines, TOLD, written, n).assign(columns=n) for n in (30, 100)]
     table = pd.concat(parts, ignore_index=True)
@@ -70,23 +70,23 @@ def _told(lines):
 
 
 def _in_short(lines):
-    """False arcs by rows and learner, over the kinds of independent columns."""
+    """False arcs by number of rows and learner, over all kinds of independent columns."""
 
-    def written(own, n_samples):
-        if not len(own):
+    def written(group, n_samples):
+        if not len(group):
             return ""
-        fewer = f" ({len(own)})" if len(own) < n_samples else ""
-        return mean_and_error(own["false_arcs"]) + fewer
+        fewer = f" ({len(group)})" if len(group) < n_samples else ""
+        return mean_and_error(group["false_arcs"]) + fewer
 
     return _by_rows(lines, IN_SHORT, written)
 
 
 def _by_rows(lines, titles, written, n_columns=30):
-    """A row for each number of rows and a column for each learner, of independent columns."""
-    own = _independent(lines)
-    own = own[own["columns"] == n_columns]
+    """One row per number of rows and one column per learner, for independent columns."""
+    independent = _independent(lines)
+    independent = independent[independent["columns"] == n_columns]
     rows = []
-    for n_rows, found in own.groupby("rows"):
+    for n_rows, found in independent.groupby("rows"):
         by_title = {title: found[found["learner"] == name] for name, title in titles.items()}
         n_samples = found.groupby(["kind", "trial"]).ngroups
         row = {"rows": n_rows, "samples": n_samples}
@@ -96,11 +96,11 @@ def _by_rows(lines, titles, written, n_columns=30):
 
 def _false_arcs(lines):
     rows = []
-    for (columns, kind, n_rows), own in lines.groupby(["columns", "kind", "rows"], sort=False):
+    for (columns, kind, n_rows), group in lines.groupby(["columns", "kind", "rows"], sort=False):
         row = {"columns": "37 + 40" if kind == BESIDE_ALARM else columns, "kind": kind}
-        row |= {"rows": n_rows, "trials": own["trial"].nunique()}
+        row |= {"rows": n_rows, "trials": group["trial"].nunique()}
         for learner in (*DEFAULTS, *OTHERS):
-            found = own[own["learner"] == learner]["false_arcs"]
+            found = group[group["learner"] == learner]["false_arcs"]
             fewer = f" ({len(found)} of them)" if 0 < len(found) < row["trials"] else ""
             row[learner] = mean_and_error(found) + fewer
         rows.append(row)
@@ -113,17 +113,17 @@ def _independent(lines):
 
 
 def _claims(lines):
-    """Means over kinds and rows: false arcs, those in all tasks, those called compelled."""
-    harder = {kind: own for kind, own in lines.groupby("kind") if kind in HARDER}
-    for of, own in {"independent columns": _independent(lines), **harder}.items():
+    """Means over kinds and rows: false arcs, those in all tasks, and the compelled ones."""
+    harder = {kind: group for kind, group in lines.groupby("kind") if kind in HARDER}
+    for of, group in {"independent columns": _independent(lines), **harder}.items():
         for name in DEFAULTS if of in HARDER else (*DEFAULTS, *OTHERS):
-            here = own[own["learner"] == name]
-            if len(here):
-                yield _claim(of, name, here)
+            of_learner = group[group["learner"] == name]
+            if len(of_learner):
+                yield _claim(of, name, of_learner)
 
 
 def _claim(of, learner, lines):
-    """A row for one learner."""
+    """The row of one learner."""
     means = lines.groupby(["columns", "kind", "rows"])["false_arcs"].mean()
     few = means[means.index.get_level_values("rows") == 10]
     many = means[means.index.get_level_values("rows") >= 20]
@@ -140,17 +140,17 @@ def _claim(of, learner, lines):
 
 
 def draw(lines):
-    """False arcs by rows, a panel a kind, a line a learner."""
+    """False arcs by rows, with one panel per kind and one curve per learner."""
     kinds = list(dict.fromkeys(lines["kind"]))
     lines = lines[lines["columns"] == lines["columns"].min()]
-    # No arcs have a place on a logarithmic axis, too.
+    # A logarithmic axis cannot show 0.
     lines = lines.assign(shown=lines["false_arcs"] + 0.05)
     styles = {learner: {"label": title} for learner, title in IN_SHORT.items()}
     figure, grid = panels(1, len(kinds), (2.6 * len(kinds), 3.4))
     for axes, kind in zip(grid[0], kinds, strict=True):
-        own = lines[lines["kind"] == kind]
-        curves(axes, own, "rows", "shown", "learner", styles, errors=False)
-        axis_of_sizes(axes, sorted(own["rows"].unique()), "rows")
+        group = lines[lines["kind"] == kind]
+        curves(axes, group, "rows", "shown", "learner", styles, errors=False)
+        axis_of_sizes(axes, sorted(group["rows"].unique()), "rows")
         axes.set_yscale("log")
         axes.set_title(kind, fontsize=9)
     grid[0, 0].set_ylabel("false arcs a network + 0.05")

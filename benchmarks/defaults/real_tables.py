@@ -1,10 +1,10 @@
-"""Small real tables: what learning together predicts, beside each task alone, BIC and no arcs.
+"""Predictions of learning together on small real tables.
 
-Run `python -m benchmarks.defaults.real_tables --data FOLDER` (an hour on two cores). Every row is
-held out once, by ten folds, tasks of fewer rows one row at a time; structures, tables and penalties
-of a fold know nothing of its held-out rows. Each score and sparsity is taken alone and with every
-way of choosing the penalty, all tables being the tasks' own; "tables shared" is what learners do by
-default.
+Run `python -m benchmarks.defaults.real_tables --data FOLDER` (an hour on two cores). The baselines
+are each task alone, BIC and no arcs. Every row is held out once, in ten folds; tasks with fewer
+rows hold out one row at a time. Structures, tables and penalties of a fold do not depend on its
+held-out rows. Each score and sparsity is tried alone and with every method for choosing the
+penalty, all with separate tables; "tables shared" is the default of the learners.
 """
 
 import warnings
@@ -29,10 +29,10 @@ TAKES_DATA = True
 FIXED = {"folds": 10, "concentrations": list(CONCENTRATIONS)}
 SEED = 0
 SCORES = {"MixedDirichlet": MixedDirichlet(), "BDeu": BDeu(), "BIC": BIC()}
-# The expected number of parents of a variable is chosen with the penalty.
+# The expected number of parents is chosen together with the penalty.
 CHOSEN = "chosen"
 CHOSEN_WAYS = ("posterior", "cv", "one-standard-error")
-# Score and expected number of parents of a variable; None is the uniform prior.
+# Score and expected number of parents; None is the uniform prior.
 VARIANTS = (
     ("BIC", None),
     ("MixedDirichlet", 0.1),
@@ -50,24 +50,24 @@ SHARED = "tables shared"
 
 
 class _Choosing(MultitaskLearnerCV):
-    """A learner for which sparsity is a part of what is chosen, not a belief of the user's."""
+    """A learner that chooses sparsity instead of taking it as the user's belief."""
 
     def learns_sparsity(self):
         return True
 
 
 def plan(quick, trials=None):
-    """All cases; learning together by BIC is left out."""
+    """All cases except learning together by BIC."""
     if quick:
         wanted = ["alone", "cv", "posterior"]
-        rival = {"table": "avimedi", "score": "BIC", "parents": None, "wanted": ["alone"]}
-        own = {"table": "avimedi", "score": "MixedDirichlet", "parents": 0.1, "wanted": wanted}
-        return [rival, own]
+        baseline = {"table": "avimedi", "score": "BIC", "parents": None, "wanted": ["alone"]}
+        default = {"table": "avimedi", "score": "MixedDirichlet", "parents": 0.1, "wanted": wanted}
+        return [baseline, default]
     return [
         {"table": table, "score": score, "parents": parents, "wanted": _wanted(score, parents)}
         for score, parents in VARIANTS
         for table in TABLES
-        # 179 species on 22 rows a task: hours, for graphs that nobody wants.
+        # 179 species with 22 rows per task take hours, for useless graphs.
         if table != "pyrifos" or score == "BIC" or parents is not None
     ]
 
@@ -81,22 +81,22 @@ def _wanted(score, parents):
 
 
 def check_needs(cases, lines):
-    """Raise ValueError where tables are to be read that are not there."""
+    """Raise ValueError if a table is needed and missing."""
     if any(case["table"] not in SHIPPED for case in cases):
         folder()
 
 
 def measure(table, score, parents, wanted):
-    """A line a way: mean log-likelihood of a held-out row, and gains with standard errors."""
+    """One line per method: mean log-likelihood of held-out rows, and gains with standard errors."""
     tasks = grouped_tasks(table)
     bic = SingleTaskLearner(score=BIC(), structure_prior=None, random_state=SEED)
-    rival = compare(bic, tasks)
+    baseline = compare(bic, tasks)
     if set(wanted) == {"alone"} and score == "BIC":
-        return {"alone": _line(rival["alone"], rival, rival["alone"])}
+        return {"alone": _line(baseline["alone"], baseline, baseline["alone"])}
     if set(wanted) <= {OWN_TABLES, SHARED}:
-        return {way: _OTHERWISE[way](tasks, score, parents, rival) for way in wanted}
+        return {way: _OTHERWISE[way](tasks, score, parents, baseline) for way in wanted}
     if parents == CHOSEN:
-        # As above, uniform is left out where it takes hours.
+        # As in `plan`, the uniform prior is omitted where it takes hours.
         grid = [one for one in GRID if one != 0 and (one is not None or table != "pyrifos")]
         penalties, folds = side_by_side([_folds(tasks, SCORES[score], one) for one in grid])
     else:
@@ -111,39 +111,39 @@ def measure(table, score, parents, wanted):
     found = {}
     for way in wanted:
         if way == "alone":
-            found[way] = _line(alone, rival, alone)
+            found[way] = _line(alone, baseline, alone)
             continue
         if way in _OTHERWISE:
-            found[way] = _OTHERWISE[way](tasks, score, parents, rival)
+            found[way] = _OTHERWISE[way](tasks, score, parents, baseline)
             continue
-        rows = [fold.together[own[way]] for fold, own in zip(folds, chosen, strict=True)]
-        taken = [penalties[own[way]] for own in chosen]
-        found[way] = {**_line(np.concatenate(rows)[order], rival, alone), "penalties": taken}
+        rows = [fold.together[choice[way]] for fold, choice in zip(folds, chosen, strict=True)]
+        used = [penalties[choice[way]] for choice in chosen]
+        found[way] = {**_line(np.concatenate(rows)[order], baseline, alone), "penalties": used}
     return found
 
 
-def with_tables_of_1(tasks, score, parents, rival):
-    """The graphs of each task alone with tables that one imaginary row smooths.
+def with_tables_of_1(tasks, score, parents, baseline):
+    """The graphs of each task alone, with tables smoothed by one imaginary row.
 
-    Nothing is chosen by held-out rows, so the graphs are those of default tables.
+    Held-out rows choose nothing here, so the graphs are those learned with default tables.
     """
     learner = SingleTaskLearner(
         score=SCORES[score], structure_prior=expecting(tasks, parents), random_state=SEED
     )
     alone = compare(learner, tasks)["alone"]
-    own = compare(learner.set_params(parameter_sample_size=1), tasks)
-    line = _line(own["alone"], rival, alone)
-    line["empty"] = round(float(own["empty"].mean()), 6)
+    smoothed = compare(learner.set_params(parameter_sample_size=1), tasks)
+    line = _line(smoothed["alone"], baseline, alone)
+    line["empty"] = round(float(smoothed["empty"].mean()), 6)
     return line
 
 
-def with_tables_shared(tasks, _score, _parents, rival):
-    """Tasks that have tables in common, as by default; no arcs have the same kind of tables."""
+def with_tables_shared(tasks, _score, _parents, baseline):
+    """Tasks that share tables, as by default; the graphs without arcs share them, too."""
     scored = compare(MultitaskLearner(random_state=SEED), tasks)
-    own = compare(MultitaskLearner(table_sharing=None, random_state=SEED), tasks)
+    separate = compare(MultitaskLearner(table_sharing=None, random_state=SEED), tasks)
     together, empty = scored["together"], scored["empty"]
-    line = _line(together, {**rival, "empty": empty}, scored["alone"])
-    line |= _gains(together, {"own": own["together"], "own_empty": own["empty"]})
+    line = _line(together, {**baseline, "empty": empty}, scored["alone"])
+    line |= _gains(together, {"own": separate["together"], "own_empty": separate["empty"]})
     return {**line, "empty": round(float(empty.mean()), 6)}
 
 
@@ -151,7 +151,7 @@ _OTHERWISE = {OWN_TABLES: with_tables_of_1, SHARED: with_tables_shared}
 
 
 def _folds(tasks, score, parents):
-    """Penalties, the largest first, and folds that are scored at each of them."""
+    """Penalties in descending order, and folds scored at each of them."""
     learner = _Choosing(
         score=score,
         structure_prior=expecting(tasks, parents),
@@ -165,14 +165,16 @@ def _folds(tasks, score, parents):
         return list(priors), folds_of(learner, tasks, list(priors.values()))
 
 
-def _line(rows, rival, alone):
+def _line(rows, baseline, alone):
     """Mean and gains of log-likelihoods by row, in the order of the data."""
     line = {"held_out": round(float(np.mean(rows)), 6), "n_rows": len(rows)}
-    return line | _gains(rows, {"empty": rival["empty"], "bic": rival["alone"], "alone": alone})
+    return line | _gains(
+        rows, {"empty": baseline["empty"], "bic": baseline["alone"], "alone": alone}
+    )
 
 
 def _gains(rows, others):
-    """Mean differences to others' log-likelihoods of the same rows, and their standard errors."""
+    """Mean differences from other log-likelihoods of the same rows, with standard errors."""
     found = {}
     for name, other in others.items():
         difference = np.asarray(rows) - np.asarray(other)
@@ -196,7 +198,7 @@ GAINS = {"over_empty": "no arcs", "over_bic": "BIC alone", "over_alone": "alone"
 
 
 def tables(lines):
-    """The default beside its rivals, and all that was tried."""
+    """The default beside its alternatives, and all that was tried."""
     return {
         "real_tables_default": markdown(_default(lines)),
         "real_tables": markdown(_all(lines)),
@@ -215,18 +217,18 @@ def _of_default(lines):
 
 
 def _in_short(lines):
-    """What learning together by default gains over no arcs and over each task alone."""
+    """Gains of learning together by default over no arcs, BIC and each task alone."""
     shown = GAINS | {"over_own": "sharing arcs alone"}
-    for case, own in parts(_of_default(lines), table=IN_WORDS, way=[SHARED]):
-        line = own.iloc[0]
+    for case, group in parts(_of_default(lines), table=IN_WORDS, way=[SHARED]):
+        line = group.iloc[0]
         gains = {f"gain over {title}": _gain(line, name) for name, title in shown.items()}
         yield {"table": IN_WORDS[case["table"]], "rows": line["n_rows"], **gains}
 
 
 def _smoothing(lines):
-    """The same graphs of each task alone, and no arcs, with two kinds of probability tables."""
-    for case, own in parts(_of_default(lines), table=TABLES):
-        found = own.set_index("way")
+    """The graphs of each task alone, and no arcs, with two kinds of probability tables."""
+    for case, group in parts(_of_default(lines), table=TABLES):
+        found = group.set_index("way")
         if OWN_TABLES not in found.index:
             continue
         learned, of_one = found.loc["alone"], found.loc[OWN_TABLES]
@@ -242,12 +244,12 @@ def _smoothing(lines):
 
 
 def _sharing(lines):
-    """What shared tables add, with arcs and without any."""
+    """Gains from shared tables, with and without arcs."""
     for _, line in _of_default(lines).query("way == @SHARED").iterrows():
         yield {
             "table": line["table"],
             "together": f"{line['held_out']:.2f}",
-            "less together, own tables": _gain(line, "over_own"),
+            "gain over own tables": _gain(line, "over_own"),
             "no arcs": f"{line['empty']:.2f}",
             "together less no arcs": _gain(line, "over_empty"),
             "no arcs, own tables": f"{line['held_out'] - line['over_own_empty']:.2f}",
@@ -256,8 +258,8 @@ def _sharing(lines):
 
 
 def _default(lines):
-    for case, own in parts(_of_default(lines), table=TABLES, way=(SHARED, "alone", *WAYS)):
-        line = own.iloc[0]
+    for case, group in parts(_of_default(lines), table=TABLES, way=(SHARED, "alone", *WAYS)):
+        line = group.iloc[0]
         gains = {f"over {title}": _gain(line, name) for name, title in GAINS.items()}
         yield {**case, "nats a row": f"{line['held_out']:.2f}", **gains}
 
@@ -265,21 +267,21 @@ def _default(lines):
 def _all(lines):
     for case, here in parts(lines, table=TABLES):
         kinds = here.groupby(["score", "parents"], dropna=False, sort=False)
-        for (score, parents), own in kinds:
+        for (score, parents), group in kinds:
             row = {**case, "score": score}
             row["parents expected"] = "uniform" if pd.isna(parents) else str(parents)
             row |= dict.fromkeys(("alone", *WAYS), "")
-            for found, line in parts(own, way=("alone", *WAYS)):
+            for found, line in parts(group, way=("alone", *WAYS)):
                 row[found["way"]] = _gain(line.iloc[0], "over_bic")
             yield row
 
 
 def draw(lines):
-    """Gain over BIC alone, a panel a table, a point a way, with two standard errors."""
+    """Gain over BIC alone by method with two standard errors, with one panel per table."""
     cases = list(parts(_of_default(lines), table=TABLES))
     figure, grid = panels(1, len(cases), (1.9 * len(cases), 3.6))
-    for axes, (case, own) in zip(grid[0], cases, strict=True):
-        for at, (way, line) in enumerate(parts(own, way=DRAWN)):
+    for axes, (case, group) in zip(grid[0], cases, strict=True):
+        for at, (way, line) in enumerate(parts(group, way=DRAWN)):
             gain, error = line["over_bic"], 2 * line["over_bic_error"]
             axes.errorbar([at], gain, error, fmt="o", markersize=4, label=way["way"])
         axes.axhline(0, color="gray", linewidth=1)

@@ -1,4 +1,4 @@
-"""How well networks learned from few cells per condition predict the others (Sachs).
+"""How well networks learned from few cells per condition predict other cells (Sachs).
 
 Run `python -m benchmarks.defaults.sachs` (about ten minutes on two cores).
 """
@@ -26,7 +26,7 @@ from bnmtl.tasks import discretize, encode
 
 NAME = "sachs"
 SETTINGS = ("rows", "trial", "learner")
-# The seconds of a line are of one case alone.
+# One case at a time, because seconds are measured.
 JOBS = 1
 SIZES = (25, 50, 100, 200)
 LEARNERS = {
@@ -37,24 +37,24 @@ LEARNERS = {
         **variants.LEARNERS["J"], cv=variants.N_FOLDS, random_state=seed
     ),
 }
-# The same with the defaults of bnmtl: `MixedDirichlet`, few arcs expected, smoothing learned.
+# The defaults of bnmtl: `MixedDirichlet`, a sparse structure prior, learned smoothing.
 DEFAULTS = by_default.LEARNERS
-# Held out to choose the probability of arcs: five of 25 rows.
+# Share of rows held out to choose the arc probability, for example five of 25.
 SHARE = 0.2
-# Ways to graphs that share nothing.
+# Graphs that share nothing.
 ALONE = {
     "no arcs at all": lambda tasks, seed: alone.empty(tasks),
     "alone, BIC": alone.by_bic,
     "alone, sparse": lambda tasks, seed: alone.sparse(tasks, seed, SHARE)[0],
 }
-# Their graphs with default tables, of each condition's own or shared.
+# These graphs with default tables, separate or shared.
 SHARED_TABLES = "no arcs, tables shared"
 SMOOTHED = {
     "no arcs, default tables": "no arcs at all",
     "alone, BIC, default tables": "alone, BIC",
     SHARED_TABLES: "no arcs at all",
 }
-# Columns of the tables; the others show differences to the first.
+# Columns of the tables; all but the first show differences from the first.
 THESIS_COLUMNS = {
     "no arcs at all": "no arcs at all",
     "each condition alone": "alone, BDeu",
@@ -76,7 +76,7 @@ KINDS = (*THESIS_COLUMNS, *DEFAULT_COLUMNS)
 
 
 def split(tasks, n_rows, trial):
-    """Training rows, the same number of every condition, and all other rows."""
+    """The same number of training rows for every condition, and all other rows."""
     train, test = {}, {}
     for at, (name, task) in enumerate(tasks.items()):
         order = np.random.default_rng([trial, n_rows, at]).permutation(task.n_rows)
@@ -85,7 +85,7 @@ def split(tasks, n_rows, trial):
 
 
 def plan(quick, trials=10):
-    """Cases: every number of rows of every trial."""
+    """Cases: every number of rows in every trial."""
     return [
         {"rows": n_rows, "trial": trial, "wanted": list(ALONE if quick else KINDS)}
         for trial in range(1 if quick else trials)
@@ -95,26 +95,26 @@ def plan(quick, trials=10):
 
 @functools.cache
 def cells():
-    """All conditions, three states a protein."""
+    """All conditions, with three states per protein."""
     return encode(discretize(data.load("sachs"), bins=3))
 
 
 def measure(wanted, rows, trial):
-    """A line for each way to learn."""
+    """One line per learner."""
     return {kind: line_of(cells(), rows, trial, kind) for kind in wanted}
 
 
 def line_of(tasks, n_rows, trial, kind):
-    """Mean over conditions of the held-out nats per row, and what was learned."""
+    """Mean held-out nats per row over conditions, and properties of the graphs."""
     train, test = split(tasks, n_rows, trial)
     began = time.perf_counter()
     if kind in ALONE or kind in SMOOTHED:
         learner, graphs = None, ALONE[SMOOTHED.get(kind, kind)](train, trial)
         seconds = time.perf_counter() - began
-        own = held_out_of(train, test)
+        scorers = held_out_of(train, test)
         if kind in SMOOTHED:
-            own = {name: HeldOut(train[name], test[name], "auto") for name in train}
-        held_out = [own[name].mean(graph) for name, graph in graphs.items()]
+            scorers = {name: HeldOut(train[name], test[name], "auto") for name in train}
+        held_out = [scorers[name].mean(graph) for name, graph in graphs.items()]
         if kind == SHARED_TABLES:
             networks = fit_networks(graphs, train)
             held_out = [networks[t].log_likelihood(task).mean() for t, task in test.items()]
@@ -132,7 +132,7 @@ def line_of(tasks, n_rows, trial, kind):
 
 
 def tables(lines):
-    """By default, and for BDeu with a uniform prior over graphs."""
+    """The defaults, and BDeu with a uniform prior over graphs."""
     return {
         "sachs": _table(
             lines, DEFAULT_COLUMNS, "together, tables shared", "alone, BIC, default tables"
@@ -141,16 +141,16 @@ def tables(lines):
     }
 
 
-def _table(lines, columns, together, rival):
-    """Held-out nats per row without arcs; mean and standard error of what the others add."""
+def _table(lines, columns, together, baseline):
+    """Held-out nats per row without arcs; mean and standard error of the gains of the others."""
     wide = lines.pivot(index=["rows", "trial"], columns="learner", values="held_out")
     wide = wide[[name for name in columns if name in wide]]
     if not len(wide.columns):
         return "Not measured yet."
     base, *others = wide
     gains = wide[others].sub(wide[base], axis=0).rename(columns=columns)
-    if has(wide, together, rival):
-        gains[f"together less {columns[rival]}"] = wide[together] - wide[rival]
+    if has(wide, together, baseline):
+        gains[f"together less {columns[baseline]}"] = wide[together] - wide[baseline]
     groups = gains.groupby("rows")
     texts = groups.mean().map("{:+.2f} ± ".format) + groups.sem().map("{:.2f}".format)
     means = wide[base].groupby("rows").mean().map("{:.2f}".format).rename(columns[base])

@@ -1,9 +1,9 @@
-"""How often is an arc there to which `bnmtl learn` gives a confidence of 0.8?
+"""How often is an arc true if `bnmtl learn` gives it a confidence of 0.8?
 
 Run `python -m benchmarks.defaults.sure_arcs` (two hours on two cores). Five tasks of 1000 and of
-250 rows, learned alone, together with tables of each task's own, or with all defaults of
-`bnmtl learn`, which shares tables; each with the 30 replicates of half of the rows that it makes.
-`calibrated_arcs` asks the same of 100 bootstrap replicates by BDeu.
+250 rows are learned alone, together with separate tables, or with all defaults of `bnmtl learn`,
+which shares tables. As in that command, there are 30 replicates of half of the rows.
+`calibrated_arcs` answers the same question for 100 bootstrap replicates and BDeu.
 """
 
 import numpy as np
@@ -28,14 +28,14 @@ FIXED = {"replicates": N_REPLICATES, "concentrations": list(CONCENTRATIONS)}
 
 
 def plan(quick, trials=None):
-    """A case a problem and number of rows; the quick one learns tasks apart."""
+    """All cases; the quick one learns each task alone."""
     if quick:
         return study.every(["single"], problem=["INSURANCE"], rows=[250], trial=[0])
     return study.every(METHODS, rows=ROWS, trial=range(trials or N_TRIALS), problem=PROBLEMS)
 
 
 def measure(problem, rows, trial, wanted):
-    """A line a method: by confidence, the pairs that have it and those of them that are true."""
+    """One line per method: numbers of pairs and of true pairs by confidence."""
     related = Related(networks_of(problem, trial), rows, trial)
     lines = {}
     for method in wanted:
@@ -53,23 +53,23 @@ def measure(problem, rows, trial, wanted):
 
 
 def tables(lines):
-    """How often pairs of a confidence are true."""
+    """How often pairs with a given confidence are true."""
     every = parts(lines, rows=ROWS)
-    return {f"sure_arcs_{case['rows']}": markdown(shares(own)) for case, own in every}
+    return {f"sure_arcs_{case['rows']}": markdown(shares(group)) for case, group in every}
 
 
 _LINES = {"single": ":", "together": "--", "shared": "-"}
 
 
 def draw(lines):
-    """Share of edges that are true by confidence, in sixths, a panel a number of rows."""
+    """Share of true edges by confidence, in sixths, with one panel per number of rows."""
     figure, grid = panels(1, len(ROWS), (11, 4))
     handles = {}
     for axes, n_rows in zip(grid[0], ROWS, strict=True):
-        for case, own in parts(lines, rows=[n_rows], problem=PROBLEMS, method=_LINES):
+        for case, group in parts(lines, rows=[n_rows], problem=PROBLEMS, method=_LINES):
             label = f"{case['problem']}, {METHODS[case['method']]}"
             style = {"color": f"C{PROBLEMS.index(case['problem'])}", "marker": "o", "markersize": 3}
-            (handles[label],) = axes.plot(*_curve(own), _LINES[case["method"]], **style)
+            (handles[label],) = axes.plot(*_curve(group), _LINES[case["method"]], **style)
         axes.plot([0, 1], [0, 1], color="gray", linewidth=1)
         axes.set(title=f"{n_rows} rows", xlabel="confidence of an edge")
     grid[0, 0].set_ylabel("share that is there")
@@ -81,8 +81,8 @@ def _curve(lines):
     confidence, y, weights = cases(lines, "edge")
     bins = np.minimum((confidence * 6 + 1e-9).astype(int), 5)
     found = [bins == one for one in range(6) if (bins == one).any()]
-    places = [np.average(confidence[own], weights=weights[own]) for own in found]
-    return places, [np.average(y[own], weights=weights[own]) for own in found]
+    places = [np.average(confidence[is_inside], weights=weights[is_inside]) for is_inside in found]
+    return places, [np.average(y[is_inside], weights=weights[is_inside]) for is_inside in found]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What every way of choosing a penalty takes, from one path of solutions and one set of folds."""
+"""Methods for choosing the penalty, from one path of solutions and one set of folds."""
 
 import time
 
@@ -18,7 +18,7 @@ WAYS = (*CHOSEN, *(f"penalty {penalty:g}" for penalty in FIXED_PENALTIES))
 
 
 def expecting(tasks, n_parents):
-    """The structure prior under which a variable of each task expects some parents; None: uniform.
+    """The structure prior with an expected number of parents for each task; None: uniform.
 
     Parameters
     ----------
@@ -35,15 +35,15 @@ def expecting(tasks, n_parents):
 
 
 def choices(penalties, log_posterior, scores):
-    """Which of some penalties each way takes, as positions.
+    """Positions of the penalties that the methods choose.
 
     Parameters
     ----------
     penalties : sequence of float
-        The largest first.
+        In descending order.
     log_posterior : float array of shape (p,)
     scores : float array of shape (p, n_folds)
-        Of the folds that may be used.
+        Scores of the folds that may be used.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def choices(penalties, log_posterior, scores):
 
 
 class Path:
-    """The solutions of a `MultitaskLearnerCV` at all penalties of its grid, and what chooses.
+    """The solutions of a `MultitaskLearnerCV` at all penalties of its grid, and the choices.
 
     Parameters
     ----------
@@ -76,11 +76,11 @@ class Path:
     Attributes
     ----------
     penalties : list of float
-        The largest first.
+        In descending order.
     solutions : list of Solution
     chosen : dict way -> int
     seconds : (float, float)
-        What the path and the folds took.
+        Time for the path and for the folds.
     """
 
     def __init__(self, learner, tasks):
@@ -101,7 +101,7 @@ class Path:
 
 
 def folds_of(learner, tasks, priors):
-    """The folds of a `MultitaskLearnerCV`, with the posteriors of the penalties in each."""
+    """The folds of a `MultitaskLearnerCV`, each with the posteriors of the penalties."""
     if not isinstance(learner, MultitaskLearnerCV):
         raise TypeError(f"A learner that chooses penalties is needed, got {learner!r}.")
     n_folds, effort = default_folds(tasks, leave_one_out=True), learner.effort()

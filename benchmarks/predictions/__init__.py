@@ -1,1 +1,1 @@
-"""Chapter 3 of the thesis, multi-nets, and how sure arcs are."""
+"""Studies of predictions: chapter 3 of the thesis, multi-nets, and the confidence of arcs."""

@@ -1,8 +1,8 @@
-"""What boosting does to predicted values, step by step (thesis, figure 3.1).
+"""How boosting changes predicted probabilities, step by step (thesis, figure 3.1).
 
 Run `python -m benchmarks.predictions.boosting_steps --data FOLDER` (two minutes). Full trees are
-boosted on the 4000 training rows of COVTYPE; a line has the histogram and the reliability of what
-they predict on the test rows after some number of steps. The data are not part of the project: see
+boosted on the 4000 training rows of COVTYPE; a line contains the histogram and the reliability of
+predictions for the test rows after some number of steps. The data are not part of the project: see
 `benchmarks/predictions/uci.py`.
 """
 
@@ -27,12 +27,12 @@ N_TRIALS = 5
 PROBLEM = "COVTYPE"
 QUICK = good_probabilities.QUICK
 FIXED = {"train": 4000, "criterion": "gini"}
-# From 0 and 1; predictions nearer to them are counted.
+# Predictions closer than this to 0 or 1 are counted.
 NEAR = 0.1
 
 
 def plan(quick, trials=None):
-    """A case a trial; the quick one is of a table that scikit-learn brings."""
+    """One case per trial; the quick one uses a table of scikit-learn."""
     if quick:
         return study.every([1, 4], problem=[QUICK], trial=[0])
     return study.every(STEPS, problem=[PROBLEM], trial=range(trials or N_TRIALS))
@@ -42,7 +42,7 @@ check_needs = good_probabilities.check_needs
 
 
 def measure(problem, trial, wanted):
-    """A line a number of steps: what is predicted on the test rows, and how well."""
+    """One line per number of steps: predictions for the test rows, and their errors."""
     views, y, (train, _, test), data = good_probabilities.views_of(problem, trial)
     tree = DecisionTreeClassifier(criterion=FIXED["criterion"])
     model = AdaBoostM1(tree, n_estimators=max(wanted), random_state=trial)
@@ -55,7 +55,7 @@ def measure(problem, trial, wanted):
         lines[steps] = {
             "data": data,
             "rmse": round(float(root_mean_squared_error(y[test], p)), 6),
-            # Above 1 where probabilities are too near the middle.
+            # Above 1 if probabilities are too close to the middle.
             "slope": round(-PlattCalibrator(scale="logit").fit(p, y[test]).a_, 4),
             "near": round(float(np.mean(np.minimum(p, 1 - p) < NEAR)), 6),
             "reliability": reliability(y[test], p).round(5).to_dict("list"),
@@ -64,28 +64,28 @@ def measure(problem, trial, wanted):
 
 
 def tables(lines):
-    """How many predictions are near 0 or 1, how distorted they are, and their errors."""
+    """Share of predictions near 0 or 1, distortion, and errors."""
     rows = [
         {
             "steps of boosting": steps,
-            "trials": len(own),
-            "within 0.1 of 0 or 1": f"{own['near'].mean():.0%}",
-            "slope of the log odds": f"{own['slope'].mean():.2f}",
-            "root mean squared error": f"{own['rmse'].mean():.4f}",
+            "trials": len(group),
+            "within 0.1 of 0 or 1": f"{group['near'].mean():.0%}",
+            "slope of the log odds": f"{group['slope'].mean():.2f}",
+            "root mean squared error": f"{group['rmse'].mean():.4f}",
         }
-        for steps, own in lines.groupby("steps")
+        for steps, group in lines.groupby("steps")
     ]
     return {"boosting_steps": markdown(rows)}
 
 
 def draw(lines):
-    """Histogram and reliability of the first trial, a panel a number of steps."""
-    own = lines[lines["trial"] == lines["trial"].min()].sort_values("steps")
-    figure, grid = panels(1, len(own), (1.9 * len(own) + 0.6, 2.6), sharex=True, sharey=True)
-    for axes, line in zip(grid[0], own.itertuples(), strict=True):
+    """Histogram and reliability of the first trial, with one panel per number of steps."""
+    first = lines[lines["trial"] == lines["trial"].min()].sort_values("steps")
+    figure, grid = panels(1, len(first), (1.9 * len(first) + 0.6, 2.6), sharex=True, sharey=True)
+    for axes, line in zip(grid[0], first.itertuples(), strict=True):
         draw_panel(axes, pd.DataFrame(line.reliability))
         axes.set_title(f"{line.steps} step" + ("s" if line.steps > 1 else ""), fontsize=9)
-    finish(figure, grid, f"boosted trees on {own['problem'].iloc[0]}")
+    finish(figure, grid, f"boosted trees on {first['problem'].iloc[0]}")
     return figure
 
 

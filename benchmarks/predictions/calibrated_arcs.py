@@ -1,11 +1,12 @@
-"""How often is an arc there to which the bootstrap gives a confidence of 0.8?
+"""How often is an arc true if the bootstrap gives it a confidence of 0.8?
 
 Run `python -m benchmarks.predictions.calibrated_arcs` (two hours on two cores). Five tasks of 1000
-rows each; 100 replicates are learned by hill climbing with ten restarts, every task by itself or
-all together at the penalty that cross-validation chooses on the rows as they are, both by BDeu; or
-together with tables shared and the other defaults. A line keeps how many pairs of variables have
-each confidence and how many of them are in the true networks: arcs as ordered pairs, edges as
-pairs. Calibrators are fitted to the first half of the trials and tested on the others.
+rows each; 100 replicates are learned by hill climbing with ten restarts: every task alone or all
+together at the penalty that cross-validation chooses on the original rows, both by BDeu; or
+together with shared tables and the other defaults. A line contains the number of pairs of variables
+with each confidence, and how many of them are in the true networks: ordered pairs for arcs,
+unordered ones for edges. Calibrators are fitted to the first half of the trials and tested on the
+others.
 """
 
 import numpy as np
@@ -43,14 +44,14 @@ FIXED = {
 
 
 def plan(quick, trials=None):
-    """All cases; the quick one learns tasks apart."""
+    """All cases; the quick one learns each task alone."""
     if quick:
         return study.every(["single"], problem=["ALARM"], trial=[0])
     return study.every(METHODS, trial=range(trials or N_TRIALS), problem=PROBLEMS)
 
 
 def measure(problem, trial, wanted):
-    """A line a method: by confidence, the pairs that have it and those of them that are true."""
+    """One line per method: numbers of pairs and of true pairs by confidence."""
     related = Related(networks_of(problem, trial), N_ROWS, trial)
     lines = {}
     for method in wanted:
@@ -69,7 +70,7 @@ def measure(problem, trial, wanted):
 
 
 def counted(table, related, n_replicates=N_BOOTSTRAP):
-    """Numbers of pairs and of true ones by confidence, from 0 to the number of replicates."""
+    """Numbers of pairs and of true pairs by confidence, from 0 to the number of replicates."""
     truth = set()
     for (name, task), matrix in zip(related.tasks.items(), related.truth(), strict=True):
         arcs = np.argwhere(matrix)
@@ -91,25 +92,25 @@ def counted(table, related, n_replicates=N_BOOTSTRAP):
 
 KINDS = {"arc": "arcs", "edge": "edges"}
 TOGETHER = ("together", "shared")
-# Of "0.8"; beyond the ends the bins of the table.
+# Intervals of confidence that are columns of the table, such as "0.8".
 BINS = ((0.05, 0.15), (0.25, 0.35), (0.45, 0.55), (0.65, 0.75), (0.75, 0.85), (0.85, 0.95), (1, 1))
 CALIBRATORS = {"Platt": PlattCalibrator(), "isotonic": IsotonicCalibrator()}
 STAGES = ("before", "Platt", "isotonic", "isotonic, of the other network")
-# Which trial is left out, where it is none.
+# Stands for the omitted trial if none is omitted.
 WHOLE = -1
 
 
 def halves(lines):
-    """The first half of the trials, to fit calibrators to, and the others."""
+    """The first half of the trials, used to fit calibrators, and the other half."""
     trials = sorted(lines["trial"].unique())
     first = lines["trial"].isin(trials[: (len(trials) + 1) // 2])
     return lines[first], lines[~first]
 
 
 def cases(lines, kind):
-    """Confidences, labels and how many pairs have both, over all lines."""
-    pairs = np.sum([own["pairs"] for own in lines[kind]], axis=0)
-    true = np.sum([own["true"] for own in lines[kind]], axis=0)
+    """Confidences, labels and numbers of pairs with both, over all lines."""
+    pairs = np.sum([counts["pairs"] for counts in lines[kind]], axis=0)
+    true = np.sum([counts["true"] for counts in lines[kind]], axis=0)
     confidence = np.arange(len(pairs)) / (len(pairs) - 1)
     scores, y = np.tile(confidence, 2), np.repeat([0, 1], len(pairs))
     weights = np.concatenate([pairs - true, true])
@@ -117,18 +118,18 @@ def cases(lines, kind):
 
 
 def other(problem):
-    """The problem of the other network with the same kind of parameters."""
+    """The same kind of problem on the other network."""
     old, new = ("ALARM", "INSURANCE") if "ALARM" in problem else ("INSURANCE", "ALARM")
     return problem.replace(old, new)
 
 
 def stages(lines, problem, method, kind):
-    """Lines of the test trials, and by stage what makes probabilities of confidences.
+    """Lines of the test trials, and the function from confidences to probabilities of each stage.
 
-    There are no lines without two halves of the trials.
+    There are no lines if the trials cannot be split into two halves.
     """
-    own = lines[lines["method"] == method]
-    here, there = (own[own["problem"] == name] for name in (problem, other(problem)))
+    of_method = lines[lines["method"] == method]
+    here, there = (of_method[of_method["problem"] == name] for name in (problem, other(problem)))
     first, second = halves(here)
     if not len(second):
         return second, {}
@@ -142,7 +143,7 @@ def stages(lines, problem, method, kind):
 
 
 def left_out(lines):
-    """The lines as they are, and without each of several trials: (trial, the other lines)."""
+    """All lines, then all without one trial, for each of several: (omitted trial, lines)."""
     yield WHOLE, lines
     trials = sorted(lines["trial"].unique())
     if len(trials) > 1:
@@ -156,12 +157,12 @@ def jackknife(values):
     Parameters
     ----------
     values : pandas.Series by trial left out
-        With `WHOLE` for the value of all.
+        `WHOLE` indexes the value over all trials.
 
     Returns
     -------
     value, error : float
-        The error is that of the jackknife: Efron & Tibshirani (1993), equation 11.5.
+        The error is the jackknife error: Efron & Tibshirani (1993), equation 11.5.
     """
     each = values.drop(WHOLE)
     if len(each) < 2:
@@ -177,7 +178,7 @@ def with_error(values, scale, digits):
 
 
 def sure_sign(values):
-    """1 or -1 where a t-test by the jackknife's error tells a value from 0, else 0."""
+    """The sign of a value that differs from 0 in a t-test with its jackknife error, else 0."""
     value, error = jackknife(values)
     degrees = len(values) - 2
     if degrees < 1 or abs(value) <= stats.t.ppf(1 - LEVEL / 2, degrees) * error:
@@ -186,15 +187,15 @@ def sure_sign(values):
 
 
 def combinations(lines):
-    """The lines of every problem and method, a kind at a time: (case, kind, lines)."""
+    """The lines of every problem, kind and method: (case, kind, lines)."""
     for problem in sorted(set(lines["problem"])):
         for kind in KINDS:
-            for case, own in parts(lines, problem=[problem], method=METHODS):
-                yield case, kind, own
+            for case, group in parts(lines, problem=[problem], method=METHODS):
+                yield case, kind, group
 
 
 def tables(lines):
-    """How often pairs of a confidence are true, what calibration adds, and what comes of it."""
+    """How often pairs with a confidence are true, the effect of calibration, and the claims."""
     return {
         "calibrated_arcs": markdown(shares(lines)),
         "calibrated_arcs_measures": markdown(_measures(lines)),
@@ -203,11 +204,11 @@ def tables(lines):
 
 
 def shares(lines):
-    """How often pairs of each confidence are true, by problem and method."""
-    for case, kind, own in combinations(lines):
+    """How often pairs with each confidence are true, by problem and method."""
+    for case, kind, group in combinations(lines):
         row = {"problem": case["problem"], "learned": METHODS[case["method"]], "of": KINDS[kind]}
         for low, high in BINS:
-            by_trial = {trial: _share(rest, kind, low, high) for trial, rest in left_out(own)}
+            by_trial = {trial: _share(rest, kind, low, high) for trial, rest in left_out(group)}
             share = pd.Series({trial: share for trial, (share, _) in by_trial.items()})
             total = by_trial[WHOLE][1]
             title = "1" if low == high else f"{(low + high) / 2:.1f}"
@@ -216,7 +217,7 @@ def shares(lines):
 
 
 def _share(lines, kind, low, high):
-    """The share of true pairs among those of some confidences, and their number."""
+    """The share of true pairs in an interval of confidence, and the number of pairs."""
     confidence, y, weights = cases(lines, kind)
     within = (confidence >= low - 1e-9) & (confidence <= high + 1e-9)
     total = weights[within].sum()
@@ -226,7 +227,7 @@ def _share(lines, kind, low, high):
 def measures(lines):
     """Calibration error, Brier score and cross-entropy by stage, on the test trials.
 
-    A row also for each test trial that is left out, which the column "without" names.
+    There is also a row for each omitted test trial, named in the column "without".
     """
     rows = []
     for case, kind, _ in combinations(lines):
@@ -250,7 +251,7 @@ def _measured(y, p, weights):
     }
 
 
-# Measures of the table, their units, and digits.
+# Measures of the table, their factors, and digits.
 SHOWN = {"calibration": (100, 2), "brier": (1000, 1), "cross_entropy": (1000, 0)}
 
 
@@ -260,8 +261,8 @@ def _measures(lines):
         yield {"measured": "one half of the trials only"}
         return
     keys = ["problem", "kind", "method"]
-    for (problem, kind, method), own in found.groupby(keys, sort=False):
-        by_stage = {stage: one.set_index("without") for stage, one in own.groupby("stage")}
+    for (problem, kind, method), group in found.groupby(keys, sort=False):
+        by_stage = {stage: one.set_index("without") for stage, one in group.groupby("stage")}
         row = {"problem": problem, "learned": METHODS[method], "of": KINDS[kind]}
         row["ROC area"] = with_error(by_stage["before"]["area"], 1, 3)
         for stage in filter(by_stage.__contains__, STAGES):
@@ -270,8 +271,8 @@ def _measures(lines):
         yield row
 
 
-# Stage and measure in which confidences learned together are held against those learned alone, and
-# whether more of it is better.
+# Comparisons of confidences learned together with those learned alone: stage, measure, words, and
+# whether more is better.
 COMPARED = (
     ("before", "calibration", "are calibrated better before calibration", False),
     ("before", "area", "rank pairs better before calibration", True),
@@ -280,32 +281,32 @@ COMPARED = (
 
 
 def claims(lines):
-    """What calibration adds, and what learning together does."""
+    """Claims about the effects of calibration and of learning together."""
     found = measures(lines)
-    by_kind = {kind: own for kind, own in found.groupby("kind")} if len(found) else {}
-    for kind, own in by_kind.items():
+    by_kind = {kind: of_kind for kind, of_kind in found.groupby("kind")} if len(found) else {}
+    for kind, of_kind in by_kind.items():
         for stage in STAGES[1:]:
-            yield from _lowered(own, kind, stage)
-    for kind, own in by_kind.items():
+            yield from _lowered(of_kind, kind, stage)
+    for kind, of_kind in by_kind.items():
         for method in TOGETHER:
             for compared in COMPARED:
-                yield from _together(own, kind, method, *compared)
+                yield from _together(of_kind, kind, method, *compared)
 
 
 def _lowered(found, kind, stage):
-    """Whether calibration lowers the cross-entropy, problem by problem and method by method."""
+    """Whether calibration lowers the cross-entropy, for each problem and method."""
     keys = ["problem", "method", "without"]
     wide = found.pivot_table(index=keys, columns="stage", values="cross_entropy")
     if not has(wide, "before", stage):
         return
     gains = {
-        f"{problem} {METHODS[method]}": own.droplevel([0, 1])
-        for (problem, method), own in (wide["before"] - wide[stage]).dropna().groupby(keys[:2])
+        f"{problem} {METHODS[method]}": gain.droplevel([0, 1])
+        for (problem, method), gain in (wide["before"] - wide[stage]).dropna().groupby(keys[:2])
     }
     yield Claim(
         f"{stage} calibration lowers the cross-entropy of {KINDS[kind]}",
         OURS,
-        ", ".join(f"{name} {with_error(own, 1000, 1)}" for name, own in gains.items())
+        ", ".join(f"{name} {with_error(gain, 1000, 1)}" for name, gain in gains.items())
         + " (lower by, thousandths of a nat a pair)",
         tally(map(sure_sign, gains.values()), "lower in {above} of {n}, higher in {below}"),
     )
@@ -313,21 +314,21 @@ def _lowered(found, kind, stage):
 
 def _together(found, kind, method, stage, name, words, more):
     """Whether confidences learned together are better than those learned alone."""
-    own = found[found["stage"] == stage]
-    wide = own.pivot_table(index=["problem", "without"], columns="method", values=name)
+    of_stage = found[found["stage"] == stage]
+    wide = of_stage.pivot_table(index=["problem", "without"], columns="method", values=name)
     if not has(wide, "single", method):
         return
     wide = wide.dropna(subset=["single", method])
     gain = (wide[method] - wide["single"]) * (1 if more else -1)
-    gains = {problem: own.droplevel(0) for problem, own in gain.groupby("problem")}
+    gains = {problem: of_problem.droplevel(0) for problem, of_problem in gain.groupby("problem")}
     yield Claim(
         f"confidences of {KINDS[kind]} learned {METHODS[method]} {words}",
         OURS,
         {
             problem: f"{wide.loc[(problem, WHOLE), 'single']:.4f} alone, "
             f"{wide.loc[(problem, WHOLE), method]:.4f} together, better by "
-            f"{with_error(own, 1, 4)}"
-            for problem, own in gains.items()
+            f"{with_error(of_problem, 1, 4)}"
+            for problem, of_problem in gains.items()
         },
         tally(map(sure_sign, gains.values()), "better in {above} of {n}, worse in {below}"),
     )
@@ -337,7 +338,7 @@ _MARKERS = {"single": "o", "together": "s", "shared": "^"}
 
 
 def draw(lines):
-    """Shares of true pairs by confidence, by method; below, calibrated by isotonic."""
+    """Shares of true pairs by confidence and method; below, after isotonic calibration."""
     columns = [(problem, kind) for problem in sorted(set(lines["problem"])) for kind in KINDS]
     size = (2.1 * len(columns) + 0.6, 4.9)
     figure, grid = panels(2, len(columns), size, sharex=True, sharey=True)
@@ -347,8 +348,8 @@ def draw(lines):
     for (above, below), (problem, kind) in zip(grid.T, columns, strict=True):
         above.set_title(f"{problem},\n{KINDS[kind]}", fontsize=8)
         below.set_xlabel("confidence", fontsize=8)
-        for case, own in parts(lines, problem=[problem], method=METHODS):
-            _draw_shares(above, *cases(own, kind), case["method"])
+        for case, group in parts(lines, problem=[problem], method=METHODS):
+            _draw_shares(above, *cases(group, kind), case["method"])
             test, probabilities = stages(lines, **case, kind=kind)
             if len(test):
                 confidence, y, weights = cases(test, kind)

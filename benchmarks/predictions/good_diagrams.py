@@ -1,16 +1,15 @@
 """Histograms and reliability diagrams of every learner (thesis, 3.2, 3.4, 3.5, 3.14 - 3.24).
 
-Drawn from the lines of the study of good probabilities: the first trial, the one model of each
-learner that is pictured.
+They show the first trial of the study of good probabilities, and one model of each learner.
 """
 
 import pandas as pd
 
 from benchmarks.drawing import panels
 
-# Test rows from which on a share of positives tells something; with fewer its point is hollow.
+# With fewer test rows a share of positives is too uncertain, so its point is hollow.
 MANY = 20
-# Figure -> learner, and the rows of panels.
+# Figure -> learner, rows of panels.
 CALIBRATED = ("before", "Platt", "isotonic")
 ALL_PROBLEMS = {
     "3.2": ("boosted trees", CALIBRATED),
@@ -26,14 +25,14 @@ ALL_PROBLEMS = {
     "3.23": ("nearest neighbors", CALIBRATED),
     "3.24": ("naive Bayes", CALIBRATED),
 }
-# Figure -> method, for boosted trees and stumps on some problems.
+# Figure -> method; for boosted trees and stumps, on some problems.
 CORRECTED = {"3.4": "logistic correction", "3.5": "log-loss"}
 BOOSTED = ("boosted trees", "boosted stumps")
 SOME_PROBLEMS = ("COVTYPE", "ADULT", "SPAMBASE")
 
 
 def pictures(lines):
-    """Figures by the name of their file; a figure is left out where nothing was measured for it."""
+    """Figures by file name, except those for which nothing was measured."""
     lines = lines[lines["trial"] == 0]
     shown = {
         number: (method, SOME_PROBLEMS, [(learner, learner, method) for learner in BOOSTED])
@@ -55,7 +54,7 @@ def _name(number):
 
 
 def _tables(lines, rows, problems):
-    """The reliability table of each row of panels and problem, where there is one."""
+    """The available reliability tables by row of panels and problem."""
     by_case = {(line.learner, line.problem): line.pictured for line in lines.itertuples()}
     return {
         (label, problem): pd.DataFrame(by_case[learner, problem][method]["reliability"])
@@ -80,7 +79,7 @@ def _drawn(known, rows, problems, title):
 
 
 def draw_panel(axes, table):
-    """Shares of the rows by prediction as bars, shares of positives as a line."""
+    """Draw shares of rows by prediction as bars, and shares of positives as a line."""
     axes.plot([0, 1], [0, 1], "--", color="gray", linewidth=0.6)
     shares = table["count"] / table["count"].sum()
     width = table["right"] - table["left"]
@@ -92,7 +91,7 @@ def draw_panel(axes, table):
 
 
 def finish(figure, grid, title):
-    """Scales that all panels share, and what the picture shows."""
+    """Set the common scales of all panels and the titles."""
     for axes in grid.flat:
         axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
         axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])

@@ -1,7 +1,8 @@
-"""The learners of the study of good probabilities, with the parameters that each of them tries.
+"""The learners of the study of good probabilities, with the parameters tried for each.
 
-Appendix 4.B of the thesis as far as scikit-learn has it; `DIFFERENCES` says where it has not, and
-where limits keep the study to hours. Each learner is a generator of `Model`, by `LEARNERS`.
+They follow appendix 4.B of the thesis as far as scikit-learn supports it; `DIFFERENCES` lists the
+exceptions, including limits that keep the study to hours. Each learner in `LEARNERS` is a generator
+of `Model`.
 """
 
 import itertools
@@ -41,7 +42,7 @@ LEARNING_RATE = 0.05
 N_NEIGHBORS = 26
 KERNEL_WIDTHS = tuple(2.0**k for k in range(11))
 BINS = (3, 5, 8)
-CHUNK = 2000  # rows whose neighbors are in memory at a time
+CHUNK = 2000  # rows whose neighbors are kept in memory at a time
 
 DIFFERENCES = (
     ("decision trees", "ten styles of IND and C4", "gini; entropy, Laplace leaves; 5 prunings"),
@@ -63,11 +64,11 @@ DIFFERENCES = (
 
 
 class Model(NamedTuple):
-    """A fitted model: scores of the calibration rows, and how to have those of others.
+    """A fitted model: scores of the calibration rows, and a function for those of other rows.
 
-    ``methods`` gives probabilities from scores without calibration, by name; ``calibrated`` says
-    whether calibrators are fitted to the scores, too, and ``bounded`` whether all scores there can
-    be are from 0 to 1. ``score`` takes an array of rows.
+    ``methods`` are functions from scores to probabilities without calibration, by name;
+    ``calibrated`` says whether calibrators are also fitted to the scores, and ``bounded`` whether
+    all possible scores are from 0 to 1. ``score`` takes an array of rows.
     """
 
     parameters: str
@@ -79,7 +80,7 @@ class Model(NamedTuple):
 
 
 def itself(scores):
-    """Scores that are probabilities."""
+    """Return scores that are already probabilities."""
     return scores
 
 
@@ -93,10 +94,10 @@ def probabilistic(parameters, model, X, calibration):
 
 
 class LaplaceTree(DecisionTreeClassifier):
-    """A tree whose leaves have one case of each class more than they were grown from."""
+    """A tree with Laplace smoothing: one additional case of each class in every leaf."""
 
     def predict_proba(self, X):
-        """(n1 + 1) / (n + 2) of the leaf, for two classes."""
+        """(n1 + 1) / (n + 2) in each leaf, for two classes."""
         leaves = self.apply(X)
         n_cases = self.tree_.weighted_n_node_samples[leaves]
         counts = self.tree_.value[leaves, 0] * n_cases[:, None]
@@ -109,14 +110,14 @@ def _styles(seed):
 
 
 def decision_trees(views, y, train, calibration, seed):
-    """Trees of two styles, pruned by cost and complexity."""
+    """Trees of two styles with cost-complexity pruning."""
     for (style, tree), alpha in itertools.product(_styles(seed), PRUNING):
         model = deepcopy(tree).set_params(ccp_alpha=alpha).fit(views.numbers[train], y[train])
         yield probabilistic(f"{style}, alpha {alpha:g}", model, views.numbers, calibration)
 
 
 def bagged_trees(views, y, train, calibration, seed):
-    """100 trees of each style, their probabilities averaged."""
+    """The averaged probabilities of 100 trees of each style."""
     for style, tree in _styles(seed):
         model = BaggingClassifier(tree, N_BAGGED, random_state=seed)
         model.fit(views.numbers[train], y[train])
@@ -124,7 +125,7 @@ def bagged_trees(views, y, train, calibration, seed):
 
 
 def random_forests(views, y, train, calibration, seed):
-    """1024 trees that try some features at each split."""
+    """1024 trees that try a subset of the features at each split."""
     for number in FOREST_FEATURES:
         if number <= views.numbers.shape[1]:
             model = RandomForestClassifier(N_FOREST, max_features=number, random_state=seed)
@@ -133,7 +134,7 @@ def random_forests(views, y, train, calibration, seed):
 
 
 class Stages:
-    """Decision functions of one boosted model after some numbers of steps, each row once."""
+    """Decision functions of one boosted model after some numbers of steps, cached by rows."""
 
     def __init__(self, model, X, steps):
         self._model, self._X, self._steps = model, X, steps
@@ -149,7 +150,7 @@ class Stages:
 
 
 def _boosted(name, template, steps, views, y, train, calibration, seed):
-    """Both losses: exponential for calibration and logistic correction, logistic as it is."""
+    """Models with both losses: exponential to be calibrated or corrected, logistic as it is."""
     for loss in ("exponential", "logistic"):
         model = clone(template).set_params(n_estimators=steps[-1], loss=loss, random_state=seed)
         model.fit(views.numbers[train], y[train])
@@ -174,21 +175,21 @@ def _stage(parameters, stages, step, total, loss, calibration):
 
 
 def boosted_trees(views, y, train, calibration, seed):
-    """Full trees of two criteria."""
+    """Full trees with two criteria."""
     for criterion in ("gini", "entropy"):
         template = AdaBoostM1(DecisionTreeClassifier(criterion=criterion))
         yield from _boosted(criterion, template, TREE_STEPS, views, y, train, calibration, seed)
 
 
 def boosted_stumps(views, y, train, calibration, seed):
-    """Trees of one split, fitted to rows drawn by their weights and to weighted rows."""
+    """Trees with one split, fitted to rows resampled by weight and to weighted rows."""
     for name, resample in (("resampled", True), ("weighted", False)):
         template = AdaBoostM1(DecisionTreeClassifier(max_depth=1), resample=resample)
         yield from _boosted(name, template, STUMP_STEPS, views, y, train, calibration, seed)
 
 
 def support_vectors(views, y, train, calibration, seed):
-    """Four kinds of kernels; before calibration, margins are scaled by the calibration rows."""
+    """Four kinds of kernels; without calibration, margins are scaled by the calibration rows."""
     X = views.scaled
     kernels = [{"kernel": "linear"}]
     kernels += [
@@ -217,7 +218,7 @@ def _margins(parameters, model, X, calibration):
 
 
 def neural_nets(views, y, train, calibration, seed):
-    """One hidden layer, as it is after some numbers of epochs."""
+    """Nets with one hidden layer after some numbers of epochs."""
     X = views.scaled
     for units, momentum in itertools.product(HIDDEN_UNITS, MOMENTA):
         net = MLPClassifier(
@@ -236,7 +237,7 @@ def neural_nets(views, y, train, calibration, seed):
 
 
 def logistic_regression(views, y, train, calibration, seed):
-    """With and without a ridge."""
+    """Logistic regression with and without a ridge penalty."""
     for ridge in RIDGES:
         model = LogisticRegression(C=1 / ridge if ridge else np.inf, max_iter=1000)
         model.fit(views.scaled[train], y[train])
@@ -244,7 +245,7 @@ def logistic_regression(views, y, train, calibration, seed):
 
 
 def gain_ratios(X, y):
-    """What each column tells of the class, over what there is to tell of the column."""
+    """Mutual information of each column and the class, divided by the entropy of the column."""
     ratios = []
     for column in X.T:
         cuts = np.unique(np.quantile(column, np.arange(1, 5) / 5))
@@ -255,7 +256,7 @@ def gain_ratios(X, y):
 
 
 def nearest_neighbors(views, y, train, calibration, seed):
-    """Votes of k neighbors, equal or by distance, and of all, falling off with distance."""
+    """Votes of k neighbors, equal or weighted by distance, and of all rows with a kernel."""
     ratios = gain_ratios(views.scaled[train], y[train])
     for name, X in (("", views.scaled), (", gain ratio", views.scaled * np.sqrt(ratios))):
         numbers = np.unique(np.geomspace(1, len(train), N_NEIGHBORS).round().astype(int))
@@ -271,7 +272,7 @@ def nearest_neighbors(views, y, train, calibration, seed):
 
 
 class _Kernel:
-    """Weights that fall off exponentially; the nearest has weight 1, so that some are above 0."""
+    """Weights that decay exponentially; the nearest row has weight 1, so that not all are 0."""
 
     def __init__(self, width):
         self._width = width
@@ -292,7 +293,7 @@ def _neighbors(parameters, X, y, train, calibration, number, weights):
 
 
 def naive_bayes(views, y, train, calibration, seed):
-    """Attributes as normals, and in bins."""
+    """Naive Bayes with normal distributions, and with bins."""
     model = GaussianNB().fit(views.numbers[train], y[train])
     yield probabilistic("Gaussian", model, views.numbers, calibration)
     for bins in BINS:
@@ -315,13 +316,13 @@ def _networks(views, y, train, calibration, make):
 
 
 def bayesian_networks(views, y, train, calibration, seed):
-    """One network, learned by default."""
+    """One network learned with the default settings."""
     learner = SingleTaskLearner(random_state=seed)
     return _networks(views, y, train, calibration, lambda: BayesNetClassifier(learner=learner))
 
 
 def multi_nets(views, y, train, calibration, seed):
-    """A network a class, learned together by default: they share arcs and tables."""
+    """One network per class, learned together by default: they share arcs and tables."""
     learner = MultitaskLearner(random_state=seed)
     return _networks(views, y, train, calibration, lambda: MultiNetClassifier(learner=learner))
 

@@ -17,12 +17,12 @@ from benchmarks.predictions.good_tables import (
 )
 
 COLORS = ("#999999", "#0072B2", "#E69F00", "#56B4E9", "#882255", "#44AA99")
-HIGHEST = {RMSE: 0.45, CROSS_ENTROPY: 0.7}  # as in the thesis, bars are cut
+HIGHEST = {RMSE: 0.45, CROSS_ENTROPY: 0.7}  # as in the thesis, bars are truncated
 STAGES = ("before", "Platt", "isotonic")
 
 
 def draw(lines):
-    """Means over problems, one problem's reliability diagrams, and curves over the sizes."""
+    """Means over problems, reliability diagrams of one problem, and learning curves."""
     names = known(lines)
     figure = Figure(figsize=(1.15 * len(names) + 1, 13), layout="constrained")
     above, middle, below = figure.subfigures(3, 1, height_ratios=(4, 4.6, 4.4))
@@ -35,7 +35,7 @@ def draw(lines):
 def _draw_bars(figure, lines, names):
     styles = {method: {"color": color} for method, color in zip(METHODS, COLORS, strict=True)}
     for axes, name in zip(figure.subplots(2, 1, sharex=True), HIGHEST, strict=True):
-        # Errors are over trials of the means over problems.
+        # Standard errors over trials, of the means over problems.
         keys = ["learner", "method", "trial"]
         means = values(lines, name).groupby(keys)["value"].mean().rename(name).reset_index()
         drawing.mean_bars(axes, means, *keys[:2], name, names, METHODS, styles, 6 / 7)
@@ -47,15 +47,15 @@ def _draw_bars(figure, lines, names):
 
 
 def _draw_reliability(figure, lines, names):
-    own = lines[lines["trial"] == 0]
-    problem = "COVTYPE" if "COVTYPE" in set(own["problem"]) else lines["problem"].iloc[0]
-    own = own[own["problem"] == problem].set_index("learner")
+    first = lines[lines["trial"] == 0]
+    problem = "COVTYPE" if "COVTYPE" in set(first["problem"]) else lines["problem"].iloc[0]
+    first = first[first["problem"] == problem].set_index("learner")
     panels = figure.subplots(len(STAGES), len(names), sharex=True, sharey=True, squeeze=False)
     for row, stage in zip(panels, STAGES, strict=True):
         for axes, name in zip(row, names, strict=True):
             axes.tick_params(labelsize=7)
-            if name in own.index:
-                draw_panel(axes, pd.DataFrame(own.loc[name, "pictured"][stage]["reliability"]))
+            if name in first.index:
+                draw_panel(axes, pd.DataFrame(first.loc[name, "pictured"][stage]["reliability"]))
         row[0].set_ylabel(stage, fontsize=8)
     for axes, name in zip(panels[0], names, strict=True):
         axes.set_title(name.replace(" ", "\n", 1), fontsize=8)
@@ -70,12 +70,12 @@ def _draw_curves(figure, lines, names):
     table = curves(lines)
     styles = {"before": {"linestyle": "--", "marker": "", "color": "gray"}}
     styles |= {"Platt": {"color": COLORS[1]}, "isotonic": {"color": COLORS[2]}}
-    styles = {name: {"linewidth": 1, **own} for name, own in styles.items()}
+    styles = {name: {"linewidth": 1, **style} for name, style in styles.items()}
     n_across = (len(LEARNERS) + 1) // 2
     panels = figure.subplots(2, n_across, sharex=True, squeeze=False).ravel()
     for axes, name in zip(panels, names, strict=False):
-        own = table[table["learner"] == name]
-        drawing.curves(axes, own, "size", "value", "method", styles, errors=False)
+        group = table[table["learner"] == name]
+        drawing.curves(axes, group, "size", "value", "method", styles, errors=False)
         axes.set_xscale("log", base=2)
         axes.set_title(name, fontsize=8)
         axes.tick_params(labelsize=7)

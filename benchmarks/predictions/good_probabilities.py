@@ -2,9 +2,9 @@
 
 Run `python -m benchmarks.predictions.good_probabilities --data FOLDER` (hours on two cores). The
 data are not part of the project: see `benchmarks/predictions/uci.py`. Models are trained on 4000
-rows; 1000 others calibrate and choose among them, by method and measure; all the rest is for the
-test. See `benchmarks/predictions/good_learners.py` for the learners and what is different from the
-thesis.
+rows; 1000 others are used to calibrate them and to choose among them, by method and measure; all
+remaining rows are test rows. See `benchmarks/predictions/good_learners.py` for the learners and the
+differences from the thesis.
 """
 
 import functools
@@ -30,7 +30,7 @@ SETTINGS = ("problem", "trial", "learner")
 TAKES_DATA = True
 __all__ = ["draw", "measure", "more_pictures", "plan", "tables"]
 N_TRIALS = 5
-# Table, and what is positive of its classes.
+# Table, and which of its classes are positive.
 PROBLEMS = {
     "ADULT": ("adult", lambda y: y == ">50K"),
     "COVTYPE": ("covtype30k", lambda y: y == "1"),
@@ -59,7 +59,7 @@ FIXED = {
 
 
 def plan(quick, trials=None):
-    """A case a learner; the quick one is a table that scikit-learn brings, fast learners only."""
+    """One case per learner; the quick ones are fast learners on a table of scikit-learn."""
     if quick:
         fast = ("logistic regression", "naive Bayes", "decision trees", "Bayesian network")
         return [{"problem": QUICK, "trial": 0, "wanted": [learner]} for learner in fast]
@@ -72,7 +72,7 @@ def plan(quick, trials=None):
 
 
 def check_needs(cases, lines):
-    """Raise ValueError where data are needed and not there, or others than before."""
+    """Raise ValueError if needed data are missing, or differ from those of the lines."""
     if all(case["problem"] == QUICK for case in cases) and not os.environ.get("BNMTL_DATA"):
         return
     wanted = {case["problem"] for case in cases} & set(PROBLEMS)
@@ -94,7 +94,7 @@ def rows_of(problem):
 
 
 def split(problem, n_rows, trial):
-    """Rows to train on, to calibrate on and to test on, drawn by problem and trial."""
+    """Training, calibration and test rows, drawn by problem and trial."""
     order = generator(trial, problem).permutation(n_rows)
     n_train = N_TRAIN.get(problem, FIXED["train"])
     ends = np.cumsum([n_train, N_CALIBRATION.get(problem, FIXED["calibration"])])
@@ -103,7 +103,7 @@ def split(problem, n_rows, trial):
 
 @functools.lru_cache(maxsize=1)
 def views_of(problem, trial):
-    """Views, labels, parts and a hash of the data, kept while cases of one problem follow."""
+    """Views, labels, parts and a hash of the data, cached for consecutive cases of a problem."""
     features, y, data = rows_of(problem)
     parts = split(problem, len(y), trial)
     return uci.Views(features, parts[0]), y, parts, data
@@ -115,22 +115,22 @@ CALIBRATORS = {
     "Platt on log odds": PlattCalibrator(scale="logit"),
     "isotonic": IsotonicCalibrator(),
 }
-NEAR = 0.01  # to 0 or 1, for a prediction to be counted as one
+NEAR = 0.01  # predictions closer than this to 0 or 1 are counted
 
 
 class Candidate(NamedTuple):
-    """A model with one way to make probabilities of its scores."""
+    """A model with one method that turns its scores into probabilities."""
 
     model: Model
     probabilities: Callable
 
 
 def candidates(model, y):
-    """All ways to probabilities by name: without calibration, and with it, fitted to labels y."""
+    """All candidates by method: without calibration, and calibrated on labels y."""
     found = {name: Candidate(model, function) for name, function in model.methods.items()}
     if not model.calibrated:
         return found
-    # No probability that so many cases could not tell from 0 or 1.
+    # This many cases cannot distinguish probabilities beyond these limits from 0 or 1.
     low, high = 1 / (len(y) + 2), (len(y) + 1) / (len(y) + 2)
     for name, template in CALIBRATORS.items():
         if name != "Platt on log odds" or model.bounded:
@@ -142,7 +142,7 @@ def candidates(model, y):
 
 
 def measure(problem, trial, wanted):
-    """A line a learner: test results of the models that were best on the calibration rows."""
+    """One line per learner: test results of the models that are best on the calibration rows."""
     views, y, (train, calibration, test), data = views_of(problem, trial)
     lines = {}
     for learner in wanted:
@@ -161,7 +161,7 @@ def measure(problem, trial, wanted):
 
 
 def _best(models, y):
-    """The best candidates by method and measure; those that are not calibrated, by parameters."""
+    """The best candidates by method and measure; by parameters, those without calibration."""
     best, values, without = {}, {}, {}
     for model in models:
         for method, candidate in candidates(model, y).items():
@@ -176,22 +176,22 @@ def _best(models, y):
 
 
 def _tested(best, scores, y):
-    """Of each method its measures on the test rows, each by the model chosen for it."""
+    """Measures on the test rows by method, each for the model chosen by it."""
     found = {}
     for (method, name), candidate in best.items():
         p = candidate.probabilities(scores(candidate.model.score))
-        own = found.setdefault(method, {"parameters": {}})
-        own["parameters"][name] = candidate.model.parameters
-        own[name] = round(float(CHOSEN_BY[name](y, p)), 6)
+        results = found.setdefault(method, {"parameters": {}})
+        results["parameters"][name] = candidate.model.parameters
+        results[name] = round(float(CHOSEN_BY[name](y, p)), 6)
         if name == RMSE:
-            own["accuracy"] = round(float(prediction.accuracy(y, p)), 6)
-            own["ROC area"] = round(float(prediction.roc_area(y, p)), 6)
-            own["calibration error"] = round(float(prediction.calibration_error(y, p)), 6)
+            results["accuracy"] = round(float(prediction.accuracy(y, p)), 6)
+            results["ROC area"] = round(float(prediction.roc_area(y, p)), 6)
+            results["calibration error"] = round(float(prediction.calibration_error(y, p)), 6)
     return found
 
 
 def _pictured(pictured, scores, y, trial):
-    """What one model predicts by each method: how extreme, how distorted, and how good."""
+    """Errors, extremeness and distortion of the predictions of one model, by method."""
     found = {}
     for method, candidate in pictured.items():
         p = candidate.probabilities(scores(candidate.model.score))
@@ -199,7 +199,7 @@ def _pictured(pictured, scores, y, trial):
             "parameters": candidate.model.parameters,
             **{name: round(float(function(y, p)), 6) for name, function in CHOSEN_BY.items()},
             "near 0 or 1": round(float(np.mean(np.minimum(p, 1 - p) < NEAR)), 6),
-            # Above 1 where probabilities are too near the middle, below where too far from it.
+            # Above 1 if probabilities are too close to the middle, below if too far from it.
             "slope": round(-PlattCalibrator(scale="logit").fit(p, y).a_, 4),
         }
         if trial == 0:
@@ -208,7 +208,7 @@ def _pictured(pictured, scores, y, trial):
 
 
 def _curve(before, scores, y, trial):
-    """Error by number of calibration cases, on the test rows that are never among them."""
+    """Error by number of calibration cases, on test rows that are never used for calibration."""
     sizes = [size for size in CURVE_SIZES if size < 0.75 * len(y)]
     pool, raw = sizes[-1], scores(before.model.score)
     table = learning_curve(
@@ -222,7 +222,7 @@ def _curve(before, scores, y, trial):
         random_state=trial,
     )
     means = table[table["method"] != "uncalibrated"].groupby(["method", "size"])["value"].mean()
-    found = {name: own.round(6).tolist() for name, own in means.groupby("method")}
+    found = {name: group.round(6).tolist() for name, group in means.groupby("method")}
     p = before.probabilities(raw[pool:])
     found["before"] = round(float(prediction.root_mean_squared_error(y[pool:], p)), 6)
     return {"sizes": sizes, **found}

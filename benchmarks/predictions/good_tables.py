@@ -1,4 +1,4 @@
-"""Tables and claims of the study of good probabilities, from its lines."""
+"""Tables and claims of the study of good probabilities."""
 
 import pandas as pd
 
@@ -21,40 +21,40 @@ METHODS = (
 )
 THESIS = tuple(name for name in LEARNERS if name not in ("Bayesian network", "multi-net"))
 CALIBRATED = ("Platt", "isotonic")
-# Sizes of calibration sets that count as small and as large.
+# Numbers of calibration cases that count as small and as large.
 SMALL, LARGE = 200, 1000
 LOWER_FOR = "lower for {above}, higher for {below} of {n}"
-# Percent within which a method is on par with another one.
+# Methods that differ by fewer percent are on par.
 ON_PAR = 5
 
 
 def values(lines, name, of="methods"):
-    """A row a problem, trial, learner and method: a measure on the test rows.
+    """One row per problem, trial, learner and method: a measure on the test rows.
 
-    With ``of="pictured"`` it is what is known of the one model of each learner that is pictured.
+    With ``of="pictured"``, the measure is that of the single model of each learner in the pictures.
     """
     rows = [
-        (line["problem"], line["trial"], line["learner"], method, own[name])
+        (line["problem"], line["trial"], line["learner"], method, results[name])
         for line in lines.to_dict("records")
-        for method, own in line[of].items()
+        for method, results in line[of].items()
     ]
     return pd.DataFrame(rows, columns=["problem", "trial", "learner", "method", "value"])
 
 
 def by_problem(table, learner):
-    """Means over trials of one learner, problems by methods."""
-    own = table[table["learner"] == learner]
-    return own.pivot_table(index="problem", columns="method", values="value")
+    """Means over trials of one learner: problems by methods."""
+    of_learner = table[table["learner"] == learner]
+    return of_learner.pivot_table(index="problem", columns="method", values="value")
 
 
 def complete(lines):
-    """The lines of problems and trials that all learners have been measured on."""
+    """The lines of problems and trials for which all learners were measured."""
     n_learners = lines.groupby(["problem", "trial"])["learner"].transform("nunique")
     return lines[n_learners == lines["learner"].nunique()]
 
 
 def tables(lines):
-    """What each learner reaches by each method, how distorted it is, and the published claims."""
+    """Results of each learner by method, its distortion, and the published claims."""
     whole = complete(lines)
     differences = pd.DataFrame(DIFFERENCES, columns=["what", "thesis", "here"])
     return {
@@ -69,37 +69,37 @@ def tables(lines):
 
 
 def known(lines):
-    """Learners that there are lines of, in their order."""
+    """The learners with lines, in their order."""
     return [name for name in LEARNERS if name in set(lines["learner"])]
 
 
 def _reached(lines, measure):
-    """Means over problems of every trial, then over trials."""
+    """Means over problems in every trial, then over trials."""
     table = values(lines, measure)
     for learner in known(lines):
-        own = table[table["learner"] == learner]
+        of_learner = table[table["learner"] == learner]
         yield {
             "learner": learner,
             **dict.fromkeys(METHODS, ""),
-            **means_of(own, "method", "value", METHODS, 4),
+            **means_of(of_learner, "method", "value", METHODS, 4),
         }
 
 
 def _problems(lines):
-    """Squared error before calibration and after Platt's, by problem."""
+    """Root mean squared error before calibration and after Platt's, by problem."""
     means = _means(values(lines, RMSE), "problem")
     before, after = (means[method].map("{:.3f}".format) for method in ("before", "Platt"))
     return _across(lines, before + " → " + after)
 
 
 def _slopes(lines):
-    """How distorted the pictured models are before calibration, by problem."""
+    """Distortion of the pictured models before calibration, by problem."""
     means = _means(values(lines, "slope", "pictured"), "problem")
     return _across(lines, means["before"].map("{:.2f}".format))
 
 
 def _means(table, by):
-    """Means by learner and another column, a column a method."""
+    """Means by learner and another column, with one column per method."""
     return table.pivot_table(index=["learner", by], columns="method", values="value")
 
 
@@ -109,19 +109,20 @@ def _across(lines, texts):
 
 
 def curves(lines):
-    """Squared error by learner, method and size, over problems and trials: a row each."""
+    """Error by learner, method and size, with one row for each problem and trial."""
     columns = ["problem", "trial", "learner"]
-    own = lines.dropna(subset="curve").to_dict("records") if "curve" in lines else []
-    if not own:
+    records = lines.dropna(subset="curve").to_dict("records") if "curve" in lines else []
+    if not records:
         return pd.DataFrame(columns=[*columns, "size", "method", "value"])
     wide = pd.concat(
-        pd.DataFrame(line["curve"]).assign(**{name: line[name] for name in columns}) for line in own
+        pd.DataFrame(line["curve"]).assign(**{name: line[name] for name in columns})
+        for line in records
     )
     return wide.rename(columns={"sizes": "size"}).melt([*columns, "size"], var_name="method")
 
 
 def _curves(lines):
-    """Isotonic regression's root mean squared error less Platt's, by size, means over problems."""
+    """Mean error of isotonic regression over problems minus that of Platt's method, by size."""
     table = curves(lines)
     if not len(table):
         return pd.DataFrame({"learner": known(lines)})
@@ -130,9 +131,9 @@ def _curves(lines):
 
 
 def change(table, learner, ours, other):
-    """By problem, the values of two methods; by how much percent ours is lower, and in words.
+    """The values of two methods by problem; the percentage by which ours is lower; and its text.
 
-    None where one of them was not measured.
+    None if one of them was not measured.
     """
     wide = by_problem(table, learner)
     if not has(wide, ours, other):
@@ -146,7 +147,7 @@ def change(table, learner, ours, other):
 
 
 def claims(lines):
-    """What the thesis says of learners before and after calibration, and what we add."""
+    """Claims of the thesis about learners before and after calibration, and our own."""
     rmse, entropy = (values(lines, name) for name in MEASURES)
     slopes, every = values(lines, "slope", "pictured"), known(lines)
     bayes, hurt = ("naive Bayes",), ("neural nets", "logistic regression")
@@ -174,7 +175,7 @@ def claims(lines):
 
 
 def _shape(slopes, words, learners, above):
-    """Whether log odds of the outcome rise faster (above) or slower than the predicted ones."""
+    """Whether the log odds of the outcome rise faster (above) or slower than the predicted ones."""
     for learner in learners:
         wide = by_problem(slopes, learner)
         if len(wide):
@@ -188,7 +189,7 @@ def _shape(slopes, words, learners, above):
 
 
 def _lower(table, learners, ours, other, published, name):
-    """Whether one method is lower than another one for each of some learners, on average."""
+    """Whether one method is lower on average than another one, for each of some learners."""
     found = [change(table, learner, ours, other) for learner in learners]
     found = [one for one in found if one is not None]
     if found:
@@ -201,7 +202,7 @@ def _lower(table, learners, ours, other, published, name):
 
 
 def _one(table, learner, ours, other, words, published, judge):
-    """Whether one method differs from another one for one learner, as a function judges."""
+    """Whether one method differs from another one for one learner, as decided by a function."""
     found = change(table, learner, ours, other)
     if found is not None:
         pair, percent, text = found
@@ -209,24 +210,24 @@ def _one(table, learner, ours, other, words, published, judge):
 
 
 def _is_wash(pair, _):
-    """Whether a paired test over problems sees no difference."""
+    """Whether a paired test over problems finds no difference."""
     return not is_significant(*pair) if len(pair[0]) >= FEWEST else "too few problems"
 
 
 def _is_near(_, percent):
-    """Whether a mean over problems is about that of the other method."""
+    """Whether a mean over problems is close to that of the other method."""
     return abs(percent) < ON_PAR
 
 
 def _is_worse(pair, _):
-    """Whether ours is higher, as far as a paired test over problems tells."""
+    """Whether ours is higher, by a paired test over problems."""
     if len(pair[0]) < FEWEST:
         return "too few problems"
     return {0: "cannot be told", 1: "no, it is better", -1: "yes"}[sign(*pair)]
 
 
 def _by_size(lines):
-    """Which calibrator is better with few and with many calibration cases, learner by learner."""
+    """Which calibrator is better with few and with many calibration cases, for each learner."""
     table = curves(lines)
     for words, kept, sign_ in (
         (f"Platt below isotonic below {SMALL} cases", table["size"] < SMALL, 1),
@@ -246,7 +247,7 @@ def _by_size(lines):
 
 
 def _corrected(lines, by_measure):
-    """Logistic correction and log-loss: what they do for stumps, all 0 or 1 for trees."""
+    """Claims about logistic correction and log-loss, for stumps and for full trees."""
     for name, table in by_measure.items():
         words = f"logistic correction for stumps at most {ON_PAR} % from Platt, {name}"
         methods = "logistic correction", "Platt"
@@ -266,7 +267,7 @@ def _corrected(lines, by_measure):
 
 
 def _best(lines):
-    """Which learner and method is best of all, and the places of the others."""
+    """The best learner and method, and the ranking of the others."""
     for name in MEASURES:
         table = values(complete(lines), name)
         means = table.groupby(["learner", "method"])["value"].mean()

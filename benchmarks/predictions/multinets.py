@@ -1,12 +1,12 @@
 """Whether multi-nets whose classes are learned together predict better (thesis, section 2.5).
 
-Run `python -m benchmarks.predictions.multinets --data FOLDER` (hours on two cores; it takes
-pyAgrum, which `pip install -e ".[bench]"` brings). The data are not part of the project: see
-`benchmarks/predictions/uci.py`. Rows to learn from are a share of every class, two of each at
-least; all others are predicted. Numbers are cut into five bins by the rows to learn from, and
-missing values are a state. Every method is measured with tables of one smoothing and with one of
-its own, which some of the rows to learn from choose, and those that are ours with their defaults:
-see `benchmarks/predictions/multinets_learners.py`.
+Run `python -m benchmarks.predictions.multinets --data FOLDER` (hours on two cores; requires
+pyAgrum: `pip install -e ".[bench]"`). The data are not part of the project: see
+`benchmarks/predictions/uci.py`. Training rows are a share of every class, at least two of each; all
+others are predicted. Numeric columns are discretized into five bins by the training rows, and
+missing values are a state. Every method is measured with the same smoothing of tables and with a
+smoothing chosen for it on some of the training rows; our methods also with their defaults. See
+`benchmarks/predictions/multinets_learners.py`.
 """
 
 import numpy as np
@@ -50,7 +50,7 @@ ENDINGS = (FIXED_SIZE, CHOSEN, DEFAULTS)
 
 
 def plan(quick, trials=None):
-    """A case a trial; the quick one is a table that scikit-learn brings, without its peer."""
+    """One case per trial; the quick one uses a table of scikit-learn, without pyAgrum."""
     names = [name for ending in ENDINGS for name in methods(ending).values()]
     if quick:
         wanted = [name for name in names if not name.startswith("TAN")]
@@ -59,7 +59,7 @@ def plan(quick, trials=None):
 
 
 def check_needs(cases, lines):
-    """Raise ValueError where data or pyAgrum are needed and not there, or the data are others."""
+    """Raise ValueError if needed data or pyAgrum are missing, or the data are not the same."""
     wanted = {case["table"] for case in cases} - {QUICK}
     uci.check_same({table: table for table in wanted}, lines, "table")
     if wanted:
@@ -77,7 +77,7 @@ def rows_of(table):
 
 
 def drawn(classes, share, random):
-    """Whether each row is one to learn from: that share of every class, two rows at least."""
+    """Whether each row is a training row: a share of every class, at least two rows."""
     learned = np.zeros(len(classes), dtype=bool)
     for name in sorted(set(classes)):
         rows = random.permutation(np.flatnonzero(classes == name))
@@ -86,27 +86,27 @@ def drawn(classes, share, random):
 
 
 def measure(table, share, trial, wanted):
-    """A line a method: how well it predicts the other rows."""
+    """One line per method: errors and cross-entropy on the other rows."""
     features, classes, data = rows_of(table)
     random = generator(trial, f"{table} {share}")
-    mine = drawn(classes, share, random)
-    frame = uci.Views(features, np.flatnonzero(mine)).categories(BINS)
+    is_train = drawn(classes, share, random)
+    frame = uci.Views(features, np.flatnonzero(is_train)).categories(BINS)
     for column in frame.columns[frame.isna().any()]:
         frame[column] = frame[column].cat.add_categories("missing").fillna("missing")
     lines = {}
     for method in wanted:
-        own, size = learned(method, frame[mine], classes[mine], trial)
-        model = own.at(size)
-        p = model.predict_proba(frame[~mine])
-        wrong = model.classes_[p.argmax(axis=1)] != classes[~mine]
+        learner, size = learned(method, frame[is_train], classes[is_train], trial)
+        model = learner.at(size)
+        p = model.predict_proba(frame[~is_train])
+        wrong = model.classes_[p.argmax(axis=1)] != classes[~is_train]
         lines[method] = {
             "data": data,
             "errors": round(float(np.mean(wrong)), 6),
-            "cross_entropy": round(cross_entropy(model, frame[~mine], classes[~mine]), 6),
-            "learned": int(mine.sum()),
+            "cross_entropy": round(cross_entropy(model, frame[~is_train], classes[~is_train]), 6),
+            "learned": int(is_train.sum()),
         }
         if method.startswith("nets together"):
-            lines[method]["penalty"] = own.penalty
+            lines[method]["penalty"] = learner.penalty
         if method.endswith(CHOSEN):
             lines[method]["smoothing"] = size
     return lines
@@ -117,21 +117,21 @@ OURS = "nets together"
 
 
 def compared(ending):
-    """Names of the methods that are held against each other, kind -> name.
+    """Names of the methods that are compared, kind -> name.
 
-    Where the defaults are measured, what has none is that with its smoothing chosen.
+    If the defaults are measured, methods without defaults use the chosen smoothing.
     """
     return {**methods(CHOSEN if ending == DEFAULTS else ending), **methods(ending)}
 
 
 def known_endings(lines):
-    """The endings that there are lines of nets learned together of."""
+    """The endings with lines of nets learned together."""
     present = set(lines["method"])
     return [one for one in (FIXED_SIZE, CHOSEN, DEFAULTS) if f"{OURS}{one}" in present]
 
 
 def tables(lines):
-    """What each method reaches by table and share, and the claims."""
+    """Results of each method by table and share, and the claims."""
     made = {}
     for ending, name in ((FIXED_SIZE, "fixed"), (CHOSEN, "chosen"), (DEFAULTS, "defaults")):
         if ending in known_endings(lines):
@@ -142,17 +142,17 @@ def tables(lines):
 
 
 def _reached(lines, ending):
-    for (table, _), own in lines.groupby(["table", "share"]):
-        row = {"table": table, "rows learned from": f"{own['learned'].mean():.0f}"}
-        row["trials"] = own["trial"].nunique()
+    for (table, _), group in lines.groupby(["table", "share"]):
+        row = {"table": table, "rows learned from": f"{group['learned'].mean():.0f}"}
+        row["trials"] = group["trial"].nunique()
         for kind, method in compared(ending).items():
-            here = own[own["method"] == method]
+            here = group[group["method"] == method]
             row[kind] = ", ".join(mean_and_error(here[name], 3) for name in MEASURES)
         yield row
 
 
 def claims(lines, ending):
-    """That nets learned together are better than every other kind."""
+    """Claims that nets learned together are better than every other kind."""
     for name, title in MEASURES.items():
         for kind in KINDS:
             if kind != OURS:
@@ -163,19 +163,19 @@ def _below(lines, kind, ending, name, title):
     """Whether nets learned together are better than another kind, table by table."""
     ours, other = (compared(ending)[one] for one in (OURS, kind))
     signs, texts = [], []
-    for (table, share), own in lines.groupby(["table", "share"]):
-        wide = by_trial(own, "method", name)
+    for (table, share), group in lines.groupby(["table", "share"]):
+        wide = by_trial(group, "method", name)
         if not has(wide, ours, other):
             continue
         gain = (wide[other] - wide[ours]).dropna()
-        # Rows that are predicted by the row learned from, the same in all trials.
+        # Test rows per training row, the same in all trials.
         ratio = (1 - share) / share
-        sure = resampled_p(gain, ratio) < LEVEL
+        is_sure = resampled_p(gain, ratio) < LEVEL
         text = f"{table} {share:.0%}: {gain.mean():.3f}"
         if len(gain) > 1:
             text += f" ± {resampled_error(gain, ratio):.3f}"
-        texts.append(text if sure else f"{text} (n.s.)")
-        signs.append((1 if gain.mean() > 0 else -1) if sure else 0)
+        texts.append(text if is_sure else f"{text} (n.s.)")
+        signs.append((1 if gain.mean() > 0 else -1) if is_sure else 0)
     if texts:
         yield Claim(
             f"{OURS} below {kind}, {title}",
@@ -186,7 +186,7 @@ def _below(lines, kind, ending, name, title):
 
 
 def draw(lines):
-    """Errors and cross-entropy by number of rows, a panel a table; the last ending there is."""
+    """Errors and cross-entropy by number of rows for the last ending, one panel per table."""
     names = sorted(set(lines["table"]))
     shown = compared((known_endings(lines) or [FIXED_SIZE])[-1])
     styles = {
@@ -197,9 +197,9 @@ def draw(lines):
     for row, (name, title) in zip(grid, MEASURES.items(), strict=True):
         row[0].set_ylabel(title, fontsize=8)
         for axes, table in zip(row, names, strict=True):
-            own = lines[lines["table"] == table]
-            curves(axes, own, "learned", name, "method", styles)
-            axis_of_sizes(axes, sorted(set(own["learned"])), "")
+            group = lines[lines["table"] == table]
+            curves(axes, group, "learned", name, "method", styles)
+            axis_of_sizes(axes, sorted(set(group["learned"])), "")
             axes.tick_params(labelsize=8)
     for above, below, table in zip(*grid, names, strict=True):
         above.set_title(table, fontsize=9)

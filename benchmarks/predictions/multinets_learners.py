@@ -1,4 +1,4 @@
-"""Classifiers of the study of multi-nets: what is learned once, and tables of any smoothing."""
+"""Classifiers of the study of multi-nets, learned once, with tables of any smoothing."""
 
 import networkx as nx
 import numpy as np
@@ -20,12 +20,12 @@ from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
 from bnmtl.seeding import generator
 
 TARGET = "class to predict"
-# Of every class, of the rows to learn from, to choose the smoothing by.
+# Share of the training rows of every class that is held out to choose the smoothing.
 HELD_OUT = 0.2
 
 
 class NaiveBayes:
-    """Smoothing is the pseudo-count of each cell."""
+    """Naive Bayes; smoothing is the pseudo-count of each cell."""
 
     sizes = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
@@ -33,22 +33,22 @@ class NaiveBayes:
         self._frame, self._y = frame, y
 
     def at(self, size):
-        """The classifier with tables of that smoothing."""
+        """The classifier with the given smoothing."""
         states = [self._frame[column].cat.categories for column in self._frame]
         model = CategoricalNB(alpha=size, min_categories=[len(own) for own in states])
         return make_pipeline(OrdinalEncoder(categories=states), model).fit(self._frame, self._y)
 
 
 class OneNetwork:
-    """One graph with the class in it; smoothing is the equivalent sample size of its tables.
+    """One graph that includes the class; smoothing is the equivalent sample size of its tables.
 
     Parameters
     ----------
     frame, y
-        Rows to learn from, features all categorical, and their classes.
+        Training rows with categorical features, and their classes.
     trial : int
     settings : mapping, default=THESIS
-        Parameters of the learner; empty for its defaults.
+        Parameters of the learner; empty: its defaults.
     """
 
     sizes = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
@@ -95,7 +95,7 @@ def tree_augmented(frame, y):
 
 
 class Nets:
-    """A graph for each class, as `OneNetwork` in all else."""
+    """One graph per class, otherwise as `OneNetwork`."""
 
     sizes = OneNetwork.sizes
 
@@ -148,7 +148,7 @@ class NetsTogether(Nets):
     def _learner(self, y, settings):
         if not settings:
             return MultitaskLearner(**settings)
-        # As many folds as the rarest class has rows.
+        # At most as many folds as the rarest class has rows.
         folds = int(min(N_FOLDS, *np.unique(y, return_counts=True)[1]))
         return MultitaskLearnerCV(**settings, table_sharing=None, cv=folds)
 
@@ -161,8 +161,8 @@ KINDS = {
     "nets of one structure": NetsOfOneStructure,
     "nets together": NetsTogether,
 }
-# What is added to a kind's name: nothing where settings are those of the thesis and the smoothing
-# is 1; the same, the smoothing chosen on held-out rows; the learners' defaults and their tables.
+# Endings of a kind's name: none for the settings of the thesis and a smoothing of 1; the same with
+# the smoothing chosen on held-out rows; the learners' defaults and their tables.
 FIXED_SIZE, CHOSEN, DEFAULTS = "", ", smoothing chosen", ", defaults"
 HAVE_DEFAULTS = ("one network", "nets apart", "nets of one structure", "nets together")
 
@@ -174,7 +174,7 @@ def methods(ending):
 
 
 def learned(method, frame, y, trial):
-    """What a method learns, and the smoothing of its tables: an object with `at`, and a size."""
+    """The learned classifier, an object with `at`, and the smoothing of its tables."""
     name, comma, rest = method.partition(",")
     kind, ending = KINDS[name], f"{comma}{rest}"
     if ending == DEFAULTS:
@@ -184,17 +184,17 @@ def learned(method, frame, y, trial):
 
 
 def chosen_size(kind, frame, y, trial):
-    """The smoothing that predicts held-out rows best, of structures learned from the others."""
+    """The smoothing that predicts held-out rows best, with structures learned from the others."""
     held = held_out(y, generator(trial, "smoothing"))
     if not held.any():
         return SAMPLE_SIZE
-    own = kind(frame[~held], y[~held], trial)
-    losses = [cross_entropy(own.at(size), frame[held], y[held]) for size in kind.sizes]
+    classifier = kind(frame[~held], y[~held], trial)
+    losses = [cross_entropy(classifier.at(size), frame[held], y[held]) for size in kind.sizes]
     return kind.sizes[int(np.argmin(losses))]
 
 
 def held_out(y, random):
-    """Whether each row is held out: a share of every class that leaves it two rows or more."""
+    """Whether each row is held out: a share of every class that leaves at least two of its rows."""
     held = np.zeros(len(y), dtype=bool)
     for name in sorted(set(y)):
         rows = random.permutation(np.flatnonzero(y == name))

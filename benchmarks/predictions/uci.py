@@ -1,8 +1,8 @@
-"""Classification problems of the UCI repository, and what learners of each kind get to see of them.
+"""Classification problems of the UCI repository, in the forms that different learners need.
 
-The files are not part of the project: they are under the folder that `--data` or the environment
-variable BNMTL_DATA names, each table with its class in the last column, and ``schema.json`` with
-the declared values.
+The files are not part of the project: they are in the folder given by `--data` or the environment
+variable BNMTL_DATA, each table with its class in the last column, and ``schema.json`` with the
+declared values.
 """
 
 import functools
@@ -17,19 +17,19 @@ from benchmarks.data_folder import data_folder
 from bnmtl.tasks import discretize
 
 FOLDER = "uci"
-# Told apart from the features: what names a row or says where it was first used.
+# Columns that are not features: they name a row, or say where it was first used.
 _NAMES_OF_ROWS = {"splice": ["Instance_name"], "vowel": ["Train or Test", "Speaker Number"]}
 
 
 class Table(NamedTuple):
-    """Features, numbers as floats and others as categories with all declared values; classes."""
+    """Features (floats, or categories with all declared values) and classes."""
 
     features: pd.DataFrame
     classes: np.ndarray
 
 
 def folder(data=None):
-    """The folder of the tables, by default the one of BNMTL_DATA."""
+    """The folder of the tables; default: BNMTL_DATA."""
     return data_folder(FOLDER, [f"{FOLDER}/schema.json"], data) / FOLDER
 
 
@@ -51,19 +51,19 @@ def read(name, data=None):
 
 
 def fingerprint(name, data=None):
-    """A hash of a table's file, by which lines of results tell what they were measured on."""
+    """A hash of a table's file, by which lines identify their data."""
     schema = json.loads((folder(data) / "schema.json").read_text())[name]
     content = (folder(data) / schema["file"]).read_bytes()
     return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
 def check_same(tables, lines, setting):
-    """Raise ValueError where lines were measured on other data than those that are there.
+    """Raise ValueError if lines were measured on other data than the present ones.
 
     Parameters
     ----------
     tables : mapping
-        What lines have for ``setting`` -> name of the table.
+        Value of ``setting`` in the lines -> name of the table.
     lines : list of dict
     setting : str
     """
@@ -78,13 +78,13 @@ def check_same(tables, lines, setting):
 
 
 class Views:
-    """The same rows as numbers, as standardized numbers and as categories, by the training rows.
+    """The same rows as numbers, as standardized numbers and as categories.
 
     Parameters
     ----------
     features : pandas.DataFrame
     train : int array
-        Rows that means, deviations and cut points are taken from.
+        Rows from which means, standard deviations and cut points are computed.
 
     Attributes
     ----------
@@ -102,11 +102,11 @@ class Views:
 
     @functools.cache  # noqa: B019 - views live as long as a case of a study
     def categories(self, bins):
-        """All attributes as categories, numbers in bins of about as many training rows each."""
+        """All attributes as categories; bins of numbers have about equally many training rows."""
         numeric = list(self._features.select_dtypes("number"))
         result = self._features.copy()
         if numeric:
-            # The half makes numbers of the whole ones, too, which would be states as they are.
+            # Adding one half makes `discretize` bin whole numbers, which it keeps as states.
             numbers = self._features[numeric] + 0.5
             _, edges = discretize(numbers.iloc[self._train], bins=bins, return_edges=True)
             result[numeric] = edges.apply(numbers)

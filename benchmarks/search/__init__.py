@@ -1,1 +1,1 @@
-"""How near searches come to the best score, for one task and for several."""
+"""Studies of how close searches come to the best score, for one task and for several."""

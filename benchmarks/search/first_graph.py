@@ -1,11 +1,10 @@
-"""How long to look for the one graph that a search with shared tables begins with.
+"""How long to search for the start graph of searches with shared tables.
 
-Run `python -m benchmarks.search.first_graph` (half an hour on two cores). A search over
-configurations that share tables goes on from the solution for tables of the tasks' own and from one
-graph for all of them, which is searched from the best one for tables of their own. Here that search
-makes all of the iterations that a search makes by default, a quarter of them, an eighth, or none,
-and the whole fit ends where it ends. It also begins, with all iterations, with the graph of all
-rows pooled.
+Run `python -m benchmarks.search.first_graph` (half an hour on two cores). With shared tables, a
+search over configurations starts from the solution for separate tables and from one graph for all
+tasks. The search for this graph starts from the best one for separate tables. Here it makes all
+iterations of a default search, a quarter of them, an eighth or none, and the rest of the fit
+follows. With all iterations, it also starts from the graph of all rows pooled.
 """
 
 import time
@@ -31,15 +30,15 @@ SETTINGS = ("problem", "trial", "iterations")
 FIXED = {"concentrations": list(CONCENTRATIONS), "partitions": list(PARTITIONS)}
 N_TRIALS = 3
 N_ROWS = 1000
-# By how much the iterations are divided; none of them leaves one climb.
+# Divisors of the number of iterations; without any, a single climb remains.
 PARTS = {"all": 1, "a quarter": 4, "an eighth": 8, "none": np.inf}
 POOLED = "from the pooled graph"
-# Scores that differ by less are the same.
-ALIKE = 0.01
+# Smaller differences between scores count as ties.
+TOLERANCE = 0.01
 
 
 def plan(quick, trials=None):
-    """All cases; the quick one is of few rows."""
+    """All cases; the quick one has few rows."""
     if quick:
         wanted = ["all", "an eighth", POOLED]
         return study.every(wanted, problem=["INSURANCE"], trial=[0], rows=[50])
@@ -48,8 +47,10 @@ def plan(quick, trials=None):
 
 
 def measure(problem, trial, wanted, rows=N_ROWS):
-    """A line a number of iterations: the score that a fit ends with, its start, and seconds; and
-    what one graph for all tasks scores by its start."""
+    """One line per number of iterations: final score, best start and seconds of a fit.
+
+    The line of `POOLED` has the scores of one graph for all tasks, by start.
+    """
     if problem in SHIPPED:
         tasks = grouped_tasks(problem)
     else:
@@ -66,7 +67,7 @@ def _search(learner, tasks):
 
 
 def _one_graph(tasks, seed):
-    """Scores of one graph for all tasks, searched from the one for own tables and from pooled."""
+    """Scores of one graph for all tasks, from the start for separate tables and the pooled one."""
     effort, search = _search(MultitaskLearner(random_state=seed), tasks)
     pooled = next(iter(PooledLearner(random_state=seed).fit(tasks).configuration_.values()))
     starts = {"own": search.own_tables.common, "pooled": adjacency(pooled, search.joint.variables)}
@@ -82,10 +83,12 @@ def _fitted(tasks, part, seed):
     learner = MultitaskLearner(random_state=seed)
     prior, began = learner.used_prior(), time.perf_counter()
     effort, search = _search(learner, tasks)
-    own = search.own_tables.common
+    start = search.own_tables.common
     iterations = int(iterations_of(len(search.joint.variables)) // part)
     fewer = effort.with_orders(iterations=iterations)
-    search.common, searched = timed(search_common, search.joint, own, fewer, Reporter(False), True)
+    search.common, searched = timed(
+        search_common, search.joint, start, fewer, Reporter(False), True
+    )
     solution = search.solve(prior, search.starts([prior]))
     return {
         "score": round(solution.score, 4),
@@ -96,7 +99,7 @@ def _fitted(tasks, part, seed):
 
 
 def _compared(lines):
-    """Each case's scores and times beside those of all iterations."""
+    """Add the score and times with all iterations to each line."""
     lines = lines.copy()
     whole = lines[lines["iterations"].eq("all")].set_index(["problem", "trial"])
     at = pd.MultiIndex.from_frame(lines[["problem", "trial"]])
@@ -106,33 +109,33 @@ def _compared(lines):
 
 
 def tables(lines):
-    """By iterations: in how many fits the score is another, by how much, and how long they take."""
+    """By iterations: how many fits have another score, by how much, and their time."""
     lines = _compared(lines)
     return {"first_graph": markdown(_fewer(lines)), "first_graph_pooled": _pooled(lines)}
 
 
 def _fewer(lines):
-    for case, own in parts(lines, iterations=PARTS):
-        gains = own["score"] - own["score_of_all"]
+    for case, group in parts(lines, iterations=PARTS):
+        gains = group["score"] - group["score_of_all"]
         yield {
             **case,
-            "fits": len(own),
+            "fits": len(group),
             **_counted(gains),
             "worst, nats": f"{gains.min():.1f}",
-            "search for the graph, share of its time": _share(own, "seconds_of_graph"),
-            "whole fit, share of its time": _share(own, "seconds"),
+            "time of this search / with all": _share(group, "seconds_of_graph"),
+            "time of the fit / with all": _share(group, "seconds"),
         }
 
 
 def _counted(gains):
-    """How many scores are better, and worse."""
-    return {"better": int((gains > ALIKE).sum()), "worse": int((gains < -ALIKE).sum())}
+    """Numbers of better and of worse scores."""
+    return {"better": int((gains > TOLERANCE).sum()), "worse": int((gains < -TOLERANCE).sum())}
 
 
 def _pooled(lines):
-    """In how many cases one graph is better, or worse, where its search begins with pooled rows."""
-    own = lines[lines["iterations"].eq(POOLED)]
-    gains = own["pooled"] - own["own"] if len(own) else pd.Series(dtype=float)
+    """How often one graph is better, or worse, if its search starts from the pooled graph."""
+    group = lines[lines["iterations"].eq(POOLED)]
+    gains = group["pooled"] - group["own"] if len(group) else pd.Series(dtype=float)
     row = {"one graph": POOLED, "tried": len(gains), **_counted(gains)}
     row |= {"best, nats": f"{gains.max():.1f}", "worst, nats": f"{gains.min():.1f}"}
     return markdown([row])
@@ -143,7 +146,7 @@ def _share(lines, name):
 
 
 def draw(lines):
-    """How long fits of every problem take (median), a bar a number of iterations."""
+    """Median time of fits by problem, with one bar per number of iterations."""
     seconds = lines.groupby(["problem", "iterations"])["seconds"].median().unstack("iterations")
     parts = [part for part in PARTS if part in seconds]
     axes = seconds[parts].plot.bar(figsize=(7, 3.5), rot=30)

@@ -1,8 +1,8 @@
-"""Configurations of five related tasks by several searches at the same penalties.
+"""Searches over configurations of five related tasks, compared at the same penalties.
 
-Run `python -m benchmarks.search.joint` (about half an hour on two cores).
-What does not depend on the penalty (the tasks learned apart, the identical graph) is learned once
-per problem, trial and kind of search, and timed by itself.
+Run `python -m benchmarks.search.joint` (about half an hour on two cores). Results that do not
+depend on the penalty (each task learned alone, the identical graph) are computed once per problem,
+trial and kind of search, and are timed separately.
 """
 
 import functools
@@ -27,9 +27,9 @@ PROBLEMS = ("ALARM", "INSURANCE", "ALARM-COMP")
 TRIALS = range(20)
 N_ROWS = 1000
 PENALTIES = (0.5, 0.9, 0.99, 0.999, 1 - 1e-4, 1 - 1e-6, 1 - 1e-9)
-# The greedy search over configurations without searches over one task at a time after it.
+# The greedy search over configurations, not followed by searches over one task at a time.
 GREEDY = "greedy"
-# Which search finds the starts, and which of them the search over configurations begins with.
+# The search that finds the starts, and the start of the search over configurations.
 VARIANTS = {
     "thesis": ("hill-climbing", "single-task"),
     "tasks by orders, greedy alone": ("orders", GREEDY),
@@ -39,17 +39,17 @@ VARIANTS = {
     "from the truth": ("orders", None),
 }
 OURS = ("from tasks by orders", "from identical", "from shared orders")
-# Tasks by themselves, at no penalty.
-APART = {"apart, 100 restarts": "hill-climbing", "apart, orders": "orders"}
+# Each task alone, without a penalty.
+ALONE = {"apart, 100 restarts": "hill-climbing", "apart, orders": "orders"}
 
 
 def plan(quick):
-    """Cases: the tasks apart, then every penalty."""
+    """Cases: each task alone, then every penalty."""
     problems, trials = (PROBLEMS[:1], range(1)) if quick else (PROBLEMS, TRIALS)
     return [
         {
             **{"problem": problem, "trial": trial, "penalty": penalty},
-            "wanted": list(VARIANTS if penalty else APART),
+            "wanted": list(VARIANTS if penalty else ALONE),
         }
         for trial in trials
         for problem in problems
@@ -59,23 +59,23 @@ def plan(quick):
 
 @functools.lru_cache(maxsize=1)
 def started(problem, trial):
-    """The tasks, their searches, the tasks apart, and the seconds of what searches begin with."""
+    """The tasks, their searches, the solutions learned alone, and the seconds of all starts."""
     related = Related(networks_of(problem, trial), N_ROWS, trial)
-    searches, apart, seconds = Searches(related.tasks, trial), {}, {}
-    for kind in APART.values():
-        apart[kind], seconds[kind, "single-task"] = timed(searches.by(kind).uncoupled, None)
-    _, took = timed(lambda: searches.by("orders").common)
-    seconds["orders", "identical"] = seconds["orders", "orders"] = took
-    return related, searches, apart, seconds
+    searches, alone, seconds = Searches(related.tasks, trial), {}, {}
+    for kind in ALONE.values():
+        alone[kind], seconds[kind, "single-task"] = timed(searches.by(kind).uncoupled, None)
+    _, spent = timed(lambda: searches.by("orders").common)
+    seconds["orders", "identical"] = seconds["orders", "orders"] = spent
+    return related, searches, alone, seconds
 
 
 def measure(wanted, problem, trial, penalty):
-    """The lines of searches at one penalty."""
-    related, searches, apart, seconds = started(problem, trial)
+    """The lines of all searches at one penalty."""
+    related, searches, alone, seconds = started(problem, trial)
     if not penalty:
         return {
-            variant: line_of(apart[kind], related, seconds[kind, "single-task"], start=0.0)
-            for variant, kind in APART.items()
+            variant: line_of(alone[kind], related, seconds[kind, "single-task"], start=0.0)
+            for variant, kind in ALONE.items()
             if variant in wanted
         }
     prior, lines = PairedPrior(penalty), {}
@@ -89,16 +89,16 @@ def measure(wanted, problem, trial, penalty):
         elif start != GREEDY:
             starts = search.starts([prior], [start])
         if start == GREEDY:
-            solution, took = timed(greedy_alone, search, prior)
+            solution, spent = timed(greedy_alone, search, prior)
         else:
-            solution, took = timed(search.solve, prior, starts)
+            solution, spent = timed(search.solve, prior, starts)
         learned = seconds.get((kind, "single-task" if start == GREEDY else start), 0.0)
-        lines[variant] = line_of(solution, related, took, start=learned)
+        lines[variant] = line_of(solution, related, spent, start=learned)
     return lines
 
 
 def greedy_alone(search, prior):
-    """The greedy search from the tasks learned apart, as a solution."""
+    """The solution of the greedy search from the graphs learned alone."""
     ties = Ties(search.joint.variables, 0, 1e-6)
     greedy = ConfigurationSearch(
         search.joint,
@@ -112,7 +112,7 @@ def greedy_alone(search, prior):
 
 
 def line_of(solution, related, seconds, start):
-    """One line; ``start`` are the seconds that went into what the search began with."""
+    """One line; ``start`` are the seconds spent on the start of the search."""
     judged = related.judged(related.graphs(solution.matrices))
     return {
         "score": round(solution.score, 6),
@@ -125,7 +125,7 @@ def line_of(solution, related, seconds, start):
 
 
 def tables(lines):
-    """Mean edits per task at each search's best penalty, and scores beside the best of all."""
+    """Mean edits per task at the best penalty of each search, and gaps to the best score."""
     keys = ["problem", "trial", "penalty"]
     ours = lines[lines["variant"].isin(OURS)]
     chosen = ours.loc[ours.groupby(keys)["score"].idxmax()]

@@ -1,9 +1,9 @@
-"""How often the joint states that are tried for many tasks hold the best ones.
+"""How often the joint states tried for many tasks include the best ones.
 
-Run `python -m benchmarks.search.many_tasks` (five minutes on two cores). With tables in common the
-joint states of a pair are all looked at for up to nine tasks; of more tasks some are tried. Here
-both are asked on the way of a greedy search for five tasks, from each task's own graph: at pairs
-that can improve, sixty drawn at every step, and at every best move.
+Run `python -m benchmarks.search.many_tasks` (five minutes on two cores). With shared tables, all
+joint states of a pair are evaluated for up to nine tasks; for more tasks, only some are tried. Here
+the two methods are compared during a greedy search for five tasks from the graphs learned alone: on
+pairs that can improve, out of sixty drawn at every step, and on every best move.
 """
 
 import numpy as np
@@ -25,8 +25,8 @@ FIXED = {"concentrations": list(CONCENTRATIONS), "partitions": list(PARTITIONS)}
 PENALTIES = (0.5, 0.99)
 N_TRIALS = 3
 N_PAIRS = 60
-# Gains that differ by less are the same.
-ALIKE = 1e-6
+# Smaller differences between gains count as ties.
+TOLERANCE = 1e-6
 
 
 def plan(quick, trials=None):
@@ -37,7 +37,7 @@ def plan(quick, trials=None):
 
 
 def measure(problem, rows, trial, wanted):
-    """A line a penalty: how many gains were met, and by how much the worst one was missed."""
+    """One line per penalty: how many best gains were found, and the worst miss."""
     tasks = Related(networks_of(problem, trial), rows, trial).tasks
     search = Orders(starts=1, iterations=5)
     learner = MultitaskLearner(table_sharing="auto", search=search, random_state=trial)
@@ -48,41 +48,42 @@ def measure(problem, rows, trial, wanted):
     lines = {}
     for penalty in wanted:
         couplings = Couplings(PairedPrior(penalty), search.joint)
-        lines[penalty] = _on_the_way(BothWays(search.joint, couplings, ties, starts), trial)
+        lines[penalty] = _compared(BothGains(search.joint, couplings, ties, starts), trial)
     return lines
 
 
-class BothWays(SharedConfigurationSearch):
-    """A search that tells what pairs gain by all joint states and by those that are tried."""
+class BothGains(SharedConfigurationSearch):
+    """A search that also returns the gains of a pair by all joint states and by those tried."""
 
     def both_gains(self, i, j):
-        """What a pair gains by the best joint states of all, and by the best that are tried."""
+        """Gains of a pair by the best of all joint states, and by the best of those tried."""
         members, coupling = self.couplings.of(i, j)
-        own = self._gains(i, j, members)
+        gains = self._gains(i, j, members)
         solved = (
-            solve(i, j, members, own, coupling)[1] - self.log_couplings[i, j]
+            solve(i, j, members, gains, coupling)[1] - self.log_couplings[i, j]
             for solve in (self._best_of_all, self._best_of_some)
         )
         return tuple(max(0.0, float(gain)) for gain in solved)
 
 
-def _on_the_way(greedy, seed):
-    """Both kinds of gains on the way of a greedy search."""
+def _compared(greedy, seed):
+    """Both kinds of gains during a greedy search."""
     pairs, rng = np.argwhere(greedy.couplings.pairs), np.random.default_rng(seed)
     gains, moves = [], []
     while True:
         move = greedy.best_move()
         drawn = pairs[rng.permutation(len(pairs))[:N_PAIRS]].tolist()
-        gains += [gain for pair in drawn if (gain := greedy.both_gains(*pair))[0] > ALIKE]
+        gains += [gain for pair in drawn if (gain := greedy.both_gains(*pair))[0] > TOLERANCE]
         if move is None:
             break
         moves.append(greedy.both_gains(*move[:2]))
         greedy.apply(*move)
-    return {**_met(gains, "pairs"), **_met(moves, "moves")}
+    return {**_counted(gains, "pairs"), **_counted(moves, "moves")}
 
 
-def _met(gains, name):
-    missed = [best - tried for best, tried in gains if best - tried > ALIKE]
+def _counted(gains, name):
+    """How many best gains were found, and the largest loss where they were not."""
+    missed = [best - tried for best, tried in gains if best - tried > TOLERANCE]
     return {
         name: len(gains),
         f"{name}_met": len(gains) - len(missed),
@@ -91,20 +92,20 @@ def _met(gains, name):
 
 
 def tables(lines):
-    """How many were met, by penalty."""
+    """How many best gains were found, by penalty."""
     rows = []
-    for penalty, own in lines.groupby("penalty"):
-        row = {"penalty": penalty, "searches": len(own)}
+    for penalty, group in lines.groupby("penalty"):
+        row = {"penalty": penalty, "searches": len(group)}
         for name, title in (("pairs", "pairs that improve"), ("moves", "best moves")):
-            met, total = own[f"{name}_met"].sum(), own[name].sum()
-            row[f"{title}, best states tried"] = f"{met} of {total} ({met / max(total, 1):.0%})"
-            row[f"worst miss, nats ({name})"] = f"{own[f'{name}_worst'].max():.1f}"
+            hits, total = group[f"{name}_met"].sum(), group[name].sum()
+            row[f"{title}, best states tried"] = f"{hits} of {total} ({hits / max(total, 1):.0%})"
+            row[f"worst miss, nats ({name})"] = f"{group[f'{name}_worst'].max():.1f}"
         rows.append(row)
     return {"many_tasks": markdown(rows)}
 
 
 def draw(lines):
-    """The share that was met, a bar a problem and penalty."""
+    """Share of pairs whose best states are tried, with one bar per problem and penalty."""
     sums = lines.groupby(["problem", "penalty"])[["pairs", "pairs_met"]].sum()
     share = (sums["pairs_met"] / sums["pairs"]).unstack("penalty")
     axes = share.plot.bar(figsize=(6, 3.5), rot=0, ylim=(0, 1.05))

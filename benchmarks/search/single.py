@@ -3,9 +3,9 @@
 Run `python -m benchmarks.search.single` in an environment with `pip install -e ".[bench]"` (about
 half an hour on two cores).
 
-Twenty seeds are five samples by four: columns are shuffled and each has a search seed of its own.
-The best known score of a sample is the best of everything that was tried on it, climbing from the
-true graph and a search from 30 starts included.
+The twenty seeds are five samples by four; each shuffles the columns and seeds the search. The best
+known score of a sample is the best of all runs on it, including a climb from the true graph and a
+search from 30 starts.
 """
 
 import time
@@ -41,7 +41,7 @@ SEARCHES = {
     "exact": {"search": Exact()},
 }
 WITH_PEERS = {"pyAgrum": False, "pyAgrum tabu": True}
-# Where graphs are learned by other means than BDeu, too, to hold them against the true one.
+# Cases in which graphs are also learned with other scores, to compare distances to the truth.
 WITH_OTHERS = [
     *((name, n_rows) for name in ("alarm", "insurance") for n_rows in (1000, 10000)),
     ("andes", 1000),
@@ -49,7 +49,7 @@ WITH_OTHERS = [
 OTHERWISE = ("orders, BIC", "pyAgrum BIC", "pyAgrum K2", "pyAgrum MIIC")
 PGMPY = [("asia", 1000), ("sachs", 1000), ("child", 1000)]
 EXACT = ("asia", "sachs", "child")
-# Tried once a sample, for the best known score only.
+# Run once per sample, only for the best known score.
 ONCE = {
     "from the truth": {"search": HillClimbing(restarts=0)},
     "30 orders": {"search": Orders(starts=30, iterations=50)},
@@ -57,7 +57,7 @@ ONCE = {
 
 
 def variants(name, n_rows, seed):
-    """What is run on a case for a seed."""
+    """The variants of a case for a seed."""
     for variant in SEARCHES:
         if variant != "exact" or name in EXACT:
             yield variant
@@ -71,18 +71,18 @@ def variants(name, n_rows, seed):
 
 
 def rows_of(name, n_rows, seed):
-    """The rows of a seed's sample, the columns in the seed's order."""
+    """The sample of a seed, with columns in the order of the seed."""
     frame = structures.load(name).sample(n_rows, random_state=seed // SEEDS_PER_SAMPLE)
     return frame[list(np.random.default_rng(seed).permutation(frame.columns))]
 
 
 def measure(wanted, network, rows, seed):
-    """What searches find on one sample."""
+    """One line per search on a sample."""
     return {variant: line_of(network, rows, seed, variant) for variant in wanted}
 
 
 def line_of(network, rows, seed, variant):
-    """What one search finds on one sample."""
+    """The line of one search on a sample."""
     truth, frame = structures.load(network).graph, rows_of(network, rows, seed)
     began = time.perf_counter()
     if variant in WITH_PEERS:
@@ -94,10 +94,10 @@ def line_of(network, rows, seed, variant):
     elif variant == Pgmpy.name:
         graph, seconds = Pgmpy(frame).climb()
     else:
-        own = {"score": BIC()} if variant == "orders, BIC" else {**SEARCHES, **ONCE}[variant]
+        settings = {"score": BIC()} if variant == "orders, BIC" else {**SEARCHES, **ONCE}[variant]
         constant = frame.columns[frame.nunique() == 1]
         start = without_constant(truth, constant) if variant == "from the truth" else None
-        parameters = {**THESIS, "start": start, **own}
+        parameters = {**THESIS, "start": start, **settings}
         learner = SingleTaskLearner(**parameters, random_state=seed).fit(frame)
         seconds = time.perf_counter() - began
         (graph,) = learner.configuration_.values()
@@ -112,7 +112,7 @@ def line_of(network, rows, seed, variant):
 
 
 def plan(quick):
-    """Cases: every seed of every network and size."""
+    """Cases: every seed for every network and number of rows."""
     return [
         {
             **{"network": name, "rows": n_rows, "seed": seed},
@@ -123,7 +123,7 @@ def plan(quick):
     ]
 
 
-# Searches for the best BDeu.
+# Searches that maximize BDeu.
 SHOWN = (*SEARCHES, *WITH_PEERS, Pgmpy.name)
 # Titles of the top README -> variants.
 COMPARED = {
@@ -135,7 +135,7 @@ COMPARED = {
 
 
 def tables(lines):
-    """All tables; a row per network and size, a column per search."""
+    """All tables, with one row per network and size and one column per search."""
     lines = gaps(lines)
     made = {
         "found": by_search(lines, _found),
@@ -147,7 +147,7 @@ def tables(lines):
 
 
 def gaps(lines):
-    """The lines with their distance to the sample's best known score."""
+    """The lines with their distance to the best known score of the sample."""
     lines = lines.assign(sample=lines["seed"] // SEEDS_PER_SAMPLE)
     best = lines.groupby(["network", "rows", "sample"])["score"].transform("max")
     lines = lines.assign(gap=best - lines["score"])
@@ -155,7 +155,7 @@ def gaps(lines):
 
 
 def by_search(lines, cell, variants=SHOWN):
-    """A table with a row per network and size and a column per search."""
+    """A table with one row per network and size and one column per search."""
     lines = lines[lines["variant"].isin(variants)]
     rows = []
     groups = {case: group for case, group in lines.groupby(["network", "rows"])}
@@ -163,19 +163,19 @@ def by_search(lines, cell, variants=SHOWN):
         group = groups[name, n_rows]
         row = {"network": name, "rows": f"{n_rows:,}"}
         for variant in variants:
-            own = group[group["variant"] == variant]
-            row[variant] = cell(own) if len(own) else ""
+            runs = group[group["variant"] == variant]
+            row[variant] = cell(runs) if len(runs) else ""
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _found(own):
-    """How many runs end within 1 nat of the best known score, and how far below the median run."""
-    return f"{(own['gap'] < 1).sum()}/{len(own)}, {own['gap'].median():.1f}"
+def _found(runs):
+    """Number of runs within 1 nat of the best known score, and the median distance below it."""
+    return f"{(runs['gap'] < 1).sum()}/{len(runs)}, {runs['gap'].median():.1f}"
 
 
 def otherwise(lines):
-    """The same of graphs that are learned by other means than BDeu, and that of BDeu again."""
+    """Mean distances to the true graph with other scores, beside those with BDeu."""
     cases = lines[lines["variant"].isin(OTHERWISE)][["network", "rows"]].drop_duplicates()
     table = by_search(lines, _distance, ("orders", "pyAgrum tabu", *OTHERWISE))
     kept = {(one.network, f"{one.rows:,}") for one in cases.itertuples()}
@@ -183,9 +183,9 @@ def otherwise(lines):
     return table.rename(columns={"orders": "orders, BDeu", "pyAgrum tabu": "pyAgrum BDeu"})
 
 
-def _distance(own):
+def _distance(runs):
     """Mean edit distance and SHD to the true graph."""
-    return f"{own['edits'].mean():.1f}, {own['shd'].mean():.1f}"
+    return f"{runs['edits'].mean():.1f}, {runs['shd'].mean():.1f}"
 
 
 def beside_pyagrum(lines, speed):
@@ -195,7 +195,7 @@ def beside_pyagrum(lines, speed):
         here = searches.query("network == @line.network and rows == @line.rows")
         if not len(here):
             continue
-        runs = {name: own for name, own in here.groupby("variant")}
+        runs = {name: group for name, group in here.groupby("variant")}
         found = [runs[one]["gap"] for one in ("orders", "pyAgrum tabu")]
         row = {
             "network": line.network,

@@ -1,14 +1,16 @@
-"""Ideas that were tried on top of the search over configurations, and what they gain.
+"""Ideas tried on top of the search over configurations, and their gains.
 
 Run `python -m benchmarks.search.tries` in an environment with bnmtl (about ten minutes on two
-cores). Each idea goes on from the best configuration that the default search finds.
+cores). Each idea starts from the best configuration found by the default search.
 
-* tabu: ten changes of pairs, each the best of those not changed in this walk even if it loses, all
-  tasks alike or one task; then the greedy from the best configuration seen.
-* deletions: every pair with arcs loses them in all tasks and is barred from them for one greedy
-  search, then set free for another, as XGES (Nazaret & Blei 2024) deletes before it inserts again.
-* restarts alike: twenty times five random changes, the same in all tasks, and the greedy.
-* relaxing: from the identical solution through falling penalties, each greedy from the last.
+* tabu: ten changes of pairs, the same in all tasks or in one task. Each is the best change of a
+  pair not yet changed in this walk, even if it lowers the score. Then the greedy search from the
+  best configuration seen.
+* deletions: the arcs of each pair are deleted in all tasks and forbidden during one greedy search,
+  then allowed in another, as XGES (Nazaret & Blei 2024) deletes before it inserts again.
+* restarts alike: twenty times five random changes, the same in all tasks, then the greedy search.
+* relaxing: greedy searches at decreasing penalties, each from the previous result, beginning with
+  the identical solution.
 """
 
 import functools
@@ -37,10 +39,10 @@ STATES = (-1, 0, 1)
 
 
 class WithChanges(ConfigurationSearch):
-    """A search over configurations that tells the best change of a pair even where it loses."""
+    """A search over configurations that also returns changes that lower the score."""
 
     def best_change(self, i, j):
-        """The best change of one pair, in all tasks alike or in one of them; None without any."""
+        """The best change of a pair, in all tasks alike or in one task; None if there is none."""
         members, coupling = self.couplings.of(i, j)
         gains = self._gains(i, j, members)
         arcs = self.adjacency[members]
@@ -59,7 +61,7 @@ class WithChanges(ConfigurationSearch):
 
 
 class Walk:
-    """Greedy searches for one problem and penalty, from any configuration."""
+    """Greedy searches for one problem and penalty from any configuration."""
 
     def __init__(self, search, penalty, seed):
         self.problem = search.joint
@@ -68,18 +70,18 @@ class Walk:
         self.random = np.random.default_rng(seed)
 
     def at(self, matrices):
-        """A search at a configuration, bool array of shape (k, n, n)."""
+        """A search that starts at a configuration, a bool array of shape (k, n, n)."""
         return WithChanges(self.problem, self.couplings, self.ties, matrices)
 
     def greedy(self, matrices):
-        """Score and configuration where the greedy search ends."""
+        """Score and configuration at the end of the greedy search."""
         search = self.at(matrices)
         search.run()
         return search.score[1], search.adjacency.copy()
 
 
 def tabu(walk, matrices, score):
-    """Ten changes of pairs, then the greedy from the best configuration seen."""
+    """Ten changes of pairs, then the greedy search from the best configuration seen."""
     search = walk.at(matrices)
     best, frozen = (score, matrices), set()
     for _ in range(10):
@@ -99,7 +101,7 @@ def tabu(walk, matrices, score):
 
 
 def deletions(walk, matrices, score):
-    """Every pair's arcs taken out in all tasks, barred for one greedy search, free for the next."""
+    """The arcs of each pair deleted, forbidden in one greedy search and allowed in the next."""
     best = score, matrices
     with_arcs = np.triu(matrices.any(axis=0) | matrices.any(axis=0).T)
     for i, j in np.argwhere(with_arcs).tolist():
@@ -128,10 +130,10 @@ def restarts_alike(walk, matrices, score):
         for _ in range(5):
             i, j = sorted(walk.random.choice(n, 2, replace=False).tolist())
             state = int(walk.random.integers(-1, 2))
-            for s, own in enumerate(search.states):
+            for s, task_state in enumerate(search.states):
                 a, b = (i, j) if state >= 0 else (j, i)
-                if walk.problem.takes_part[s, i, j] and (state == 0 or own.may_set(a, b)):
-                    own.set_pair(i, j, state)
+                if walk.problem.takes_part[s, i, j] and (state == 0 or task_state.may_set(a, b)):
+                    task_state.set_pair(i, j, state)
         found = walk.greedy(search.adjacency.copy())
         if found[0] > best[0] + 1e-6:
             best = found
@@ -139,7 +141,7 @@ def restarts_alike(walk, matrices, score):
 
 
 def relaxed(search, penalty, trial):
-    """From the identical solution through falling penalties."""
+    """Greedy searches at decreasing penalties, from the identical solution."""
     matrices = search.joint.spread(search.identical)
     for step in (1 - 1e-12, 1 - 1e-9, 1 - 1e-6, 1 - 1e-4, 0.999, 0.99, 0.9):
         if step >= penalty:
@@ -151,25 +153,25 @@ IDEAS = {"tabu": tabu, "deletions": deletions, "restarts alike": restarts_alike}
 
 
 def edits_of(related, matrices):
-    """Mean edits to the truth per task."""
+    """Mean edit distance to the truth per task."""
     return float(np.mean(related.judged(related.graphs(matrices))["edits"]))
 
 
 def plan(quick):
-    """Cases: every penalty of every problem and trial."""
+    """Cases: every penalty for every problem and trial."""
     problems, trials = (PROBLEMS[:1], range(1)) if quick else (PROBLEMS, TRIALS)
     return study.every(["relaxing", *IDEAS], trial=trials, problem=problems, penalty=PENALTIES)
 
 
 @functools.lru_cache(maxsize=1)
 def started(problem, trial):
-    """The tasks and the search that every idea goes on from."""
+    """The tasks, and the search whose result all ideas start from."""
     related = Related(networks_of(problem, trial), joint.N_ROWS, trial)
     return related, Searches(related.tasks, trial).by("orders")
 
 
 def measure(wanted, problem, trial, penalty):
-    """The lines of one penalty."""
+    """The lines of all ideas at one penalty."""
     related, search = started(problem, trial)
     prior = PairedPrior(penalty)
     solution = search.solve(prior, search.starts([prior]))
@@ -195,7 +197,7 @@ def measure(wanted, problem, trial, penalty):
 
 
 def tables(lines):
-    """How often an idea improves the score, and by how much, by problem."""
+    """How often and by how much each idea improves the score, by problem."""
     return {NAME: markdown(_improved(lines))}
 
 

@@ -1,1 +1,1 @@
-"""What tasks gain by sharing probability tables."""
+"""Studies of the gains from sharing probability tables."""

@@ -1,12 +1,13 @@
-"""What tasks gain by having probability tables in common: graphs and divergence on known networks.
+"""Gains from shared probability tables on known networks: graphs and divergence.
 
 Run `python -m benchmarks.sharing.sharing` (a day on two cores; `--trials 1` for a first look). Five
-tasks of the five problems and of the control; 250, 1000 and 4000 rows a task. "tables" says how
-alike the tables are: as the problem has them, or each row of a task's drawn from a Dirichlet around
-the true one, of so many imaginary rows ("similar 50", "similar 10"), or, of the control, from any
-("independent"). "tables alone" has the graphs that are learned together without sharing, "score
-alone" the tables of each task by itself. Both are learned at a penalty of 0.99, in some trials at
-others and at the one that its posterior chooses, too.
+tasks of the five problems and of the control, with 250, 1000 and 4000 rows per task. "tables" is
+the similarity of the tables: those of the problem, or each row of a table drawn from a Dirichlet
+distribution centered on the true row with the weight of 50 or 10 imaginary rows ("similar 50",
+"similar 10"), or, for the control, drawn uniformly ("independent"). "tables alone" shares
+tables on graphs learned together without sharing them; "score alone" learns graphs with sharing but
+gives them separate tables. "both" uses a penalty of 0.99 and, in some trials, other penalties and
+the one chosen by its posterior.
 """
 
 import time
@@ -56,11 +57,11 @@ N_TRIALS = 20
 ROWS = (1000, 250, 4000)
 SAME = "as in the problem"
 SIMILAR = {"similar 50": 50.0, "similar 10": 10.0}
-# Tasks that share no arcs and whose tables have nothing in common, not even by chance.
+# Tasks without common arcs, whose tables have nothing in common, not even by chance.
 INDEPENDENT = "independent"
-# Problems whose tables are the same in all tasks.
-ALIKE = ("ALARM", "INSURANCE", "ALARM-COMP")
-APART = {
+# Problems with the same tables in all tasks.
+SAME_TABLES = ("ALARM", "INSURANCE", "ALARM-COMP")
+UNSHARED = {
     "alone, BIC": lambda seed: SingleTaskLearner(score=BIC(), random_state=seed),
     "alone": lambda seed: SingleTaskLearner(random_state=seed),
     "pooled": lambda seed: PooledLearner(random_state=seed),
@@ -79,20 +80,20 @@ SHARED = {
     "one structure, both": lambda seed: IdenticalLearner(random_state=seed),
     "both": _at(PENALTY),
 }
-# Both at other penalties and at one that is chosen, in the first trials of 1000 rows.
+# "both" at other penalties and at a chosen one, in the first trials with 1000 rows.
 CHOSEN = "both, posterior"
 BY_PENALTY = {
     **{f"both, penalty {penalty:g}": _at(penalty) for penalty in (0, 0.5, 0.9, 0.9999)},
     CHOSEN: lambda seed: MultitaskLearnerCV(validation="posterior", random_state=seed),
 }
 N_BY_PENALTY = 5
-# Graphs of one method with the other kind of tables.
+# Methods that take the graphs of another method and use the other kind of tables.
 OTHER_TABLES = {"tables alone": "together", "score alone": "both"}
-METHODS = (*APART, *SHARED, *OTHER_TABLES)
+METHODS = (*UNSHARED, *SHARED, *OTHER_TABLES)
 
 
 def plan(quick, trials=None):
-    """All cases; those of 1000 rows and the problems' own tables first."""
+    """All cases, those with 1000 rows and the tables of the problem first."""
     if quick:
         case = {"problem": ["INSURANCE"], "tables": ["similar 50"], "rows": [100], "trial": [0]}
         return study.every(["alone", *SHARED, *OTHER_TABLES], **case)
@@ -109,8 +110,8 @@ def plan(quick, trials=None):
 
 
 def _kinds(n_rows):
-    """The problems of each kind of tables."""
-    kinds = {SAME: (*FIVE, CONTROL), **dict.fromkeys(SIMILAR, ALIKE)}
+    """The problems for each kind of tables."""
+    kinds = {SAME: (*FIVE, CONTROL), **dict.fromkeys(SIMILAR, SAME_TABLES)}
     return kinds | ({INDEPENDENT: (CONTROL,)} if n_rows == ROWS[0] else {})
 
 
@@ -120,7 +121,7 @@ def _wanted(kind, n_rows, trial):
 
 
 def measure(problem, tables, rows, trial, wanted):
-    """A line a method: means over the five tasks."""
+    """One line per method: means over the five tasks."""
     networks = networks_of(problem, trial)
     if tables != SAME:
         networks = scattered(networks, SIMILAR.get(tables), trial)
@@ -130,7 +131,7 @@ def measure(problem, tables, rows, trial, wanted):
         source = OTHER_TABLES.get(method, method)
         began = time.perf_counter()
         if source not in fitted:
-            fitted[source] = (APART | SHARED | BY_PENALTY)[source](trial).fit(related.tasks)
+            fitted[source] = (UNSHARED | SHARED | BY_PENALTY)[source](trial).fit(related.tasks)
         learner = fitted[source]
         found[method] = line_of(related, learner, method)
         found[method]["chosen"] = getattr(learner, "penalty_", None)
@@ -141,13 +142,13 @@ def measure(problem, tables, rows, trial, wanted):
 
 
 def scattered(networks, strength, trial):
-    """The same networks with each row of a table drawn around the true one; None: from any."""
+    """Networks with each row of a table drawn around the true row; None: uniformly."""
     found = {}
     for name, network in networks.items():
         rng, drawn = generator(trial, name, "scattered tables"), {}
         for variable in network.variables:
             table = network.table(variable)
-            # A probability of 0 stays as good as 0.
+            # A Dirichlet parameter must be positive; a probability of 0 stays almost 0.
             shape = np.ones_like(table) if strength is None else np.maximum(strength * table, 1e-6)
             gammas = rng.standard_gamma(shape)
             drawn[variable] = gammas / gammas.sum(axis=-1, keepdims=True)
@@ -156,7 +157,7 @@ def scattered(networks, strength, trial):
 
 
 def line_of(related, learner, method):
-    """How near graphs and networks are to the truth."""
+    """Distances of graphs and networks to the truth."""
     graphs, networks = learner.configuration_, learner.networks_
     if method == "tables alone":
         networks = fit_networks(graphs, related.tasks)
@@ -166,7 +167,7 @@ def line_of(related, learner, method):
 
 
 def loss(learner, related):
-    """What the search from the true graphs finds more, in nats a network; below 0 it finds less."""
+    """Score of the search from the true graphs minus that of the learner, in nats per network."""
     effort = learner.effort()
     search = search_over(learner.problems(related.tasks, effort), effort, Reporter(False))
     reached = search.follow(learner.prior, related.truth(), effort)
@@ -174,15 +175,15 @@ def loss(learner, related):
 
 
 KINDS = (SAME, *SIMILAR, INDEPENDENT)
-SHOWN = (*APART, *OTHER_TABLES, *SHARED)
-# How alike the tables are, of a problem whose tables are the same and of its twin.
-ALIKENESS = {
+SHOWN = (*UNSHARED, *OTHER_TABLES, *SHARED)
+# Kinds of tables by decreasing similarity; last, the problem's twin with independent tables.
+SIMILARITY = {
     "ALARM": (*KINDS[:-1], "ALARM-IND"),
     "INSURANCE": (*KINDS[:-1], "INSURANCE-IND"),
 }
 LINES = ("alone", "together", "tables alone", "both")
 TITLES = {"edits": "edits", "kl": "divergence (nats)"}
-# For newcomers.
+# Methods of the short table.
 IN_SHORT = {
     "alone, BIC": "alone, BIC",
     "alone": "alone",
@@ -192,7 +193,7 @@ IN_SHORT = {
 
 
 def tables(lines):
-    """Edits, SHD and divergence by method; what sharing gains trial by trial; what search loses."""
+    """Edits, SHD and divergence by method, paired gains from sharing, and losses of the search."""
     made = {
         "sharing_in_short": markdown(_in_short(lines)),
         "sharing_edits": markdown(_by_problem(lines, "edits")),
@@ -206,49 +207,49 @@ def tables(lines):
 
 
 def _cases(lines):
-    """Lines of every problem, kind of tables and number of rows, in order."""
+    """The lines for each problem, kind of tables and number of rows, in order."""
     sizes = sorted(lines["rows"].unique())
-    for case, own in parts(lines, rows=sizes, tables=KINDS, problem=(*FIVE, CONTROL)):
-        yield {name: case[name] for name in ("problem", "tables", "rows")}, own
+    for case, group in parts(lines, rows=sizes, tables=KINDS, problem=(*FIVE, CONTROL)):
+        yield {name: case[name] for name in ("problem", "tables", "rows")}, group
 
 
 def _by_problem(lines, measure):
-    for case, own in _cases(lines):
-        n_trials = own["trial"].nunique()
-        yield {**case, "trials": n_trials, **means_of(own, "method", measure, SHOWN)}
+    for case, group in _cases(lines):
+        n_trials = group["trial"].nunique()
+        yield {**case, "trials": n_trials, **means_of(group, "method", measure, SHOWN)}
 
 
 def _in_short(lines):
-    """Edits and divergence where tables are as in the problems."""
-    for case, own in _cases(lines[lines["tables"] == SAME]):
+    """Edits and divergence with the tables of the problems."""
+    for case, group in _cases(lines[lines["tables"] == SAME]):
         if case["problem"] in IN_WORDS:
             row = {"five tasks on": IN_WORDS[case["problem"]], "rows": case["rows"]}
-            row["trials"] = own["trial"].nunique()
+            row["trials"] = group["trial"].nunique()
             for measure, title in (("edits", "edits"), ("kl", "divergence")):
-                if set(IN_SHORT) <= set(own["method"]):
+                if set(IN_SHORT) <= set(group["method"]):
                     titles = {method: f"{title}, {name}" for method, name in IN_SHORT.items()}
-                    row |= means_of(own, "method", measure, titles)
+                    row |= means_of(group, "method", measure, titles)
             yield row
 
 
 def _paired(lines):
-    """What both kinds of sharing take off those of a rival, trial by trial."""
-    for case, own in _cases(lines):
+    """Paired differences between both kinds of sharing and each baseline."""
+    for case, group in _cases(lines):
         for measure, title in {"edits": "edits", "shd": "SHD", "kl": TITLES["kl"]}.items():
-            wide = by_trial(own, "method", measure)
-            for rival in ("together", "alone"):
-                if has(wide, "both", rival):
-                    text = difference_text(wide["both"], wide[rival])
-                    case[f"{title}, both less {rival}"] = text
+            wide = by_trial(group, "method", measure)
+            for baseline in ("together", "alone"):
+                if has(wide, "both", baseline):
+                    text = difference_text(wide["both"], wide[baseline])
+                    case[f"{title}, both less {baseline}"] = text
         yield case
 
 
 def _by_penalty(lines):
-    """Edits and divergence of both by the penalty, over the trials that have all of them."""
-    for case, own in _cases(lines):
-        own = own[own["method"].str.startswith("both")]
+    """Edits and divergence of "both" by penalty, over trials with all penalties."""
+    for case, group in _cases(lines):
+        group = group[group["method"].str.startswith("both")]
         for measure in TITLES:
-            wide = by_trial(own, "method", measure)
+            wide = by_trial(group, "method", measure)
             if CHOSEN not in wide:
                 continue
             wide = wide.dropna().rename(columns={"both": "both, penalty 0.99"})
@@ -260,33 +261,33 @@ def _by_penalty(lines):
 
 
 def _search(lines):
-    """What a search from the truth finds more, and how long searches take."""
-    for case, own in _cases(lines):
-        took = by_trial(own, "method", "seconds")
-        if has(took, "both", "together"):
-            losses = own[own["method"] == "both"]["loss"].to_numpy(dtype=float)
+    """How much higher a search from the truth ends, and the time of searches."""
+    for case, group in _cases(lines):
+        seconds = by_trial(group, "method", "seconds")
+        if has(seconds, "both", "together"):
+            losses = group[group["method"] == "both"]["loss"].to_numpy(dtype=float)
             yield {
                 **case,
-                "from the truth, nats a network more (median)": f"{np.median(losses):.1f}",
+                "from the truth, nats per network higher (median)": f"{np.median(losses):.1f}",
                 "in the worst trial": f"{losses.max():.1f}",
-                "time, both / together": f"{(took['both'] / took['together']).median():.1f}",
+                "time, both / together": f"{(seconds['both'] / seconds['together']).median():.1f}",
             }
 
 
 def draw(lines):
-    """Edits and divergence by method, a panel a problem, 1000 rows."""
+    """Edits and divergence by method for 1000 rows, with one panel per problem."""
     problems = [*FIVE, CONTROL]
     lines = lines[(lines["tables"] == SAME) & (lines["rows"] == 1000)]
     figure, grid = panels(2, len(problems), (14, 6.5))
     for row, measure in zip(grid, TITLES, strict=True):
         for axes, problem in zip(row, problems, strict=True):
-            own = lines[lines["problem"] == problem]
-            means = own.groupby("method")[measure].mean()
+            group = lines[lines["problem"] == problem]
+            means = group.groupby("method")[measure].mean()
             means = means[[name for name in reversed(SHOWN) if name in means]]
             colors = ["#0072B2" if name == "both" else "#9DB8CC" for name in means.index]
             axes.barh(means.index, means, color=colors)
             axes.set(title=problem if measure == "edits" else "", xlabel=TITLES[measure])
-            # Pooling what is not alike is far off; the others would not be told apart.
+            # Pooling different tasks is far worse and would hide the differences of the others.
             others = means.drop("pooled", errors="ignore")
             axes.set_xlim(0, 1.15 * others.max() if others.any() else 1.0)
             if axes is not row[0]:
@@ -295,28 +296,28 @@ def draw(lines):
 
 
 def more_pictures(lines):
-    """Edits and divergence by how alike the tables are, and by the number of rows."""
-    figure, grid = panels(2, 2 * len(ALIKENESS), (14, 6.5))
+    """Edits and divergence by similarity of tables, and by number of rows."""
+    figure, grid = panels(2, 2 * len(SIMILARITY), (14, 6.5))
     for row, measure in zip(grid, TITLES, strict=True):
-        for (by_kind, by_rows), problem in zip(row.reshape(-1, 2), ALIKENESS, strict=True):
-            _draw_by_alikeness(by_kind, lines, problem, measure)
-            own = lines[(lines["problem"] == problem) & (lines["tables"] == SAME)]
-            curves(by_rows, own, "rows", measure, "method", LINES, errors=False)
-            axis_of_sizes(by_rows, sorted(own["rows"].unique()), "rows a task")
+        for (by_kind, by_rows), problem in zip(row.reshape(-1, 2), SIMILARITY, strict=True):
+            _draw_by_similarity(by_kind, lines, problem, measure)
+            group = lines[(lines["problem"] == problem) & (lines["tables"] == SAME)]
+            curves(by_rows, group, "rows", measure, "method", LINES, errors=False)
+            axis_of_sizes(by_rows, sorted(group["rows"].unique()), "rows a task")
             by_rows.set(title=f"{problem}, same tables", ylim=(0, None))
     grid[0, 0].legend(fontsize=8)
     return {"sharing_alikeness": figure}
 
 
-def _draw_by_alikeness(axes, lines, problem, measure):
-    """A line a method over kinds of tables, the most alike first."""
-    kinds = ALIKENESS[problem]
-    # Tables of the twin have nothing in common.
-    own = lines[lines["problem"].isin([problem, kinds[-1]]) & lines["rows"].eq(1000)]
-    own = own.assign(kind=own["tables"].mask(own["problem"].eq(kinds[-1]), kinds[-1]))
-    own = own[own["kind"].isin(kinds)]
-    own = own.assign(place=own["kind"].map(kinds.index))
-    curves(axes, own, "place", measure, "method", LINES, errors=False)
+def _draw_by_similarity(axes, lines, problem, measure):
+    """One curve per method over kinds of tables, most similar first."""
+    kinds = SIMILARITY[problem]
+    # The twin problem supplies the independent tables.
+    group = lines[lines["problem"].isin([problem, kinds[-1]]) & lines["rows"].eq(1000)]
+    group = group.assign(kind=group["tables"].mask(group["problem"].eq(kinds[-1]), kinds[-1]))
+    group = group[group["kind"].isin(kinds)]
+    group = group.assign(place=group["kind"].map(kinds.index))
+    curves(axes, group, "place", measure, "method", LINES, errors=False)
     axes.set_xticks(range(len(kinds)), ["same", "similar\n50", "similar\n10", "independent"])
     axes.set(title=f"{problem}, 1000 rows", ylabel=TITLES[measure], ylim=(0, None))
 

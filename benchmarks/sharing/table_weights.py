@@ -1,11 +1,11 @@
-"""How much each prior of a shared table counts: learned from all families, or the same for all.
+"""Prior weights of shared tables: learned from all families, or the same for all priors.
 
 Run `python -m benchmarks.sharing.table_weights` (ten minutes on two cores). The tables of the true
-graphs of known networks, by their divergence, and those of graphs that are learned from 25 or 100
-cells of each condition of the Sachs data and from half of the birds of two regions, by the rows
-that are left. "own" gives every task tables of its own; "even" lets tables in groups and tables
-about a mean count the same; "even, own too" adds tables of each task's own; "learned", the default,
-has these three and learns from all families of the graphs how much each counts.
+graphs of known networks are evaluated by their divergence. Those of graphs learned from 25 or 100
+cells of each condition of the Sachs data, or from half of the birds of two regions, are evaluated
+on the other rows. "own" gives every task separate tables; "even" has equal weights for tables in
+groups and tables centered on a mean; "even, own too" adds separate tables; "learned", the default,
+combines the three with weights learned from all families of the graphs.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ NAME = "table_weights"
 SETTINGS = ("problem", "tables", "rows", "trial", "weights")
 FIXED = {"partitions": list(PARTITIONS), "strengths": list(STRENGTHS)}
 N_TRIALS = 5
-# Problem, kind of tables, rows a task; of the Sachs data and the birds tables are what they are.
+# Problem, kind of tables, rows per task; the tables of Sachs and of the birds are real.
 CASES = (
     *(("ALARM", SAME, rows) for rows in (1000, 250)),
     *(("INSURANCE", SAME, rows) for rows in (1000, 250)),
@@ -41,7 +41,7 @@ WEIGHTS = ("own", "even", "even, own too", "learned")
 
 
 def plan(quick, trials=None):
-    """All cases; the quick one is of few rows."""
+    """All cases; the quick one has few rows."""
     if quick:
         case = {"problem": ["INSURANCE"], "tables": ["similar 50"], "rows": [50], "trial": [0]}
         return study.every(WEIGHTS, **case)
@@ -53,7 +53,7 @@ def plan(quick, trials=None):
 
 
 def measure(problem, tables, rows, trial, wanted):
-    """A line a way to weigh: nats a row below the truth, or of rows that are held out."""
+    """One line per kind of weights: nats per row below the truth, or those of held-out rows."""
     if tables == "real":
         train, test = _halves(problem, trial) if rows == "half" else split(cells(), rows, trial)
         graphs = MultitaskLearner(random_state=trial).fit(train).configuration_
@@ -67,7 +67,7 @@ def measure(problem, tables, rows, trial, wanted):
         if tables != SAME:
             networks = scattered(networks, SIMILAR[tables], trial)
         related = Related(networks, rows, trial)
-        train, graphs = related.tasks, {name: own.graph for name, own in networks.items()}
+        train, graphs = related.tasks, {name: network.graph for name, network in networks.items()}
 
         def value(networks):
             return float(np.mean(related.divergences(networks)))
@@ -76,46 +76,46 @@ def measure(problem, tables, rows, trial, wanted):
 
 
 def _halves(name, trial):
-    """Half of the rows of each task, and the others."""
+    """A random half of the rows of each task, and the other half."""
     tasks, train, test = grouped_tasks(name), {}, {}
-    for at, (task, own) in enumerate(tasks.items()):
-        order = np.random.default_rng([trial, at]).permutation(own.n_rows)
-        train[task], test[task] = np.split(order, [own.n_rows // 2])
+    for at, (task, rows) in enumerate(tasks.items()):
+        order = np.random.default_rng([trial, at]).permutation(rows.n_rows)
+        train[task], test[task] = np.split(order, [rows.n_rows // 2])
     return tasks.take(train), tasks.take(test)
 
 
 def fitted(graphs, tasks, weights):
-    """Networks of given graphs, their tables averaged over priors that count by these weights."""
+    """Networks with given graphs and tables averaged over priors with these weights."""
     if weights == "own":
         return fit_networks(graphs, tasks, sharing=None)
-    weigh = {"even": without_own, "even, own too": lambda evidences: None}.get(
+    weights_of = {"even": without_own, "even, own too": lambda evidences: None}.get(
         weights, learned_weights
     )
-    return networks_with(graphs, tasks, SharedTables(tasks, weigh).fit(graphs).tables)
+    return networks_with(graphs, tasks, SharedTables(tasks, weights_of).fit(graphs).tables)
 
 
 def without_own(evidences):
-    """All components the same but the last, which has tables of each task's own."""
+    """Equal weights for all components except the last, separate tables, which has weight 0."""
     weights = np.ones(evidences.shape[1])
     weights[-1] = 0.0
     return weights / weights.sum()
 
 
 def tables(lines):
-    """Mean nats by weights, the less the better."""
+    """Mean nats by weights; less is better."""
     return {"table_weights": markdown(_reached(lines))}
 
 
 def _reached(lines):
-    for (name, kind, n_rows), own in lines.groupby(["problem", "tables", "rows"], sort=False):
+    for (name, kind, n_rows), group in lines.groupby(["problem", "tables", "rows"], sort=False):
         unit = "nats a held-out row, less is better" if kind == "real" else "divergence"
         row = {"problem": name, "tables": kind, "rows": n_rows, "of": unit}
-        row["trials"] = own["trial"].nunique()
-        yield row | means_of(own, "weights", "nats", WEIGHTS, 3)
+        row["trials"] = group["trial"].nunique()
+        yield row | means_of(group, "weights", "nats", WEIGHTS, 3)
 
 
 def draw(lines):
-    """What each way of weighing takes off tables of the tasks' own, a group of bars a case."""
+    """Reduction of nats below separate tables, with one group of bars per case."""
     cases = lines["problem"] + ", " + lines["tables"] + ", " + lines["rows"].astype(str)
     wide = lines.assign(case=cases).groupby(["case", "weights"], sort=False)["nats"].mean()
     wide = wide.unstack("weights")

@@ -1,1 +1,1 @@
-"""How fast searches are beside other packages, and how time and memory grow."""
+"""Studies of speed compared with other packages, and of the growth of time and memory."""

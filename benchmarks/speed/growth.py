@@ -1,7 +1,7 @@
 """How time and memory grow with tasks, variables and rows.
 
 Run `python -m benchmarks.speed.growth` (about half an hour on two cores; `--only pair` for one
-part). Every case runs in a process of its own, which gives its peak memory.
+part). Every case runs in a separate process, to measure its peak memory.
 """
 
 import json
@@ -43,7 +43,7 @@ JOBS = 1
 DPI = 120
 PAIRED = PairedPrior(0.99)
 PRIORS = {"paired": PAIRED, "edit": EditPrior(0.99)}
-# Solvers of one pair of variables: the prior, the method, and the most tasks that it is tried on.
+# Solvers of one pair of variables: prior, method and largest number of tasks.
 SOLVERS = {
     "edit": (EditPrior(0.9), "edit", 200),
     "paired": (PairedPrior(0.9), "paired", 200),
@@ -56,8 +56,7 @@ TASKS = (2, 5, 10, 12, 15, 20, 50, 100, 200)
 VARIABLES = (50, 100, 200, 500, 1000)
 ROWS = (1000, 10_000, 100_000, 1_000_000)
 # Whole fits: the settings of the thesis with searches over orders, or with climbs and the greedy
-# search alone, and the defaults of learners; tasks learned together have
-# tables of their own with these.
+# search only, and the defaults of learners. Tasks learned together have separate tables with these.
 FITS = {
     "orders": THESIS,
     "climb, greedy": {**THESIS, "search": HillClimbing(restarts=0, tabu=0)},
@@ -67,14 +66,14 @@ JOINT_FITS = {
     **{name: {**settings, "table_sharing": None} for name, settings in FITS.items()},
     "tables shared": {},
 }
-# Rows of columns that have nothing to do with each other.
+# Numbers of rows of independent columns.
 NOISE_ROWS = (60, 1000)
-# Seconds after which a solver of one pair is given up.
+# Time limit for solving one pair, in seconds.
 LONGEST = 60.0
 
 
 def pair(solver, k):
-    """Seconds to solve one pair of variables, the median of five."""
+    """Median seconds of five solutions of one pair of variables."""
     prior, method, _ = SOLVERS[solver]
     times = []
     for seed in range(5):
@@ -86,7 +85,7 @@ def pair(solver, k):
 
 
 def joint(frames, prior):
-    """Climbs of the tasks apart, then the greedy search over configurations from them."""
+    """Climbs for each task alone, then the greedy search over configurations from them."""
     tasks = encode(frames)
     began = time.perf_counter()
     problem_list = problems_of(tasks)
@@ -97,7 +96,7 @@ def joint(frames, prior):
         state = problem.state(empty, Ties(problem.variables, 0, limit))
         hill_climbing.search(state, np.random.default_rng(0), Budget(), restarts=0, tabu=0)
         matrices.append(state.adjacency.copy())
-    apart = time.perf_counter() - began
+    alone = time.perf_counter() - began
     began = time.perf_counter()
     problem = JointProblem(problem_list)
     ties = Ties(problem.variables, 0, 1e-6)
@@ -107,27 +106,27 @@ def joint(frames, prior):
     steps = []
     _, seconds = timed(search.run, report=lambda done, total, score: steps.append(score))
     return {
-        "apart": apart,
+        "apart": alone,
         "prepared": prepared,
         "greedy": seconds,
         "steps": len(steps),
-        "seconds": apart + prepared + seconds,
+        "seconds": alone + prepared + seconds,
         "per_step": seconds / max(len(steps), 1),
     }
 
 
 def samples(network, n_rows, k):
-    """Rows of several tasks that have one network."""
+    """Samples of several tasks from the same network."""
     return [network.sample(n_rows, random_state=seed) for seed in range(k)]
 
 
 def by_tasks(prior, k):
-    """Many tasks of ALARM, 200 rows each."""
+    """Many tasks of ALARM with 200 rows each."""
     return joint(samples(structures.load("alarm"), 200, k), PRIORS[prior])
 
 
 def by_variables(prior, n):
-    """Five tasks of a random network, 1000 rows each."""
+    """Five tasks of a random network with 1000 rows each."""
     return joint(samples(problems.random_network(n, random_state=0), 1000, 5), PRIORS[prior])
 
 
@@ -137,20 +136,20 @@ def by_rows(prior, n_rows):
 
 
 def fitted(learner, frames):
-    """Seconds of a whole fit, its score and arcs."""
+    """Seconds, score and number of arcs of a whole fit."""
     _, seconds = timed(learner.fit, frames)
     arcs = sum(graph.number_of_edges() for graph in learner.configuration_.values())
     return {"seconds": seconds, "score": learner.score_, "arcs": arcs}
 
 
 def fit_by_variables(variant, n):
-    """Five tasks of a random network learned together, 1000 rows each."""
+    """Five tasks of a random network with 1000 rows each, learned together."""
     learner = MultitaskLearner(PAIRED, **JOINT_FITS[variant], random_state=0)
     return fitted(learner, samples(problems.random_network(n, random_state=0), 1000, 5))
 
 
 def fit_noise(variant, n):
-    """One task of columns of three states that have nothing to do with each other."""
+    """One task of independent columns with three states."""
     fit, n_rows = variant.rsplit(", ", 1)
     codes = np.random.default_rng(0).integers(0, 3, (int(n_rows.split()[0]), n))
     frame = pd.DataFrame(codes.astype(str), columns=[f"v{v}" for v in range(n)])
@@ -185,7 +184,7 @@ AXES = {
 
 
 def run_case(study, variant, size):
-    """Measure one case in this process, compiled code warm."""
+    """Measure one case in this process, after loading compiled code."""
     warnings.simplefilter("ignore")
     measure = STUDIES[study][0]
     small = samples(structures.load("asia"), 100, 2)
@@ -194,7 +193,7 @@ def run_case(study, variant, size):
     if study in ("fits", "noise"):
         for settings in JOINT_FITS.values():
             MultitaskLearner(PAIRED, **settings, random_state=0).fit(small)
-    # Scores are compared by their last digits.
+    # Four significant digits are too few to compare scores.
     line = {
         name: round(value, 3) if name == "score" else float(f"{value:.4g}")
         for name, value in measure(variant, size).items()
@@ -204,7 +203,7 @@ def run_case(study, variant, size):
 
 
 def slope(lines, value):
-    """Exponent of the growth: slope of a line through the larger half of the sizes, log-log."""
+    """Exponent of growth: the log-log slope of a line through the larger half of the sizes."""
     lines = lines.sort_values("size").iloc[len(lines) // 2 - 1 :]
     if len(lines) < 2:
         return float("nan")
@@ -212,7 +211,7 @@ def slope(lines, value):
 
 
 def drawn(lines, study):
-    """A log-log picture of one study with the slopes in its legend."""
+    """A log-log plot of one study, with slopes in the legend."""
     figure, ((axes,),) = panels(1, 1, (8, 4))
     for variant, group in lines.groupby("variant", sort=False):
         label = f"{variant}, slope {slope(group, SHOWN[study]):.2f}"
@@ -224,9 +223,9 @@ def drawn(lines, study):
 
 
 def more_pictures(lines):
-    """A picture of each study; what was given up is left out."""
+    """A picture of each study, without the cases that exceeded the time limit."""
     lines = lines[lines["seconds"].notna()]
-    return {f"growth-{study}": drawn(own, study) for study, own in lines.groupby("study")}
+    return {f"growth-{study}": drawn(group, study) for study, group in lines.groupby("study")}
 
 
 def tables(lines):
@@ -248,7 +247,7 @@ def _grown(lines):
 
 
 def plan(quick):
-    """Cases: every size of every variant."""
+    """Cases: every size for every variant."""
     if quick:
         return study.every([2, 5], study=["pair"], variant=["paired"])
     sizes = {}
@@ -256,12 +255,13 @@ def plan(quick):
         for variant, size in cases:
             sizes.setdefault((part, variant), []).append(size)
     return [
-        {"study": part, "variant": variant, "wanted": own} for (part, variant), own in sizes.items()
+        {"study": part, "variant": variant, "wanted": wanted}
+        for (part, variant), wanted in sizes.items()
     ]
 
 
 def measure(wanted, study, variant):
-    """A line for each size, of a process of its own."""
+    """One line per size, each measured in a separate process."""
     lines = {}
     for size in wanted:
         call = f"run_case({study!r}, {variant!r}, {size})"

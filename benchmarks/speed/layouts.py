@@ -1,8 +1,8 @@
-"""Crossings of arcs in layered drawings of networks: our layout beside igraph's and Graphviz's.
+"""Arc crossings in layered drawings of networks by bnmtl, igraph and Graphviz.
 
-Run `python -m benchmarks.speed.layouts` (two minutes). Crossings are counted in the drawing, by
-geometry, in the same way for all engines. Graphviz is measured where its program `dot` is
-installed; the layered layout, like igraph's with ten orders, draws the best of ten attempts.
+Run `python -m benchmarks.speed.layouts` (two minutes). Crossings are counted geometrically in the
+drawing, in the same way for all engines. Graphviz is measured if its program `dot` is installed;
+the layered layout, like igraph's with ten orders, draws the best of ten attempts.
 """
 
 import shutil
@@ -32,14 +32,14 @@ TASKS = {
     "alarm, 5 tasks": lambda: problems.perturb("alarm", 5, 10, random_state=0),
     "asia, 5 unrelated tasks": lambda: problems.unrelated("asia", 5, random_state=0),
 }
-# Iterations of igraph, whose default is 100.
+# Iterations of igraph; its default is 100.
 ITERATIONS = 500
-# Chords that stand for a Bézier curve.
+# Number of chords that approximate a Bézier curve.
 CHORDS = 16
 
 
 def crossings(lines):
-    """How often polylines cross each other; those that have an end in common do not cross there.
+    """Count the crossings of polylines; those with a common end do not cross there.
 
     Parameters
     ----------
@@ -54,26 +54,26 @@ def crossings(lines):
         later = slice(np.searchsorted(owner, owner[i], side="right"), None)
         near = ((low[later] <= high[i]) & (high[later] >= low[i])).all(axis=1)
         a, b = starts[later][near], ends[later][near]
-        is_met = _is_left(starts[i], ends[i], a) != _is_left(starts[i], ends[i], b)
-        is_met &= _is_left(a, b, starts[i]) != _is_left(a, b, ends[i])
+        crosses = _is_left(starts[i], ends[i], a) != _is_left(starts[i], ends[i], b)
+        crosses &= _is_left(a, b, starts[i]) != _is_left(a, b, ends[i])
         for tip in lines[owner[i]][[0, -1]]:
             if (tip == starts[i]).all() or (tip == ends[i]).all():
-                is_met &= (a != tip).any(axis=1) & (b != tip).any(axis=1)
-        total += np.sum(is_met)
+                crosses &= (a != tip).any(axis=1) & (b != tip).any(axis=1)
+        total += np.sum(crosses)
     return int(total)
 
 
 def _is_left(start, end, point):
-    """Whether points are to the left of directed lines; those on a line are.
+    """Whether points are to the left of directed lines, or on them.
 
-    So a line that passes through a bend of another one meets one of the two pieces only.
+    Including the line ensures that a crossing at a bend is counted for only one of its two pieces.
     """
     (x, y), (to_x, to_y), (at_x, at_y) = start.T, end.T, point.T
     return (to_x - x) * (at_y - y) >= (to_y - y) * (at_x - x)
 
 
 def by_bnmtl(engine):
-    """Count the crossings of arcs as `bnmtl.plotting` draws them."""
+    """Count the arc crossings in drawings of `bnmtl.plotting`."""
 
     def count(configuration):
         layout = plotting.arrange(configuration, engine)
@@ -83,33 +83,35 @@ def by_bnmtl(engine):
 
 
 def by_igraph(n_orders, in_our_layers=False):
-    """Count the crossings of arcs as igraph's Sugiyama layout draws them.
+    """Count the arc crossings in igraph's Sugiyama layout.
 
-    It depends on the order of the variables: of several random ones that with fewest crossings
-    counts, for each connected component.
+    The layout depends on the order of the variables: for each connected component, the random order
+    with the fewest crossings counts.
     """
 
     def count(configuration):
         arcs = list(majority_arcs(configuration))
         total = 0
         for part in nx.weakly_connected_components(nx.DiGraph(arcs)):
-            own = [arc for arc in arcs if arc[0] in part]
-            layers = layers_of(own) if in_our_layers else None
-            total += min(crossings(igraph_lines(own, layers, seed)) for seed in range(n_orders))
+            arcs_of_part = [arc for arc in arcs if arc[0] in part]
+            layers = layers_of(arcs_of_part) if in_our_layers else None
+            total += min(
+                crossings(igraph_lines(arcs_of_part, layers, seed)) for seed in range(n_orders)
+            )
         return total
 
     return count
 
 
 def layers_of(arcs):
-    """The layers that the layered layout puts the variables of a connected graph in."""
+    """The layers of a connected graph's variables in the layered layout."""
     boxes = plotting.arrange(nx.DiGraph(arcs), "layered").boxes
     heights = sorted({round(y, 6) for _, y, *_ in boxes.values()})
     return {variable: heights.index(round(y, 6)) for variable, (_, y, *_) in boxes.items()}
 
 
 def igraph_lines(arcs, layers, seed):
-    """Lines of the arcs by igraph, in given layers or its own, from a random order."""
+    """Lines of the arcs by igraph from a random order, in given layers or those of igraph."""
     import igraph
 
     variables = np.random.default_rng(seed).permutation(sorted({v for arc in arcs for v in arc}))
@@ -135,20 +137,20 @@ ENGINES = {
 
 
 def configuration_of(network):
-    """The graphs to draw by their tasks, one for a network of the catalogue."""
+    """The graphs to draw, by task; a network of the catalogue is a single task."""
     found = TASKS[network]() if network in TASKS else {network: structures.load(network)}
     return {task: one.graph for task, one in found.items()}
 
 
 def plan(quick):
-    """Cases: every network, drawn by every engine that is installed."""
+    """Cases: every network, with every installed engine."""
     engines = [one for one in ENGINES if one != "graphviz" or shutil.which("dot")]
     networks = ("asia", "asia, 5 tasks") if quick else (*NETWORKS, *TASKS)
     return [{"network": network, "wanted": engines} for network in networks]
 
 
 def measure(wanted, network):
-    """A line for each engine: crossings, and seconds for all that it draws."""
+    """One line per engine: crossings, and seconds for all of its drawings."""
     configuration = configuration_of(network)
     size = {
         "variables": len(set().union(*configuration.values())),
@@ -156,7 +158,7 @@ def measure(wanted, network):
     }
     lines = {}
     for engine in wanted:
-        ENGINES[engine]({"": nx.DiGraph([("a", "b")])})  # loads what is loaded at first use
+        ENGINES[engine]({"": nx.DiGraph([("a", "b")])})  # imports at first use
         began = time.perf_counter()
         found = ENGINES[engine](configuration)
         seconds = float(f"{time.perf_counter() - began:.3g}")
@@ -170,10 +172,10 @@ def tables(lines):
 
 
 def _counted(lines):
-    for case, own in parts(lines, network=(*NETWORKS, *TASKS)):
-        found = {engine: line.iloc[0] for (engine,), line in own.groupby(["engine"])}
+    for case, group in parts(lines, network=(*NETWORKS, *TASKS)):
+        found = {engine: line.iloc[0] for (engine,), line in group.groupby(["engine"])}
         known = {engine: found[engine] for engine in ENGINES if engine in found}
-        row = {**case, **own.iloc[0][["variables", "arcs"]]}
+        row = {**case, **group.iloc[0][["variables", "arcs"]]}
         row |= {engine: line["crossings"] for engine, line in known.items()}
         yield row | {f"{engine} (s)": f"{line['seconds']:.2f}" for engine, line in known.items()}
 

@@ -1,4 +1,4 @@
-"""The packages that learn one network at a time, called the way their manuals say."""
+"""Other packages that learn one network at a time, used as their manuals recommend."""
 
 import importlib.util
 import math
@@ -18,21 +18,21 @@ def require(package):
 
 
 class PyAgrum:
-    """pyAgrum's learner on one data set, one thread.
+    """pyAgrum's learner on one data set, with one thread.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         Categorical; all declared states count.
     score : {"BDeu", "BIC", "K2"}, default="BDeu"
-        BDeu has sample size 1. Its logarithm of the gamma function is an approximation that is poor
-        for small pseudo-counts: of random families of up to four parents on 1000 rows of ALARM,
-        local scores are off by up to 18 %, where those of BIC and K2 agree with ours. So accuracy
-        is shown for all three, and graphs are compared by our BDeu.
+        BDeu has sample size 1. pyAgrum approximates the logarithm of the gamma function, poorly for
+        small pseudo-counts: for random families of up to four parents on 1000 rows of ALARM, local
+        scores are off by up to 18 %, whereas those of BIC and K2 agree with ours. So accuracy is
+        shown for all three, and graphs are compared by our BDeu.
     """
 
     name = "pyAgrum"
-    # Of families of up to two parents; see `check_score`.
+    # For families of up to two parents; see `check_score`.
     tolerance = 5e-2
 
     def __init__(self, frame, score="BDeu"):
@@ -47,7 +47,7 @@ class PyAgrum:
         getattr(self._learner, f"useScore{score}")()
 
     def local_score(self, child, parents):
-        """In nats; pyAgrum's own unit is bits."""
+        """In nats; pyAgrum uses bits."""
         return self._learner.score(child, list(parents)) * BITS
 
     def climb(self, tabu=False):
@@ -59,7 +59,7 @@ class PyAgrum:
         return self._learn()
 
     def by_information(self):
-        """Graph and seconds of MIIC, which asks for conditional information and has no score."""
+        """Graph and seconds of MIIC, which uses conditional information and has no score."""
         self._learner.useMIIC()
         return self._learn()
 
@@ -78,7 +78,7 @@ class PyAgrum:
 
 
 class PyAgrumClassifier:
-    """pyAgrum's classifier of one variable by a network that is there already.
+    """pyAgrum's classifier of one variable by a given network.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class PyAgrumClassifier:
         self.classes = list(network.variable(target).labels())
 
     def predict_proba(self, frame):
-        """Probabilities by class, rounded to ten digits where there are two."""
+        """Probabilities by class, rounded to ten digits if there are two classes."""
         return self._classifier.predict_proba(frame)
 
 
@@ -132,7 +132,7 @@ class Pgmpy:
 
 
 def check_score(peer, score, frame, random):
-    """Raise unless a peer's local scores of some random families are ours, constants included."""
+    """Raise unless a peer's local scores of random families equal ours, constants included."""
     columns = list(frame)
     for _ in range(20):
         size = int(random.integers(0, 3))

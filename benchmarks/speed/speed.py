@@ -1,9 +1,9 @@
-"""How fast single-task searches are beside pyAgrum and pgmpy, on the same files in the same run.
+"""Speed of single-task searches beside pyAgrum and pgmpy, on the same files in the same run.
 
 Run `python -m benchmarks.speed.speed` in an environment with `pip install -e ".[bench]"` (about
-fifteen minutes on two cores; `--only climb` for one part). Columns are shuffled in every replicate,
-each time is the best of several warm calls, all with one thread, and the peers' local scores are
-compared with ours before any time is taken.
+fifteen minutes on two cores; `--only climb` for one part). Columns are shuffled in every replicate.
+Each time is the best of several warm calls, all with one thread. The peers' local scores are
+compared with ours before anything is timed.
 """
 
 import os
@@ -39,7 +39,7 @@ from bnmtl.tasks import discretize, encode
 __all__ = ["tables"]
 NAME = "speed"
 SETTINGS = ("study", "network", "rows")
-# Times are taken of one case alone.
+# One case at a time, because seconds are measured.
 JOBS = 1
 CLIMBS = [
     ("alarm", 1000),
@@ -51,29 +51,29 @@ CLIMBS = [
 ]
 FITS = [("alarm", 1000), ("win95pts", 1000), ("andes", 1000)]
 REPLICATES = {"pigs": 5}
-# Classified; their blankets have 3 to 8 variables.
+# Variables to classify; their Markov blankets have 3 to 8 variables.
 TARGETS = ("HYPOVOLEMIA", "LVFAILURE", "CATECHOL", "VENTLUNG", "HR")
 
 
 def shuffled(name, n_rows, replicate):
-    """Another sample in every replicate, its columns in another order."""
+    """A sample for each replicate, with shuffled columns."""
     frame = structures.load(name).sample(n_rows, random_state=replicate)
     columns = np.random.default_rng(replicate).permutation(frame.columns)
     return frame[list(columns)]
 
 
 class Encoded:
-    """One data set ready to be searched, with an empty cache each time."""
+    """One encoded data set, searched with an empty cache each time."""
 
     def __init__(self, frame):
         self.tasks = encode({"rows": frame})
 
     def problem(self):
-        """A fresh problem: nothing is cached."""
+        """A fresh problem with an empty cache."""
         return problems_of(self.tasks)[0]
 
     def seconds(self, search, seed, best_of=5):
-        """The least time of a search, its score, and how many families it had to count."""
+        """The shortest time of a search, its score, and the number of families it counted."""
         least = np.inf
         for _ in range(best_of):
             problem = self.problem()
@@ -98,12 +98,12 @@ def climb_often(state, rng):
 
 
 def by_orders(state, rng):
-    """The default of the learners."""
+    """The default search of the learners."""
     return orders.search(state, rng, Budget())
 
 
 def histogram_floor(n_rows):
-    """Microseconds of one pass that adds codes into a histogram, compiled by numba."""
+    """Microseconds of one pass that adds codes to a histogram, compiled by numba."""
     import numba
 
     @numba.njit
@@ -120,24 +120,24 @@ def histogram_floor(n_rows):
 
 
 def median(values):
-    """As a plain float with six significant digits."""
+    """The median as a float with six significant digits."""
     return float(f"{np.median(values):.6g}")
 
 
 def medians(found, **ratios):
-    """The median of each column, and of the ratios of two of them, by their names."""
+    """The medians of all columns and of ratios of two columns, by name."""
     medians = {name: median(values) for name, values in found.items()}
     ratios = {name: median(found[over] / found[under]) for name, (over, under) in ratios.items()}
     return {**medians, **ratios, "replicates": len(found)}
 
 
 def means(scores):
-    """The mean of each column of scores, by its name."""
+    """The means of all columns of scores, by name."""
     return scores.mean().round(3).to_dict()
 
 
 def measure_climb(name, n_rows):
-    """Hill climbing without restarts beside pyAgrum's, over replicates."""
+    """Hill climbing without restarts and that of pyAgrum, over replicates."""
     times, scores = [], []
     for replicate in range(REPLICATES.get(name, 10)):
         frame = shuffled(name, n_rows, replicate)
@@ -179,17 +179,17 @@ def measure_restarts(name, n_rows):
     return {**medians(times, **ratios), **means(scores)}
 
 
-# Earlier defaults, and the same work that pyAgrum does.
+# The previous defaults; they do the same work as pyAgrum.
 BY_BDEU = {"score": BDeu(), "structure_prior": None, "parameter_sample_size": 1}
 
 
 def networks(learner, frames):
-    """Learned networks; their tables are made when they are asked for."""
+    """Learned networks with their tables, which are computed on access."""
     return learner.fit(frames).networks_
 
 
 def measure_fit(name, n_rows):
-    """From a DataFrame to a network with parameters: the same work, and with the defaults."""
+    """From a DataFrame to a network with parameters, with pyAgrum's settings and the defaults."""
     lines = []
     for replicate in range(5):
         frame = shuffled(name, n_rows, replicate)
@@ -199,9 +199,9 @@ def measure_fit(name, n_rows):
             SingleTaskLearner(**plain),
             SingleTaskLearner(random_state=replicate),
         )
-        # In turns, so that what slows the machine down for a while slows all of them.
+        # In turns, so that a temporary slowdown of the machine affects all of them.
         times = [
-            [*(timed(networks, own, frame)[1] for own in learners), PyAgrum(frame).fit()]
+            [*(timed(networks, learner, frame)[1] for learner in learners), PyAgrum(frame).fit()]
             for _ in range(5)
         ]
         lines.append(np.min(times, axis=0))
@@ -215,13 +215,13 @@ def measure_fit(name, n_rows):
 
 
 def measure_default(name, n_rows):
-    """Learning together from data frames: by default, without sharing, and by earlier defaults."""
-    own = {"table_sharing": None}
+    """Learning together from data frames: defaults, separate tables and previous defaults."""
+    separate = {"table_sharing": None}
     learners = {
         "default": lambda seed: MultitaskLearner(random_state=seed),
-        "own": lambda seed: MultitaskLearner(**own, random_state=seed),
-        "folds": lambda seed: MultitaskLearnerCV(**own, random_state=seed),
-        "bdeu": lambda seed: MultitaskLearnerCV(**own, **BY_BDEU, random_state=seed),
+        "own": lambda seed: MultitaskLearner(**separate, random_state=seed),
+        "folds": lambda seed: MultitaskLearnerCV(**separate, random_state=seed),
+        "bdeu": lambda seed: MultitaskLearnerCV(**separate, **BY_BDEU, random_state=seed),
     }
     times = []
     for replicate in range(3):
@@ -232,15 +232,18 @@ def measure_default(name, n_rows):
 
 
 def related_frames(name, n_rows, replicate):
-    """Rows of five related tasks, or cells of nine conditions."""
+    """Rows of five related tasks, or cells of the nine conditions of Sachs."""
     if name == "Sachs":
         cells = discretize(data.load("sachs"), bins=3)
-        return {name: own.sample(n_rows, random_state=replicate) for name, own in cells.items()}
+        return {
+            name: condition.sample(n_rows, random_state=replicate)
+            for name, condition in cells.items()
+        }
     return Related(networks_of(name, replicate), n_rows, replicate).tasks
 
 
 def measure_pgmpy(name, n_rows):
-    """pgmpy's hill climbing, once."""
+    """Hill climbing by pgmpy, run once."""
     frame = shuffled(name, n_rows, 0)
     peer = Pgmpy(frame)
     check_score(peer, BDeu(), frame, np.random.default_rng(0))
@@ -301,7 +304,7 @@ print(libraries, package, learners, calls, compiled, llvm)
 
 
 def measure_start(*_):
-    """First call in a fresh folder for compiled code, then in a second process, and the import."""
+    """Time of the first call with an empty cache, of the second process, and of the import."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
         runs = []
@@ -331,25 +334,28 @@ def measure_start(*_):
 
 
 def measure_predict(name, n_rows):
-    """Probabilities of variables with blankets of all sizes, text in; equal values first."""
+    """Time of class probabilities from text, after a check that both packages agree.
+
+    The variables have Markov blankets of different sizes.
+    """
     frame = structures.load(name).sample(n_rows, random_state=0)
-    ours_seconds, peers_seconds, off = [], [], 0.0
+    ours_seconds, peers_seconds, error = [], [], 0.0
     for target in TARGETS:
         rows = frame.drop(columns=target).astype(str).astype(object)
         ours = BayesNetClassifier.from_network(structures.load(name), target)
         peer = PyAgrumClassifier(structures.path(name), target)
         order = [peer.classes.index(state) for state in ours.classes_]
         first = ours.predict_proba(rows[:1000])
-        off = max(off, np.abs(first - peer.predict_proba(rows[:1000])[:, order]).max())
+        error = max(error, np.abs(first - peer.predict_proba(rows[:1000])[:, order]).max())
         # pyAgrum reads the tables of a file in single precision.
-        if off > 1e-7:
-            raise AssertionError(f"{target}: probabilities differ from pyAgrum's by {off}.")
+        if error > 1e-7:
+            raise AssertionError(f"{target}: probabilities differ from pyAgrum's by {error}.")
         ours_seconds.append(fastest(2, ours.predict_proba, rows))
         peers_seconds.append(fastest(2, peer.predict_proba, rows))
     ratios = np.divide(peers_seconds, ours_seconds)
     return {
         "targets": len(TARGETS),
-        "off": float(f"{off:.2g}"),
+        "off": float(f"{error:.2g}"),
         "ours": median(ours_seconds),
         "pyAgrum": median(peers_seconds),
         "ratio": median(ratios),
@@ -370,7 +376,7 @@ STUDIES = {
 
 
 def plan(quick):
-    """Cases: every network of every study."""
+    """Cases: every network for every study."""
     if quick:
         return study.every([200], study=["threads"], network=["asia"])
     return [
@@ -381,7 +387,7 @@ def plan(quick):
 
 
 def measure(wanted, study, network):
-    """A line for each number of rows, of one thread unless it says otherwise."""
+    """One line per number of rows, with one thread unless the line says otherwise."""
     return {n_rows: {"threads": 1, **STUDIES[study][0](network, n_rows)} for n_rows in wanted}
 
 

@@ -1,10 +1,10 @@
-"""Tables of the study of speed, from its lines."""
+"""Tables of the speed study."""
 
 import pandas as pd
 
 from benchmarks.summary import markdown
 
-# Columns of the tables that have a row per line of the speed study.
+# Columns of tables with one row per line.
 CASE = {"network": "{network}", "rows": "{rows:,}"}
 CLIMBS = {
     **CASE,
@@ -47,9 +47,9 @@ DEFAULT_FITS = {
     "default / ten folds": "{folds_ratio:.2f}",
 }
 
-# Studies of a single number.
+# Studies with a single line.
 SINGLE = ("pgmpy", "threads", "start", "predict")
-# Table -> study of its lines, and columns.
+# Table -> study, columns.
 FORMS = {
     "climbs": ("climb", CLIMBS),
     "restarts": ("restarts", RESTARTS),
@@ -59,19 +59,19 @@ FORMS = {
 
 
 def tables(lines):
-    """All tables of what was measured."""
+    """All tables for which there are lines."""
     made = {}
     for name, (study, columns) in FORMS.items():
-        own = lines[lines["study"] == study]
-        if len(own):
-            made[name] = markdown(filled(own, columns))
+        group = lines[lines["study"] == study]
+        if len(group):
+            made[name] = markdown(filled(group, columns))
     if set(SINGLE) <= set(lines["study"]):
         made["once"] = markdown(once(lines))
     return made
 
 
 def filled(lines, columns):
-    """A row per line, each cell made by the column's format; ``x_ms`` is 1000 ``x``."""
+    """One row per line, with cells in the format of the column; ``x_ms`` is 1000 ``x``."""
     rows = []
     for line in lines.to_dict("records"):
         scaled = {f"{key}_ms": 1000 * x for key, x in line.items() if isinstance(x, float)}
@@ -80,7 +80,7 @@ def filled(lines, columns):
 
 
 def once(lines):
-    """The measurements of a single number."""
+    """The table of the studies with a single line."""
     lines = lines.set_index("study")
     pgmpy, threads, start, predict = (lines.loc[study] for study in SINGLE)
     rows = [
