@@ -319,6 +319,15 @@ def test_a_multi_net_is_bayes_rule_over_its_networks():
     assert (classifier.predict_log_proba(rows) == np.log(found)).all()
 
 
+def test_the_classes_of_a_multi_net_share_tables():
+    """The default learner; classes have different tables, and still gain in rows."""
+    shared = MultiNetClassifier("bronc").fit(ROWS)
+    learner = MultitaskLearner(random_state=0)
+    parts = {name: part for name, part in ROWS.drop(columns="bronc").groupby(ROWS["bronc"])}
+    assert shared.networks_ == learner.fit(parts).networks_
+    assert not learner.borrowed_.empty
+
+
 def test_a_multi_net_without_arcs_is_naive_bayes():
     features = [v for v in ASIA.variables if v != "bronc"]
     learner = clone(QUICK).set_params(forbidden=list(itertools.permutations(features, 2)))

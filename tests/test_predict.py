@@ -2,6 +2,7 @@
 
 import gzip
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -349,6 +350,14 @@ def test_a_mistake_in_the_files_is_one_line(call, asia, tmp_path, network, rows,
     before = listing(tmp_path)
     assert message in mistake(call("predict", network, rows, *PREDICT[3:]))
     assert listing(tmp_path) == before
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no file that cannot be read")
+def test_a_network_that_cannot_be_read_is_one_line(call, asia, tmp_path):
+    """Nobody may read the beginning of this file, not even the administrator."""
+    (tmp_path / "odd.bif").symlink_to("/proc/self/mem")
+    reason = "bnmtl: `odd.bif`: Input/output error.\n"
+    assert mistake(call("predict", "odd.bif", *PREDICT[2:])) == reason
 
 
 def test_a_row_that_is_impossible_is_named(call, asia, tmp_path):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from shared import SCORE, TS, log_evidence, tasks_of
 
 from bnmtl import (
+    BIC,
     ArcPrior,
     BDeu,
     EditPrior,
@@ -60,6 +61,8 @@ PRIORS = st.sampled_from(
         PairedPrior(penalty=0),
         PairedPrior(penalty=0.9),
         PairedPrior(penalty=1),
+        PairedPrior(penalty=0.5, task_penalty={("t0", "t1"): 0.999}),
+        PairedPrior(penalty=0.9, variable_penalty={("v0", "v1"): 1.0}),
         EditPrior(penalty=0.7),
         Own(),
     ]
@@ -328,6 +331,20 @@ def test_without_sharing_nothing_has_changed(kind, score, expected, n_arcs, dige
     assert hashlib.blake2b(repr(arcs).encode(), digest_size=8).hexdigest() == digest
     table = learner.networks_["task1"].table("dysp")
     assert table.ravel()[0] == pytest.approx(0.689141645977532, rel=1e-12)
+
+
+@pytest.mark.slow_without_jit
+@pytest.mark.parametrize("score", [BDeu(), BIC()])
+def test_other_scores_find_the_same_graphs_and_share_their_tables(score):
+    parameters = {"score": score, "search": Orders(starts=1, iterations=5), "random_state": 0}
+    shared = MultitaskLearner(**parameters).fit(ASIA)
+    own = MultitaskLearner(**parameters, table_sharing=None).fit(ASIA)
+    assert shared.score_ == own.score_
+    assert all(
+        set(own.configuration_[t].edges) == set(shared.configuration_[t].edges) for t in ASIA
+    )
+    assert own.borrowed_.empty
+    assert set(shared.borrowed_["source"]) == set(ASIA)
 
 
 @pytest.mark.slow_without_jit

@@ -52,7 +52,7 @@ def _text(path):
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise _unusable(path, "read", error) from None
+        raise _unusable(path, error) from None
     if path.suffix == ".gz":
         try:
             content = gzip.decompress(content)
@@ -76,10 +76,9 @@ def _bif_path(path):
     return path
 
 
-def _unusable(path, verb, error):
+def _unusable(path, error):
     """Return an error of the same type that names the user's file instead of a temporary one."""
-    reason = (error.strerror or str(error)).lower()
-    return type(error)(f"`path` must be a file that can be {verb}, got `{path}`: {reason}.")
+    return type(error)(error.errno, error.strerror or str(error), str(path))
 
 
 def _graph(syntax):
@@ -197,7 +196,7 @@ def write_parts(network, path):
         temporary.write_bytes(content)
         temporary.replace(path)
     except OSError as error:
-        raise _unusable(path, "written", error) from None
+        raise _unusable(path, error) from None
     finally:
         temporary.unlink(missing_ok=True)
 
