@@ -16,6 +16,7 @@ import pandas as pd
 
 from benchmarks import study
 from benchmarks.related import Related, networks_of
+from benchmarks.speed import families
 from benchmarks.speed.peers import Pgmpy, PyAgrum, PyAgrumClassifier, check_score
 from benchmarks.speed.speed_tables import tables
 from benchmarks.timing import fastest, timed
@@ -369,6 +370,7 @@ STUDIES = {
     "restarts": (measure_restarts, [("alarm", 1000), ("insurance", 1000)]),
     "fit": (measure_fit, FITS),
     "default": (measure_default, [("Sachs", 100), ("ALARM", 1000)]),
+    "families": (families.measure, families.CASES),
     "pgmpy": (measure_pgmpy, [("alarm", 1000)]),
     "threads": (measure_threads, [("alarm", 1000)]),
     "predict": (measure_predict, [("alarm", 100_000)]),

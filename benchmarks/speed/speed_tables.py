@@ -47,6 +47,16 @@ DEFAULT_FITS = {
     "default / ten folds": "{folds_ratio:.2f}",
 }
 
+FAMILIES = {
+    "five tasks": "{network}",
+    "rows of each": "{rows:,}",
+    "families": "{families:.0f}",
+    "separate tables (ms)": "{separate_ms:.3g}",
+    "shared tables (ms)": "{together_ms:.3g}",
+    "shared / separate": "{ratio:.1f}",
+    "largest of five samples": "{largest_ratio:.1f}",
+}
+
 # Studies with a single line.
 SINGLE = ("pgmpy", "threads", "start", "predict")
 # Table -> study, columns.
@@ -55,6 +65,7 @@ FORMS = {
     "restarts": ("restarts", RESTARTS),
     "fits": ("fit", FITS),
     "default_fits": ("default", DEFAULT_FITS),
+    "families": ("families", FAMILIES),
 }
 
 
