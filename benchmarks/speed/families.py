@@ -1,4 +1,4 @@
-"""Cost of scoring families whose tables the tasks may share, beside the scores of each task alone."""
+"""Cost of families whose tables tasks may share, beside their scores in each task alone."""
 
 import numpy as np
 
