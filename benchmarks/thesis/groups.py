@@ -21,6 +21,7 @@ from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.learners.penalty import EQUALLY_GOOD
 from bnmtl.relatedness import indirect, shared
 from bnmtl.relatedness.measures import as_distances
+from bnmtl.relatedness.nearest import nearest_first
 
 SHARE, AT_LEAST = 0.05, 10
 
@@ -88,7 +89,7 @@ class Groupings:
         -------
         list of Option
         """
-        order, found = order_of(table, principal), []
+        order, found = nearest_first(table, principal).index, []
         for n_others in range(len(self._tasks)):
             names = [principal, *order[:n_others]]
             graph = self._chosen(names)[principal]
@@ -98,7 +99,7 @@ class Groupings:
 
     def nearest(self, principal, n_others):
         """The principal task's graph, learned with a fixed number of nearest tasks."""
-        order = order_of(self._whole.distances(), principal)
+        order = nearest_first(self._whole.distances(), principal).index
         names = [principal, *order[:n_others]]
         held_out = {name: self._for_penalty_of_all[name] for name in names}
         return self._whole.learned(names).chosen(held_out)[principal]
@@ -141,12 +142,6 @@ class Groupings:
         """Graphs of a group at the penalty chosen by its held-out rows."""
         held_out = {name: self._for_penalty[name] for name in names}
         return self.pool.learned(names).chosen(held_out)
-
-
-def order_of(table, principal):
-    """The other tasks, nearest first, by a table of relatedness."""
-    column = table[principal]
-    return sorted(column.index.drop(principal), key=lambda task: (column[task], task))
 
 
 def best_of(scores):

@@ -26,11 +26,11 @@ from benchmarks.summary import (
     parts,
     reduction_text,
 )
-from benchmarks.thesis.groups import order_of
 from benchmarks.thesis.pool import OTHERS, PENALTY, PRINCIPAL, Pool, related_of, train_and_held_out
 from benchmarks.variants import LEARNERS, N_FOLDS, THESIS
 from bnmtl import MultitaskLearner, SingleTaskLearner
 from bnmtl.relatedness import indirect, true
+from bnmtl.relatedness.nearest import nearest_first
 
 NAME = "task_number"
 SETTINGS = ("variant", "trial", "relatedness")
@@ -64,7 +64,7 @@ def measure(variant, trial, wanted, n_tasks=OTHERS + 1):
     lines = {}
     for name in wanted:
         table = tables[name]()
-        order = order_of(table, PRINCIPAL)
+        order = list(nearest_first(table, PRINCIPAL).index)
         line = {"order": order, "distances": table.loc[order, PRINCIPAL].round(4).tolist()}
         line["alone"] = related.line(alone.configuration_)
         for n_others in range(n_tasks):

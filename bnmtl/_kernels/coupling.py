@@ -82,8 +82,8 @@ def paired_states(gains, log_penalty, reversal):
     best, best_minus, best_plus = -np.inf, 0, 0
     for minus in range(k + 1):
         for plus in range(k + 1 - minus):
-            apart = (minus + plus) * (k - minus - plus) + reversal * minus * plus
-            value = table[minus, plus] + priced(log_penalty, float(apart))
+            differing = (minus + plus) * (k - minus - plus) + reversal * minus * plus
+            value = table[minus, plus] + priced(log_penalty, float(differing))
             if value > best:
                 best, best_minus, best_plus = value, minus, plus
     states = np.zeros(k, np.int8)

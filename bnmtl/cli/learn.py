@@ -37,9 +37,9 @@ _BORROWED_FILES = ("borrowed.csv", "borrowing.png")
 _LEARNING = "learning"
 _COMPARING = "comparing on held-out rows"
 _REPLICATES = "learning replicates"
-_APART = "learning each task alone, to compare"
+_ALONE = "learning each task alone, to compare"
 _DRAWING = "pictures"
-_PARTS = {_LEARNING: 4, _COMPARING: 3, _REPLICATES: 3, _APART: 1, _DRAWING: 1}
+_PARTS = {_LEARNING: 4, _COMPARING: 3, _REPLICATES: 3, _ALONE: 1, _DRAWING: 1}
 # If folds have chosen the penalty, their results are reused.
 _PART_OF_KNOWN_FOLDS = 0.2
 
@@ -149,9 +149,9 @@ def _found(options, tasks, common, limit, run):
         run.lap(_REPLICATES)
     if options.threshold is not None:
         shown = _agreed(learned, confidence, options.threshold)
-    limits = common["limits"].replaced(time_limit=limit.of(_APART))
+    limits = common["limits"].replaced(time_limit=limit.of(_ALONE))
     single_task = _apart(tasks, {**common, "limits": limits}, memory, progress)
-    run.lap(_APART)
+    run.lap(_ALONE)
     return Found(learned, shown, held_out, confidence, single_task)
 
 
@@ -232,9 +232,9 @@ def _verdict(options, found):
     learned, shown = found.learned, found.shown
     max_cells = options.max_cells if learned.left_out_ else None
     known = found.held_out, len(learned.arcs_), learned.ended_by_, max_cells
-    told, is_nothing = sentences(*known), nothing_found(*known)
+    messages, is_nothing = sentences(*known), nothing_found(*known)
     if learned is shown:
-        return told, is_nothing
+        return messages, is_nothing
     threshold = options.threshold
     share = "all of" if threshold == 1 else f"{100 * threshold:g} % or more of"
     shown_instead = [
@@ -243,7 +243,7 @@ def _verdict(options, found):
         "Held-out rows were predicted by the graphs as they were learned, before the consensus.",
     ]
     # If nothing was found, that comes first.
-    return ([*told, *shown_instead] if is_nothing else [*shown_instead, *told]), is_nothing
+    return ([*messages, *shown_instead] if is_nothing else [*shown_instead, *messages]), is_nothing
 
 
 def _sure(options, found):

@@ -102,7 +102,7 @@ def run(options):
             own = cut[part.rows]
             with _remedies_for_rows():
                 if options.unseen == "ignore":
-                    own = _without_strangers(own, part, options.target)
+                    own = _without_unseen(own, part, options.target)
                 probabilities[part.rows] = _predicted(classifier, own, part.task, states)
         known = _known(cut, options.target, states)
         networks.warn_of_known_rows(options.rows)
@@ -184,7 +184,7 @@ def _states(parts, target):
     return np.array(list(states), dtype=object)
 
 
-def _without_strangers(rows, part, target):
+def _without_unseen(rows, part, target):
     """Return the rows of a part with the Markov blanket of the target as categories.
 
     Values unknown to the network become missing, and a warning reports their number.
@@ -230,10 +230,10 @@ def _by_state(states, probabilities, known):
 
 
 def _judged(probabilities, known):
-    told = np.flatnonzero(known >= 0)
-    if not told.size:
+    labeled = np.flatnonzero(known >= 0)
+    if not labeled.size:
         return Judged(len(known), 0, np.nan, np.nan)
-    right = probabilities[told].argmax(axis=1) == known[told]
+    right = probabilities[labeled].argmax(axis=1) == known[labeled]
     with np.errstate(divide="ignore"):
-        surprise = -np.log(probabilities[told, known[told]])
-    return Judged(len(known), len(told), float(right.mean()), float(surprise.mean()))
+        surprise = -np.log(probabilities[labeled, known[labeled]])
+    return Judged(len(known), len(labeled), float(right.mean()), float(surprise.mean()))

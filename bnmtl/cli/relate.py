@@ -201,7 +201,7 @@ def _verdict(held_out, n_arcs, ended_by):
     sentence = sentences(held_out, n_arcs, ended_by)[0]
     if n_arcs and not nothing_found(held_out, n_arcs, ended_by):
         return sentence
-    return f"{sentence} How close the tasks are cannot be told."
+    return f"{sentence} How close the tasks are is unknown."
 
 
 def _used_penalty(options):

@@ -173,6 +173,6 @@ def as_options(settings):
     for name, value in settings.items():
         if name not in _ARGUMENTS:
             is_missing = value is None or value is False or value == ()
-            told = "not given" if is_missing else "given" if value is True else value
-            shown[f"--{name.replace('_', '-')}"] = told
+            written = "not given" if is_missing else "given" if value is True else value
+            shown[f"--{name.replace('_', '-')}"] = written
     return shown

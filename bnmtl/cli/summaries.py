@@ -39,8 +39,8 @@ def learn(result):
     record = result.record
     held_out = record["held_out"]
     # Scores of interrupted searches are not meaningful.
-    is_told = held_out and not held_out["ended_by"]
-    ways = [way for way in ("together", "alone", "empty") if is_told and way in held_out]
+    is_complete = held_out and not held_out["ended_by"]
+    ways = [way for way in ("together", "alone", "empty") if is_complete and way in held_out]
     yield _networks(result, ways)
     if ways:
         yield "Held-out rows: mean log-likelihood of a row in nats, larger is better."

@@ -46,7 +46,7 @@ _OWNERS = {
     "first": _Style(COLORS["some"], (0, (3.2, 1.8)), 1.8, 2.1),
     "second": _Style(COLORS["one"], (0, (1, 0.8)), 1.8, 2.2),
 }
-_APART = 2.5  # distance of two arcs in opposite directions from the line between
+_SPACING = 2.5  # distance of two arcs in opposite directions from the line between
 
 
 def compare(true, learned, layout="auto", columns=None, font_size=8.0):
@@ -295,7 +295,7 @@ def _draw_arcs(axes, routes, shift, kinds, styles):
     for (a, b), route in routes.items():
         ways = [way for way in ((a, b), (b, a)) if way in kinds]
         across = (route[-1] - route[0])[::-1] * (-1, 1)
-        across *= _APART / (np.hypot(*across) or 1.0) if len(ways) == 2 else 0.0
+        across *= _SPACING / (np.hypot(*across) or 1.0) if len(ways) == 2 else 0.0
         for way, side in zip(ways, (1, -1), strict=False):
             points = route + shift + side * across
             _draw_styled(axes, points if way == (a, b) else points[::-1], styles[kinds[way]])

@@ -9,7 +9,7 @@ _SIZE = 9.0  # of the sign, in points; height and width are about equal
 _ASIDE = 7.5  # from the arc to the middle of the sign
 _ALONG = np.linspace(0.15, 0.85, 15)  # possible positions along the arc
 _ROOM = 7.0  # distance to other arcs; more has no advantage
-_APART = 13.0  # distance of two signs, so that their lines of text do not touch
+_SPACING = 13.0  # distance of two signs, so that their lines of text do not touch
 _PER_CURVE = 12  # points that approximate a Bézier curve
 
 
@@ -54,7 +54,7 @@ def sign_places(layout, arcs):
         room = np.minimum(room, _distances(candidates, points[arc]) + 1.5)
         # Overlapping boxes and signs are worse than any arc; the middle wins ties.
         room -= 100.0 * _covered(candidates, layout)
-        room -= 100.0 * (_distances(candidates, placed) < _APART)
+        room -= 100.0 * (_distances(candidates, placed) < _SPACING)
         room -= np.tile(np.abs(_ALONG - 0.5), 2)
         places[arc] = tuple(candidates[np.argmax(room)].tolist())
         placed = np.vstack([placed, places[arc]])

@@ -9,7 +9,7 @@ from bnmtl.reports.page import number
 
 _DIRECTION = (
     "An arc between two variables says that they depend on each other whatever else is known "
-    "about the task. Its direction often cannot be told from data: graphs of one equivalence class "
+    "about the task. Data often do not determine its direction: graphs of one equivalence class "
     "fit them equally well. <b>Reversible</b> arcs (dashed, with an open head; in italics with ⇄ "
     "in the table) point either way in graphs that fit equally well; <b>compelled</b> arcs (solid) "
     "point the same way in all of them. Neither is a claim about cause and effect: that needs "

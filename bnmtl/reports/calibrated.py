@@ -47,8 +47,8 @@ def write(path, record, measures, groups, figure, settings, times):
         _picture_section(record, measures, figure),
         _parameters_section(record, groups),
     ]
-    told = record["warnings"], settings, times
-    return write_page(path, "Calibrated scores", _lead(record), sections, *told)
+    shown = record["warnings"], settings, times
+    return write_page(path, "Calibrated scores", _lead(record), sections, *shown)
 
 
 def _lead(record):

@@ -232,11 +232,11 @@ def _comparison_section(learner, single_task):
     """Number of arcs and of shared arcs, compared with those of the single-task graphs."""
     if single_task is None or len(learner.configuration_) == 1:
         return ""
-    counts = {"together": sharing_counts(learner.arcs_), "apart": sharing_counts(single_task.arcs_)}
+    counts = {"together": sharing_counts(learner.arcs_), "alone": sharing_counts(single_task.arcs_)}
     table = pd.DataFrame(counts).rename(index=_COUNTED).loc[list(_COUNTED.values())]
     if not table.iloc[-1].any():
         table = table[:-1]
-    differences = table["together"] - table["apart"]
+    differences = table["together"] - table["alone"]
     table = table.assign(difference=[number(one, 0, signed=True) for one in differences])
     return f"<h2>Against learning each task alone</h2>\n{frame_table('', table)}"
 

@@ -46,8 +46,8 @@ def write(path, record, dissimilarity, order, pictures, is_nothing, settings, ti
         _matrix_section(dissimilarity, write_number),
         _order_section(record, order, write_number, pictures["distances"], is_nothing),
     ]
-    told = record["warnings"], settings, times
-    return write_page(path, "Relatedness of tasks", _lead(record), sections, *told)
+    shown = record["warnings"], settings, times
+    return write_page(path, "Relatedness of tasks", _lead(record), sections, *shown)
 
 
 def _lead(record):
