@@ -28,7 +28,7 @@ from bnmtl.errors import (
     located,
     warn,
 )
-from bnmtl.graphs import Configuration
+from bnmtl.graphs import Configuration, adjacency
 from bnmtl.learners.adapted import changed
 from bnmtl.learners.base import Learner
 from bnmtl.progress import Reporter
@@ -148,14 +148,6 @@ def arc_confidence(
     required = learner.required_graphs(encoded) if time_limit is not None else {}
 
     def replicate(number, effort):
-        drawn = {}
-        for name, rows in rows_of.items():
-            rng = generator(seed, "bootstrap", number, name)
-            if subsample is None:
-                drawn[name] = rows[rng.integers(len(rows), size=len(rows))]
-            else:
-                n_drawn = max(2, round(subsample * len(rows)))
-                drawn[name] = rows[rng.permutation(len(rows))[:n_drawn]]
         if effort.is_over():
             return required
         member_seed = seed_of(generator(seed, "bootstrap", number))
@@ -163,8 +155,9 @@ def arc_confidence(
         if effort.deadline is not None:
             seconds = max(0.0, effort.deadline - time.time())
             fitted.limits = learner.used_limits().replaced(time_limit=seconds)
+        drawn = encoded.take(_draw(rows_of, subsample, seed, number))
         silent = Reporter(False), effort.tally.stopped
-        return fitted.fit_rows(encoded.take(drawn), encoded, *silent).configuration_
+        return fitted.fit_rows(drawn, encoded, *silent).configuration_
 
     deadline = None if time_limit is None else time.time() + time_limit
     effort = Effort(seed, n_jobs=learner.n_jobs, deadline=deadline)
@@ -172,21 +165,37 @@ def arc_confidence(
         calls = ((number,) for number in range(n_bootstrap))
         for done, configuration in enumerate(in_parallel(replicate, calls, effort), start=1):
             for name, graph in configuration.items():
-                at = {variable: i for i, variable in enumerate(encoded[name].variables)}
-                for parent, child in graph.edges:
-                    counts[name][at[parent], at[child]] += 1
+                counts[name] += adjacency(graph, encoded[name].variables)
             report("bootstrap", None, done, n_bootstrap)
-    if effort.tally.stopped:
+    ended_by = tuple(sorted(effort.tally.stopped))
+    _warn_if_ended(ended_by)
+    table = _table(encoded, counts, n_bootstrap)
+    table.attrs["ended_by"] = ended_by
+    return table
+
+
+def _draw(rows_of, subsample, seed, number):
+    """The rows of each task in a replicate; a task's rows do not depend on the other tasks."""
+    drawn = {}
+    for name, rows in rows_of.items():
+        rng = generator(seed, "bootstrap", number, name)
+        if subsample is None:
+            drawn[name] = rows[rng.integers(len(rows), size=len(rows))]
+        else:
+            n_drawn = max(2, round(subsample * len(rows)))
+            drawn[name] = rows[rng.permutation(len(rows))[:n_drawn]]
+    return drawn
+
+
+def _warn_if_ended(limits):
+    if limits:
         # A template with the names of parameters.
-        limits = " and ".join(f"{{{name}}}" for name in sorted(effort.tally.stopped))
+        names = " and ".join(f"{{{name}}}" for name in limits)
         warn(
-            rule=f"Replicates were ended by {limits} and may lack arcs, so that confidences are "
+            rule=f"Replicates were ended by {names} and may lack arcs, so that confidences are "
             "too low",
             remedies=("raise it", "draw fewer replicates"),
         )
-    table = _table(encoded, counts, n_bootstrap)
-    table.attrs["ended_by"] = tuple(sorted(effort.tally.stopped))
-    return table
 
 
 def _rows_to_draw(task):
