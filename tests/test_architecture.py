@@ -112,6 +112,11 @@ def test_opt_einsum_stands_in_one_file():
     only_in("opt_einsum", {"bnmtl/networks/contraction.py"})
 
 
+def test_matplotlib_stands_in_the_room_of_pictures():
+    files = (ROOT / "bnmtl" / "plotting").glob("*.py")
+    only_in("matplotlib", {path.relative_to(ROOT).as_posix() for path in files})
+
+
 def test_command_line_libraries_stand_at_the_border():
     only_in("typer", {"bnmtl/cli/main.py", "bnmtl/cli/options.py"})
 
