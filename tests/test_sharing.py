@@ -159,7 +159,7 @@ def test_families_of_many_configurations_are_numbered_by_rank():
 def log_evidence(add, rows, concentrations, ts):
     """Evidence of rows by one of the kernels, each row an array of counts by task and state."""
     scale, k, r = 2.0**30, len(rows[0]), len(rows[0][0])
-    shared = k, 1, r, len(ts)
+    shared = [0] * k, r, len(ts)
     scratch = scoring.new_scratch(2, 1, int(np.sum(rows)), len(concentrations), shared)
     for row in rows:
         row = row[row.sum(axis=1) > 0]

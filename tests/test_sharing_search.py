@@ -1,14 +1,17 @@
 """One graph for tasks that may have tables in common: its score, gains, and the search for it."""
 
 import itertools
+from collections import Counter
 
+import naive
 import numpy as np
 import pandas as pd
 import pytest
 from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import SCORE, TS, log_evidence, tasks_of
+from searches import encode_quietly
+from shared import CONCENTRATIONS, SCORE, TS, log_evidence, tasks_of
 
 from bnmtl import ArcPrior, Exact, HillClimbing, Orders
 from bnmtl.progress import Reporter
@@ -72,6 +75,47 @@ def test_gains_are_differences_of_scores(tasks, data):
                 assert state.toggles[v, child] == pytest.approx(change, abs=1e-9)
             else:
                 assert np.isnan(state.toggles[v, child])
+
+
+def occurring_counts(tasks, parents, child):
+    """Like `counts_of`, only for the rows of the table that occur in some task."""
+    names = [*parents, child]
+    cases = [
+        Counter(zip(*(t.codes[t.variables.index(v)].tolist() for v in names), strict=True))
+        for t in tasks
+    ]
+    rows = sorted({case[:-1] for own in cases for case in own})
+    states = range(len(tasks[0].states[tasks[0].variables.index(child)]))
+    return [[[own[(*row, state)] for state in states] for row in rows] for own in cases]
+
+
+@pytest.mark.parametrize("n_parents", [0, 1, 3, 7])
+def test_gains_of_many_rows(n_parents):
+    # Tasks of one word of bits and of several; the rows of the last are merged. With seven parents
+    # there are too many cells for bit sets.
+    rng = np.random.default_rng(n_parents)
+    names = [f"v{at}" for at in range(9)]
+    chances = [0.3, 0.3, 0.3, 0.1]
+    frames = {}
+    for s, n_rows in enumerate((5, 63, 65, 700)):
+        codes = rng.choice(4, (n_rows, len(names)), p=chances)
+        frames[f"t{s}"] = pd.DataFrame(codes, columns=names)
+    few = rng.choice(4, (6, len(names)))
+    frames["t4"] = pd.DataFrame(few[rng.integers(0, 6, 400)], columns=names)
+    tasks = encode_quietly(frames)
+    scores = joint_of(tasks, max_cells=10**9).scores(range(len(tasks)))
+    assert (scores.bound.whole.weight_at >= 0).tolist() == [False] * 4 + [True]
+    child, parents = 8, list(range(n_parents))
+    gains = scores.gains(child, parents)
+
+    def evidence(held):
+        counts = occurring_counts(list(tasks.values()), [names[v] for v in held], names[child])
+        return naive.shared_evidence(counts, CONCENTRATIONS, TS)
+
+    own = evidence(parents)
+    assert gains[child] == pytest.approx(own, rel=1e-10)
+    for v in {0, n_parents, 7}:
+        assert gains[v] == pytest.approx(evidence(sorted({*parents} ^ {v})) - own, abs=1e-6)
 
 
 def test_families_that_are_too_large_are_left_out():

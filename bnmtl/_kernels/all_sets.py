@@ -15,7 +15,7 @@ import numpy as np
 from bnmtl._kernels._jit import call, floats, ints, kernel, layout
 from bnmtl._kernels.cache import MISSING, keep, recall
 from bnmtl._kernels.groups import LEAST_SUM, SEPARATE, SHIFTS, SUMS, size_of
-from bnmtl._kernels.joint_rows import MEMBERS_OF, PLACES_OF
+from bnmtl._kernels.joint_rows import MEMBERS_OF, PLACES_OF, count_block
 from bnmtl._kernels.partition import ARITIES
 from bnmtl._kernels.scoring import (
     ASKED,
@@ -29,7 +29,7 @@ from bnmtl._kernels.scoring import (
     TASK_KEYS,
     VARIABLE_KEYS,
 )
-from bnmtl._kernels.sharing import OF_A_SET, count_block, gather_once, own_value, take_block
+from bnmtl._kernels.sharing import OF_A_SET, gather_once, own_value, take_block
 from bnmtl._kernels.terms import log_mean
 
 # Bound in nats on products over rows; bound on the smallest factor of a row.

@@ -17,7 +17,7 @@ import numpy as np
 
 from bnmtl._kernels._jit import flags, floats, ints, kernel, layout, popcount
 from bnmtl._kernels.partition import PARTITION
-from bnmtl._kernels.terms import add_mixture_terms, log_gamma
+from bnmtl._kernels.terms import log_gamma, mixture_evidence
 
 MOST_EXACT = 9
 BEAM = 24
@@ -35,11 +35,10 @@ NEGLIGIBLE = 1e-18
 GROUPS = layout(
     *PARTITION,
     COUNTS := ints("counts", 2),  # (k, states): of the tasks that have counts in the row
-    N_COUNTS := ints("n_counts"),  # (1,): scratch, the sum of some counts
     TOTALS := ints("totals"),  # (t c,): log evidence, summed over rows
     MERGED := ints("merged", 2),  # (sets, states): counts of a set of tasks
     SEPARATE := ints("separate", 2),  # (sets, c): log evidence of a set's tasks without sharing
-    EVIDENCE := ints("evidence"),  # (c,): scratch, log evidence of some counts
+    EVIDENCE := ints("evidence", 2),  # (sets, c): scratch, log evidence of merged counts
     WEIGHTS_OF := floats("weights", 2),  # (sets, t c): weight of a set as a group
     MATTERS := flags("matters"),  # (sets,): whether that weight is not negligible
     INVERSE_SEPARATE := floats("inverse_separate", 2),  # (sets, c): scratch of `gain_by_factors`
@@ -73,11 +72,10 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
     beam = BEAM if k > MOST_EXACT else 0
     sizes = {
         "counts": (k, r),
-        "n_counts": (1,),
         "totals": (tc,),
         "merged": (n_sets, r),
         "separate": (n_sets, c),
-        "evidence": (c,),
+        "evidence": (n_sets, c),
         "weights": (n_sets, tc),
         "matters": (n_sets,),
         "inverse_separate": (n_sets, c),
@@ -108,26 +106,6 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
 def size_of(group):
     """Number of tasks in a set."""
     return np.int64(popcount(np.uint64(group)))
-
-
-@kernel
-def log_evidence(terms, owners, bases, scratch, counts, r, concentrations, scale, values):
-    """Write the log evidence of counts under each concentration."""
-    total = N_COUNTS(scratch)
-    total[0] = 0
-    for state in range(r):
-        total[0] += counts[state]
-    for c in range(values.size):
-        values[c] = 0
-    # fmt: off
-    add_mixture_terms(
-        terms, owners, bases, counts, r, 1.0, concentrations, scale, np.int64(1), values
-    )
-    add_mixture_terms(
-        terms, owners, bases, total, np.int64(1), float(r), concentrations, scale, np.int64(-1),
-        values,
-    )
-    # fmt: on
 
 
 @kernel
@@ -185,36 +163,29 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
     group does not matter if, for all t and c, its weight is negligible compared with that of the
     same tasks in groups of one.
     """
-    merged, separate, own = MERGED(scratch), SEPARATE(scratch), EVIDENCE(scratch)
-    counts, weights = COUNTS(scratch), WEIGHTS_OF(scratch)
-    shifts, sums, n_c = SHIFTS(scratch), SUMS(scratch), concentrations.size
-    full = (np.int64(1) << m) - 1
+    weights, sums, shifts = WEIGHTS_OF(scratch), SUMS(scratch), SHIFTS(scratch)
+    n_c, full = concentrations.size, (np.int64(1) << m) - 1
     know_rising(scratch, partitions)
     for at in range(sums.shape[1]):
         sums[0, at] = 1.0
-    for c in range(n_c):
-        separate[0, c] = 0
-        shifts[0, c] = 0.0
-    for state in range(r):
-        merged[0, state] = 0
-    for group in range(1, full + 1):
-        rest = group & (group - 1)
-        first = group ^ rest
-        i = size_of(first - 1)
-        for state in range(r):
-            merged[group, state] = merged[rest, state] + counts[i, state]
-        if rest == 0:
-            log_evidence(terms, owners, bases, scratch, counts[i], r, concentrations, scale, own)
-        for c in range(n_c):
-            separate[group, c] = own[c] if rest == 0 else separate[rest, c] + separate[first, c]
-            shifts[group, c] = 0.0
-    n = np.int64(0)
-    for state in range(r):
-        n += merged[full, state]
-    if n <= FEW_COUNTS and r <= FEW_STATES:
+    n = merge_counts(scratch, full, r)
+    is_few = n <= FEW_COUNTS and r <= FEW_STATES
+    # fmt: off
+    if is_few:
+        mixture_evidence(
+            terms, owners, bases, COUNTS(scratch), m, r, concentrations, scale, EVIDENCE(scratch)
+        )
+    else:
+        mixture_evidence(
+            terms, owners, bases, MERGED(scratch), full + 1, r, concentrations, scale,
+            EVIDENCE(scratch),
+        )
+    # fmt: on
+    add_separate(scratch, full, n_c, is_few)
+    if is_few:
         gain_by_factors(scratch, full, r, concentrations)
     else:
-        gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale)
+        gain_by_logs(scratch, full, n_c, scale)
     matters, least_t = MATTERS(scratch), 1.0
     for t in range(partitions.size):
         least_t = min(least_t, partitions[t])
@@ -234,17 +205,56 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
 
 
 @kernel
-def gain_by_logs(terms, owners, bases, scratch, full, r, concentrations, scale):
-    """Write the factor gained by merging the tasks of each set to the weights."""
-    merged, separate, own = MERGED(scratch), SEPARATE(scratch), EVIDENCE(scratch)
-    weights, shifts = WEIGHTS_OF(scratch), SHIFTS(scratch)
+def merge_counts(scratch, full, r):
+    """Merge the counts of all sets of tasks; return the number of all counts."""
+    merged, counts, n = MERGED(scratch), COUNTS(scratch), np.int64(0)
+    for state in range(r):
+        merged[0, state] = 0
     for group in range(1, full + 1):
-        log_evidence(terms, owners, bases, scratch, merged[group], r, concentrations, scale, own)
-        for c in range(concentrations.size):
-            weights[group, c] = (own[c] - separate[group, c]) / scale
-    for c in range(concentrations.size):
-        share_gains(weights, shifts, full, c)
-        for group in range(1, full + 1):
+        rest = group & (group - 1)
+        i = size_of((group ^ rest) - 1)
+        for state in range(r):
+            merged[group, state] = merged[rest, state] + counts[i, state]
+    for state in range(r):
+        n += merged[full, state]
+    return n
+
+
+@kernel
+def add_separate(scratch, full, n_c, is_by_task):
+    """Sum the log evidence of the tasks of each set, given that of each task; reset the shifts.
+
+    EVIDENCE is indexed by task or else by set.
+    """
+    separate, evidence, shifts = SEPARATE(scratch), EVIDENCE(scratch), SHIFTS(scratch)
+    for c in range(n_c):
+        separate[0, c] = 0
+        shifts[0, c] = 0.0
+    for group in range(1, full + 1):
+        rest = group & (group - 1)
+        first = group ^ rest
+        own = evidence[size_of(first - 1) if is_by_task else first]
+        for c in range(n_c):
+            separate[group, c] = separate[rest, c] + own[c]
+            shifts[group, c] = 0.0
+
+
+@kernel
+def gain_by_logs(scratch, full, n_c, scale):
+    """Write the factor gained by merging the tasks of each set to the weights."""
+    separate, evidence = SEPARATE(scratch), EVIDENCE(scratch)
+    weights, shifts = WEIGHTS_OF(scratch), SHIFTS(scratch)
+    # The scale is a power of two, so multiplying by its inverse is exact, and faster.
+    unit, is_large = 1.0 / scale, False
+    for group in range(1, full + 1):
+        for c in range(n_c):
+            weights[group, c] = (evidence[group, c] - separate[group, c]) * unit
+            is_large |= weights[group, c] > LARGEST_WEIGHT
+    if is_large:
+        for c in range(n_c):
+            share_gains(weights, shifts, full, c)
+    for group in range(1, full + 1):
+        for c in range(n_c):
             weights[group, c] = math.exp(weights[group, c] - shifts[group, c])
 
 

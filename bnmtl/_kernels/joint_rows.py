@@ -1,38 +1,50 @@
-"""The rows of several tasks, sorted by configuration of the parents, for ``sharing``.
+"""The rows of several tasks, partitioned jointly into the cells of a family, for ``sharing``.
 
-Data contract: a thread's scratch begins with the fields of `JOINT`. The rows of the tasks that are
-counted together, `members`, are concatenated; the rows of a configuration form a block. A row's
-slot encodes its task (index among the members) and the child's state: index x states + state.
+Data contract: a thread's scratch begins with the fields of `JOINT`. The rows of each task are
+partitioned by `partition.part`. The cells of one task and one configuration of the parents form a
+run; the runs of all tasks with the same configuration form a block.
 """
 
 import numpy as np
 
-from bnmtl._kernels._jit import flags, ints, kernel, layout, uint32s
+from bnmtl._kernels._jit import flags, ints, kernel, layout, popcount, uint32s, words
+from bnmtl._kernels.counting import count_bits
 from bnmtl._kernels.groups import GROUPS
 from bnmtl._kernels.partition import (
     ARITIES,
+    BITS,
+    BITS_AT,
+    CELL_BITS,
+    CELL_BITS_AT,
+    CELL_SIZES,
     CODE_AT,
     CODES,
-    FEWEST_SLOTS,
+    HISTOGRAM,
     N_ROWS,
-    SLOTS_PER_ROW,
-    in_order,
-    sort_rows,
+    OPENS,
+    ORDER,
+    ROWS_AT,
+    WEIGHT_AT,
+    WEIGHTS,
+    most_bits,
+    part,
 )
 
 JOINT = layout(
     *GROUPS,
     MEMBERS_OF := ints("members"),  # (k,): tasks of the engine
-    ROW_MEMBER := ints("row_member"),  # (rows,): index of a row's task among the members
-    ROW_NUMBER := ints("row_number"),  # (rows,): index of a row in its task
-    ROW_KEYS := ints("row_keys"),  # (rows,): scratch, number of the configuration
-    ROW_RANKS := ints("row_ranks"),  # (rows,): scratch
-    ROW_ORDER := uint32s("row_order"),  # (rows,): rows sorted by configuration
-    ROW_SWAP := uint32s("row_swap"),  # (rows,): scratch
-    ROW_SLOTS := ints("row_slots"),  # counters of the sort
-    SORTED_MEMBER := ints("sorted_member"),  # (rows,): ROW_MEMBER sorted by configuration
-    SORTED_NUMBER := ints("sorted_number"),  # (rows,): ROW_NUMBER sorted by configuration
-    SORTED_SLOT := ints("sorted_slot"),  # (rows,): slots sorted by configuration
+    JOINT_SIZES := ints("joint_sizes"),  # (rows,): number of rows of each cell
+    JOINT_STATES := ints("joint_states"),  # (rows,): state of the child in each cell
+    JOINT_ROWS_AT := ints("joint_rows_at"),  # (rows,): begin of a cell's rows, -1 if it has bits
+    JOINT_BITS_AT := ints("joint_bits_at"),  # (rows,): begin of a cell's bits, -1 if it has none
+    JOINT_ORDER := uint32s("joint_order"),  # (rows,): row numbers by cell
+    JOINT_BITS := words("joint_bits"),  # flat
+    RUN_CELLS := ints("run_cells"),  # (rows + 1,): first cell of each run, and end of the last
+    RUN_ROWS := ints("run_rows"),  # (rows,): number of a row of each run
+    RUNS_OF := ints("runs_of"),  # (k + 1,): first run of each member, and end of the last
+    NEXT_RUNS := ints("next_runs"),  # (k,): scratch, next run of each member
+    SORTED_RUNS := ints("sorted_runs"),  # (rows,): runs by configuration, then by member
+    RUN_MEMBERS := ints("run_members"),  # (rows,): index of the member of each sorted run
     BLOCK_AT := ints("block_at"),  # (rows + 1,): begin of each block, and end of the last
     BLOCK := ints("block"),  # (states of a parent x k x states,): counts of a block, 0 between uses
     GATHERED := ints("gathered"),  # (2,): key of the gathered rows, number of blocks
@@ -45,27 +57,25 @@ JOINT = layout(
 )
 
 
-def new_joint(n_variables, n_tasks, n_rows, n_states):
-    """Memory for the given numbers of variables and tasks, as a dict.
+def new_joint(n_variables, n_rows, n_states):
+    """Memory for the given number of variables, as a dict.
 
-    ``n_rows`` is the total number of rows and ``n_states`` the largest number of states of a
-    variable; tasks and rows are 0 without sharing.
+    ``n_rows`` contains the number of rows of each task, none without sharing; ``n_states`` is the
+    largest number of states of a variable.
     """
-    n_slots = SLOTS_PER_ROW * n_rows + FEWEST_SLOTS + 1 if n_rows else 0
+    n_tasks, n_joint = len(n_rows), sum(n_rows)
+    per_row = ("joint_sizes", "joint_states", "joint_rows_at", "joint_bits_at", "run_rows")
+    per_row += ("sorted_runs", "run_members")
     return {
+        **{name: np.empty(n_joint, np.int64) for name in per_row},
         "members": np.zeros(n_tasks, np.int64),
-        "row_member": np.zeros(n_rows, np.int64),
-        "row_number": np.zeros(n_rows, np.int64),
-        "row_keys": np.zeros(n_rows, np.int64),
-        "row_ranks": np.zeros(n_rows, np.int64),
-        "row_order": np.zeros(n_rows, np.uint32),
-        "row_swap": np.zeros(n_rows, np.uint32),
-        "row_slots": np.zeros(n_slots, np.int64),
-        "sorted_member": np.zeros(n_rows, np.int64),
-        "sorted_number": np.zeros(n_rows, np.int64),
-        "sorted_slot": np.zeros(n_rows, np.int64),
-        "block_at": np.zeros(n_rows + 1, np.int64),
-        "block": np.zeros(n_states * n_tasks * n_states if n_rows else 0, np.int64),
+        "joint_order": np.empty(n_joint, np.uint32),
+        "joint_bits": np.empty(sum(map(most_bits, n_rows)), np.uint64),
+        "run_cells": np.zeros(n_joint + 1, np.int64),
+        "runs_of": np.zeros(n_tasks + 1, np.int64),
+        "next_runs": np.zeros(n_tasks, np.int64),
+        "block_at": np.zeros(n_joint + 1, np.int64),
+        "block": np.zeros(n_states * n_tasks * n_states, np.int64),
         "gathered": np.zeros(2, np.int64),
         "searched": np.zeros(n_tasks, np.int64),
         "usable_of": np.zeros((n_tasks, n_variables), np.bool_),
@@ -78,83 +88,186 @@ def new_joint(n_variables, n_tasks, n_rows, n_states):
 
 @kernel
 def gather(engine, scratch, n_members, child, parents, n_parents):
-    """Sort the rows of the members by configuration of the parents, then by member.
+    """Partition the rows of the members and sort the runs by configuration, then by member.
 
     Returns
     -------
     int
-        Number of blocks; BLOCK_AT contains their boundaries.
+        Number of blocks; BLOCK_AT contains their boundaries among the sorted runs.
     """
-    members, n_rows_of = MEMBERS_OF(scratch), N_ROWS(engine)
-    row_member, row_number = ROW_MEMBER(scratch), ROW_NUMBER(scratch)
-    n_rows = np.int64(0)
+    members, runs_of = MEMBERS_OF(scratch), RUNS_OF(scratch)
+    n_runs, end_cells = np.int64(0), np.int64(0)
+    end_rows, end_bits = np.int64(0), np.int64(0)
     for i in range(n_members):
-        for row in range(n_rows_of[members[i]]):
-            row_member[n_rows] = i
-            row_number[n_rows] = row
-            n_rows += 1
-    keys, order, swap = ROW_KEYS(scratch), ROW_ORDER(scratch), ROW_SWAP(scratch)
-    n_keys = number_jointly(engine, scratch, n_rows, parents, n_parents)
-    in_order(n_rows, swap)
-    sort_rows(keys, n_keys, n_rows, ROW_SLOTS(scratch), swap, order)
-    block_at, numbers = BLOCK_AT(scratch), SORTED_NUMBER(scratch)
-    sorted_member, slots = SORTED_MEMBER(scratch), SORTED_SLOT(scratch)
-    codes, code_at = CODES(engine), CODE_AT(engine)
-    r = ARITIES(engine)[child]
-    n_blocks = np.int64(0)
-    for at in range(n_rows):
-        i, row = row_member[order[at]], row_number[order[at]]
-        sorted_member[at], numbers[at] = i, row
-        slots[at] = i * r + codes[code_at[members[i], child] + row]
-        if at == 0 or keys[order[at]] != keys[order[at - 1]]:
-            block_at[n_blocks] = at
-            n_blocks += 1
-    block_at[n_blocks] = n_rows
+        runs_of[i] = n_runs
+        s = members[i]
+        n_cells = part(engine, s, child, parents, n_parents, scratch)
+        n_runs = add_runs(engine, scratch, s, n_cells, n_runs, end_cells)
+        end_rows, end_bits = copy_cells(
+            engine, scratch, s, child, n_cells, end_cells, end_rows, end_bits
+        )
+        end_cells += n_cells
+    runs_of[n_members] = n_runs
+    RUN_CELLS(scratch)[n_runs] = end_cells
+    return sort_runs(engine, scratch, n_members, parents, n_parents)
+
+
+@kernel
+def first_row(engine, scratch, s, cell):
+    """Number of one of the rows of a cell of task s that has just been partitioned."""
+    at, bits = CELL_BITS_AT(scratch)[cell], CELL_BITS(scratch)
+    if at < 0:
+        return np.int64(ORDER(scratch)[ROWS_AT(scratch)[cell]])
+    word = np.int64(0)
+    while bits[at + word] == np.uint64(0):
+        word += 1
+    lowest = bits[at + word] & (~bits[at + word] + np.uint64(1))
+    return 64 * word + np.int64(popcount(lowest - np.uint64(1)))
+
+
+@kernel
+def add_runs(engine, scratch, s, n_cells, n_runs, end_cells):
+    """Append the runs of a task that has just been partitioned; return their new number."""
+    opens, run_cells, run_rows = OPENS(scratch), RUN_CELLS(scratch), RUN_ROWS(scratch)
+    for cell in range(n_cells):
+        if opens[cell]:
+            run_cells[n_runs] = end_cells + cell
+            run_rows[n_runs] = first_row(engine, scratch, s, cell)
+            n_runs += 1
+    return n_runs
+
+
+@kernel
+def copy_cells(engine, scratch, s, child, n_cells, end_cells, end_rows, end_bits):
+    """Append the cells of a task that has just been partitioned.
+
+    Returns
+    -------
+    end_rows, end_bits : int
+        New number of rows in JOINT_ORDER and of words in JOINT_BITS.
+    """
+    bits_at, bits, order = CELL_BITS_AT(scratch), CELL_BITS(scratch), ORDER(scratch)
+    rows_at, sizes = ROWS_AT(scratch), CELL_SIZES(scratch)
+    joint_bits_at, joint_bits = JOINT_BITS_AT(scratch), JOINT_BITS(scratch)
+    joint_rows_at, joint_order = JOINT_ROWS_AT(scratch), JOINT_ORDER(scratch)
+    states = CODES(engine)[CODE_AT(engine)[s, child] :]
+    n_words = (N_ROWS(engine)[s] + 63) // 64
+    for cell in range(n_cells):
+        to = end_cells + cell
+        JOINT_SIZES(scratch)[to] = sizes[cell]
+        JOINT_STATES(scratch)[to] = states[first_row(engine, scratch, s, cell)]
+        if bits_at[cell] < 0:
+            joint_bits_at[to], joint_rows_at[to] = -1, end_rows
+            for at in range(sizes[cell]):
+                joint_order[end_rows + at] = order[rows_at[cell] + at]
+            end_rows += sizes[cell]
+        else:
+            joint_bits_at[to], joint_rows_at[to] = end_bits, -1
+            for word in range(n_words):
+                joint_bits[end_bits + word] = bits[bits_at[cell] + word]
+            end_bits += n_words
+    return end_rows, end_bits
+
+
+@kernel
+def sort_runs(engine, scratch, n_members, parents, n_parents):
+    """Merge the runs of the members, each sorted by configuration; return the number of blocks."""
+    runs_of, following = RUNS_OF(scratch), NEXT_RUNS(scratch)
+    sorted_runs, run_members = SORTED_RUNS(scratch), RUN_MEMBERS(scratch)
+    block_at = BLOCK_AT(scratch)
+    for i in range(n_members):
+        following[i] = runs_of[i]
+    n_blocks, end = np.int64(0), np.int64(0)
+    while True:
+        begin = end
+        for i in range(n_members):
+            if following[i] == runs_of[i + 1]:
+                continue
+            order = np.int64(-1)
+            if end > begin:
+                i_least, least = run_members[begin], sorted_runs[begin]
+                order = compare(
+                    engine, scratch, i, following[i], i_least, least, parents, n_parents
+                )
+            if order < 0:
+                end = begin
+            if order <= 0:
+                sorted_runs[end], run_members[end] = following[i], i
+                end += 1
+        if end == begin:
+            break
+        block_at[n_blocks] = begin
+        n_blocks += 1
+        for at in range(begin, end):
+            following[run_members[at]] += 1
+    block_at[n_blocks] = end
     return n_blocks
 
 
 @kernel
-def number_jointly(engine, scratch, n_rows, parents, n_parents):
-    """Write the number of each row's configuration to ROW_KEYS; all tasks have the same numbers.
-
-    Configurations are numbered in mixed radix if there are few, otherwise by rank among those that
-    occur. Returns an upper bound on the number of configurations.
-    """
-    keys, slots, ranks = ROW_KEYS(scratch), ROW_SLOTS(scratch), ROW_RANKS(scratch)
-    order, swap = ROW_ORDER(scratch), ROW_SWAP(scratch)
-    for at in range(n_rows):
-        keys[at] = 0
-    size = np.int64(1)
-    for i in range(n_parents):
-        arity = ARITIES(engine)[parents[i]]
-        write_codes(engine, scratch, n_rows, parents[i], ranks)
-        if size * arity < slots.size:
-            for at in range(n_rows):
-                keys[at] = keys[at] * arity + ranks[at]
-            size *= arity
-            continue
-        in_order(n_rows, swap)
-        sort_rows(ranks, arity, n_rows, slots, swap, order)
-        sort_rows(keys, size, n_rows, slots, order, swap)
-        # Codes are overwritten by ranks: the code of a row is not needed after its own turn.
-        rank, last_key, last_code = np.int64(-1), np.int64(-1), np.int64(-1)
-        for at in range(n_rows):
-            row = swap[at]
-            if keys[row] != last_key or ranks[row] != last_code:
-                rank += 1
-                last_key, last_code = keys[row], ranks[row]
-            ranks[row] = rank
-        for at in range(n_rows):
-            keys[at] = ranks[at]
-        size = rank + 1
-    return size
+def compare(engine, scratch, i, run, j, other, parents, n_parents):
+    """Compare the configurations of two runs of members i and j: -1, 0 or 1."""
+    codes, code_at, members = CODES(engine), CODE_AT(engine), MEMBERS_OF(scratch)
+    row, other_row = RUN_ROWS(scratch)[run], RUN_ROWS(scratch)[other]
+    for at in range(n_parents):
+        state = codes[code_at[members[i], parents[at]] + row]
+        other_state = codes[code_at[members[j], parents[at]] + other_row]
+        if state != other_state:
+            return np.int64(-1) if state < other_state else np.int64(1)
+    return np.int64(0)
 
 
 @kernel
-def write_codes(engine, scratch, n_rows, v, target):
-    """Write the state of a variable in every row."""
-    codes, code_at = CODES(engine), CODE_AT(engine)
-    members = MEMBERS_OF(scratch)
-    row_member, row_number = ROW_MEMBER(scratch), ROW_NUMBER(scratch)
-    for at in range(n_rows):
-        target[at] = codes[code_at[members[row_member[at]], v] + row_number[at]]
+def count_block(engine, scratch, n_members, child, v, block):
+    """Count the rows of a block by state of an additional parent, task and state of the child.
+
+    ``v`` is the parent or -1. The counts in BLOCK are indexed [state of v, member, state of the
+    child].
+    """
+    counts, histogram = BLOCK(scratch), HISTOGRAM(scratch)
+    states, run_cells = JOINT_STATES(scratch), RUN_CELLS(scratch)
+    r, arity = ARITIES(engine)[child], np.int64(1)
+    if v >= 0:
+        arity = ARITIES(engine)[v]
+    for at in range(BLOCK_AT(scratch)[block], BLOCK_AT(scratch)[block + 1]):
+        i, run = RUN_MEMBERS(scratch)[at], SORTED_RUNS(scratch)[at]
+        s = MEMBERS_OF(scratch)[i]
+        for cell in range(run_cells[run], run_cells[run + 1]):
+            if v < 0:
+                counts[i * r + states[cell]] = count_cell(engine, scratch, s, cell)
+                continue
+            count_cell_with(engine, scratch, s, v, cell)
+            slot = i * r + states[cell]
+            for state in range(arity):
+                counts[slot] = histogram[state]
+                histogram[state] = 0
+                slot += n_members * r
+
+
+@kernel
+def count_cell(engine, scratch, s, cell):
+    """Sum of the weights of a cell's rows."""
+    begin, size = WEIGHT_AT(engine)[s], JOINT_SIZES(scratch)[cell]
+    if begin < 0:
+        return size
+    rows_at, total = JOINT_ROWS_AT(scratch)[cell], np.int64(0)
+    for at in range(rows_at, rows_at + size):
+        total += WEIGHTS(engine)[begin + JOINT_ORDER(scratch)[at]]
+    return total
+
+
+@kernel
+def count_cell_with(engine, scratch, s, v, cell):
+    """Write the counts of a variable's states in a cell to HISTOGRAM, which is 0 before."""
+    histogram, size = HISTOGRAM(scratch), JOINT_SIZES(scratch)[cell]
+    bits_at, rows_at = JOINT_BITS_AT(scratch)[cell], JOINT_ROWS_AT(scratch)[cell]
+    if bits_at >= 0:
+        n_words = (N_ROWS(engine)[s] + 63) // 64
+        own = JOINT_BITS(scratch)[bits_at : bits_at + n_words]
+        count_bits(own, size, BITS(engine), BITS_AT(engine)[s, v], ARITIES(engine)[v], histogram)
+        return
+    codes, begin = CODES(engine), CODE_AT(engine)[s, v]
+    weights, weight_at, order = WEIGHTS(engine), WEIGHT_AT(engine)[s], JOINT_ORDER(scratch)
+    for at in range(rows_at, rows_at + size):
+        row = order[at]
+        histogram[codes[begin + row]] += 1 if weight_at < 0 else weights[weight_at + row]

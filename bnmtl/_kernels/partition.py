@@ -63,15 +63,20 @@ MOST_CELLS_BY_BITS = 1024
 MOST_PARENTS_BY_BITS = 16
 
 
+def most_bits(n_rows):
+    """Number of words of the bit sets of a partition of at most ``n_rows`` rows."""
+    n_rows = max(n_rows, 1)
+    # The maximum over smaller tasks, too: their sets are shorter, but sets of fewer rows are used.
+    # Every cell with enough rows has a set, and one more is needed as scratch.
+    words = np.arange(1, -(-n_rows // 64) + 1)
+    rows = np.minimum(64 * words, n_rows)
+    return int(((rows // np.maximum(words // WORDS_PER_ROW, 1) + 2) * words).max())
+
+
 def new_partition(n_rows):
     """Memory for partitions of tasks with at most ``n_rows`` rows."""
     n_rows = max(n_rows, 1)
     n_words = -(-n_rows // 64)
-    # The maximum over smaller tasks, too: their sets are shorter, but sets of fewer rows are used.
-    # Every cell with enough rows has a set, and one more is needed as scratch.
-    words = np.arange(1, n_words + 1)
-    rows = np.minimum(64 * words, n_rows)
-    most_bits = ((rows // np.maximum(words // WORDS_PER_ROW, 1) + 2) * words).max()
     return Arrays(
         PARTITION,
         sizes=np.empty(n_rows, np.int64),
@@ -79,7 +84,7 @@ def new_partition(n_rows):
         rows_at=np.empty(n_rows, np.int64),
         order=np.empty(n_rows, np.uint32),
         bits_at=np.empty(n_rows, np.int64),
-        bits=np.empty(most_bits, np.uint64),
+        bits=np.empty(most_bits(n_rows), np.uint64),
         stack=np.empty((MOST_PARENTS_BY_BITS + 1) * n_words, np.uint64),
         digits=np.zeros(MOST_PARENTS_BY_BITS + 1, np.int64),
         keys=np.empty(n_rows, np.int64),

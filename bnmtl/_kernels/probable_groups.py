@@ -26,8 +26,8 @@ from bnmtl._kernels.groups import (
     NEXT_WORTH,
     RANKED_BY,
     TOTALS,
-    log_evidence,
 )
+from bnmtl._kernels.terms import mixture_evidence
 
 
 @kernel
@@ -88,17 +88,20 @@ def place(terms, owners, bases, scratch, own, begin, n_kept, r, concentrations, 
     The last group of a partition is a new one. Returns the number of groups.
     """
     n_groups, beam = BEAM_GROUPS(scratch), BEAM_COUNTS(scratch)
-    merged, evidence = MERGED(scratch)[0], NEXT_EVIDENCE(scratch)
+    merged, evidence = MERGED(scratch)[:1], NEXT_EVIDENCE(scratch)
     n_next = np.int64(0)
     for p in range(begin, begin + n_kept):
         for g in range(n_groups[p, 0] + 1):
             for state in range(r):
-                merged[state] = own[state]
+                merged[0, state] = own[state]
                 if g < n_groups[p, 0]:
-                    merged[state] += beam[p, g, state]
-            log_evidence(
-                terms, owners, bases, scratch, merged, r, concentrations, scale, evidence[n_next]
+                    merged[0, state] += beam[p, g, state]
+            # fmt: off
+            mixture_evidence(
+                terms, owners, bases, merged, np.int64(1), r, concentrations, scale,
+                evidence[n_next : n_next + 1],
             )
+            # fmt: on
             n_next += 1
     return n_next
 

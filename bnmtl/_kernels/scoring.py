@@ -95,20 +95,20 @@ ASKED, COMPUTED, TOO_LARGE = range(3)
 def new_scratch(n_variables, n_rows, n_cases, n_concentrations=0, shared=None):
     """Memory of one thread for scoring families of at most the given size.
 
-    ``shared`` is (number of tasks, of their rows, of states, of concentrations of partitions) if
-    tasks share tables; ``n_cases`` is then the total over tasks.
+    ``shared`` is (numbers of rows of the tasks, number of states, of concentrations of partitions)
+    if tasks share tables; ``n_cases`` is then the total over tasks.
     """
     n, n_together = n_variables, max(n_concentrations, 1)
     longest, n_tables = LONGEST_TABLE, N_TABLES
     if n_concentrations:
         longest, n_tables = LONGEST_MIXTURE, N_MIXTURE_TABLES
-    n_tasks, n_joint_rows, n_states, n_partitions = shared or (0, 0, 0, 0)
+    n_joint_rows, n_states, n_partitions = shared or ([], 0, 0)
     partition = new_partition(n_rows)
     return Arrays(
         SCRATCH,
         **{field.name: getattr(partition, field.name) for field in PARTITION},
-        **new_groups(n_tasks, n_states, n_concentrations, n_partitions),
-        **new_joint(n, n_tasks, n_joint_rows, n_states),
+        **new_groups(len(n_joint_rows), n_states, n_concentrations, n_partitions),
+        **new_joint(n, n_joint_rows, n_states),
         terms=np.empty((n_tables, min(n_cases + 1, longest) * n_together), np.int64),
         owners=np.full(n_tables, -1, np.int64),
         bases=np.zeros(n_tables),

@@ -17,7 +17,6 @@ from bnmtl._kernels.cache import MISSING, keep, recall
 from bnmtl._kernels.groups import COUNTS, MOST_EXACT, TOTALS, add_logs, sum_sets
 from bnmtl._kernels.joint_rows import (
     BLOCK,
-    BLOCK_AT,
     FEWER_PARENTS,
     GATHERED,
     GROUP_KEYS,
@@ -25,13 +24,11 @@ from bnmtl._kernels.joint_rows import (
     MEMBERS_OF,
     PLACES_OF,
     SEARCHED,
-    SORTED_MEMBER,
-    SORTED_NUMBER,
-    SORTED_SLOT,
     USABLE_OF,
+    count_block,
     gather,
 )
-from bnmtl._kernels.partition import ARITIES, CODE_AT, CODES, WEIGHT_AT, WEIGHTS
+from bnmtl._kernels.partition import ARITIES, CODE_AT
 from bnmtl._kernels.probable_groups import add_probable_partitions
 from bnmtl._kernels.scoring import (
     ASKED,
@@ -142,32 +139,6 @@ def clear_totals(scratch):
     totals = TOTALS(scratch)
     for at in range(totals.size):
         totals[at] = 0
-
-
-@kernel
-def count_block(engine, scratch, n_members, child, v, block):
-    """Count the rows of a block by state of an additional parent, task and state of the child.
-
-    ``v`` is the parent or -1. The counts in BLOCK are indexed [state of v, member, state of the
-    child].
-    """
-    codes, code_at = CODES(engine), CODE_AT(engine)
-    weights, weight_at = WEIGHTS(engine), WEIGHT_AT(engine)
-    members, counts = MEMBERS_OF(scratch), BLOCK(scratch)
-    sorted_member, numbers = SORTED_MEMBER(scratch), SORTED_NUMBER(scratch)
-    slots, block_at = SORTED_SLOT(scratch), BLOCK_AT(scratch)
-    stride = n_members * ARITIES(engine)[child]
-    at, end = block_at[block], block_at[block + 1]
-    while at < end:
-        member = sorted_member[at]
-        s = members[member]
-        begin, of_weights = code_at[s, v], weight_at[s]
-        while at < end and sorted_member[at] == member:
-            slot, row = slots[at], numbers[at]
-            if v >= 0:
-                slot += codes[begin + row] * stride
-            counts[slot] += 1 if of_weights < 0 else weights[of_weights + row]
-            at += 1
 
 
 @kernel

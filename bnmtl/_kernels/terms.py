@@ -110,21 +110,46 @@ def add_mixture_terms(
 
     ``totals`` has one sum per concentration c, with a = ``multiple`` c.
     """
-    n = concentrations.size
     at = table_of(terms, owners, bases, np.int64(multiple), np.int64(MIXTURE), 0.0)
-    length = terms.shape[1] // n
     for i in range(n_counts):
-        count = counts[i]
-        if at < 0 or count >= length:
-            for c in range(n):
-                totals[c] += sign * mixture_term(multiple * concentrations[c], count, scale)
-            continue
-        begin = count * n
-        if terms[at, begin] == MISSING:
-            for c in range(n):
-                terms[at, begin + c] = mixture_term(multiple * concentrations[c], count, scale)
+        add_term(terms, at, counts[i], multiple, concentrations, scale, sign, totals)
+
+
+@kernel
+def mixture_evidence(terms, owners, bases, counts, n_rows, r, concentrations, scale, values):
+    """Write the log evidence of each row of counts of r states under each concentration.
+
+    ``counts`` is an int array of shape (rows, r), ``values`` of shape (rows, concentrations).
+    """
+    n = concentrations.size
+    of_cells = table_of(terms, owners, bases, np.int64(1), np.int64(MIXTURE), 0.0)
+    of_totals = table_of(terms, owners, bases, np.int64(r), np.int64(MIXTURE), 0.0)
+    for row in range(n_rows):
+        own, total = values[row], np.int64(0)
         for c in range(n):
-            totals[c] += sign * terms[at, begin + c]
+            own[c] = 0
+        for state in range(r):
+            count = counts[row, state]
+            total += count
+            if count > 0:
+                add_term(terms, of_cells, count, 1.0, concentrations, scale, np.int64(1), own)
+        add_term(terms, of_totals, total, float(r), concentrations, scale, np.int64(-1), own)
+
+
+@kernel
+def add_term(terms, at, count, multiple, concentrations, scale, sign, totals):
+    """Add ``sign`` times lgamma(a + n) - lgamma(a) of one count, from row ``at`` of ``terms``."""
+    n = concentrations.size
+    begin = count * n
+    if at < 0 or begin + n > terms.shape[1]:
+        for c in range(n):
+            totals[c] += sign * mixture_term(multiple * concentrations[c], count, scale)
+        return
+    if terms[at, begin] == MISSING:
+        for c in range(n):
+            terms[at, begin + c] = mixture_term(multiple * concentrations[c], count, scale)
+    for c in range(n):
+        totals[c] += sign * terms[at, begin + c]
 
 
 @kernel

@@ -180,7 +180,7 @@ class _Groups:
     def _call(self, kernel, partitions, concentrations, *outputs):
         """Call a kernel with the rows and separate memory."""
         _, k, r = self._rows.shape
-        shared = k, 1, r, len(partitions)
+        shared = [0] * k, r, len(partitions)
         scratch = scoring.new_scratch(1, 1, int(self._rows.sum()), len(concentrations), shared)
         memory = scratch.terms, scratch.owners, scratch.bases, scratch.table
         kernel(

@@ -234,8 +234,8 @@ class BoundTasks:
     def _new_scratch(self):
         shared = None
         if self._partitions.size:
-            n_rows, n_states = int(self._rows["n_rows"].sum()), int(self._rows["arities"].max())
-            shared = (len(self.positions), n_rows, n_states, self._partitions.size)
+            n_rows, n_states = self._rows["n_rows"].tolist(), int(self._rows["arities"].max())
+            shared = n_rows, n_states, self._partitions.size
         return scoring.new_scratch(
             len(self.variables),
             self._most_rows,
