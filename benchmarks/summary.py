@@ -36,6 +36,11 @@ def parts(lines, **values):
             yield case, own
 
 
+def present(lines, column, values):
+    """Those of some values of a column that have lines."""
+    return [one for one in values if one in set(lines[column])]
+
+
 def mean_and_error(values, digits=2):
     """Mean and standard error over the available trials, as text."""
     values = np.asarray(values, dtype=float)

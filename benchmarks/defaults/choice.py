@@ -9,7 +9,7 @@ with BIC; "one structure" learns a single graph for all tasks.
 
 from benchmarks import study
 from benchmarks.defaults.ways import CHOSEN, WAYS, Path
-from benchmarks.drawing import axis_of_sizes, curves, panels
+from benchmarks.drawing import axis_of_sizes, mean_curves, panels
 from benchmarks.related import CONTROL, FIVE, Related, mean_arcs, networks_of
 from benchmarks.summary import by_trial, difference_text, markdown, means_of, parts
 from benchmarks.thesis import methods
@@ -143,15 +143,14 @@ def _paired(lines):
 
 def draw(lines):
     """Edits by number of rows, with one panel per problem and one curve per method."""
-    figure, grid = panels(1, len(BY_ROWS), (10, 4))
-    for axes, problem in zip(grid[0], BY_ROWS, strict=True):
+
+    def draw_problem(axes, _, problem):
         group = lines[lines["problem"] == problem]
         ways = ("BIC alone", "alone", *CHOSEN, "penalty 0.99")
-        curves(axes, group, "rows", "edits", "way", ways, errors=False)
+        mean_curves(axes, group, "rows", "way", "edits", ways, errors=False)
         axis_of_sizes(axes, sorted(group["rows"].unique()), "rows a task")
-        axes.set(title=problem, ylabel="edits")
-    grid[0, 0].legend(fontsize=8)
-    return figure
+
+    return panels(draw_problem, (5, 4), BY_ROWS, {"": "edits"}, legend="first")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from benchmarks.defaults.chosen_sparsity import chosen_parents
 from benchmarks.defaults.corrected import climbed_graphs
 from benchmarks.defaults.no_structure import counted, independent_columns
 from benchmarks.defaults.ways import expecting
-from benchmarks.drawing import panels
+from benchmarks.drawing import curves, panels
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
 from benchmarks.summary import markdown, mean_and_error, means_of
 from benchmarks.thesis import alone
@@ -224,27 +224,34 @@ def _chosen(lines):
 
 def draw(lines):
     """Edits, or false arcs in noise, by sparsity, with one panel per problem."""
-    cases = list(_with_values(lines).groupby(["problem", "rows"], sort=False))
-    n_columns = min(6, len(cases))
-    n_rows = -(-len(cases) // n_columns)
-    figure, grid = panels(n_rows, n_columns, (2.5 * n_columns, 2.3 * n_rows))
+    lines = _with_values(lines)
     kinds = list(itertools.product(COLORS.items(), (("alone", ":"), ("together", "-"))))
-    for axes, ((problem, rows), group) in zip(grid.flat, cases, strict=False):
+    styles = {
+        f"{score}, {how}": {"color": color, "linestyle": line}
+        for (score, color), (how, line) in kinds
+    }
+
+    def draw_case(axes, _, case):
+        group = lines[(lines["problem"] == case[0]) & (lines["rows"] == case[1])]
         means = group.groupby("variant")["value"].mean()
-        for (score, color), (how, line) in kinds:
-            curve = means.reindex([f"{score}, {sparsity}: {how}" for sparsity in SHOWN])
-            curve = curve.reset_index(drop=True).dropna()
-            style = {"marker": "o", "markersize": 3, "color": color, "label": f"{score}, {how}"}
-            axes.plot(curve.index, curve, line, **style)
+        table = {
+            f"{score}, {how}": means.reindex([f"{score}, {one}: {how}" for one in SHOWN]).to_numpy()
+            for (score, _), (how, _) in kinds
+        }
+        curves(axes, pd.DataFrame(table), styles=styles)
         axes.axhline(means.get(BIC_ALONE, float("nan")), color="gray", linewidth=1)
         axes.set_xticks(range(len(SHOWN)), SHOWN, rotation=60, fontsize=6)
-        axes.set_title(f"{problem}, {rows} rows", fontsize=8)
-    for axes in grid.flat[len(cases) :]:
-        axes.set_visible(False)
-    handles = grid[0, 0].get_legend_handles_labels()
-    figure.legend(*handles, loc="lower right", ncols=2, title="gray: each task alone by BIC")
-    figure.supylabel("edits or false arcs")
-    return figure
+
+    cases = lines[["problem", "rows"]].drop_duplicates().itertuples(index=False, name=None)
+    return panels(
+        draw_case,
+        (2.5, 2.3),
+        {case: "{}, {} rows".format(*case) for case in cases},
+        legend="below",
+        wrap=6,
+        suptitle="gray: each task alone by BIC",
+        supylabel="edits or false arcs",
+    )
 
 
 if __name__ == "__main__":

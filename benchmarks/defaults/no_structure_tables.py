@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from benchmarks.drawing import axis_of_sizes, curves, panels
+from benchmarks.drawing import axis_of_sizes, mean_curves, panels
 from benchmarks.summary import markdown, mean_and_error
 
 DEFAULTS = (
@@ -146,14 +146,12 @@ def draw(lines):
     # A logarithmic axis cannot show 0.
     lines = lines.assign(shown=lines["false_arcs"] + 0.05)
     styles = {learner: {"label": title} for learner, title in IN_SHORT.items()}
-    figure, grid = panels(1, len(kinds), (2.6 * len(kinds), 3.4))
-    for axes, kind in zip(grid[0], kinds, strict=True):
+
+    def draw_kind(axes, _, kind):
         group = lines[lines["kind"] == kind]
-        curves(axes, group, "rows", "shown", "learner", styles, errors=False)
+        mean_curves(axes, group, "rows", "learner", "shown", styles, errors=False)
         axis_of_sizes(axes, sorted(group["rows"].unique()), "rows")
         axes.set_yscale("log")
-        axes.set_title(kind, fontsize=9)
-    grid[0, 0].set_ylabel("false arcs a network + 0.05")
-    handles = grid[0, 0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside lower center", ncols=6, fontsize=8)
-    return figure
+
+    rows = {"": "false arcs a network + 0.05"}
+    return panels(draw_kind, (2.6, 3.4), kinds, rows, legend="below")

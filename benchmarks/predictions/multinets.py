@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks import study
 from benchmarks.claims import OURS as OWN_CLAIM
 from benchmarks.claims import Claim, claims_table, tally
-from benchmarks.drawing import axis_of_sizes, curves, panels
+from benchmarks.drawing import axis_of_sizes, mean_curves, panels
 from benchmarks.predictions import uci
 from benchmarks.predictions.multinets_learners import (
     CHOSEN,
@@ -187,25 +187,19 @@ def _below(lines, kind, ending, name, title):
 
 def draw(lines):
     """Errors and cross-entropy by number of rows for the last ending, one panel per table."""
-    names = sorted(set(lines["table"]))
     shown = compared((known_endings(lines) or [FIXED_SIZE])[-1])
     styles = {
         method: {"marker": marker, "markersize": 4, "linewidth": 1, "label": kind}
         for (kind, method), marker in zip(shown.items(), "ovs^Dx", strict=True)
     }
-    figure, grid = panels(2, len(names), (2.6 * len(names) + 0.4, 5))
-    for row, (name, title) in zip(grid, MEASURES.items(), strict=True):
-        row[0].set_ylabel(title, fontsize=8)
-        for axes, table in zip(row, names, strict=True):
-            group = lines[lines["table"] == table]
-            curves(axes, group, "learned", name, "method", styles)
-            axis_of_sizes(axes, sorted(set(group["learned"])), "")
-            axes.tick_params(labelsize=8)
-    for above, below, table in zip(*grid, names, strict=True):
-        above.set_title(table, fontsize=9)
-        below.set_xlabel("rows learned from", fontsize=8)
-    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
-    return figure
+
+    def draw_table(axes, measure, table):
+        group = lines[lines["table"] == table]
+        mean_curves(axes, group, "learned", "method", measure, styles)
+        axis_of_sizes(axes, sorted(set(group["learned"])), "")
+
+    options = {"legend": "above", "supxlabel": "rows learned from"}
+    return panels(draw_table, (2.6, 2.5), sorted(set(lines["table"])), MEASURES, **options)
 
 
 if __name__ == "__main__":

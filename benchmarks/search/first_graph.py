@@ -14,6 +14,7 @@ import pandas as pd
 
 from benchmarks import study
 from benchmarks.defaults.grouped import SHIPPED, grouped_tasks
+from benchmarks.drawing import bars, panels
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
 from benchmarks.summary import markdown, parts
 from benchmarks.timing import timed
@@ -148,11 +149,9 @@ def _share(lines, name):
 def draw(lines):
     """Median time of fits by problem, with one bar per number of iterations."""
     seconds = lines.groupby(["problem", "iterations"])["seconds"].median().unstack("iterations")
-    parts = [part for part in PARTS if part in seconds]
-    axes = seconds[parts].plot.bar(figsize=(7, 3.5), rot=30)
-    axes.set_ylabel("seconds a fit")
-    axes.figure.tight_layout()
-    return axes.figure
+    shown = seconds[[part for part in PARTS if part in seconds]]
+    rows = {"": "seconds a fit"}
+    return panels(lambda axes, *_: bars(axes, shown), (9, 3.5), rows=rows, legend="first")
 
 
 if __name__ == "__main__":

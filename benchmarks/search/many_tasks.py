@@ -9,6 +9,7 @@ pairs that can improve, out of sixty drawn at every step, and on every best move
 import numpy as np
 
 from benchmarks import study
+from benchmarks.drawing import bars, panels
 from benchmarks.related import FIVE, Related, networks_of
 from benchmarks.summary import markdown
 from bnmtl import MultitaskLearner, Orders, PairedPrior
@@ -107,12 +108,9 @@ def tables(lines):
 def draw(lines):
     """Share of pairs whose best states are tried, with one bar per problem and penalty."""
     sums = lines.groupby(["problem", "penalty"])[["pairs", "pairs_met"]].sum()
-    share = (sums["pairs_met"] / sums["pairs"]).unstack("penalty")
-    axes = share.plot.bar(figsize=(6, 3.5), rot=0, ylim=(0, 1.05))
-    axes.set_ylabel("pairs whose best states are tried")
-    axes.legend(title="penalty", loc="lower right")
-    axes.figure.tight_layout()
-    return axes.figure
+    share = (sums["pairs_met"] / sums["pairs"]).unstack("penalty").add_prefix("penalty ")
+    rows = {"": "pairs whose best states are tried"}
+    return panels(lambda axes, *_: bars(axes, share), (6, 3.5), rows=rows, legend="above")
 
 
 if __name__ == "__main__":

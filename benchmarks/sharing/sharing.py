@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 from benchmarks import study
-from benchmarks.drawing import axis_of_sizes, curves, panels
+from benchmarks.drawing import axis_of_sizes, bars, mean_curves, panels
 from benchmarks.related import CONTROL, FIVE, N_TASKS, Related, mean_arcs, networks_of
 from benchmarks.summary import (
     DIGITS,
@@ -26,6 +26,7 @@ from benchmarks.summary import (
     mean_and_error,
     means_of,
     parts,
+    present,
 )
 from benchmarks.thesis.methods import IN_WORDS
 from bnmtl import (
@@ -276,50 +277,51 @@ def _search(lines):
 
 def draw(lines):
     """Edits and divergence by method for 1000 rows, with one panel per problem."""
-    problems = [*FIVE, CONTROL]
     lines = lines[(lines["tables"] == SAME) & (lines["rows"] == 1000)]
-    figure, grid = panels(2, len(problems), (14, 6.5))
-    for row, measure in zip(grid, TITLES, strict=True):
-        for axes, problem in zip(row, problems, strict=True):
-            group = lines[lines["problem"] == problem]
-            means = group.groupby("method")[measure].mean()
-            means = means[[name for name in reversed(SHOWN) if name in means]]
-            colors = ["#0072B2" if name == "both" else "#9DB8CC" for name in means.index]
-            axes.barh(means.index, means, color=colors)
-            axes.set(title=problem if measure == "edits" else "", xlabel=TITLES[measure])
-            # Pooling different tasks is far worse and would hide the differences of the others.
-            others = means.drop("pooled", errors="ignore")
-            axes.set_xlim(0, 1.15 * others.max() if others.any() else 1.0)
-            if axes is not row[0]:
-                axes.set_yticklabels([])
-    return figure
+
+    def draw_problem(axes, measure, problem):
+        group = lines[lines["problem"] == problem]
+        means = group.groupby("method")[measure].mean().reindex(present(lines, "method", SHOWN))
+        colors = ["#0072B2" if name == "both" else "#9DB8CC" for name in means.index]
+        bars(axes, means.to_frame(), styles={measure: {"color": colors}}, horizontal=True)
+        # Pooling different tasks is far worse and would hide the differences of the others.
+        others = means.drop("pooled", errors="ignore")
+        axes.set_xlim(0, 1.15 * others.max() if others.any() else 1.0)
+        axes.set_xlabel(TITLES[measure])
+
+    rows = dict.fromkeys(TITLES, "")
+    return panels(draw_problem, (2.3, 3.25), (*FIVE, CONTROL), rows, sharey=True)
 
 
 def more_pictures(lines):
     """Edits and divergence by similarity of tables, and by number of rows."""
-    figure, grid = panels(2, 2 * len(SIMILARITY), (14, 6.5))
-    for row, measure in zip(grid, TITLES, strict=True):
-        for (by_kind, by_rows), problem in zip(row.reshape(-1, 2), SIMILARITY, strict=True):
-            _draw_by_similarity(by_kind, lines, problem, measure)
+
+    def draw_case(axes, measure, case):
+        problem, x = case
+        if x == "place":
+            kinds = SIMILARITY[problem]
+            group = _by_similarity(lines, problem, kinds)
+            axes.set_xticks(
+                range(len(kinds)), ["same", "similar\n50", "similar\n10", "independent"]
+            )
+        else:
             group = lines[(lines["problem"] == problem) & (lines["tables"] == SAME)]
-            curves(by_rows, group, "rows", measure, "method", LINES, errors=False)
-            axis_of_sizes(by_rows, sorted(group["rows"].unique()), "rows a task")
-            by_rows.set(title=f"{problem}, same tables", ylim=(0, None))
-    grid[0, 0].legend(fontsize=8)
-    return {"sharing_alikeness": figure}
+            axis_of_sizes(axes, sorted(group["rows"].unique()), "rows a task")
+        mean_curves(axes, group, x, "method", measure, LINES, errors=False)
+        axes.set_ylim(0, None)
+
+    kinds = {"place": "1000 rows", "rows": "same tables"}
+    columns = {(name, x): f"{name}, {text}" for name in SIMILARITY for x, text in kinds.items()}
+    return {"sharing_alikeness": panels(draw_case, (3.5, 3.25), columns, TITLES, legend="first")}
 
 
-def _draw_by_similarity(axes, lines, problem, measure):
-    """One curve per method over kinds of tables, most similar first."""
-    kinds = SIMILARITY[problem]
+def _by_similarity(lines, problem, kinds):
+    """Lines with 1000 rows and the place of their kind of tables, most similar first."""
     # The twin problem supplies the independent tables.
     group = lines[lines["problem"].isin([problem, kinds[-1]]) & lines["rows"].eq(1000)]
     group = group.assign(kind=group["tables"].mask(group["problem"].eq(kinds[-1]), kinds[-1]))
     group = group[group["kind"].isin(kinds)]
-    group = group.assign(place=group["kind"].map(kinds.index))
-    curves(axes, group, "place", measure, "method", LINES, errors=False)
-    axes.set_xticks(range(len(kinds)), ["same", "similar\n50", "similar\n10", "independent"])
-    axes.set(title=f"{problem}, 1000 rows", ylabel=TITLES[measure], ylim=(0, None))
+    return group.assign(place=group["kind"].map(kinds.index))
 
 
 if __name__ == "__main__":

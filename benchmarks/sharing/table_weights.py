@@ -13,6 +13,7 @@ import numpy as np
 from benchmarks import study
 from benchmarks.defaults.grouped import grouped_tasks
 from benchmarks.defaults.sachs import cells, split
+from benchmarks.drawing import bars, panels
 from benchmarks.related import Related, networks_of
 from benchmarks.sharing.sharing import SAME, SIMILAR, scattered
 from benchmarks.summary import markdown, means_of
@@ -120,11 +121,13 @@ def draw(lines):
     wide = lines.assign(case=cases).groupby(["case", "weights"], sort=False)["nats"].mean()
     wide = wide.unstack("weights")
     gains = wide.drop(columns="own").rsub(wide["own"], axis=0)
-    axes = gains[[one for one in WEIGHTS if one in gains]].plot.barh(figsize=(7, 5))
-    axes.invert_yaxis()
-    axes.set(xlabel="nats a row less than with tables of the tasks' own", ylabel="")
-    axes.figure.tight_layout()
-    return axes.figure
+    shown = gains[[one for one in WEIGHTS if one in gains]]
+    return panels(
+        lambda axes, *_: bars(axes, shown, horizontal=True),
+        (7, 5),
+        legend="first",
+        supxlabel="nats a row less than with tables of the tasks' own",
+    )
 
 
 if __name__ == "__main__":

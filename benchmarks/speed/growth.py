@@ -210,22 +210,23 @@ def slope(lines, value):
     return float(np.polyfit(np.log(lines["size"]), np.log(lines[value]), 1)[0])
 
 
-def drawn(lines, study):
-    """A log-log plot of one study, with slopes in the legend."""
-    figure, ((axes,),) = panels(1, 1, (8, 4))
-    for variant, group in lines.groupby("variant", sort=False):
-        label = f"{variant}, slope {slope(group, SHOWN[study]):.2f}"
-        axes.loglog(group["size"], group[SHOWN[study]], marker="o", label=label)
-    axes.set(xlabel=AXES[study][0], ylabel=AXES[study][1])
-    axes.grid(alpha=0.3)
-    figure.legend(loc="outside right center", fontsize="small")
-    return figure
-
-
 def more_pictures(lines):
-    """A picture of each study, without the cases that exceeded the time limit."""
+    """A log-log plot of each study, without the cases that exceeded the time limit."""
     lines = lines[lines["seconds"].notna()]
     return {f"growth-{study}": drawn(group, study) for study, group in lines.groupby("study")}
+
+
+def drawn(lines, study):
+    """A log-log plot of one study, with slopes in the legend."""
+
+    def draw(axes, *_):
+        for variant, group in lines.groupby("variant", sort=False):
+            label = f"{variant}, slope {slope(group, SHOWN[study]):.2f}"
+            axes.loglog(group["size"], group[SHOWN[study]], marker="o", label=label)
+        axes.set(xlabel=AXES[study][0], ylabel=AXES[study][1])
+        axes.grid(alpha=0.3)
+
+    return panels(draw, (8, 4), legend="right")
 
 
 def tables(lines):

@@ -16,7 +16,7 @@ from scipy import stats
 
 from benchmarks import study
 from benchmarks.claims import OURS, Claim, claims_table, unless_few
-from benchmarks.drawing import mean_bars, panels
+from benchmarks.drawing import LABELS, mean_bars, panels
 from benchmarks.related import CONTROL, FIVE, Related, networks_of, without_constant
 from benchmarks.speed.peers import PyAgrum, require
 from benchmarks.summary import (
@@ -336,29 +336,30 @@ def _style(method):
 
 def draw(lines):
     """Bars of edits and divergence, one group per problem."""
-    present = [problem for problem in PROBLEMS if problem in set(lines["problem"])]
-    styles = {name: _style(name) for name in METHODS if name in set(lines["method"])}
-    figure, grid = panels(2, 1, (15, 8))
-    for axes, measure in zip(grid[:, 0], ("edits", "kl"), strict=True):
-        options = {"styles": styles, "width": 0.86}
-        places = mean_bars(
-            axes, lines, "problem", "method", measure, present, list(styles), **options
-        )
-        # One structure, or one network, for different tasks is so inaccurate that the other bars
-        # would be indistinguishable; such bars are truncated and labeled with their values.
-        means = lines.groupby(["method", "problem"])[measure].mean()
-        top = 1.3 * max(
-            m for at, m in means.items() if at[0].split()[0] not in ("pooled", "identical")
-        )
-        for method, own in places.items():
-            for place, problem in zip(own, present, strict=True):
-                mean = means.get((method, problem), 0.0)
-                if mean > top:
-                    style = {"rotation": 90, "ha": "center", "va": "top", "size": 6}
-                    axes.text(place, 0.985 * top, f"{mean:.3g}", **style)
-        axes.set_ylim(0, top)
-    grid[0, 0].legend(ncols=7, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-    return figure
+
+    def draw_measure(axes, measure, _):
+        styles = {method: _style(method) for method in METHODS}
+        columns = ("problem", "method", measure)
+        places = mean_bars(axes, lines, *columns, PROBLEMS, styles, width=0.86)
+        _truncate(axes, lines.groupby(["method", "problem"])[measure].mean(), places)
+
+    return panels(draw_measure, (15, 4), rows=LABELS, legend="above")
+
+
+def _truncate(axes, means, places):
+    """Truncate bars much longer than the others and label them with their values.
+
+    One structure, or one network, for different tasks is so inaccurate that the other bars would be
+    indistinguishable.
+    """
+    kinds = [method.split()[0] for method, _ in means.index]
+    top = 1.3 * means[[kind not in ("pooled", "identical") for kind in kinds]].max()
+    problems = [label.get_text() for label in axes.get_xticklabels()]
+    for (method, problem), mean in means[means > top].items():
+        style = {"rotation": 90, "ha": "center", "va": "top", "size": 6}
+        place = places[method][problems.index(problem)]
+        axes.text(place, 0.985 * top, f"{mean:.3g}", **style)
+    axes.set_ylim(0, top)
 
 
 if __name__ == "__main__":

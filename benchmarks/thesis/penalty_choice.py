@@ -17,7 +17,7 @@ import pandas as pd
 
 from benchmarks import study
 from benchmarks.claims import OURS, claims_table, differences
-from benchmarks.drawing import mean_bars, panels
+from benchmarks.drawing import LABELS, mean_bars, panels
 from benchmarks.related import FIVE, Related, networks_of
 from benchmarks.summary import by_trial, has, markdown, parts, reached
 from benchmarks.thesis import methods
@@ -199,15 +199,14 @@ COMPARED = (
 
 def draw(lines):
     """Edits by choice, one group per problem."""
-    present = [problem for problem in FIVE if problem in set(lines["problem"])]
     lines = with_all_rows(lines)
-    choices = [choice for choice in SHOWN if choice in set(lines["choice"])]
     colors = matplotlib.colormaps["tab20"]
-    styles = {choice: {"color": colors(at)} for at, choice in enumerate(choices)}
-    figure, ((axes,),) = panels(1, 1, (12, 4))
-    mean_bars(axes, lines, "problem", "choice", "edits", present, choices, styles=styles)
-    axes.legend(fontsize=8, ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-    return figure
+    styles = {choice: {"color": colors(at)} for at, choice in enumerate(SHOWN)}
+
+    def draw_measure(axes, measure, _):
+        mean_bars(axes, lines, "problem", "choice", measure, FIVE, styles)
+
+    return panels(draw_measure, (12, 4), rows={"edits": LABELS["edits"]}, legend="above")
 
 
 if __name__ == "__main__":

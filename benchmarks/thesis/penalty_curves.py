@@ -12,7 +12,7 @@ import pandas as pd
 
 from benchmarks import study
 from benchmarks.claims import OURS, Claim, claims_table
-from benchmarks.drawing import panels
+from benchmarks.drawing import curves, panels
 from benchmarks.related import Related, networks_of
 from benchmarks.summary import (
     DIGITS,
@@ -23,6 +23,7 @@ from benchmarks.summary import (
     is_significant,
     markdown,
     mean_and_error,
+    present,
     reduction_text,
 )
 from benchmarks.variants import Searches
@@ -243,27 +244,28 @@ _LIMITS = {"edits": (-30, 72), "kl": (-12, 26)}
 def draw(lines):
     """Percent reduction against the penalty, one row per problem."""
     rows = tidy(lines)
-    present = [problem for problem in PROBLEMS if problem in set(rows["problem"])]
-    columns = [(measure, variant) for measure in ("edits", "kl") for variant in TRIALS]
-    size = (15, 2.4 * len(present) + 0.6)
-    figure, grid = panels(len(present), len(columns), size, sharex=True)
-    for axes_of_row, problem in zip(grid, present, strict=True):
-        for axes, (measure, variant) in zip(axes_of_row, columns, strict=True):
-            own = rows[(rows["problem"] == problem) & (rows["variant"] == variant)]
-            for p_delete, case in own.groupby("p_delete"):
-                curve = reductions(case, measure)
-                axes.plot(curve.index, curve, "-o", markersize=2.5, label=f"p_del {p_delete:g}")
-            axes.axhline(0, color="gray", linewidth=0.6)
-            axes.set_ylim(*_LIMITS[measure])
-            axes.set_xticks([0, 4, 8, 12, END], ["1", "1e-4", "1e-8", "1e-12", "0"])
-            axes.tick_params(labelsize=7)
-        axes_of_row[0].set_ylabel(f"{problem}\nreduction (%)", fontsize=8)
-    for axes, (measure, variant) in zip(grid[0], columns, strict=True):
-        name = {"edits": "edit distance", "kl": "KL divergence"}[measure]
-        axes.set_title(f"{name}, {variant}", fontsize=9)
-    figure.supxlabel("1 - penalty (left end: learned apart, right end: one structure)", fontsize=8)
-    grid[0, 0].legend(fontsize=7)
-    return figure
+
+    def draw_case(axes, problem, case):
+        measure, variant = case
+        own = rows[(rows["problem"] == problem) & (rows["variant"] == variant)]
+        by_p_delete = {
+            f"p_del {p:g}": reductions(case, measure) for p, case in own.groupby("p_delete")
+        }
+        curves(axes, pd.DataFrame(by_p_delete))
+        axes.axhline(0, color="gray", linewidth=0.6)
+        axes.set_ylim(*_LIMITS[measure])
+        axes.set_xticks([0, 4, 8, 12, END], ["1", "1e-4", "1e-8", "1e-12", "0"])
+
+    measures = {"edits": "edit distance", "kl": "KL divergence"}
+    return panels(
+        draw_case,
+        (2.5, 2.4),
+        {(key, search): f"{name}, {search}" for key, name in measures.items() for search in TRIALS},
+        {name: f"{name}\nreduction (%)" for name in present(lines, "problem", PROBLEMS)},
+        legend="first",
+        sharex=True,
+        supxlabel="1 - penalty (left end: learned apart, right end: one structure)",
+    )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pandas as pd
 
 from benchmarks import study
 from benchmarks.claims import OURS, Claim, claims_table, tally
-from benchmarks.drawing import axis_of_sizes, curves, panels
+from benchmarks.drawing import axis_of_sizes, mean_curves, panels
 from benchmarks.summary import (
     MEASURES,
     difference_text,
@@ -209,15 +209,17 @@ def draw(lines):
         method: {"linestyle": "--" if method.startswith("optimal") else "-"}
         for method in METHODS[1:]
     }
-    figure, grid = panels(1, 2, (11, 4.5))
-    for axes, measure in zip(grid[0], ("edits", "kl"), strict=True):
+
+    def draw_measure(axes, _, measure):
         gains = lines.assign(gain=alone[measure].reindex(at).to_numpy() - lines[measure])
-        curves(axes, gains.dropna(subset="gain"), "rows", "gain", "method", styles)
+        mean_curves(axes, gains.dropna(subset="gain"), "rows", "method", "gain", styles)
         axes.axhline(0, color="gray", linewidth=0.6)
         axis_of_sizes(axes, SIZES, "rows of each task", base=2)
-        axes.set_ylabel(f"{MEASURES[measure]} below single-task learning")
-    grid[0, 0].legend(fontsize=8)
-    return figure
+
+    titles = {
+        measure: f"{MEASURES[measure]} below single-task learning" for measure in ("edits", "kl")
+    }
+    return panels(draw_measure, (5.5, 4.5), titles, legend="first")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import pandas as pd
 
 from benchmarks import study
 from benchmarks.claims import Claim, both_halves, claims_table, unless_few
-from benchmarks.drawing import curves, panels
+from benchmarks.drawing import curves, mean_curves, panels
 from benchmarks.summary import (
     chosen_elsewhere,
     difference_text,
@@ -221,29 +221,33 @@ _COLORS = dict(zip(MEASURES, ("#e6550d", "#3182bd", "#31a354"), strict=True))
 def draw(lines):
     """Divergence against the number of others, and the distances of one trial."""
     rows = tidy(lines)
-    figure, ((*variants, last),) = panels(1, 3, (14, 4.5))
-    for axes, variant in zip(variants, "TS", strict=True):
-        own = rows[rows["variant"] == variant]
-        for key, line, added in (("kl", "-", ""), ("kl_optimal", "--", ", optimal penalty")):
-            style = {"linestyle": line, "marker": "", "elinewidth": 0.6}
-            styles = {
-                name: {**style, "color": color, "label": f"{name}{added}"}
-                for name, color in _COLORS.items()
-            }
-            curves(axes, own, "others", key, "relatedness", styles)
-        axes.set_title(f"search {variant}", fontsize=9)
-        axes.set_xlabel("other tasks")
-        axes.set_ylabel("KL divergence of the principal task (nats)")
+
+    def draw_panel(axes, _, search):
+        if search in "TS":
+            _draw_divergence(axes, rows[rows["variant"] == search])
+        else:
+            _draw_distances(axes, lines)
+
+    titles = {"T": "search T", "S": "search S", "distances": "direct distances of one trial"}
+    return panels(draw_panel, (4.7, 4.5), titles, legend="each")
+
+
+def _draw_divergence(axes, rows):
+    for key, line, added in (("kl", "-", ""), ("kl_optimal", "--", ", optimal penalty")):
+        style = {"linestyle": line, "marker": "", "elinewidth": 0.6}
+        styles = {
+            name: {**style, "color": color, "label": f"{name}{added}"}
+            for name, color in _COLORS.items()
+        }
+        mean_curves(axes, rows, "others", "relatedness", key, styles)
+    axes.set(xlabel="other tasks", ylabel="KL divergence of the principal task (nats)")
+
+
+def _draw_distances(axes, lines):
     shown = lines[(lines["relatedness"] == "direct") & (lines["trial"] == lines["trial"].min())]
-    for _, line in shown.iterrows():
-        ranks = np.arange(1, len(line["distances"]) + 1)
-        last.plot(ranks, line["distances"], "o-", label=f"search {line['variant']}")
-    last.set_title("direct distances of one trial", fontsize=9)
-    last.set_xlabel("rank of the other task")
-    last.set_ylabel("edits to the principal task")
-    for axes in figure.axes:
-        axes.legend(fontsize=7)
-    return figure
+    distances = pd.DataFrame({f"search {one.variant}": one.distances for one in shown.itertuples()})
+    curves(axes, distances.set_index(distances.index + 1))
+    axes.set(xlabel="rank of the other task", ylabel="edits to the principal task")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pandas as pd
 
 from benchmarks import study
 from benchmarks.claims import Claim, claims_table
-from benchmarks.drawing import LABELS, axis_of_sizes, curves, panels
+from benchmarks.drawing import LABELS, axis_of_sizes, mean_curves, panels
 from benchmarks.related import Related, networks_of
 from benchmarks.summary import (
     MEASURES,
@@ -154,14 +154,13 @@ def draw(lines):
         method: {"linestyle": _LINES[kind], "color": _COLORS[variant]}
         for method, (kind, variant) in kinds.items()
     }
-    figure, grid = panels(1, 2, (11, 4.5))
-    for axes, measure in zip(grid[0], ("edits", "kl"), strict=True):
-        curves(axes, lines, "rows", measure, "method", styles)
+
+    def draw_measure(axes, _, measure):
+        mean_curves(axes, lines, "rows", "method", measure, styles)
         axis_of_sizes(axes, SIZES, "rows of each task", base=2)
-        axes.set_ylabel(LABELS[measure])
-    grid[0, 1].set_yscale("log")
-    grid[0, 0].legend(fontsize=8)
-    return figure
+        axes.set_yscale("log" if measure == "kl" else "linear")
+
+    return panels(draw_measure, (5.5, 4.5), LABELS, legend="first")
 
 
 if __name__ == "__main__":
