@@ -84,17 +84,15 @@ def plan(quick, trials=None):
     if quick:
         wanted = ["BIC, uniform: alone", "MixedDirichlet, f = 0.1: together", "BDeu, f = 1: alone"]
         return study.every(wanted, problem=NOISE[1:], rows=[20], trial=[0])
-    return [
-        {"problem": problem, "rows": n_rows, "trial": trial, "wanted": _wanted(problem, trial)}
-        for trial in range(trials or N_TRIALS)
-        for problem in (*NOISE, *SINGLE, *RELATED)
-        for n_rows in ROWS[problem]
-    ]
+    problems, sizes = (*NOISE, *SINGLE, *RELATED), sorted({n for own in ROWS.values() for n in own})
+    return study.every(_wanted, trial=range(trials or N_TRIALS), problem=problems, rows=sizes)
 
 
-def _wanted(problem, trial):
+def _wanted(trial, problem, rows):
+    if rows not in ROWS[problem]:
+        return []
     if problem in SINGLE:
-        return list(ALONE)
+        return ALONE
     return [*ALONE, *JOINT, *(CHOSEN if trial == 0 else ())]
 
 

@@ -45,16 +45,13 @@ ALONE = {"apart, 100 restarts": "hill-climbing", "apart, orders": "orders"}
 
 def plan(quick):
     """Cases: each task alone, then every penalty."""
-    problems, trials = (PROBLEMS[:1], range(1)) if quick else (PROBLEMS, TRIALS)
-    return [
-        {
-            **{"problem": problem, "trial": trial, "penalty": penalty},
-            "wanted": list(VARIANTS if penalty else ALONE),
-        }
-        for trial in trials
-        for problem in problems
-        for penalty in (0.0, *(PENALTIES[:1] if quick else PENALTIES))
-    ]
+    some = slice(1 if quick else None)
+    return study.every(
+        lambda penalty, **_: VARIANTS if penalty else ALONE,
+        trial=TRIALS[some],
+        problem=PROBLEMS[some],
+        penalty=(0.0, *PENALTIES[some]),
+    )
 
 
 @functools.lru_cache(maxsize=1)

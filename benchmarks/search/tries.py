@@ -159,8 +159,8 @@ def edits_of(related, matrices):
 
 def plan(quick):
     """Cases: every penalty for every problem and trial."""
-    problems, trials = (PROBLEMS[:1], range(1)) if quick else (PROBLEMS, TRIALS)
-    return study.every(["relaxing", *IDEAS], trial=trials, problem=problems, penalty=PENALTIES)
+    some, ideas = slice(1 if quick else None), ["relaxing", *IDEAS]
+    return study.every(ideas, trial=TRIALS[some], problem=PROBLEMS[some], penalty=PENALTIES)
 
 
 @functools.lru_cache(maxsize=1)

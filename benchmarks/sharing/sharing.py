@@ -15,6 +15,7 @@ import time
 import numpy as np
 
 from benchmarks import study
+from benchmarks.by_default import LEARNERS
 from benchmarks.drawing import axis_of_sizes, bars, mean_curves, panels
 from benchmarks.related import CONTROL, FIVE, N_TASKS, Related, mean_arcs, networks_of
 from benchmarks.summary import (
@@ -32,11 +33,9 @@ from benchmarks.thesis.methods import IN_WORDS
 from bnmtl import (
     BIC,
     BayesNet,
-    IdenticalLearner,
     MultitaskLearner,
     MultitaskLearnerCV,
     PairedPrior,
-    PooledLearner,
     SingleTaskLearner,
 )
 from bnmtl.networks import fit_networks
@@ -60,13 +59,17 @@ SAME = "as in the problem"
 SIMILAR = {"similar 50": 50.0, "similar 10": 10.0}
 # Tasks without common arcs, whose tables have nothing in common, not even by chance.
 INDEPENDENT = "independent"
-# Problems with the same tables in all tasks.
-SAME_TABLES = ("ALARM", "INSURANCE", "ALARM-COMP")
+# Problems for each kind of tables; some have the same tables in all tasks.
+PROBLEMS = {
+    SAME: (*FIVE, CONTROL),
+    **dict.fromkeys(SIMILAR, ("ALARM", "INSURANCE", "ALARM-COMP")),
+    INDEPENDENT: (CONTROL,),
+}
 UNSHARED = {
     "alone, BIC": lambda seed: SingleTaskLearner(score=BIC(), random_state=seed),
-    "alone": lambda seed: SingleTaskLearner(random_state=seed),
-    "pooled": lambda seed: PooledLearner(random_state=seed),
-    "one structure": lambda seed: IdenticalLearner(table_sharing=None, random_state=seed),
+    "alone": LEARNERS["alone, defaults"],
+    "pooled": LEARNERS["pooled, defaults"],
+    "one structure": LEARNERS["one structure, defaults"],
     "together": lambda seed: MultitaskLearner(
         PairedPrior(PENALTY), table_sharing=None, random_state=seed
     ),
@@ -78,7 +81,7 @@ def _at(penalty):
 
 
 SHARED = {
-    "one structure, both": lambda seed: IdenticalLearner(random_state=seed),
+    "one structure, both": LEARNERS["one structure, tables shared"],
     "both": _at(PENALTY),
 }
 # "both" at other penalties and at a chosen one, in the first trials with 1000 rows.
@@ -98,26 +101,14 @@ def plan(quick, trials=None):
     if quick:
         case = {"problem": ["INSURANCE"], "tables": ["similar 50"], "rows": [100], "trial": [0]}
         return study.every(["alone", *SHARED, *OTHER_TABLES], **case)
-    return [
-        {
-            **{"problem": problem, "tables": kind, "rows": n_rows, "trial": trial},
-            "wanted": _wanted(kind, n_rows, trial),
-        }
-        for n_rows in ROWS
-        for kind, problems in _kinds(n_rows).items()
-        for trial in range(min(trials or N_TRIALS, N_TRIALS))
-        for problem in problems
-    ]
+    trial = range(min(trials or N_TRIALS, N_TRIALS))
+    return study.every(_wanted, rows=ROWS, tables=PROBLEMS, trial=trial, problem=PROBLEMS[SAME])
 
 
-def _kinds(n_rows):
-    """The problems for each kind of tables."""
-    kinds = {SAME: (*FIVE, CONTROL), **dict.fromkeys(SIMILAR, SAME_TABLES)}
-    return kinds | ({INDEPENDENT: (CONTROL,)} if n_rows == ROWS[0] else {})
-
-
-def _wanted(kind, n_rows, trial):
-    is_first = kind == SAME and n_rows == ROWS[0] and trial < N_BY_PENALTY
+def _wanted(rows, tables, trial, problem):
+    is_first = tables == SAME and rows == ROWS[0] and trial < N_BY_PENALTY
+    if problem not in PROBLEMS[tables] or (tables == INDEPENDENT and rows != ROWS[0]):
+        return []
     return [*METHODS, *(BY_PENALTY if is_first else ())]
 
 
@@ -175,7 +166,7 @@ def loss(learner, related):
     return round((reached.score - learner.score_) / N_TASKS, 3)
 
 
-KINDS = (SAME, *SIMILAR, INDEPENDENT)
+KINDS = tuple(PROBLEMS)
 SHOWN = (*UNSHARED, *OTHER_TABLES, *SHARED)
 # Kinds of tables by decreasing similarity; last, the problem's twin with independent tables.
 SIMILARITY = {

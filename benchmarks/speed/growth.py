@@ -17,7 +17,7 @@ import pandas as pd
 from benchmarks import study
 from benchmarks.drawing import panels
 from benchmarks.summary import markdown
-from benchmarks.timing import timed
+from benchmarks.timing import rounded, timed
 from benchmarks.variants import THESIS, problems_of
 from bnmtl import (
     EditPrior,
@@ -195,7 +195,7 @@ def run_case(study, variant, size):
             MultitaskLearner(PAIRED, **settings, random_state=0).fit(small)
     # Four significant digits are too few to compare scores.
     line = {
-        name: round(value, 3) if name == "score" else float(f"{value:.4g}")
+        name: round(value, 3) if name == "score" else rounded(value, 4)
         for name, value in measure(variant, size).items()
     }
     line["peak_megabytes"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)

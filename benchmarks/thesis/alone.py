@@ -1,9 +1,8 @@
 """Single-task graphs with fewer arcs than those found by BDeu, as baselines for sharing."""
 
 import networkx as nx
-import numpy as np
 
-from benchmarks.thesis.pool import train_and_held_out
+from benchmarks.thesis.pool import mean_held_out, train_and_held_out
 from benchmarks.variants import SEARCHES, THESIS
 from bnmtl import BIC, ArcPrior, SingleTaskLearner
 from bnmtl.learners.penalty import best_penalty
@@ -39,11 +38,8 @@ def sparse(tasks, seed, share):
         The graphs and the probability.
     """
     train, held_out = train_and_held_out(tasks, share, seed)
-    scores = []
-    for probability in PROBABILITIES:
-        graphs = _learned(train, probability, seed)
-        scores.append(np.mean([held_out[name].mean(graph) for name, graph in graphs.items()]))
-    best = PROBABILITIES[best_penalty(np.array(scores))]
+    learned = [_learned(train, probability, seed) for probability in PROBABILITIES]
+    best = PROBABILITIES[best_penalty([mean_held_out(held_out, graphs) for graphs in learned])]
     return _learned(tasks, best, seed), best
 
 

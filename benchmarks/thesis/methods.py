@@ -38,14 +38,8 @@ from benchmarks.summary import (
 )
 from benchmarks.thesis.alone import PROBABILITIES, sparse
 from benchmarks.thesis.pool import Pool, train_and_held_out
-from benchmarks.variants import LEARNERS, N_FOLDS, THESIS, TOGETHER
-from bnmtl import (
-    HillClimbing,
-    IdenticalLearner,
-    MultitaskLearnerCV,
-    PooledLearner,
-    SingleTaskLearner,
-)
+from benchmarks.variants import THESIS, VALIDATION, learner_of
+from bnmtl import HillClimbing, SingleTaskLearner
 from bnmtl.confidence import arc_confidence, consensus
 from bnmtl.search import Memory
 
@@ -64,7 +58,6 @@ METHODS = (
 )
 N_ROWS = 1000
 N_TRIALS = 20
-VALIDATION = 0.05
 N_BOOTSTRAP = 100
 FIXED = {
     "n_rows": N_ROWS,
@@ -132,23 +125,6 @@ def as_published(tasks, trial, prior=None):
     learned = Pool(train, "T", trial, prior).learned(train.names)
     best = learned.best(held_out)
     return learned.graphs[best], learned.penalties[best]
-
-
-def learner_of(method, trial):
-    """The learner of a method."""
-    kind, _, variant = method.partition(" ")
-    if variant == "folds":
-        return MultitaskLearnerCV(**LEARNERS["J"], cv=N_FOLDS, random_state=trial)
-    if kind == "multitask":
-        parameters = {**LEARNERS[variant], "validation": VALIDATION}
-        return MultitaskLearnerCV(**parameters, random_state=trial)
-    learners = {
-        "single": SingleTaskLearner,
-        "identical": IdenticalLearner,
-        "pooled": PooledLearner,
-    }
-    settings = TOGETHER if kind == "identical" else THESIS
-    return learners[kind](**settings, search=LEARNERS[variant]["search"], random_state=trial)
 
 
 def _by_pyagrum(frame, method):

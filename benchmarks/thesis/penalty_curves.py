@@ -45,16 +45,12 @@ def plan(quick, trials=None):
     """All cases; the quick ones are one trial of one problem."""
     if quick:
         return study.every("TS", trial=[0], problem=["ALARM"], p_delete=[0.05])
-    return [
-        case
-        for trial in range(trials or max(TRIALS.values()))
-        for case in study.every(
-            [variant for variant, n in TRIALS.items() if trial < (trials or n)],
-            trial=[trial],
-            problem=PROBLEMS,
-            p_delete=P_DELETE,
-        )
-    ]
+
+    def wanted(trial, **_):
+        return [variant for variant, n in TRIALS.items() if trial < (trials or n)]
+
+    n_trials = trials or max(TRIALS.values())
+    return study.every(wanted, trial=range(n_trials), problem=PROBLEMS, p_delete=P_DELETE)
 
 
 def measure(problem, p_delete, trial, wanted):

@@ -75,7 +75,7 @@ def measure(problem, trial, wanted):
             edits = [np.mean(related.judged(one.graphs)["edits"]) for one in options]
             best = int(np.argmin(edits))
         else:
-            best = best_penalty(np.array([one.log_posterior for one in options]))
+            best = best_penalty([one.log_posterior for one in options])
         chosen = options[best]
         line = related.line(chosen.graphs)
         lines[choice] = {**line, "penalty": chosen.penalty, "with": chosen.extra}

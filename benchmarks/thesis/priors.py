@@ -27,13 +27,13 @@ from benchmarks.summary import (
     reached,
 )
 from benchmarks.thesis import methods
-from benchmarks.variants import LEARNERS
-from bnmtl import EditPrior, MultitaskLearnerCV, PairedPrior
+from benchmarks.variants import VALIDATION, learner_of
+from bnmtl import EditPrior, PairedPrior
 from bnmtl.search import Memory
 
 NAME = "priors"
 SETTINGS = ("problem", "trial", "prior")
-FIXED = {"n_rows": methods.N_ROWS, "validation": methods.VALIDATION}
+FIXED = {"n_rows": methods.N_ROWS, "validation": VALIDATION}
 KINDS = {"Paired/Single": PairedPrior(reversal=1), "Edit": EditPrior()}
 DOUBLE = "Paired/Double"
 PRIORS = tuple(f"{kind} {variant}" for kind in KINDS for variant in "TS")
@@ -56,8 +56,7 @@ def measure(problem, trial, wanted):
         if variant == "T":
             graphs, penalty = methods.as_published(related.tasks, trial, KINDS[kind])
         else:
-            parameters = {**LEARNERS[variant], "validation": methods.VALIDATION}
-            learner = MultitaskLearnerCV(KINDS[kind], **parameters, random_state=trial)
+            learner = learner_of(f"multitask {variant}", trial).set_params(prior=KINDS[kind])
             learner.fit(related.tasks, memory=memory)
             graphs, penalty = learner.configuration_, learner.penalty_
         lines[name] = {**related.line(graphs), "penalty": penalty}

@@ -25,10 +25,10 @@ from benchmarks.summary import (
     shrinks,
     sign,
 )
-from benchmarks.thesis.groups import AT_LEAST, SHARE, Groupings, best_of
+from benchmarks.thesis.groups import AT_LEAST, SHARE, Groupings
 from benchmarks.thesis.pool import OTHERS, PENALTY, PRINCIPAL, related_of
-from benchmarks.variants import THESIS
-from bnmtl import SingleTaskLearner
+from benchmarks.variants import learner_of
+from bnmtl.learners.penalty import best_penalty
 
 NAME = "selection"
 SETTINGS = ("rows", "trial", "method")
@@ -66,8 +66,7 @@ def measure(rows, trial, wanted, n_tasks=OTHERS + 1):
     related = related_of(rows, trial, n_tasks)
     graphs = {}
     if "single" in wanted:
-        alone = SingleTaskLearner(**THESIS, random_state=trial)
-        alone.fit({PRINCIPAL: related.tasks[PRINCIPAL]})
+        alone = learner_of("single S", trial).fit({PRINCIPAL: related.tasks[PRINCIPAL]})
         graphs["single"] = (alone.configuration_[PRINCIPAL], 0)
     if set(wanted) - {"single"}:
         graphs.update(_grouped(related, trial))
@@ -93,7 +92,7 @@ def _grouped(related, trial):
         numbers = [own[:2] for own in groupings.by_number(PRINCIPAL, table)]
         clusters = [(graphs[PRINCIPAL], score) for graphs, score in groupings.by_clusters(table)]
         for method, options, first in ((selection, numbers, 0), (clustering, clusters, 1)):
-            best = best_of([score for _, score in options])
+            best = best_penalty([score for _, score in options])
             found[method] = (options[best][0], best + first)
             if method in OPTIMAL:
                 fewest = int(np.argmin([edits(graph) for graph, _ in options]))

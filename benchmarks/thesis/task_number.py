@@ -27,15 +27,14 @@ from benchmarks.summary import (
     reduction_text,
 )
 from benchmarks.thesis.pool import OTHERS, PENALTY, PRINCIPAL, Pool, related_of, train_and_held_out
-from benchmarks.variants import LEARNERS, N_FOLDS, THESIS
-from bnmtl import MultitaskLearner, SingleTaskLearner
+from benchmarks.variants import LEARNERS, N_FOLDS, VALIDATION, learner_of
+from bnmtl import MultitaskLearner
 from bnmtl.relatedness import indirect, true
 from bnmtl.relatedness.nearest import nearest_first
 
 NAME = "task_number"
 SETTINGS = ("variant", "trial", "relatedness")
 N_ROWS = 1000
-VALIDATION = 0.05
 FIXED = {"n_rows": N_ROWS, "validation": VALIDATION, "direct_penalty": PENALTY}
 N_TRIALS = 20
 MEASURES = ("direct", "indirect", "true")
@@ -53,8 +52,7 @@ def measure(variant, trial, wanted, n_tasks=OTHERS + 1):
     related = related_of(N_ROWS, trial, n_tasks)
     train, held_out = train_and_held_out(related.tasks, VALIDATION, trial)
     pool = Pool(train, variant, trial)
-    alone = SingleTaskLearner(**THESIS, search=LEARNERS[variant]["search"], random_state=trial)
-    alone.fit({PRINCIPAL: related.tasks[PRINCIPAL]})
+    alone = learner_of(f"single {variant}", trial).fit({PRINCIPAL: related.tasks[PRINCIPAL]})
     learner = MultitaskLearner(**LEARNERS[variant], random_state=trial)
     tables = {
         "direct": pool.distances,
@@ -78,7 +76,7 @@ def measure(variant, trial, wanted, n_tasks=OTHERS + 1):
 def _judged(pool, names, held_out, related):
     """Edits and divergence of the principal task at the chosen and the optimal penalty."""
     learned = pool.learned(names)
-    best = learned.best({name: held_out[name] for name in names})
+    best = learned.best(held_out)
     every = [related.line({PRINCIPAL: graphs[PRINCIPAL]}) for graphs in learned.graphs]
     optimal = {f"{key}_optimal": min(own[key] for own in every) for key in ("edits", "kl")}
     return every[best] | optimal

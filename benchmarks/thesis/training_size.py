@@ -22,11 +22,12 @@ from benchmarks.summary import (
     shrinks,
 )
 from benchmarks.thesis import methods
+from benchmarks.variants import VALIDATION
 from bnmtl.search import Memory
 
 NAME = "training_size"
 SETTINGS = ("rows", "trial", "method")
-FIXED = {"validation": methods.VALIDATION}
+FIXED = {"validation": VALIDATION}
 SIZES = (250, 500, 1000, 2000, 4000, 8000, 16000)
 # Method, number of trials, largest number of rows.
 METHODS = {
@@ -38,17 +39,14 @@ SINGLE = {"multitask T": "single T", "multitask S": "single S", "multitask J": "
 
 def plan(quick, trials=None):
     """All cases by increasing number of rows; the quick ones are two small samples."""
-    most_trials = max(n_trials for n_trials, _ in METHODS.values())
-    for trial in range(1 if quick else trials or most_trials):
-        for rows in SIZES[:2] if quick else SIZES:
-            wanted = [
-                method
-                for method, (n_trials, most) in METHODS.items()
-                if trial < (trials or n_trials)
-                and rows <= most
-                and (not quick or method.endswith("T"))
-            ]
-            yield {"rows": rows, "trial": trial, "wanted": wanted}
+    if quick:
+        return study.every(["single T", "multitask T"], trial=[0], rows=SIZES[:2])
+
+    def wanted(trial, rows):
+        known = METHODS.items()
+        return [one for one, (n, most) in known if trial < (trials or n) and rows <= most]
+
+    return study.every(wanted, trial=range(trials or max(METHODS.values())[0]), rows=SIZES)
 
 
 def measure(rows, trial, wanted):
