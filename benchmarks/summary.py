@@ -238,6 +238,12 @@ def pairs(lines, column, value, ours, other, **at):
     return {one: (wide[ours], wide[other]) for one, wide in found.items() if has(wide, ours, other)}
 
 
+def of_baseline(lines, column, baseline, measure, keys):
+    """For each line, the measure of the line of a baseline with the same keys; nan without one."""
+    own = lines[lines[column] == baseline].set_index(keys)[measure]
+    return own.reindex(pd.MultiIndex.from_frame(lines[keys])).to_numpy()
+
+
 def exploded(lines, lists):
     """One row per entry of lists of equal length."""
     return lines.explode(list(lists)).astype(dict.fromkeys(lists, float)).reset_index(drop=True)

@@ -23,6 +23,7 @@ from bnmtl.search.multitask import STARTS, MultitaskSearch
 from bnmtl.search.options import search_of
 from bnmtl.search.path import greedy_path
 from bnmtl.search.problem import TaskProblem
+from bnmtl.search.shared_multitask import search_over
 
 # Equivalent sample size of tables and their maximum number of cells.
 SAMPLE_SIZE = 1.0
@@ -63,6 +64,12 @@ def learner_of(method, seed):
     }
     settings = TOGETHER if kind == "identical" else THESIS
     return learners[kind](**settings, search=LEARNERS[variant]["search"], random_state=seed)
+
+
+def shared_search(learner, tasks):
+    """The effort of a learner and its search over configurations with shared tables."""
+    effort = learner.effort()
+    return effort, search_over(learner.problems(tasks, effort), effort, Reporter(False))
 
 
 def problems_of(tasks, structure_priors=None):

@@ -22,6 +22,7 @@ from benchmarks.predictions.multinets_learners import (
     FIXED_SIZE,
     KINDS,
     cross_entropy,
+    drawn,
     learned,
     methods,
 )
@@ -76,20 +77,16 @@ def rows_of(table):
     return *uci.read(table), uci.fingerprint(table)
 
 
-def drawn(classes, share, random):
+def is_training(classes, share, random):
     """Whether each row is a training row: a share of every class, at least two rows."""
-    learned = np.zeros(len(classes), dtype=bool)
-    for name in sorted(set(classes)):
-        rows = random.permutation(np.flatnonzero(classes == name))
-        learned[rows[: max(2, round(share * len(rows)))]] = True
-    return learned
+    return drawn(classes, random, lambda n: max(2, round(share * n)))
 
 
 def measure(table, share, trial, wanted):
     """One line per method: errors and cross-entropy on the other rows."""
     features, classes, data = rows_of(table)
     random = generator(trial, f"{table} {share}")
-    is_train = drawn(classes, share, random)
+    is_train = is_training(classes, share, random)
     frame = uci.Views(features, np.flatnonzero(is_train)).categories(BINS)
     for column in frame.columns[frame.isna().any()]:
         frame[column] = frame[column].cat.add_categories("missing").fillna("missing")

@@ -96,15 +96,11 @@ def measure(wanted, problem, trial, penalty):
 
 def greedy_alone(search, prior):
     """The solution of the greedy search from the graphs learned alone."""
-    ties = Ties(search.joint.variables, 0, 1e-6)
-    greedy = ConfigurationSearch(
-        search.joint,
-        Couplings(prior, search.joint),
-        ties,
-        search.joint.spread(search.single()),
-    )
+    problem = search.joint
+    ties, starts = Ties(problem.variables, 0, 1e-6), problem.spread(search.single())
+    greedy = ConfigurationSearch(problem, Couplings(prior, problem), ties, starts)
     greedy.run()
-    matrices = search.joint.cut(greedy.adjacency)
+    matrices = problem.cut(greedy.adjacency)
     return Solution(matrices, greedy.score[1], greedy.task_scores().tolist(), GREEDY, {})
 
 

@@ -12,12 +12,11 @@ from benchmarks import study
 from benchmarks.drawing import bars, panels
 from benchmarks.related import FIVE, Related, networks_of
 from benchmarks.summary import markdown
+from benchmarks.variants import shared_search
 from bnmtl import MultitaskLearner, Orders, PairedPrior
-from bnmtl.progress import Reporter
 from bnmtl.scores import CONCENTRATIONS, PARTITIONS
 from bnmtl.search.couplings import Couplings
 from bnmtl.search.shared_configurations import SharedConfigurationSearch
-from bnmtl.search.shared_multitask import search_over
 from bnmtl.search.ties import Ties
 
 NAME = "many_tasks"
@@ -42,8 +41,7 @@ def measure(problem, rows, trial, wanted):
     tasks = Related(networks_of(problem, trial), rows, trial).tasks
     search = Orders(starts=1, iterations=5)
     learner = MultitaskLearner(table_sharing="auto", search=search, random_state=trial)
-    effort = learner.effort()
-    search = search_over(learner.problems(tasks, effort), effort, Reporter(False))
+    effort, search = shared_search(learner, tasks)
     ties = Ties(search.joint.variables, effort.seed, search.tolerance)
     starts = search.joint.spread(search.single())
     lines = {}

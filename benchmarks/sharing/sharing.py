@@ -30,6 +30,7 @@ from benchmarks.summary import (
     present,
 )
 from benchmarks.thesis.methods import IN_WORDS
+from benchmarks.variants import shared_search
 from bnmtl import (
     BIC,
     BayesNet,
@@ -39,9 +40,7 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.networks import fit_networks
-from bnmtl.progress import Reporter
 from bnmtl.scores import CONCENTRATIONS, PARTITIONS
-from bnmtl.search.shared_multitask import search_over
 from bnmtl.seeding import generator
 
 NAME = "sharing"
@@ -160,8 +159,7 @@ def line_of(related, learner, method):
 
 def loss(learner, related):
     """Score of the search from the true graphs minus that of the learner, in nats per network."""
-    effort = learner.effort()
-    search = search_over(learner.problems(related.tasks, effort), effort, Reporter(False))
+    effort, search = shared_search(learner, related.tasks)
     reached = search.follow(learner.prior, related.truth(), effort)
     return round((reached.score - learner.score_) / N_TASKS, 3)
 

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import study
+from benchmarks.defaults.grouped import sampled
 from benchmarks.related import Related, networks_of
 from benchmarks.speed import families
 from benchmarks.speed.peers import Pgmpy, PyAgrum, PyAgrumClassifier, check_score
@@ -223,11 +224,7 @@ def measure_default(name, n_rows):
 def related_frames(name, n_rows, replicate):
     """Rows of five related tasks, or cells of the nine conditions of Sachs."""
     if name == "Sachs":
-        cells = discretize(data.load("sachs"), bins=3)
-        return {
-            name: condition.sample(n_rows, random_state=replicate)
-            for name, condition in cells.items()
-        }
+        return sampled(discretize(data.load("sachs"), bins=3), n_rows, replicate)
     return Related(networks_of(name, replicate), n_rows, replicate).tasks
 
 

@@ -19,6 +19,7 @@ from benchmarks.summary import (
     difference_text,
     markdown,
     mean_and_error,
+    of_baseline,
     pairs,
     parts,
     reached,
@@ -202,15 +203,14 @@ def _doubled(lines):
 
 def draw(lines):
     """Edits below single-task learning against the number of rows."""
-    alone = lines[lines["method"] == "single"].set_index(["rows", "trial"])
-    at = pd.MultiIndex.from_frame(lines[["rows", "trial"]])
     styles = {
         method: {"linestyle": "--" if method.startswith("optimal") else "-"}
         for method in METHODS[1:]
     }
 
     def draw_measure(axes, _, measure):
-        gains = lines.assign(gain=alone[measure].reindex(at).to_numpy() - lines[measure])
+        alone = of_baseline(lines, "method", "single", measure, ["rows", "trial"])
+        gains = lines.assign(gain=alone - lines[measure])
         mean_curves(axes, gains.dropna(subset="gain"), "rows", "method", "gain", styles)
         axes.axhline(0, color="gray", linewidth=0.6)
         axis_of_sizes(axes, SIZES, "rows of each task", base=2)
