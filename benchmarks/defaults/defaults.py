@@ -8,7 +8,6 @@ columns. The best settings are used in `choice`, which compares methods for choo
 """
 
 import itertools
-import warnings
 
 import pandas as pd
 
@@ -16,9 +15,9 @@ from benchmarks import study
 from benchmarks.defaults.choice import line_of
 from benchmarks.defaults.chosen_sparsity import chosen_parents
 from benchmarks.defaults.corrected import climbed_graphs
-from benchmarks.defaults.no_structure import counted, independent_columns
+from benchmarks.defaults.no_structure import counted, frames_of
 from benchmarks.defaults.ways import expecting
-from benchmarks.drawing import curves, panels
+from benchmarks.drawing import panels
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
 from benchmarks.summary import markdown, mean_and_error, means_of
 from benchmarks.thesis import alone
@@ -99,12 +98,7 @@ def _wanted(trial, problem, rows):
 def measure(problem, rows, trial, wanted):
     """One line per variant: means over the tasks."""
     if problem in NOISE:
-        kind, frames = problem.partition(": ")[2], {}
-        for task in range(5):
-            frames[f"task{task + 1}"] = independent_columns(kind, 30, rows, [trial, task, 30, rows])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            tasks = encode(frames)
+        tasks = encode(frames_of(problem.removeprefix("noise: "), 30, rows, trial))
         learned = _learned(wanted, tasks, trial)
         return {variant: counted(graphs) for variant, graphs in learned.items()}
     if problem in SINGLE:
@@ -223,20 +217,19 @@ def _chosen(lines):
 def draw(lines):
     """Edits, or false arcs in noise, by sparsity, with one panel per problem."""
     lines = _with_values(lines)
-    kinds = list(itertools.product(COLORS.items(), (("alone", ":"), ("together", "-"))))
     styles = {
-        f"{score}, {how}": {"color": color, "linestyle": line}
-        for (score, color), (how, line) in kinds
+        (score, how): {"color": color, "linestyle": line, "label": f"{score}, {how}"}
+        for score, color in COLORS.items()
+        for how, line in (("alone", ":"), ("together", "-"))
     }
 
     def draw_case(axes, _, case):
         group = lines[(lines["problem"] == case[0]) & (lines["rows"] == case[1])]
         means = group.groupby("variant")["value"].mean()
-        table = {
-            f"{score}, {how}": means.reindex([f"{score}, {one}: {how}" for one in SHOWN]).to_numpy()
-            for (score, _), (how, _) in kinds
-        }
-        curves(axes, pd.DataFrame(table), styles=styles)
+        for (score, how), style in styles.items():
+            curve = means.reindex([f"{score}, {sparsity}: {how}" for sparsity in SHOWN])
+            curve = curve.reset_index(drop=True).dropna()
+            axes.plot(curve.index, curve, marker="o", **style)
         axes.axhline(means.get(BIC_ALONE, float("nan")), color="gray", linewidth=1)
         axes.set_xticks(range(len(SHOWN)), SHOWN, rotation=60, fontsize=6)
 

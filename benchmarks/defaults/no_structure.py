@@ -9,8 +9,6 @@ noise beside a real structure. "told" is whether `bnmtl learn`, and `bnmtl relat
 would report that something was found.
 """
 
-import warnings
-
 import numpy as np
 import pandas as pd
 
@@ -139,6 +137,12 @@ def _wanted(trial, columns, kind, rows):
 
 def measure(kind, columns, rows, trial, wanted):
     """One line per learner: false arcs per network, those in all tasks, and the compelled ones."""
+    frames = frames_of(kind, columns, rows, trial)
+    return {learner: line_of(learner, frames, trial) for learner in wanted}
+
+
+def frames_of(kind, columns, rows, trial):
+    """The rows of five tasks."""
     frames = {}
     for task in range(5):
         seed = [trial, task, columns, rows]
@@ -151,9 +155,7 @@ def measure(kind, columns, rows, trial, wanted):
             frames[f"task{task + 1}"] = pd.concat([half, half], ignore_index=True)
         else:
             frames[f"task{task + 1}"] = independent_columns(kind, columns, rows, seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return {learner: line_of(learner, frames, trial) for learner in wanted}
+    return frames
 
 
 def line_of(learner, frames, trial):

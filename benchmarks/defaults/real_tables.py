@@ -7,8 +7,6 @@ held-out rows. Each score and sparsity is tried alone and with every method for 
 penalty, all with separate tables; "tables shared" is the default of the learners.
 """
 
-import warnings
-
 import numpy as np
 import pandas as pd
 
@@ -158,11 +156,9 @@ def _folds(tasks, score, parents):
         table_sharing=None,
         random_state=SEED,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        effort = learner.effort()
-        priors = learner.possible_priors(learner.problems(tasks, effort), effort)
-        return list(priors), folds_of(learner, tasks, list(priors.values()))
+    effort = learner.effort()
+    priors = learner.possible_priors(learner.problems(tasks, effort), effort)
+    return list(priors), folds_of(learner, tasks, list(priors.values()))
 
 
 def _line(rows, baseline, alone):

@@ -145,12 +145,9 @@ def _table(lines, columns, together, baseline):
         gains[f"together less {columns[baseline]}"] = wide[together] - wide[baseline]
     groups = gains.groupby("rows")
     texts = groups.mean().map("{:+.2f} ± ".format) + groups.sem().map("{:.2f}".format)
-    means = wide[base].groupby("rows").mean().map("{:.2f}".format).rename(columns[base])
-    return markdown(
-        texts.assign(**{means.name: means})[[means.name, *texts]]
-        .rename_axis("rows per condition")
-        .reset_index()
-    )
+    means = wide[base].groupby("rows").mean().map("{:.2f}".format)
+    texts.insert(0, columns[base], means)
+    return markdown(texts.rename_axis("rows per condition").reset_index())
 
 
 if __name__ == "__main__":

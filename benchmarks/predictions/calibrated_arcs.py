@@ -17,7 +17,7 @@ from sklearn.base import clone
 from benchmarks import study
 from benchmarks.claims import OURS, Claim, claims_table, tally
 from benchmarks.drawing import panels
-from benchmarks.related import Related, networks_of
+from benchmarks.related import Related, networks_of, without_constant
 from benchmarks.summary import LEVEL, has, markdown, parts
 from benchmarks.variants import N_FOLDS, THESIS
 from bnmtl import HillClimbing, MultitaskLearner, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
@@ -71,10 +71,11 @@ def measure(problem, trial, wanted):
 
 def counted(table, related, n_replicates=N_BOOTSTRAP):
     """Numbers of pairs and of true pairs by confidence, from 0 to the number of replicates."""
-    truth = set()
-    for (name, task), matrix in zip(related.tasks.items(), related.truth(), strict=True):
-        arcs = np.argwhere(matrix)
-        truth |= {(name, task.variables[tail], task.variables[head]) for tail, head in arcs}
+    truth = {
+        (name, *arc)
+        for name, task in related.tasks.items()
+        for arc in without_constant(related.networks[name].graph, task.constant).edges
+    }
     names = [table[name].astype(str) for name in ("task", "parent", "child")]
     keys = list(zip(*names, strict=True))
     is_arc = np.array([key in truth for key in keys])

@@ -47,7 +47,12 @@ N_TRIALS = 10
 TABLES = ("vowel", "segment", "soybean", "kr-vs-kp", "pendigits", "vote")
 SHARES = (0.2, 0.5)
 QUICK = "wine"
-ENDINGS = (FIXED_SIZE, CHOSEN, DEFAULTS)
+# Ending of the methods -> name of their table.
+ENDINGS = {
+    FIXED_SIZE: "multinets",
+    CHOSEN: "multinets_chosen",
+    DEFAULTS: "multinets_defaults",
+}
 
 
 def plan(quick, trials=None):
@@ -124,17 +129,15 @@ def compared(ending):
 def known_endings(lines):
     """The endings with lines of nets learned together."""
     present = set(lines["method"])
-    return [one for one in (FIXED_SIZE, CHOSEN, DEFAULTS) if f"{OURS}{one}" in present]
+    return [one for one in ENDINGS if f"{OURS}{one}" in present]
 
 
 def tables(lines):
     """Results of each method by table and share, and the claims."""
     made = {}
-    for ending, name in ((FIXED_SIZE, "fixed"), (CHOSEN, "chosen"), (DEFAULTS, "defaults")):
-        if ending in known_endings(lines):
-            key = "multinets" if ending == FIXED_SIZE else f"multinets_{name}"
-            made[key] = markdown(_reached(lines, ending))
-            made[f"{key}_claims"] = claims_table(claims(lines, ending))
+    for ending in known_endings(lines):
+        made[ENDINGS[ending]] = markdown(_reached(lines, ending))
+        made[f"{ENDINGS[ending]}_claims"] = claims_table(claims(lines, ending))
     return made
 
 

@@ -18,6 +18,7 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
+from bnmtl.networks.smoothing import posterior_mean
 from bnmtl.seeding import generator
 
 TARGET = "class to predict"
@@ -120,8 +121,7 @@ class Nets:
             for name, graph in self._graphs.items()
         }
         counts = np.array([len(own) for own in self._frames.values()])
-        weights = counts + size / len(counts)
-        found.class_log_prior_ = np.log(weights / weights.sum())
+        found.class_log_prior_ = np.log(posterior_mean(counts, size))
         return found
 
 

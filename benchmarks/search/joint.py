@@ -79,15 +79,10 @@ def measure(wanted, problem, trial, penalty):
     for variant in wanted:
         kind, start = VARIANTS[variant]
         search = searches.by(kind)
-        if start is None:
-            starts = {"truth": related.truth()}
-        elif start == "orders":
-            starts = {"orders": search.common}
-        elif start != GREEDY:
-            starts = search.starts([prior], [start])
         if start == GREEDY:
             solution, spent = timed(greedy_alone, search, prior)
         else:
+            starts = search.starts([prior], [start]) if start else {"truth": related.truth()}
             solution, spent = timed(search.solve, prior, starts)
         learned = seconds.get((kind, "single-task" if start == GREEDY else start), 0.0)
         lines[variant] = line_of(solution, related, spent, start=learned)

@@ -92,15 +92,17 @@ def _counted(gains, name):
 
 def tables(lines):
     """How many best gains were found, by penalty."""
-    rows = []
+    return {"many_tasks": markdown(_met(lines))}
+
+
+def _met(lines):
     for penalty, group in lines.groupby("penalty"):
         row = {"penalty": penalty, "searches": len(group)}
         for name, title in (("pairs", "pairs that improve"), ("moves", "best moves")):
             hits, total = group[f"{name}_met"].sum(), group[name].sum()
             row[f"{title}, best states tried"] = f"{hits} of {total} ({hits / max(total, 1):.0%})"
             row[f"worst miss, nats ({name})"] = f"{group[f'{name}_worst'].max():.1f}"
-        rows.append(row)
-    return {"many_tasks": markdown(rows)}
+        yield row
 
 
 def draw(lines):

@@ -113,10 +113,7 @@ def _wanted(rows, tables, trial, problem):
 
 def measure(problem, tables, rows, trial, wanted):
     """One line per method: means over the five tasks."""
-    networks = networks_of(problem, trial)
-    if tables != SAME:
-        networks = scattered(networks, SIMILAR.get(tables), trial)
-    related = Related(networks, rows, trial)
+    related = related_of(problem, tables, rows, trial)
     fitted, found = {}, {}
     for method in wanted:
         source = OTHER_TABLES.get(method, method)
@@ -130,6 +127,14 @@ def measure(problem, tables, rows, trial, wanted):
     if "both" in found:
         found["both"]["loss"] = loss(fitted["both"], related)
     return found
+
+
+def related_of(problem, tables, rows, trial):
+    """Networks and rows of a problem with some kind of tables."""
+    networks = networks_of(problem, trial)
+    if tables != SAME:
+        networks = scattered(networks, SIMILAR.get(tables), trial)
+    return Related(networks, rows, trial)
 
 
 def scattered(networks, strength, trial):

@@ -14,8 +14,7 @@ from benchmarks import study
 from benchmarks.defaults.grouped import grouped_tasks
 from benchmarks.defaults.sachs import cells, split
 from benchmarks.drawing import bars, panels
-from benchmarks.related import Related, networks_of
-from benchmarks.sharing.sharing import SAME, SIMILAR, scattered
+from benchmarks.sharing.sharing import SAME, related_of
 from benchmarks.summary import markdown, means_of
 from bnmtl import MultitaskLearner
 from bnmtl.networks import fit_networks
@@ -64,11 +63,8 @@ def measure(problem, tables, rows, trial, wanted):
             return -float(np.mean(means))
 
     else:
-        networks = networks_of(problem, trial)
-        if tables != SAME:
-            networks = scattered(networks, SIMILAR[tables], trial)
-        related = Related(networks, rows, trial)
-        train, graphs = related.tasks, {name: network.graph for name, network in networks.items()}
+        related = related_of(problem, tables, rows, trial)
+        train, graphs = related.tasks, {name: net.graph for name, net in related.networks.items()}
 
         def value(networks):
             return float(np.mean(related.divergences(networks)))

@@ -156,20 +156,19 @@ def fit_noise(variant, n):
     return fitted(SingleTaskLearner(**FITS[fit], random_state=0), frame)
 
 
+# Study -> its function, and sizes by variant.
 STUDIES = {
-    "pair": (pair, [(solver, k) for k in TASKS for solver in SOLVERS if k <= SOLVERS[solver][2]]),
-    "tasks": (by_tasks, [(prior, k) for k in TASKS for prior in PRIORS]),
-    "variables": (by_variables, [("paired", n) for n in VARIABLES]),
-    "rows": (by_rows, [("paired", n_rows) for n_rows in ROWS]),
-    "fits": (fit_by_variables, [(variant, n) for n in (200, 1000) for variant in JOINT_FITS]),
+    "pair": (
+        pair,
+        {solver: [k for k in TASKS if k <= most] for solver, (_, _, most) in SOLVERS.items()},
+    ),
+    "tasks": (by_tasks, dict.fromkeys(PRIORS, TASKS)),
+    "variables": (by_variables, {"paired": VARIABLES}),
+    "rows": (by_rows, {"paired": ROWS}),
+    "fits": (fit_by_variables, dict.fromkeys(JOINT_FITS, (200, 1000))),
     "noise": (
         fit_noise,
-        [
-            (f"{variant}, {n_rows} rows", n)
-            for n in (50, 200)
-            for variant in ("orders", "default")
-            for n_rows in NOISE_ROWS
-        ],
+        {f"{fit}, {n} rows": (50, 200) for fit in ("orders", "default") for n in NOISE_ROWS},
     ),
 }
 SHOWN = {study: "per_step" if study == "tasks" else "seconds" for study in STUDIES}
@@ -251,13 +250,10 @@ def plan(quick):
     """Cases: every size for every variant."""
     if quick:
         return study.every([2, 5], study=["pair"], variant=["paired"])
-    sizes = {}
-    for part, (_, cases) in STUDIES.items():
-        for variant, size in cases:
-            sizes.setdefault((part, variant), []).append(size)
     return [
-        {"study": part, "variant": variant, "wanted": wanted}
-        for (part, variant), wanted in sizes.items()
+        {"study": part, "variant": variant, "wanted": list(sizes)}
+        for part, (_, by_variant) in STUDIES.items()
+        for variant, sizes in by_variant.items()
     ]
 
 

@@ -18,8 +18,7 @@ def empty(tasks):
 
 def by_bic(tasks, seed):
     """Graphs of all tasks, each learned alone by BIC."""
-    parameters = {**THESIS, **SEARCHES["J"], "score": BIC()}
-    return SingleTaskLearner(**parameters, random_state=seed).fit(tasks).configuration_
+    return _learned(tasks, seed, score=BIC())
 
 
 def sparse(tasks, seed, share):
@@ -38,11 +37,14 @@ def sparse(tasks, seed, share):
         The graphs and the probability.
     """
     train, held_out = train_and_held_out(tasks, share, seed)
-    learned = [_learned(train, probability, seed) for probability in PROBABILITIES]
+    learned = [
+        _learned(train, seed, structure_prior=ArcPrior(probability))
+        for probability in PROBABILITIES
+    ]
     best = PROBABILITIES[best_penalty([mean_held_out(held_out, graphs) for graphs in learned])]
-    return _learned(tasks, best, seed), best
+    return _learned(tasks, seed, structure_prior=ArcPrior(best)), best
 
 
-def _learned(tasks, probability, seed):
-    parameters = {**THESIS, **SEARCHES["J"], "structure_prior": ArcPrior(probability)}
+def _learned(tasks, seed, **changes):
+    parameters = {**THESIS, **SEARCHES["J"], **changes}
     return SingleTaskLearner(**parameters, random_state=seed).fit(tasks).configuration_

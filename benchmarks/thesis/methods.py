@@ -18,7 +18,7 @@ from benchmarks import study
 from benchmarks.claims import OURS, Claim, claims_table, unless_few
 from benchmarks.drawing import LABELS, mean_bars, panels
 from benchmarks.related import CONTROL, FIVE, Related, networks_of, without_constant
-from benchmarks.speed.peers import PyAgrum, require
+from benchmarks.speed.peers import by_pyagrum, require
 from benchmarks.summary import (
     DIGITS,
     MEASURES,
@@ -93,11 +93,11 @@ def line_of(related, method, trial, memory):
     kind = method.split()[0]
     if kind == "pyAgrum":
         # The result depends on the order of the columns, so the order is random.
-        order = np.random.default_rng(trial)
-        graphs = {}
+        order, graphs = np.random.default_rng(trial), {}
+        score = method.removeprefix("pyAgrum").strip() or "BDeu"
         for name, task in related.tasks.items():
             frame = task.frame()[order.permutation(task.variables)]
-            graphs[name] = without_constant(_by_pyagrum(frame, method), task.constant)
+            graphs[name] = without_constant(by_pyagrum(frame, score)[0], task.constant)
         return related.line(graphs)
     if kind == "bagged":
         # Repeated rows make dependencies look stronger, so a strong search would find false arcs.
@@ -125,14 +125,6 @@ def as_published(tasks, trial, prior=None):
     learned = Pool(train, "T", trial, prior).learned(train.names)
     best = learned.best(held_out)
     return learned.graphs[best], learned.penalties[best]
-
-
-def _by_pyagrum(frame, method):
-    """The graph that pyAgrum learns from one task by a score, by default BDeu, or by MIIC."""
-    score = method.removeprefix("pyAgrum").strip() or "BDeu"
-    if score == "MIIC":
-        return PyAgrum(frame).by_information()[0]
-    return PyAgrum(frame, score).climb(tabu=True)[0]
 
 
 # Multitask learners -> their baselines with the same search, by kind.

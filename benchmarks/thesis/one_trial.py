@@ -133,8 +133,7 @@ def draw(lines):
             own = lines[lines["method"] == method]
             if not len(own):
                 continue
-            graph = nx.DiGraph()
-            graph.add_nodes_from(network.variables)
+            graph = nx.empty_graph(network.variables, nx.DiGraph)
             graph.add_edges_from(map(tuple, own.iloc[-1]["arcs"][name]))
             true[f"{name}, {text}"] = network.graph
             learned[f"{name}, {text}"] = graph

@@ -23,6 +23,7 @@ from benchmarks.summary import (
     is_significant,
     markdown,
     mean_and_error,
+    parts,
     present,
     reduction_text,
 )
@@ -106,17 +107,17 @@ def at_exponent(exponent):
 def tables(lines):
     """The results at the best penalty, and the published claims."""
     rows = tidy(lines)
-    table = pd.DataFrame(_reached(rows)).sort_values(["problem", "search", "p_del"], key=_place)
     return {
-        "penalty_curves": markdown(table),
+        "penalty_curves": markdown(_reached(rows)),
         "penalty_curves_claims": claims_table(claims(lines)),
     }
 
 
 def _reached(rows):
-    for (problem, p_delete, variant), own in rows.groupby(["problem", "p_delete", "variant"]):
+    problems = sorted(set(rows["problem"]))
+    for case, own in parts(rows, problem=problems, variant=TRIALS, p_delete=P_DELETE):
         exponent, _ = best(own, "edits")
-        row = {"problem": problem, "p_del": p_delete, "search": variant}
+        row = {"problem": case["problem"], "p_del": case["p_delete"], "search": case["variant"]}
         row["trials"] = own["trial"].nunique()
         row["1 - penalty"] = at_exponent(exponent)
         for measure, name in MEASURES.items():
@@ -137,11 +138,6 @@ def _reached(rows):
 def by_exponent(rows, measure):
     """A measure, trials by exponents."""
     return rows.pivot_table(index="trial", columns="exponents", values=measure)
-
-
-def _place(column):
-    """Sort key: searches in their order, other values by themselves."""
-    return column.map(list(TRIALS).index) if column.name == "search" else column
 
 
 def claims(lines):
