@@ -7,13 +7,7 @@ task. J, bnmtl's default search, does the same from four starts, one of which is
 orders shared by the tasks, and keeps the best score.
 """
 
-from bnmtl import (
-    BDeu,
-    IdenticalLearner,
-    MultitaskLearnerCV,
-    PooledLearner,
-    SingleTaskLearner,
-)
+from bnmtl import BDeu, IdenticalLearner, MultitaskLearnerCV, PooledLearner, SingleTaskLearner
 from bnmtl.graphs import from_adjacency
 from bnmtl.progress import Reporter
 from bnmtl.search import Limits

@@ -287,14 +287,13 @@ def draw(lines):
         "groups of tasks, above all tasks": _draw_groups,
         "one split": _draw_dendrogram,
     }
+
+    def draw_panel(axes, problem, kind):
+        kinds[kind](axes, lines, problem)
+
     problems = present(lines, "problem", SAME_REGIONS.values())
-    return panels(
-        lambda axes, problem, kind: kinds[kind](axes, lines, problem),
-        (4, 4.4),
-        list(kinds),
-        {problem: f"{problem}\nnats a site above single" for problem in problems},
-        legend="each",
-    )
+    rows = {problem: f"{problem}\nnats a site above single" for problem in problems}
+    return panels(draw_panel, (4, 4.4), list(kinds), rows, legend="each")
 
 
 def _draw_curves(axes, lines, problem):

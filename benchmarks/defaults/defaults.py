@@ -234,15 +234,9 @@ def draw(lines):
         axes.set_xticks(range(len(SHOWN)), SHOWN, rotation=60, fontsize=6)
 
     cases = lines[["problem", "rows"]].drop_duplicates().itertuples(index=False, name=None)
-    return panels(
-        draw_case,
-        (2.5, 2.3),
-        {case: "{}, {} rows".format(*case) for case in cases},
-        legend="below",
-        wrap=6,
-        suptitle="gray: each task alone by BIC",
-        supylabel="edits or false arcs",
-    )
+    columns = {case: "{}, {} rows".format(*case) for case in cases}
+    texts = {"suptitle": "gray: each task alone by BIC", "supylabel": "edits or false arcs"}
+    return panels(draw_case, (2.5, 2.3), columns, legend="below", wrap=6, **texts)
 
 
 if __name__ == "__main__":

@@ -13,9 +13,8 @@ from benchmarks.related import mean_arcs
 from benchmarks.summary import has, markdown
 from benchmarks.thesis import alone
 from benchmarks.thesis.pool import held_out_of
-from benchmarks.variants import learner_of
+from benchmarks.variants import SAMPLE_SIZE, learner_of
 from bnmtl import data
-from bnmtl.learners.held_out import HeldOut
 from bnmtl.networks import fit_networks
 from bnmtl.tasks import discretize, encode
 
@@ -99,9 +98,7 @@ def line_of(tasks, n_rows, trial, kind):
     if kind in ALONE or kind in SMOOTHED:
         learner, graphs = None, ALONE[SMOOTHED.get(kind, kind)](train, trial)
         seconds = time.perf_counter() - began
-        scorers = held_out_of(train, test)
-        if kind in SMOOTHED:
-            scorers = {name: HeldOut(train[name], test[name], "auto") for name in train}
+        scorers = held_out_of(train, test, "auto" if kind in SMOOTHED else SAMPLE_SIZE)
         held_out = [scorers[name].mean(graph) for name, graph in graphs.items()]
         if kind == SHARED_TABLES:
             networks = fit_networks(graphs, train)

@@ -355,19 +355,10 @@ def draw(lines):
                 _draw_shares(axes, p, y, weights, case["method"])
 
     problems = sorted(set(lines["problem"]))
-    return panels(
-        draw_case,
-        (2.1, 2.45),
-        {(name, kind): f"{name},\n{words}" for name in problems for kind, words in KINDS.items()},
-        {
-            "before": "share that is true",
-            "after": "the same, calibrated\n(trials not fitted to)",
-        },
-        legend="above",
-        sharex=True,
-        sharey=True,
-        supxlabel="confidence",
-    )
+    columns = {(name, kind): f"{name},\n{KINDS[kind]}" for name in problems for kind in KINDS}
+    rows = {"before": "share that is true", "after": "the same, calibrated\n(trials not fitted to)"}
+    options = {"legend": "above", "sharex": True, "sharey": True, "supxlabel": "confidence"}
+    return panels(draw_case, (2.1, 2.45), columns, rows, **options)
 
 
 def _draw_shares(axes, p, y, weights, method):

@@ -118,12 +118,9 @@ def draw(lines):
     wide = wide.unstack("weights")
     gains = wide.drop(columns="own").rsub(wide["own"], axis=0)
     shown = gains[[one for one in WEIGHTS if one in gains]]
-    return panels(
-        lambda axes, *_: bars(axes, shown, horizontal=True),
-        (7, 5),
-        legend="first",
-        supxlabel="nats a row less than with tables of the tasks' own",
-    )
+    label = "nats a row less than with tables of the tasks' own"
+    options = {"legend": "first", "supxlabel": label}
+    return panels(lambda axes, *_: bars(axes, shown, horizontal=True), (7, 5), **options)
 
 
 if __name__ == "__main__":

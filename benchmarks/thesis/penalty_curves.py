@@ -61,14 +61,13 @@ def measure(problem, p_delete, trial, wanted):
     lines = {}
     for variant in wanted:
         exponents = FEW if variant == "J" else EXPONENTS
-        line = {"exponents": [e if e < float("inf") else "inf" for e in exponents], "score": []}
+        found = []
         for exponent in exponents:
             solution = searches.solve(variant, PairedPrior(1 - 10.0**-exponent))
-            judged = related.judged(related.graphs(solution.matrices))
-            for measure_, values in judged.items():
-                line.setdefault(measure_, []).append(round(sum(values) / len(values), 6))
-            line["score"].append(round(solution.score, 4))
-        lines[variant] = line
+            line = related.line(related.graphs(solution.matrices))
+            found.append({**line, "score": round(solution.score, 4)})
+        lines[variant] = pd.DataFrame(found).to_dict("list")
+        lines[variant]["exponents"] = [e if e < float("inf") else "inf" for e in exponents]
     return lines
 
 

@@ -112,6 +112,6 @@ def mean_held_out(held_out, graphs):
     return float(np.mean([held_out[name].mean(graph) for name, graph in graphs.items()]))
 
 
-def held_out_of(train, test):
+def held_out_of(train, test, sample_size=SAMPLE_SIZE):
     """`HeldOut` of every task."""
-    return {name: HeldOut(train[name], test[name], SAMPLE_SIZE) for name in train}
+    return {name: HeldOut(train[name], test[name], sample_size) for name in train}

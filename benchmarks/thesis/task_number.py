@@ -65,11 +65,9 @@ def measure(variant, trial, wanted, n_tasks=OTHERS + 1):
         order = list(nearest_first(table, PRINCIPAL).index)
         line = {"order": order, "distances": table.loc[order, PRINCIPAL].round(4).tolist()}
         line["alone"] = related.line(alone.configuration_)
-        for n_others in range(n_tasks):
-            found = _judged(pool, [PRINCIPAL, *order[:n_others]], held_out, related)
-            for key, value in found.items():
-                line.setdefault(key, []).append(value)
-        lines[name] = line
+        groups = [[PRINCIPAL, *order[:n_others]] for n_others in range(n_tasks)]
+        found = pd.DataFrame([_judged(pool, group, held_out, related) for group in groups])
+        lines[name] = line | found.to_dict("list")
     return lines
 
 
