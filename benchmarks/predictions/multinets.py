@@ -48,11 +48,12 @@ TABLES = ("vowel", "segment", "soybean", "kr-vs-kp", "pendigits", "vote")
 SHARES = (0.2, 0.5)
 QUICK = "wine"
 # Ending of the methods -> name of their table.
-ENDINGS = {
+NAMES = {
     FIXED_SIZE: "multinets",
     CHOSEN: "multinets_chosen",
     DEFAULTS: "multinets_defaults",
 }
+ENDINGS = tuple(NAMES)
 
 
 def plan(quick, trials=None):
@@ -129,15 +130,15 @@ def compared(ending):
 def known_endings(lines):
     """The endings with lines of nets learned together."""
     present = set(lines["method"])
-    return [one for one in ENDINGS if f"{OURS}{one}" in present]
+    return [one for one in NAMES if f"{OURS}{one}" in present]
 
 
 def tables(lines):
     """Results of each method by table and share, and the claims."""
     made = {}
     for ending in known_endings(lines):
-        made[ENDINGS[ending]] = markdown(_reached(lines, ending))
-        made[f"{ENDINGS[ending]}_claims"] = claims_table(claims(lines, ending))
+        made[NAMES[ending]] = markdown(_reached(lines, ending))
+        made[f"{NAMES[ending]}_claims"] = claims_table(claims(lines, ending))
     return made
 
 
