@@ -59,11 +59,15 @@ def lines_of(study, folder=FOLDER):
 
 
 def every(wanted, **values):
-    """One case per combination of values of the settings; the first setting varies slowest."""
-    return [
-        dict(zip(values, own, strict=True)) | {"wanted": list(wanted)}
-        for own in itertools.product(*values.values())
+    """One case per combination of values of the settings; the first setting varies slowest.
+
+    ``wanted`` may be a function of the settings; cases of which nothing is wanted are omitted.
+    """
+    cases = [dict(zip(values, own, strict=True)) for own in itertools.product(*values.values())]
+    found = [
+        case | {"wanted": list(wanted(**case) if callable(wanted) else wanted)} for case in cases
     ]
+    return [case for case in found if case["wanted"]]
 
 
 def missing_of(study, results, quick, trials=None, only=None):

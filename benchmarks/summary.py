@@ -36,6 +36,11 @@ def parts(lines, **values):
             yield case, own
 
 
+def present(lines, column, values):
+    """Those of some values of a column that have lines."""
+    return [one for one in values if one in set(lines[column])]
+
+
 def mean_and_error(values, digits=2):
     """Mean and standard error over the available trials, as text."""
     values = np.asarray(values, dtype=float)
@@ -231,6 +236,12 @@ def pairs(lines, column, value, ours, other, **at):
         next(iter(case.values())): by_trial(own, column, value) for case, own in parts(lines, **at)
     }
     return {one: (wide[ours], wide[other]) for one, wide in found.items() if has(wide, ours, other)}
+
+
+def of_baseline(lines, column, baseline, measure, keys):
+    """For each line, the measure of the line of a baseline with the same keys; nan without one."""
+    own = lines[lines[column] == baseline].set_index(keys)[measure]
+    return own.reindex(pd.MultiIndex.from_frame(lines[keys])).to_numpy()
 
 
 def exploded(lines, lists):

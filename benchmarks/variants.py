@@ -7,7 +7,7 @@ task. J, bnmtl's default search, does the same from four starts, one of which is
 orders shared by the tasks, and keeps the best score.
 """
 
-from bnmtl import BDeu
+from bnmtl import BDeu, IdenticalLearner, MultitaskLearnerCV, PooledLearner, SingleTaskLearner
 from bnmtl.graphs import from_adjacency
 from bnmtl.progress import Reporter
 from bnmtl.search import Limits
@@ -17,6 +17,7 @@ from bnmtl.search.multitask import STARTS, MultitaskSearch
 from bnmtl.search.options import search_of
 from bnmtl.search.path import greedy_path
 from bnmtl.search.problem import TaskProblem
+from bnmtl.search.shared_multitask import search_over
 
 # Equivalent sample size of tables and their maximum number of cells.
 SAMPLE_SIZE = 1.0
@@ -32,6 +33,8 @@ THESIS = {
 TOGETHER = {**THESIS, "table_sharing": None}
 # Number of folds if the penalty is chosen by cross-validation and not by a single held-out set.
 N_FOLDS = 10
+# Share of the rows in that set.
+VALIDATION = 0.05
 # Parameters of the learners for each search.
 SEARCHES = {
     "T": {"search": "hill-climbing", "start": "single-task"},
@@ -39,6 +42,28 @@ SEARCHES = {
     "J": {"search": "orders", "start": None},
 }
 LEARNERS = {variant: {**TOGETHER, **search} for variant, search in SEARCHES.items()}
+
+
+def learner_of(method, seed):
+    """The learner of a method, such as "single T", "multitask S" or "multitask folds"."""
+    kind, _, variant = method.partition(" ")
+    if variant == "folds":
+        return MultitaskLearnerCV(**LEARNERS["J"], cv=N_FOLDS, random_state=seed)
+    if kind == "multitask":
+        return MultitaskLearnerCV(**LEARNERS[variant], validation=VALIDATION, random_state=seed)
+    learners = {
+        "single": SingleTaskLearner,
+        "identical": IdenticalLearner,
+        "pooled": PooledLearner,
+    }
+    settings = TOGETHER if kind == "identical" else THESIS
+    return learners[kind](**settings, search=LEARNERS[variant]["search"], random_state=seed)
+
+
+def shared_search(learner, tasks):
+    """The effort of a learner and its search over configurations with shared tables."""
+    effort = learner.effort()
+    return effort, search_over(learner.problems(tasks, effort), effort, Reporter(False))
 
 
 def problems_of(tasks, structure_priors=None):

@@ -177,7 +177,7 @@ def test_decision_values_are_no_probabilities_wherever_they_lie(monkeypatch):
 
 def test_every_class_has_two_rows_to_learn_from():
     classes = np.array(["rare"] * 3 + ["common"] * 40, dtype=object)
-    learned = multinets.drawn(classes, 0.2, np.random.default_rng(0))
+    learned = multinets.is_training(classes, 0.2, np.random.default_rng(0))
     assert learned[:3].sum() == 2 and learned[3:].sum() == 8
 
 

@@ -26,18 +26,13 @@ from benchmarks.birds.bird_tables import (
 )
 from benchmarks.birds.bird_tasks import PROBLEMS, bird_tasks, data_file, fingerprint, train_and_test
 from benchmarks.thesis import alone
-from benchmarks.thesis.groups import AT_LEAST, SHARE, Groupings, best_of
+from benchmarks.thesis.groups import AT_LEAST, SHARE, Groupings
 from benchmarks.thesis.penalty_curves import EXPONENTS
 from benchmarks.thesis.pool import PENALTY, held_out_of
-from benchmarks.variants import LEARNERS, N_FOLDS, THESIS, TOGETHER, Searches
-from bnmtl import (
-    EditPrior,
-    IdenticalLearner,
-    MultitaskLearnerCV,
-    PairedPrior,
-    SingleTaskLearner,
-)
+from benchmarks.variants import VALIDATION, Searches, learner_of
+from bnmtl import EditPrior, PairedPrior
 from bnmtl.learners.held_out import by_learner
+from bnmtl.learners.penalty import best_penalty
 from bnmtl.search import Memory
 from bnmtl.tasks import encode
 
@@ -46,16 +41,12 @@ SETTINGS = ("problem", "rows", "trial", "method")
 __all__ = ["claims", "draw", "measure", "plan", "tables"]
 TAKES_DATA = True
 N_TRIALS = 10
-VALIDATION = 0.05
+# Methods of the thesis, by their names there.
 LEARNED = {
-    "single": lambda seed: SingleTaskLearner(**THESIS, random_state=seed),
-    "identical": lambda seed: IdenticalLearner(**TOGETHER, random_state=seed),
-    "multitask": lambda seed: MultitaskLearnerCV(
-        **LEARNERS["S"], validation=VALIDATION, random_state=seed
-    ),
-    "multitask folds": lambda seed: MultitaskLearnerCV(
-        **LEARNERS["J"], cv=N_FOLDS, random_state=seed
-    ),
+    "single": "single S",
+    "identical": "identical S",
+    "multitask": "multitask S",
+    "multitask folds": "multitask folds",
 }
 # Methods without sharing; each returns graphs and further entries of the line.
 ALONE = {
@@ -98,19 +89,17 @@ def plan(quick, trials=None):
     """All cases, few rows first; the quick one learns each region alone from 100 sites."""
     if quick:
         return study.every(["single"], problem=["BIRD-SITES"], rows=[100], trial=[0])
-    return [
-        {"problem": name, "rows": rows, "trial": trial, "wanted": _wanted(name, rows)}
-        for trial in range(trials or N_TRIALS)
-        for name, problem in PROBLEMS.items()
-        for rows in problem.sizes
-    ]
+    sizes = sorted({n for problem in PROBLEMS.values() for n in problem.sizes})
+    return study.every(_wanted, trial=range(trials or N_TRIALS), problem=PROBLEMS, rows=sizes)
 
 
-def _wanted(name, rows):
+def _wanted(trial, problem, rows):
+    if rows not in PROBLEMS[problem].sizes:
+        return []
     wanted = [*LEARNED, *ALONE, *BY_DEFAULT]
-    if name in SAME_REGIONS:
+    if problem in SAME_REGIONS:
         return wanted
-    wanted += [*CURVES, *GROUPED] if rows <= MOST_ROWS[name] else []
+    wanted += [*CURVES, *GROUPED] if rows <= MOST_ROWS[problem] else []
     return [*wanted, *OTHER_ORDERS] if rows == OTHER_ORDER_ROWS else wanted
 
 
@@ -150,7 +139,7 @@ def measure(problem, rows, trial, wanted):
     lines, memory = {}, Memory()
     for method in wanted:
         if method in LEARNED:
-            learner = LEARNED[method](trial).fit(birds.train, memory=memory)
+            learner = learner_of(LEARNED[method], trial).fit(birds.train, memory=memory)
             lines[method] = _line(birds.judged(learner.configuration_))
             lines[method]["penalty"] = getattr(learner, "penalty_", None)
         elif method in ALONE:
@@ -205,7 +194,7 @@ def _selected(birds, groupings, table):
         options = groupings.by_number(region, table)
         curves[region] = [judged(option.graph) for option in options]
         optimal_curves[region] = [max(map(judged, option.every)) for option in options]
-        best = best_of([option.score for option in options])
+        best = best_penalty([option.score for option in options])
         chosen[region], optimal[region] = curves[region][best], max(curves[region])
         numbers.append(best)
     line = {**_line(chosen), "number": float(np.mean(numbers))}
@@ -218,7 +207,7 @@ def _grouped(birds, groupings):
     found["selection"], found["optimal number"] = _selected(birds, groupings, groupings.distances)
     clusters = groupings.by_clusters(groupings.distances)
     judged = [birds.judged(graphs) for graphs, _ in clusters]
-    best = best_of([score for _, score in clusters])
+    best = best_penalty([score for _, score in clusters])
     found["clustering"] = {**_line(judged[best]), "number": best + 1}
     means = [np.mean(list(by_region.values())) for by_region in judged]
     optimal = int(np.argmax(means))

@@ -14,7 +14,7 @@ from scipy.spatial.distance import squareform
 from benchmarks.birds.bird_tasks import PROBLEMS
 from benchmarks.claims import OURS, Claim, both_halves, claims_table, tally
 from benchmarks.drawing import axis_of_sizes, panels
-from benchmarks.summary import markdown, mean_and_error, pairs, parts
+from benchmarks.summary import markdown, mean_and_error, pairs, parts, present
 from benchmarks.thesis.penalty_curves import EXPONENTS, at_exponent
 
 LEARNED = ("single", "identical", "multitask", "multitask folds")
@@ -280,28 +280,20 @@ def _is_linear(distances):
 def draw(lines):
     """Gains by penalty, size, number of tasks and groups, and the hierarchy of regions."""
     lines = with_same_regions(lines)
-    present = {
-        large: small for small, large in SAME_REGIONS.items() if large in set(lines["problem"])
+    kinds = {
+        "penalty": _draw_curves,
+        "learners, only regions with many sites": _draw_learners,
+        f"the nearest regions, {OTHER_ORDER_ROWS} sites each": _draw_numbers,
+        "groups of tasks, above all tasks": _draw_groups,
+        "one split": _draw_dendrogram,
     }
-    figure, grid = panels(len(present), 5, (20, 4.4 * len(present)))
-    for row, (problem, small) in zip(grid, present.items(), strict=True):
-        _draw_curves(row[0], lines, problem)
-        _draw_gains(row[1], lines, small, DRAWN, "single")
-        row[1].set_yscale("symlog", linthresh=0.1)
-        n_regions = len(PROBLEMS[small].regions)
-        row[1].set_title(f"learners, the same {n_regions} regions", fontsize=9)
-        _draw_numbers(row[2], lines, problem)
-        _draw_gains(row[3], lines, problem, GROUPED[1:], "all tasks")
-        row[3].set_title("groups of tasks", fontsize=9)
-        _draw_dendrogram(row[4], lines[lines["problem"] == problem])
-        for axes in row[:4]:
-            axes.axhline(0, color="gray", linewidth=0.6)
-            if not axes.get_ylabel():
-                axes.set_ylabel("nats a site above single", fontsize=8)
-            if axes.get_legend_handles_labels()[0]:
-                axes.legend(fontsize=7, loc="lower right" if axes is row[3] else "best")
-        row[0].set_ylabel(f"{problem}\n{row[0].get_ylabel()}", fontsize=8)
-    return figure
+
+    def draw_panel(axes, problem, kind):
+        kinds[kind](axes, lines, problem)
+
+    problems = present(lines, "problem", SAME_REGIONS.values())
+    rows = {problem: f"{problem}\nnats a site above single" for problem in problems}
+    return panels(draw_panel, (4, 4.4), list(kinds), rows, legend="each")
 
 
 def _draw_curves(axes, lines, problem):
@@ -311,7 +303,17 @@ def _draw_curves(axes, lines, problem):
     names = map(at_exponent, EXPONENTS)
     axes.set_xticks(range(len(EXPONENTS)), list(names), fontsize=6, rotation=60)
     axes.set_xlabel("1 - penalty")
-    axes.set_title("penalty", fontsize=9)
+    axes.axhline(0, color="gray", linewidth=0.6)
+
+
+def _draw_learners(axes, lines, problem):
+    (small,) = (small for small, large in SAME_REGIONS.items() if large == problem)
+    _draw_gains(axes, lines, small, DRAWN, "single")
+    axes.set_yscale("symlog", linthresh=0.1)
+
+
+def _draw_groups(axes, lines, problem):
+    _draw_gains(axes, lines, problem, GROUPED[1:], "all tasks")
 
 
 def _draw_gains(axes, lines, problem, methods, other):
@@ -319,18 +321,19 @@ def _draw_gains(axes, lines, problem, methods, other):
     sizes = set()
     for at, method in enumerate(methods):
         by_size = gains(lines, problem, method, other)
-        if by_size:
-            sizes.update(by_size)
-            places = [rows * 1.03 ** (at - (len(methods) - 1) / 2) for rows in by_size]
-            _draw_errors(axes, places, pd.DataFrame(by_size), method, "-o")
+        sizes.update(by_size)
+        shift = 1.03 ** (at - (len(methods) - 1) / 2)
+        _draw_errors(axes, {rows * shift: gain for rows, gain in by_size.items()}, method, "-o")
     axis_of_sizes(axes, sorted(sizes), "sites of each region")
-    axes.set_ylabel(f"nats a site above {other}", fontsize=8)
+    axes.axhline(0, color="gray", linewidth=0.6)
 
 
-def _draw_errors(axes, places, values, label, style, **options):
-    """A curve of column means with standard errors over trials."""
-    options |= {"fmt": style, "markersize": 3, "label": label}
-    axes.errorbar(places, values.mean(), yerr=values.sem(), **options)
+def _draw_errors(axes, values, label, style, **options):
+    """A curve of means with standard errors over trials, by place."""
+    means = [own.mean() for own in values.values()]
+    errors = [own.sem() for own in values.values()]
+    if values:
+        axes.errorbar(list(values), means, errors, fmt=style, label=label, **options)
 
 
 def _draw_numbers(axes, lines, problem):
@@ -343,18 +346,17 @@ def _draw_numbers(axes, lines, problem):
             curve = numbers(lines, problem, method, column).get(OTHER_ORDER_ROWS)
             if curve is not None:
                 label, style_ = f"{which}{penalty}", f"{marker}{style}"
-                _draw_errors(axes, curve.columns, curve, label, style_, elinewidth=0.6)
-    axes.set_title(f"the nearest regions, {OTHER_ORDER_ROWS} sites each", fontsize=9)
+                _draw_errors(axes, dict(curve.items()), label, style_, elinewidth=0.6)
     axes.set_xlabel("other regions, the nearest first")
+    axes.axhline(0, color="gray", linewidth=0.6)
 
 
-def _draw_dendrogram(axes, lines):
-    of_all_tasks = lines[lines["method"] == "all tasks"].sort_values(["rows", "trial"])
-    if not len(of_all_tasks):
+def _draw_dendrogram(axes, lines, problem):
+    found = lines[(lines["problem"] == problem) & (lines["method"] == "all tasks")]
+    if not len(found):
         axes.set_axis_off()
         return
-    line = of_all_tasks[of_all_tasks["trial"] == of_all_tasks["trial"].min()].iloc[-1]
+    line = found[found["trial"] == found["trial"].min()].sort_values("rows").iloc[-1]
     joined = linkage(squareform(np.array(line["distances"])), "average")
     dendrogram(joined, labels=line["names"], ax=axes, orientation="left", leaf_font_size=7)
-    axes.set_title(f"one split, {line['rows']} sites", fontsize=9)
-    axes.set_xlabel("share of pairs that differ (direct)", fontsize=8)
+    axes.set_xlabel(f"share of pairs that differ (direct), {line['rows']} sites")

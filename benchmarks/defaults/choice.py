@@ -8,19 +8,13 @@ with BIC; "one structure" learns a single graph for all tasks.
 """
 
 from benchmarks import study
+from benchmarks.by_default import LEARNERS
 from benchmarks.defaults.ways import CHOSEN, WAYS, Path
-from benchmarks.drawing import axis_of_sizes, curves, panels
+from benchmarks.drawing import axis_of_sizes, mean_curves, panels
 from benchmarks.related import CONTROL, FIVE, Related, mean_arcs, networks_of
 from benchmarks.summary import by_trial, difference_text, markdown, means_of, parts
 from benchmarks.thesis import methods
-from bnmtl import (
-    BIC,
-    BayesNet,
-    IdenticalLearner,
-    MixedDirichlet,
-    MultitaskLearnerCV,
-    SingleTaskLearner,
-)
+from bnmtl import BIC, BayesNet, SingleTaskLearner
 from bnmtl.scores import CONCENTRATIONS
 
 NAME = "choice"
@@ -28,7 +22,11 @@ SETTINGS = ("problem", "rows", "trial", "way")
 N_TRIALS = 5
 ROWS = {problem: (250, 1000) for problem in (*FIVE, CONTROL)}
 ROWS["ALARM-COMP"] = ROWS["INSURANCE"] = (250, 500, 1000, 2000, 4000, 8000, 16000)
-BASELINES = ("BIC alone", "alone", "one structure")
+BASELINES = {
+    "BIC alone": lambda seed: SingleTaskLearner(score=BIC(), random_state=seed),
+    "alone": LEARNERS["alone, defaults"],
+    "one structure": LEARNERS["one structure, defaults"],
+}
 FIXED = {
     "score": "MixedDirichlet",
     "expected_parents": 0.1,
@@ -51,13 +49,12 @@ def plan(quick, trials=None):
     if quick:
         wanted = ["alone", "posterior", "cv"]
         return study.every(wanted, problem=["INSURANCE"], rows=[250], trial=[0])
-    every = study.every(
-        [*WAYS, *BASELINES],
+    return study.every(
+        lambda rows, problem, **_: [*WAYS, *BASELINES] if rows in ROWS[problem] else [],
         rows=sorted({n for sizes in ROWS.values() for n in sizes}),
         trial=range(trials or N_TRIALS),
         problem=ROWS,
     )
-    return [case for case in every if case["rows"] in ROWS[case["problem"]]]
 
 
 def measure(problem, rows, trial, wanted):
@@ -65,10 +62,9 @@ def measure(problem, rows, trial, wanted):
     related = Related(networks_of(problem, trial), rows, trial)
     found = {}
     for way in set(wanted) & set(BASELINES):
-        found[way] = line_of(related, _baseline(way, trial).fit(related.tasks).configuration_)
+        found[way] = line_of(related, BASELINES[way](trial).fit(related.tasks).configuration_)
     if set(wanted) - set(BASELINES):
-        learner = MultitaskLearnerCV(score=MixedDirichlet(), table_sharing=None, random_state=trial)
-        path = Path(learner, related.tasks)
+        path = Path(LEARNERS["together, defaults"](trial), related.tasks)
         chosen = {way: path.chosen[way] for way in set(wanted) - set(BASELINES)}
         reached = {}
         for at in set(chosen.values()):
@@ -77,13 +73,6 @@ def measure(problem, rows, trial, wanted):
         seconds = {"seconds_of_path": path.seconds[0], "seconds_of_folds": path.seconds[1]}
         found.update({way: {**reached[at], **seconds} for way, at in chosen.items()})
     return {way: found[way] for way in wanted}
-
-
-def _baseline(way, trial):
-    if way == "one structure":
-        return IdenticalLearner(score=MixedDirichlet(), table_sharing=None, random_state=trial)
-    score = BIC() if way == "BIC alone" else MixedDirichlet()
-    return SingleTaskLearner(score=score, random_state=trial)
 
 
 def line_of(related, graphs):
@@ -143,15 +132,14 @@ def _paired(lines):
 
 def draw(lines):
     """Edits by number of rows, with one panel per problem and one curve per method."""
-    figure, grid = panels(1, len(BY_ROWS), (10, 4))
-    for axes, problem in zip(grid[0], BY_ROWS, strict=True):
+
+    def draw_problem(axes, _, problem):
         group = lines[lines["problem"] == problem]
         ways = ("BIC alone", "alone", *CHOSEN, "penalty 0.99")
-        curves(axes, group, "rows", "edits", "way", ways, errors=False)
+        mean_curves(axes, group, "rows", "way", "edits", ways, errors=False)
         axis_of_sizes(axes, sorted(group["rows"].unique()), "rows a task")
-        axes.set(title=problem, ylabel="edits")
-    grid[0, 0].legend(fontsize=8)
-    return figure
+
+    return panels(draw_problem, (5, 4), BY_ROWS, {"": "edits"}, legend="first")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ columns. The best settings are used in `choice`, which compares methods for choo
 """
 
 import itertools
-import warnings
 
 import pandas as pd
 
@@ -16,7 +15,7 @@ from benchmarks import study
 from benchmarks.defaults.choice import line_of
 from benchmarks.defaults.chosen_sparsity import chosen_parents
 from benchmarks.defaults.corrected import climbed_graphs
-from benchmarks.defaults.no_structure import counted, independent_columns
+from benchmarks.defaults.no_structure import counted, frames_of
 from benchmarks.defaults.ways import expecting
 from benchmarks.drawing import panels
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
@@ -84,29 +83,22 @@ def plan(quick, trials=None):
     if quick:
         wanted = ["BIC, uniform: alone", "MixedDirichlet, f = 0.1: together", "BDeu, f = 1: alone"]
         return study.every(wanted, problem=NOISE[1:], rows=[20], trial=[0])
-    return [
-        {"problem": problem, "rows": n_rows, "trial": trial, "wanted": _wanted(problem, trial)}
-        for trial in range(trials or N_TRIALS)
-        for problem in (*NOISE, *SINGLE, *RELATED)
-        for n_rows in ROWS[problem]
-    ]
+    problems, sizes = (*NOISE, *SINGLE, *RELATED), sorted({n for own in ROWS.values() for n in own})
+    return study.every(_wanted, trial=range(trials or N_TRIALS), problem=problems, rows=sizes)
 
 
-def _wanted(problem, trial):
+def _wanted(trial, problem, rows):
+    if rows not in ROWS[problem]:
+        return []
     if problem in SINGLE:
-        return list(ALONE)
+        return ALONE
     return [*ALONE, *JOINT, *(CHOSEN if trial == 0 else ())]
 
 
 def measure(problem, rows, trial, wanted):
     """One line per variant: means over the tasks."""
     if problem in NOISE:
-        kind, frames = problem.partition(": ")[2], {}
-        for task in range(5):
-            frames[f"task{task + 1}"] = independent_columns(kind, 30, rows, [trial, task, 30, rows])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            tasks = encode(frames)
+        tasks = encode(frames_of(problem.removeprefix("noise: "), 30, rows, trial))
         learned = _learned(wanted, tasks, trial)
         return {variant: counted(graphs) for variant, graphs in learned.items()}
     if problem in SINGLE:
@@ -224,27 +216,27 @@ def _chosen(lines):
 
 def draw(lines):
     """Edits, or false arcs in noise, by sparsity, with one panel per problem."""
-    cases = list(_with_values(lines).groupby(["problem", "rows"], sort=False))
-    n_columns = min(6, len(cases))
-    n_rows = -(-len(cases) // n_columns)
-    figure, grid = panels(n_rows, n_columns, (2.5 * n_columns, 2.3 * n_rows))
-    kinds = list(itertools.product(COLORS.items(), (("alone", ":"), ("together", "-"))))
-    for axes, ((problem, rows), group) in zip(grid.flat, cases, strict=False):
+    lines = _with_values(lines)
+    styles = {
+        (score, how): {"color": color, "linestyle": line, "label": f"{score}, {how}"}
+        for score, color in COLORS.items()
+        for how, line in (("alone", ":"), ("together", "-"))
+    }
+
+    def draw_case(axes, _, case):
+        group = lines[(lines["problem"] == case[0]) & (lines["rows"] == case[1])]
         means = group.groupby("variant")["value"].mean()
-        for (score, color), (how, line) in kinds:
+        for (score, how), style in styles.items():
             curve = means.reindex([f"{score}, {sparsity}: {how}" for sparsity in SHOWN])
             curve = curve.reset_index(drop=True).dropna()
-            style = {"marker": "o", "markersize": 3, "color": color, "label": f"{score}, {how}"}
-            axes.plot(curve.index, curve, line, **style)
+            axes.plot(curve.index, curve, marker="o", **style)
         axes.axhline(means.get(BIC_ALONE, float("nan")), color="gray", linewidth=1)
         axes.set_xticks(range(len(SHOWN)), SHOWN, rotation=60, fontsize=6)
-        axes.set_title(f"{problem}, {rows} rows", fontsize=8)
-    for axes in grid.flat[len(cases) :]:
-        axes.set_visible(False)
-    handles = grid[0, 0].get_legend_handles_labels()
-    figure.legend(*handles, loc="lower right", ncols=2, title="gray: each task alone by BIC")
-    figure.supylabel("edits or false arcs")
-    return figure
+
+    cases = lines[["problem", "rows"]].drop_duplicates().itertuples(index=False, name=None)
+    columns = {case: "{}, {} rows".format(*case) for case in cases}
+    texts = {"suptitle": "gray: each task alone by BIC", "supylabel": "edits or false arcs"}
+    return panels(draw_case, (2.5, 2.3), columns, legend="below", wrap=6, **texts)
 
 
 if __name__ == "__main__":

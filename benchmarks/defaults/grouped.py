@@ -52,9 +52,9 @@ def grouped_tasks(name, data=None):
     if name == "avimedi":
         return encode(shipped.load("avimedi"))
     if name == SACHS:
-        return encode(_some(discretize(shipped.load("sachs"), bins=BINS), MOST_CELLS))
+        return encode(sampled(discretize(shipped.load("sachs"), bins=BINS), MOST_CELLS))
     if name == FEEDERWATCH:
-        return encode(_some(bird_tasks("BIRD-SITES", data), MOST_SITES))
+        return encode(sampled(bird_tasks("BIRD-SITES", data), MOST_SITES))
     path, group, left_out, first_count = _FILES[name]
     table = pd.read_csv(folder(data) / path).drop(columns=list(left_out))
     table[group] = table[group].astype(str)
@@ -67,8 +67,9 @@ def grouped_tasks(name, data=None):
     return encode(discretize(split(table, group), bins=BINS))
 
 
-def _some(tasks, most):
+def sampled(tasks, most, random_state=0):
     """A sample of each task with at most ``most`` rows."""
     return {
-        name: frame.sample(min(len(frame), most), random_state=0) for name, frame in tasks.items()
+        name: frame.sample(min(len(frame), most), random_state=random_state)
+        for name, frame in tasks.items()
     }

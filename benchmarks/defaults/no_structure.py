@@ -9,9 +9,6 @@ noise beside a real structure. "told" is whether `bnmtl learn`, and `bnmtl relat
 would report that something was found.
 """
 
-import itertools
-import warnings
-
 import numpy as np
 import pandas as pd
 
@@ -43,8 +40,9 @@ from bnmtl.tasks import encode
 NAME = "no_structure"
 SETTINGS = ("kind", "columns", "rows", "trial", "learner")
 __all__ = ["draw", "independent_columns", "measure", "plan", "tables"]
-# By number of columns; the two harder cases have fewer.
-N_TRIALS = {30: 20, 100: 20}
+COLUMNS = (30, 100)
+# The two harder cases have fewer.
+N_TRIALS = 20
 ROWS = (10, 20, 60, 500)
 N_BOOTSTRAP = 30
 FIXED = {"n_bootstrap": N_BOOTSTRAP, "concentrations": list(CONCENTRATIONS)}
@@ -123,25 +121,28 @@ def plan(quick, trials=None):
     if quick:
         wanted = ["alone", "two together"]
         return study.every(wanted, kind=["rare"], columns=[30], rows=[20], trial=[0])
-    cases = []
-    last = max(N_TRIALS.values())
-    for trial, n_columns in itertools.product(range(min(trials or last, last)), N_TRIALS):
-        for kind in (*KINDS, *HARDER):
-            if trial >= N_TRIALS[n_columns]:
-                continue
-            if kind in HARDER and (n_columns > 30 or trial >= HARDER[kind][0]):
-                continue
-            wanted = LEARNERS if n_columns == 30 or trial < N_MORE else BY_DEFAULT
-            if kind in KINDS and n_columns == 30 and trial < N_MORE:
-                wanted = (*wanted, *MORE)
-            for n_rows in HARDER[kind][1] if kind in HARDER else ROWS:
-                case = {"kind": kind, "columns": n_columns, "rows": n_rows, "trial": trial}
-                cases.append({**case, "wanted": list(wanted)})
-    return cases
+    kinds = (*KINDS, *HARDER)
+    trial = range(min(trials or N_TRIALS, N_TRIALS))
+    return study.every(_wanted, trial=trial, columns=COLUMNS, kind=kinds, rows=ROWS)
+
+
+def _wanted(trial, columns, kind, rows):
+    n_trials, sizes = HARDER.get(kind, (N_TRIALS, ROWS))
+    if trial >= n_trials or rows not in sizes or (kind in HARDER and columns > 30):
+        return []
+    wanted = LEARNERS if columns == 30 or trial < N_MORE else BY_DEFAULT
+    is_first = kind in KINDS and columns == 30 and trial < N_MORE
+    return [*wanted, *(MORE if is_first else ())]
 
 
 def measure(kind, columns, rows, trial, wanted):
     """One line per learner: false arcs per network, those in all tasks, and the compelled ones."""
+    frames = frames_of(kind, columns, rows, trial)
+    return {learner: line_of(learner, frames, trial) for learner in wanted}
+
+
+def frames_of(kind, columns, rows, trial):
+    """The rows of five tasks."""
     frames = {}
     for task in range(5):
         seed = [trial, task, columns, rows]
@@ -154,9 +155,7 @@ def measure(kind, columns, rows, trial, wanted):
             frames[f"task{task + 1}"] = pd.concat([half, half], ignore_index=True)
         else:
             frames[f"task{task + 1}"] = independent_columns(kind, columns, rows, seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return {learner: line_of(learner, frames, trial) for learner in wanted}
+    return frames
 
 
 def line_of(learner, frames, trial):

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from benchmarks.drawing import axis_of_sizes, curves, panels
-from benchmarks.summary import markdown, mean_and_error
+from benchmarks.drawing import axis_of_sizes, mean_curves, panels
+from benchmarks.summary import markdown, mean_and_error, parts
 
 DEFAULTS = (
     "alone",
@@ -51,7 +51,7 @@ def tables(lines):
     """False arcs per network by kind, rows and learner; the worst cases; and reported findings."""
     return {
         "no_structure": markdown(_false_arcs(lines)),
-        "no_structure_claims": markdown(_claims(lines)),
+        "no_structure_claims": markdown(_worst(lines)),
         "no_structure_in_short": markdown(_in_short(lines)),
         "no_structure_told": markdown(_told(lines)),
     }
@@ -64,8 +64,8 @@ def _told(lines):
         reported = group["told"].dropna() if "told" in group else group.iloc[:0]
         return f"{reported.sum():.0f} of {len(reported)}" if len(reported) else ""
 
-    parts = [_by_rows(lines, TOLD, written, n).assign(columns=n) for n in (30, 100)]
-    table = pd.concat(parts, ignore_index=True)
+    found = [_by_rows(lines, TOLD, written, n).assign(columns=n) for n in (30, 100)]
+    table = pd.concat(found, ignore_index=True)
     return table[["columns", "rows", *TOLD.values()]]
 
 
@@ -95,16 +95,16 @@ def _by_rows(lines, titles, written, n_columns=30):
 
 
 def _false_arcs(lines):
-    rows = []
-    for (columns, kind, n_rows), group in lines.groupby(["columns", "kind", "rows"], sort=False):
-        row = {"columns": "37 + 40" if kind == BESIDE_ALARM else columns, "kind": kind}
-        row |= {"rows": n_rows, "trials": group["trial"].nunique()}
+    cases = {name: sorted(set(lines[name])) for name in ("kind", "columns", "rows")}
+    for case, group in parts(lines, **cases):
+        columns = "37 + 40" if case["kind"] == BESIDE_ALARM else case["columns"]
+        row = {"columns": columns, "kind": case["kind"], "rows": case["rows"]}
+        row["trials"] = group["trial"].nunique()
         for learner in (*DEFAULTS, *OTHERS):
             found = group[group["learner"] == learner]["false_arcs"]
             fewer = f" ({len(found)} of them)" if 0 < len(found) < row["trials"] else ""
             row[learner] = mean_and_error(found) + fewer
-        rows.append(row)
-    return pd.DataFrame(rows).sort_values(["kind", "columns", "rows"], kind="stable")
+        yield row
 
 
 def _independent(lines):
@@ -112,17 +112,17 @@ def _independent(lines):
     return lines[~lines["kind"].isin(HARDER)]
 
 
-def _claims(lines):
+def _worst(lines):
     """Means over kinds and rows: false arcs, those in all tasks, and the compelled ones."""
     harder = {kind: group for kind, group in lines.groupby("kind") if kind in HARDER}
     for of, group in {"independent columns": _independent(lines), **harder}.items():
         for name in DEFAULTS if of in HARDER else (*DEFAULTS, *OTHERS):
             of_learner = group[group["learner"] == name]
             if len(of_learner):
-                yield _claim(of, name, of_learner)
+                yield _worst_of(of, name, of_learner)
 
 
-def _claim(of, learner, lines):
+def _worst_of(of, learner, lines):
     """The row of one learner."""
     means = lines.groupby(["columns", "kind", "rows"])["false_arcs"].mean()
     few = means[means.index.get_level_values("rows") == 10]
@@ -146,14 +146,12 @@ def draw(lines):
     # A logarithmic axis cannot show 0.
     lines = lines.assign(shown=lines["false_arcs"] + 0.05)
     styles = {learner: {"label": title} for learner, title in IN_SHORT.items()}
-    figure, grid = panels(1, len(kinds), (2.6 * len(kinds), 3.4))
-    for axes, kind in zip(grid[0], kinds, strict=True):
+
+    def draw_kind(axes, _, kind):
         group = lines[lines["kind"] == kind]
-        curves(axes, group, "rows", "shown", "learner", styles, errors=False)
+        mean_curves(axes, group, "rows", "learner", "shown", styles, errors=False)
         axis_of_sizes(axes, sorted(group["rows"].unique()), "rows")
         axes.set_yscale("log")
-        axes.set_title(kind, fontsize=9)
-    grid[0, 0].set_ylabel("false arcs a network + 0.05")
-    handles = grid[0, 0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside lower center", ncols=6, fontsize=8)
-    return figure
+
+    rows = {"": "false arcs a network + 0.05"}
+    return panels(draw_kind, (2.6, 3.4), kinds, rows, legend="below")

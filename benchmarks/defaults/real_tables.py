@@ -7,8 +7,6 @@ held-out rows. Each score and sparsity is tried alone and with every method for 
 penalty, all with separate tables; "tables shared" is the default of the learners.
 """
 
-import warnings
-
 import numpy as np
 import pandas as pd
 
@@ -17,7 +15,7 @@ from benchmarks.defaults.chosen_sparsity import GRID, side_by_side
 from benchmarks.defaults.grouped import FEEDERWATCH, SACHS, SHIPPED, TABLES, folder, grouped_tasks
 from benchmarks.defaults.ways import WAYS, choices, expecting, folds_of
 from benchmarks.drawing import panels
-from benchmarks.summary import markdown, parts
+from benchmarks.summary import markdown, parts, present
 from bnmtl import BIC, BDeu, MixedDirichlet, MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
 from bnmtl.learners import compare
 from bnmtl.learners.folds import penalty_scores
@@ -158,11 +156,9 @@ def _folds(tasks, score, parents):
         table_sharing=None,
         random_state=SEED,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        effort = learner.effort()
-        priors = learner.possible_priors(learner.problems(tasks, effort), effort)
-        return list(priors), folds_of(learner, tasks, list(priors.values()))
+    effort = learner.effort()
+    priors = learner.possible_priors(learner.problems(tasks, effort), effort)
+    return list(priors), folds_of(learner, tasks, list(priors.values()))
 
 
 def _line(rows, baseline, alone):
@@ -278,20 +274,18 @@ def _all(lines):
 
 def draw(lines):
     """Gain over BIC alone by method with two standard errors, with one panel per table."""
-    cases = list(parts(_of_default(lines), table=TABLES))
-    figure, grid = panels(1, len(cases), (1.9 * len(cases), 3.6))
-    for axes, (case, group) in zip(grid[0], cases, strict=True):
-        for at, (way, line) in enumerate(parts(group, way=DRAWN)):
+    lines = _of_default(lines)
+
+    def draw_table(axes, _, table):
+        for at, (way, line) in enumerate(parts(lines, table=[table], way=DRAWN)):
             gain, error = line["over_bic"], 2 * line["over_bic_error"]
-            axes.errorbar([at], gain, error, fmt="o", markersize=4, label=way["way"])
+            axes.errorbar([at], gain, error, fmt="o", label=way["way"])
         axes.axhline(0, color="gray", linewidth=1)
         axes.set_xticks([])
-        axes.set_title(case["table"], fontsize=9)
-        axes.tick_params(labelsize=8)
-    grid[0, 0].set_ylabel("nats a row over BIC alone", fontsize=9)
-    handles = grid[0, 0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside lower center", ncols=len(DRAWN), fontsize=8)
-    return figure
+
+    tables = present(lines, "table", TABLES)
+    rows = {"": "nats a row over BIC alone"}
+    return panels(draw_table, (1.9, 3.6), tables, rows, legend="below")
 
 
 if __name__ == "__main__":

@@ -8,19 +8,13 @@ import time
 
 import numpy as np
 
-from benchmarks import by_default, study, variants
+from benchmarks import by_default, study
 from benchmarks.related import mean_arcs
 from benchmarks.summary import has, markdown
 from benchmarks.thesis import alone
 from benchmarks.thesis.pool import held_out_of
-from bnmtl import (
-    IdenticalLearner,
-    MultitaskLearnerCV,
-    PooledLearner,
-    SingleTaskLearner,
-    data,
-)
-from bnmtl.learners.held_out import HeldOut
+from benchmarks.variants import SAMPLE_SIZE, learner_of
+from bnmtl import data
 from bnmtl.networks import fit_networks
 from bnmtl.tasks import discretize, encode
 
@@ -30,15 +24,11 @@ SETTINGS = ("rows", "trial", "learner")
 JOBS = 1
 SIZES = (25, 50, 100, 200)
 LEARNERS = {
-    "each condition alone": lambda seed: SingleTaskLearner(**variants.THESIS, random_state=seed),
-    "all rows pooled": lambda seed: PooledLearner(**variants.THESIS, random_state=seed),
-    "one structure for all": lambda seed: IdenticalLearner(**variants.TOGETHER, random_state=seed),
-    "together (multitask)": lambda seed: MultitaskLearnerCV(
-        **variants.LEARNERS["J"], cv=variants.N_FOLDS, random_state=seed
-    ),
+    "each condition alone": "single S",
+    "all rows pooled": "pooled S",
+    "one structure for all": "identical S",
+    "together (multitask)": "multitask folds",
 }
-# The defaults of bnmtl: `MixedDirichlet`, a sparse structure prior, learned smoothing.
-DEFAULTS = by_default.LEARNERS
 # Share of rows held out to choose the arc probability, for example five of 25.
 SHARE = 0.2
 # Graphs that share nothing.
@@ -86,11 +76,8 @@ def split(tasks, n_rows, trial):
 
 def plan(quick, trials=10):
     """Cases: every number of rows in every trial."""
-    return [
-        {"rows": n_rows, "trial": trial, "wanted": list(ALONE if quick else KINDS)}
-        for trial in range(1 if quick else trials)
-        for n_rows in (SIZES[:1] if quick else SIZES)
-    ]
+    wanted, n_trials, sizes = (ALONE, 1, SIZES[:1]) if quick else (KINDS, trials, SIZES)
+    return study.every(wanted, trial=range(n_trials), rows=sizes)
 
 
 @functools.cache
@@ -111,15 +98,17 @@ def line_of(tasks, n_rows, trial, kind):
     if kind in ALONE or kind in SMOOTHED:
         learner, graphs = None, ALONE[SMOOTHED.get(kind, kind)](train, trial)
         seconds = time.perf_counter() - began
-        scorers = held_out_of(train, test)
-        if kind in SMOOTHED:
-            scorers = {name: HeldOut(train[name], test[name], "auto") for name in train}
+        scorers = held_out_of(train, test, "auto" if kind in SMOOTHED else SAMPLE_SIZE)
         held_out = [scorers[name].mean(graph) for name, graph in graphs.items()]
         if kind == SHARED_TABLES:
             networks = fit_networks(graphs, train)
             held_out = [networks[t].log_likelihood(task).mean() for t, task in test.items()]
     else:
-        learner = (LEARNERS | DEFAULTS)[kind](trial).fit(train)
+        if kind in LEARNERS:
+            learner = learner_of(LEARNERS[kind], trial)
+        else:
+            learner = by_default.LEARNERS[kind](trial)
+        learner.fit(train)
         seconds = time.perf_counter() - began
         graphs = learner.configuration_
         held_out = [learner.networks_[t].log_likelihood(task).mean() for t, task in test.items()]
@@ -153,12 +142,9 @@ def _table(lines, columns, together, baseline):
         gains[f"together less {columns[baseline]}"] = wide[together] - wide[baseline]
     groups = gains.groupby("rows")
     texts = groups.mean().map("{:+.2f} ± ".format) + groups.sem().map("{:.2f}".format)
-    means = wide[base].groupby("rows").mean().map("{:.2f}".format).rename(columns[base])
-    return markdown(
-        texts.assign(**{means.name: means})[[means.name, *texts]]
-        .rename_axis("rows per condition")
-        .reset_index()
-    )
+    means = wide[base].groupby("rows").mean().map("{:.2f}".format)
+    texts.insert(0, columns[base], means)
+    return markdown(texts.rename_axis("rows per condition").reset_index())
 
 
 if __name__ == "__main__":

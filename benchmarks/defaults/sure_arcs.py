@@ -63,26 +63,27 @@ _LINES = {"single": ":", "together": "--", "shared": "-"}
 
 def draw(lines):
     """Share of true edges by confidence, in sixths, with one panel per number of rows."""
-    figure, grid = panels(1, len(ROWS), (11, 4))
-    handles = {}
-    for axes, n_rows in zip(grid[0], ROWS, strict=True):
+
+    def draw_rows(axes, _, n_rows):
         for case, group in parts(lines, rows=[n_rows], problem=PROBLEMS, method=_LINES):
             label = f"{case['problem']}, {METHODS[case['method']]}"
-            style = {"color": f"C{PROBLEMS.index(case['problem'])}", "marker": "o", "markersize": 3}
-            (handles[label],) = axes.plot(*_curve(group), _LINES[case["method"]], **style)
+            color, line = f"C{PROBLEMS.index(case['problem'])}", _LINES[case["method"]]
+            axes.plot(*_curve(group), line, color=color, marker="o", label=label)
         axes.plot([0, 1], [0, 1], color="gray", linewidth=1)
-        axes.set(title=f"{n_rows} rows", xlabel="confidence of an edge")
-    grid[0, 0].set_ylabel("share that is there")
-    figure.legend(handles.values(), handles, loc="outside center right", fontsize=8)
-    return figure
+
+    columns = {n_rows: f"{n_rows} rows" for n_rows in ROWS}
+    labels = {"supxlabel": "confidence of an edge", "supylabel": "share that is there"}
+    return panels(draw_rows, (5.5, 4), columns, legend="right", **labels)
 
 
 def _curve(lines):
     confidence, y, weights = cases(lines, "edge")
     bins = np.minimum((confidence * 6 + 1e-9).astype(int), 5)
     found = [bins == one for one in range(6) if (bins == one).any()]
-    places = [np.average(confidence[is_inside], weights=weights[is_inside]) for is_inside in found]
-    return places, [np.average(y[is_inside], weights=weights[is_inside]) for is_inside in found]
+    return [
+        [np.average(values[is_inside], weights=weights[is_inside]) for is_inside in found]
+        for values in (confidence, y)
+    ]
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from benchmarks import study
 from benchmarks.drawing import panels
 from benchmarks.predictions import good_probabilities
-from benchmarks.predictions.good_diagrams import draw_panel, finish
+from benchmarks.predictions.good_diagrams import LEGEND, OPTIONS, draw_panel
 from benchmarks.predictions.good_learners import Stages
 from benchmarks.summary import markdown
 from bnmtl.calibration import AdaBoostM1, PlattCalibrator, reliability
@@ -80,13 +80,14 @@ def tables(lines):
 
 def draw(lines):
     """Histogram and reliability of the first trial, with one panel per number of steps."""
-    first = lines[lines["trial"] == lines["trial"].min()].sort_values("steps")
-    figure, grid = panels(1, len(first), (1.9 * len(first) + 0.6, 2.6), sharex=True, sharey=True)
-    for axes, line in zip(grid[0], first.itertuples(), strict=True):
-        draw_panel(axes, pd.DataFrame(line.reliability))
-        axes.set_title(f"{line.steps} step" + ("s" if line.steps > 1 else ""), fontsize=9)
-    finish(figure, grid, f"boosted trees on {first['problem'].iloc[0]}")
-    return figure
+    first = lines[lines["trial"] == lines["trial"].min()].sort_values("steps").set_index("steps")
+
+    def draw_steps(axes, _, steps):
+        draw_panel(axes, pd.DataFrame(first.loc[steps, "reliability"]))
+
+    titles = {steps: f"{steps} step" + ("s" if steps > 1 else "") for steps in first.index}
+    title = f"boosted trees on {first['problem'].iloc[0]}; {LEGEND}"
+    return panels(draw_steps, (2, 2.6), titles, **OPTIONS, suptitle=title)
 
 
 if __name__ == "__main__":

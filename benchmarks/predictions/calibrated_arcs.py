@@ -17,7 +17,7 @@ from sklearn.base import clone
 from benchmarks import study
 from benchmarks.claims import OURS, Claim, claims_table, tally
 from benchmarks.drawing import panels
-from benchmarks.related import Related, networks_of
+from benchmarks.related import Related, networks_of, without_constant
 from benchmarks.summary import LEVEL, has, markdown, parts
 from benchmarks.variants import N_FOLDS, THESIS
 from bnmtl import HillClimbing, MultitaskLearner, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
@@ -71,10 +71,11 @@ def measure(problem, trial, wanted):
 
 def counted(table, related, n_replicates=N_BOOTSTRAP):
     """Numbers of pairs and of true pairs by confidence, from 0 to the number of replicates."""
-    truth = set()
-    for (name, task), matrix in zip(related.tasks.items(), related.truth(), strict=True):
-        arcs = np.argwhere(matrix)
-        truth |= {(name, task.variables[tail], task.variables[head]) for tail, head in arcs}
+    truth = {
+        (name, *arc)
+        for name, task in related.tasks.items()
+        for arc in without_constant(related.networks[name].graph, task.constant).edges
+    }
     names = [table[name].astype(str) for name in ("task", "parent", "child")]
     keys = list(zip(*names, strict=True))
     is_arc = np.array([key in truth for key in keys])
@@ -339,33 +340,32 @@ _MARKERS = {"single": "o", "together": "s", "shared": "^"}
 
 def draw(lines):
     """Shares of true pairs by confidence and method; below, after isotonic calibration."""
-    columns = [(problem, kind) for problem in sorted(set(lines["problem"])) for kind in KINDS]
-    size = (2.1 * len(columns) + 0.6, 4.9)
-    figure, grid = panels(2, len(columns), size, sharex=True, sharey=True)
-    for axes in grid.flat:
+
+    def draw_case(axes, row, column):
+        problem, kind = column
         axes.plot([0, 1], [0, 1], "--", color="gray", linewidth=0.6)
-        axes.tick_params(labelsize=7)
-    for (above, below), (problem, kind) in zip(grid.T, columns, strict=True):
-        above.set_title(f"{problem},\n{KINDS[kind]}", fontsize=8)
-        below.set_xlabel("confidence", fontsize=8)
         for case, group in parts(lines, problem=[problem], method=METHODS):
-            _draw_shares(above, *cases(group, kind), case["method"])
+            if row == "before":
+                _draw_shares(axes, *cases(group, kind), case["method"])
+                continue
             test, probabilities = stages(lines, **case, kind=kind)
             if len(test):
                 confidence, y, weights = cases(test, kind)
                 p = probabilities["isotonic"](confidence)
-                _draw_shares(below, p, y, weights, case["method"])
-    grid[0, 0].set_ylabel("share that is true", fontsize=8)
-    grid[1, 0].set_ylabel("the same, calibrated\n(trials not fitted to)", fontsize=8)
-    grid[0, 0].legend(fontsize=7, frameon=False)
-    return figure
+                _draw_shares(axes, p, y, weights, case["method"])
+
+    problems = sorted(set(lines["problem"]))
+    columns = {(name, kind): f"{name},\n{KINDS[kind]}" for name in problems for kind in KINDS}
+    rows = {"before": "share that is true", "after": "the same, calibrated\n(trials not fitted to)"}
+    options = {"legend": "above", "sharex": True, "sharey": True, "supxlabel": "confidence"}
+    return panels(draw_case, (2.1, 2.45), columns, rows, **options)
 
 
 def _draw_shares(axes, p, y, weights, method):
     table = reliability(np.repeat(y, weights), np.repeat(p, weights))
     share = table["fraction_positive"]
     error = [(share - table["low"]).clip(lower=0), (table["high"] - share).clip(lower=0)]
-    style = {"fmt": f"{_MARKERS[method]}-", "markersize": 3, "linewidth": 0.8}
+    style = {"fmt": f"{_MARKERS[method]}-", "linewidth": 0.8}
     axes.errorbar(table["mean_prediction"], share, yerr=error, label=METHODS[method], **style)
 
 

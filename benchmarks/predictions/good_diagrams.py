@@ -9,6 +9,9 @@ from benchmarks.drawing import panels
 
 # With fewer test rows a share of positives is too uncertain, so its point is hollow.
 MANY = 20
+# What all panels have in common.
+OPTIONS = {"sharex": True, "sharey": True, "supxlabel": "predicted probability"}
+LEGEND = f"line: share of positives\n(hollow: fewer than {MANY} rows), bars: share of the test rows"
 # Figure -> learner, rows of panels.
 CALIBRATED = ("before", "Platt", "isotonic")
 ALL_PROBLEMS = {
@@ -65,17 +68,12 @@ def _tables(lines, rows, problems):
 
 
 def _drawn(known, rows, problems, title):
-    size = (1.5 * len(problems) + 0.8, 1.5 * len(rows) + 0.7)
-    figure, grid = panels(len(rows), len(problems), size, sharex=True, sharey=True)
-    for axes_of_row, (label, *_) in zip(grid, rows, strict=True):
-        axes_of_row[0].set_ylabel(label, fontsize=8)
-        for axes, problem in zip(axes_of_row, problems, strict=True):
-            if (label, problem) in known:
-                draw_panel(axes, known[label, problem])
-    for axes, problem in zip(grid[0], problems, strict=True):
-        axes.set_title(problem, fontsize=8)
-    finish(figure, grid, title)
-    return figure
+    def draw(axes, label, problem):
+        if (label, problem) in known:
+            draw_panel(axes, known[label, problem])
+
+    labels = [label for label, *_ in rows]
+    return panels(draw, (1.6, 1.7), problems, labels, **OPTIONS, suptitle=f"{title}; {LEGEND}")
 
 
 def draw_panel(axes, table):
@@ -88,18 +86,7 @@ def draw_panel(axes, table):
     axes.plot(places, heights, "-", color="C0", linewidth=1)
     colors = ["C0" if many else "white" for many in table["count"] >= MANY]
     axes.scatter(places, heights, s=9, c=colors, edgecolors="C0", linewidths=0.8, zorder=3)
-
-
-def finish(figure, grid, title):
-    """Set the common scales of all panels and the titles."""
-    for axes in grid.flat:
-        axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
-        axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-        axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
-        axes.tick_params(labelsize=7)
-    figure.supxlabel("predicted probability", fontsize=8)
-    figure.suptitle(
-        f"{title}; line: share of positives (hollow: fewer than {MANY} rows), "
-        "bars: share of the test rows",
-        fontsize=8,
-    )
+    ticks = {"ticks": [0, 0.5, 1], "labels": ["0", "0.5", "1"]}
+    axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+    axes.set_xticks(**ticks)
+    axes.set_yticks(**ticks)

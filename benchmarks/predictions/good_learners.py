@@ -85,7 +85,7 @@ def itself(scores):
 
 
 def probabilistic(parameters, model, X, calibration):
-    """A model whose probabilities are its scores."""
+    """A model whose probabilities are its scores; ``X[rows]`` are the features of rows."""
 
     def score(rows):
         return model.predict_proba(X[rows])[:, 1]
@@ -308,11 +308,7 @@ def _networks(views, y, train, calibration, make):
     for bins in BINS:
         frame = views.categories(bins)
         model = make().fit(frame.iloc[train], y[train])
-
-        def score(rows, model=model, frame=frame):
-            return model.predict_proba(frame.iloc[rows])[:, 1]
-
-        yield Model(f"{bins} bins", score(calibration), score, {"before": itself})
+        yield probabilistic(f"{bins} bins", model, frame.iloc, calibration)
 
 
 def bayesian_networks(views, y, train, calibration, seed):

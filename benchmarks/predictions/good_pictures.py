@@ -4,10 +4,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from benchmarks import drawing
-from benchmarks.predictions.good_diagrams import MANY, draw_panel
+from benchmarks.predictions.good_diagrams import LEGEND, OPTIONS, draw_panel
 from benchmarks.predictions.good_learners import LEARNERS
 from benchmarks.predictions.good_tables import (
     CROSS_ENTROPY,
+    MEASURES,
     METHODS,
     RMSE,
     complete,
@@ -34,36 +35,30 @@ def draw(lines):
 
 def _draw_bars(figure, lines, names):
     styles = {method: {"color": color} for method, color in zip(METHODS, COLORS, strict=True)}
-    for axes, name in zip(figure.subplots(2, 1, sharex=True), HIGHEST, strict=True):
+
+    def draw_measure(axes, name, _):
         # Standard errors over trials, of the means over problems.
         keys = ["learner", "method", "trial"]
-        means = values(lines, name).groupby(keys)["value"].mean().rename(name).reset_index()
-        drawing.mean_bars(axes, means, *keys[:2], name, names, METHODS, styles, 6 / 7)
+        means = values(lines, name).groupby(keys)["value"].mean().reset_index()
+        drawing.mean_bars(axes, means, *keys[:2], "value", names, styles, width=6 / 7)
         axes.set_ylim(0, HIGHEST[name])
-        axes.yaxis.label.set_size(8)
-        axes.tick_params(labelsize=8)
-    axes.set_xticks(range(len(names)), [name.replace(" ", "\n") for name in names])
-    figure.axes[0].legend(fontsize=7, ncols=6, loc="upper left")
+        axes.set_xticks(range(len(names)), [name.replace(" ", "\n") for name in names])
+
+    drawing.panels(draw_measure, None, rows=MEASURES, figure=figure, legend="above", sharex=True)
 
 
 def _draw_reliability(figure, lines, names):
     first = lines[lines["trial"] == 0]
     problem = "COVTYPE" if "COVTYPE" in set(first["problem"]) else lines["problem"].iloc[0]
     first = first[first["problem"] == problem].set_index("learner")
-    panels = figure.subplots(len(STAGES), len(names), sharex=True, sharey=True, squeeze=False)
-    for row, stage in zip(panels, STAGES, strict=True):
-        for axes, name in zip(row, names, strict=True):
-            axes.tick_params(labelsize=7)
-            if name in first.index:
-                draw_panel(axes, pd.DataFrame(first.loc[name, "pictured"][stage]["reliability"]))
-        row[0].set_ylabel(stage, fontsize=8)
-    for axes, name in zip(panels[0], names, strict=True):
-        axes.set_title(name.replace(" ", "\n", 1), fontsize=8)
-    figure.suptitle(
-        f"{problem}: share of positives by predicted probability (hollow: fewer than {MANY} rows); "
-        "bars: shares of the test rows",
-        fontsize=9,
-    )
+
+    def draw_learner(axes, stage, name):
+        if name in first.index:
+            draw_panel(axes, pd.DataFrame(first.loc[name, "pictured"][stage]["reliability"]))
+
+    columns = {name: name.replace(" ", "\n", 1) for name in names}
+    options = {**OPTIONS, "figure": figure, "suptitle": f"{problem}; {LEGEND}"}
+    drawing.panels(draw_learner, None, columns, STAGES, **options)
 
 
 def _draw_curves(figure, lines, names):
@@ -71,13 +66,12 @@ def _draw_curves(figure, lines, names):
     styles = {"before": {"linestyle": "--", "marker": "", "color": "gray"}}
     styles |= {"Platt": {"color": COLORS[1]}, "isotonic": {"color": COLORS[2]}}
     styles = {name: {"linewidth": 1, **style} for name, style in styles.items()}
-    n_across = (len(LEARNERS) + 1) // 2
-    panels = figure.subplots(2, n_across, sharex=True, squeeze=False).ravel()
-    for axes, name in zip(panels, names, strict=False):
+
+    def draw_learner(axes, _, name):
         group = table[table["learner"] == name]
-        drawing.curves(axes, group, "size", "value", "method", styles, errors=False)
+        drawing.mean_curves(axes, group, "size", "method", "value", styles, errors=False)
         axes.set_xscale("log", base=2)
-        axes.set_title(name, fontsize=8)
-        axes.tick_params(labelsize=7)
-    panels[0].legend(fontsize=7, frameon=False)
-    figure.suptitle("root mean squared error by number of calibration cases", fontsize=9)
+
+    title = "root mean squared error by number of calibration cases"
+    options = {"wrap": (len(LEARNERS) + 1) // 2, "legend": "first", "suptitle": title}
+    drawing.panels(draw_learner, None, names, figure=figure, sharex=True, **options)

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks import study
 from benchmarks.claims import OURS as OWN_CLAIM
 from benchmarks.claims import Claim, claims_table, tally
-from benchmarks.drawing import axis_of_sizes, curves, panels
+from benchmarks.drawing import axis_of_sizes, mean_curves, panels
 from benchmarks.predictions import uci
 from benchmarks.predictions.multinets_learners import (
     CHOSEN,
@@ -22,6 +22,7 @@ from benchmarks.predictions.multinets_learners import (
     FIXED_SIZE,
     KINDS,
     cross_entropy,
+    drawn,
     learned,
     methods,
 )
@@ -46,7 +47,13 @@ N_TRIALS = 10
 TABLES = ("vowel", "segment", "soybean", "kr-vs-kp", "pendigits", "vote")
 SHARES = (0.2, 0.5)
 QUICK = "wine"
-ENDINGS = (FIXED_SIZE, CHOSEN, DEFAULTS)
+# Ending of the methods -> name of their table.
+NAMES = {
+    FIXED_SIZE: "multinets",
+    CHOSEN: "multinets_chosen",
+    DEFAULTS: "multinets_defaults",
+}
+ENDINGS = tuple(NAMES)
 
 
 def plan(quick, trials=None):
@@ -76,20 +83,16 @@ def rows_of(table):
     return *uci.read(table), uci.fingerprint(table)
 
 
-def drawn(classes, share, random):
+def is_training(classes, share, random):
     """Whether each row is a training row: a share of every class, at least two rows."""
-    learned = np.zeros(len(classes), dtype=bool)
-    for name in sorted(set(classes)):
-        rows = random.permutation(np.flatnonzero(classes == name))
-        learned[rows[: max(2, round(share * len(rows)))]] = True
-    return learned
+    return drawn(classes, random, lambda n: max(2, round(share * n)))
 
 
 def measure(table, share, trial, wanted):
     """One line per method: errors and cross-entropy on the other rows."""
     features, classes, data = rows_of(table)
     random = generator(trial, f"{table} {share}")
-    is_train = drawn(classes, share, random)
+    is_train = is_training(classes, share, random)
     frame = uci.Views(features, np.flatnonzero(is_train)).categories(BINS)
     for column in frame.columns[frame.isna().any()]:
         frame[column] = frame[column].cat.add_categories("missing").fillna("missing")
@@ -127,17 +130,15 @@ def compared(ending):
 def known_endings(lines):
     """The endings with lines of nets learned together."""
     present = set(lines["method"])
-    return [one for one in (FIXED_SIZE, CHOSEN, DEFAULTS) if f"{OURS}{one}" in present]
+    return [one for one in NAMES if f"{OURS}{one}" in present]
 
 
 def tables(lines):
     """Results of each method by table and share, and the claims."""
     made = {}
-    for ending, name in ((FIXED_SIZE, "fixed"), (CHOSEN, "chosen"), (DEFAULTS, "defaults")):
-        if ending in known_endings(lines):
-            key = "multinets" if ending == FIXED_SIZE else f"multinets_{name}"
-            made[key] = markdown(_reached(lines, ending))
-            made[f"{key}_claims"] = claims_table(claims(lines, ending))
+    for ending in known_endings(lines):
+        made[NAMES[ending]] = markdown(_reached(lines, ending))
+        made[f"{NAMES[ending]}_claims"] = claims_table(claims(lines, ending))
     return made
 
 
@@ -187,25 +188,19 @@ def _below(lines, kind, ending, name, title):
 
 def draw(lines):
     """Errors and cross-entropy by number of rows for the last ending, one panel per table."""
-    names = sorted(set(lines["table"]))
     shown = compared((known_endings(lines) or [FIXED_SIZE])[-1])
     styles = {
         method: {"marker": marker, "markersize": 4, "linewidth": 1, "label": kind}
         for (kind, method), marker in zip(shown.items(), "ovs^Dx", strict=True)
     }
-    figure, grid = panels(2, len(names), (2.6 * len(names) + 0.4, 5))
-    for row, (name, title) in zip(grid, MEASURES.items(), strict=True):
-        row[0].set_ylabel(title, fontsize=8)
-        for axes, table in zip(row, names, strict=True):
-            group = lines[lines["table"] == table]
-            curves(axes, group, "learned", name, "method", styles)
-            axis_of_sizes(axes, sorted(set(group["learned"])), "")
-            axes.tick_params(labelsize=8)
-    for above, below, table in zip(*grid, names, strict=True):
-        above.set_title(table, fontsize=9)
-        below.set_xlabel("rows learned from", fontsize=8)
-    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
-    return figure
+
+    def draw_table(axes, measure, table):
+        group = lines[lines["table"] == table]
+        mean_curves(axes, group, "learned", "method", measure, styles)
+        axis_of_sizes(axes, sorted(set(group["learned"])), "")
+
+    options = {"legend": "above", "supxlabel": "rows learned from"}
+    return panels(draw_table, (2.6, 2.5), sorted(set(lines["table"])), MEASURES, **options)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """Classifiers of the study of multi-nets, learned once, with tables of any smoothing."""
 
+from copy import copy
+
 import networkx as nx
 import numpy as np
 import pandas as pd
-from scipy.special import logsumexp
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
@@ -17,6 +18,7 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.classification import BayesNetClassifier, MultiNetClassifier
+from bnmtl.networks.smoothing import posterior_mean
 from bnmtl.seeding import generator
 
 TARGET = "class to predict"
@@ -113,26 +115,14 @@ class Nets:
         """The classifier with tables of that smoothing; None leaves them as they were learned."""
         if size is None:
             return self._learned
-        networks = [
-            BayesNet.fit(graph, self._frames[name], equivalent_sample_size=size)
+        found = copy(self._learned)
+        found.networks_ = {
+            name: BayesNet.fit(graph, self._frames[name], equivalent_sample_size=size)
             for name, graph in self._graphs.items()
-        ]
+        }
         counts = np.array([len(own) for own in self._frames.values()])
-        weights = counts + size / len(counts)
-        return _Mixture(self._learned.classes_, networks, np.log(weights / weights.sum()))
-
-
-class _Mixture:
-    """P(class | features) by Bayes' rule."""
-
-    def __init__(self, classes, networks, log_prior):
-        self.classes_, self._networks, self._log_prior = classes, networks, log_prior
-
-    def predict_proba(self, frame):
-        log_joint = self._log_prior + np.column_stack(
-            [network.log_likelihood(frame) for network in self._networks]
-        )
-        return np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True))
+        found.class_log_prior_ = np.log(posterior_mean(counts, size))
+        return found
 
 
 class NetsOfOneStructure(Nets):
@@ -195,11 +185,16 @@ def chosen_size(kind, frame, y, trial):
 
 def held_out(y, random):
     """Whether each row is held out: a share of every class that leaves at least two of its rows."""
-    held = np.zeros(len(y), dtype=bool)
-    for name in sorted(set(y)):
-        rows = random.permutation(np.flatnonzero(y == name))
-        held[rows[: max(0, min(round(HELD_OUT * len(rows)), len(rows) - 2))]] = True
-    return held
+    return drawn(y, random, lambda n: max(0, min(round(HELD_OUT * n), n - 2)))
+
+
+def drawn(classes, random, number):
+    """Whether each row is drawn: of every class, a number that depends on its number of rows."""
+    found = np.zeros(len(classes), dtype=bool)
+    for name in sorted(set(classes)):
+        rows = random.permutation(np.flatnonzero(classes == name))
+        found[rows[: number(len(rows))]] = True
+    return found
 
 
 def cross_entropy(model, frame, y):

@@ -14,16 +14,17 @@ import pandas as pd
 
 from benchmarks import study
 from benchmarks.defaults.grouped import SHIPPED, grouped_tasks
+from benchmarks.drawing import bars, panels
 from benchmarks.related import CONTROL, FIVE, Related, networks_of
-from benchmarks.summary import markdown, parts
+from benchmarks.summary import markdown, of_baseline, parts
 from benchmarks.timing import timed
+from benchmarks.variants import shared_search
 from bnmtl import MultitaskLearner, PooledLearner
 from bnmtl.graphs import adjacency
 from bnmtl.progress import Reporter
 from bnmtl.scores import CONCENTRATIONS, PARTITIONS
 from bnmtl.search.one_graph import score_identical, search_common
 from bnmtl.search.orders import iterations_of
-from bnmtl.search.shared_multitask import search_over
 
 NAME = "first_graph"
 SETTINGS = ("problem", "trial", "iterations")
@@ -61,14 +62,9 @@ def measure(problem, trial, wanted, rows=N_ROWS):
     }
 
 
-def _search(learner, tasks):
-    effort = learner.effort()
-    return effort, search_over(learner.problems(tasks, effort), effort, Reporter(False))
-
-
 def _one_graph(tasks, seed):
     """Scores of one graph for all tasks, from the start for separate tables and the pooled one."""
-    effort, search = _search(MultitaskLearner(random_state=seed), tasks)
+    effort, search = shared_search(MultitaskLearner(random_state=seed), tasks)
     pooled = next(iter(PooledLearner(random_state=seed).fit(tasks).configuration_.values()))
     starts = {"own": search.own_tables.common, "pooled": adjacency(pooled, search.joint.variables)}
     return {
@@ -82,7 +78,7 @@ def _one_graph(tasks, seed):
 def _fitted(tasks, part, seed):
     learner = MultitaskLearner(random_state=seed)
     prior, began = learner.used_prior(), time.perf_counter()
-    effort, search = _search(learner, tasks)
+    effort, search = shared_search(learner, tasks)
     start = search.own_tables.common
     iterations = int(iterations_of(len(search.joint.variables)) // part)
     fewer = effort.with_orders(iterations=iterations)
@@ -100,12 +96,9 @@ def _fitted(tasks, part, seed):
 
 def _compared(lines):
     """Add the score and times with all iterations to each line."""
-    lines = lines.copy()
-    whole = lines[lines["iterations"].eq("all")].set_index(["problem", "trial"])
-    at = pd.MultiIndex.from_frame(lines[["problem", "trial"]])
-    for name in ("score", "seconds", "seconds_of_graph"):
-        lines[f"{name}_of_all"] = whole[name].reindex(at).to_numpy()
-    return lines
+    names, keys = ("score", "seconds", "seconds_of_graph"), ["problem", "trial"]
+    whole = {f"{one}_of_all": of_baseline(lines, "iterations", "all", one, keys) for one in names}
+    return lines.assign(**whole)
 
 
 def tables(lines):
@@ -148,11 +141,9 @@ def _share(lines, name):
 def draw(lines):
     """Median time of fits by problem, with one bar per number of iterations."""
     seconds = lines.groupby(["problem", "iterations"])["seconds"].median().unstack("iterations")
-    parts = [part for part in PARTS if part in seconds]
-    axes = seconds[parts].plot.bar(figsize=(7, 3.5), rot=30)
-    axes.set_ylabel("seconds a fit")
-    axes.figure.tight_layout()
-    return axes.figure
+    shown = seconds[[part for part in PARTS if part in seconds]]
+    rows = {"": "seconds a fit"}
+    return panels(lambda axes, *_: bars(axes, shown), (9, 3.5), rows=rows, legend="first")
 
 
 if __name__ == "__main__":

@@ -45,16 +45,13 @@ ALONE = {"apart, 100 restarts": "hill-climbing", "apart, orders": "orders"}
 
 def plan(quick):
     """Cases: each task alone, then every penalty."""
-    problems, trials = (PROBLEMS[:1], range(1)) if quick else (PROBLEMS, TRIALS)
-    return [
-        {
-            **{"problem": problem, "trial": trial, "penalty": penalty},
-            "wanted": list(VARIANTS if penalty else ALONE),
-        }
-        for trial in trials
-        for problem in problems
-        for penalty in (0.0, *(PENALTIES[:1] if quick else PENALTIES))
-    ]
+    some = slice(1 if quick else None)
+    return study.every(
+        lambda penalty, **_: VARIANTS if penalty else ALONE,
+        trial=TRIALS[some],
+        problem=PROBLEMS[some],
+        penalty=(0.0, *PENALTIES[some]),
+    )
 
 
 @functools.lru_cache(maxsize=1)
@@ -82,15 +79,10 @@ def measure(wanted, problem, trial, penalty):
     for variant in wanted:
         kind, start = VARIANTS[variant]
         search = searches.by(kind)
-        if start is None:
-            starts = {"truth": related.truth()}
-        elif start == "orders":
-            starts = {"orders": search.common}
-        elif start != GREEDY:
-            starts = search.starts([prior], [start])
         if start == GREEDY:
             solution, spent = timed(greedy_alone, search, prior)
         else:
+            starts = search.starts([prior], [start]) if start else {"truth": related.truth()}
             solution, spent = timed(search.solve, prior, starts)
         learned = seconds.get((kind, "single-task" if start == GREEDY else start), 0.0)
         lines[variant] = line_of(solution, related, spent, start=learned)
@@ -99,15 +91,11 @@ def measure(wanted, problem, trial, penalty):
 
 def greedy_alone(search, prior):
     """The solution of the greedy search from the graphs learned alone."""
-    ties = Ties(search.joint.variables, 0, 1e-6)
-    greedy = ConfigurationSearch(
-        search.joint,
-        Couplings(prior, search.joint),
-        ties,
-        search.joint.spread(search.single()),
-    )
+    problem = search.joint
+    ties, starts = Ties(problem.variables, 0, 1e-6), problem.spread(search.single())
+    greedy = ConfigurationSearch(problem, Couplings(prior, problem), ties, starts)
     greedy.run()
-    matrices = search.joint.cut(greedy.adjacency)
+    matrices = problem.cut(greedy.adjacency)
     return Solution(matrices, greedy.score[1], greedy.task_scores().tolist(), GREEDY, {})
 
 

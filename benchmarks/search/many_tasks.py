@@ -9,14 +9,14 @@ pairs that can improve, out of sixty drawn at every step, and on every best move
 import numpy as np
 
 from benchmarks import study
+from benchmarks.drawing import bars, panels
 from benchmarks.related import FIVE, Related, networks_of
 from benchmarks.summary import markdown
+from benchmarks.variants import shared_search
 from bnmtl import MultitaskLearner, Orders, PairedPrior
-from bnmtl.progress import Reporter
 from bnmtl.scores import CONCENTRATIONS, PARTITIONS
 from bnmtl.search.couplings import Couplings
 from bnmtl.search.shared_configurations import SharedConfigurationSearch
-from bnmtl.search.shared_multitask import search_over
 from bnmtl.search.ties import Ties
 
 NAME = "many_tasks"
@@ -41,8 +41,7 @@ def measure(problem, rows, trial, wanted):
     tasks = Related(networks_of(problem, trial), rows, trial).tasks
     search = Orders(starts=1, iterations=5)
     learner = MultitaskLearner(table_sharing="auto", search=search, random_state=trial)
-    effort = learner.effort()
-    search = search_over(learner.problems(tasks, effort), effort, Reporter(False))
+    effort, search = shared_search(learner, tasks)
     ties = Ties(search.joint.variables, effort.seed, search.tolerance)
     starts = search.joint.spread(search.single())
     lines = {}
@@ -93,26 +92,25 @@ def _counted(gains, name):
 
 def tables(lines):
     """How many best gains were found, by penalty."""
-    rows = []
+    return {"many_tasks": markdown(_met(lines))}
+
+
+def _met(lines):
     for penalty, group in lines.groupby("penalty"):
         row = {"penalty": penalty, "searches": len(group)}
         for name, title in (("pairs", "pairs that improve"), ("moves", "best moves")):
             hits, total = group[f"{name}_met"].sum(), group[name].sum()
             row[f"{title}, best states tried"] = f"{hits} of {total} ({hits / max(total, 1):.0%})"
             row[f"worst miss, nats ({name})"] = f"{group[f'{name}_worst'].max():.1f}"
-        rows.append(row)
-    return {"many_tasks": markdown(rows)}
+        yield row
 
 
 def draw(lines):
     """Share of pairs whose best states are tried, with one bar per problem and penalty."""
     sums = lines.groupby(["problem", "penalty"])[["pairs", "pairs_met"]].sum()
-    share = (sums["pairs_met"] / sums["pairs"]).unstack("penalty")
-    axes = share.plot.bar(figsize=(6, 3.5), rot=0, ylim=(0, 1.05))
-    axes.set_ylabel("pairs whose best states are tried")
-    axes.legend(title="penalty", loc="lower right")
-    axes.figure.tight_layout()
-    return axes.figure
+    share = (sums["pairs_met"] / sums["pairs"]).unstack("penalty").add_prefix("penalty ")
+    rows = {"": "pairs whose best states are tried"}
+    return panels(lambda axes, *_: bars(axes, share), (6, 3.5), rows=rows, legend="above")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import pandas as pd
 
 from benchmarks import study
 from benchmarks.related import without_constant
-from benchmarks.speed.peers import Pgmpy, PyAgrum
+from benchmarks.speed.peers import Pgmpy, by_pyagrum
 from benchmarks.summary import markdown
 from benchmarks.variants import THESIS
 from bnmtl import BIC, BDeu, Exact, HillClimbing, Orders, SingleTaskLearner, structures
@@ -40,13 +40,15 @@ SEARCHES = {
     "orders": {},
     "exact": {"search": Exact()},
 }
-WITH_PEERS = {"pyAgrum": False, "pyAgrum tabu": True}
+# Variant -> score, and whether with a tabu list.
+WITH_PEERS = {"pyAgrum": ("BDeu", False), "pyAgrum tabu": ("BDeu", True)}
 # Cases in which graphs are also learned with other scores, to compare distances to the truth.
 WITH_OTHERS = [
     *((name, n_rows) for name in ("alarm", "insurance") for n_rows in (1000, 10000)),
     ("andes", 1000),
 ]
-OTHERWISE = ("orders, BIC", "pyAgrum BIC", "pyAgrum K2", "pyAgrum MIIC")
+PEERS_OTHERWISE = {f"pyAgrum {score}": (score, True) for score in ("BIC", "K2", "MIIC")}
+OTHERWISE = ("orders, BIC", *PEERS_OTHERWISE)
 PGMPY = [("asia", 1000), ("sachs", 1000), ("child", 1000)]
 EXACT = ("asia", "sachs", "child")
 # Run once per sample, only for the best known score.
@@ -85,12 +87,8 @@ def line_of(network, rows, seed, variant):
     """The line of one search on a sample."""
     truth, frame = structures.load(network).graph, rows_of(network, rows, seed)
     began = time.perf_counter()
-    if variant in WITH_PEERS:
-        graph, seconds = PyAgrum(frame).climb(tabu=WITH_PEERS[variant])
-    elif variant == "pyAgrum MIIC":
-        graph, seconds = PyAgrum(frame).by_information()
-    elif variant.startswith("pyAgrum"):
-        graph, seconds = PyAgrum(frame, variant.removeprefix("pyAgrum ")).climb(tabu=True)
+    if variant.startswith("pyAgrum"):
+        graph, seconds = by_pyagrum(frame, *(WITH_PEERS | PEERS_OTHERWISE)[variant])
     elif variant == Pgmpy.name:
         graph, seconds = Pgmpy(frame).climb()
     else:
@@ -129,7 +127,7 @@ SHOWN = (*SEARCHES, *WITH_PEERS, Pgmpy.name)
 COMPARED = {
     "bnmtl BDeu": "orders",
     "bnmtl BIC": "orders, BIC",
-    **{name: name for name in OTHERWISE[1:]},
+    **{name: name for name in PEERS_OTHERWISE},
     "pyAgrum BDeu": "pyAgrum tabu",
 }
 
@@ -176,10 +174,9 @@ def _found(runs):
 
 def otherwise(lines):
     """Mean distances to the true graph with other scores, beside those with BDeu."""
-    cases = lines[lines["variant"].isin(OTHERWISE)][["network", "rows"]].drop_duplicates()
-    table = by_search(lines, _distance, ("orders", "pyAgrum tabu", *OTHERWISE))
-    kept = {(one.network, f"{one.rows:,}") for one in cases.itertuples()}
-    table = table[[at in kept for at in zip(table["network"], table["rows"], strict=True)]]
+    keys = [lines["network"], lines["rows"]]
+    known = lines["variant"].isin(OTHERWISE).groupby(keys).transform("any")
+    table = by_search(lines[known], _distance, ("orders", "pyAgrum tabu", *OTHERWISE))
     return table.rename(columns={"orders": "orders, BDeu", "pyAgrum tabu": "pyAgrum BDeu"})
 
 

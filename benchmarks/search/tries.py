@@ -64,6 +64,7 @@ class Walk:
     """Greedy searches for one problem and penalty from any configuration."""
 
     def __init__(self, search, penalty, seed):
+        self.search, self.penalty, self.seed = search, penalty, seed
         self.problem = search.joint
         self.couplings = Couplings(PairedPrior(penalty), self.problem)
         self.ties = Ties(self.problem.variables, seed, 1e-6)
@@ -140,16 +141,21 @@ def restarts_alike(walk, matrices, score):
     return best
 
 
-def relaxed(search, penalty, trial):
+def relaxing(walk, matrices, score):
     """Greedy searches at decreasing penalties, from the identical solution."""
-    matrices = search.joint.spread(search.identical)
+    matrices = walk.problem.spread(walk.search.identical)
     for step in (1 - 1e-12, 1 - 1e-9, 1 - 1e-6, 1 - 1e-4, 0.999, 0.99, 0.9):
-        if step >= penalty:
-            score, matrices = Walk(search, step, trial).greedy(matrices)
+        if step >= walk.penalty:
+            score, matrices = Walk(walk.search, step, walk.seed).greedy(matrices)
     return score, matrices
 
 
-IDEAS = {"tabu": tabu, "deletions": deletions, "restarts alike": restarts_alike}
+IDEAS = {
+    "relaxing": relaxing,
+    "tabu": tabu,
+    "deletions": deletions,
+    "restarts alike": restarts_alike,
+}
 
 
 def edits_of(related, matrices):
@@ -159,8 +165,8 @@ def edits_of(related, matrices):
 
 def plan(quick):
     """Cases: every penalty for every problem and trial."""
-    problems, trials = (PROBLEMS[:1], range(1)) if quick else (PROBLEMS, TRIALS)
-    return study.every(["relaxing", *IDEAS], trial=trials, problem=problems, penalty=PENALTIES)
+    some = slice(1 if quick else None)
+    return study.every(IDEAS, trial=TRIALS[some], problem=PROBLEMS[some], penalty=PENALTIES)
 
 
 @functools.lru_cache(maxsize=1)
@@ -181,10 +187,7 @@ def measure(wanted, problem, trial, penalty):
     before = edits_of(related, solution.matrices)
     lines = {}
     for name in wanted:
-        if name == "relaxing":
-            (found, configuration), seconds = timed(relaxed, search, penalty, trial)
-        else:
-            (found, configuration), seconds = timed(IDEAS[name], walk, matrices, score)
+        (found, configuration), seconds = timed(IDEAS[name], walk, matrices, score)
         lines[name] = {
             "score_before": round(score, 6),
             "gain": round(found - score, 6),

@@ -15,7 +15,8 @@ import time
 import numpy as np
 
 from benchmarks import study
-from benchmarks.drawing import axis_of_sizes, curves, panels
+from benchmarks.by_default import LEARNERS
+from benchmarks.drawing import axis_of_sizes, bars, mean_curves, panels
 from benchmarks.related import CONTROL, FIVE, N_TASKS, Related, mean_arcs, networks_of
 from benchmarks.summary import (
     DIGITS,
@@ -26,22 +27,20 @@ from benchmarks.summary import (
     mean_and_error,
     means_of,
     parts,
+    present,
 )
 from benchmarks.thesis.methods import IN_WORDS
+from benchmarks.variants import shared_search
 from bnmtl import (
     BIC,
     BayesNet,
-    IdenticalLearner,
     MultitaskLearner,
     MultitaskLearnerCV,
     PairedPrior,
-    PooledLearner,
     SingleTaskLearner,
 )
 from bnmtl.networks import fit_networks
-from bnmtl.progress import Reporter
 from bnmtl.scores import CONCENTRATIONS, PARTITIONS
-from bnmtl.search.shared_multitask import search_over
 from bnmtl.seeding import generator
 
 NAME = "sharing"
@@ -59,13 +58,17 @@ SAME = "as in the problem"
 SIMILAR = {"similar 50": 50.0, "similar 10": 10.0}
 # Tasks without common arcs, whose tables have nothing in common, not even by chance.
 INDEPENDENT = "independent"
-# Problems with the same tables in all tasks.
-SAME_TABLES = ("ALARM", "INSURANCE", "ALARM-COMP")
+# Problems for each kind of tables; some have the same tables in all tasks.
+PROBLEMS = {
+    SAME: (*FIVE, CONTROL),
+    **dict.fromkeys(SIMILAR, ("ALARM", "INSURANCE", "ALARM-COMP")),
+    INDEPENDENT: (CONTROL,),
+}
 UNSHARED = {
     "alone, BIC": lambda seed: SingleTaskLearner(score=BIC(), random_state=seed),
-    "alone": lambda seed: SingleTaskLearner(random_state=seed),
-    "pooled": lambda seed: PooledLearner(random_state=seed),
-    "one structure": lambda seed: IdenticalLearner(table_sharing=None, random_state=seed),
+    "alone": LEARNERS["alone, defaults"],
+    "pooled": LEARNERS["pooled, defaults"],
+    "one structure": LEARNERS["one structure, defaults"],
     "together": lambda seed: MultitaskLearner(
         PairedPrior(PENALTY), table_sharing=None, random_state=seed
     ),
@@ -77,7 +80,7 @@ def _at(penalty):
 
 
 SHARED = {
-    "one structure, both": lambda seed: IdenticalLearner(random_state=seed),
+    "one structure, both": LEARNERS["one structure, tables shared"],
     "both": _at(PENALTY),
 }
 # "both" at other penalties and at a chosen one, in the first trials with 1000 rows.
@@ -97,35 +100,20 @@ def plan(quick, trials=None):
     if quick:
         case = {"problem": ["INSURANCE"], "tables": ["similar 50"], "rows": [100], "trial": [0]}
         return study.every(["alone", *SHARED, *OTHER_TABLES], **case)
-    return [
-        {
-            **{"problem": problem, "tables": kind, "rows": n_rows, "trial": trial},
-            "wanted": _wanted(kind, n_rows, trial),
-        }
-        for n_rows in ROWS
-        for kind, problems in _kinds(n_rows).items()
-        for trial in range(min(trials or N_TRIALS, N_TRIALS))
-        for problem in problems
-    ]
+    trial = range(min(trials or N_TRIALS, N_TRIALS))
+    return study.every(_wanted, rows=ROWS, tables=PROBLEMS, trial=trial, problem=PROBLEMS[SAME])
 
 
-def _kinds(n_rows):
-    """The problems for each kind of tables."""
-    kinds = {SAME: (*FIVE, CONTROL), **dict.fromkeys(SIMILAR, SAME_TABLES)}
-    return kinds | ({INDEPENDENT: (CONTROL,)} if n_rows == ROWS[0] else {})
-
-
-def _wanted(kind, n_rows, trial):
-    is_first = kind == SAME and n_rows == ROWS[0] and trial < N_BY_PENALTY
+def _wanted(rows, tables, trial, problem):
+    is_first = tables == SAME and rows == ROWS[0] and trial < N_BY_PENALTY
+    if problem not in PROBLEMS[tables] or (tables == INDEPENDENT and rows != ROWS[0]):
+        return []
     return [*METHODS, *(BY_PENALTY if is_first else ())]
 
 
 def measure(problem, tables, rows, trial, wanted):
     """One line per method: means over the five tasks."""
-    networks = networks_of(problem, trial)
-    if tables != SAME:
-        networks = scattered(networks, SIMILAR.get(tables), trial)
-    related = Related(networks, rows, trial)
+    related = related_of(problem, tables, rows, trial)
     fitted, found = {}, {}
     for method in wanted:
         source = OTHER_TABLES.get(method, method)
@@ -139,6 +127,14 @@ def measure(problem, tables, rows, trial, wanted):
     if "both" in found:
         found["both"]["loss"] = loss(fitted["both"], related)
     return found
+
+
+def related_of(problem, tables, rows, trial):
+    """Networks and rows of a problem with some kind of tables."""
+    networks = networks_of(problem, trial)
+    if tables != SAME:
+        networks = scattered(networks, SIMILAR.get(tables), trial)
+    return Related(networks, rows, trial)
 
 
 def scattered(networks, strength, trial):
@@ -168,13 +164,12 @@ def line_of(related, learner, method):
 
 def loss(learner, related):
     """Score of the search from the true graphs minus that of the learner, in nats per network."""
-    effort = learner.effort()
-    search = search_over(learner.problems(related.tasks, effort), effort, Reporter(False))
+    effort, search = shared_search(learner, related.tasks)
     reached = search.follow(learner.prior, related.truth(), effort)
     return round((reached.score - learner.score_) / N_TASKS, 3)
 
 
-KINDS = (SAME, *SIMILAR, INDEPENDENT)
+KINDS = tuple(PROBLEMS)
 SHOWN = (*UNSHARED, *OTHER_TABLES, *SHARED)
 # Kinds of tables by decreasing similarity; last, the problem's twin with independent tables.
 SIMILARITY = {
@@ -276,50 +271,51 @@ def _search(lines):
 
 def draw(lines):
     """Edits and divergence by method for 1000 rows, with one panel per problem."""
-    problems = [*FIVE, CONTROL]
     lines = lines[(lines["tables"] == SAME) & (lines["rows"] == 1000)]
-    figure, grid = panels(2, len(problems), (14, 6.5))
-    for row, measure in zip(grid, TITLES, strict=True):
-        for axes, problem in zip(row, problems, strict=True):
-            group = lines[lines["problem"] == problem]
-            means = group.groupby("method")[measure].mean()
-            means = means[[name for name in reversed(SHOWN) if name in means]]
-            colors = ["#0072B2" if name == "both" else "#9DB8CC" for name in means.index]
-            axes.barh(means.index, means, color=colors)
-            axes.set(title=problem if measure == "edits" else "", xlabel=TITLES[measure])
-            # Pooling different tasks is far worse and would hide the differences of the others.
-            others = means.drop("pooled", errors="ignore")
-            axes.set_xlim(0, 1.15 * others.max() if others.any() else 1.0)
-            if axes is not row[0]:
-                axes.set_yticklabels([])
-    return figure
+
+    def draw_problem(axes, measure, problem):
+        group = lines[lines["problem"] == problem]
+        means = group.groupby("method")[measure].mean().reindex(present(lines, "method", SHOWN))
+        colors = ["#0072B2" if name == "both" else "#9DB8CC" for name in means.index]
+        bars(axes, means.to_frame(), styles={measure: {"color": colors}}, horizontal=True)
+        # Pooling different tasks is far worse and would hide the differences of the others.
+        others = means.drop("pooled", errors="ignore")
+        axes.set_xlim(0, 1.15 * others.max() if others.any() else 1.0)
+        axes.set_xlabel(TITLES[measure])
+
+    rows = dict.fromkeys(TITLES, "")
+    return panels(draw_problem, (2.3, 3.25), (*FIVE, CONTROL), rows, sharey=True)
 
 
 def more_pictures(lines):
     """Edits and divergence by similarity of tables, and by number of rows."""
-    figure, grid = panels(2, 2 * len(SIMILARITY), (14, 6.5))
-    for row, measure in zip(grid, TITLES, strict=True):
-        for (by_kind, by_rows), problem in zip(row.reshape(-1, 2), SIMILARITY, strict=True):
-            _draw_by_similarity(by_kind, lines, problem, measure)
+
+    def draw_case(axes, measure, case):
+        problem, x = case
+        if x == "place":
+            kinds = SIMILARITY[problem]
+            group = _by_similarity(lines, problem, kinds)
+            axes.set_xticks(
+                range(len(kinds)), ["same", "similar\n50", "similar\n10", "independent"]
+            )
+        else:
             group = lines[(lines["problem"] == problem) & (lines["tables"] == SAME)]
-            curves(by_rows, group, "rows", measure, "method", LINES, errors=False)
-            axis_of_sizes(by_rows, sorted(group["rows"].unique()), "rows a task")
-            by_rows.set(title=f"{problem}, same tables", ylim=(0, None))
-    grid[0, 0].legend(fontsize=8)
-    return {"sharing_alikeness": figure}
+            axis_of_sizes(axes, sorted(group["rows"].unique()), "rows a task")
+        mean_curves(axes, group, x, "method", measure, LINES, errors=False)
+        axes.set_ylim(0, None)
+
+    kinds = {"place": "1000 rows", "rows": "same tables"}
+    columns = {(name, x): f"{name}, {text}" for name in SIMILARITY for x, text in kinds.items()}
+    return {"sharing_alikeness": panels(draw_case, (3.5, 3.25), columns, TITLES, legend="first")}
 
 
-def _draw_by_similarity(axes, lines, problem, measure):
-    """One curve per method over kinds of tables, most similar first."""
-    kinds = SIMILARITY[problem]
+def _by_similarity(lines, problem, kinds):
+    """Lines with 1000 rows and the place of their kind of tables, most similar first."""
     # The twin problem supplies the independent tables.
     group = lines[lines["problem"].isin([problem, kinds[-1]]) & lines["rows"].eq(1000)]
     group = group.assign(kind=group["tables"].mask(group["problem"].eq(kinds[-1]), kinds[-1]))
     group = group[group["kind"].isin(kinds)]
-    group = group.assign(place=group["kind"].map(kinds.index))
-    curves(axes, group, "place", measure, "method", LINES, errors=False)
-    axes.set_xticks(range(len(kinds)), ["same", "similar\n50", "similar\n10", "independent"])
-    axes.set(title=f"{problem}, 1000 rows", ylabel=TITLES[measure], ylim=(0, None))
+    return group.assign(place=group["kind"].map(kinds.index))
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ import numpy as np
 from benchmarks import study
 from benchmarks.defaults.grouped import grouped_tasks
 from benchmarks.defaults.sachs import cells, split
-from benchmarks.related import Related, networks_of
-from benchmarks.sharing.sharing import SAME, SIMILAR, scattered
+from benchmarks.drawing import bars, panels
+from benchmarks.sharing.sharing import SAME, related_of
 from benchmarks.summary import markdown, means_of
 from bnmtl import MultitaskLearner
 from bnmtl.networks import fit_networks
@@ -63,11 +63,8 @@ def measure(problem, tables, rows, trial, wanted):
             return -float(np.mean(means))
 
     else:
-        networks = networks_of(problem, trial)
-        if tables != SAME:
-            networks = scattered(networks, SIMILAR[tables], trial)
-        related = Related(networks, rows, trial)
-        train, graphs = related.tasks, {name: network.graph for name, network in networks.items()}
+        related = related_of(problem, tables, rows, trial)
+        train, graphs = related.tasks, {name: net.graph for name, net in related.networks.items()}
 
         def value(networks):
             return float(np.mean(related.divergences(networks)))
@@ -120,11 +117,10 @@ def draw(lines):
     wide = lines.assign(case=cases).groupby(["case", "weights"], sort=False)["nats"].mean()
     wide = wide.unstack("weights")
     gains = wide.drop(columns="own").rsub(wide["own"], axis=0)
-    axes = gains[[one for one in WEIGHTS if one in gains]].plot.barh(figsize=(7, 5))
-    axes.invert_yaxis()
-    axes.set(xlabel="nats a row less than with tables of the tasks' own", ylabel="")
-    axes.figure.tight_layout()
-    return axes.figure
+    shown = gains[[one for one in WEIGHTS if one in gains]]
+    label = "nats a row less than with tables of the tasks' own"
+    options = {"legend": "first", "supxlabel": label}
+    return panels(lambda axes, *_: bars(axes, shown, horizontal=True), (7, 5), **options)
 
 
 if __name__ == "__main__":

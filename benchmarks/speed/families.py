@@ -1,9 +1,10 @@
 """Cost of families whose tables tasks may share, beside their scores in each task alone."""
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.related import Related, networks_of
-from benchmarks.timing import timed
+from benchmarks.timing import medians, rounded, timed
 from bnmtl import MixedDirichlet
 from bnmtl.scores.bound import PARTITIONS
 from bnmtl.tasks import encode
@@ -18,23 +19,18 @@ def measure(name, n_rows):
     Each call starts with an empty cache. Neighboring families share counts in both cases, and with
     shared tables also the sums over groups of tasks.
     """
-    shared, separate, computed = [], [], []
+    times, computed = [], []
     for replicate in range(N_REPLICATES):
         networks = networks_of(name, replicate)
         tasks = encode(Related(networks, n_rows, replicate).tasks)
         families = _true_families(next(iter(networks.values())).graph)
-        seconds = [_seconds(tasks, families, sets) for sets in (PARTITIONS, ())]
-        for found, least in zip((shared, separate), seconds, strict=True):
-            found.append(least)
+        times.append([_seconds(tasks, families, sets) for sets in (PARTITIONS, ())])
         computed.append(len(families) * len(tasks.variables))
-    ratios = np.divide(shared, separate)
+    times = pd.DataFrame(times, columns=["together", "separate"])
     return {
-        "together": float(f"{np.median(shared):.6g}"),
-        "separate": float(f"{np.median(separate):.6g}"),
-        "ratio": float(f"{np.median(ratios):.6g}"),
-        "largest_ratio": float(f"{ratios.max():.6g}"),
+        **medians(times, ratio=("together", "separate")),
+        "largest_ratio": rounded((times["together"] / times["separate"]).max()),
         "families": int(np.median(computed)),
-        "replicates": N_REPLICATES,
     }
 
 

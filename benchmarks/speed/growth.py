@@ -17,7 +17,7 @@ import pandas as pd
 from benchmarks import study
 from benchmarks.drawing import panels
 from benchmarks.summary import markdown
-from benchmarks.timing import timed
+from benchmarks.timing import rounded, timed
 from benchmarks.variants import THESIS, problems_of
 from bnmtl import (
     EditPrior,
@@ -156,20 +156,19 @@ def fit_noise(variant, n):
     return fitted(SingleTaskLearner(**FITS[fit], random_state=0), frame)
 
 
+# Study -> its function, and sizes by variant.
 STUDIES = {
-    "pair": (pair, [(solver, k) for k in TASKS for solver in SOLVERS if k <= SOLVERS[solver][2]]),
-    "tasks": (by_tasks, [(prior, k) for k in TASKS for prior in PRIORS]),
-    "variables": (by_variables, [("paired", n) for n in VARIABLES]),
-    "rows": (by_rows, [("paired", n_rows) for n_rows in ROWS]),
-    "fits": (fit_by_variables, [(variant, n) for n in (200, 1000) for variant in JOINT_FITS]),
+    "pair": (
+        pair,
+        {solver: [k for k in TASKS if k <= most] for solver, (_, _, most) in SOLVERS.items()},
+    ),
+    "tasks": (by_tasks, dict.fromkeys(PRIORS, TASKS)),
+    "variables": (by_variables, {"paired": VARIABLES}),
+    "rows": (by_rows, {"paired": ROWS}),
+    "fits": (fit_by_variables, dict.fromkeys(JOINT_FITS, (200, 1000))),
     "noise": (
         fit_noise,
-        [
-            (f"{variant}, {n_rows} rows", n)
-            for n in (50, 200)
-            for variant in ("orders", "default")
-            for n_rows in NOISE_ROWS
-        ],
+        {f"{fit}, {n} rows": (50, 200) for fit in ("orders", "default") for n in NOISE_ROWS},
     ),
 }
 SHOWN = {study: "per_step" if study == "tasks" else "seconds" for study in STUDIES}
@@ -195,7 +194,7 @@ def run_case(study, variant, size):
             MultitaskLearner(PAIRED, **settings, random_state=0).fit(small)
     # Four significant digits are too few to compare scores.
     line = {
-        name: round(value, 3) if name == "score" else float(f"{value:.4g}")
+        name: round(value, 3) if name == "score" else rounded(value, 4)
         for name, value in measure(variant, size).items()
     }
     line["peak_megabytes"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
@@ -210,22 +209,23 @@ def slope(lines, value):
     return float(np.polyfit(np.log(lines["size"]), np.log(lines[value]), 1)[0])
 
 
-def drawn(lines, study):
-    """A log-log plot of one study, with slopes in the legend."""
-    figure, ((axes,),) = panels(1, 1, (8, 4))
-    for variant, group in lines.groupby("variant", sort=False):
-        label = f"{variant}, slope {slope(group, SHOWN[study]):.2f}"
-        axes.loglog(group["size"], group[SHOWN[study]], marker="o", label=label)
-    axes.set(xlabel=AXES[study][0], ylabel=AXES[study][1])
-    axes.grid(alpha=0.3)
-    figure.legend(loc="outside right center", fontsize="small")
-    return figure
-
-
 def more_pictures(lines):
-    """A picture of each study, without the cases that exceeded the time limit."""
+    """A log-log plot of each study, without the cases that exceeded the time limit."""
     lines = lines[lines["seconds"].notna()]
     return {f"growth-{study}": drawn(group, study) for study, group in lines.groupby("study")}
+
+
+def drawn(lines, study):
+    """A log-log plot of one study, with slopes in the legend."""
+
+    def draw(axes, *_):
+        for variant, group in lines.groupby("variant", sort=False):
+            label = f"{variant}, slope {slope(group, SHOWN[study]):.2f}"
+            axes.loglog(group["size"], group[SHOWN[study]], marker="o", label=label)
+        axes.set(xlabel=AXES[study][0], ylabel=AXES[study][1])
+        axes.grid(alpha=0.3)
+
+    return panels(draw, (8, 4), legend="right")
 
 
 def tables(lines):
@@ -250,13 +250,10 @@ def plan(quick):
     """Cases: every size for every variant."""
     if quick:
         return study.every([2, 5], study=["pair"], variant=["paired"])
-    sizes = {}
-    for part, (_, cases) in STUDIES.items():
-        for variant, size in cases:
-            sizes.setdefault((part, variant), []).append(size)
     return [
-        {"study": part, "variant": variant, "wanted": wanted}
-        for (part, variant), wanted in sizes.items()
+        {"study": part, "variant": variant, "wanted": list(sizes)}
+        for part, (_, by_variant) in STUDIES.items()
+        for variant, sizes in by_variant.items()
     ]
 
 

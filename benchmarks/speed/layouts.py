@@ -6,13 +6,13 @@ the layered layout, like igraph's with ten orders, draws the best of ten attempt
 """
 
 import shutil
-import time
 
 import networkx as nx
 import numpy as np
 
 from benchmarks import study
 from benchmarks.summary import markdown, parts
+from benchmarks.timing import rounded, timed
 from bnmtl import plotting, problems, structures
 from bnmtl.plotting.layout import majority_arcs
 from bnmtl.plotting.signs import points_along
@@ -159,10 +159,8 @@ def measure(wanted, network):
     lines = {}
     for engine in wanted:
         ENGINES[engine]({"": nx.DiGraph([("a", "b")])})  # imports at first use
-        began = time.perf_counter()
-        found = ENGINES[engine](configuration)
-        seconds = float(f"{time.perf_counter() - began:.3g}")
-        lines[engine] = {**size, "crossings": found, "seconds": seconds}
+        found, seconds = timed(ENGINES[engine], configuration)
+        lines[engine] = {**size, "crossings": found, "seconds": rounded(seconds, 3)}
     return lines
 
 

@@ -66,8 +66,7 @@ class PyAgrum:
     def _learn(self):
         found, seconds = timed(self._learner.learnDAG)
         names = self._learner.names()
-        graph = nx.DiGraph()
-        graph.add_nodes_from(names)
+        graph = nx.empty_graph(names, nx.DiGraph)
         graph.add_edges_from((names[a], names[b]) for a, b in found.arcs())
         return graph, seconds
 
@@ -75,6 +74,13 @@ class PyAgrum:
         """Seconds for graph and parameters."""
         self._learner.useGreedyHillClimbing()
         return timed(self._learner.learnBN)[1]
+
+
+def by_pyagrum(frame, score="BDeu", tabu=True):
+    """Graph and seconds of pyAgrum's hill climbing by a score, or of MIIC."""
+    if score == "MIIC":
+        return PyAgrum(frame).by_information()
+    return PyAgrum(frame, score).climb(tabu)
 
 
 class PyAgrumClassifier:
@@ -125,8 +131,7 @@ class Pgmpy:
 
         search = HillClimbSearch(self._score, return_type="dag", show_progress=False)
         _, seconds = timed(search.fit, self._frame)
-        graph = nx.DiGraph()
-        graph.add_nodes_from(self._frame)
+        graph = nx.empty_graph(list(self._frame), nx.DiGraph)
         graph.add_edges_from(search.causal_graph_.edges)
         return graph, seconds
 

@@ -15,11 +15,12 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import study
+from benchmarks.defaults.grouped import sampled
 from benchmarks.related import Related, networks_of
 from benchmarks.speed import families
 from benchmarks.speed.peers import Pgmpy, PyAgrum, PyAgrumClassifier, check_score
 from benchmarks.speed.speed_tables import tables
-from benchmarks.timing import fastest, timed
+from benchmarks.timing import fastest, median, medians, rounded, timed
 from benchmarks.variants import LEARNERS, problems_of
 from bnmtl import (
     BDeu,
@@ -118,18 +119,6 @@ def histogram_floor(n_rows):
     counts = np.zeros(64, np.int32)
     count(base, codes, counts, 1)
     return fastest(5, count, base, codes, counts, 200) / 200 * 1e6
-
-
-def median(values):
-    """The median as a float with six significant digits."""
-    return float(f"{np.median(values):.6g}")
-
-
-def medians(found, **ratios):
-    """The medians of all columns and of ratios of two columns, by name."""
-    medians = {name: median(values) for name, values in found.items()}
-    ratios = {name: median(found[over] / found[under]) for name, (over, under) in ratios.items()}
-    return {**medians, **ratios, "replicates": len(found)}
 
 
 def means(scores):
@@ -235,11 +224,7 @@ def measure_default(name, n_rows):
 def related_frames(name, n_rows, replicate):
     """Rows of five related tasks, or cells of the nine conditions of Sachs."""
     if name == "Sachs":
-        cells = discretize(data.load("sachs"), bins=3)
-        return {
-            name: condition.sample(n_rows, random_state=replicate)
-            for name, condition in cells.items()
-        }
+        return sampled(discretize(data.load("sachs"), bins=3), n_rows, replicate)
     return Related(networks_of(name, replicate), n_rows, replicate).tasks
 
 
@@ -356,11 +341,11 @@ def measure_predict(name, n_rows):
     ratios = np.divide(peers_seconds, ours_seconds)
     return {
         "targets": len(TARGETS),
-        "off": float(f"{error:.2g}"),
+        "off": rounded(error, 2),
         "ours": median(ours_seconds),
         "pyAgrum": median(peers_seconds),
         "ratio": median(ratios),
-        "least_ratio": float(f"{ratios.min():.6g}"),
+        "least_ratio": rounded(ratios.min()),
     }
 
 

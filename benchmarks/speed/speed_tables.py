@@ -83,11 +83,9 @@ def tables(lines):
 
 def filled(lines, columns):
     """One row per line, with cells in the format of the column; ``x_ms`` is 1000 ``x``."""
-    rows = []
     for line in lines.to_dict("records"):
         scaled = {f"{key}_ms": 1000 * x for key, x in line.items() if isinstance(x, float)}
-        rows.append({name: form.format(**line, **scaled) for name, form in columns.items()})
-    return pd.DataFrame(rows)
+        yield {name: form.format(**line, **scaled) for name, form in columns.items()}
 
 
 def once(lines):

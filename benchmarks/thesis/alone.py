@@ -1,9 +1,8 @@
 """Single-task graphs with fewer arcs than those found by BDeu, as baselines for sharing."""
 
 import networkx as nx
-import numpy as np
 
-from benchmarks.thesis.pool import train_and_held_out
+from benchmarks.thesis.pool import mean_held_out, train_and_held_out
 from benchmarks.variants import SEARCHES, THESIS
 from bnmtl import BIC, ArcPrior, SingleTaskLearner
 from bnmtl.learners.penalty import best_penalty
@@ -19,8 +18,7 @@ def empty(tasks):
 
 def by_bic(tasks, seed):
     """Graphs of all tasks, each learned alone by BIC."""
-    parameters = {**THESIS, **SEARCHES["J"], "score": BIC()}
-    return SingleTaskLearner(**parameters, random_state=seed).fit(tasks).configuration_
+    return _learned(tasks, seed, score=BIC())
 
 
 def sparse(tasks, seed, share):
@@ -39,14 +37,14 @@ def sparse(tasks, seed, share):
         The graphs and the probability.
     """
     train, held_out = train_and_held_out(tasks, share, seed)
-    scores = []
-    for probability in PROBABILITIES:
-        graphs = _learned(train, probability, seed)
-        scores.append(np.mean([held_out[name].mean(graph) for name, graph in graphs.items()]))
-    best = PROBABILITIES[best_penalty(np.array(scores))]
-    return _learned(tasks, best, seed), best
+    learned = [
+        _learned(train, seed, structure_prior=ArcPrior(probability))
+        for probability in PROBABILITIES
+    ]
+    best = PROBABILITIES[best_penalty([mean_held_out(held_out, graphs) for graphs in learned])]
+    return _learned(tasks, seed, structure_prior=ArcPrior(best)), best
 
 
-def _learned(tasks, probability, seed):
-    parameters = {**THESIS, **SEARCHES["J"], "structure_prior": ArcPrior(probability)}
+def _learned(tasks, seed, **changes):
+    parameters = {**THESIS, **SEARCHES["J"], **changes}
     return SingleTaskLearner(**parameters, random_state=seed).fit(tasks).configuration_

@@ -10,15 +10,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 import networkx as nx
-import numpy as np
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
 
-from benchmarks.thesis.pool import Pool, held_out_of, train_and_held_out
+from benchmarks.thesis.pool import Pool, held_out_of, mean_held_out, train_and_held_out
 from benchmarks.variants import LEARNERS, N_FOLDS
 from bnmtl import MultitaskLearner, PairedPrior
 from bnmtl.learners.held_out import held_out_rows, held_out_split
-from bnmtl.learners.penalty import EQUALLY_GOOD
 from bnmtl.relatedness import indirect, shared
 from bnmtl.relatedness.measures import as_distances
 from bnmtl.relatedness.nearest import nearest_first
@@ -100,9 +98,8 @@ class Groupings:
     def nearest(self, principal, n_others):
         """The principal task's graph, learned with a fixed number of nearest tasks."""
         order = nearest_first(self._whole.distances(), principal).index
-        names = [principal, *order[:n_others]]
-        held_out = {name: self._for_penalty_of_all[name] for name in names}
-        return self._whole.learned(names).chosen(held_out)[principal]
+        learned = self._whole.learned([principal, *order[:n_others]])
+        return learned.chosen(self._for_penalty_of_all)[principal]
 
     def by_clusters(self, table):
         """All tasks' graphs and their mean held-out score by number of clusters, from 1 on.
@@ -116,16 +113,14 @@ class Groupings:
         -------
         list of (dict task -> networkx.DiGraph, float)
         """
-        names = list(table.index)
         joined = linkage(squareform(table.to_numpy()), "average")
         found = []
-        for n_clusters in range(1, len(names) + 1):
-            labels = cut_tree(joined, n_clusters).ravel()
+        # The columns of the cut are the numbers of clusters, from as many as tasks down to 1.
+        for labels in cut_tree(joined).T[::-1]:
             graphs = {}
-            for label in np.unique(labels):
-                graphs.update(self._chosen([names[i] for i in np.flatnonzero(labels == label)]))
-            scores = [self._for_size[name].mean(graph) for name, graph in graphs.items()]
-            found.append((graphs, float(np.mean(scores))))
+            for members in table.index.groupby(labels).values():
+                graphs.update(self._chosen(members))
+            found.append((graphs, mean_held_out(self._for_size, graphs)))
         return found
 
     def all_tasks(self):
@@ -140,11 +135,4 @@ class Groupings:
 
     def _chosen(self, names):
         """Graphs of a group at the penalty chosen by its held-out rows."""
-        held_out = {name: self._for_penalty[name] for name in names}
-        return self.pool.learned(names).chosen(held_out)
-
-
-def best_of(scores):
-    """Index of the best held-out score; the first of equally good ones."""
-    scores = np.array(scores)
-    return int(np.argmax(scores >= scores.max() - EQUALLY_GOOD))
+        return self.pool.learned(names).chosen(self._for_penalty)

@@ -16,9 +16,9 @@ from scipy import stats
 
 from benchmarks import study
 from benchmarks.claims import OURS, Claim, claims_table, unless_few
-from benchmarks.drawing import mean_bars, panels
+from benchmarks.drawing import LABELS, mean_bars, panels
 from benchmarks.related import CONTROL, FIVE, Related, networks_of, without_constant
-from benchmarks.speed.peers import PyAgrum, require
+from benchmarks.speed.peers import by_pyagrum, require
 from benchmarks.summary import (
     DIGITS,
     MEASURES,
@@ -38,14 +38,8 @@ from benchmarks.summary import (
 )
 from benchmarks.thesis.alone import PROBABILITIES, sparse
 from benchmarks.thesis.pool import Pool, train_and_held_out
-from benchmarks.variants import LEARNERS, N_FOLDS, THESIS, TOGETHER
-from bnmtl import (
-    HillClimbing,
-    IdenticalLearner,
-    MultitaskLearnerCV,
-    PooledLearner,
-    SingleTaskLearner,
-)
+from benchmarks.variants import THESIS, VALIDATION, learner_of
+from bnmtl import HillClimbing, SingleTaskLearner
 from bnmtl.confidence import arc_confidence, consensus
 from bnmtl.search import Memory
 
@@ -64,7 +58,6 @@ METHODS = (
 )
 N_ROWS = 1000
 N_TRIALS = 20
-VALIDATION = 0.05
 N_BOOTSTRAP = 100
 FIXED = {
     "n_rows": N_ROWS,
@@ -100,11 +93,11 @@ def line_of(related, method, trial, memory):
     kind = method.split()[0]
     if kind == "pyAgrum":
         # The result depends on the order of the columns, so the order is random.
-        order = np.random.default_rng(trial)
-        graphs = {}
+        order, graphs = np.random.default_rng(trial), {}
+        score = method.removeprefix("pyAgrum").strip() or "BDeu"
         for name, task in related.tasks.items():
             frame = task.frame()[order.permutation(task.variables)]
-            graphs[name] = without_constant(_by_pyagrum(frame, method), task.constant)
+            graphs[name] = without_constant(by_pyagrum(frame, score)[0], task.constant)
         return related.line(graphs)
     if kind == "bagged":
         # Repeated rows make dependencies look stronger, so a strong search would find false arcs.
@@ -132,31 +125,6 @@ def as_published(tasks, trial, prior=None):
     learned = Pool(train, "T", trial, prior).learned(train.names)
     best = learned.best(held_out)
     return learned.graphs[best], learned.penalties[best]
-
-
-def learner_of(method, trial):
-    """The learner of a method."""
-    kind, _, variant = method.partition(" ")
-    if variant == "folds":
-        return MultitaskLearnerCV(**LEARNERS["J"], cv=N_FOLDS, random_state=trial)
-    if kind == "multitask":
-        parameters = {**LEARNERS[variant], "validation": VALIDATION}
-        return MultitaskLearnerCV(**parameters, random_state=trial)
-    learners = {
-        "single": SingleTaskLearner,
-        "identical": IdenticalLearner,
-        "pooled": PooledLearner,
-    }
-    settings = TOGETHER if kind == "identical" else THESIS
-    return learners[kind](**settings, search=LEARNERS[variant]["search"], random_state=trial)
-
-
-def _by_pyagrum(frame, method):
-    """The graph that pyAgrum learns from one task by a score, by default BDeu, or by MIIC."""
-    score = method.removeprefix("pyAgrum").strip() or "BDeu"
-    if score == "MIIC":
-        return PyAgrum(frame).by_information()[0]
-    return PyAgrum(frame, score).climb(tabu=True)[0]
 
 
 # Multitask learners -> their baselines with the same search, by kind.
@@ -336,29 +304,30 @@ def _style(method):
 
 def draw(lines):
     """Bars of edits and divergence, one group per problem."""
-    present = [problem for problem in PROBLEMS if problem in set(lines["problem"])]
-    styles = {name: _style(name) for name in METHODS if name in set(lines["method"])}
-    figure, grid = panels(2, 1, (15, 8))
-    for axes, measure in zip(grid[:, 0], ("edits", "kl"), strict=True):
-        options = {"styles": styles, "width": 0.86}
-        places = mean_bars(
-            axes, lines, "problem", "method", measure, present, list(styles), **options
-        )
-        # One structure, or one network, for different tasks is so inaccurate that the other bars
-        # would be indistinguishable; such bars are truncated and labeled with their values.
-        means = lines.groupby(["method", "problem"])[measure].mean()
-        top = 1.3 * max(
-            m for at, m in means.items() if at[0].split()[0] not in ("pooled", "identical")
-        )
-        for method, own in places.items():
-            for place, problem in zip(own, present, strict=True):
-                mean = means.get((method, problem), 0.0)
-                if mean > top:
-                    style = {"rotation": 90, "ha": "center", "va": "top", "size": 6}
-                    axes.text(place, 0.985 * top, f"{mean:.3g}", **style)
-        axes.set_ylim(0, top)
-    grid[0, 0].legend(ncols=7, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-    return figure
+
+    def draw_measure(axes, measure, _):
+        styles = {method: _style(method) for method in METHODS}
+        columns = ("problem", "method", measure)
+        places = mean_bars(axes, lines, *columns, PROBLEMS, styles, width=0.86)
+        _truncate(axes, lines.groupby(["method", "problem"])[measure].mean(), places)
+
+    return panels(draw_measure, (15, 4), rows=LABELS, legend="above")
+
+
+def _truncate(axes, means, places):
+    """Truncate bars much longer than the others and label them with their values.
+
+    One structure, or one network, for different tasks is so inaccurate that the other bars would be
+    indistinguishable.
+    """
+    kinds = [method.split()[0] for method, _ in means.index]
+    top = 1.3 * means[[kind not in ("pooled", "identical") for kind in kinds]].max()
+    problems = [label.get_text() for label in axes.get_xticklabels()]
+    for (method, problem), mean in means[means > top].items():
+        style = {"rotation": 90, "ha": "center", "va": "top", "size": 6}
+        place = places[method][problems.index(problem)]
+        axes.text(place, 0.985 * top, f"{mean:.3g}", **style)
+    axes.set_ylim(0, top)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from benchmarks.claims import Claim, claims_table
 from benchmarks.related import Related, networks_of
 from benchmarks.summary import markdown
 from benchmarks.thesis import methods
+from benchmarks.variants import VALIDATION, learner_of
 from bnmtl import plotting
 
 NAME = "one_trial"
@@ -28,7 +29,7 @@ METHODS = {
     "multitask T": "together, thesis's search",
     "single T": "alone, thesis's search",
 }
-FIXED = {"n_rows": methods.N_ROWS, "validation": methods.VALIDATION}
+FIXED = {"n_rows": methods.N_ROWS, "validation": VALIDATION}
 
 
 def plan(quick):
@@ -44,7 +45,7 @@ def measure(trial, wanted):
         if method == "multitask T":
             graphs, _ = methods.as_published(related.tasks, trial)
         else:
-            graphs = methods.learner_of(method, trial).fit(related.tasks).configuration_
+            graphs = learner_of(method, trial).fit(related.tasks).configuration_
         judged = related.judged(graphs)
         lines[method] = {name: judged[name] for name in ("edits", "shd", "f1")}
         lines[method]["arcs"] = {name: sorted(map(list, g.edges)) for name, g in graphs.items()}
@@ -132,8 +133,7 @@ def draw(lines):
             own = lines[lines["method"] == method]
             if not len(own):
                 continue
-            graph = nx.DiGraph()
-            graph.add_nodes_from(network.variables)
+            graph = nx.empty_graph(network.variables, nx.DiGraph)
             graph.add_edges_from(map(tuple, own.iloc[-1]["arcs"][name]))
             true[f"{name}, {text}"] = network.graph
             learned[f"{name}, {text}"] = graph

@@ -17,13 +17,13 @@ import pandas as pd
 
 from benchmarks import study
 from benchmarks.claims import OURS, claims_table, differences
-from benchmarks.drawing import mean_bars, panels
+from benchmarks.drawing import LABELS, mean_bars, panels
 from benchmarks.related import FIVE, Related, networks_of
 from benchmarks.summary import by_trial, has, markdown, parts, reached
 from benchmarks.thesis import methods
-from benchmarks.thesis.pool import held_out_of
-from benchmarks.variants import LEARNERS, N_FOLDS, THESIS, Searches
-from bnmtl import K2, MultitaskLearnerCV, PairedPrior, SingleTaskLearner
+from benchmarks.thesis.pool import held_out_of, mean_held_out
+from benchmarks.variants import LEARNERS, N_FOLDS, VALIDATION, Searches, learner_of
+from bnmtl import K2, MultitaskLearnerCV, PairedPrior
 from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.learners.penalty import best_penalty, penalty_grid
 from bnmtl.search import Memory
@@ -33,10 +33,10 @@ from bnmtl.search.path import solve_path
 NAME = "penalty_choice"
 SETTINGS = ("problem", "trial", "choice")
 CHOICES = {
-    "validation": {"validation": methods.VALIDATION},
+    "validation": {"validation": VALIDATION},
     "cv": {"cv": N_FOLDS},
     "posterior": {"validation": "posterior"},
-    "validation, K2": {"validation": methods.VALIDATION, "score": K2()},
+    "validation, K2": {"validation": VALIDATION, "score": K2()},
     "posterior, K2": {"validation": "posterior", "score": K2()},
 }
 # The learner, of two, whose chosen penalty has the better score.
@@ -50,7 +50,7 @@ TRIALS = {
     "cv": 10,
     IN_FULL: 4,
 }
-FIXED = {"n_rows": methods.N_ROWS, "n_folds": N_FOLDS, "validation": methods.VALIDATION}
+FIXED = {"n_rows": methods.N_ROWS, "n_folds": N_FOLDS, "validation": VALIDATION}
 # The penalty of "validation" applied to all rows: edits only, from the path of "optimal".
 ALL_ROWS = "validation, then all rows"
 SHOWN = (
@@ -64,14 +64,13 @@ SHOWN = (
 
 def plan(quick, trials=None):
     """All cases; the quick one is one choice by held-out rows."""
-    for trial in range(1 if quick else trials or max(TRIALS.values())):
-        for problem in FIVE[:1] if quick else FIVE:
-            wanted = [choice for choice, n in TRIALS.items() if trial < (trials or n)]
-            yield {
-                "problem": problem,
-                "trial": trial,
-                "wanted": ["validation"] if quick else wanted,
-            }
+    if quick:
+        return study.every(["validation"], trial=[0], problem=FIVE[:1])
+
+    def wanted(trial, problem):
+        return [choice for choice, n in TRIALS.items() if trial < (trials or n)]
+
+    return study.every(wanted, trial=range(trials or max(TRIALS.values())), problem=FIVE)
 
 
 def measure(problem, trial, wanted):
@@ -95,9 +94,8 @@ def _line(related, choice, trial, memory):
         best = int(np.argmin(edits)) if choice == "optimal" else _in_full(related.tasks, trial)
         line = {**judged[best], "penalty": list(path)[best]}
         return {**line, "penalties": list(path), "edits_at": np.round(edits, 4).tolist()}
-    if choice == "single":
-        learner = SingleTaskLearner(**THESIS, random_state=trial)
-    else:
+    learner = learner_of("single S", trial)
+    if choice != "single":
         learner = MultitaskLearnerCV(**LEARNERS["S"] | CHOICES[choice], random_state=trial)
     learner.fit(related.tasks, memory=memory)
     line = related.line(learner.configuration_)
@@ -123,9 +121,7 @@ def _in_full(tasks, trial):
         train, test = held_out_split(tasks, rows)
         searches, held_out = Searches(train, trial), held_out_of(train, test)
         graphs = [searches.graphs(solution) for solution in _path(train, trial).values()]
-        scores = scores + np.array(
-            [np.mean([held_out[name].mean(own) for name, own in one.items()]) for one in graphs]
-        )
+        scores = scores + np.array([mean_held_out(held_out, one) for one in graphs])
     return best_penalty(scores)
 
 
@@ -199,15 +195,14 @@ COMPARED = (
 
 def draw(lines):
     """Edits by choice, one group per problem."""
-    present = [problem for problem in FIVE if problem in set(lines["problem"])]
     lines = with_all_rows(lines)
-    choices = [choice for choice in SHOWN if choice in set(lines["choice"])]
     colors = matplotlib.colormaps["tab20"]
-    styles = {choice: {"color": colors(at)} for at, choice in enumerate(choices)}
-    figure, ((axes,),) = panels(1, 1, (12, 4))
-    mean_bars(axes, lines, "problem", "choice", "edits", present, choices, styles=styles)
-    axes.legend(fontsize=8, ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-    return figure
+    styles = {choice: {"color": colors(at)} for at, choice in enumerate(SHOWN)}
+
+    def draw_measure(axes, measure, _):
+        mean_bars(axes, lines, "problem", "choice", measure, FIVE, styles)
+
+    return panels(draw_measure, (12, 4), rows={"edits": LABELS["edits"]}, legend="above")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import pandas as pd
 
 from benchmarks import study
 from benchmarks.claims import OURS, Claim, claims_table
-from benchmarks.drawing import panels
+from benchmarks.drawing import curves, panels
 from benchmarks.related import Related, networks_of
 from benchmarks.summary import (
     DIGITS,
@@ -23,6 +23,8 @@ from benchmarks.summary import (
     is_significant,
     markdown,
     mean_and_error,
+    parts,
+    present,
     reduction_text,
 )
 from benchmarks.variants import Searches
@@ -44,16 +46,12 @@ def plan(quick, trials=None):
     """All cases; the quick ones are one trial of one problem."""
     if quick:
         return study.every("TS", trial=[0], problem=["ALARM"], p_delete=[0.05])
-    return [
-        case
-        for trial in range(trials or max(TRIALS.values()))
-        for case in study.every(
-            [variant for variant, n in TRIALS.items() if trial < (trials or n)],
-            trial=[trial],
-            problem=PROBLEMS,
-            p_delete=P_DELETE,
-        )
-    ]
+
+    def wanted(trial, **_):
+        return [variant for variant, n in TRIALS.items() if trial < (trials or n)]
+
+    n_trials = trials or max(TRIALS.values())
+    return study.every(wanted, trial=range(n_trials), problem=PROBLEMS, p_delete=P_DELETE)
 
 
 def measure(problem, p_delete, trial, wanted):
@@ -63,14 +61,13 @@ def measure(problem, p_delete, trial, wanted):
     lines = {}
     for variant in wanted:
         exponents = FEW if variant == "J" else EXPONENTS
-        line = {"exponents": [e if e < float("inf") else "inf" for e in exponents], "score": []}
+        found = []
         for exponent in exponents:
             solution = searches.solve(variant, PairedPrior(1 - 10.0**-exponent))
-            judged = related.judged(related.graphs(solution.matrices))
-            for measure_, values in judged.items():
-                line.setdefault(measure_, []).append(round(sum(values) / len(values), 6))
-            line["score"].append(round(solution.score, 4))
-        lines[variant] = line
+            line = related.line(related.graphs(solution.matrices))
+            found.append({**line, "score": round(solution.score, 4)})
+        lines[variant] = pd.DataFrame(found).to_dict("list")
+        lines[variant]["exponents"] = [e if e < float("inf") else "inf" for e in exponents]
     return lines
 
 
@@ -109,17 +106,17 @@ def at_exponent(exponent):
 def tables(lines):
     """The results at the best penalty, and the published claims."""
     rows = tidy(lines)
-    table = pd.DataFrame(_reached(rows)).sort_values(["problem", "search", "p_del"], key=_place)
     return {
-        "penalty_curves": markdown(table),
+        "penalty_curves": markdown(_reached(rows)),
         "penalty_curves_claims": claims_table(claims(lines)),
     }
 
 
 def _reached(rows):
-    for (problem, p_delete, variant), own in rows.groupby(["problem", "p_delete", "variant"]):
+    problems = sorted(set(rows["problem"]))
+    for case, own in parts(rows, problem=problems, variant=TRIALS, p_delete=P_DELETE):
         exponent, _ = best(own, "edits")
-        row = {"problem": problem, "p_del": p_delete, "search": variant}
+        row = {"problem": case["problem"], "p_del": case["p_delete"], "search": case["variant"]}
         row["trials"] = own["trial"].nunique()
         row["1 - penalty"] = at_exponent(exponent)
         for measure, name in MEASURES.items():
@@ -140,11 +137,6 @@ def _reached(rows):
 def by_exponent(rows, measure):
     """A measure, trials by exponents."""
     return rows.pivot_table(index="trial", columns="exponents", values=measure)
-
-
-def _place(column):
-    """Sort key: searches in their order, other values by themselves."""
-    return column.map(list(TRIALS).index) if column.name == "search" else column
 
 
 def claims(lines):
@@ -243,27 +235,28 @@ _LIMITS = {"edits": (-30, 72), "kl": (-12, 26)}
 def draw(lines):
     """Percent reduction against the penalty, one row per problem."""
     rows = tidy(lines)
-    present = [problem for problem in PROBLEMS if problem in set(rows["problem"])]
-    columns = [(measure, variant) for measure in ("edits", "kl") for variant in TRIALS]
-    size = (15, 2.4 * len(present) + 0.6)
-    figure, grid = panels(len(present), len(columns), size, sharex=True)
-    for axes_of_row, problem in zip(grid, present, strict=True):
-        for axes, (measure, variant) in zip(axes_of_row, columns, strict=True):
-            own = rows[(rows["problem"] == problem) & (rows["variant"] == variant)]
-            for p_delete, case in own.groupby("p_delete"):
-                curve = reductions(case, measure)
-                axes.plot(curve.index, curve, "-o", markersize=2.5, label=f"p_del {p_delete:g}")
-            axes.axhline(0, color="gray", linewidth=0.6)
-            axes.set_ylim(*_LIMITS[measure])
-            axes.set_xticks([0, 4, 8, 12, END], ["1", "1e-4", "1e-8", "1e-12", "0"])
-            axes.tick_params(labelsize=7)
-        axes_of_row[0].set_ylabel(f"{problem}\nreduction (%)", fontsize=8)
-    for axes, (measure, variant) in zip(grid[0], columns, strict=True):
-        name = {"edits": "edit distance", "kl": "KL divergence"}[measure]
-        axes.set_title(f"{name}, {variant}", fontsize=9)
-    figure.supxlabel("1 - penalty (left end: learned apart, right end: one structure)", fontsize=8)
-    grid[0, 0].legend(fontsize=7)
-    return figure
+
+    def draw_case(axes, problem, case):
+        measure, variant = case
+        own = rows[(rows["problem"] == problem) & (rows["variant"] == variant)]
+        by_p_delete = {
+            f"p_del {p:g}": reductions(case, measure) for p, case in own.groupby("p_delete")
+        }
+        curves(axes, pd.DataFrame(by_p_delete))
+        axes.axhline(0, color="gray", linewidth=0.6)
+        axes.set_ylim(*_LIMITS[measure])
+        axes.set_xticks([0, 4, 8, 12, END], ["1", "1e-4", "1e-8", "1e-12", "0"])
+
+    measures = {"edits": "edit distance", "kl": "KL divergence"}
+    return panels(
+        draw_case,
+        (2.5, 2.4),
+        {(key, search): f"{name}, {search}" for key, name in measures.items() for search in TRIALS},
+        {name: f"{name}\nreduction (%)" for name in present(lines, "problem", PROBLEMS)},
+        legend="first",
+        sharex=True,
+        supxlabel="1 - penalty (left end: learned apart, right end: one structure)",
+    )
 
 
 if __name__ == "__main__":

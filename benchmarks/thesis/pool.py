@@ -53,11 +53,7 @@ class Learned(NamedTuple):
 
     def best(self, held_out):
         """Index of the penalty that predicts held-out rows best, by `HeldOut` of every task."""
-        means = [
-            np.mean([held_out[name].mean(graph) for name, graph in graphs.items()])
-            for graphs in self.graphs
-        ]
-        return best_penalty(np.array(means))
+        return best_penalty([mean_held_out(held_out, graphs) for graphs in self.graphs])
 
     def chosen(self, held_out):
         """Graphs at the penalty that predicts held-out rows best."""
@@ -111,6 +107,11 @@ def train_and_held_out(tasks, share, trial):
     return train, held_out_of(train, test)
 
 
-def held_out_of(train, test):
+def mean_held_out(held_out, graphs):
+    """The mean over tasks of the mean log-likelihood of their held-out rows."""
+    return float(np.mean([held_out[name].mean(graph) for name, graph in graphs.items()]))
+
+
+def held_out_of(train, test, sample_size=SAMPLE_SIZE):
     """`HeldOut` of every task."""
-    return {name: HeldOut(train[name], test[name], SAMPLE_SIZE) for name in train}
+    return {name: HeldOut(train[name], test[name], sample_size) for name in train}

@@ -22,9 +22,9 @@ from scipy.special import logsumexp
 
 from benchmarks import study
 from benchmarks.claims import OURS, claims_table, differences
-from benchmarks.drawing import LABELS, panels
+from benchmarks.drawing import LABELS, bars, panels
 from benchmarks.related import FIVE, Related, networks_of
-from benchmarks.summary import markdown, parts, reached
+from benchmarks.summary import markdown, parts, present, reached
 from benchmarks.thesis import methods
 from benchmarks.thesis.alone import PROBABILITIES
 from benchmarks.thesis.penalty_choice import median_rest
@@ -75,7 +75,7 @@ def measure(problem, trial, wanted):
             edits = [np.mean(related.judged(one.graphs)["edits"]) for one in options]
             best = int(np.argmin(edits))
         else:
-            best = best_penalty(np.array([one.log_posterior for one in options]))
+            best = best_penalty([one.log_posterior for one in options])
         chosen = options[best]
         line = related.line(chosen.graphs)
         lines[choice] = {**line, "penalty": chosen.penalty, "with": chosen.extra}
@@ -193,17 +193,14 @@ def _reached(lines):
 
 def draw(lines):
     """Edits by choice, one panel per problem."""
-    present = [problem for problem in FIVE if problem in set(lines["problem"])]
-    figure, grid = panels(1, len(present), (3 * len(present), 3), sharey=True)
-    for axes, problem in zip(grid[0], present, strict=True):
-        own = lines[lines["problem"] == problem].groupby("choice")["edits"]
-        means, errors = own.mean().reindex(CHOICES), own.sem().reindex(CHOICES)
-        axes.barh(range(len(CHOICES)), means, xerr=errors.fillna(0.0), color="#4292c6")
-        axes.set_title(problem, fontsize=9)
-        axes.set_xlabel(LABELS["edits"], fontsize=8)
-    grid[0, 0].set_yticks(range(len(CHOICES)), CHOICES, fontsize=8)
-    grid[0, 0].invert_yaxis()
-    return figure
+
+    def draw_problem(axes, _, problem):
+        edits = lines[lines["problem"] == problem].groupby("choice")["edits"]
+        means, errors = (own.reindex(CHOICES).to_frame() for own in (edits.mean(), edits.sem()))
+        bars(axes, means, errors, horizontal=True)
+
+    options = {"sharey": True, "supxlabel": LABELS["edits"]}
+    return panels(draw_problem, (3, 3), present(lines, "problem", FIVE), **options)
 
 
 if __name__ == "__main__":

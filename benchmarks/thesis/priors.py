@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks import study
 from benchmarks.claims import Claim, claims_table
-from benchmarks.drawing import mean_bars, panels
+from benchmarks.drawing import LABELS, mean_bars, panels
 from benchmarks.related import FIVE, Related, networks_of
 from benchmarks.summary import (
     FEWEST,
@@ -27,13 +27,13 @@ from benchmarks.summary import (
     reached,
 )
 from benchmarks.thesis import methods
-from benchmarks.variants import LEARNERS
-from bnmtl import EditPrior, MultitaskLearnerCV, PairedPrior
+from benchmarks.variants import VALIDATION, learner_of
+from bnmtl import EditPrior, PairedPrior
 from bnmtl.search import Memory
 
 NAME = "priors"
 SETTINGS = ("problem", "trial", "prior")
-FIXED = {"n_rows": methods.N_ROWS, "validation": methods.VALIDATION}
+FIXED = {"n_rows": methods.N_ROWS, "validation": VALIDATION}
 KINDS = {"Paired/Single": PairedPrior(reversal=1), "Edit": EditPrior()}
 DOUBLE = "Paired/Double"
 PRIORS = tuple(f"{kind} {variant}" for kind in KINDS for variant in "TS")
@@ -56,8 +56,7 @@ def measure(problem, trial, wanted):
         if variant == "T":
             graphs, penalty = methods.as_published(related.tasks, trial, KINDS[kind])
         else:
-            parameters = {**LEARNERS[variant], "validation": methods.VALIDATION}
-            learner = MultitaskLearnerCV(KINDS[kind], **parameters, random_state=trial)
+            learner = learner_of(f"multitask {variant}", trial).set_params(prior=KINDS[kind])
             learner.fit(related.tasks, memory=memory)
             graphs, penalty = learner.configuration_, learner.penalty_
         lines[name] = {**related.line(graphs), "penalty": penalty}
@@ -115,14 +114,13 @@ _COLORS = ("#fdae6b", "#fd8d3c", "#d94801", "#9ecae1", "#4292c6", "#08519c")
 
 def draw(lines):
     """Bars of edits and divergence, one group per problem."""
-    present = [problem for problem in FIVE if problem in set(lines["problem"])]
     names = sorted(set(lines["prior"]), key=lambda name: (name[-1] != "T", name))
     styles = {name: {"color": color} for name, color in zip(names, _COLORS, strict=False)}
-    figure, grid = panels(2, 1, (11, 6))
-    for axes, measure in zip(grid[:, 0], ("edits", "kl"), strict=True):
-        mean_bars(axes, lines, "problem", "prior", measure, present, names, styles=styles)
-    grid[0, 0].legend(ncols=2, fontsize=8)
-    return figure
+
+    def draw_measure(axes, measure, _):
+        mean_bars(axes, lines, "problem", "prior", measure, FIVE, styles)
+
+    return panels(draw_measure, (11, 3), rows=LABELS, legend="above")
 
 
 if __name__ == "__main__":

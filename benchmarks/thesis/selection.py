@@ -13,22 +13,23 @@ import pandas as pd
 
 from benchmarks import study
 from benchmarks.claims import OURS, Claim, claims_table, tally
-from benchmarks.drawing import axis_of_sizes, curves, panels
+from benchmarks.drawing import axis_of_sizes, mean_curves, panels
 from benchmarks.summary import (
     MEASURES,
     difference_text,
     markdown,
     mean_and_error,
+    of_baseline,
     pairs,
     parts,
     reached,
     shrinks,
     sign,
 )
-from benchmarks.thesis.groups import AT_LEAST, SHARE, Groupings, best_of
+from benchmarks.thesis.groups import AT_LEAST, SHARE, Groupings
 from benchmarks.thesis.pool import OTHERS, PENALTY, PRINCIPAL, related_of
-from benchmarks.variants import THESIS
-from bnmtl import SingleTaskLearner
+from benchmarks.variants import learner_of
+from bnmtl.learners.penalty import best_penalty
 
 NAME = "selection"
 SETTINGS = ("rows", "trial", "method")
@@ -66,8 +67,7 @@ def measure(rows, trial, wanted, n_tasks=OTHERS + 1):
     related = related_of(rows, trial, n_tasks)
     graphs = {}
     if "single" in wanted:
-        alone = SingleTaskLearner(**THESIS, random_state=trial)
-        alone.fit({PRINCIPAL: related.tasks[PRINCIPAL]})
+        alone = learner_of("single S", trial).fit({PRINCIPAL: related.tasks[PRINCIPAL]})
         graphs["single"] = (alone.configuration_[PRINCIPAL], 0)
     if set(wanted) - {"single"}:
         graphs.update(_grouped(related, trial))
@@ -93,7 +93,7 @@ def _grouped(related, trial):
         numbers = [own[:2] for own in groupings.by_number(PRINCIPAL, table)]
         clusters = [(graphs[PRINCIPAL], score) for graphs, score in groupings.by_clusters(table)]
         for method, options, first in ((selection, numbers, 0), (clustering, clusters, 1)):
-            best = best_of([score for _, score in options])
+            best = best_penalty([score for _, score in options])
             found[method] = (options[best][0], best + first)
             if method in OPTIMAL:
                 fewest = int(np.argmin([edits(graph) for graph, _ in options]))
@@ -203,21 +203,22 @@ def _doubled(lines):
 
 def draw(lines):
     """Edits below single-task learning against the number of rows."""
-    alone = lines[lines["method"] == "single"].set_index(["rows", "trial"])
-    at = pd.MultiIndex.from_frame(lines[["rows", "trial"]])
     styles = {
         method: {"linestyle": "--" if method.startswith("optimal") else "-"}
         for method in METHODS[1:]
     }
-    figure, grid = panels(1, 2, (11, 4.5))
-    for axes, measure in zip(grid[0], ("edits", "kl"), strict=True):
-        gains = lines.assign(gain=alone[measure].reindex(at).to_numpy() - lines[measure])
-        curves(axes, gains.dropna(subset="gain"), "rows", "gain", "method", styles)
+
+    def draw_measure(axes, _, measure):
+        alone = of_baseline(lines, "method", "single", measure, ["rows", "trial"])
+        gains = lines.assign(gain=alone - lines[measure])
+        mean_curves(axes, gains.dropna(subset="gain"), "rows", "method", "gain", styles)
         axes.axhline(0, color="gray", linewidth=0.6)
         axis_of_sizes(axes, SIZES, "rows of each task", base=2)
-        axes.set_ylabel(f"{MEASURES[measure]} below single-task learning")
-    grid[0, 0].legend(fontsize=8)
-    return figure
+
+    titles = {
+        measure: f"{MEASURES[measure]} below single-task learning" for measure in ("edits", "kl")
+    }
+    return panels(draw_measure, (5.5, 4.5), titles, legend="first")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import pandas as pd
 
 from benchmarks import study
 from benchmarks.claims import Claim, both_halves, claims_table, unless_few
-from benchmarks.drawing import curves, panels
+from benchmarks.drawing import curves, mean_curves, panels
 from benchmarks.summary import (
     chosen_elsewhere,
     difference_text,
@@ -27,15 +27,14 @@ from benchmarks.summary import (
     reduction_text,
 )
 from benchmarks.thesis.pool import OTHERS, PENALTY, PRINCIPAL, Pool, related_of, train_and_held_out
-from benchmarks.variants import LEARNERS, N_FOLDS, THESIS
-from bnmtl import MultitaskLearner, SingleTaskLearner
+from benchmarks.variants import LEARNERS, N_FOLDS, VALIDATION, learner_of
+from bnmtl import MultitaskLearner
 from bnmtl.relatedness import indirect, true
 from bnmtl.relatedness.nearest import nearest_first
 
 NAME = "task_number"
 SETTINGS = ("variant", "trial", "relatedness")
 N_ROWS = 1000
-VALIDATION = 0.05
 FIXED = {"n_rows": N_ROWS, "validation": VALIDATION, "direct_penalty": PENALTY}
 N_TRIALS = 20
 MEASURES = ("direct", "indirect", "true")
@@ -53,8 +52,7 @@ def measure(variant, trial, wanted, n_tasks=OTHERS + 1):
     related = related_of(N_ROWS, trial, n_tasks)
     train, held_out = train_and_held_out(related.tasks, VALIDATION, trial)
     pool = Pool(train, variant, trial)
-    alone = SingleTaskLearner(**THESIS, search=LEARNERS[variant]["search"], random_state=trial)
-    alone.fit({PRINCIPAL: related.tasks[PRINCIPAL]})
+    alone = learner_of(f"single {variant}", trial).fit({PRINCIPAL: related.tasks[PRINCIPAL]})
     learner = MultitaskLearner(**LEARNERS[variant], random_state=trial)
     tables = {
         "direct": pool.distances,
@@ -67,18 +65,16 @@ def measure(variant, trial, wanted, n_tasks=OTHERS + 1):
         order = list(nearest_first(table, PRINCIPAL).index)
         line = {"order": order, "distances": table.loc[order, PRINCIPAL].round(4).tolist()}
         line["alone"] = related.line(alone.configuration_)
-        for n_others in range(n_tasks):
-            found = _judged(pool, [PRINCIPAL, *order[:n_others]], held_out, related)
-            for key, value in found.items():
-                line.setdefault(key, []).append(value)
-        lines[name] = line
+        groups = [[PRINCIPAL, *order[:n_others]] for n_others in range(n_tasks)]
+        found = pd.DataFrame([_judged(pool, group, held_out, related) for group in groups])
+        lines[name] = line | found.to_dict("list")
     return lines
 
 
 def _judged(pool, names, held_out, related):
     """Edits and divergence of the principal task at the chosen and the optimal penalty."""
     learned = pool.learned(names)
-    best = learned.best({name: held_out[name] for name in names})
+    best = learned.best(held_out)
     every = [related.line({PRINCIPAL: graphs[PRINCIPAL]}) for graphs in learned.graphs]
     optimal = {f"{key}_optimal": min(own[key] for own in every) for key in ("edits", "kl")}
     return every[best] | optimal
@@ -221,29 +217,33 @@ _COLORS = dict(zip(MEASURES, ("#e6550d", "#3182bd", "#31a354"), strict=True))
 def draw(lines):
     """Divergence against the number of others, and the distances of one trial."""
     rows = tidy(lines)
-    figure, ((*variants, last),) = panels(1, 3, (14, 4.5))
-    for axes, variant in zip(variants, "TS", strict=True):
-        own = rows[rows["variant"] == variant]
-        for key, line, added in (("kl", "-", ""), ("kl_optimal", "--", ", optimal penalty")):
-            style = {"linestyle": line, "marker": "", "elinewidth": 0.6}
-            styles = {
-                name: {**style, "color": color, "label": f"{name}{added}"}
-                for name, color in _COLORS.items()
-            }
-            curves(axes, own, "others", key, "relatedness", styles)
-        axes.set_title(f"search {variant}", fontsize=9)
-        axes.set_xlabel("other tasks")
-        axes.set_ylabel("KL divergence of the principal task (nats)")
+
+    def draw_panel(axes, _, search):
+        if search in "TS":
+            _draw_divergence(axes, rows[rows["variant"] == search])
+        else:
+            _draw_distances(axes, lines)
+
+    titles = {"T": "search T", "S": "search S", "distances": "direct distances of one trial"}
+    return panels(draw_panel, (4.7, 4.5), titles, legend="each")
+
+
+def _draw_divergence(axes, rows):
+    for key, line, added in (("kl", "-", ""), ("kl_optimal", "--", ", optimal penalty")):
+        style = {"linestyle": line, "marker": "", "elinewidth": 0.6}
+        styles = {
+            name: {**style, "color": color, "label": f"{name}{added}"}
+            for name, color in _COLORS.items()
+        }
+        mean_curves(axes, rows, "others", "relatedness", key, styles)
+    axes.set(xlabel="other tasks", ylabel="KL divergence of the principal task (nats)")
+
+
+def _draw_distances(axes, lines):
     shown = lines[(lines["relatedness"] == "direct") & (lines["trial"] == lines["trial"].min())]
-    for _, line in shown.iterrows():
-        ranks = np.arange(1, len(line["distances"]) + 1)
-        last.plot(ranks, line["distances"], "o-", label=f"search {line['variant']}")
-    last.set_title("direct distances of one trial", fontsize=9)
-    last.set_xlabel("rank of the other task")
-    last.set_ylabel("edits to the principal task")
-    for axes in figure.axes:
-        axes.legend(fontsize=7)
-    return figure
+    distances = pd.DataFrame({f"search {one.variant}": one.distances for one in shown.itertuples()})
+    curves(axes, distances.set_index(distances.index + 1))
+    axes.set(xlabel="rank of the other task", ylabel="edits to the principal task")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pandas as pd
 
 from benchmarks import study
 from benchmarks.claims import Claim, claims_table
-from benchmarks.drawing import LABELS, axis_of_sizes, curves, panels
+from benchmarks.drawing import LABELS, axis_of_sizes, mean_curves, panels
 from benchmarks.related import Related, networks_of
 from benchmarks.summary import (
     MEASURES,
@@ -22,11 +22,12 @@ from benchmarks.summary import (
     shrinks,
 )
 from benchmarks.thesis import methods
+from benchmarks.variants import VALIDATION
 from bnmtl.search import Memory
 
 NAME = "training_size"
 SETTINGS = ("rows", "trial", "method")
-FIXED = {"validation": methods.VALIDATION}
+FIXED = {"validation": VALIDATION}
 SIZES = (250, 500, 1000, 2000, 4000, 8000, 16000)
 # Method, number of trials, largest number of rows.
 METHODS = {
@@ -38,17 +39,14 @@ SINGLE = {"multitask T": "single T", "multitask S": "single S", "multitask J": "
 
 def plan(quick, trials=None):
     """All cases by increasing number of rows; the quick ones are two small samples."""
-    most_trials = max(n_trials for n_trials, _ in METHODS.values())
-    for trial in range(1 if quick else trials or most_trials):
-        for rows in SIZES[:2] if quick else SIZES:
-            wanted = [
-                method
-                for method, (n_trials, most) in METHODS.items()
-                if trial < (trials or n_trials)
-                and rows <= most
-                and (not quick or method.endswith("T"))
-            ]
-            yield {"rows": rows, "trial": trial, "wanted": wanted}
+    if quick:
+        return study.every(["single T", "multitask T"], trial=[0], rows=SIZES[:2])
+
+    def wanted(trial, rows):
+        known = METHODS.items()
+        return [one for one, (n, most) in known if trial < (trials or n) and rows <= most]
+
+    return study.every(wanted, trial=range(trials or max(METHODS.values())[0]), rows=SIZES)
 
 
 def measure(rows, trial, wanted):
@@ -154,14 +152,13 @@ def draw(lines):
         method: {"linestyle": _LINES[kind], "color": _COLORS[variant]}
         for method, (kind, variant) in kinds.items()
     }
-    figure, grid = panels(1, 2, (11, 4.5))
-    for axes, measure in zip(grid[0], ("edits", "kl"), strict=True):
-        curves(axes, lines, "rows", measure, "method", styles)
+
+    def draw_measure(axes, _, measure):
+        mean_curves(axes, lines, "rows", "method", measure, styles)
         axis_of_sizes(axes, SIZES, "rows of each task", base=2)
-        axes.set_ylabel(LABELS[measure])
-    grid[0, 1].set_yscale("log")
-    grid[0, 0].legend(fontsize=8)
-    return figure
+        axes.set_yscale("log" if measure == "kl" else "linear")
+
+    return panels(draw_measure, (5.5, 4.5), LABELS, legend="first")
 
 
 if __name__ == "__main__":
