@@ -70,7 +70,7 @@ def test_it_is_its_naive_twin(loss, weighted):
     assert (found.predict(X) == (F > 0)).all()
 
 
-def test_it_is_scikit_learns_but_for_the_scale():
+def test_it_is_scikit_learns_except_for_the_scale():
     X, y = noisy()
     ours = stumps().fit(X, y)
     theirs = AdaBoostClassifier(STUMP, n_estimators=20, random_state=0).fit(X, y)
@@ -125,13 +125,13 @@ def test_weights_of_any_margins():
         # Whatever they are, what counts is how far they are apart ...
         right = _weights(initial, margins + 20_000, loss)
         assert right == pytest.approx(near["exponential"] / near["exponential"].sum())
-    # ... but for rows that are far on the wrong side, alike for the logistic loss.
+    # ... except for rows that are far on the wrong side, alike for the logistic loss.
     wrong = _weights(initial, margins - 20_000, "logistic")
     assert wrong == pytest.approx(np.array([1, 2, 3]) / 6)
 
 
 class WrongOnce(DecisionTreeClassifier):
-    """A stump, but for the sixth one, which says the opposite."""
+    """A stump, except for the sixth one, which says the opposite."""
 
     fits = 0
 

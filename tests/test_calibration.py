@@ -126,7 +126,7 @@ def test_platt_takes_scores_of_any_size(factor, shift):
 
 
 @pytest.mark.parametrize("exponent", [-1000, -600, 600, 1015])
-def test_sigmoids_take_scores_whose_squares_are_no_numbers(exponent):
+def test_sigmoids_take_scores_whose_squares_overflow(exponent):
     scores, y, task, _ = related(4)
     extreme, outlier = np.ldexp(scores, exponent), np.ones(len(y))
     outlier[0] = 0

@@ -169,7 +169,7 @@ def test_classes_may_be_intervals(kind):
     assert set(classifier.predict(ROWS)) <= set(parts)
 
 
-def test_what_is_missing_in_a_list_is_no_text():
+def test_missing_values_in_a_list_are_not_texts():
     with pytest.raises(ValueError, match="contains NaN"):
         BayesNetClassifier(learner=QUICK).fit([["a", np.nan], ["b", "2"]] * 9, [0, 1] * 9)
     with pytest.raises(ValueError, match="`y` contains NaN .* 9 rows"):
@@ -230,7 +230,7 @@ def test_columns_that_nothing_connects_with_the_target_are_never_looked_at():
     assert (classifier.predict_proba(rows) == classifier.predict_proba(rows[["b", "c"]])).all()
 
 
-def test_values_that_were_not_seen_are_named_or_as_good_as_missing():
+def test_values_that_were_not_seen_are_named_or_treated_as_missing():
     rows = ROWS[:50].astype(object)
     strange, missing = rows.copy(), rows.copy()
     strange.loc[::3, "smoke"] = "sometimes"
@@ -422,7 +422,7 @@ def test_networks_of_all_classes_alike_are_refused():
         MultiNetClassifier("bronc", PooledLearner()).fit(ROWS)
 
 
-def test_constant_features_are_told_of_once_and_those_of_a_class_not_at_all():
+def test_constant_features_are_reported_once_and_those_of_a_class_not_at_all():
     rows = pd.DataFrame({"a": [0, 1] * 30, "b": [0, 0, 1] * 20, "z": 1, "y": ["n", "y"] * 30})
     for kind, learner in ((BayesNetClassifier, QUICK), (MultiNetClassifier, TOGETHER)):
         with warnings.catch_warnings(record=True) as caught:

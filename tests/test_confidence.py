@@ -311,7 +311,7 @@ def test_consensus_of_tasks_with_other_variables_keeps_what_is_isolated():
     assert sum(graph.number_of_edges() for graph in graphs.values()) == len(sure) > 0
 
 
-def test_an_edge_that_is_sure_points_the_way_that_is_surer():
+def test_a_certain_edge_points_in_the_more_certain_direction():
     rows = [("t", "a", "b", 0.45, 0.9), ("t", "b", "a", 0.45, 0.9), ("t", "b", "c", 0.2, 0.6)]
     rows.append(("t", "c", "b", 0.4, 0.6))
     table = pd.DataFrame(rows, columns=["task", "parent", "child", "arc", "edge"])

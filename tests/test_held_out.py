@@ -230,7 +230,7 @@ def test_copies_of_some_rows_are_held_out_together(n_rows, n_copied):
 
 
 @pytest.mark.parametrize("name, n_rows", [("asia", 60), ("asia", 1000), ("alarm", 250)])
-def test_rows_that_chance_makes_equal_are_no_copies(name, n_rows):
+def test_rows_that_chance_makes_equal_are_not_copies(name, n_rows):
     """They are there by the hundred, and still more that differ in one variable."""
     frame = structures.load(name).sample(n_rows, random_state=0)
     task = encode({"t": frame})["t"]
@@ -238,7 +238,7 @@ def test_rows_that_chance_makes_equal_are_no_copies(name, n_rows):
     assert len(task.originals[1]) == n_rows
 
 
-def test_few_different_rows_are_no_copies():
+def test_few_different_rows_are_not_copies():
     """Two columns that tell the same: no pair differs in one of them."""
     once = pd.Series(np.random.default_rng(0).integers(0, 10, 60).astype(str))
     task = encode({"t": pd.DataFrame({"a": once, "b": once})})["t"]

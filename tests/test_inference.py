@@ -46,7 +46,7 @@ def test_predict_proba_keeps_the_index_and_is_fast_on_complete_rows(monkeypatch)
     predicted = alarm.predict_proba(frame, "HYPOVOLEMIA")
     assert predicted.index.equals(frame.index)
     assert np.allclose(predicted.sum(axis=1), 1)
-    # The column itself is no evidence: without it the posterior is the same.
+    # The column itself is not evidence: without it the posterior is the same.
     assert predicted.equals(alarm.predict_proba(frame.drop(columns="HYPOVOLEMIA"), "HYPOVOLEMIA"))
 
 
@@ -143,7 +143,7 @@ def test_states_that_fall_far_behind_come_back():
     assert inference.log_evidence(network, codes, 1) == pytest.approx(most)
 
 
-def test_variables_of_one_state_are_no_axes():
+def test_variables_of_one_state_are_not_axes():
     parents = [f"p{i}" for i in range(60)]
     graph = nx.DiGraph((parent, "child") for parent in parents)
     states = {parent: ("only",) for parent in parents} | {"child": ("0", "1")}

@@ -33,7 +33,7 @@ def loaded(path):
     return module.one_more
 
 
-def test_a_change_of_any_kernel_compiles_all_anew(tmp_path, monkeypatch):
+def test_a_change_of_any_kernel_compiles_all_again(tmp_path, monkeypatch):
     path = tmp_path / "one_more.py"
     path.write_text(SOURCE)
     compiled = []

@@ -129,7 +129,7 @@ class FewArcsBounded(FewArcs):
 
 
 class Alternating(FewArcs):
-    """A coupling that is no upper bound on its own prefixes and depends on the order of tasks."""
+    """A coupling that does not bound its own prefixes and depends on the order of tasks."""
 
     def log_coupling(self, states, pair=None, tasks=None):
         return -float(abs(int(np.sum(states)))) - 0.5 * float(states[0] != -states[-1])

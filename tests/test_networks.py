@@ -182,7 +182,7 @@ def test_fit_names_mistakes():
     assert (BayesNet.fit(graph, declared).table("b") == 0.5).all()
 
 
-def test_fit_names_arguments_of_another_type():
+def test_fit_names_arguments_of_a_wrong_type():
     frame = pd.DataFrame({1: [0, 1], "b": [0, 1]})
     with pytest.raises(TypeError, match="strings as nodes, got 1; rename it"):
         BayesNet.fit(nx.DiGraph([(1, "b")]), frame)

@@ -42,7 +42,7 @@ def tree(cell):
 
 
 def resolved(name):
-    """What a dotted name such as bnmtl.metrics.shd stands for; None if it is no name of bnmtl."""
+    """The object of a dotted name such as bnmtl.metrics.shd; None if bnmtl does not have it."""
     first, *rest = name.split(".")
     found = bnmtl if first == "bnmtl" else None
     for part in rest:

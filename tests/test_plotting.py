@@ -336,7 +336,7 @@ def test_a_font_that_has_the_signs_is_taken():
 
 
 @pytest.mark.parametrize("draw", [plotting.dags, plotting.arcs])
-def test_names_without_a_font_are_told_in_one_sentence(draw, own_fonts):
+def test_names_without_a_font_are_reported_in_one_sentence(draw, own_fonts):
     names = ["\uac00\ub098", "\ub2e4\ub77c", "plain"]
     with pytest.warns(UserWarning, match="all characters of") as caught:
         figure = draw({"1": graph(names[:2], names[1:])})
@@ -454,7 +454,7 @@ def test_a_figure_shows_itself_in_a_notebook():
 
 
 @pytest.mark.parametrize("draw", [plotting.dags, plotting.arcs])
-def test_what_is_no_configuration_is_refused(draw):
+def test_what_is_not_a_configuration_is_refused(draw):
     with pytest.raises(TypeError, match="must map task names"):
         draw([graph("ab")])
     with pytest.raises(TypeError, match=r"must be a networkx\.DiGraph"):

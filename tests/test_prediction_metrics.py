@@ -198,7 +198,7 @@ def test_debiased_is_near_the_truth_where_the_plain_one_is_not():
             p = rng.uniform(0.2, 0.8, 300)
             y = rng.random(300) < p + shift
             found.append(calibration_error(y, p, method="debiased", bins=10) ** 2)
-        # The square is without bias but for the cut at 0.
+        # The square is without bias except for the cut at 0.
         assert np.mean(found) == pytest.approx(shift**2, abs=0.002)
 
 
@@ -273,7 +273,7 @@ def test_what_predicts_the_base_rate_is_the_baseline():
         assert normalized_score(name, value, 0.2, best) == pytest.approx(0, abs=1e-12)
 
 
-def test_clipping_is_told():
+def test_clipping_is_reported():
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         with pytest.warns(UserWarning, match="2 of 3 .* closer to 0 or 1 than 2.2e-16"):

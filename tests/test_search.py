@@ -219,7 +219,7 @@ def test_tiers_bar_arcs_backwards_and_nothing_else():
     assert barred == {(0, 3), (1, 3), (2, 0), (2, 1), (2, 3)}
 
 
-def test_pairs_with_a_constant_variable_are_no_part_of_the_structure_prior():
+def test_pairs_with_a_constant_variable_are_not_part_of_the_structure_prior():
     frame = random_frame(0, 4).assign(v1="same")
     with pytest.warns(UserWarning, match="v1"):
         problem = problem_of(frame, structure_prior=ArcPrior(probability=0.2))
@@ -281,7 +281,7 @@ def test_a_tie_between_pairs_falls_to_the_smallest_key():
     assert (a, b) == smallest
 
 
-def test_what_is_better_by_more_than_the_tolerance_is_no_tie():
+def test_what_is_better_by_more_than_the_tolerance_is_not_a_tie():
     gains = np.array([[np.nan, 1.0, 1.0 + 1e-6], [np.nan] * 3, [np.nan] * 3])
     keys = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 0]])
     assert winner(gains, keys=keys)[:2] == (0, 2)

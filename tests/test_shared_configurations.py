@@ -50,7 +50,7 @@ def learner_of(kind=MultitaskLearner, **parameters):
 
 
 class Own:
-    """A coupling of a user's own: tasks should not have an arc in both directions."""
+    """A custom coupling: tasks should not have an arc in both directions."""
 
     def log_coupling(self, states, pair=None, tasks=None):
         return -2.0 * float((states == 1).any() and (states == -1).any())

@@ -347,7 +347,9 @@ def test_new_code_marks_a_commit_as_changed(repository):
     assert record.commit() == clean
 
 
-def test_a_missing_package_is_told_before_anything_runs(repository, monkeypatch, capsys, tmp_path):
+def test_a_missing_package_is_reported_before_anything_runs(
+    repository, monkeypatch, capsys, tmp_path
+):
     """After whether the code is that of a commit."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(SystemExit) as end:
