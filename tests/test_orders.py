@@ -52,7 +52,7 @@ class Joint:
         states = self.search.states
         tasks = [state.task for state in states]
         rng = np.random.default_rng(seed)
-        self.walk = orders._Walk(states[0].scores, tasks, self.shared, rng)
+        self.walk = orders.Walk(states[0].scores, tasks, self.shared, rng)
         # As kernels see them; a tree of its own, without what the walk has stored.
         self.tables = stacked(tasks)
         self.tree = trees.new_tree(len(tasks), self.shared.before, 64)
@@ -134,14 +134,24 @@ def test_the_score_of_an_order_is_that_of_its_configuration(seed, n, prior):
             assert joint.score(matrices) == pytest.approx((0, score), rel=1e-9)
 
 
+class PausingBudget(Budget):
+    """A budget that has kernels come back after a given number of families."""
+
+    def __init__(self, between, **limits):
+        super().__init__(**limits)
+        self.between = between
+
+    def pause(self, scratch):
+        return int(scratch.counters[ASKED]) + self.between
+
+
 @pytest.mark.parametrize("seed", range(4))
-def test_pauses_change_nothing_but_when_time_is_up(seed, monkeypatch):
+def test_pauses_change_nothing_but_when_time_is_up(seed):
     """A kernel that comes back to let clocks be read goes on where it was."""
     n, found, asked = 5, [], []
     empty = np.zeros((3, n, n), dtype=bool)
     for between, deadline in ((50_000, None), (1, None), (20, None), (1, 0.0)):
-        monkeypatch.setattr("bnmtl.search.budget.FAMILIES_BETWEEN_LOOKS", between)
-        joint, budget = Joint(seed, n, PRIORS[0]), Budget(deadline=deadline)
+        joint, budget = Joint(seed, n, PRIORS[0]), PausingBudget(between, deadline=deadline)
         with joint.search.states[0].scores.scratch() as scratch:
             score = joint.walk.improve(scratch, empty, 3, budget)
             asked.append(int(scratch.counters[ASKED]))
@@ -161,7 +171,7 @@ def test_no_move_of_one_variable_improves_the_end(seed, which):
     empty = np.zeros((3, n, n), dtype=bool)
     with scores.scratch() as scratch:
         best = joint.walk.improve(scratch, empty, 0, Budget())
-        order = joint.walk._walk.order.copy()
+        order = joint.walk.order.copy()
         for x, place in itertools.product(range(n), range(n)):
             moved = [v for v in order.tolist() if v != x]
             moved.insert(place, x)
