@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bnmtl.calibration import AdaBoostM1, LogisticCorrection
-from bnmtl.calibration.boosting import _weights
+from bnmtl.calibration.boosting import row_weights
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -119,14 +119,14 @@ def test_weights_of_any_margins():
         "logistic": np.array([1, 2, 3]) / (1 + np.exp(margins)),
     }
     for loss, expected in near.items():
-        assert _weights(initial, margins, loss) == pytest.approx(expected / expected.sum())
-        far = _weights(initial, np.array([20_000.0, -20_000.0, -20_000.0]), loss)
+        assert row_weights(initial, margins, loss) == pytest.approx(expected / expected.sum())
+        far = row_weights(initial, np.array([20_000.0, -20_000.0, -20_000.0]), loss)
         assert far == pytest.approx([0, 0.4, 0.6])
         # Whatever they are, what counts is how far they are apart ...
-        right = _weights(initial, margins + 20_000, loss)
+        right = row_weights(initial, margins + 20_000, loss)
         assert right == pytest.approx(near["exponential"] / near["exponential"].sum())
     # ... except for rows that are far on the wrong side, alike for the logistic loss.
-    wrong = _weights(initial, margins - 20_000, "logistic")
+    wrong = row_weights(initial, margins - 20_000, "logistic")
     assert wrong == pytest.approx(np.array([1, 2, 3]) / 6)
 
 

@@ -62,7 +62,7 @@ def test_confidences_are_those_of_the_library(call, files, penalty):
 
 
 def test_of_too_many_pairs_those_that_a_replicate_joins(call, files, monkeypatch):
-    monkeypatch.setattr("bnmtl.cli.learn._MOST_PAIRS", 1)
+    monkeypatch.setattr("bnmtl.cli.learn.MOST_PAIRS", 1)
     assert call("learn", "north.csv", *FAST, "--out", "run")[0] == 0
     written = pd.read_csv(files / "run" / "confidence.csv")
     assert 0 < len(written) < len(frame(0).columns) * (len(frame(0).columns) - 1)

@@ -10,7 +10,7 @@ from hash_seeds import printed
 from hypothesis import given, settings
 
 from bnmtl import structures
-from bnmtl.networks import BayesNet, tables
+from bnmtl.networks import BayesNet
 from bnmtl.tasks import encode
 
 pytestmark = pytest.mark.beside_kernels
@@ -201,14 +201,14 @@ def test_variables_are_names(sprinkler):
                 method(unknown)
 
 
-def test_fit_refuses_tables_beyond_memory(monkeypatch):
-    graph = nx.DiGraph((parent, "child") for parent in "abcdef")
-    frame = pd.DataFrame([[0] * 7, [1] * 7], columns=[*"abcdef", "child"])
-    monkeypatch.setattr(tables, "LARGEST_TABLE", 2**7)
-    assert BayesNet.fit(graph, frame).table("child").size == 2**7
-    monkeypatch.setattr(tables, "LARGEST_TABLE", 100)
+def test_fit_refuses_tables_beyond_memory():
+    names = [f"v{i}" for i in range(23)]
+    frame = pd.DataFrame([[0] * 24, [1] * 24], columns=[*names, "child"])
+    graph = nx.DiGraph((parent, "child") for parent in names[:22])
+    assert BayesNet.fit(graph, frame[list(graph)]).table("child").size == 2**23
+    graph.add_edge(names[22], "child")
     with pytest.raises(
-        ValueError, match="at most 100 .* `child` with its 6 parents would have 128"
+        ValueError, match=r"at most 10000000 .* `child` with its 23 parents would have 1\.68e"
     ):
         BayesNet.fit(graph, frame)
 

@@ -1,7 +1,6 @@
 """The notebooks: nothing saved in them, short cells, prose that fits the package, and they run."""
 
 import ast
-import importlib
 import inspect
 import re
 from pathlib import Path
@@ -141,7 +140,7 @@ def test_prose_is_plain(path):
 
 @each
 def test_prose_names_what_there_is(path):
-    rooms = [bnmtl, *(importlib.import_module(f"bnmtl.{room}") for room in bnmtl._ROOMS)]
+    rooms = [bnmtl, *filter(inspect.ismodule, (getattr(bnmtl, name) for name in bnmtl.__all__))]
     text = "\n".join(prose(path))
     for quoted in re.findall(r"`([^`]+)`", text):
         name = re.match(r"[\w.]+", quoted)

@@ -141,17 +141,15 @@ def test_infinite_numbers_are_cut_as_others_are(call, rows, tmp_path):
     assert observed[:2].tolist() == list(read_run("run").networks["1"].states["h"])
 
 
-def test_data_may_go_while_it_is_learned_from(call, learned, tmp_path, monkeypatch):
+def test_data_may_go_while_it_is_learned_from(call, learned, tmp_path):
     shutil.copy(learned / "birds.csv", tmp_path / "birds.csv")
-    learner = learn.learner_asked_for
-
-    def gone(*arguments):
-        (tmp_path / "birds.csv").unlink()
-        return learner(*arguments)
-
-    monkeypatch.setattr(learn, "learner_asked_for", gone)
     options = {"task_column": "region", "discretize": 2, "out": "again", **QUICK}
-    learn.run(Options(paths=("birds.csv",), **options))
+
+    def remove(_):
+        (tmp_path / "birds.csv").unlink(missing_ok=True)
+
+    learn.run(Options(paths=("birds.csv",), **options), progress=remove)
+    assert not (tmp_path / "birds.csv").exists()
     kept = record(tmp_path / "again")
     assert kept["sha256"] == record(learned / "run")["sha256"]
     assert kept["cut_points"] == record(learned / "run")["cut_points"]

@@ -8,8 +8,7 @@ from hash_seeds import printed
 
 from bnmtl import problems, structures
 from bnmtl.networks import BayesNet
-from bnmtl.problems import ALARM_COMPONENTS, components, deletion, random_network, related, sample
-from bnmtl.problems.draws import random_tables
+from bnmtl.problems import ALARM_COMPONENTS, components, deletion, random_network, sample
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -145,21 +144,6 @@ def test_independent_parameters_are_drawn_for_each_task_before_arcs_are_deleted(
         assert before[task].graph.edges == network.graph.edges
         assert before[task].states == network.states
         assert_integrated_out(before[task], after[task])
-
-
-@pytest.mark.parametrize("p_delete", [0, 0.3])
-def test_independent_tables_stay_as_they_were_drawn(monkeypatch, p_delete):
-    network = small_network(7)
-    drawn = []
-
-    def recorded(*arguments):
-        drawn.append(random_tables(*arguments))
-        return drawn[-1]
-
-    monkeypatch.setattr(related, "random_tables", recorded)
-    problem = deletion(network, 4, p_delete, "independent", random_state=5)
-    for task, tables in zip(problem.values(), drawn, strict=True):
-        assert_integrated_out(BayesNet(network.graph, network.states, tables), task)
 
 
 def test_concentration_is_that_of_a_dirichlet_distribution():

@@ -31,10 +31,8 @@ def concentrations(monkeypatch):
     def change(values):
         monkeypatch.setattr(components, "CONCENTRATIONS", values)
         monkeypatch.setattr(smoothing, "CONCENTRATIONS", values)
-        components._centered.cache_clear()
 
-    yield change
-    components._centered.cache_clear()
+    return change
 
 
 @pytest.mark.parametrize("case", CASES)
