@@ -1,12 +1,20 @@
 """Naive twins: the definitions written down once more, slowly, for the tests to compare with."""
 
+import functools
 import itertools
 import math
+import statistics
 from collections import Counter
+from fractions import Fraction
 
 import networkx as nx
 import numpy as np
 from sklearn.base import clone
+
+from bnmtl import IdenticalLearner, MultitaskLearner, PairedPrior, SingleTaskLearner
+
+# Logs of the odds that rho may give an arc, fine enough for 1e-5 nats.
+LOG_ODDS = np.linspace(-14, 7, 8401)
 
 
 def local_score(score, child, parents, rows, states, weights=None):
@@ -183,131 +191,6 @@ def all_dags(n):
             yield matrix
 
 
-def partitions(items):
-    """All partitions of a list into groups, each a list of lists."""
-    if not items:
-        yield []
-        return
-    first, *rest = items
-    for size in range(len(rest) + 1):
-        for others in itertools.combinations(rest, size):
-            left = [item for item in rest if item not in others]
-            for groups in partitions(left):
-                yield [[first, *others], *groups]
-
-
-def log_sum(values):
-    """Log of the sum of exponentials."""
-    most = max(values)
-    return most + math.log(sum(math.exp(value - most) for value in values))
-
-
-def dirichlet_evidence(counts, c):
-    """Log evidence of counts under Dirichlet(c, ..., c)."""
-    total = math.lgamma(len(counts) * c) - math.lgamma(len(counts) * c + sum(counts))
-    return total + sum(math.lgamma(c + n) - math.lgamma(c) for n in counts)
-
-
-def row_evidence(counts, c, t):
-    """Log evidence of one row over tasks in groups; counts by task and state."""
-    counts = [own for own in counts if sum(own)]
-    found = []
-    for groups in partitions(list(range(len(counts)))):
-        value = math.lgamma(t) - math.lgamma(t + len(counts))
-        for group in groups:
-            merged = [sum(ns) for ns in zip(*(counts[s] for s in group), strict=True)]
-            value += math.log(t) + math.lgamma(len(group)) + dirichlet_evidence(merged, c)
-        found.append(value)
-    return log_sum(found)
-
-
-def shared_evidence(counts, concentrations, ts):
-    """Log evidence of a family over tasks that may share its table; counts[task][row][state]."""
-    by_row = list(zip(*counts, strict=True))
-    values = [
-        sum(row_evidence(row, c, t) for row in by_row if any(map(sum, row)))
-        for c in concentrations
-        for t in ts
-    ]
-    return log_sum(values) - math.log(len(values))
-
-
-def table_components(counts, concentrations, ts, strengths, floor=1e-3):
-    """(log evidence, tables) of every prior over tables that tasks may share; counts[s][j][k]."""
-    k = len(counts)
-    by_row = [list(row) for row in zip(*counts, strict=True)]
-    for c in concentrations:
-        for t in ts:
-            value = 0.0
-            for row in by_row:
-                for s in range(k):
-                    value += _row_or_0(row, c, t) - _row_or_0(row[:s] + row[s + 1 :], c, t)
-            means = [[_group_mean(row, s, c, t) for row in by_row] for s in range(k)]
-            yield value, means
-    for c in concentrations:
-        for strength in strengths:
-            value, tables = 0.0, []
-            for s in range(k):
-                tables.append([])
-                for row in by_row:
-                    others = [sum(ns) + c for ns in zip(*(row[:s] + row[s + 1 :]), strict=True)]
-                    prior = [strength * one / sum(others) + floor for one in others]
-                    value += math.lgamma(sum(prior)) - math.lgamma(sum(prior) + sum(row[s]))
-                    pairs = list(zip(row[s], prior, strict=True))
-                    value += sum(math.lgamma(a + n) - math.lgamma(a) for n, a in pairs)
-                    total = sum(row[s]) + sum(prior)
-                    tables[s].append([(n + a) / total for n, a in pairs])
-            yield value, tables
-    tasks = [_own_components(rows, concentrations) for rows in counts]
-    value = sum(log_sum(values) - math.log(len(values)) for values, _ in tasks)
-    yield value, [weighted_mean(*own) for own in tasks]
-
-
-def averaged_table(rows, concentrations):
-    """The table of one task's counts, averaged over concentrations by their evidence."""
-    return weighted_mean(*_own_components(rows, concentrations))
-
-
-def _own_components(rows, concentrations):
-    """Log evidence of one task's counts, and its table, under each concentration."""
-    values = [sum(dirichlet_evidence(row, c) for row in rows) for c in concentrations]
-    means = [
-        [[(n + c) / (sum(row) + len(row) * c) for n in row] for row in rows] for c in concentrations
-    ]
-    return values, means
-
-
-def _row_or_0(row, c, t):
-    return row_evidence(row, c, t) if any(map(sum, row)) else 0.0
-
-
-def _group_mean(row, s, c, t):
-    """Posterior mean of a row for task s, over the groups that it may be in."""
-    values, means = [], []
-    for groups in partitions(list(range(len(row)))):
-        value = 0.0
-        for group in groups:
-            merged = [sum(ns) for ns in zip(*(row[one] for one in group), strict=True)]
-            value += math.log(t) + math.lgamma(len(group)) + dirichlet_evidence(merged, c)
-            if s in group:
-                mean = [(n + c) / (sum(merged) + len(merged) * c) for n in merged]
-        values.append(value)
-        means.append(mean)
-    return weighted_mean(values, means)
-
-
-def weighted_mean(values, means):
-    """Mean of nested lists, each weighted by the exponential of its value."""
-    weights = np.exp(np.array(values) - max(values))
-    return np.tensordot(weights / weights.sum(), np.array(means), axes=1)
-
-
-def shared_tables(counts, concentrations, ts, strengths):
-    """Tables of tasks that borrow from each other; counts[s][j][k]."""
-    found = list(table_components(counts, concentrations, ts, strengths))
-    return weighted_mean([value for value, _ in found], [tables for _, tables in found])
-
-
 def configuration_score(problem, prior, matrices, structure_prior=None):
     """(violated pairs, finite log posterior) of matrices on the union index, from scratch."""
     total, violated = 0.0, 0
@@ -355,3 +238,164 @@ def weighted_edits(first, second, weight=lambda a, b: 1.0):
         edits += weight(a, b) * (states[0] != states[1])
         total += weight(a, b)
     return edits, total
+
+
+def keeps_to(matrix, limits):
+    """Whether a graph has the required arcs and no others than the permitted ones."""
+    return (
+        not (matrix & ~(limits.permitted | limits.required)).any()
+        and not (limits.required & ~matrix).any()
+        and (matrix.sum(axis=0) <= limits.max_parents).all()
+    )
+
+
+def best_sum(n, limits, value_of):
+    """The best sum of ``value_of(child, parents)`` over all graphs within the limits."""
+    value_of = functools.cache(value_of)
+    return max(
+        sum(value_of(v, tuple(np.flatnonzero(matrix[:, v]).tolist())) for v in range(n))
+        for matrix in _known_dags(n)
+        if keeps_to(matrix, limits)
+    )
+
+
+@functools.cache
+def _known_dags(n):
+    return list(all_dags(n))
+
+
+def left_to_gain(problem, matrix, ends):
+    """As `climbing.left_to_gain`, from full scores of all graphs with one arc more."""
+    own = problem.log_posterior(matrix)
+    best, both = 0.0, 0.0
+    for a in ends:
+        for b in set(range(len(matrix))) - set(ends):
+            if matrix[a, b] or matrix[b, a]:
+                continue
+            ways = [with_state(matrix, a, b, state) for state in (1, -1)]
+            gains = [problem.log_posterior(one) - own if is_dag(one) else 0 for one in ways]
+            gains = [max(gain, 0.0) for gain in gains]
+            best += max(gains) ** 2
+            both += sum(gains)
+    return round(best, 8), round(both, 8)
+
+
+def skeleton_and_v_structures(graph):
+    """What the DAGs of one equivalence class have in common (Verma & Pearl 1990)."""
+    joined = {frozenset(arc) for arc in graph.edges}
+    v_structures = {
+        (frozenset(pair), child)
+        for child in graph
+        for pair in itertools.combinations(graph.pred[child], 2)
+        if frozenset(pair) not in joined
+    }
+    return frozenset(joined), frozenset(v_structures)
+
+
+def pair_log_coupling(prior, states, pair):
+    """Equation 2.8 or 2.7, with the pair's own penalty where it has one."""
+    if len(states) < 2:
+        return 0.0
+    listed = {frozenset(own): p for own, p in (prior.variable_penalty or {}).items()}
+    penalty = listed.get(frozenset(pair), prior.penalty)
+    if type(prior).__name__ == "PairedPrior":
+        return paired_log_coupling(states, prior.reversal, lambda s, t: penalty)
+    costs = prior.costs or {"reverse": prior.reversal}
+    return edit_log_coupling(states, penalty, **costs)
+
+
+def penalty_posterior(prior, tasks, configuration, log_likelihood, chance=None):
+    """Log posterior of a penalty: normalizers from all 3^k joint states, rho from a grid.
+
+    ``chance`` is the probability of an arc where that is given, in the place of rho.
+    """
+    total = np.full(len(LOG_ODDS), float(log_likelihood))
+    variables = sorted(set().union(*(task.variables for task in tasks.values())))
+    for a, b in itertools.combinations(variables, 2):
+        members = [
+            name
+            for name, task in tasks.items()
+            if {a, b} <= set(task.variables) - set(task.constant)
+        ]
+        graphs = [configuration[name] for name in members]
+        states = [graph.has_edge(a, b) - graph.has_edge(b, a) for graph in graphs]
+        odds = LOG_ODDS
+        if chance is not None:
+            odds = (math.log(chance) - math.log1p(-chance)) / (
+                1 + (len(members) - 1) * prior.penalty
+            )
+        normalizer = np.zeros(len(LOG_ODDS))
+        for every in itertools.product((-1, 0, 1), repeat=len(members)):
+            worth = math.exp(pair_log_coupling(prior, every, (a, b)))
+            normalizer += worth * np.exp(odds * np.abs(every).sum())
+        total += odds * np.abs(states).sum() + pair_log_coupling(prior, states, (a, b))
+        total -= np.log(normalizer)
+    return total.max()
+
+
+def greedy_path(train, grid, **parameters):
+    """What `greedy_path` finds, by the learners, from both ends: {penalty: fitted learner}."""
+    apart = SingleTaskLearner(**parameters).fit(train).configuration_
+    same = IdenticalLearner(table_sharing=None, **parameters).fit(train).configuration_
+    best = {}
+    for start, penalties in ((apart, sorted(grid)), (same, sorted(grid, reverse=True))):
+        for penalty in penalties:
+            learner = MultitaskLearner(
+                PairedPrior(penalty), start=start, table_sharing=None, **parameters
+            ).fit(train)
+            start = learner.configuration_
+            if penalty not in best or learner.score_ > best[penalty].score_ + 1e-6:
+                best[penalty] = learner
+    return best
+
+
+def crossings(lines):
+    """Crossings by comparing every piece of a line with every piece of another one."""
+    return sum(
+        _meet(one, other)
+        for first, second in itertools.combinations(lines, 2)
+        for one in itertools.pairwise(first)
+        for other in itertools.pairwise(second)
+    )
+
+
+def _meet(first, second):
+    """Whether two pieces meet between their ends: both lines are solved for the common point."""
+    (ax, ay), (bx, by), (cx, cy), (dx, dy) = (map(Fraction, point) for point in (*first, *second))
+    turn = (bx - ax) * (dy - cy) - (by - ay) * (dx - cx)
+    if turn == 0:
+        return False
+    s = ((cx - ax) * (dy - cy) - (cy - ay) * (dx - cx)) / turn
+    t = ((cx - ax) * (by - ay) - (cy - ay) * (bx - ax)) / turn
+    return 0 < s < 1 and 0 < t < 1
+
+
+def ranked_labels(y, p):
+    """Labels in every order that the probabilities allow, the highest first."""
+    for order in itertools.permutations(range(len(y))):
+        ranked = p[list(order)]
+        if (np.diff(ranked) <= 0).all():
+            yield y[list(order)]
+
+
+def positives_among_first(ranked, n_cases):
+    """Positives among the first cases, of which the last may count in part."""
+    whole = int(np.floor(n_cases))
+    rest = (n_cases - whole) * ranked[whole] if whole < len(ranked) else 0
+    return ranked[:whole].sum() + rest
+
+
+def closeness(table):
+    """Median over distance by pair of tasks, the distance at least a tenth of the median."""
+    pairs = itertools.combinations(sorted(table.index), 2)
+    mean = {(s, t): (table.loc[s, t] + table.loc[t, s]) / 2 for s, t in pairs}
+    positive = [d for d in mean.values() if d > 0]
+    if not positive:
+        return dict.fromkeys(mean, 1.0)
+    median = statistics.median(positive)
+    return {pair: median / max(d, median / 10) for pair, d in mean.items()}
+
+
+def shared_penalty(penalty, close):
+    """1 - (1 - penalty)^close."""
+    return -math.expm1(close * math.log1p(-penalty)) if penalty < 1 else 1.0

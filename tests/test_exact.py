@@ -1,6 +1,5 @@
 """Exact search: brute force on small problems, local scores to the last bit, the other searches."""
 
-import functools
 import itertools
 import time
 
@@ -37,29 +36,6 @@ by_score = pytest.mark.parametrize("score", SCORES, ids=str)
 def found_by(state, budget=None, report=None):
     """What an exact search ends with."""
     return exact.search(state, Budget() if budget is None else budget, report)
-
-
-@functools.cache
-def all_dags(n):
-    return list(naive.all_dags(n))
-
-
-def best_by_brute_force(n, limits, value_of):
-    """The best sum of ``value_of(child, parents)`` over all graphs within the limits."""
-    value_of = functools.cache(value_of)
-    return max(
-        sum(value_of(v, tuple(np.flatnonzero(matrix[:, v]).tolist())) for v in range(n))
-        for matrix in all_dags(n)
-        if keeps_to(matrix, limits)
-    )
-
-
-def keeps_to(matrix, limits):
-    return (
-        not (matrix & ~(limits.permitted | limits.required)).any()
-        and not (limits.required & ~matrix).any()
-        and (matrix.sum(axis=0) <= limits.max_parents).all()
-    )
 
 
 def log_prior(arc_terms, child, parents):
@@ -121,9 +97,9 @@ def test_no_graph_of_few_variables_is_better(score, seed, n, most_cells):
     state = state_of(problem, seed)
     found = found_by(state)
     assert naive.is_dag(state.adjacency)
-    assert keeps_to(state.adjacency, limits)
+    assert naive.keeps_to(state.adjacency, limits)
     assert found == state.score
-    best = best_by_brute_force(n, limits, value_of)
+    best = naive.best_sum(n, limits, value_of)
     assert problem.log_posterior(state.adjacency) == pytest.approx(best, rel=1e-12, abs=1e-9)
 
 
@@ -164,8 +140,8 @@ def test_no_common_graph_of_two_tasks_is_better(seed, n, most_cells):
     state = common_state_of(problem, seed)
     found = found_by(state)
     assert naive.is_dag(state.adjacency)
-    assert keeps_to(state.adjacency, limits)
-    best = best_by_brute_force(n, limits, value_of)
+    assert naive.keeps_to(state.adjacency, limits)
+    best = naive.best_sum(n, limits, value_of)
     assert found + absent.sum() == pytest.approx(best, rel=1e-12, abs=1e-9)
 
 

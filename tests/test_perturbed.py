@@ -6,7 +6,7 @@ from collections import Counter
 import networkx as nx
 import numpy as np
 import pytest
-from enumerated import brute_conditional, family_joint, small_network
+from enumerated import brute_conditional, placements, small_network
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -190,18 +190,6 @@ def test_a_task_depends_on_its_seed_and_number_only(make):
     assert make(network, 3) != make(network, 3)
     rng = np.random.default_rng(0)
     assert make(network, 3, random_state=rng) != make(network, 3, random_state=rng)
-
-
-def placements(network, task):
-    """Every way of renaming variables that turns the one joint distribution into the other."""
-    variables = network.variables
-    before, after = family_joint(network, variables), family_joint(task, variables)
-    for order in itertools.permutations(range(len(variables))):
-        # Axis i of the task is the variable that stands at the place order[i].
-        if before.transpose(order).shape == after.shape and np.allclose(
-            before.transpose(order), after, rtol=1e-9, atol=0
-        ):
-            yield {variables[place]: variables[i] for i, place in enumerate(order)}
 
 
 @settings(max_examples=30)

@@ -1,9 +1,9 @@
 """Metrics of predictions: definitions by enumeration, laws of ties and weights, scikit-learn."""
 
-import itertools
 import warnings
 from functools import partial
 
+import naive
 import numpy as np
 import pytest
 from budget import examples
@@ -94,24 +94,13 @@ def test_a_weight_is_how_often_a_case_counts(metric, drawn, data):
     assert metric(y, p, weights=weights) == pytest.approx(expected, abs=1e-9)
 
 
-def orders(y, p):
-    """Labels in every order that the probabilities allow, the highest first."""
-    for order in itertools.permutations(range(len(y))):
-        ranked = p[list(order)]
-        if (np.diff(ranked) <= 0).all():
-            yield y[list(order)]
-
-
-def top(ranked, n_cases):
-    """Positives among the first cases, of which the last may count in part."""
-    whole = int(np.floor(n_cases))
-    rest = (n_cases - whole) * ranked[whole] if whole < len(ranked) else 0
-    return ranked[:whole].sum() + rest
-
-
 ENUMERATED = {
-    lift: lambda ranked: top(ranked, len(ranked) / 4) / (len(ranked) / 4) / ranked.mean(),
-    break_even_point: lambda ranked: top(ranked, ranked.sum()) / ranked.sum(),
+    lift: lambda ranked: (
+        naive.positives_among_first(ranked, len(ranked) / 4) / (len(ranked) / 4) / ranked.mean()
+    ),
+    break_even_point: lambda ranked: (
+        naive.positives_among_first(ranked, ranked.sum()) / ranked.sum()
+    ),
     average_precision: lambda ranked: np.mean(
         [ranked[: i + 1].mean() for i in np.flatnonzero(ranked)]
     ),
@@ -126,7 +115,7 @@ ENUMERATED = {
 @given(cases(most=6))
 def test_tied_cases_count_as_the_mean_of_all_orders(metric, drawn):
     y, p = drawn
-    expected = np.mean([ENUMERATED[metric](ranked) for ranked in orders(y, p)])
+    expected = np.mean([ENUMERATED[metric](ranked) for ranked in naive.ranked_labels(y, p)])
     assert metric(y, p) == pytest.approx(expected, abs=1e-9)
 
 

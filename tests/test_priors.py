@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import statistics
 
 import naive
 import networkx as nx
@@ -104,29 +103,14 @@ def distance_tables(draw):
     return pd.DataFrame(np.array(rows) * (1 - np.eye(6)), index=TASKS, columns=TASKS)
 
 
-def closeness(table):
-    """Median over distance by pair of tasks, the distance at least a tenth of the median."""
-    mean = {(s, t): (table.loc[s, t] + table.loc[t, s]) / 2 for s in TASKS for t in TASKS if s < t}
-    positive = [d for d in mean.values() if d > 0]
-    if not positive:
-        return dict.fromkeys(mean, 1.0)
-    median = statistics.median(positive)
-    return {pair: median / max(d, median / 10) for pair, d in mean.items()}
-
-
-def shared_penalty(penalty, close):
-    """1 - (1 - penalty)^close."""
-    return -math.expm1(close * math.log1p(-penalty)) if penalty < 1 else 1.0
-
-
 @given(STATES, PENALTIES, st.sampled_from([1, 2]), distance_tables())
 def test_distances_of_tasks(states, penalty, reversal, table):
     """1 - delta = (1 - penalty)^(median / distance) for every pair of tasks."""
-    close = closeness(table)
+    close = naive.closeness(table)
     assert max(close.values()) <= 10
     prior = PairedPrior(penalty, reversal, task_distance=table)
     expected = naive.paired_log_coupling(
-        states, reversal, lambda s, t: shared_penalty(penalty, close[TASKS[s], TASKS[t]])
+        states, reversal, lambda s, t: naive.shared_penalty(penalty, close[TASKS[s], TASKS[t]])
     )
     found = prior.log_coupling(states, tasks=TASKS[: len(states)])
     assert found == pytest.approx(expected)
