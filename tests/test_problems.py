@@ -6,7 +6,7 @@ import pytest
 from enumerated import brute_conditional, family_joint, small_network
 from hash_seeds import printed
 
-from bnmtl import problems, structures
+from bnmtl import structures
 from bnmtl.networks import BayesNet
 from bnmtl.problems import ALARM_COMPONENTS, components, deletion, random_network, sample
 
@@ -282,10 +282,15 @@ def test_tables_of_the_same_seed_are_not_drawn_again(seed):
             assert all(drawn.tables[v].flat[0] != again.tables[v].flat[0] for v in group)
 
 
-def test_components_refuse_tables_beyond_memory(monkeypatch):
-    monkeypatch.setattr(problems.arguments, "LARGEST_TABLE", 4)
+def test_components_refuse_tables_beyond_memory():
+    """Each table of this network is small, those of other arcs among its variables are not."""
+    graph = nx.DiGraph(["ad", "bd", "ac", "cd", "de", "ce"])
+    states = {v: tuple(map(str, range(2 if v == "d" else 60))) for v in graph}
+    counts = {v: [60 if p != "d" else 2 for p in sorted(graph.predecessors(v))] for v in graph}
+    tables = {v: np.full((*counts[v], len(states[v])), 1 / len(states[v])) for v in graph}
+    network = BayesNet(graph, states, tables)
     with pytest.raises(ValueError, match=r"`groups` .* with \d parents? the table of `\w+`"):
-        components("alarm", ALARM_COMPONENTS, [(3,)], random_state=0)
+        components(network, [list("abcde")], [(0,)], random_state=0)
 
 
 @pytest.mark.parametrize(
