@@ -113,8 +113,8 @@ with compilation_reported(report):
 
 CALLED = """
 import sys
-import textwrap
 
+import numpy as np
 import pandas as pd
 
 from bnmtl import {learner}, PairedPrior

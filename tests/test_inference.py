@@ -180,7 +180,7 @@ def test_rows_in_parts_are_the_same(largest, monkeypatch):
     frame = alarm.sample(60, random_state=0)
     frame = frame.drop(columns=[name for at, name in enumerate(alarm.variables) if at % 3])
     at_once = alarm.predict_proba(frame, "CATECHOL")
-    monkeypatch.setattr(contraction, "_LARGEST_CHUNK", largest)
+    monkeypatch.setattr(contraction, "LARGEST_CHUNK", largest)
     assert alarm.predict_proba(frame, "CATECHOL").equals(at_once)
 
 

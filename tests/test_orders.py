@@ -3,6 +3,7 @@
 import itertools
 
 import naive
+import naive_couplings
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -67,35 +68,6 @@ class Joint:
             return 0.0
         return self.search.states[s].scores.local_score(child, parents)
 
-    def grown(self, child, before):
-        """Naive growth: the choice of a variable's takers that gains most, again and again."""
-        k = len(self.problem.tasks)
-        parents = [set() for _ in range(k)]
-
-        def value(choice):
-            total = sum(self.local_score(s, child, choice[s]) for s in range(k))
-            for p in before:
-                members, coupling = self.couplings.of(min(p, child), max(p, child))
-                states = np.array([int(p in choice[s]) for s in members], np.int8)
-                total += coupling.log_coupling(states) if len(members) > 1 else 0.0
-            return total
-
-        while True:
-            now, best = value(parents), None
-            for p in before:
-                able = np.flatnonzero(self.problem.takes_part[:, p, child]).tolist()
-                for takers in itertools.product((False, True), repeat=len(able)):
-                    choice = [set(own) - {p} for own in parents]
-                    for s, takes in zip(able, takers, strict=True):
-                        if takes:
-                            choice[s].add(p)
-                    gain = value(choice) - now
-                    if gain > 1e-9 and (best is None or gain > best[0] + 1e-9):
-                        best = (gain, choice)
-            if best is None:
-                return now
-            parents = best[1]
-
 
 @settings(max_examples=examples(40))
 @given(st.integers(0, 10**6), st.sampled_from(PRIORS), st.permutations(range(4)))
@@ -115,7 +87,9 @@ def test_families_equal_naive_growth(seed, prior, order):
                 child,
             )
             before = [v for v in range(4) if position[v] < position[child]]
-            assert found == pytest.approx(joint.grown(child, before), rel=1e-9)
+            assert found == pytest.approx(
+                naive_couplings.grown_family(joint, child, before), rel=1e-9
+            )
 
 
 @settings(max_examples=examples(60))

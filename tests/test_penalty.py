@@ -3,7 +3,7 @@
 import itertools
 import warnings
 
-import naive
+import naive_couplings
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -354,7 +354,7 @@ def test_by_default_every_row_is_held_out_once_in_ten_folds():
         assert sorted(np.concatenate([fold[name] for fold in folds])) == list(range(task.n_rows))
     for fold in folds:
         train, test = held_out_split(encoded, fold)
-        for penalty, again in naive.greedy_path(train, grid, **CLIMB).items():
+        for penalty, again in naive_couplings.greedy_path(train, grid, **CLIMB).items():
             means = [
                 network.log_likelihood(test[name].frame()).mean()
                 for name, network in again.networks_.items()

@@ -3,7 +3,7 @@
 import itertools
 import math
 
-import naive
+import naive_couplings
 import naive_tables
 import networkx as nx
 import numpy as np
@@ -85,7 +85,7 @@ def configurations(tasks):
 def test_it_is_the_sum_over_all_joint_states(prior, make):
     tasks = encode(make())
     for configuration in configurations(tasks):
-        expected = naive.penalty_posterior(prior, tasks, configuration, -123.0)
+        expected = naive_couplings.penalty_posterior(prior, tasks, configuration, -123.0)
         assert found(prior, tasks, configuration, -123.0) == pytest.approx(expected, abs=1e-4)
 
 
@@ -95,12 +95,12 @@ def test_at_penalty_one_what_disagrees_is_impossible(prior):
     _, empty, random = configurations(tasks)
     assert found(prior, tasks, random) == -math.inf
     assert found(prior, tasks, empty) == pytest.approx(
-        naive.penalty_posterior(prior, tasks, empty, 0), abs=1e-4
+        naive_couplings.penalty_posterior(prior, tasks, empty, 0), abs=1e-4
     )
     agreeing = {name: nx.DiGraph(graph) for name, graph in empty.items()}
     for graph in agreeing.values():
         graph.add_edge("x2", "x3")
-    expected = naive.penalty_posterior(prior, tasks, agreeing, 0.0)
+    expected = naive_couplings.penalty_posterior(prior, tasks, agreeing, 0.0)
     assert found(prior, tasks, agreeing) == pytest.approx(expected, abs=1e-4)
     # A single arc that all tasks share counts as one, not as four.
     assert found(prior, tasks, agreeing) > found(PairedPrior(0), tasks, agreeing)
@@ -128,7 +128,7 @@ def test_the_learner_takes_the_penalty_with_the_largest_posterior(structure_prio
     for learner in (whole, *learners.values()):
         graphs, encoded = learner.configuration_, learner.tasks_
         data = sum(BDeu().score(graphs[name], encoded[name].frame()) for name in graphs)
-        expected = naive.penalty_posterior(
+        expected = naive_couplings.penalty_posterior(
             PairedPrior(learner.penalty_), encoded, graphs, data, chance
         )
         assert learner.validation_scores_.max() == pytest.approx(expected, abs=1e-4)
@@ -161,7 +161,7 @@ def test_where_tables_are_shared_the_evidence_is_that_of_all_tasks_together(pena
         )
         for (parents, child), tasks in families.items()
     )
-    expected = naive.penalty_posterior(PairedPrior(penalty), learner.tasks_, graphs, data)
+    expected = naive_couplings.penalty_posterior(PairedPrior(penalty), learner.tasks_, graphs, data)
     assert learner.validation_scores_[penalty] == pytest.approx(expected, abs=1e-3)
     own = sum(
         MixedDirichlet().score(graph, learner.tasks_[name].frame())
