@@ -150,6 +150,15 @@ class Mistake:
     def __reduce__(self):
         return _restored, (type(self), self.__dict__)
 
+    @property
+    def args(self):
+        """Arguments of a mistake with the same text, for tools that rebuild exceptions from them.
+
+        Pickling keeps the parts; these arguments contain only the text, as a template.
+        """
+        text = str(self).removesuffix(".")
+        return None, text.replace("{", "{{").replace("}", "}}")
+
     def render(self, words):
         """Return the message in one sentence, rendered for Python or for a command."""
 

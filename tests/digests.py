@@ -1,7 +1,7 @@
 """Digests of results: whether a change of structure leaves every result as it is, to the last bit.
 
 Run `python tests/digests.py` to compare with `tests/digests.json`, which names the cases that
-differ, and `--write` to write it anew. Digests are of one platform and one set of versions, so they
+differ, and `--write` to update it. Digests are of one platform and one set of versions, so they
 are made and compared on the same machine, and by hand. Wording, pictures, times and versions are
 not part of them.
 """

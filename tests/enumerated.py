@@ -46,16 +46,26 @@ def all_rows(network):
     return pd.DataFrame(list(product), columns=list(network.variables))
 
 
+def evidence_probability(network, evidence):
+    """P(evidence) from the joint table."""
+    return _slice(network, evidence).sum()
+
+
+def _slice(network, evidence):
+    """The joint table at some evidence, one axis per other variable."""
+    return joint_table(network)[
+        tuple(
+            network.states[v].index(evidence[v]) if v in evidence else slice(None)
+            for v in network.variables
+        )
+    ]
+
+
 def conditional(network, variable, evidence):
     """P(variable | evidence) from the joint table, nan where the evidence is impossible."""
-    joint = joint_table(network)
-    index = tuple(
-        network.states[v].index(evidence[v]) if v in evidence else slice(None)
-        for v in network.variables
-    )
     hidden = [v for v in network.variables if v not in evidence]
     rest = tuple(i for i, v in enumerate(hidden) if v != variable)
-    table = joint[index].sum(axis=rest)
+    table = _slice(network, evidence).sum(axis=rest)
     return table / table.sum() if table.sum() else np.full_like(table, np.nan)
 
 
@@ -93,3 +103,15 @@ def brute_conditional(network, child, parents):
         if joint[configuration].sum() > 0:
             table[configuration] = joint[configuration] / joint[configuration].sum()
     return table
+
+
+def placements(network, task):
+    """Every way of renaming variables that turns the one joint distribution into the other."""
+    variables = network.variables
+    before, after = family_joint(network, variables), family_joint(task, variables)
+    for order in itertools.permutations(range(len(variables))):
+        # Axis i of the task is the variable that stands at the place order[i].
+        if before.transpose(order).shape == after.shape and np.allclose(
+            before.transpose(order), after, rtol=1e-9, atol=0
+        ):
+            yield {variables[place]: variables[i] for i, place in enumerate(order)}

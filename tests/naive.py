@@ -1,8 +1,10 @@
 """Naive twins: the definitions written down once more, slowly, for the tests to compare with."""
 
+import functools
 import itertools
 import math
 from collections import Counter
+from fractions import Fraction
 
 import networkx as nx
 import numpy as np
@@ -50,56 +52,6 @@ def local_score(score, child, parents, rows, states, weights=None):
 def graph_score(score, graph, rows, states):
     """Sum of the naive local scores."""
     return sum(local_score(score, v, list(graph.predecessors(v)), rows, states) for v in graph)
-
-
-def distance(a, b, reversal):
-    """Distance of two states of a pair."""
-    if a == b:
-        return 0
-    return 1 if 0 in (a, b) else reversal
-
-
-def price(penalty, amount):
-    """log((1 - penalty) ** amount), an amount of 0 being free."""
-    if amount == 0:
-        return 0.0
-    return amount * math.log1p(-penalty) if penalty < 1 else -math.inf
-
-
-def paired_log_coupling(states, reversal, penalty_of):
-    """Equation 2.8 for one pair of variables; ``penalty_of(s, t)`` by position."""
-    k = len(states)
-    return sum(
-        price(penalty_of(s, t), distance(states[s], states[t], reversal) / (k - 1))
-        for s, t in itertools.combinations(range(k), 2)
-    )
-
-
-def edit_log_coupling(states, penalty, add=1, delete=1, reverse=1):
-    """Equation 2.7 for one pair of variables."""
-
-    def cost(state, target):
-        if state == target:
-            return 0
-        if state == 0:
-            return add
-        if target == 0:
-            return delete
-        return min(reverse, add + delete)
-
-    edits = min(sum(cost(state, target) for state in states) for target in (-1, 0, 1))
-    return price(penalty, edits)
-
-
-def best_value(gains, log_coupling):
-    """Largest sum of gains plus coupling over all 3^k joint states."""
-    k = len(gains)
-    best = -math.inf
-    for states in itertools.product((-1, 0, 1), repeat=k):
-        own = sum(gains[s][x + 1] for s, x in enumerate(states))
-        if own > -math.inf:
-            best = max(best, own + log_coupling(states))
-    return best
 
 
 def ancestors(matrix):
@@ -183,131 +135,6 @@ def all_dags(n):
             yield matrix
 
 
-def partitions(items):
-    """All partitions of a list into groups, each a list of lists."""
-    if not items:
-        yield []
-        return
-    first, *rest = items
-    for size in range(len(rest) + 1):
-        for others in itertools.combinations(rest, size):
-            left = [item for item in rest if item not in others]
-            for groups in partitions(left):
-                yield [[first, *others], *groups]
-
-
-def log_sum(values):
-    """Log of the sum of exponentials."""
-    most = max(values)
-    return most + math.log(sum(math.exp(value - most) for value in values))
-
-
-def dirichlet_evidence(counts, c):
-    """Log evidence of counts under Dirichlet(c, ..., c)."""
-    total = math.lgamma(len(counts) * c) - math.lgamma(len(counts) * c + sum(counts))
-    return total + sum(math.lgamma(c + n) - math.lgamma(c) for n in counts)
-
-
-def row_evidence(counts, c, t):
-    """Log evidence of one row over tasks in groups; counts by task and state."""
-    counts = [own for own in counts if sum(own)]
-    found = []
-    for groups in partitions(list(range(len(counts)))):
-        value = math.lgamma(t) - math.lgamma(t + len(counts))
-        for group in groups:
-            merged = [sum(ns) for ns in zip(*(counts[s] for s in group), strict=True)]
-            value += math.log(t) + math.lgamma(len(group)) + dirichlet_evidence(merged, c)
-        found.append(value)
-    return log_sum(found)
-
-
-def shared_evidence(counts, concentrations, ts):
-    """Log evidence of a family over tasks that may share its table; counts[task][row][state]."""
-    by_row = list(zip(*counts, strict=True))
-    values = [
-        sum(row_evidence(row, c, t) for row in by_row if any(map(sum, row)))
-        for c in concentrations
-        for t in ts
-    ]
-    return log_sum(values) - math.log(len(values))
-
-
-def table_components(counts, concentrations, ts, strengths, floor=1e-3):
-    """(log evidence, tables) of every prior over tables that tasks may share; counts[s][j][k]."""
-    k = len(counts)
-    by_row = [list(row) for row in zip(*counts, strict=True)]
-    for c in concentrations:
-        for t in ts:
-            value = 0.0
-            for row in by_row:
-                for s in range(k):
-                    value += _row_or_0(row, c, t) - _row_or_0(row[:s] + row[s + 1 :], c, t)
-            means = [[_group_mean(row, s, c, t) for row in by_row] for s in range(k)]
-            yield value, means
-    for c in concentrations:
-        for strength in strengths:
-            value, tables = 0.0, []
-            for s in range(k):
-                tables.append([])
-                for row in by_row:
-                    others = [sum(ns) + c for ns in zip(*(row[:s] + row[s + 1 :]), strict=True)]
-                    prior = [strength * one / sum(others) + floor for one in others]
-                    value += math.lgamma(sum(prior)) - math.lgamma(sum(prior) + sum(row[s]))
-                    pairs = list(zip(row[s], prior, strict=True))
-                    value += sum(math.lgamma(a + n) - math.lgamma(a) for n, a in pairs)
-                    total = sum(row[s]) + sum(prior)
-                    tables[s].append([(n + a) / total for n, a in pairs])
-            yield value, tables
-    tasks = [_own_components(rows, concentrations) for rows in counts]
-    value = sum(log_sum(values) - math.log(len(values)) for values, _ in tasks)
-    yield value, [weighted_mean(*own) for own in tasks]
-
-
-def averaged_table(rows, concentrations):
-    """The table of one task's counts, averaged over concentrations by their evidence."""
-    return weighted_mean(*_own_components(rows, concentrations))
-
-
-def _own_components(rows, concentrations):
-    """Log evidence of one task's counts, and its table, under each concentration."""
-    values = [sum(dirichlet_evidence(row, c) for row in rows) for c in concentrations]
-    means = [
-        [[(n + c) / (sum(row) + len(row) * c) for n in row] for row in rows] for c in concentrations
-    ]
-    return values, means
-
-
-def _row_or_0(row, c, t):
-    return row_evidence(row, c, t) if any(map(sum, row)) else 0.0
-
-
-def _group_mean(row, s, c, t):
-    """Posterior mean of a row for task s, over the groups that it may be in."""
-    values, means = [], []
-    for groups in partitions(list(range(len(row)))):
-        value = 0.0
-        for group in groups:
-            merged = [sum(ns) for ns in zip(*(row[one] for one in group), strict=True)]
-            value += math.log(t) + math.lgamma(len(group)) + dirichlet_evidence(merged, c)
-            if s in group:
-                mean = [(n + c) / (sum(merged) + len(merged) * c) for n in merged]
-        values.append(value)
-        means.append(mean)
-    return weighted_mean(values, means)
-
-
-def weighted_mean(values, means):
-    """Mean of nested lists, each weighted by the exponential of its value."""
-    weights = np.exp(np.array(values) - max(values))
-    return np.tensordot(weights / weights.sum(), np.array(means), axes=1)
-
-
-def shared_tables(counts, concentrations, ts, strengths):
-    """Tables of tasks that borrow from each other; counts[s][j][k]."""
-    found = list(table_components(counts, concentrations, ts, strengths))
-    return weighted_mean([value for value, _ in found], [tables for _, tables in found])
-
-
 def configuration_score(problem, prior, matrices, structure_prior=None):
     """(violated pairs, finite log posterior) of matrices on the union index, from scratch."""
     total, violated = 0.0, 0
@@ -355,3 +182,91 @@ def weighted_edits(first, second, weight=lambda a, b: 1.0):
         edits += weight(a, b) * (states[0] != states[1])
         total += weight(a, b)
     return edits, total
+
+
+def keeps_to(matrix, limits):
+    """Whether a graph has the required arcs and no others than the permitted ones."""
+    return (
+        not (matrix & ~(limits.permitted | limits.required)).any()
+        and not (limits.required & ~matrix).any()
+        and (matrix.sum(axis=0) <= limits.max_parents).all()
+    )
+
+
+def best_sum(n, limits, value_of):
+    """The best sum of ``value_of(child, parents)`` over all graphs within the limits."""
+    value_of = functools.cache(value_of)
+    return max(
+        sum(value_of(v, tuple(np.flatnonzero(matrix[:, v]).tolist())) for v in range(n))
+        for matrix in _known_dags(n)
+        if keeps_to(matrix, limits)
+    )
+
+
+@functools.cache
+def _known_dags(n):
+    return list(all_dags(n))
+
+
+def left_to_gain(problem, matrix, ends):
+    """As `climbing.left_to_gain`, from full scores of all graphs with one arc more."""
+    own = problem.log_posterior(matrix)
+    best, both = 0.0, 0.0
+    for a in ends:
+        for b in set(range(len(matrix))) - set(ends):
+            if matrix[a, b] or matrix[b, a]:
+                continue
+            ways = [with_state(matrix, a, b, state) for state in (1, -1)]
+            gains = [problem.log_posterior(one) - own if is_dag(one) else 0 for one in ways]
+            gains = [max(gain, 0.0) for gain in gains]
+            best += max(gains) ** 2
+            both += sum(gains)
+    return round(best, 8), round(both, 8)
+
+
+def skeleton_and_v_structures(graph):
+    """What the DAGs of one equivalence class have in common (Verma & Pearl 1990)."""
+    joined = {frozenset(arc) for arc in graph.edges}
+    v_structures = {
+        (frozenset(pair), child)
+        for child in graph
+        for pair in itertools.combinations(graph.pred[child], 2)
+        if frozenset(pair) not in joined
+    }
+    return frozenset(joined), frozenset(v_structures)
+
+
+def crossings(lines):
+    """Crossings by comparing every piece of a line with every piece of another one."""
+    return sum(
+        _meet(one, other)
+        for first, second in itertools.combinations(lines, 2)
+        for one in itertools.pairwise(first)
+        for other in itertools.pairwise(second)
+    )
+
+
+def _meet(first, second):
+    """Whether two pieces meet between their ends: both lines are solved for the common point."""
+    (ax, ay), (bx, by), (cx, cy), (dx, dy) = (map(Fraction, point) for point in (*first, *second))
+    turn = (bx - ax) * (dy - cy) - (by - ay) * (dx - cx)
+    if turn == 0:
+        return False
+    s = ((cx - ax) * (dy - cy) - (cy - ay) * (dx - cx)) / turn
+    t = ((cx - ax) * (by - ay) - (cy - ay) * (bx - ax)) / turn
+    return 0 < s < 1 and 0 < t < 1
+
+
+def ranked_labels(y, p):
+    """Labels in every order that the probabilities allow, the highest first."""
+    for order in itertools.permutations(range(len(y))):
+        ranked = p[list(order)]
+        if (np.diff(ranked) <= 0).all():
+            yield y[list(order)]
+
+
+def positives_among_first(ranked, n_cases):
+    """Positives among the first cases, of which the last may count in part."""
+    whole = int(np.floor(n_cases))
+    rest = (n_cases - whole) * ranked[whole] if whole < len(ranked) else 0
+    return ranked[:whole].sum() + rest

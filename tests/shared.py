@@ -1,6 +1,6 @@
 """Counts and tasks drawn at random, for scores of tables that tasks may share."""
 
-import naive
+import naive_tables
 import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
@@ -66,5 +66,17 @@ def log_evidence(tasks, joint, adjacency):
                 families.setdefault(parents, []).append(task)
         for parents, own in families.items():
             names = [joint.variables[parent] for parent in parents]
-            total += naive.shared_evidence(counts_of(own, names, name), CONCENTRATIONS, TS)
+            total += naive_tables.shared_evidence(counts_of(own, names, name), CONCENTRATIONS, TS)
+    return total
+
+
+def log_posterior(search, tasks, adjacency):
+    """Score of a configuration as `SharedConfigurationSearch.score` has it, -inf if violated."""
+    total = log_evidence(tasks, search.problem, adjacency)
+    for (present, absent), matrix in zip(search.arc_terms, adjacency, strict=True):
+        total += float(np.where(matrix, present, absent).sum())
+    for i, j in np.argwhere(search.couplings.coupled):
+        members, coupling = search.couplings.of(i, j)
+        arcs = adjacency[members]
+        total += coupling.log_coupling(arcs[:, i, j].astype(np.int8) - arcs[:, j, i])
     return total

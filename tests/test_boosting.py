@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bnmtl.calibration import AdaBoostM1, LogisticCorrection
-from bnmtl.calibration.boosting import _weights
+from bnmtl.calibration.boosting import row_weights
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -70,7 +70,7 @@ def test_it_is_its_naive_twin(loss, weighted):
     assert (found.predict(X) == (F > 0)).all()
 
 
-def test_it_is_scikit_learns_but_for_the_scale():
+def test_it_is_scikit_learns_except_for_the_scale():
     X, y = noisy()
     ours = stumps().fit(X, y)
     theirs = AdaBoostClassifier(STUMP, n_estimators=20, random_state=0).fit(X, y)
@@ -119,19 +119,19 @@ def test_weights_of_any_margins():
         "logistic": np.array([1, 2, 3]) / (1 + np.exp(margins)),
     }
     for loss, expected in near.items():
-        assert _weights(initial, margins, loss) == pytest.approx(expected / expected.sum())
-        far = _weights(initial, np.array([20_000.0, -20_000.0, -20_000.0]), loss)
+        assert row_weights(initial, margins, loss) == pytest.approx(expected / expected.sum())
+        far = row_weights(initial, np.array([20_000.0, -20_000.0, -20_000.0]), loss)
         assert far == pytest.approx([0, 0.4, 0.6])
         # Whatever they are, what counts is how far they are apart ...
-        right = _weights(initial, margins + 20_000, loss)
+        right = row_weights(initial, margins + 20_000, loss)
         assert right == pytest.approx(near["exponential"] / near["exponential"].sum())
-    # ... but for rows that are far on the wrong side, alike for the logistic loss.
-    wrong = _weights(initial, margins - 20_000, "logistic")
+    # ... except for rows that are far on the wrong side, alike for the logistic loss.
+    wrong = row_weights(initial, margins - 20_000, "logistic")
     assert wrong == pytest.approx(np.array([1, 2, 3]) / 6)
 
 
 class WrongOnce(DecisionTreeClassifier):
-    """A stump, but for the sixth one, which says the opposite."""
+    """A stump, except for the sixth one, which says the opposite."""
 
     fits = 0
 

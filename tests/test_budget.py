@@ -28,7 +28,7 @@ def test_kernels_come_back_several_times_a_second(monkeypatch, seconds_a_family,
     assert families == pytest.approx(expected, abs=1)
 
 
-def test_a_limit_of_families_is_no_pause():
+def test_a_limit_of_families_is_not_a_pause():
     counters = np.zeros(ASKED + 1, np.int64)
     scratch, spending = SimpleNamespace(counters=counters), Budget(max_families=100)
     assert spending.pause(scratch) == 100

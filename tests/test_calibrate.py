@@ -320,7 +320,7 @@ def test_the_verdict_names_all_that_are_best():
     assert best(table) == ["before", "Platt"]
 
 
-def test_scores_of_the_other_label_are_told(call, no_picture, cases, tmp_path):
+def test_scores_of_the_other_label_are_reported(call, no_picture, cases, tmp_path):
     cases.assign(p=1 - cases["p"]).to_csv(tmp_path / "cases.csv", index=False)
     code, _, err = call(*CALIBRATE)
     assert code == 0

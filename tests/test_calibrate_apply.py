@@ -72,7 +72,7 @@ def test_the_folder_of_an_application_may_be_applied_too(call, fitted, tmp_path)
     assert list(applied(tmp_path)) == ["town", "p", *COLUMNS[:2]]
 
 
-def test_groups_that_the_run_does_not_know_are_told(call, fitted, tmp_path):
+def test_groups_that_the_run_does_not_know_are_reported(call, fitted, tmp_path):
     expected = fitted("--group", "town")
     rows = pd.read_csv(tmp_path / "new.csv").rename(columns={"town": "place"})
     rows["place"] = rows["place"].replace("south", "north")
@@ -125,7 +125,7 @@ def test_a_mistake_is_one_line(call, fitted, tmp_path, options, message):
     assert listing(tmp_path) == before
 
 
-def test_scores_that_are_no_probabilities_are_named(call, fitted, tmp_path):
+def test_scores_that_are_not_probabilities_are_named(call, fitted, tmp_path):
     fitted()
     (tmp_path / "new.csv").write_text("p\n0.5\n1.5\n")
     assert mistake(call(*APPLY)) == (

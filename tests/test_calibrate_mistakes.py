@@ -97,7 +97,7 @@ def test_what_must_be_given(call, files):
     assert err == "bnmtl: SCORES must name a file, got nothing.\n"
 
 
-def test_a_full_disk_is_told_with_the_folder_that_was_asked_for(call, files, tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_with_the_given_folder(call, files, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, logit
-from sklearn.base import clone
-from sklearn.calibration import _sigmoid_calibration
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 
@@ -85,6 +85,20 @@ def test_predictions_are_probabilities_nearer_to_the_truth(calibrator):
     assert found.mean() == pytest.approx(y.mean(), abs=0.01)
 
 
+class GivenScores(ClassifierMixin, BaseEstimator):
+    """A classifier whose scores are the only column."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+    def predict(self, X):
+        return self.classes_[(X[:, 0] > 0).astype(int)]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_platt_is_scikit_learns_sigmoid(seed):
     rng = np.random.default_rng(seed)
@@ -92,9 +106,12 @@ def test_platt_is_scikit_learns_sigmoid(seed):
     y = (rng.random(200) < 1 / (1 + np.exp(-2 * scores - 1))).astype(int)
     weights = rng.integers(1, 4, 200).astype(float)
     for own in (None, weights):
-        a, b = _sigmoid_calibration(scores, y, sample_weight=own)
-        found = PlattCalibrator().fit(scores, y, own)
-        assert found.predict(scores) == pytest.approx(1 / (1 + np.exp(a * scores + b)), abs=1e-6)
+        theirs = CalibratedClassifierCV(GivenScores(), method="sigmoid", ensemble=False)
+        theirs.fit(scores[:, None], y, own)
+        expected = theirs.predict_proba(scores[:, None])[:, 1]
+        assert PlattCalibrator().fit(scores, y, own).predict(scores) == pytest.approx(
+            expected, abs=1e-6
+        )
 
 
 @settings(max_examples=examples(50))
@@ -126,7 +143,7 @@ def test_platt_takes_scores_of_any_size(factor, shift):
 
 
 @pytest.mark.parametrize("exponent", [-1000, -600, 600, 1015])
-def test_sigmoids_take_scores_whose_squares_are_no_numbers(exponent):
+def test_sigmoids_take_scores_whose_squares_overflow(exponent):
     scores, y, task, _ = related(4)
     extreme, outlier = np.ldexp(scores, exponent), np.ones(len(y))
     outlier[0] = 0

@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from enumerated import conditional, evidence_probability
 from sklearn.base import clone
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import cross_val_score
@@ -42,30 +43,6 @@ TOGETHER = MultitaskLearner(
 )
 
 
-def joint(network):
-    """Every state of a network by codes, with its probability: the slow way."""
-    cells = list(itertools.product(*(range(len(network.states[v])) for v in network.variables)))
-    frame = pd.DataFrame(
-        {
-            v: pd.Categorical.from_codes([cell[at] for cell in cells], network.states[v])
-            for at, v in enumerate(network.variables)
-        }
-    )
-    return np.array(cells), np.exp(network.log_likelihood(frame))
-
-
-def by_enumeration(network, row, target):
-    """P(target | the observed values of a row) as a sum over the joint distribution."""
-    cells, probabilities = joint(network)
-    kept = np.ones(len(cells), dtype=bool)
-    for at, v in enumerate(network.variables):
-        if v != target and pd.notna(row.get(v)):
-            kept &= cells[:, at] == network.states[v].index(row[v])
-    own = cells[kept, network.variables.index(target)]
-    sums = np.bincount(own, probabilities[kept], len(network.states[target]))
-    return sums / sums.sum()
-
-
 def with_gaps(frame, share=0.3, seed=0):
     return frame.mask(np.random.default_rng(seed).random(frame.shape) < share)
 
@@ -77,7 +54,10 @@ def test_probabilities_are_those_of_the_joint_distribution(target):
     rows = pd.concat([rows, ROWS[:20].astype(object)], ignore_index=True)
     found = classifier.predict_proba(rows)
     assert classifier.classes_.tolist() == ["no", "yes"] == sorted(ASIA.states[target])
-    expected = [by_enumeration(ASIA, row, target)[::-1] for _, row in rows.iterrows()]
+    expected = [
+        conditional(ASIA, target, row.drop(target, errors="ignore").dropna().to_dict())[::-1]
+        for _, row in rows.iterrows()
+    ]
     assert found == pytest.approx(np.array(expected), abs=1e-12)
     best = classifier.classes_[np.argmax(expected, axis=1)]
     assert classifier.predict(rows).tolist() == best.tolist()
@@ -169,7 +149,7 @@ def test_classes_may_be_intervals(kind):
     assert set(classifier.predict(ROWS)) <= set(parts)
 
 
-def test_what_is_missing_in_a_list_is_no_text():
+def test_missing_values_in_a_list_are_not_texts():
     with pytest.raises(ValueError, match="contains NaN"):
         BayesNetClassifier(learner=QUICK).fit([["a", np.nan], ["b", "2"]] * 9, [0, 1] * 9)
     with pytest.raises(ValueError, match="`y` contains NaN .* 9 rows"):
@@ -230,7 +210,7 @@ def test_columns_that_nothing_connects_with_the_target_are_never_looked_at():
     assert (classifier.predict_proba(rows) == classifier.predict_proba(rows[["b", "c"]])).all()
 
 
-def test_values_that_were_not_seen_are_named_or_as_good_as_missing():
+def test_values_that_were_not_seen_are_named_or_treated_as_missing():
     rows = ROWS[:50].astype(object)
     strange, missing = rows.copy(), rows.copy()
     strange.loc[::3, "smoke"] = "sometimes"
@@ -306,13 +286,10 @@ def test_a_multi_net_is_bayes_rule_over_its_networks():
     rows = pd.concat([with_gaps(ROWS[:30]), ROWS[:30]], ignore_index=True)
     likelihoods = np.empty((60, 2))
     for at, name in enumerate(("no", "yes")):
-        cells, probabilities = joint(networks[name])
         for i, (_, row) in enumerate(rows.iterrows()):
-            kept = np.ones(len(cells), dtype=bool)
-            for k, v in enumerate(networks[name].variables):
-                if pd.notna(row[v]):
-                    kept &= cells[:, k] == networks[name].states[v].index(row[v])
-            likelihoods[i, at] = probabilities[kept].sum()
+            likelihoods[i, at] = evidence_probability(
+                networks[name], row.drop("bronc").dropna().to_dict()
+            )
     expected = likelihoods * (sizes + 0.5)
     found = classifier.predict_proba(rows)
     assert found == pytest.approx(expected / expected.sum(axis=1, keepdims=True))
@@ -422,7 +399,7 @@ def test_networks_of_all_classes_alike_are_refused():
         MultiNetClassifier("bronc", PooledLearner()).fit(ROWS)
 
 
-def test_constant_features_are_told_of_once_and_those_of_a_class_not_at_all():
+def test_constant_features_are_reported_once_and_those_of_a_class_not_at_all():
     rows = pd.DataFrame({"a": [0, 1] * 30, "b": [0, 0, 1] * 20, "z": 1, "y": ["n", "y"] * 30})
     for kind, learner in ((BayesNetClassifier, QUICK), (MultiNetClassifier, TOGETHER)):
         with warnings.catch_warnings(record=True) as caught:

@@ -117,7 +117,7 @@ def test_run_json(call, files):
     assert scores["asked"] == scores["hits"] + scores["counted"]
 
 
-def test_a_time_limit_is_told_and_starts_are_passed_on(monkeypatch, files):
+def test_a_time_limit_is_reported_and_starts_are_passed_on(monkeypatch, files):
     monkeypatch.chdir(files)
     result = learn.run(Options(paths=("north.csv",), starts=3, folds=0, bootstrap=0, out="few"))
     assert result.learner.search == bnmtl.Orders(starts=3)
@@ -416,7 +416,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_learning(call, files)
     assert "`/proc/x` (" in err and "partial" not in err
 
 
-def test_a_full_disk_is_told_with_the_folder_that_was_asked_for(call, files, monkeypatch):
+def test_a_full_disk_is_reported_with_the_given_folder(call, files, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
@@ -443,7 +443,7 @@ def test_constant_variables(call, files):
     assert "are in all tasks that could have them" in page
 
 
-def test_names_that_no_font_can_draw_are_told_once(call, files):
+def test_names_that_no_font_can_draw_are_reported_once(call, files):
     for name in ("north", "south"):
         frame(0).rename(columns={"a": "\u5909\u6570"}).to_csv(files / f"{name}.csv", index=False)
     no_font = plotting.fonts.families("\u5909\u6570") == plotting.fonts.families("a")

@@ -77,7 +77,7 @@ def test_a_part_that_closes_a_cycle_is_left_as_it_is():
 @settings(max_examples=examples(60))
 @given(st.integers(0, 10**6), st.integers(2, 7), st.floats(0, 1))
 def test_restarts_that_look_at_part_of_the_arcs_leave_a_whole_graph(seed, n, looked_at):
-    """Rows that are copied or skipped are those that scoring anew gives; scores never fall."""
+    """Rows that are copied or skipped are those that scoring again gives; scores never fall."""
     rng = np.random.default_rng(seed)
     problem = problem_of(random_frame(seed, n, 40), max_parents=3)
     start = random_graph(rng, n)

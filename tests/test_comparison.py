@@ -268,7 +268,7 @@ def test_sentences(held_out, n_arcs, words):
     assert ("Nothing was found" in " ".join(found)) == words.startswith("Nothing")
 
 
-def test_tables_that_help_without_arcs_are_told_of():
+def test_tables_that_help_without_arcs_are_reported():
     shared = {**record([0.0, 0.0], [0.4, 0.1]), "shares_tables": True}
     first, second = verdict.sentences(shared, 0)
     assert first.startswith("Nothing was found: no arc was learned.")

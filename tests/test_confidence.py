@@ -3,6 +3,7 @@
 import itertools
 import json
 import warnings
+from typing import ClassVar
 
 import networkx as nx
 import numpy as np
@@ -24,9 +25,7 @@ from bnmtl import (
 )
 from bnmtl.confidence import arc_confidence, consensus
 from bnmtl.graphs import Configuration
-from bnmtl.learners import folds
 from bnmtl.learners.base import Learner
-from bnmtl.learners.held_out import held_out_rows
 from bnmtl.search import Limits
 
 SINGLE = SingleTaskLearner(**CLIMB)
@@ -168,17 +167,22 @@ def test_a_multitask_learner_makes_tasks_agree():
     assert spread[1] == 0 < spread[0]
 
 
-def test_a_penalty_is_chosen_in_each_replicate(monkeypatch):
-    split = []
+class Recorded(MultitaskLearnerCV):
+    """Keeps how the penalty was chosen in each fit."""
 
-    def recorded(tasks, *arguments, **named):
-        split.append(tasks)
-        return held_out_rows(tasks, *arguments, **named)
+    fits: ClassVar = []
 
-    monkeypatch.setattr(folds, "held_out_rows", recorded)
-    learner = MultitaskLearnerCV(penalties=[0, 0.9], cv=2, table_sharing=None, **CLIMB)
+    def fit_rows(self, *arguments, **named):
+        fitted = super().fit_rows(*arguments, **named)
+        self.fits.append((fitted.chosen_by_, *fitted.validation_scores_))
+        return fitted
+
+
+def test_a_penalty_is_chosen_in_each_replicate():
+    learner = Recorded(penalties=[0, 0.9], cv=2, table_sharing=None, **CLIMB)
     assert len(arc_confidence(related(), learner, n_bootstrap=3)) == 4 * 30
-    assert len({tasks["task1"].codes.tobytes() for tasks in split}) == 3
+    assert len(Recorded.fits) == len(set(Recorded.fits)) == 3, "each has rows of its own"
+    assert {chosen_by for chosen_by, *_ in Recorded.fits} == {"cv"}
 
 
 @pytest.mark.parametrize("order", ["columns", "rows", "tasks"])
@@ -311,7 +315,7 @@ def test_consensus_of_tasks_with_other_variables_keeps_what_is_isolated():
     assert sum(graph.number_of_edges() for graph in graphs.values()) == len(sure) > 0
 
 
-def test_an_edge_that_is_sure_points_the_way_that_is_surer():
+def test_a_certain_edge_points_in_the_more_certain_direction():
     rows = [("t", "a", "b", 0.45, 0.9), ("t", "b", "a", 0.45, 0.9), ("t", "b", "c", 0.2, 0.6)]
     rows.append(("t", "c", "b", 0.4, 0.6))
     table = pd.DataFrame(rows, columns=["task", "parent", "child", "arc", "edge"])

@@ -95,7 +95,7 @@ def test_next_to_nothing_is_found_in_noise(kind, learner):
 
 
 @pytest.mark.parametrize("learner", ["alone", "two together", "relate, direct", "relate, indirect"])
-def test_what_is_found_in_a_structure_is_told(learner):
+def test_results_for_a_structure_are_reported(learner):
     assert line_of(learner, related(), 0)["told"] == 1
     assert "told" not in line_of(f"BIC: {learner}", related(), 0)
 

@@ -1,5 +1,6 @@
 """Mistakes hold parts, say one sentence in the words of Python or of a command, and pickle."""
 
+import json
 import pickle
 import warnings
 from typing import ClassVar
@@ -70,6 +71,19 @@ def test_mistakes_pickle(kind, given):
     again = pickle.loads(pickle.dumps(mistake))
     assert type(again) is kind and str(again) == str(mistake)
     assert vars(again) == vars(mistake)
+
+
+@pytest.mark.parametrize("kind", [InputError, InputTypeError, InputWarning, MissingExtra])
+def test_mistakes_are_rebuilt_from_their_arguments(kind):
+    """As by pytest-xdist, which sends warnings with simple arguments to another process."""
+    first = kind("x", "must be {n:row} {{", "{y}", remedies=Action("leave out"), column="c", n=2)
+    with pytest.raises(kind) as caught, located(task="{0}"):
+        raise first
+    for mistake in (caught.value, kind(None, "must be"), kind()):
+        again = kind(*json.loads(json.dumps(mistake.args)))
+        assert str(again) == str(mistake)
+        assert again.args == mistake.args
+        assert vars(pickle.loads(pickle.dumps(again))) == vars(again)
 
 
 def test_what_users_wrote_is_never_a_template():

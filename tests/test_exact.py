@@ -1,6 +1,5 @@
 """Exact search: brute force on small problems, local scores to the last bit, the other searches."""
 
-import functools
 import itertools
 import time
 
@@ -22,7 +21,6 @@ from searches import (
 )
 
 from bnmtl import AIC, BIC, K2, ArcPrior, BDeu, BDs, LogLikelihood
-from bnmtl.scores import packing
 from bnmtl.search import exact, orders
 from bnmtl.search.budget import Budget
 from bnmtl.search.constraints import constraints_by_task
@@ -38,29 +36,6 @@ by_score = pytest.mark.parametrize("score", SCORES, ids=str)
 def found_by(state, budget=None, report=None):
     """What an exact search ends with."""
     return exact.search(state, Budget() if budget is None else budget, report)
-
-
-@functools.cache
-def all_dags(n):
-    return list(naive.all_dags(n))
-
-
-def best_by_brute_force(n, limits, value_of):
-    """The best sum of ``value_of(child, parents)`` over all graphs within the limits."""
-    value_of = functools.cache(value_of)
-    return max(
-        sum(value_of(v, tuple(np.flatnonzero(matrix[:, v]).tolist())) for v in range(n))
-        for matrix in all_dags(n)
-        if keeps_to(matrix, limits)
-    )
-
-
-def keeps_to(matrix, limits):
-    return (
-        not (matrix & ~(limits.permitted | limits.required)).any()
-        and not (limits.required & ~matrix).any()
-        and (matrix.sum(axis=0) <= limits.max_parents).all()
-    )
 
 
 def log_prior(arc_terms, child, parents):
@@ -122,9 +97,9 @@ def test_no_graph_of_few_variables_is_better(score, seed, n, most_cells):
     state = state_of(problem, seed)
     found = found_by(state)
     assert naive.is_dag(state.adjacency)
-    assert keeps_to(state.adjacency, limits)
+    assert naive.keeps_to(state.adjacency, limits)
     assert found == state.score
-    best = best_by_brute_force(n, limits, value_of)
+    best = naive.best_sum(n, limits, value_of)
     assert problem.log_posterior(state.adjacency) == pytest.approx(best, rel=1e-12, abs=1e-9)
 
 
@@ -165,24 +140,23 @@ def test_no_common_graph_of_two_tasks_is_better(seed, n, most_cells):
     state = common_state_of(problem, seed)
     found = found_by(state)
     assert naive.is_dag(state.adjacency)
-    assert keeps_to(state.adjacency, limits)
-    best = best_by_brute_force(n, limits, value_of)
+    assert naive.keeps_to(state.adjacency, limits)
+    best = naive.best_sum(n, limits, value_of)
     assert found + absent.sum() == pytest.approx(best, rel=1e-12, abs=1e-9)
 
 
-def work_of(state):
-    return exact._Work(state, np.arange(state.scores.n_variables))
+def work_of(state, **pauses):
+    return exact.Work(state, np.arange(state.scores.n_variables), **pauses)
 
 
-def local_scores_of(state):
-    """[child, parent set without the child's bit] as the search has them."""
-    work = work_of(state)
-    with pytest.MonkeyPatch.context() as patch, state.scores.scratch() as scratch:
-        patch.setattr(exact, "_take_best", lambda scores: None)
-        done = list(work.steps(scratch, Budget()))
+def local_scores_of(state, **pauses):
+    """[child, parent set without the child's bit] as the search has them, and its progress."""
+    work = work_of(state, **pauses)
+    with state.scores.scratch() as scratch:
+        done = list(work.score_families(scratch, Budget()))
     assert done == sorted(done)
     assert done[-1] == work.total
-    return work._subsets.scores
+    return work.scores, done
 
 
 def members_of(child, at):
@@ -192,7 +166,7 @@ def members_of(child, at):
 
 
 def equal_to_the_last_bit(state, n_families=150):
-    scores = local_scores_of(state)
+    scores, _ = local_scores_of(state)
     rng = np.random.default_rng(0)
     tried = 0
     for child, at in rng.integers(0, scores.shape, (n_families, 2)).tolist():
@@ -217,13 +191,13 @@ def test_local_scores_with_limited_parents_are_the_same_to_the_last_bit():
 
 
 @pytest.mark.parametrize("is_merged", [False, True])
-def test_local_scores_of_merged_rows_are_the_same_to_the_last_bit(is_merged, monkeypatch):
+def test_local_scores_of_merged_rows_are_the_same_to_the_last_bit(is_merged):
     """Eight variables, half of which are in the tail of the walk."""
     rng = np.random.default_rng(0)
-    cells = rng.integers(0, 2, (30, 8))
-    frame = pd.DataFrame(cells[rng.integers(0, 30, 400)].astype(str), columns=list("abcdefgh"))
-    if not is_merged:
-        monkeypatch.setattr(packing, "MOST_DISTINCT", 0.0)
+    every = np.array(list(itertools.product((0, 1), repeat=8)))
+    few = rng.permutation(every)[: 30 if is_merged else 200]
+    rows = few[rng.integers(0, 30, 400)] if is_merged else few
+    frame = pd.DataFrame(rows.astype(str), columns=list("abcdefgh"))
     problem = problem_of(frame)
     assert (problem.scores.engine.weight_at[0] >= 0) == is_merged
     equal_to_the_last_bit(state_of(problem))
@@ -236,7 +210,7 @@ def test_local_scores_of_several_tasks_are_the_same_to_the_last_bit(score):
     frames["t1"] = frames["t1"].drop(columns="v1")
     state = common_state_of(JointProblem(problems_of(frames, score, None, 1000, FREE)))
     equal_to_the_last_bit(state)
-    needed = [work_of(state)._is_needed(member) for member in range(3)]
+    needed = [work_of(state).needed(member) for member in range(3)]
     assert [own.sum() for own in needed] == [2**5, 2**4, 2**5]
     assert not needed[1][[members for members in range(2**5) if members >> 1 & 1]].any()
 
@@ -247,7 +221,7 @@ def test_required_parents_that_a_task_lacks_leave_the_others_exempt():
     required = {"both": [("v0", "v1"), ("v2", "v1")], "less": [("v0", "v1")]}
     demands = {**FREE, "required": required}
     state = common_state_of(JointProblem(problems_of(frames, BDeu(), None, 3, demands)))
-    assert np.isfinite(local_scores_of(state)[1, 3])
+    assert np.isfinite(local_scores_of(state)[0][1, 3])
     found_by(state)
     assert np.argwhere(state.adjacency).tolist() == [[0, 1], [2, 1]]
 
@@ -256,23 +230,20 @@ def test_required_parents_that_a_task_lacks_leave_the_others_exempt():
 def test_families_that_are_too_large_are_noted(score):
     """Five variables of three states each: only families of all of them are beyond the limit."""
     (problem,) = problems_of({"t": random_frame(0, 5)}, score, None, 81, FREE)
-    scores = local_scores_of(state_of(problem))
+    scores, _ = local_scores_of(state_of(problem))
     assert len(problem.scores.bound.left_out) == 5
     assert (np.argwhere(scores == -np.inf)[:, 1] == scores.shape[1] - 1).all()
     assert (scores[:, -1] == -np.inf).all()
 
 
-def test_a_walk_goes_on_where_it_was_interrupted(monkeypatch):
+def test_a_walk_goes_on_where_it_was_interrupted():
     """In the end all sets are done with, those that are too large for the limit as well."""
     state = state_of(problem_of(random_frame(3, 7, 30), max_parents=2))
-    whole = local_scores_of(state)
-    monkeypatch.setattr(exact, "ROWS_BETWEEN_PAUSES", 1)
-    assert np.array_equal(local_scores_of(state), whole)
-    with state.scores.scratch() as scratch:
-        done = list(work_of(state)._walk(scratch, 0))
-    assert len(done) > 5
-    assert done == sorted(done)
-    assert done[-1] == 2**7
+    whole, at_once = local_scores_of(state)
+    scores, done = local_scores_of(state, rows_between_pauses=1)
+    assert np.array_equal(scores, whole)
+    assert set(at_once) == {0, 2**7}
+    assert len(set(done)) > 5
 
 
 @pytest.mark.parametrize(
@@ -333,15 +304,17 @@ def test_too_many_variables_are_refused():
         found_by(state)
 
 
-def test_only_variables_that_may_have_arcs_count(monkeypatch):
-    """One is constant, one may have no arc at all."""
-    monkeypatch.setattr(exact, "MOST_VARIABLES", 3)
-    frame = random_frame(0, 5).assign(v1="same")
-    others = [("v2", v) for v in ("v0", "v3", "v4")]
+def test_only_variables_that_may_have_arcs_count():
+    """One is constant, the others except for three may have no arc at all."""
+    n = exact.MOST_VARIABLES + 4
+    frame = random_frame(0, n).assign(v1="same")
+    kept, varying = ["v0", "v3", "v4"], frame.columns.drop("v1")
+    barred = [arc for arc in itertools.permutations(varying, 2) if not set(arc) <= set(kept)]
     with pytest.warns(UserWarning, match="v1"):
-        problem = problem_of(frame, forbidden=[*others, *(arc[::-1] for arc in others)])
-    smaller = problem_of(frame[["v0", "v3", "v4"]])
-    alone = problem.scores.local_score(1, []) + problem.scores.local_score(2, [])
+        problem = problem_of(frame, forbidden=barred)
+    smaller = problem_of(frame[kept])
+    others = [v for v, name in enumerate(problem.variables) if name not in kept]
+    alone = sum(problem.scores.local_score(v, []) for v in others)
     best = found_by(state_of(problem))
     assert best == pytest.approx(found_by(state_of(smaller)) + alone, rel=1e-12)
 
@@ -376,9 +349,10 @@ def test_a_spent_budget_leaves_the_graph_as_it_is(score):
 
 
 @pytest.mark.parametrize("score", [BDeu(), K2()], ids=str)
-def test_progress_has_a_total(score, monkeypatch):
-    monkeypatch.setattr(exact, "ROWS_BETWEEN_PAUSES", 1)
-    state = state_of(problem_of(random_frame(0, 6), score))
+def test_progress_has_a_total(score):
+    """Three tasks: the work for each is a step at least."""
+    tasks = problems_of({f"t{s}": random_frame(s, 6) for s in range(3)}, score, None, 1000, FREE)
+    state = common_state_of(JointProblem(tasks))
     told = []
     best = found_by(state, report=lambda *event: told.append(event))
     done, totals, scores = zip(*told, strict=True)

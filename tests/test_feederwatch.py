@@ -233,7 +233,7 @@ def test_when_a_variable_is_absent(n_rows, n_differing, absent):
         assert is_absent(pd.Series(pd.Categorical.from_codes(codes, ["a", "b", "c"]))) == absent
 
 
-def test_absent_is_told_by_the_complete_rows_of_the_region(tmp_path):
+def test_a_species_is_absent_by_the_complete_rows_of_the_region(tmp_path):
     records, sites = pair(60)
     records.loc[records["loc_id"] >= "L030", "subnational1_code"] = "US-OH"
     sites["squirrels"] = [*[1] * 10, *[0] * 20, *[1] * 9, *[0] * 21]

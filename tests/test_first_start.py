@@ -1,15 +1,14 @@
 """The first start on a machine: a bar with a real total counts the compiled kernels."""
 
+import os
 import runpy
 import subprocess
 import sys
+import textwrap
 
-import numpy as np
 import pytest
 
 from bnmtl._kernels import _jit
-from bnmtl.progress import Reporter
-from bnmtl.search import first_start
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -37,41 +36,79 @@ CALLBACK = Callback(quarter.py_func)
 
 
 @pytest.fixture
-def kernels(tmp_path, monkeypatch):
-    """Kernels that nothing has called yet, the only ones on the machine."""
-    monkeypatch.setattr(_jit, "_COMPILED", [])
-    monkeypatch.setattr(_jit, "_CALLED", [])
+def source(tmp_path):
+    """A file of kernels."""
     path = tmp_path / "kernels_of_a_test.py"
     path.write_text(SOURCE)
-    return runpy.run_path(path)
+    return path
 
 
-def test_kernels_are_found_through_those_that_call_them(kernels):
+def test_kernels_are_found_through_those_that_call_them(source):
+    kernels = runpy.run_path(source)
     half, quarter = kernels["half"].py_func, kernels["quarter"].py_func
     assert _jit.kernels_within([kernels["half"]]) == {half}
     assert _jit.kernels_within([kernels["quarter"]]) == {half, quarter}
     assert _jit.kernels_within([kernels["CALLBACK"]]) == {half}
 
 
-def test_every_compiled_kernel_is_counted(kernels):
-    events = []
-    with Reporter(events.append) as report:
-        with first_start.compilation_reported(report, [kernels["quarter"]]):
-            assert kernels["quarter"](np.int64(12)) == 3
-            kernels["unrelated"](np.int64(1))
-        assert [(event.done, event.total) for event in events] == [(0, 2), (1, 2), (2, 2)]
-        with first_start.compilation_reported(report, [kernels["quarter"]]):
-            kernels["half"](1.5)
-    assert len(events) == 3
+REPORTED = """
+import numpy as np
+from kernels_of_a_test import half, quarter, unrelated
+
+from bnmtl.progress import Reporter
+from bnmtl.search.first_start import compilation_reported
 
 
-def test_without_a_total_kernels_are_counted_as_they_come(kernels):
-    events = []
-    with Reporter(events.append) as report, first_start.compilation_reported(report):
-        kernels["unrelated"](np.int64(1))
-        kernels["quarter"](np.int64(12))
-    assert [event.done for event in events] == [0, 1, 2, 3]
-    assert {event.total for event in events} == {None}
+def show(event):
+    print(event.done, event.total)
+
+
+with Reporter(show) as report:
+"""
+
+
+def events_of(source, lines):
+    """Events (done, total) while some lines run where nothing has been compiled yet."""
+    places = (source.parent, *filter(None, [os.environ.get("PYTHONPATH")]))
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(source.parent / "compiled"),
+        "PYTHONPATH": os.pathsep.join(map(str, places)),
+    }
+    ran = subprocess.run(
+        [sys.executable, "-c", REPORTED + textwrap.indent(lines, "    ")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [line.split() for line in ran.stdout.splitlines()]
+
+
+def test_every_compiled_kernel_is_counted(source):
+    events = events_of(
+        source,
+        """
+with compilation_reported(report, [quarter]):
+    assert quarter(np.int64(12)) == 3
+    unrelated(np.int64(1))
+with compilation_reported(report, [quarter]):
+    half(1.5)
+""",
+    )
+    assert events == [["0", "2"], ["1", "2"], ["2", "2"]]
+
+
+def test_without_a_total_kernels_are_counted_as_they_come(source):
+    events = events_of(
+        source,
+        """
+with compilation_reported(report):
+    unrelated(np.int64(1))
+    quarter(np.int64(12))
+""",
+    )
+    assert events == [[str(done), "None"] for done in range(4)]
 
 
 CALLED = """

@@ -1,4 +1,3 @@
-import itertools
 import pickle
 
 import naive
@@ -16,24 +15,12 @@ from bnmtl.wording import type_of
 pytestmark = pytest.mark.beside_kernels
 
 
-def skeleton_and_v_structures(graph):
-    """What the DAGs of one equivalence class have in common (Verma & Pearl 1990)."""
-    joined = {frozenset(arc) for arc in graph.edges}
-    v_structures = {
-        (frozenset(pair), child)
-        for child in graph
-        for pair in itertools.combinations(graph.pred[child], 2)
-        if frozenset(pair) not in joined
-    }
-    return frozenset(joined), frozenset(v_structures)
-
-
 @pytest.mark.parametrize("n, n_dags, n_classes", [(1, 1, 1), (2, 3, 2), (3, 25, 11), (4, 543, 185)])
 def test_cpdag_is_the_union_of_its_class(n, n_dags, n_classes):
     classes = {}
     for matrix in naive.all_dags(n):
         graph = graphs.from_adjacency(matrix, range(n))
-        classes.setdefault(skeleton_and_v_structures(graph), []).append(graph)
+        classes.setdefault(naive.skeleton_and_v_structures(graph), []).append(graph)
     assert sum(map(len, classes.values())) == n_dags
     assert len(classes) == n_classes
     for members in classes.values():

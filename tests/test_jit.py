@@ -1,48 +1,66 @@
 """Compiled kernels: what is on disk counts only while no kernel's source has changed; tables."""
 
-import importlib.util
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
 from budget import NO_JIT
 
-from bnmtl._kernels import _jit, cache, dags, merging, scoring
+from bnmtl._kernels import _jit, dags, merging, scoring
 
 pytestmark = pytest.mark.skipif(NO_JIT, reason="nothing is compiled")
 
-SOURCE = """
-from bnmtl._kernels._jit import kernel
+KERNEL = """
+from bnmtl._kernels._jit import is_first_run, kernel
 
 
 @kernel
 def one_more(x):
     return x + 1
+
+
+is_first = is_first_run()
+assert one_more(1) == 2
+print(is_first, is_first_run(), sum(one_more.stats.cache_misses.values()))
 """
 
 
-def loaded(path):
-    """The function of a file, as a new process would have it."""
-    spec = importlib.util.spec_from_file_location("one_more", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    _jit._COMPILED.pop()
-    return module.one_more
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the kernels with one more, and a place of its own for what is compiled."""
+    source = Path(_jit.__file__).parent
+    copy = shutil.copytree(source, tmp_path / "bnmtl" / "_kernels")
+    shutil.copy(source.parent / "__init__.py", tmp_path / "bnmtl")
+    (copy / "one_more.py").write_text(KERNEL)
+    return copy
 
 
-def test_a_change_of_any_kernel_compiles_all_anew(tmp_path, monkeypatch):
-    path = tmp_path / "one_more.py"
-    path.write_text(SOURCE)
-    compiled = []
-    for digest in ("a", "a", "b", "b"):
-        monkeypatch.setattr(_jit, "_digest_of_sources", lambda digest=digest: digest)
-        function = loaded(path)
-        assert function(1) == 2
-        compiled.append(sum(function.stats.cache_misses.values()))
-    assert compiled == [1, 0, 1, 0]
+def called(package):
+    """Whether it is the first run before a call and after it, and how much was compiled."""
+    compiled = str(package / "compiled")
+    done = subprocess.run(
+        [sys.executable, "-c", "import bnmtl._kernels.one_more"],
+        cwd=package.parent.parent,
+        env={**os.environ, "NUMBA_CACHE_DIR": compiled, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+def test_a_change_of_any_kernel_compiles_all_again(package):
+    """What is on disk tells the first run, too, as long as no kernel has changed."""
+    compiled, known = ["True", "False", "1"], ["False", "False", "0"]
+    assert [called(package), called(package)] == [compiled, known]
+    with (package / "dags.py").open("a") as other:
+        other.write("# changed")
+    assert [called(package), called(package)] == [compiled, known]
 
 
 def test_only_what_python_calls_becomes_machine_code():
@@ -54,33 +72,10 @@ def test_only_what_python_calls_becomes_machine_code():
     def quarter(x):
         return half(half(x))
 
-    del _jit._COMPILED[-2:]
     assert quarter(np.int64(12)) == 3
     assert not half.signatures
     assert half(np.int64(12)) == 6
     assert len(half.signatures) == len(quarter.signatures) == 1
-
-
-def test_the_digest_is_that_of_the_sources():
-    digest = _jit._digest_of_sources()
-    assert len(digest) == 32
-    for function in (cache.recall, scoring.local_score):
-        assert function._cache._cache_file._source_stamp == digest
-
-
-def test_whether_anything_was_compiled_is_found_on_disk(tmp_path, monkeypatch):
-    path = tmp_path / "one_more.py"
-    path.write_text(SOURCE)
-    function = loaded(path)
-    monkeypatch.setattr(_jit, "_COMPILED", [function])
-    assert _jit.is_first_run()
-    function(1)
-    assert not _jit.is_first_run()
-    monkeypatch.setattr(_jit, "_COMPILED", [loaded(path)])
-    assert not _jit.is_first_run()
-    monkeypatch.setattr(_jit, "_digest_of_sources", lambda: "another")
-    monkeypatch.setattr(_jit, "_COMPILED", [loaded(path)])
-    assert _jit.is_first_run()
 
 
 TABLES = """

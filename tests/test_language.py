@@ -1,6 +1,10 @@
 """Phrases that read as translated are kept out of the texts of the project."""
 
+import ast
+import functools
+import io
 import re
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -8,7 +12,8 @@ import pytest
 pytestmark = pytest.mark.beside_kernels
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("bnmtl", "structures", "data", "benchmarks", "docs", "notebooks")
+FOLDERS = ("bnmtl", "structures", "data", "benchmarks", "docs", "notebooks", "tests")
+NAMED = (ast.ClassDef, ast.FunctionDef)
 # What to write instead stands beside it.
 PHRASES = {
     r"(?<!\bthere )\b(?:is|are|was|were) no (?!longer|more|better|worse|nearer)\w": "is not a",
@@ -50,6 +55,32 @@ def texts():
     return [path for path in found if ".ipynb_checkpoints" not in path.parts]
 
 
+@functools.cache
+def text_of(path):
+    """The text of a file; of tests, which quote bad examples, only what is written for readers."""
+    text = path.read_text(encoding="utf-8")
+    is_test = path.suffix == ".py" and path.is_relative_to(ROOT / "tests")
+    return prose(text) if is_test else text
+
+
+def prose(source):
+    """Docstrings, names of functions and classes, and comments of Python code."""
+    parts = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (ast.Module, *NAMED)):
+            parts.append(ast.get_docstring(node) or "")
+        if isinstance(node, NAMED):
+            parts.append(node.name.replace("_", " "))
+    return ";".join([*parts, comments(source)])
+
+
+def comments(source):
+    """The comments of Python code; those on neighboring lines stay together."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    kept = (tokenize.COMMENT, tokenize.NL)
+    return "".join(token.string if token.type in kept else ";" for token in tokens)
+
+
 def matches(phrase, text):
     """Where a phrase stands, lines joined as a reader joins them."""
     joined = re.sub(r"\s*\n[\s#>\"]*", " ", text)
@@ -65,7 +96,7 @@ def test_no_text_has(phrase):
     found = {
         str(path.relative_to(ROOT)): where
         for path in files
-        if (where := matches(phrase, path.read_text(encoding="utf-8")))
+        if (where := matches(phrase, text_of(path)))
     }
     assert not found, f"write {PHRASES[phrase]!r}"
 
@@ -82,3 +113,17 @@ def test_no_text_has(phrase):
 )
 def test_the_first_phrase(text, has):
     assert bool(matches(next(iter(PHRASES)), text)) == has
+
+
+@pytest.mark.parametrize(
+    ("source", "has"),
+    [
+        ('"""It is no graph."""', True),
+        ("def test_it_is_no_graph(): ...", True),
+        ("# A comment on two lines is\n# no graph.", True),
+        ("x = 1  # it is\ny = 2  # no graph", False),
+        ("x = 'it is no graph'", False),
+    ],
+)
+def test_prose_of_tests(source, has):
+    assert bool(matches(next(iter(PHRASES)), prose(source))) == has

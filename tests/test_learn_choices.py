@@ -199,7 +199,7 @@ def test_copies_of_rows_are_warned_of(call, files):
     assert any("`twice`" in warning for warning in record(files / "run")["warnings"])
 
 
-def test_copied_noise_is_told_to_be_nothing(call, files):
+def test_copied_noise_is_reported_as_nothing(call, files):
     """Arcs there are, since every row counts twice; they predict no row but the copies."""
     rng = np.random.default_rng(1)
     once = pd.DataFrame(rng.integers(0, 3, (30, 12))).add_prefix("x")

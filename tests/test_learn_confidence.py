@@ -62,7 +62,7 @@ def test_confidences_are_those_of_the_library(call, files, penalty):
 
 
 def test_of_too_many_pairs_those_that_a_replicate_joins(call, files, monkeypatch):
-    monkeypatch.setattr("bnmtl.cli.learn._MOST_PAIRS", 1)
+    monkeypatch.setattr("bnmtl.cli.learn.MOST_PAIRS", 1)
     assert call("learn", "north.csv", *FAST, "--out", "run")[0] == 0
     written = pd.read_csv(files / "run" / "confidence.csv")
     assert 0 < len(written) < len(frame(0).columns) * (len(frame(0).columns) - 1)
@@ -199,7 +199,7 @@ def test_pictures_of_arcs_that_predict_nothing_say_so(tmp_path, monkeypatch, opt
         assert (tmp_path / "run" / name).read_bytes() == plotting.png(figure)
 
 
-def test_that_a_limit_kept_all_families_out_is_told(call, files):
+def test_a_limit_that_keeps_all_families_out_is_reported(call, files):
     code, out, err = call("learn", "north.csv", "--max-cells", "2", *FAST, "--out", "run")
     assert code == 0 and "`--max-cells` excluded families of more than 2 cells" in err
     assert "Nothing was found" not in out

@@ -660,7 +660,7 @@ def test_tasks_may_demand_what_no_single_graph_has(required, more, asia_tasks):
         agreeing.set_params(start="identical").fit(asia_tasks)
 
 
-def test_names_that_are_no_strings_are_taken_by_their_string():
+def test_names_that_are_not_strings_are_taken_by_their_string():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 2, (60, 3)), columns=[0, 1, 2])
     learner = SingleTaskLearner(required={7: [(2, 0)]}, **QUICK).fit({7: frame})
@@ -757,7 +757,7 @@ def test_a_progress_bar_can_be_shown(asia_tasks, capsys):
 
 
 @every_learner
-def test_a_limit_on_families_is_told_and_repeatable(learner, asia_tasks):
+def test_a_limit_on_families_is_reported_and_repeatable(learner, asia_tasks):
     def learned():
         with pytest.warns(UserWarning, match="`max_families` ended a search .* it was 30"):
             return clone(learner).set_params(limits=Limits(max_families=30)).fit(asia_tasks)

@@ -147,7 +147,7 @@ def test_other_metrics():
     assert table["uncalibrated"] == pytest.approx(brier_score(TEST[1], TEST[0]))
 
 
-def test_warnings_of_the_metric_are_told_once():
+def test_warnings_of_the_metric_are_reported_once():
     """Isotonic regression is sure of the lowest and highest scores of few cases."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

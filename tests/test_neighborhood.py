@@ -2,7 +2,7 @@
 
 import math
 
-import naive
+import naive_couplings
 import numpy as np
 import pytest
 from budget import examples
@@ -29,7 +29,7 @@ def gain_tables(draw, most_tasks=5):
 
 def assert_exact(gains, prior, methods, log_coupling, **where):
     """Every method attains the naive optimum, and its states are worth what it says."""
-    expected = naive.best_value(gains, log_coupling)
+    expected = naive_couplings.best_value(gains, log_coupling)
     for method in methods:
         states, value = best_states(gains, prior, method=method, **where)
         if expected == -math.inf:
@@ -47,7 +47,7 @@ def test_edit_solvers_agree_with_enumeration(gains, penalty, reversal):
         gains,
         EditPrior(penalty=penalty, reversal=reversal),
         ["auto", "edit", "branch-and-bound", "enumerate"],
-        lambda states: naive.edit_log_coupling(states, penalty, reverse=reversal),
+        lambda states: naive_couplings.edit_log_coupling(states, penalty, reverse=reversal),
     )
 
 
@@ -58,7 +58,7 @@ def test_edit_costs_agree_with_enumeration(gains, penalty, add, delete, reverse)
         gains,
         EditPrior(penalty=penalty, costs={"add": add, "delete": delete, "reverse": reverse}),
         ["edit", "branch-and-bound", "enumerate"],
-        lambda states: naive.edit_log_coupling(states, penalty, add, delete, reverse),
+        lambda states: naive_couplings.edit_log_coupling(states, penalty, add, delete, reverse),
     )
 
 
@@ -70,7 +70,7 @@ def test_paired_solvers_agree_with_enumeration(gains, penalty, reversal):
         gains,
         PairedPrior(penalty=penalty, reversal=reversal),
         methods + (["min-cut"] if reversal == 2 else []),
-        lambda states: naive.paired_log_coupling(states, reversal, lambda s, t: penalty),
+        lambda states: naive_couplings.paired_log_coupling(states, reversal, lambda s, t: penalty),
     )
 
 
@@ -89,7 +89,9 @@ def test_task_penalties_agree_with_enumeration(gains, penalties, reversal):
         gains,
         prior,
         ["auto", "branch-and-bound", "enumerate"] + (["min-cut"] if reversal == 2 else []),
-        lambda states: naive.paired_log_coupling(states, reversal, lambda s, t: listed[s, t]),
+        lambda states: naive_couplings.paired_log_coupling(
+            states, reversal, lambda s, t: listed[s, t]
+        ),
         tasks=tasks,
     )
 
@@ -129,7 +131,7 @@ class FewArcsBounded(FewArcs):
 
 
 class Alternating(FewArcs):
-    """A coupling that is no upper bound on its own prefixes and depends on the order of tasks."""
+    """A coupling that does not bound its own prefixes and depends on the order of tasks."""
 
     def log_coupling(self, states, pair=None, tasks=None):
         return -float(abs(int(np.sum(states)))) - 0.5 * float(states[0] != -states[-1])

@@ -1,7 +1,6 @@
 """The notebooks: nothing saved in them, short cells, prose that fits the package, and they run."""
 
 import ast
-import importlib
 import inspect
 import re
 from pathlib import Path
@@ -42,7 +41,7 @@ def tree(cell):
 
 
 def resolved(name):
-    """What a dotted name such as bnmtl.metrics.shd stands for; None if it is no name of bnmtl."""
+    """The object of a dotted name such as bnmtl.metrics.shd; None if bnmtl does not have it."""
     first, *rest = name.split(".")
     found = bnmtl if first == "bnmtl" else None
     for part in rest:
@@ -141,7 +140,7 @@ def test_prose_is_plain(path):
 
 @each
 def test_prose_names_what_there_is(path):
-    rooms = [bnmtl, *(importlib.import_module(f"bnmtl.{room}") for room in bnmtl._ROOMS)]
+    rooms = [bnmtl, *filter(inspect.ismodule, (getattr(bnmtl, name) for name in bnmtl.__all__))]
     text = "\n".join(prose(path))
     for quoted in re.findall(r"`([^`]+)`", text):
         name = re.match(r"[\w.]+", quoted)

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+from pathlib import Path
 
 import networkx as nx
 import pandas as pd
@@ -16,7 +17,7 @@ from bnmtl.graphs import takes_part
 from bnmtl.io.knowledge import read_arcs, read_tiers
 from bnmtl.io.run import read_record, read_run, run_folder
 from bnmtl.tasks import encode
-from bnmtl.writing import OutputFolder, file_names
+from bnmtl.writing import file_names
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -188,21 +189,28 @@ def test_the_interrupt_handler_is_restored(tmp_path):
         signal.signal(signal.SIGINT, before)
 
 
-def test_an_interrupt_waits_for_the_files(tmp_path, monkeypatch):
-    move = OutputFolder._move
+@pytest.mark.parametrize(("there", "move"), [(False, "rename"), (True, "replace")])
+def test_an_interrupt_waits_for_the_files(tmp_path, monkeypatch, there, move):
+    """A new folder is moved as a whole, the files of an old one are replaced one by one."""
+    moved = getattr(Path, move)
 
-    def interrupted(*arguments):
+    def interrupted(self, target):
         signal.raise_signal(signal.SIGINT)
-        move(*arguments)
+        return moved(self, target)
 
-    monkeypatch.setattr(OutputFolder, "_move", interrupted)
+    if there:
+        fill(run_folder(tmp_path / "run"), ["a.bif", "old.bif"])
+        (tmp_path / "run" / "a.bif").write_text("old")
+    folder = run_folder(tmp_path / "run", force=there)
+    monkeypatch.setattr(f"pathlib.Path.{move}", interrupted)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            fill(run_folder(tmp_path / "run"), ["a.bif"])
+            fill(folder, ["a.bif"])
     finally:
         signal.signal(signal.SIGINT, before)
     assert listing(tmp_path / "run") == ["a.bif", "run.json"]
+    assert (tmp_path / "run" / "a.bif").read_text() == "new a.bif"
 
 
 @settings(max_examples=200, deadline=None)

@@ -84,7 +84,7 @@ def test_processes_count_the_replicates_that_threads_count():
         assert arc_confidence(tasks(), LEARNERS[0], n_bootstrap=3).equals(expected)
 
 
-def test_limits_that_end_a_search_elsewhere_are_told():
+def test_limits_that_end_a_search_elsewhere_are_reported():
     with (
         joblib.parallel_config(backend="loky", n_jobs=2),
         pytest.warns(UserWarning, match="`max_families` ended a search .* it was 20"),

@@ -3,6 +3,7 @@
 import itertools
 import warnings
 
+import naive_couplings
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -14,12 +15,10 @@ from small import CLIMB, arcs, related
 from bnmtl import (
     BayesNet,
     EditPrior,
-    IdenticalLearner,
     MultitaskLearner,
     MultitaskLearnerCV,
     Orders,
     PairedPrior,
-    SingleTaskLearner,
     structures,
 )
 from bnmtl.learners import compare
@@ -335,22 +334,6 @@ def test_one_way_of_choosing_is_enough(how, tasks):
     assert learner.penalty_ == max(GRID, key=lambda penalty: (round(scores[penalty], 9), penalty))
 
 
-def by_hand(train, grid):
-    """What `greedy_path` finds, by the learners: {penalty: fitted learner}, from both ends."""
-    apart = SingleTaskLearner(**CLIMB).fit(train).configuration_
-    same = IdenticalLearner(table_sharing=None, **CLIMB).fit(train).configuration_
-    best = {}
-    for start, penalties in ((apart, sorted(grid)), (same, sorted(grid, reverse=True))):
-        for penalty in penalties:
-            learner = MultitaskLearner(
-                PairedPrior(penalty), start=start, table_sharing=None, **CLIMB
-            ).fit(train)
-            start = learner.configuration_
-            if penalty not in best or learner.score_ > best[penalty].score_ + 1e-6:
-                best[penalty] = learner
-    return best
-
-
 def folds_of(learner):
     """Held-out rows by task of each fold of a fit, as `compare` shows them."""
     parts = compare(learner, learner.tasks_).groupby("fold")
@@ -371,7 +354,7 @@ def test_by_default_every_row_is_held_out_once_in_ten_folds():
         assert sorted(np.concatenate([fold[name] for fold in folds])) == list(range(task.n_rows))
     for fold in folds:
         train, test = held_out_split(encoded, fold)
-        for penalty, again in by_hand(train, grid).items():
+        for penalty, again in naive_couplings.greedy_path(train, grid, **CLIMB).items():
             means = [
                 network.log_likelihood(test[name].frame()).mean()
                 for name, network in again.networks_.items()

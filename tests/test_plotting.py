@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
-from matplotlib.patches import FancyBboxPatch, PathPatch, Polygon
+from matplotlib.patches import FancyBboxPatch, PathPatch, Polygon, Rectangle
+from pictures import one_axes
 
 from bnmtl import plotting, structures
 from bnmtl.errors import InputError, InputTypeError, MissingExtra
@@ -25,7 +26,6 @@ from bnmtl.graphs import compelled_arcs, sharing
 from bnmtl.plotting import fonts
 from bnmtl.plotting.drawing import ABSENT, COLORS
 from bnmtl.plotting.layout import majority_arcs
-from bnmtl.plotting.table import _rows
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -93,6 +93,38 @@ def patches(axes, kind, color=None):
 
 def texts(figure):
     return [text.get_text() for axes in figure.axes for text in axes.texts]
+
+
+# Color of the border, whether it is filled with it, and sign of a cell in the table of arcs.
+FORWARD, BACKWARD = (
+    (COLORS["all"].lower(), True, "\u2192"),
+    (COLORS["some"].lower(), True, "\u2190"),
+)
+NO_ARC, IMPOSSIBLE = ("#efefef", True, None), (None, False, "\u00d7")
+
+
+def table_cells(figure):
+    """Rows of a table of arcs from top to bottom: (name of the arc, its cells)."""
+    axes = one_axes(figure)
+    names = {
+        round(text.get_position()[1], 3): text.get_text()
+        for text in axes.texts
+        if " \u2192 " in text.get_text()
+    }
+    found = {height: {} for height in names}
+    for text in axes.texts:
+        if text.get_text() in ("\u2192", "\u2190", "\u00d7"):
+            x, y = text.get_position()
+            found[round(y + 0.5, 3)][round(x, 3)] = (None, False, text.get_text())
+    # Texts stand on a baseline, boxes are around the middle.
+    baseline = min(names) - min(box.get_center()[1] for box in patches(axes, Rectangle))
+    for box in patches(axes, Rectangle):
+        x, y = box.get_center()
+        row = found[round(y + baseline, 3)]
+        is_filled = to_hex(box.get_facecolor()) == to_hex(box.get_edgecolor())
+        sign = row.get(round(x, 3), (None, False, None))[2]
+        row[round(x, 3)] = (to_hex(box.get_edgecolor()), is_filled, sign)
+    return [(names[y], [found[y][x] for x in sorted(found[y])]) for y in sorted(names)]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -265,8 +297,9 @@ def test_constant_variables_could_have_no_arcs():
     assert "only in other tasks" not in texts(figure)
     assert "constant in this task" in texts(figure)
     assert "in all tasks that could have it" in texts(figure)
-    assert dict(_rows(tasks, {}))["a", "b"][2] == "impossible"
-    assert "2 of 2" in texts(plotting.arcs(tasks))
+    table = plotting.arcs(tasks)
+    assert dict(table_cells(table))["a \u2192 b"][2] == IMPOSSIBLE
+    assert "2 of 2" in texts(table)
 
 
 @pytest.mark.parametrize("draw", [plotting.dags, plotting.arcs])
@@ -336,7 +369,7 @@ def test_a_font_that_has_the_signs_is_taken():
 
 
 @pytest.mark.parametrize("draw", [plotting.dags, plotting.arcs])
-def test_names_without_a_font_are_told_in_one_sentence(draw, own_fonts):
+def test_names_without_a_font_are_reported_in_one_sentence(draw, own_fonts):
     names = ["\uac00\ub098", "\ub2e4\ub77c", "plain"]
     with pytest.warns(UserWarning, match="all characters of") as caught:
         figure = draw({"1": graph(names[:2], names[1:])})
@@ -454,7 +487,7 @@ def test_a_figure_shows_itself_in_a_notebook():
 
 
 @pytest.mark.parametrize("draw", [plotting.dags, plotting.arcs])
-def test_what_is_no_configuration_is_refused(draw):
+def test_what_is_not_a_configuration_is_refused(draw):
     with pytest.raises(TypeError, match="must map task names"):
         draw([graph("ab")])
     with pytest.raises(TypeError, match=r"must be a networkx\.DiGraph"):
@@ -485,16 +518,15 @@ def test_signs_are_not_read_as_mathematics():
     assert plotting.png(figure)
 
 
-def test_table_rows_are_sorted_and_tell_all_cases_apart():
-    tasks = three_tasks()
-    rows = _rows(tasks, {})
-    assert [arc for arc, _ in rows] == [("a", "b"), ("c", "d"), ("a", "e"), ("b", "d")]
-    cells = dict(rows)
-    assert cells["a", "b"] == ["forward, reversible"] * 3
-    assert cells["c", "d"][:2] == ["forward", "forward, reversible"]
-    assert cells["c", "d"][2] == "backward, reversible"
-    assert cells["a", "e"] == ["absent", "forward, reversible", "impossible"]
-    assert cells["b", "d"] == ["forward", "absent", "absent"]
+def test_table_rows_are_sorted_and_distinguish_all_cases():
+    rows = table_cells(plotting.arcs(three_tasks()))
+    forward, backward = ((color, False, sign) for color, _, sign in (FORWARD, BACKWARD))
+    assert rows == [
+        ("a \u2192 b", [forward] * 3),
+        ("c \u2192 d", [FORWARD, forward, backward]),
+        ("a \u2192 e", [NO_ARC, forward, IMPOSSIBLE]),
+        ("b \u2192 d", [FORWARD, NO_ARC, NO_ARC]),
+    ]
 
 
 def test_table_rows_keep_the_direction_of_most_tasks_where_the_layout_cannot():

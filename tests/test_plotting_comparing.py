@@ -11,10 +11,18 @@ from pictures import assert_readable, graph, one_axes, texts
 
 from bnmtl import plotting, problems, structures
 from bnmtl.metrics import edit_distance
-from bnmtl.plotting.comparing import _MISTAKES, _OWNERS
+from bnmtl.plotting.drawing import COLORS
 
 pytestmark = pytest.mark.beside_kernels
 
+# Colors of arcs by kind.
+MISTAKES = {
+    "correct": "#8A8A8A",
+    "reversed": COLORS["some"],
+    "missing": COLORS["all"],
+    "extra": COLORS["one"],
+}
+OWNERS = {"both": COLORS["all"], "first": COLORS["some"], "second": COLORS["one"]}
 LONG = [f"{word} {'very long name ' * 6}{i}" for i, word in enumerate(["A", "A", "b", "c"])]
 
 
@@ -33,19 +41,19 @@ def small_pair():
     return true, learned
 
 
-def arcs_by_style(axes, styles):
+def arcs_by_style(axes, colors):
     """How many shafts and heads of each color, and the line styles of the shafts."""
     found = {}
-    for kind, style in styles.items():
+    for kind, color in colors.items():
         shafts = [
             patch
             for patch in axes.patches
-            if type(patch) is PathPatch and to_hex(patch.get_edgecolor()) == style.color.lower()
+            if type(patch) is PathPatch and to_hex(patch.get_edgecolor()) == color.lower()
         ]
         heads = [
             patch
             for patch in axes.patches
-            if type(patch) is Polygon and to_hex(patch.get_facecolor()) == style.color.lower()
+            if type(patch) is Polygon and to_hex(patch.get_facecolor()) == color.lower()
         ]
         assert len(shafts) == len(heads)
         found[kind] = len(shafts), {str(patch.get_linestyle()) for patch in shafts}
@@ -67,14 +75,14 @@ def test_titles_count_what_the_metrics_count():
         truth, found = set(true[task].graph.edges), set(learned[task].graph.edges)
         assert counts["correct"] == len(truth & found)
         assert counts["reversed"] == len({(b, a) for a, b in truth} & found)
-        drawn = {kind: n for kind, (n, _) in arcs_by_style(axes, _MISTAKES).items()}
+        drawn = {kind: n for kind, (n, _) in arcs_by_style(axes, MISTAKES).items()}
         assert drawn == counts
 
 
 def test_kinds_of_arcs_differ_in_color_and_line():
     figure = plotting.compare(*small_pair(), layout="layered")
     x, y = (next(axes for axes in figure.axes if axes.get_label() == task) for task in "xy")
-    found = arcs_by_style(x, _MISTAKES)
+    found = arcs_by_style(x, MISTAKES)
     assert {kind: n for kind, (n, _) in found.items()} == {
         "correct": 2,
         "reversed": 1,
@@ -82,7 +90,7 @@ def test_kinds_of_arcs_differ_in_color_and_line():
         "extra": 1,
     }
     assert len({line for _, lines in found.values() for line in lines}) == 4
-    assert arcs_by_style(y, _MISTAKES)["correct"][0] == 1
+    assert arcs_by_style(y, MISTAKES)["correct"][0] == 1
     for text in ("correct", "reversed, drawn as learned", "extra: only in the learned graph"):
         assert texts(figure).count(text) == 1
     alone = texts(plotting.compare(graph("ab"), graph("ab"), layout="layered"))
@@ -164,7 +172,7 @@ def north_and_south():
 def test_arcs_belong_to_the_clusters_most_of_whose_tasks_have_them():
     tasks, labels = north_and_south()
     figure = plotting.clusters(tasks, labels, 3, 7, layout="layered")
-    found = arcs_by_style(one_axes(figure), _OWNERS)
+    found = arcs_by_style(one_axes(figure), OWNERS)
     assert {kind: n for kind, (n, _) in found.items()} == {"both": 1, "first": 1, "second": 2}
     assert len({line for _, lines in found.values() for line in lines}) == 3
     for text in (
@@ -246,7 +254,7 @@ def test_pictures_are_the_same_on_every_run(draw):
 
 
 @pytest.mark.parametrize("draw", [compared, clustered])
-def test_names_without_a_font_are_told_once(draw, own_fonts):
+def test_names_without_a_font_are_reported_once(draw, own_fonts):
     with pytest.warns(UserWarning, match="`\uac00\ub098`, which are drawn as boxes") as caught:
         assert plotting.png(draw("\uac00\ub098"), dpi=30)
     (warning,) = caught

@@ -338,7 +338,7 @@ def test_mistakes_in_panels_are_named(call, error, words):
         call()
 
 
-def test_learning_curves_of_an_unknown_panel_are_drawn_and_what_is_no_number_is_refused():
+def test_learning_curves_of_an_unknown_panel_are_drawn_and_what_is_not_a_number_is_refused():
     sizes, values = [32, 32, 64, 64], [0.5, 0.4, 0.4, 0.3]
     table = pd.DataFrame({"method": "Platt", "size": sizes, "value": values})
     panels = plotting.learning_curves(table.assign(of=[None, None, "a", "a"]), by="of").axes

@@ -276,7 +276,7 @@ def test_pictures_are_the_same_on_every_run(draw):
 
 
 @pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
-def test_names_without_a_font_are_told_once(draw, own_fonts):
+def test_names_without_a_font_are_reported_once(draw, own_fonts):
     with pytest.warns(UserWarning, match="`\uac00\ub098`, which are drawn as boxes") as caught:
         assert plotting.png(draw("\uac00\ub098"), dpi=30)
     (warning,) = caught
@@ -326,7 +326,7 @@ def changed(row, column, value):
         ),
     ],
 )
-def test_what_is_no_table_of_dissimilarities_is_refused(given, message):
+def test_what_is_not_a_table_of_dissimilarities_is_refused(given, message):
     kind = TypeError if "DataFrame" in message or "numbers only, got" in message else ValueError
     with pytest.raises(kind, match=f"^`dissimilarity`(: | must .*){message}"):
         plotting.relatedness(given)
@@ -403,14 +403,14 @@ def test_labels_say_what_the_numbers_are():
             plotting.distances(table(3), "task00", label=wrong)
 
 
-def test_tasks_that_are_all_alike_are_told():
+def test_tasks_that_are_all_alike_are_reported():
     told = "All numbers are 0."
     assert told in texts(plotting.relatedness(table(3) * 0))
     assert told not in texts(plotting.relatedness(-table(3)))
     assert told not in texts(plotting.relatedness(table(3)))
 
 
-def test_the_principal_task_is_told_apart_from_names_cut_short():
+def test_the_principal_task_is_distinguished_from_names_cut_short():
     names = ["x" * 40 + "y" * 40, "x" * 40 + "z" + "y" * 39, "c"]
     frame = table(3, names=names)
     for principal in names:
@@ -448,7 +448,7 @@ def test_clearly_different_numbers_are_written_differently(values):
         assert write(first) != write(second) or second / first < 1.12
 
 
-def test_differences_by_rounding_are_no_mistakes():
+def test_differences_by_rounding_are_not_mistakes():
     frame = changed("a", "b", -1e-17)
     frame.loc["a", "a"] = 1e-17
     for draw in (plotting.relatedness, plotting.dendrogram):
@@ -494,7 +494,7 @@ def test_unknown_principal_clusters_and_labels_are_refused():
         ([[0, 1, 1.0, 2], [2, 3, np.nan, 3]], "heights of at least 0 .*, got nan"),
     ],
 )
-def test_what_is_no_linkage_is_refused(tree, message):
+def test_what_is_not_a_linkage_is_refused(tree, message):
     with pytest.raises(ValueError, match=f"`linkage` .*{message}"):
         plotting.relatedness(table(3), tree)
     with pytest.raises(ValueError, match=f"`linkage_or_table` .*{message}"):

@@ -3,7 +3,8 @@
 import itertools
 import math
 
-import naive
+import naive_couplings
+import naive_tables
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -24,7 +25,6 @@ from bnmtl import (
     SingleTaskLearner,
 )
 from bnmtl.graphs import adjacency
-from bnmtl.learners import judges, validated
 from bnmtl.scores import CONCENTRATIONS, PARTITIONS
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.couplings import Couplings
@@ -32,8 +32,6 @@ from bnmtl.search.posterior import log_posterior
 from bnmtl.search.problem import JointProblem, TaskProblem
 from bnmtl.tasks import encode
 
-# Logs of the odds that rho may give an arc, fine enough for 1e-5 nats.
-GRID = np.linspace(-14, 7, 8401)
 LISTED = {("x1", "x2"): 0.0, ("x2", "x3"): 0.5, ("x3", "x4"): 1.0}
 COSTS = {"add": 2, "delete": 0.5, "reverse": 1}
 
@@ -56,47 +54,6 @@ PRIORS = [
     PairedPrior(0.9, variable_penalty={**LISTED, ("x3", "x4"): 0.99}),
     EditPrior(0.9, variable_penalty={**LISTED, ("x3", "x4"): 0.99}),
 ]
-
-
-def log_coupling(prior, states, pair):
-    """The formulas of the tests, with the pair's own penalty where it has one."""
-    if len(states) < 2:
-        return 0.0
-    listed = {frozenset(own): p for own, p in (prior.variable_penalty or {}).items()}
-    penalty = listed.get(frozenset(pair), prior.penalty)
-    if isinstance(prior, PairedPrior):
-        return naive.paired_log_coupling(states, prior.reversal, lambda s, t: penalty)
-    costs = prior.costs or {"reverse": prior.reversal}
-    return naive.edit_log_coupling(states, penalty, **costs)
-
-
-def brute_force(prior, tasks, configuration, log_likelihood, chance=None):
-    """Every pair's normalizer from all 3^k joint states, rho from a grid.
-
-    ``chance`` is the probability of an arc where that is given, in the place of rho.
-    """
-    total = np.full(len(GRID), float(log_likelihood))
-    variables = sorted(set().union(*(task.variables for task in tasks.values())))
-    for a, b in itertools.combinations(variables, 2):
-        members = [
-            name
-            for name, task in tasks.items()
-            if {a, b} <= set(task.variables) - set(task.constant)
-        ]
-        graphs = [configuration[name] for name in members]
-        states = [graph.has_edge(a, b) - graph.has_edge(b, a) for graph in graphs]
-        odds = GRID
-        if chance is not None:
-            odds = (math.log(chance) - math.log1p(-chance)) / (
-                1 + (len(members) - 1) * prior.penalty
-            )
-        normalizer = np.zeros(len(GRID))
-        for every in itertools.product((-1, 0, 1), repeat=len(members)):
-            worth = math.exp(log_coupling(prior, every, (a, b)))
-            normalizer += worth * np.exp(odds * np.abs(every).sum())
-        total += odds * np.abs(states).sum() + log_coupling(prior, states, (a, b))
-        total -= np.log(normalizer)
-    return total.max()
 
 
 def found(prior, tasks, configuration, log_likelihood=0.0):
@@ -128,7 +85,7 @@ def configurations(tasks):
 def test_it_is_the_sum_over_all_joint_states(prior, make):
     tasks = encode(make())
     for configuration in configurations(tasks):
-        expected = brute_force(prior, tasks, configuration, -123.0)
+        expected = naive_couplings.penalty_posterior(prior, tasks, configuration, -123.0)
         assert found(prior, tasks, configuration, -123.0) == pytest.approx(expected, abs=1e-4)
 
 
@@ -138,12 +95,12 @@ def test_at_penalty_one_what_disagrees_is_impossible(prior):
     _, empty, random = configurations(tasks)
     assert found(prior, tasks, random) == -math.inf
     assert found(prior, tasks, empty) == pytest.approx(
-        brute_force(prior, tasks, empty, 0), abs=1e-4
+        naive_couplings.penalty_posterior(prior, tasks, empty, 0), abs=1e-4
     )
     agreeing = {name: nx.DiGraph(graph) for name, graph in empty.items()}
     for graph in agreeing.values():
         graph.add_edge("x2", "x3")
-    expected = brute_force(prior, tasks, agreeing, 0.0)
+    expected = naive_couplings.penalty_posterior(prior, tasks, agreeing, 0.0)
     assert found(prior, tasks, agreeing) == pytest.approx(expected, abs=1e-4)
     # A single arc that all tasks share counts as one, not as four.
     assert found(prior, tasks, agreeing) > found(PairedPrior(0), tasks, agreeing)
@@ -156,83 +113,62 @@ def test_a_coupling_that_tells_tasks_apart_has_no_such_sum():
         found(prior, tasks, next(configurations(tasks)))
 
 
+GRID = [0, 0.5, 0.9, 0.99, 1]
+
+
 @pytest.mark.parametrize("structure_prior", [None, ArcPrior(probability=0.1)], ids=repr)
-def test_the_learner_takes_the_penalty_with_the_largest_posterior(structure_prior, monkeypatch):
+def test_the_learner_takes_the_penalty_with_the_largest_posterior(structure_prior):
     """No rows are held out: scores and the configuration are those of all rows."""
-    tasks, grid = partial(), [0, 0.5, 0.9, 0.99, 1]
-    solved = []
-
-    def recorded(*arguments):
-        solved.append(path(*arguments))
-        return solved[-1]
-
-    path = validated.solve_path
-    monkeypatch.setattr(validated, "solve_path", recorded)
-    monkeypatch.setattr(judges, "held_out_rows", None)
-    learner = MultitaskLearnerCV(
-        penalties=grid,
-        validation="posterior",
-        table_sharing=None,
-        **CLIMB | {"structure_prior": structure_prior},
-    ).fit(tasks)
-    (solutions,) = solved
-    encoded = learner.tasks_
-    for penalty, solution in zip(sorted(grid, reverse=True), solutions, strict=True):
-        pairs = zip(encoded.values(), solution.matrices, strict=True)
-        graphs = {
-            task.name: nx.relabel_nodes(nx.DiGraph(matrix), dict(enumerate(task.variables)))
-            for task, matrix in pairs
-        }
-        data = sum(BDeu().score(graph, encoded[name].frame()) for name, graph in graphs.items())
-        chance = None if structure_prior is None else structure_prior.probability
-        expected = brute_force(PairedPrior(penalty), encoded, graphs, data, chance)
-        assert learner.validation_scores_[penalty] == pytest.approx(expected, abs=1e-4)
-    assert learner.penalty_ == learner.validation_scores_.idxmax()
-    assert learner.validation_scores_.name == "nats"
-    own = learner.task_scores_.sum() + PairedPrior(learner.penalty_).log_prior(
-        learner.configuration_
-    )
+    parameters = {"table_sharing": None, **CLIMB, "structure_prior": structure_prior}
+    chance = None if structure_prior is None else structure_prior.probability
+    whole = learned_by_posterior(GRID, **parameters)
+    assert whole.penalty_ == whole.validation_scores_.idxmax()
+    assert whole.validation_scores_.name == "nats"
+    learners = {p: learned_by_posterior([p], **parameters) for p in GRID}
+    for learner in (whole, *learners.values()):
+        graphs, encoded = learner.configuration_, learner.tasks_
+        data = sum(BDeu().score(graphs[name], encoded[name].frame()) for name in graphs)
+        expected = naive_couplings.penalty_posterior(
+            PairedPrior(learner.penalty_), encoded, graphs, data, chance
+        )
+        assert learner.validation_scores_.max() == pytest.approx(expected, abs=1e-4)
+    # Solutions of neighboring penalties may lead to somewhat better ones.
+    alone = [learner.validation_scores_[penalty] for penalty, learner in learners.items()]
+    assert whole.validation_scores_[GRID].to_numpy() == pytest.approx(alone, abs=2)
     if structure_prior is None:
-        assert learner.score_ == pytest.approx(own)
-    best = solutions[sorted(grid, reverse=True).index(learner.penalty_)]
-    assert learner.score_ >= best.score - 1e-9
+        prior = PairedPrior(whole.penalty_).log_prior(whole.configuration_)
+        assert whole.score_ == pytest.approx(whole.task_scores_.sum() + prior)
+
+
+def learned_by_posterior(penalties, **parameters):
+    learner = MultitaskLearnerCV(penalties=penalties, validation="posterior", **parameters)
+    return learner.fit(partial())
 
 
 @pytest.mark.slow_without_jit
-def test_where_tables_are_shared_the_evidence_is_that_of_all_tasks_together(monkeypatch):
-    grid, solved, path = [0, 0.9, 1], [], validated.solve_path
-
-    def recorded(*arguments):
-        solved.append(path(*arguments))
-        return solved[-1]
-
-    monkeypatch.setattr(validated, "solve_path", recorded)
+@pytest.mark.parametrize("penalty", [0, 0.9, 1])
+def test_where_tables_are_shared_the_evidence_is_that_of_all_tasks_together(penalty):
     climb = {"search": HillClimbing(restarts=0, tabu=0), "random_state": 0}
-    learner = MultitaskLearnerCV(penalties=grid, validation="posterior", **climb).fit(partial())
-    (solutions,) = solved
-    for penalty, solution in zip(sorted(grid, reverse=True), solutions, strict=True):
-        families, graphs = {}, {}
-        for task, matrix in zip(learner.tasks_.values(), solution.matrices, strict=True):
-            graphs[task.name] = nx.relabel_nodes(
-                nx.DiGraph(matrix), dict(enumerate(task.variables))
-            )
-            for child in task.variables:
-                parents = tuple(sorted(graphs[task.name].predecessors(child)))
-                families.setdefault((parents, child), []).append(task)
-        data = sum(
-            naive.shared_evidence(
-                counts_of(tasks, list(parents), child), CONCENTRATIONS, PARTITIONS
-            )
-            for (parents, child), tasks in families.items()
+    learner = learned_by_posterior([penalty], **climb)
+    families, graphs = {}, learner.configuration_
+    for task in learner.tasks_.values():
+        for child in task.variables:
+            parents = tuple(sorted(graphs[task.name].predecessors(child)))
+            families.setdefault((parents, child), []).append(task)
+    data = sum(
+        naive_tables.shared_evidence(
+            counts_of(tasks, list(parents), child), CONCENTRATIONS, PARTITIONS
         )
-        expected = brute_force(PairedPrior(penalty), learner.tasks_, graphs, data)
-        assert learner.validation_scores_[penalty] == pytest.approx(expected, abs=1e-3)
-        own = sum(
-            MixedDirichlet().score(graph, learner.tasks_[name].frame())
-            for name, graph in graphs.items()
-        )
-        # Tasks together are worth more than each with tables of its own.
-        assert data > own + 5
+        for (parents, child), tasks in families.items()
+    )
+    expected = naive_couplings.penalty_posterior(PairedPrior(penalty), learner.tasks_, graphs, data)
+    assert learner.validation_scores_[penalty] == pytest.approx(expected, abs=1e-3)
+    own = sum(
+        MixedDirichlet().score(graph, learner.tasks_[name].frame())
+        for name, graph in graphs.items()
+    )
+    # Tasks together are worth more than each with tables of its own.
+    assert data > own + 5
 
 
 def test_one_task_has_nothing_to_choose():

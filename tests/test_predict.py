@@ -82,7 +82,7 @@ def test_rows_come_back_as_they_were(call, asia, tmp_path):
     assert ",3," in before[5] and before[1].startswith("000,")
 
 
-def test_the_column_of_the_target_is_no_evidence(call, asia, tmp_path):
+def test_the_column_of_the_target_is_not_evidence(call, asia, tmp_path):
     assert call(*PREDICT)[0] == 0
     _, rows = asia
     for i, other in enumerate((rows.assign(bronc="perhaps"), rows.drop(columns="bronc"))):
@@ -220,7 +220,7 @@ def test_values_that_the_network_does_not_know(call, asia, tmp_path):
     assert_predictions(tmp_path / "out.csv", network.predict_proba(rows, "bronc"), "bronc")
 
 
-def test_labels_that_the_network_does_not_know_are_told(call, asia, tmp_path):
+def test_labels_that_the_network_does_not_know_are_reported(call, asia, tmp_path):
     rows = asia[1]
     known = rows["bronc"].notna().sum()
     rows.loc[:1, "bronc"] = ["YES", "NO"]
@@ -368,7 +368,7 @@ def test_a_row_that_is_impossible_is_named(call, asia, tmp_path):
     )
 
 
-def test_warnings_of_the_network_are_told_in_one_line(call, asia, tmp_path):
+def test_warnings_of_the_network_are_reported_in_one_line(call, asia, tmp_path):
     text = (tmp_path / "asia.bif").read_text()
     (tmp_path / "asia.bif").write_text(text.replace("0.01, 0.99;", "0.01, 0.9901;", 1))
     code, _, err = call(*PREDICT)
@@ -393,7 +393,7 @@ def test_an_interrupt_leaves_nothing_half_written(call, asia, tmp_path, monkeypa
     assert listing(tmp_path) == ["asia.bif", "out.csv", "rows.csv"]
 
 
-def test_a_full_disk_is_told_with_the_file_that_was_asked_for(call, asia, tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_with_the_given_file(call, asia, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 

@@ -107,7 +107,7 @@ def test_one_task_needs_no_column(call, tmp_path):
     assert (tmp_path / "out.csv").read_text() == by_folder
 
 
-def test_rows_that_were_learned_from_are_told(call, rows, learned, tmp_path):
+def test_rows_that_were_learned_from_are_reported(call, rows, learned, tmp_path):
     words = (
         "warning: ROWS is what NETWORK was learned from; predictions of other rows will be worse"
     )
@@ -121,7 +121,7 @@ def test_rows_that_were_learned_from_are_told(call, rows, learned, tmp_path):
     assert call(*PREDICT, "--force")[2] == ""
 
 
-def test_one_network_for_rows_of_other_tasks_is_told(call, rows, tmp_path):
+def test_one_network_for_rows_of_other_tasks_is_reported(call, rows, tmp_path):
     n_other = (rows["region"] != "1").sum()
     code, out, err = call("predict", "run/1.bif", *PREDICT[2:])
     assert code == 0 and "Of 60 rows" in out
@@ -141,17 +141,15 @@ def test_infinite_numbers_are_cut_as_others_are(call, rows, tmp_path):
     assert observed[:2].tolist() == list(read_run("run").networks["1"].states["h"])
 
 
-def test_data_may_go_while_it_is_learned_from(call, learned, tmp_path, monkeypatch):
+def test_data_may_go_while_it_is_learned_from(call, learned, tmp_path):
     shutil.copy(learned / "birds.csv", tmp_path / "birds.csv")
-    learner = learn.learner_asked_for
-
-    def gone(*arguments):
-        (tmp_path / "birds.csv").unlink()
-        return learner(*arguments)
-
-    monkeypatch.setattr(learn, "learner_asked_for", gone)
     options = {"task_column": "region", "discretize": 2, "out": "again", **QUICK}
-    learn.run(Options(paths=("birds.csv",), **options))
+
+    def remove(_):
+        (tmp_path / "birds.csv").unlink(missing_ok=True)
+
+    learn.run(Options(paths=("birds.csv",), **options), progress=remove)
+    assert not (tmp_path / "birds.csv").exists()
     kept = record(tmp_path / "again")
     assert kept["sha256"] == record(learned / "run")["sha256"]
     assert kept["cut_points"] == record(learned / "run")["cut_points"]
@@ -164,7 +162,7 @@ def test_a_network_that_is_not_of_the_run_is_not_cut_by_it(call, rows, tmp_path)
         assert ("Numbers were cut as in" in out) == is_cut == ("with another `region`" in err)
 
 
-def test_a_word_among_numbers_that_are_cut_is_what_is_told(call, rows, learned, tmp_path):
+def test_a_word_among_numbers_that_are_cut_is_reported(call, rows, learned, tmp_path):
     """The other numbers of the column are cut all the same, also those of the target."""
     assert call(*PREDICT[:4], "c", *PREDICT[5:])[0] == 0
     network = read_run("run").networks["1"]
@@ -239,7 +237,7 @@ def test_a_damaged_record_is_one_line(call, rows, tmp_path, damage):
     assert "`run/run.json` must list tasks" in err and "it is damaged.\n" in err
 
 
-def test_strange_values_are_told_by_task(call, rows, tmp_path):
+def test_strange_values_are_reported_by_task(call, rows, tmp_path):
     rows = rows.astype({"a": str})
     at = rows.index[rows["region"] == "west"][:2]
     rows.loc[at, "a"] = "many"

@@ -1,9 +1,9 @@
 """Metrics of predictions: definitions by enumeration, laws of ties and weights, scikit-learn."""
 
-import itertools
 import warnings
 from functools import partial
 
+import naive
 import numpy as np
 import pytest
 from budget import examples
@@ -94,24 +94,13 @@ def test_a_weight_is_how_often_a_case_counts(metric, drawn, data):
     assert metric(y, p, weights=weights) == pytest.approx(expected, abs=1e-9)
 
 
-def orders(y, p):
-    """Labels in every order that the probabilities allow, the highest first."""
-    for order in itertools.permutations(range(len(y))):
-        ranked = p[list(order)]
-        if (np.diff(ranked) <= 0).all():
-            yield y[list(order)]
-
-
-def top(ranked, n_cases):
-    """Positives among the first cases, of which the last may count in part."""
-    whole = int(np.floor(n_cases))
-    rest = (n_cases - whole) * ranked[whole] if whole < len(ranked) else 0
-    return ranked[:whole].sum() + rest
-
-
 ENUMERATED = {
-    lift: lambda ranked: top(ranked, len(ranked) / 4) / (len(ranked) / 4) / ranked.mean(),
-    break_even_point: lambda ranked: top(ranked, ranked.sum()) / ranked.sum(),
+    lift: lambda ranked: (
+        naive.positives_among_first(ranked, len(ranked) / 4) / (len(ranked) / 4) / ranked.mean()
+    ),
+    break_even_point: lambda ranked: (
+        naive.positives_among_first(ranked, ranked.sum()) / ranked.sum()
+    ),
     average_precision: lambda ranked: np.mean(
         [ranked[: i + 1].mean() for i in np.flatnonzero(ranked)]
     ),
@@ -126,7 +115,7 @@ ENUMERATED = {
 @given(cases(most=6))
 def test_tied_cases_count_as_the_mean_of_all_orders(metric, drawn):
     y, p = drawn
-    expected = np.mean([ENUMERATED[metric](ranked) for ranked in orders(y, p)])
+    expected = np.mean([ENUMERATED[metric](ranked) for ranked in naive.ranked_labels(y, p)])
     assert metric(y, p) == pytest.approx(expected, abs=1e-9)
 
 
@@ -198,7 +187,7 @@ def test_debiased_is_near_the_truth_where_the_plain_one_is_not():
             p = rng.uniform(0.2, 0.8, 300)
             y = rng.random(300) < p + shift
             found.append(calibration_error(y, p, method="debiased", bins=10) ** 2)
-        # The square is without bias but for the cut at 0.
+        # The square is without bias except for the cut at 0.
         assert np.mean(found) == pytest.approx(shift**2, abs=0.002)
 
 
@@ -241,6 +230,10 @@ def test_jensen_shannon():
 
 # Table 4.10 of the thesis: share of positives; baselines of ACC, FSC, LFT, ROC, APR, RMS and, in
 # bits, MXE.
+WITH_BASELINE = (
+    *("accuracy", "f_score", "lift", "roc_area", "average_precision"),
+    *("root_mean_squared_error", "cross_entropy"),
+)
 SCALES = {
     0.248: (0.752, 0.398, 1.0, 0.5, 0.248, 0.432, 0.808),
     0.692: (0.692, 0.818, 1.0, 0.5, 0.692, 0.462, 0.891),
@@ -250,9 +243,7 @@ SCALES = {
 
 @pytest.mark.parametrize("rate", SCALES)
 def test_baselines_are_those_of_the_thesis(rate):
-    names = ("accuracy", "f_score", "lift", "roc_area", "average_precision")
-    names += ("root_mean_squared_error", "cross_entropy")
-    for name, printed in zip(names, SCALES[rate], strict=True):
+    for name, printed in zip(WITH_BASELINE, SCALES[rate], strict=True):
         value = printed * np.log(2) if name == "cross_entropy" else printed
         best = 0.0 if name in ("root_mean_squared_error", "cross_entropy") else 10.0
         # The share of positives is printed with three digits.
@@ -263,7 +254,7 @@ def test_baselines_are_those_of_the_thesis(rate):
 def test_what_predicts_the_base_rate_is_the_baseline():
     y = np.array([1, 1, 0, 0, 0, 0, 0, 0, 0, 0])
     p = np.full(10, 0.2)
-    for name in prediction._BASELINES:
+    for name in (*WITH_BASELINE, "break_even_point"):
         value = getattr(prediction, name)(y, np.ones(10) if name == "f_score" else p)
         if name == "average_precision":
             # Even at random, the first positive case has all the precision there is.
@@ -273,7 +264,7 @@ def test_what_predicts_the_base_rate_is_the_baseline():
         assert normalized_score(name, value, 0.2, best) == pytest.approx(0, abs=1e-12)
 
 
-def test_clipping_is_told():
+def test_clipping_is_reported():
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         with pytest.warns(UserWarning, match="2 of 3 .* closer to 0 or 1 than 2.2e-16"):

@@ -164,7 +164,7 @@ def test_boosting_has_both_corrections(monkeypatch):
     assert line["pictured"]["log-loss"]["parameters"] == line["pictured"]["Platt"]["parameters"]
 
 
-def test_decision_values_are_no_probabilities_wherever_they_lie(monkeypatch):
+def test_decision_values_are_not_probabilities_wherever_they_lie(monkeypatch):
     monkeypatch.setattr(good_learners, "SVM_COSTS", (1e-3,))
     views, y, (train, calibration, _), _ = good_probabilities.views_of(QUICK, 0)
     model = next(good_learners.support_vectors(views, y, train, calibration, 0))

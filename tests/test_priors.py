@@ -2,9 +2,8 @@
 
 import itertools
 import math
-import statistics
 
-import naive
+import naive_couplings
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -32,19 +31,23 @@ TASKS = ["a", "b", "c", "d", "e", "f"]
 @given(STATES, PENALTIES, st.sampled_from([1, 2]))
 def test_paired_equals_equation_2_8(states, penalty, reversal):
     found = PairedPrior(penalty, reversal).log_coupling(states)
-    assert found == pytest.approx(naive.paired_log_coupling(states, reversal, lambda s, t: penalty))
+    assert found == pytest.approx(
+        naive_couplings.paired_log_coupling(states, reversal, lambda s, t: penalty)
+    )
 
 
 @given(STATES, PENALTIES, st.sampled_from([1, 2]))
 def test_edit_equals_equation_2_7(states, penalty, reversal):
     found = EditPrior(penalty, reversal).log_coupling(states)
-    assert found == pytest.approx(naive.edit_log_coupling(states, penalty, reverse=reversal))
+    assert found == pytest.approx(
+        naive_couplings.edit_log_coupling(states, penalty, reverse=reversal)
+    )
 
 
 @given(STATES, PENALTIES, *[st.sampled_from([0.0, 0.5, 1.0, 3.0])] * 3)
 def test_costs_of_edits(states, penalty, add, delete, reverse):
     prior = EditPrior(penalty, costs={"add": add, "delete": delete, "reverse": reverse})
-    expected = naive.edit_log_coupling(states, penalty, add, delete, reverse)
+    expected = naive_couplings.edit_log_coupling(states, penalty, add, delete, reverse)
     assert prior.log_coupling(states) == pytest.approx(expected)
 
 
@@ -58,7 +61,9 @@ def test_penalties_per_pair_of_tasks(states, penalties, reversal):
     pairs = [(TASKS[s], TASKS[t]) for t in range(6) for s in range(t)]
     listed = dict(zip(pairs, penalties, strict=True))
     prior = PairedPrior(0.5, reversal, task_penalty=listed)
-    expected = naive.paired_log_coupling(states, reversal, lambda s, t: listed[TASKS[s], TASKS[t]])
+    expected = naive_couplings.paired_log_coupling(
+        states, reversal, lambda s, t: listed[TASKS[s], TASKS[t]]
+    )
     found = prior.log_coupling(states, tasks=TASKS[: len(states)])
     assert found == pytest.approx(expected)
 
@@ -104,29 +109,16 @@ def distance_tables(draw):
     return pd.DataFrame(np.array(rows) * (1 - np.eye(6)), index=TASKS, columns=TASKS)
 
 
-def closeness(table):
-    """Median over distance by pair of tasks, the distance at least a tenth of the median."""
-    mean = {(s, t): (table.loc[s, t] + table.loc[t, s]) / 2 for s in TASKS for t in TASKS if s < t}
-    positive = [d for d in mean.values() if d > 0]
-    if not positive:
-        return dict.fromkeys(mean, 1.0)
-    median = statistics.median(positive)
-    return {pair: median / max(d, median / 10) for pair, d in mean.items()}
-
-
-def shared_penalty(penalty, close):
-    """1 - (1 - penalty)^close."""
-    return -math.expm1(close * math.log1p(-penalty)) if penalty < 1 else 1.0
-
-
 @given(STATES, PENALTIES, st.sampled_from([1, 2]), distance_tables())
 def test_distances_of_tasks(states, penalty, reversal, table):
     """1 - delta = (1 - penalty)^(median / distance) for every pair of tasks."""
-    close = closeness(table)
+    close = naive_couplings.closeness(table)
     assert max(close.values()) <= 10
     prior = PairedPrior(penalty, reversal, task_distance=table)
-    expected = naive.paired_log_coupling(
-        states, reversal, lambda s, t: shared_penalty(penalty, close[TASKS[s], TASKS[t]])
+    expected = naive_couplings.paired_log_coupling(
+        states,
+        reversal,
+        lambda s, t: naive_couplings.shared_penalty(penalty, close[TASKS[s], TASKS[t]]),
     )
     found = prior.log_coupling(states, tasks=TASKS[: len(states)])
     assert found == pytest.approx(expected)
@@ -143,7 +135,9 @@ def test_all_solvers_agree_on_distances_of_tasks(table, penalty, reversal, data)
     gains = np.random.default_rng(data.draw(st.integers(0, 999))).normal(0, 3, (k, 3)).round(1)
     prior = PairedPrior(penalty, reversal, task_distance=table)
     tasks = TASKS[:k]
-    expected = naive.best_value(gains, lambda states: prior.log_coupling(states, tasks=tasks))
+    expected = naive_couplings.best_value(
+        gains, lambda states: prior.log_coupling(states, tasks=tasks)
+    )
     for method in ["auto", "branch-and-bound", "enumerate", *["min-cut"] * (reversal == 2)]:
         states, value = best_states(gains, prior, method, tasks=tasks)
         assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)

@@ -6,10 +6,9 @@ import pytest
 from enumerated import brute_conditional, family_joint, small_network
 from hash_seeds import printed
 
-from bnmtl import problems, structures
+from bnmtl import structures
 from bnmtl.networks import BayesNet
-from bnmtl.problems import ALARM_COMPONENTS, components, deletion, random_network, related, sample
-from bnmtl.problems.draws import random_tables
+from bnmtl.problems import ALARM_COMPONENTS, components, deletion, random_network, sample
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -145,21 +144,6 @@ def test_independent_parameters_are_drawn_for_each_task_before_arcs_are_deleted(
         assert before[task].graph.edges == network.graph.edges
         assert before[task].states == network.states
         assert_integrated_out(before[task], after[task])
-
-
-@pytest.mark.parametrize("p_delete", [0, 0.3])
-def test_independent_tables_stay_as_they_were_drawn(monkeypatch, p_delete):
-    network = small_network(7)
-    drawn = []
-
-    def recorded(*arguments):
-        drawn.append(random_tables(*arguments))
-        return drawn[-1]
-
-    monkeypatch.setattr(related, "random_tables", recorded)
-    problem = deletion(network, 4, p_delete, "independent", random_state=5)
-    for task, tables in zip(problem.values(), drawn, strict=True):
-        assert_integrated_out(BayesNet(network.graph, network.states, tables), task)
 
 
 def test_concentration_is_that_of_a_dirichlet_distribution():
@@ -298,10 +282,15 @@ def test_tables_of_the_same_seed_are_not_drawn_again(seed):
             assert all(drawn.tables[v].flat[0] != again.tables[v].flat[0] for v in group)
 
 
-def test_components_refuse_tables_beyond_memory(monkeypatch):
-    monkeypatch.setattr(problems.arguments, "LARGEST_TABLE", 4)
+def test_components_refuse_tables_beyond_memory():
+    """Each table of this network is small, those of other arcs among its variables are not."""
+    graph = nx.DiGraph(["ad", "bd", "ac", "cd", "de", "ce"])
+    states = {v: tuple(map(str, range(2 if v == "d" else 60))) for v in graph}
+    counts = {v: [60 if p != "d" else 2 for p in sorted(graph.predecessors(v))] for v in graph}
+    tables = {v: np.full((*counts[v], len(states[v])), 1 / len(states[v])) for v in graph}
+    network = BayesNet(graph, states, tables)
     with pytest.raises(ValueError, match=r"`groups` .* with \d parents? the table of `\w+`"):
-        components("alarm", ALARM_COMPONENTS, [(3,)], random_state=0)
+        components(network, [list("abcde")], [(0,)], random_state=0)
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ def test_a_penalty_near_1_is_not_rounded(call, towns, tmp_path, given):
     assert '<td class="name">--penalty</td><td class="text">not given</td>' in page
 
 
-def test_how_many_are_nearest_is_told(call, tmp_path, given, monkeypatch):
+def test_the_number_of_nearest_tasks_is_reported(call, tmp_path, given, monkeypatch):
     names = [f"task number {i:02}" for i in range(6)]
     values = 1 - np.eye(6)
     values[:3, 3:] = values[3:, :3] = 1 + 1e-12  # is rounding
@@ -565,7 +565,7 @@ def test_progress_ends_complete(call, towns, tmp_path, monkeypatch, kind):
     assert all(event.done == event.total for event in last.values() if event.total)
 
 
-def test_names_that_no_font_can_draw_are_told_once(call, tmp_path, given):
+def test_names_that_no_font_can_draw_are_reported_once(call, tmp_path, given):
     names = ["b", "a", "\u5909\u6570"]
     given(square(sorted(names), 1 - np.eye(3)))
     whole = pd.concat([frame(i).assign(t=name) for i, name in enumerate(names)])
@@ -639,7 +639,7 @@ def test_arcs_that_chance_made_tell_nothing(call, noise, tmp_path):
     assert "here, where nothing was found, they are not" in page
 
 
-def test_what_is_found_is_told_with_its_gain(call, towns, tmp_path):
+def test_what_is_found_is_reported_with_its_gain(call, towns, tmp_path):
     for measure, n_folds in (("direct", 3), ("indirect", 4)):
         options = ("--relatedness", measure, "--folds", str(n_folds), "--force")
         code, out, _ = call(*THREE, *options)
@@ -671,7 +671,7 @@ def test_a_search_without_time_has_not_found_that_there_is_nothing(call, towns, 
         assert "The search ended before it found an arc" in out
 
 
-def test_copied_rows_are_told(call, tmp_path):
+def test_copied_rows_are_reported(call, tmp_path):
     rng = np.random.default_rng(0)
     for name in ("north", "south"):
         rows = pd.DataFrame(rng.integers(0, 3, (20, 5)), columns=list("abcde"))

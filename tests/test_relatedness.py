@@ -72,7 +72,7 @@ def test_tasks_without_a_common_pair_have_no_distance_but_no_edits_either():
 
 
 @pytest.mark.parametrize("arc", [("a", "b"), ("b", "a")])
-def test_an_arc_at_a_constant_variable_takes_no_part_whichever_way_it_points(arc):
+def test_an_arc_at_a_constant_variable_takes_no_part_in_either_direction(arc):
     """A required arc may stay where the rows that are left to learn from do not vary."""
     first, second = nx.DiGraph([arc]), nx.DiGraph()
     second.add_nodes_from("ab")

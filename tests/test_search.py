@@ -101,22 +101,6 @@ def test_the_end_of_a_search_is_a_local_optimum(seed, n, tabu):
         assert problem.log_posterior(neighbor) <= own + state.task.tolerance[0]
 
 
-def left_to_gain(problem, matrix, ends):
-    """Naive twin of `climbing.left_to_gain`, from full scores of all graphs with one arc more."""
-    own = problem.log_posterior(matrix)
-    best, both = 0.0, 0.0
-    for a in ends:
-        for b in set(range(len(matrix))) - set(ends):
-            if matrix[a, b] or matrix[b, a]:
-                continue
-            ways = [naive.with_state(matrix, a, b, state) for state in (1, -1)]
-            gains = [problem.log_posterior(one) - own if naive.is_dag(one) else 0 for one in ways]
-            gains = [max(gain, 0.0) for gain in gains]
-            best += max(gains) ** 2
-            both += sum(gains)
-    return round(best, 8), round(both, 8)
-
-
 @settings(max_examples=examples(80))
 @given(dags(), st.integers(0, 10**6))
 def test_of_two_tied_arcs_the_one_is_set_that_leaves_more_to_gain(matrix, seed):
@@ -129,12 +113,12 @@ def test_of_two_tied_arcs_the_one_is_set_that_leaves_more_to_gain(matrix, seed):
             continue
         state.reset(matrix)
         ways = {1: naive.with_state(matrix, a, b, 1), -1: naive.with_state(matrix, a, b, -1)}
-        left = {way: left_to_gain(problem, ways[way], (a, b)) for way in ways}
+        left = {way: naive.left_to_gain(problem, ways[way], (a, b)) for way in ways}
         with state.scores.scratch() as scratch:
             climbing.set_either(
                 state.scores.engine.table, scratch.table, state.task.table, state.dag.table, a, b
             )
-        assert left_to_gain(problem, state.adjacency, (a, b)) == max(left.values())
+        assert naive.left_to_gain(problem, state.adjacency, (a, b)) == max(left.values())
         if left[1] == left[-1]:
             assert state.adjacency[a, b]
         agrees_with_its_arcs(state)
@@ -219,7 +203,7 @@ def test_tiers_bar_arcs_backwards_and_nothing_else():
     assert barred == {(0, 3), (1, 3), (2, 0), (2, 1), (2, 3)}
 
 
-def test_pairs_with_a_constant_variable_are_no_part_of_the_structure_prior():
+def test_pairs_with_a_constant_variable_are_not_part_of_the_structure_prior():
     frame = random_frame(0, 4).assign(v1="same")
     with pytest.warns(UserWarning, match="v1"):
         problem = problem_of(frame, structure_prior=ArcPrior(probability=0.2))
@@ -281,7 +265,7 @@ def test_a_tie_between_pairs_falls_to_the_smallest_key():
     assert (a, b) == smallest
 
 
-def test_what_is_better_by_more_than_the_tolerance_is_no_tie():
+def test_what_is_better_by_more_than_the_tolerance_is_not_a_tie():
     gains = np.array([[np.nan, 1.0, 1.0 + 1e-6], [np.nan] * 3, [np.nan] * 3])
     keys = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 0]])
     assert winner(gains, keys=keys)[:2] == (0, 2)

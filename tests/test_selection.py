@@ -107,7 +107,7 @@ def test_a_given_number_learns_the_nearest_together(learner, n_tasks):
 @every_learner
 @pytest.mark.parametrize("relatedness", ["direct", "table"])
 def test_validation_by_hand(learner, relatedness):
-    """Every number learned anew from the rows that are left, without any memory."""
+    """Every number learned again from the rows that are left, without any memory."""
     tasks = encode(related())
     relatedness = TABLE if relatedness == "table" else relatedness
     selector = selected(learner=learner, n_tasks="validation", relatedness=relatedness)

@@ -11,7 +11,7 @@ import pytest
 from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import SCORE, TS, log_evidence, tasks_of
+from shared import SCORE, TS, log_evidence, log_posterior, tasks_of
 
 from bnmtl import (
     BIC,
@@ -50,7 +50,7 @@ def learner_of(kind=MultitaskLearner, **parameters):
 
 
 class Own:
-    """A coupling of a user's own: tasks should not have an arc in both directions."""
+    """A custom coupling: tasks should not have an arc in both directions."""
 
     def log_coupling(self, states, pair=None, tasks=None):
         return -2.0 * float((states == 1).any() and (states == -1).any())
@@ -92,19 +92,6 @@ def search_at(draw, joint, prior):
         matrices.append(matrix)
     ties = Ties(joint.variables, 0, 1e-9)
     return SharedConfigurationSearch(joint, Couplings(prior, joint), ties, np.stack(matrices))
-
-
-def log_posterior(search, tasks, adjacency):
-    """Score of a configuration as `SharedConfigurationSearch.score` has it, in plain code; -inf
-    where a pair is violated."""
-    total = log_evidence(tasks, search.problem, adjacency)
-    for (present, absent), matrix in zip(search.arc_terms, adjacency, strict=True):
-        total += float(np.where(matrix, present, absent).sum())
-    for i, j in np.argwhere(search.couplings.coupled):
-        members, coupling = search.couplings.of(i, j)
-        arcs = adjacency[members]
-        total += coupling.log_coupling(arcs[:, i, j].astype(np.int8) - arcs[:, j, i])
-    return total
 
 
 @settings(max_examples=examples(40))

@@ -2,7 +2,7 @@
 
 import math
 
-import naive
+import naive_tables
 import numpy as np
 import pytest
 import reference
@@ -59,7 +59,7 @@ def test_values_of_plain_code(case):
 @settings(max_examples=examples(100))
 @given(counted(), st.sampled_from([TS, (0.02, 5.0)]), st.sampled_from([CONCENTRATIONS, (20.0,)]))
 def test_naive_twin(counts, ts, concentrations):
-    expected = naive.shared_evidence(counts.tolist(), concentrations, ts)
+    expected = naive_tables.shared_evidence(counts.tolist(), concentrations, ts)
     assert evidence(counts, concentrations, ts) == pytest.approx(expected, rel=1e-10, abs=1e-9)
 
 
@@ -103,10 +103,13 @@ def test_a_row_that_no_task_has_seen_contributes_nothing(counts):
 @given(counted(), st.sampled_from(CONCENTRATIONS))
 def test_limits_of_the_concentration_of_partitions(counts, c):
     apart = sum(
-        naive.dirichlet_evidence(row, c) for own in counts.tolist() for row in own if sum(row)
+        naive_tables.dirichlet_evidence(row, c)
+        for own in counts.tolist()
+        for row in own
+        if sum(row)
     )
     assert evidence(counts, (c,), (1e30,)) == pytest.approx(apart, abs=1e-6)
-    merged = sum(naive.dirichlet_evidence(row, c) for row in counts.sum(axis=0).tolist())
+    merged = sum(naive_tables.dirichlet_evidence(row, c) for row in counts.sum(axis=0).tolist())
     assert evidence(counts, (c,), (1e-30,)) == pytest.approx(merged, abs=1e-6)
 
 
@@ -130,7 +133,7 @@ def test_rows_that_are_merged_count_as_often_as_they_are_there():
     counts = np.array([[[90, 10], [5, 200]], [[1, 2], [3, 1]]])
     bound = bound_of(counts)
     assert bound.engine([0, 1], np.arange(2)).weight_at.tolist() == [0, -1]
-    expected = naive.shared_evidence(counts.tolist(), CONCENTRATIONS, TS)
+    expected = naive_tables.shared_evidence(counts.tolist(), CONCENTRATIONS, TS)
     assert bound.evidence(1, [0], [0, 1]) / bound.scale == pytest.approx(expected, rel=1e-12)
 
 
@@ -152,7 +155,7 @@ def test_families_of_many_configurations_are_numbered_by_rank():
     for s, own in enumerate(codes):
         for child, *row in own.T.tolist():
             counts[s, rows.index(tuple(row)), child] += 1
-    expected = naive.shared_evidence(counts.tolist(), CONCENTRATIONS, TS)
+    expected = naive_tables.shared_evidence(counts.tolist(), CONCENTRATIONS, TS)
     assert bound.evidence(0, parents, range(k)) / bound.scale == pytest.approx(expected, rel=1e-10)
 
 
@@ -207,7 +210,7 @@ SURE = [[4000, 0, 0], [4000, 0, 0], [0, 4000, 0], [1300, 1400, 1300], [9, 0, 400
 @example(20 * np.array(SURE), (100.0,))
 def test_naive_twin_of_many_counts(row, concentrations):
     counts = row[:, None].tolist()
-    expected = naive.shared_evidence(counts, concentrations, TS)
+    expected = naive_tables.shared_evidence(counts, concentrations, TS)
     for add in (add_all_partitions, probable_groups.add_probable_partitions):
         if len(row) < 4 or add is add_all_partitions:
             found = log_evidence(add, with_more_tasks([row]), concentrations, TS)
@@ -233,7 +236,7 @@ def test_sets_of_tasks_are_scored_as_each_by_itself(n_cases):
         for group in range(1, 1 << k):
             members = [s for s in range(k) if group >> s & 1]
             own = counts[members].tolist()
-            expected = naive.shared_evidence(own, concentrations, TS)
+            expected = naive_tables.shared_evidence(own, concentrations, TS)
             assert values[group] / bound.scale == pytest.approx(expected, rel=1e-9)
 
 
@@ -282,8 +285,8 @@ def test_few_partitions_are_all_of_them():
 def test_fifty_tasks():
     counts = np.stack([rows_of("common", 3, 30, 50, seed=3)[j] for j in range(3)], axis=1)
     value = evidence(counts)
-    own = sum(naive.shared_evidence([one], CONCENTRATIONS, TS) for one in counts.tolist())
-    merged = naive.shared_evidence([counts.sum(axis=0).tolist()], CONCENTRATIONS, TS)
+    own = sum(naive_tables.shared_evidence([one], CONCENTRATIONS, TS) for one in counts.tolist())
+    merged = naive_tables.shared_evidence([counts.sum(axis=0).tolist()], CONCENTRATIONS, TS)
     # Alike tables are worth more together, though not all that one table would be worth.
     assert own < value < merged
     order = np.random.default_rng(0).permutation(50)

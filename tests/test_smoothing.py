@@ -1,6 +1,6 @@
 """Probability tables whose smoothing is learned: by hand, and the same wherever tables are made."""
 
-import naive
+import naive_tables
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -20,10 +20,6 @@ pytestmark = pytest.mark.beside_kernels
 CLIMB = {"search": HillClimbing(restarts=0, tabu=0), "random_state": 0}
 
 
-def by_hand(rows):
-    return naive.averaged_table(rows, CONCENTRATIONS)
-
-
 counts = st.integers(1, 4).flatmap(
     lambda q: st.integers(2, 4).flatmap(
         lambda r: st.lists(
@@ -38,7 +34,7 @@ counts = st.integers(1, 4).flatmap(
 def test_tables_are_averages_over_concentrations(rows):
     rows = np.array(rows)
     table = posterior_mean(rows, "auto")
-    assert table == pytest.approx(by_hand(rows), rel=1e-9)
+    assert table == pytest.approx(naive_tables.averaged_table(rows, CONCENTRATIONS), rel=1e-9)
     assert table.sum(axis=1) == pytest.approx(1)
     # Whatever the order of configurations and states.
     assert posterior_mean(rows[::-1, ::-1], "auto") == pytest.approx(table[::-1, ::-1])
@@ -69,7 +65,8 @@ def test_all_tables_are_made_alike():
     assert network != BayesNet.fit(graph, tasks["task1"], equivalent_sample_size=1)
     frame = tasks["task1"].astype(str)
     rows = frame.groupby(["x1", "x3"])["x2"].value_counts().unstack(fill_value=0)
-    assert network.table("x2").reshape(4, -1) == pytest.approx(by_hand(rows.to_numpy()))
+    expected = naive_tables.averaged_table(rows.to_numpy(), CONCENTRATIONS)
+    assert network.table("x2").reshape(4, -1) == pytest.approx(expected)
     learner = SingleTaskLearner(**CLIMB).fit(tasks)
     for name, learned in learner.networks_.items():
         assert learned == BayesNet.fit(learner.configuration_[name], learner.tasks_[name])
@@ -80,7 +77,8 @@ def test_prior_of_classes_of_a_multi_net():
     X = pd.DataFrame(rng.integers(0, 2, (60, 3)), columns=list("abc"))
     y = np.r_[np.repeat("few", 5), np.repeat("many", 55)]
     classifier = MultiNetClassifier(learner=SingleTaskLearner(**CLIMB)).fit(X, y)
-    assert np.exp(classifier.class_log_prior_) == pytest.approx(by_hand(np.array([[5, 55]]))[0])
+    expected = naive_tables.averaged_table(np.array([[5, 55]]), CONCENTRATIONS)[0]
+    assert np.exp(classifier.class_log_prior_) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("size", ["some", -1, np.inf, np.nan, None, True])

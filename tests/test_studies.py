@@ -183,12 +183,23 @@ class Counting:
 
 
 @pytest.fixture
-def committed(monkeypatch):
-    """Lines are those of a commit, whatever is being edited here."""
-    monkeypatch.setattr(record, "circumstances", lambda: {"commit": "abc"})
+def repository(monkeypatch, tmp_path):
+    """A repository with code in a commit, in place of this one."""
+    place = tmp_path / "repository" / "benchmarks"
+    place.mkdir(parents=True)
+    monkeypatch.setattr(record, "__file__", str(place / "record.py"))
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run([*git, "init", "-q"], cwd=place.parent, check=True)
+    (place / "old.py").write_text("")
+    subprocess.run([*git, "add", "."], cwd=place.parent, check=True)
+    subprocess.run([*git, "commit", "-qm", "one"], cwd=place.parent, check=True)
+    # They are computed once per process.
+    record.circumstances.cache_clear()
+    yield place.parent
+    record.circumstances.cache_clear()
 
 
-def test_a_second_run_measures_only_what_is_missing(committed, tmp_path):
+def test_a_second_run_measures_only_what_is_missing(repository, tmp_path):
     results = study.results_of(Counting, tmp_path)
     results.add(trial=1, method="b", value=7)
     cases = study.missing_of(Counting, results, quick=False)
@@ -208,7 +219,7 @@ def test_a_second_run_measures_only_what_is_missing(committed, tmp_path):
     assert frame.query("trial == 1 and method == 'b'")["value"].tolist() == [7]
 
 
-def test_lines_made_with_other_constants_do_not_count(committed, tmp_path):
+def test_lines_made_with_other_constants_do_not_count(repository, tmp_path):
     few = Results("rows", ("trial",), tmp_path, {"n_rows": 10})
     few.add(trial=0, value=1)
     many = Results("rows", ("trial",), tmp_path, {"n_rows": 20})
@@ -233,7 +244,7 @@ def test_a_case_for_each_combination():
     ]
 
 
-def test_lines_without_a_constant_do_not_count(committed, tmp_path):
+def test_lines_without_a_constant_do_not_count(repository, tmp_path):
     Results("rows", ("trial",), tmp_path).add(trial=0, value=1)
     now = Results("rows", ("trial",), tmp_path, {"sizes": (1, 2)})
     assert not now.has(trial=0) and now.current() == []
@@ -316,20 +327,6 @@ def test_a_quick_run_leaves_other_results_alone(monkeypatch, capsys, tmp_path):
     assert [case["n_tasks"] for case in selection.plan(quick=True)] == [4]
 
 
-@pytest.fixture
-def repository(monkeypatch, tmp_path):
-    """A repository with code in a commit, in place of this one."""
-    place = tmp_path / "repository" / "benchmarks"
-    place.mkdir(parents=True)
-    monkeypatch.setattr(record, "__file__", str(place / "record.py"))
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
-    subprocess.run([*git, "init", "-q"], cwd=place.parent, check=True)
-    (place / "old.py").write_text("")
-    subprocess.run([*git, "add", "."], cwd=place.parent, check=True)
-    subprocess.run([*git, "commit", "-qm", "one"], cwd=place.parent, check=True)
-    return place.parent
-
-
 def test_new_code_marks_a_commit_as_changed(repository):
     place, tmp_path = repository / "benchmarks", repository
     clean = record.commit()
@@ -347,7 +344,9 @@ def test_new_code_marks_a_commit_as_changed(repository):
     assert record.commit() == clean
 
 
-def test_a_missing_package_is_told_before_anything_runs(repository, monkeypatch, capsys, tmp_path):
+def test_a_missing_package_is_reported_before_anything_runs(
+    repository, monkeypatch, capsys, tmp_path
+):
     """After whether the code is that of a commit."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(SystemExit) as end:
@@ -379,21 +378,24 @@ def test_nothing_is_measured_by_code_that_is_in_no_commit(
     assert sentence.endswith("; commit first.")
 
 
-def test_lines_of_a_commit_with_changes_are_measured_again(monkeypatch, tmp_path):
+def test_lines_of_a_commit_with_changes_are_measured_again(repository, tmp_path):
     def results():
         return Results("some", ("trial",), tmp_path)
 
-    for commit in ("abc+", "abc"):
-        monkeypatch.setattr(record, "circumstances", lambda commit=commit: {"commit": commit})
-        for trial in range(2 if commit == "abc+" else 1):
-            results().add(trial=trial, made_from=commit)
+    new = repository / "benchmarks" / "new.py"
+    new.write_text("")
+    for trial in range(2):
+        results().add(trial=trial, made_from="changes")
+    new.unlink()
+    record.circumstances.cache_clear()
+    results().add(trial=0, made_from="commit")
     assert results().has(trial=0) and not results().has(trial=1)
     # What there is stays in the tables until then, and is not there twice afterwards.
-    assert [line["made_from"] for line in results().lines] == ["abc+", "abc"]
+    assert [line["made_from"] for line in results().lines] == ["changes", "commit"]
     # Several lines of one case are replaced once.
     again = results()
-    again.add(trial=1, made_from="abc", penalty=0.5)
-    again.add(trial=1, made_from="abc", penalty=0.9)
+    again.add(trial=1, made_from="commit", penalty=0.5)
+    again.add(trial=1, made_from="commit", penalty=0.9)
     assert [line.get("penalty") for line in results().lines] == [None, 0.5, 0.9]
 
 

@@ -181,7 +181,7 @@ def test_verdicts_on_methods(lines):
     assert "n.s. on INSURANCE" in verdicts(claims.claims_table(methods.claims(own)))[claim]
 
 
-def test_no_harm_is_shown_and_harm_is_told(lines):
+def test_no_harm_is_shown_and_harm_is_reported(lines):
     own = lines["methods"]
     claim = "multitask S: no harm if tasks share nothing (CONTROL), edits above single S"
     assert verdicts(methods.tables(own)["methods_claims"])[claim] == "yes"
@@ -312,7 +312,7 @@ def test_differences_between_tasks():
     assert one_trial.differences(true, alike) == (0, 1, 0)
 
 
-def test_a_column_chosen_in_the_other_trials_is_no_lucky_one():
+def test_a_column_chosen_in_the_other_trials_is_not_a_lucky_one():
     rng = np.random.default_rng(0)
     wide = pd.DataFrame(rng.normal(0, 1, (400, 6)))
     assert wide.mean().min() < -0.03

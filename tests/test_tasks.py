@@ -321,7 +321,7 @@ def test_kinds_of_input_and_their_names():
     assert encode({"u": tasks["task2"]})["u"].codes.tolist() == tasks["task2"].codes.tolist()
 
 
-def test_states_that_two_tasks_write_differently_are_told():
+def test_states_that_two_tasks_write_differently_are_reported():
     tasks = {"a": pd.DataFrame({"v": [True, False], "k": [0, 1]})}
     tasks |= {name: pd.DataFrame({"v": [1, 0], "k": [0, 1]}) for name in "bc"}
     with pytest.warns(
@@ -376,7 +376,7 @@ def test_what_cannot_be_learned_from_is_refused():
         encode({1: FRAME, "1": FRAME})
 
 
-def test_constant_variables_are_told_once_per_task():
+def test_constant_variables_are_reported_once_per_task():
     a = FRAME.assign(u=1, v="k")
     with pytest.warns(UserWarning) as caught:
         tasks = encode({"a": a, "b": FRAME, "c": FRAME.assign(u=[1, 2, 1], v="m")})
@@ -394,12 +394,12 @@ def test_constant_variables_are_told_once_per_task():
         [FRAME, FRAME.rename(columns=str.upper), FRAME.rename(columns={"y": "Y"})],
     ],
 )
-def test_nothing_shared_is_told(frames):
+def test_nothing_shared_is_reported(frames):
     with pytest.warns(UserWarning, match="No two tasks share a pair"):
         encode(frames)
 
 
-def test_nothing_shared_that_varies_is_told():
+def test_nothing_shared_that_varies_is_reported():
     with pytest.warns(UserWarning) as caught:
         encode([FRAME, FRAME.assign(x="a")])
     assert "No two tasks share a pair" in str(caught[-1].message)

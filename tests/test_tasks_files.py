@@ -218,7 +218,7 @@ def test_types_of_the_arguments(tmp_path):
         assert "`na_values` must be" in refused(path, TypeError, na_values=wrong)
 
 
-def test_paths_that_are_no_tables(tmp_path):
+def test_paths_that_are_not_tables(tmp_path):
     (path,) = write(tmp_path, a_csv="x,y\n1,2\n")
     (other,) = write(tmp_path, a_xlsx="x")
     assert "`paths` must name at least one file" in refused([])

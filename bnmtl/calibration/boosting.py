@@ -125,7 +125,7 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
         self.estimators_, votes, errors = [], [], []
         margins = np.zeros(len(y))
         for seed, stream in seeds:
-            weights = _weights(initial, margins, self.loss)
+            weights = row_weights(initial, margins, self.loss)
             member = _with_seed(template, seed)
             self.estimators_.append(self._fitted(member, X, y, weights, stream))
             right = signs * self._signs(self.estimators_[-1], X)
@@ -294,7 +294,7 @@ def _with_seed(template, seed):
     return member.set_params(**dict.fromkeys(names, int(seed)))
 
 
-def _weights(initial, margins, loss):
+def row_weights(initial, margins, loss):
     """Weights with sum 1, from log initial weights and margins s F of up to tens of thousands."""
     log_weights = initial - (margins if loss == "exponential" else np.logaddexp(0, margins))
     weights = np.exp(log_weights - log_weights.max())

@@ -31,7 +31,7 @@ from bnmtl.writing import file_names
 
 _FIXED_FILES = ("arcs.csv", "dags.svg", "dags.png", "arcs.png", "report.html", RUN_FILE)
 _CONFIDENCE_FILE = "confidence.csv"
-_MOST_PAIRS = 1_000_000
+MOST_PAIRS = 1_000_000
 _BORROWED_FILES = ("borrowed.csv", "borrowing.png")
 # Stages, as named in run.json, and their shares of a time limit.
 _LEARNING = "learning"
@@ -344,7 +344,7 @@ def _contents(found, pictures, files):
 
 def _pairs(confidence):
     """Return all pairs; if there are too many for a readable file, only pairs in a replicate."""
-    if len(confidence) > _MOST_PAIRS:
+    if len(confidence) > MOST_PAIRS:
         confidence = confidence[confidence["edge"] > 0]
     names = {"parent": "from", "child": "to", "arc": "confidence", "edge": "edge_confidence"}
     return confidence.rename(columns=names)

@@ -6,7 +6,6 @@ task has a separate table. The weight of each depends on the probability of ever
 given those of the others, and on its weight in the other families of the graphs.
 """
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -194,7 +193,6 @@ class _Groups:
         )
 
 
-@cache
 def _centered():
     """Strength and concentration of the centered components."""
     return [(strength, c) for strength in STRENGTHS for c in CONCENTRATIONS]

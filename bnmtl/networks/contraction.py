@@ -15,7 +15,7 @@ from bnmtl.errors import InputError
 ROWS = -1
 # 1 GiB of 8-byte numbers, as for the tables of networks.
 _LARGEST_TABLE = 2**27
-_LARGEST_CHUNK = 2**21
+LARGEST_CHUNK = 2**21
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Plan:
 
     def chunks(self, n_rows):
         """Slices of the rows with bounded memory."""
-        step = max(1, _LARGEST_CHUNK // self.per_row)
+        step = max(1, LARGEST_CHUNK // self.per_row)
         return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 

@@ -1,5 +1,7 @@
 """Exact search: the graph with the highest score, by dynamic programming over sets."""
 
+from itertools import chain
+
 import numpy as np
 
 from bnmtl._kernels import shared_subsets
@@ -48,9 +50,9 @@ def search(state, budget, report=None):
         raise InputError("search", rule, n, remedies="use {search=orders}", most=MOST_VARIABLES)
     if len(variables) == 0:
         return state.score
-    work = _Work(state, variables)
+    work = Work(state, variables)
     with state.scores.scratch() as scratch:
-        for done in work.steps(scratch, budget):
+        for done in chain(work.score_families(scratch, budget), work.take_best()):
             if budget.spent(scratch.counters[ASKED]):
                 return state.score
             if report is not None:
@@ -61,22 +63,34 @@ def search(state, budget, report=None):
     return state.score
 
 
-class _Work:
+class Work:
     """The work for the best graph, in parts.
 
     Sets of variables are integers in which bit i denotes ``variables[i]``.
+
+    Parameters
+    ----------
+    state : GraphState
+    variables : int array of shape (m,)
+        The variables that may have arcs.
+    rows_between_pauses : int, default=`ROWS_BETWEEN_PAUSES`
 
     Attributes
     ----------
     total : int
         Number of sets of variables over all tasks.
+    scores : float array of shape (m, 2**(m - 1))
+        [child, parent set without the child's bit]: local scores plus log prior odds; after
+        `take_best` the best score among the subsets of the parent set.
     """
 
-    def __init__(self, state, variables):
+    def __init__(self, state, variables, rows_between_pauses=ROWS_BETWEEN_PAUSES):
         engine, m = state.scores.engine, len(variables)
         self._scores, self._task = state.scores, state.task
         self._by_set = by_set(int(engine.method[KIND]))
+        self._rows_between_pauses = rows_between_pauses
         self._subsets = kernels.new_subsets(variables, engine)
+        self.scores = self._subsets.scores
         self._sets = np.arange(1 << m)
         self._sizes = np.bitwise_count(self._sets)
         self._required = self._parents_marked(state.task.required)
@@ -84,11 +98,10 @@ class _Work:
         n_walks = 1 if state.scores.is_shared else len(state.task.members)
         self.total = n_walks * len(self._sets)
 
-    def steps(self, scratch, budget):
-        """Do the work, and yield the progress after each part."""
-        best = self._subsets.scores
-        for i in range(len(best)):
-            best[i] = self._starting_scores(i)
+    def score_families(self, scratch, budget):
+        """Fill in the scores, and yield the number of finished sets after each part."""
+        for i in range(len(self.scores)):
+            self.scores[i] = self._starting_scores(i)
             yield 0
         if self._scores.is_shared:
             yield from self._add_scores_together(scratch, budget)
@@ -99,15 +112,22 @@ class _Work:
                     yield before + done
             for done in self._add_scores(scratch, budget, member):
                 yield before + (len(self._sets) if self._by_set else done)
-        for scores in best:
-            _take_best(scores)
+
+    def take_best(self):
+        """Replace the score of each parent set by the best among its subsets, child by child."""
+        for scores in self.scores:
+            step = 1
+            while step < len(scores):
+                without, with_it = np.moveaxis(scores.reshape(-1, 2, step), 1, 0)
+                np.maximum(without, with_it, out=with_it)
+                step *= 2
             yield self.total
 
     def best_graph(self):
         """Adjacency of the best graph over all variables, after the work is done."""
         n, variables = self._scores.n_variables, self._subsets.variables
         totals, sinks = np.empty(len(self._sets)), np.empty(len(self._sets), np.uint8)
-        kernels.find_sinks(self._subsets.scores, totals, sinks)
+        kernels.find_sinks(self.scores, totals, sinks)
         matrix = np.zeros((n, n), dtype=bool)
         left = len(self._sets) - 1
         for _ in variables:
@@ -136,7 +156,7 @@ class _Work:
         odds[(wrong != 0) | (self._sizes[parents] > task.most_parents[0])] = -np.inf
         return odds
 
-    def _is_needed(self, member):
+    def needed(self, member):
         """Marks the sets that consist of a child and allowed parents in a task, or subsets."""
         subsets, task, engine = self._subsets, self._task, self._scores.engine
         reach = self._allowed & self._parents_marked(task.usable[member])
@@ -150,7 +170,7 @@ class _Work:
     def _walk(self, scratch, member):
         """Fill the tables of one task; yields the number of finished sets."""
         subsets, s = self._subsets, self._task.members[member]
-        subsets.needed[:] = self._is_needed(member)
+        subsets.needed[:] = self.needed(member)
         walk = kernels.new_walk(subsets, self._scores.engine, s)
         is_over = False
         while not is_over:
@@ -160,14 +180,14 @@ class _Work:
                 subsets.table,
                 walk.table,
                 s,
-                ROWS_BETWEEN_PAUSES,
+                self._rows_between_pauses,
             )
             yield int(walk.at[kernels.DONE])
 
     def _add_scores(self, scratch, budget, member):
         """Add the local scores of one task; yields the finished share of its sets."""
         subsets, s = self._subsets, self._task.members[member]
-        m, n_families = subsets.scores.shape
+        m, n_families = self.scores.shape
         usable = self._parents_marked(self._task.usable[member])
         for i, child in enumerate(subsets.variables):
             if self._scores.engine.code_at[s, child] < 0:
@@ -190,7 +210,7 @@ class _Work:
     def _add_scores_together(self, scratch, budget):
         """Add the joint scores of all tasks; yields the finished share of the sets."""
         subsets, scores = self._subsets, self._scores
-        m, n_families = subsets.scores.shape
+        m, n_families = self.scores.shape
         for i in range(m):
             first = 0
             while first < n_families:
@@ -210,17 +230,8 @@ class _Work:
 
     def _best_parents(self, i, candidates):
         """The smallest of the best parent sets within some candidates."""
-        parents, best = self._without(i), self._subsets.scores[i]
+        parents, best = self._without(i), self.scores[i]
         inside = parents & ~candidates == 0
         # A set whose own score is the best, with no smaller such set, is the best parent set.
         as_good = parents[inside & (best == best[inside][-1])]
         return as_good[np.argmin(self._sizes[as_good])]
-
-
-def _take_best(scores):
-    """Replace the score of each parent set by the best score among its subsets, in place."""
-    step = 1
-    while step < len(scores):
-        without, with_it = np.moveaxis(scores.reshape(-1, 2, step), 1, 0)
-        np.maximum(without, with_it, out=with_it)
-        step *= 2

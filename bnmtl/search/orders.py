@@ -75,7 +75,7 @@ def search(state, rng, budget, n_starts=None, iterations=None, perturb=10, tabu=
     n = state.scores.n_variables
     n_starts, iterations = starts_of(n, n_starts), iterations_of(n, iterations)
     task = state.task
-    walk = _Walk(state.scores, [task], _uncoupled(task), rng)
+    walk = Walk(state.scores, [task], _uncoupled(task), rng)
     best, tolerance = new_dag(n), task.tolerance[0]
     moves = max(MOST_MOVES, n // VARIABLES_PER_MOVE)
     with state.scores.scratch() as scratch:
@@ -154,7 +154,7 @@ def search_jointly(
     """
     n_starts = starts_of(len(graph), n_starts)
     iterations = iterations_of(len(graph), iterations)
-    walk = _Walk(states[0].scores, [state.task for state in states], shared, rng)
+    walk = Walk(states[0].scores, [state.task for state in states], shared, rng)
     tolerance = shared.tolerance[0]
     # Families of these graphs are stored unchanged, so each must be legal in its task.
     required = np.stack([state.task.required for state in states])
@@ -222,7 +222,7 @@ class _Polished:
         return reached, found
 
 
-class _Walk:
+class Walk:
     """The memory of a search over orders.
 
     Attributes
@@ -258,6 +258,11 @@ class _Walk:
     def engine(self):
         """Table of the scores."""
         return self._scores.engine.table
+
+    @property
+    def order(self):
+        """The latest order, int array of shape (n,)."""
+        return self._walk.order
 
     @property
     def matters(self):

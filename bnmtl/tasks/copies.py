@@ -48,10 +48,10 @@ def _are_copies(codes, sizes, n_states):
         return True
     if len(sizes) < _FEWEST_DIFFERENT * codes.shape[1]:
         return False
-    return _n_pairs(sizes) > _n_differing_in_one(codes, _n_pairs(sizes))
+    return _n_pairs(sizes) > n_differing_in_one(codes, _n_pairs(sizes))
 
 
-def _n_differing_in_one(codes, n_equal):
+def n_differing_in_one(codes, n_equal):
     """Number of pairs of rows that differ in exactly one variable."""
     rng = np.random.default_rng(0)
     # A sum of random numbers, one for each state of each variable, identifies rows.

@@ -1,0 +1,131 @@
+"""Naive twins of tables that tasks may share: every partition of the tasks, written out."""
+
+import itertools
+import math
+
+import numpy as np
+
+
+def partitions(items):
+    """All partitions of a list into groups, each a list of lists."""
+    if not items:
+        yield []
+        return
+    first, *rest = items
+    for size in range(len(rest) + 1):
+        for others in itertools.combinations(rest, size):
+            left = [item for item in rest if item not in others]
+            for groups in partitions(left):
+                yield [[first, *others], *groups]
+
+
+def log_sum(values):
+    """Log of the sum of exponentials."""
+    most = max(values)
+    return most + math.log(sum(math.exp(value - most) for value in values))
+
+
+def dirichlet_evidence(counts, c):
+    """Log evidence of counts under Dirichlet(c, ..., c)."""
+    total = math.lgamma(len(counts) * c) - math.lgamma(len(counts) * c + sum(counts))
+    return total + sum(math.lgamma(c + n) - math.lgamma(c) for n in counts)
+
+
+def row_evidence(counts, c, t):
+    """Log evidence of one row over tasks in groups; counts by task and state."""
+    counts = [own for own in counts if sum(own)]
+    found = []
+    for groups in partitions(list(range(len(counts)))):
+        value = math.lgamma(t) - math.lgamma(t + len(counts))
+        for group in groups:
+            merged = [sum(ns) for ns in zip(*(counts[s] for s in group), strict=True)]
+            value += math.log(t) + math.lgamma(len(group)) + dirichlet_evidence(merged, c)
+        found.append(value)
+    return log_sum(found)
+
+
+def shared_evidence(counts, concentrations, ts):
+    """Log evidence of a family over tasks that may share its table; counts[task][row][state]."""
+    by_row = list(zip(*counts, strict=True))
+    values = [
+        sum(row_evidence(row, c, t) for row in by_row if any(map(sum, row)))
+        for c in concentrations
+        for t in ts
+    ]
+    return log_sum(values) - math.log(len(values))
+
+
+def table_components(counts, concentrations, ts, strengths, floor=1e-3):
+    """(log evidence, tables) of every prior over tables that tasks may share; counts[s][j][k]."""
+    k = len(counts)
+    by_row = [list(row) for row in zip(*counts, strict=True)]
+    for c in concentrations:
+        for t in ts:
+            value = 0.0
+            for row in by_row:
+                for s in range(k):
+                    value += _row_or_0(row, c, t) - _row_or_0(row[:s] + row[s + 1 :], c, t)
+            means = [[_group_mean(row, s, c, t) for row in by_row] for s in range(k)]
+            yield value, means
+    for c in concentrations:
+        for strength in strengths:
+            value, tables = 0.0, []
+            for s in range(k):
+                tables.append([])
+                for row in by_row:
+                    others = [sum(ns) + c for ns in zip(*(row[:s] + row[s + 1 :]), strict=True)]
+                    prior = [strength * one / sum(others) + floor for one in others]
+                    value += math.lgamma(sum(prior)) - math.lgamma(sum(prior) + sum(row[s]))
+                    pairs = list(zip(row[s], prior, strict=True))
+                    value += sum(math.lgamma(a + n) - math.lgamma(a) for n, a in pairs)
+                    total = sum(row[s]) + sum(prior)
+                    tables[s].append([(n + a) / total for n, a in pairs])
+            yield value, tables
+    tasks = [_own_components(rows, concentrations) for rows in counts]
+    value = sum(log_sum(values) - math.log(len(values)) for values, _ in tasks)
+    yield value, [weighted_mean(*own) for own in tasks]
+
+
+def averaged_table(rows, concentrations):
+    """The table of one task's counts, averaged over concentrations by their evidence."""
+    return weighted_mean(*_own_components(rows, concentrations))
+
+
+def _own_components(rows, concentrations):
+    """Log evidence of one task's counts, and its table, under each concentration."""
+    values = [sum(dirichlet_evidence(row, c) for row in rows) for c in concentrations]
+    means = [
+        [[(n + c) / (sum(row) + len(row) * c) for n in row] for row in rows] for c in concentrations
+    ]
+    return values, means
+
+
+def _row_or_0(row, c, t):
+    return row_evidence(row, c, t) if any(map(sum, row)) else 0.0
+
+
+def _group_mean(row, s, c, t):
+    """Posterior mean of a row for task s, over the groups that it may be in."""
+    values, means = [], []
+    for groups in partitions(list(range(len(row)))):
+        value = 0.0
+        for group in groups:
+            merged = [sum(ns) for ns in zip(*(row[one] for one in group), strict=True)]
+            value += math.log(t) + math.lgamma(len(group)) + dirichlet_evidence(merged, c)
+            if s in group:
+                mean = [(n + c) / (sum(merged) + len(merged) * c) for n in merged]
+        values.append(value)
+        means.append(mean)
+    return weighted_mean(values, means)
+
+
+def weighted_mean(values, means):
+    """Mean of nested lists, each weighted by the exponential of its value."""
+    weights = np.exp(np.array(values) - max(values))
+    return np.tensordot(weights / weights.sum(), np.array(means), axes=1)
+
+
+def shared_tables(counts, concentrations, ts, strengths):
+    """Tables of tasks that borrow from each other; counts[s][j][k]."""
+    found = list(table_components(counts, concentrations, ts, strengths))
+    return weighted_mean([value for value, _ in found], [tables for _, tables in found])
