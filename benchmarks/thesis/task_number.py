@@ -1,4 +1,4 @@
-"""Effect of the number of related tasks, ordered by three measures (thesis, 2.10, 2.12).
+"""Effect of the number of related tasks, ordered by four measures (thesis, 2.10, 2.12).
 
 Run `python -m benchmarks.thesis.task_number` (twenty minutes on two cores). The principal task is
 ALARM; fifteen others have components changed. Each task has 1000 rows, 50 of which are held out to
@@ -29,7 +29,8 @@ from benchmarks.summary import (
 from benchmarks.thesis.pool import OTHERS, PENALTY, PRINCIPAL, Pool, related_of, train_and_held_out
 from benchmarks.variants import LEARNERS, N_FOLDS, VALIDATION, learner_of
 from bnmtl import MultitaskLearner
-from bnmtl.relatedness import indirect, true
+from bnmtl.relatedness import indirect, shared, true
+from bnmtl.relatedness.measures import as_distances
 from bnmtl.relatedness.nearest import nearest_first
 
 NAME = "task_number"
@@ -37,7 +38,7 @@ SETTINGS = ("variant", "trial", "relatedness")
 N_ROWS = 1000
 FIXED = {"n_rows": N_ROWS, "validation": VALIDATION, "direct_penalty": PENALTY}
 N_TRIALS = 20
-MEASURES = ("direct", "indirect", "true")
+MEASURES = ("direct", "indirect", "shared", "true")
 
 
 def plan(quick, trials=None):
@@ -57,6 +58,7 @@ def measure(variant, trial, wanted, n_tasks=OTHERS + 1):
     tables = {
         "direct": pool.distances,
         "indirect": lambda: indirect(train, learner, cv=N_FOLDS),
+        "shared": lambda: as_distances(shared(train, learner)),
         "true": lambda: true(related.networks),
     }
     lines = {}
@@ -154,7 +156,7 @@ def _orders(variant, at, published, by_measure):
     between = [n for n in by_measure["true"].columns if 0 < n < OTHERS]
     true = by_measure["true"][between].mean(axis=1)
     gain = (by_measure["true"].iloc[:, 0] - true).mean()
-    for name in ("direct", "indirect"):
+    for name in ("direct", "indirect", "shared"):
         own = by_measure[name][between].mean(axis=1)
         yield Claim(
             f"{variant}, {at}: {name} orders as well as true, mean over 1 to {OTHERS - 1} others",
@@ -211,7 +213,7 @@ def _gaps(lines):
             )
 
 
-_COLORS = dict(zip(MEASURES, ("#e6550d", "#3182bd", "#31a354"), strict=True))
+_COLORS = dict(zip(MEASURES, ("#e6550d", "#3182bd", "#756bb1", "#31a354"), strict=True))
 
 
 def draw(lines):
