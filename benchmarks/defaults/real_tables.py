@@ -4,8 +4,8 @@ Run `python -m benchmarks.defaults.real_tables --data FOLDER` (an hour on two co
 are each task alone, BIC and no arcs. Every row is held out once, in ten folds; tasks with fewer
 rows hold out one row at a time. Structures, tables and penalties of a fold do not depend on its
 held-out rows. Each score and sparsity is tried alone and with every method for choosing the
-penalty, all with separate tables; "tables shared" is the default of the learners, with a penalty of 0.99 or
-one that is chosen.
+penalty, all with separate tables; "tables shared" is the default of the learners, with a penalty of
+0.99 or one that is chosen.
 """
 
 import numpy as np
