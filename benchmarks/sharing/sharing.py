@@ -196,6 +196,7 @@ def tables(lines):
         "sharing_kl": markdown(_by_problem(lines, "kl")),
         "sharing_paired": markdown(_paired(lines)),
         "sharing_search": markdown(_search(lines)),
+        "sharing_time": markdown(_time(lines)),
     }
     by_penalty = list(_by_penalty(lines))
     return made | ({"sharing_penalties": markdown(by_penalty)} if by_penalty else {})
@@ -267,6 +268,15 @@ def _search(lines):
                 "in the worst trial": f"{losses.max():.1f}",
                 "time, both / together": f"{(seconds['both'] / seconds['together']).median():.1f}",
             }
+
+
+def _time(lines):
+    """Time of each method relative to sharing arcs only."""
+    for case, group in _cases(lines[lines["tables"] == SAME]):
+        seconds = by_trial(group, "method", "seconds")
+        if "together" in seconds:
+            ratios = seconds.div(seconds["together"], axis=0).median()
+            yield {**case, **{name: f"{ratios[name]:.2g}" for name in SHOWN if name in ratios}}
 
 
 def draw(lines):
