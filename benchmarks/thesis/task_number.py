@@ -161,9 +161,11 @@ def _orders(variant, at, published, by_measure):
     for name in ("direct", "indirect", SHARED):
         if name not in by_measure:
             continue
-        own = by_measure[name][between].mean(axis=1)
-        by_true = by_measure["true"].loc[own.index]
-        true = by_true[between].mean(axis=1)
+        both = pd.concat({key: by_measure[key] for key in (name, "true")}, axis=1, join="inner")
+        if both.empty:
+            continue
+        by_true = both["true"]
+        own, true = both[name][between].mean(axis=1), by_true[between].mean(axis=1)
         gain = (by_true.iloc[:, 0] - true).mean()
         as_published = "very similar" if published == "yes" else published
         yield Claim(
