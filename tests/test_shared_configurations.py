@@ -70,11 +70,19 @@ PRIORS = st.sampled_from(
 
 
 @st.composite
-def searches(draw, most_tasks=3, prior=PRIORS):
-    """A search at a random configuration, and its tasks."""
+def searches(draw, most_tasks=4, prior=PRIORS):
+    """A search at a random configuration, and its tasks, some of which require an arc."""
     tasks = draw(tasks_of(most_variables=4, most_tasks=most_tasks))
     sparse = {name: ArcPrior(probability=0.2) for name in tasks} if draw(st.booleans()) else None
-    constraints = constraints_by_task(tasks, (), (), None, draw(st.sampled_from([None, 1])))
+    arc = ("v0", "v1")
+    usable = [
+        name
+        for name, task in tasks.items()
+        if {*arc} <= {*task.variables} and not {*arc} & {*task.constant}
+    ]
+    required = {name: [arc] for name in usable if draw(st.booleans())}
+    most_parents = draw(st.sampled_from([None, 1]))
+    constraints = constraints_by_task(tasks, required, (), None, most_parents)
     joint = JointProblem(TaskProblem.of_all(tasks, SCORE, constraints, sparse, partitions=TS))
     return search_at(draw, joint, draw(prior)), tasks
 
@@ -83,15 +91,23 @@ def search_at(draw, joint, prior):
     """A search at random graphs that keep to the tasks' demands."""
     n, matrices = len(joint.variables), []
     order = draw(st.permutations(range(n)))
+    ranks = np.argsort(order)
+    if any((ranks[a] > ranks[b]).any() for a, b in required_arcs(joint)):
+        order = order[::-1]
     for constraints in joint.constraints:
-        matrix = np.zeros((n, n), dtype=bool)
+        matrix = constraints.required.copy()
         for a, b in itertools.combinations(order, 2):
             is_free = constraints.permitted[a, b]
             is_free &= matrix[:, b].sum() < constraints.max_parents
-            matrix[a, b] = is_free and draw(st.booleans())
+            matrix[a, b] |= is_free and draw(st.booleans())
         matrices.append(matrix)
     ties = Ties(joint.variables, 0, 1e-9)
     return SharedConfigurationSearch(joint, Couplings(prior, joint), ties, np.stack(matrices))
+
+
+def required_arcs(joint):
+    """Indices of the parents and of the children, by task."""
+    return [np.nonzero(own.required) for own in joint.constraints]
 
 
 @settings(max_examples=examples(40))
@@ -110,7 +126,9 @@ def test_the_score_is_evidence_prior_and_coupling(case):
 
 def is_legal(search, adjacency):
     return all(
-        naive.is_dag(matrix) and matrix.sum(axis=0).max() <= own.max_parents
+        naive.is_dag(matrix)
+        and matrix.sum(axis=0).max() <= own.max_parents
+        and not (own.required & ~matrix).any()
         for matrix, own in zip(adjacency, search.problem.constraints, strict=True)
     )
 
