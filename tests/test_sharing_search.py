@@ -3,7 +3,7 @@
 import itertools
 from collections import Counter
 
-import naive
+import naive_tables
 import numpy as np
 import pandas as pd
 import pytest
@@ -110,7 +110,7 @@ def test_gains_of_many_rows(n_parents):
 
     def evidence(held):
         counts = occurring_counts(list(tasks.values()), [names[v] for v in held], names[child])
-        return naive.shared_evidence(counts, CONCENTRATIONS, TS)
+        return naive_tables.shared_evidence(counts, CONCENTRATIONS, TS)
 
     own = evidence(parents)
     assert gains[child] == pytest.approx(own, rel=1e-10)

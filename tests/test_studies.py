@@ -136,7 +136,7 @@ def test_the_studies_have_their_sizes():
     }
     assert len(pd.DataFrame(priors.plan(False)).explode("wanted")) == 5 * 20 * 4
     assert len(pd.DataFrame(selection.plan(False)).explode("wanted")) == 5 * 10 * 10
-    assert len(pd.DataFrame(task_number.plan(False)).explode("wanted")) == 2 * 20 * 3
+    assert len(pd.DataFrame(task_number.plan(False)).explode("wanted")) == 2 * 20 * 4
     assert len(good_probabilities.plan(False)) == 8 * 5 * (10 + 2)
     assert len(pd.DataFrame(calibrated_arcs.plan(False)).explode("wanted")) == 4 * 10 * 3
     assert len(pd.DataFrame(multinets.plan(False)).explode("wanted")) == 6 * 2 * 10 * (6 + 6 + 4)

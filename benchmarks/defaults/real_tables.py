@@ -222,14 +222,15 @@ GAINS = {"over_empty": "no arcs", "over_bic": "BIC alone", "over_alone": "alone"
 
 def tables(lines):
     """The default beside its alternatives, and all that was tried."""
-    return {
+    made = {
         "real_tables_default": markdown(_default(lines)),
         "real_tables": markdown(_all(lines)),
         "real_tables_in_short": markdown(_in_short(lines)),
         "real_tables_smoothing": markdown(_smoothing(lines)),
         "real_tables_sharing": markdown(_sharing(lines)),
-        "real_tables_penalty": markdown(_penalty(lines)),
     }
+    by_penalty = list(_penalty(lines))
+    return made | ({"real_tables_penalty": markdown(by_penalty)} if by_penalty else {})
 
 
 def _gain(line, name):
