@@ -170,17 +170,11 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
         sums[0, at] = 1.0
     n = merge_counts(scratch, full, r)
     is_few = n <= FEW_COUNTS and r <= FEW_STATES
-    # fmt: off
+    counts, n_rows = MERGED(scratch), full + 1
     if is_few:
-        mixture_evidence(
-            terms, owners, bases, COUNTS(scratch), m, r, concentrations, scale, EVIDENCE(scratch)
-        )
-    else:
-        mixture_evidence(
-            terms, owners, bases, MERGED(scratch), full + 1, r, concentrations, scale,
-            EVIDENCE(scratch),
-        )
-    # fmt: on
+        counts, n_rows = COUNTS(scratch), m
+    evidence = EVIDENCE(scratch)
+    mixture_evidence(terms, owners, bases, counts, n_rows, r, concentrations, scale, evidence)
     add_separate(scratch, full, n_c, is_few)
     if is_few:
         gain_by_factors(scratch, full, r, concentrations)

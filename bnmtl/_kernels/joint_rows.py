@@ -102,9 +102,8 @@ def gather(engine, scratch, n_members, child, parents, n_parents):
         runs_of[i] = n_runs
         s = members[i]
         n_cells = part(engine, s, child, parents, n_parents, scratch)
-        n_runs = add_runs(engine, scratch, s, n_cells, n_runs, end_cells)
-        end_rows, end_bits = copy_cells(
-            engine, scratch, s, child, n_cells, end_cells, end_rows, end_bits
+        n_runs, end_rows, end_bits = copy_cells(
+            engine, scratch, s, child, n_cells, n_runs, end_cells, end_rows, end_bits
         )
         end_cells += n_cells
     runs_of[n_members] = n_runs
@@ -113,8 +112,8 @@ def gather(engine, scratch, n_members, child, parents, n_parents):
 
 
 @kernel
-def first_row(engine, scratch, s, cell):
-    """Number of one of the rows of a cell of task s that has just been partitioned."""
+def first_row(scratch, cell):
+    """Number of one of the rows of a cell of the task that has just been partitioned."""
     at, bits = CELL_BITS_AT(scratch)[cell], CELL_BITS(scratch)
     if at < 0:
         return np.int64(ORDER(scratch)[ROWS_AT(scratch)[cell]])
@@ -126,36 +125,28 @@ def first_row(engine, scratch, s, cell):
 
 
 @kernel
-def add_runs(engine, scratch, s, n_cells, n_runs, end_cells):
-    """Append the runs of a task that has just been partitioned; return their new number."""
-    opens, run_cells, run_rows = OPENS(scratch), RUN_CELLS(scratch), RUN_ROWS(scratch)
-    for cell in range(n_cells):
-        if opens[cell]:
-            run_cells[n_runs] = end_cells + cell
-            run_rows[n_runs] = first_row(engine, scratch, s, cell)
-            n_runs += 1
-    return n_runs
-
-
-@kernel
-def copy_cells(engine, scratch, s, child, n_cells, end_cells, end_rows, end_bits):
-    """Append the cells of a task that has just been partitioned.
+def copy_cells(engine, scratch, s, child, n_cells, n_runs, end_cells, end_rows, end_bits):
+    """Append the cells and the runs of the task that has just been partitioned.
 
     Returns
     -------
-    end_rows, end_bits : int
-        New number of rows in JOINT_ORDER and of words in JOINT_BITS.
+    n_runs, end_rows, end_bits : int
+        New number of runs, of rows in JOINT_ORDER and of words in JOINT_BITS.
     """
     bits_at, bits, order = CELL_BITS_AT(scratch), CELL_BITS(scratch), ORDER(scratch)
-    rows_at, sizes = ROWS_AT(scratch), CELL_SIZES(scratch)
+    rows_at, sizes, opens = ROWS_AT(scratch), CELL_SIZES(scratch), OPENS(scratch)
+    run_cells, run_rows = RUN_CELLS(scratch), RUN_ROWS(scratch)
     joint_bits_at, joint_bits = JOINT_BITS_AT(scratch), JOINT_BITS(scratch)
     joint_rows_at, joint_order = JOINT_ROWS_AT(scratch), JOINT_ORDER(scratch)
     states = CODES(engine)[CODE_AT(engine)[s, child] :]
     n_words = (N_ROWS(engine)[s] + 63) // 64
     for cell in range(n_cells):
-        to = end_cells + cell
+        to, row = end_cells + cell, first_row(scratch, cell)
+        if opens[cell]:
+            run_cells[n_runs], run_rows[n_runs] = to, row
+            n_runs += 1
         JOINT_SIZES(scratch)[to] = sizes[cell]
-        JOINT_STATES(scratch)[to] = states[first_row(engine, scratch, s, cell)]
+        JOINT_STATES(scratch)[to] = states[row]
         if bits_at[cell] < 0:
             joint_bits_at[to], joint_rows_at[to] = -1, end_rows
             for at in range(sizes[cell]):
@@ -166,7 +157,7 @@ def copy_cells(engine, scratch, s, child, n_cells, end_cells, end_rows, end_bits
             for word in range(n_words):
                 joint_bits[end_bits + word] = bits[bits_at[cell] + word]
             end_bits += n_words
-    return end_rows, end_bits
+    return n_runs, end_rows, end_bits
 
 
 @kernel
