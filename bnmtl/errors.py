@@ -20,15 +20,8 @@ from typing import ClassVar
 
 from bnmtl.wording import Bare, count, either, listed
 
-
-class _Nothing:
-    """Placeholder for the given value if a message shows none."""
-
-    def __reduce__(self):
-        return "NOTHING"
-
-
-NOTHING = _Nothing()
+# In place of the given value if a message shows none; unlike an `object()` it can be pickled.
+NOTHING = inspect.Parameter.empty
 
 
 class Action(str):
@@ -79,7 +72,8 @@ class _Template(string.Formatter):
             return self._details[name], name
         parameter, is_set, value = name.partition("=")
         if is_set:
-            return Bare(self._words.setting(parameter, _literal(value))), name
+            value = {"None": None, "True": True, "False": False}.get(value, value)
+            return Bare(self._words.setting(parameter, value)), name
         return Bare(self._words.parameter(parameter)), name
 
     def format_field(self, value, spec):
@@ -94,10 +88,6 @@ class _Template(string.Formatter):
 
     def convert_field(self, value, conversion):
         return Bare(super().convert_field(value, conversion)) if conversion else value
-
-
-def _literal(text):
-    return {"None": None, "True": True, "False": False}.get(text, text)
 
 
 class Mistake:
@@ -148,7 +138,7 @@ class Mistake:
         return f"{type(self).__name__}({str(self)!r})"
 
     def __reduce__(self):
-        return _restored, (type(self), self.__dict__)
+        return type(self), (), self.__dict__
 
     @property
     def args(self):
@@ -192,12 +182,6 @@ class Mistake:
         return text[:1].upper() + text[1:]
 
 
-def _restored(kind, parts):
-    mistake = kind()
-    mistake.__dict__.update(parts)
-    return mistake
-
-
 class InputError(Mistake, ValueError):
     """An input has an invalid value."""
 
@@ -220,13 +204,9 @@ def warn(*parts, **details):
     Accepts the arguments of `InputWarning`.
     """
     frame, level = inspect.currentframe().f_back, 2
-    while frame is not None and _is_ours(frame):
+    while frame and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
         frame, level = frame.f_back, level + 1
     warnings.warn(InputWarning(*parts, **details), stacklevel=level)
-
-
-def _is_ours(frame):
-    return frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
 
 
 @contextlib.contextmanager
@@ -269,8 +249,7 @@ def check_whole(argument, value, least=None, most=None, optional=False, remedies
         If it is a number out of range.
     """
     limits = {"least": least, "most": most}
-    words = {"least": "of at least {least}", "most": "of at most {most}"}
-    _check(numbers.Integral, "a whole number", argument, value, limits, words, optional, remedies)
+    _check(numbers.Integral, "a whole number", argument, value, limits, optional, remedies)
 
 
 def check_number(
@@ -299,31 +278,31 @@ def check_number(
         If it is a number out of range.
     """
     limits = {"least": least, "above": above, "most": most, "below": below}
-    words = {
-        "least": "of at least {least}",
-        "above": "above {above}",
-        "most": "at most {most}",
-        "below": "below {below}",
-    }
-    _check(numbers.Real, "a number", argument, value, limits, words, optional, remedies)
+    _check(numbers.Real, "a number", argument, value, limits, optional, remedies)
 
 
-_KEEPS = {"least": operator.ge, "above": operator.gt, "most": operator.le, "below": operator.lt}
+# How a value keeps a limit, and the rule.
+_LIMITS = {
+    "least": (operator.ge, "of at least {least}"),
+    "above": (operator.gt, "above {above}"),
+    "most": (operator.le, "of at most {most}"),
+    "below": (operator.lt, "below {below}"),
+}
 
 
-def _check(kind, noun, argument, value, limits, words, optional, remedies):
+def _check(kind, noun, argument, value, limits, optional, remedies):
     """Raise unless a value is a finite number of a kind and keeps the limits that there are."""
     if optional and value is None:
         return
     given = {name: limit for name, limit in limits.items() if limit is not None}
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     is_right = is_number and isinstance(value, kind) and math.isfinite(value)
-    if is_right and all(_KEEPS[name](value, limit) for name, limit in given.items()):
+    if is_right and all(_LIMITS[name][0](value, limit) for name, limit in given.items()):
         return
-    said = [words[name] for name in given]
+    said = " and ".join(_LIMITS[name][1] for name in given).replace("and of", "and")
     if {"least", "most"} <= set(given):
-        said = ["from {least} to {most}"]
-    rule = f"must be {'None or ' if optional else ''}{noun} {' and '.join(said)}".rstrip()
+        said = "from {least} to {most}"
+    rule = f"must be {'None or ' if optional else ''}{noun} {said}".rstrip()
     error = InputError if is_number else InputTypeError
     raise error(argument, rule, value, remedies=remedies, **limits)
 
