@@ -1,26 +1,33 @@
 """Progress reports of learners, to a callable or as a bar on the terminal."""
 
 import threading
-from collections import namedtuple
+from typing import NamedTuple
 
 from bnmtl.errors import InputTypeError
 
-ProgressEvent = namedtuple("ProgressEvent", ["stage", "task", "done", "total", "score"])
-ProgressEvent.__doc__ = """One step of a learner.
 
-Parameters
-----------
-stage : str
-    The current stage.
-task : str or None
-    The task; None for all.
-done : int
-    Number of completed steps.
-total : int or None
-    Total number of steps; None if unknown.
-score : float or None
-    Best score so far, in nats.
-"""
+class ProgressEvent(NamedTuple):
+    """One step of a learner.
+
+    Parameters
+    ----------
+    stage : str
+        The current stage.
+    task : str or None
+        The task; None for all.
+    done : int
+        Number of completed steps.
+    total : int or None
+        Total number of steps; None if unknown.
+    score : float or None
+        Best score so far, in nats.
+    """
+
+    stage: str
+    task: str | None
+    done: int
+    total: int | None
+    score: float | None
 
 
 class Reporter:
@@ -46,7 +53,6 @@ class Reporter:
             raise InputTypeError("progress", rule, progress)
         self._progress = progress
         self._listener = progress if callable(progress) else None
-        self._bar = None
         self._lock = threading.Lock()
 
     def __call__(self, stage, task=None, done=0, total=None, score=None):
@@ -74,14 +80,13 @@ class Reporter:
 
     def __enter__(self):
         if self._progress is True:
-            self._bar = self._listener = Bar()
-            self._bar.__enter__()
+            self._listener = Bar().__enter__()
         return self
 
     def __exit__(self, *problem):
-        if self._bar is not None:
-            self._bar.__exit__(*problem)
-            self._bar = self._listener = None
+        if self._progress is True:
+            self._listener.__exit__(*problem)
+            self._listener = None
 
     def __reduce__(self):
         return Reporter, (False,)
