@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bnmtl.errors import InputError, InputTypeError
-from bnmtl.wording import type_of
+from bnmtl.wording import count, type_of
 
 
 class Configuration(dict):
@@ -61,8 +61,7 @@ class Configuration(dict):
         return pd.DataFrame(columns, index=index)
 
     def __repr__(self):
-        counts = {task: graph.number_of_edges() for task, graph in self.items()}
-        sizes = (f"{task}: {n} arc{'' if n == 1 else 's'}" for task, n in counts.items())
+        sizes = (f"{task}: {count(len(graph.edges), 'arc')}" for task, graph in self.items())
         return f"Configuration({', '.join(sizes)})"
 
 
@@ -377,8 +376,7 @@ def cpdag(graph):
     [('a', 'b'), ('b', 'a')]
     """
     compelled = compelled_arcs(graph)
-    pattern = nx.DiGraph()
-    pattern.add_nodes_from(graph)
+    pattern = nx.create_empty_copy(graph, with_data=False)
     for tail, head in graph.edges:
         pattern.add_edge(tail, head)
         if (tail, head) not in compelled:

@@ -56,13 +56,11 @@ class OutputFile:
 
     def _check_writable(self):
         try:
-            handle, trial = tempfile.mkstemp(dir=self._path.parent, prefix=".bnmtl-")
+            tempfile.NamedTemporaryFile(dir=self._path.parent, prefix=".bnmtl-").close()
         except OSError as error:
             given = Bare(f"`{self._path}` ({error.strerror})")
             rule, remedy = "must be a file that can be written", "choose another place"
             raise InputError("out", rule, given, remedies=remedy) from None
-        os.close(handle)
-        os.unlink(trial)
 
     def write(self, content):
         """Write bytes through a temporary file in the same folder."""
@@ -182,9 +180,7 @@ def _check_writable(path):
     """Raise unless a folder can be created next to a path and moved to it."""
     place = Path(os.path.realpath(path))
     try:
-        beside = place.parent
-        while not beside.exists():
-            beside = beside.parent
+        beside = next((parent for parent in place.parents if parent.exists()), place)
         trial = Path(tempfile.mkdtemp(dir=beside, prefix=".bnmtl-"))
         try:
             if place.exists():
