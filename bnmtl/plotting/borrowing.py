@@ -9,7 +9,7 @@ from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import text_width
 from bnmtl.plotting.table import shorten
 
-_CELL = (26.0, 13.0)  # width and height, in points
+_CELL, _BOX = (26.0, 13.0), (25.0, 12.0)  # width and height with and without gaps, in points
 _COLOR_MAP = "Blues"
 _QUIET = "#777777"
 # Thresholds above which a table counts as borrowing, and as shared.
@@ -97,7 +97,8 @@ def borrowing(learner):
         y = head + (row + 0.5) * _CELL[1]
         draw_text(axes, left - 6, y, name, ha="right")
         for column, share in enumerate(shares.iloc[row]):
-            _draw_cell(axes, left + (column + 0.5) * _CELL[0], y, share)
+            x = left + (column + 0.5) * _CELL[0]
+            _draw_cell(axes, x, y, _BOX, share, f"{100 * share:.0f}")
     return axes.figure
 
 
@@ -105,44 +106,29 @@ def _entries(shares):
     """The legend entries for the kinds of cells in the plot."""
     values = shares.to_numpy()
     known = values[~np.isnan(values)]
-    bands = ((known < _PARTLY), (known >= _PARTLY) & (known < _SHARED), (known >= _SHARED))
-    entries = [
-        (lambda axes, x, y, at=at: _draw_sample(axes, x, y, at), text)
-        for (at, text), band in zip(_LEGEND, bands, strict=True)
-        if band.any()
-    ]
+    bands = set(np.digitize(known, (_PARTLY, _SHARED)))
+    entries = [(_mark(at), text) for band, (at, text) in enumerate(_LEGEND) if band in bands]
     if len(known) < values.size:
-        entries.append((lambda axes, x, y: _draw_sample(axes, x, y, np.nan), _LACKING))
+        entries.append((_mark(np.nan), _LACKING))
     return entries
 
 
-def _draw_cell(axes, x, y, share):
-    """Draw a cell with its percentage."""
-    width, height = _CELL
-    color = _draw_box(axes, x, y, (width - 1, height - 1), share)
-    if pd.isna(share):
-        draw_text(axes, x, y, "\u00d7", color=_QUIET, ha="center", fontsize=7)
-        return
-    draw_text(axes, x, y, f"{100 * share:.0f}", color=ink_on(color), ha="center", fontsize=7)
+def _mark(share):
+    return lambda axes, x, y: _draw_cell(axes, x + SAMPLE / 2, y, (SAMPLE, 9.0), share, "")
 
 
-def _draw_sample(axes, x, y, share):
-    """Draw the sample of a legend entry."""
-    _draw_box(axes, x + SAMPLE / 2, y, (SAMPLE, 9.0), share)
-    if pd.isna(share):
-        draw_text(axes, x + SAMPLE / 2, y, "\u00d7", color=_QUIET, ha="center", fontsize=7)
-
-
-def _draw_box(axes, x, y, size, share):
-    """Draw a box in the color of a share and return the color."""
+def _draw_cell(axes, x, y, size, share, text):
+    """Draw a box in the color of a share with a text; a cross marks an unknown share."""
     import matplotlib
     from matplotlib.patches import Rectangle
 
-    width, height = size
-    # The darkest blue would hide the text.
-    is_known = not pd.isna(share)
-    color = matplotlib.colormaps[_COLOR_MAP](0.05 + 0.8 * share) if is_known else (1.0, 1.0, 1.0)
-    corner = (x - width / 2, y - height / 2)
-    edge = "#C8D4E0" if is_known else "white"
-    axes.add_patch(Rectangle(corner, width, height, facecolor=color, edgecolor=edge, linewidth=0.5))
-    return color
+    color, edge, ink = (1.0, 1.0, 1.0), "white", _QUIET
+    if pd.isna(share):
+        text = "\u00d7"
+    else:  # the darkest blue would hide the text
+        color, edge = matplotlib.colormaps[_COLOR_MAP](0.05 + 0.8 * share), "#C8D4E0"
+        ink = ink_on(color)
+    corner = (x - size[0] / 2, y - size[1] / 2)
+    axes.add_patch(Rectangle(corner, *size, facecolor=color, edgecolor=edge, linewidth=0.5))
+    if text:
+        draw_text(axes, x, y, text, color=ink, ha="center", fontsize=7)

@@ -19,25 +19,23 @@ from bnmtl.plotting.widths import doubtful_arcs
 _ASPECT = 1.5  # target width : height of a long table
 _CELL = 13.0  # side of a cell, in points
 _SHORT_TABLE = 30  # rows that are never split into blocks
-# Color, filled or outlined, sign and meaning of a cell.
-_CELLS = {
-    "forward": (COLORS["all"], True, "\u2192", "arc as written"),
-    "forward, reversible": (
-        *(COLORS["all"], False, "\u2192"),
-        "arc as written, direction not determined by the data",
-    ),
-    "backward": (COLORS["some"], True, "\u2190", "arc in the opposite direction"),
-    "backward, reversible": (
-        *(COLORS["some"], False, "\u2190"),
-        "opposite direction, not determined by the data",
-    ),
-    "sole": (COLORS["sole"], True, "\u2192", "an arc that no other task could have"),
-    "sole, reversible": (
-        *(COLORS["sole"], False, "\u2192"),
-        "an arc that no other task could have, direction not determined",
-    ),
-    "absent": ("#EFEFEF", True, "", "no arc"),
-    "impossible": (None, False, "\u00d7", "a variable is missing or constant there"),
+# Color and sign of a cell; that of a reversible arc is outlined.
+_LOOKS = {
+    "forward": (COLORS["all"], "\u2192"),
+    "backward": (COLORS["some"], "\u2190"),
+    "sole": (COLORS["sole"], "\u2192"),
+    "absent": ("#EFEFEF", ""),
+    "impossible": (None, "\u00d7"),
+}
+_TEXTS = {
+    "forward": "arc as written",
+    "forward, reversible": "arc as written, direction not determined by the data",
+    "backward": "arc in the opposite direction",
+    "backward, reversible": "opposite direction, not determined by the data",
+    "sole": "an arc that no other task could have",
+    "sole, reversible": "an arc that no other task could have, direction not determined",
+    "absent": "no arc",
+    "impossible": "a variable is missing or constant there",
 }
 _DOUBTFUL = ", doubtful"
 _DOUBTFUL_TEXT = "dotted: in fewer than half of the replicates"
@@ -104,7 +102,7 @@ def arcs(configuration, confidence=None, note=None):
 def _rows(configuration, doubtful):
     """List ((a, b), one cell per task), most shared first.
 
-    Cells are keys of `_CELLS`, followed by `_DOUBTFUL` if few replicates have the arc.
+    Cells are keys of `_TEXTS`, followed by `_DOUBTFUL` if few replicates have the arc.
     """
     graphs = [
         (graph, compelled_arcs(graph), doubtful.get(name, frozenset()))
@@ -168,8 +166,9 @@ def _draw_block(axes, names, rows, tasks, left, head):
 def _draw_cell(axes, x, y, cell):
     from matplotlib.patches import Rectangle
 
-    color, filled, sign, _ = _CELLS[cell.removesuffix(_DOUBTFUL)]
-    is_doubtful = cell.endswith(_DOUBTFUL)
+    kind, *marks = cell.split(", ")
+    color, sign = _LOOKS[kind]
+    filled, is_doubtful = "reversible" not in marks, "doubtful" in marks
     side = _CELL - 3
     if color is not None:
         face = (color, 0.25 if is_doubtful else 1.0) if filled else "white"
@@ -184,7 +183,7 @@ def _draw_cell(axes, x, y, cell):
 def _table_legend(rows):
     found = {cell for _, cells in rows for cell in cells}
     sure = {cell.removesuffix(_DOUBTFUL) for cell in found}
-    entries = [(_mark(cell), text) for cell, (*_, text) in _CELLS.items() if cell in sure]
+    entries = [(_mark(cell), text) for cell, text in _TEXTS.items() if cell in sure]
     if sure != found:
         entries.append((_mark(min(found - sure)), _DOUBTFUL_TEXT))
     return entries or [(None, "No task has an arc.")]
