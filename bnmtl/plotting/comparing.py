@@ -1,6 +1,5 @@
 """Plots that compare arcs: of learned with true graphs, and of two clusters of tasks."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import networkx as nx
@@ -20,31 +19,29 @@ from bnmtl.wording import count, type_of
 
 
 class _Style(NamedTuple):
-    """Style of a kind of arcs: kinds differ in color and line, and mistakes are wider."""
+    """Style of a kind of arcs, which differ in color and line, and its text in the legend."""
 
     color: str
     line: str | tuple
     width: float
     zorder: float
+    text: str
 
 
-# Colors of Okabe and Ito, as in the other plots; correct arcs are less prominent.
+# Colors of Okabe and Ito, as in the other plots; mistakes are wider, correct arcs less prominent.
 _MISTAKES = {
-    "correct": _Style("#8A8A8A", "solid", 1.2, 2.0),
-    "reversed": _Style(COLORS["some"], (0, (4, 1.2, 1, 1.2)), 2.0, 2.1),
-    "missing": _Style(COLORS["all"], (0, (3.2, 1.8)), 1.8, 2.2),
-    "extra": _Style(COLORS["one"], (0, (1, 0.8)), 2.0, 2.3),
+    "correct": _Style("#8A8A8A", "solid", 1.2, 2.0, "correct"),
+    "reversed": _Style(
+        COLORS["some"], (0, (4, 1.2, 1, 1.2)), 2.0, 2.1, "reversed, drawn as learned"
+    ),
+    "missing": _Style(COLORS["all"], (0, (3.2, 1.8)), 1.8, 2.2, "missing: only in the true graph"),
+    "extra": _Style(COLORS["one"], (0, (1, 0.8)), 2.0, 2.3, "extra: only in the learned graph"),
 }
-_MISTAKE_TEXTS = {
-    "correct": "correct",
-    "reversed": "reversed, drawn as learned",
-    "missing": "missing: only in the true graph",
-    "extra": "extra: only in the learned graph",
-}
+# The texts are templates for the names of the clusters.
 _OWNERS = {
-    "both": _Style(COLORS["all"], "solid", 1.6, 2.0),
-    "first": _Style(COLORS["some"], (0, (3.2, 1.8)), 1.8, 2.1),
-    "second": _Style(COLORS["one"], (0, (1, 0.8)), 1.8, 2.2),
+    "both": _Style(COLORS["all"], "solid", 1.6, 2.0, "in both clusters"),
+    "first": _Style(COLORS["some"], (0, (3.2, 1.8)), 1.8, 2.1, "only in cluster {0}"),
+    "second": _Style(COLORS["one"], (0, (1, 0.8)), 1.8, 2.2, "only in cluster {1}"),
 }
 _SPACING = 2.5  # distance of two arcs in opposite directions from the line between
 
@@ -93,9 +90,8 @@ def compare(true, learned, layout="auto", columns=None, font_size=8.0):
     check_number("font_size", font_size, above=0)
     check_whole("columns", columns, 1, optional=True)
     edit_distance(true, learned)  # checks both
-    true, learned = _graphs(true), _graphs(learned)
-    if not any(len(graph) for graph in true.values()):
-        raise InputError("true", "must hold a graph with at least one variable")
+    true = check_configuration(true, "true")
+    learned = check_configuration(learned, "learned")
     kinds = {task: _mistakes(true[task], learned[task]) for task in true}
     warn_of_boxes(map(str, [*_variables(true), *true]))
     # The true graphs count twice, so their directions point downwards if both disagree.
@@ -109,10 +105,8 @@ def compare(true, learned, layout="auto", columns=None, font_size=8.0):
         for task, graph in learned.items()
     }
     found = {kind for one in kinds.values() for kind in one.values()}
-    entries = [
-        (_arc_mark(_MISTAKES[kind]), text) for kind, text in _MISTAKE_TEXTS.items() if kind in found
-    ]
-    entries += box_entries(boxes)
+    styles = [style for kind, style in _MISTAKES.items() if kind in found]
+    entries = [*((_arc_mark(style), style.text) for style in styles), *box_entries(boxes)]
 
     def draw_arcs(axes, task, shift):
         _draw_arcs(axes, layout.routes, shift, kinds[task], _MISTAKES)
@@ -172,7 +166,12 @@ def clusters(configuration, labels, first, second, layout="auto", font_size=8.0)
     both = {**sides[0], **sides[1]}
     warn_of_boxes(map(str, [*_variables(both), *both, first, second]))
     owners = _owners(*sides)
-    layout = laid_out(_restricted(both, owners), layout, font_size, _variables(both), owners)
+    # The union of these may have cycles.
+    shown = {
+        task: nx.subgraph_view(graph, filter_edge=lambda *arc: arc in owners)
+        for task, graph in both.items()
+    }
+    layout = laid_out(shown, layout, font_size, _variables(both), owners)
     left_out = {arc for graph in both.values() for arc in graph.edges} - set(owners)
     names = task_names([first, second])
     boxes = {
@@ -189,12 +188,6 @@ def clusters(configuration, labels, first, second, layout="auto", font_size=8.0)
         _draw_arcs(axes, layout.routes, shift, owners, _OWNERS)
 
     return draw_panels({"clusters": titles}, layout, entries, {"clusters": boxes}, draw_arcs)
-
-
-def _graphs(given):
-    """Return the graphs by task for the arguments of `edit_distance`."""
-    given = given if isinstance(given, Mapping) else {"": given}
-    return {task: one if isinstance(one, nx.Graph) else one.graph for task, one in given.items()}
 
 
 def _variables(graphs):
@@ -258,28 +251,15 @@ def _owners(*sides):
     }
 
 
-def _restricted(graphs, arcs):
-    """Return the graphs with only some of their arcs; their union may have cycles."""
-    result = {task: nx.create_empty_copy(graph) for task, graph in graphs.items()}
-    for task, graph in graphs.items():
-        result[task].add_edges_from(arc for arc in graph.edges if arc in arcs)
-    return result
-
-
 def _varies(graphs, variable):
     return any(takes_part(graph, variable) for graph in graphs.values())
 
 
 def _clusters_legend(owners, names, sides, n_left_out):
-    texts = {
-        "both": "in both clusters",
-        "first": f"only in cluster {names[0]}",
-        "second": f"only in cluster {names[1]}",
-    }
     entries = []
-    for kind, text in texts.items():
+    for kind, style in _OWNERS.items():
         n_arcs = count(sum(one == kind for one in owners.values()), "arc")
-        entries.append((_arc_mark(_OWNERS[kind]), f"{text}: {n_arcs}"))
+        entries.append((_arc_mark(style), f"{style.text.format(*names)}: {n_arcs}"))
     for name, side in zip(names, sides, strict=True):
         tasks = [shorten(task, 20) for task in side]
         more = f" and {len(tasks) - 5} more" if len(tasks) > 5 else ""

@@ -119,21 +119,21 @@ def laid_out(configuration, layout, font_size, variables, arcs):
     return layout
 
 
-def check_configuration(configuration):
+def check_configuration(configuration, argument="configuration"):
     """Return the graphs as a dict, or raise unless they are DAGs, at least one with a variable."""
     if not hasattr(configuration, "items") and hasattr(configuration, "graph"):
         configuration = {"": configuration}
     if not hasattr(configuration, "items"):
         rule = "must map task names to networkx.DiGraph or BayesNet, or be one of them"
-        raise InputTypeError("configuration", rule, type_of(configuration))
+        raise InputTypeError(argument, rule, type_of(configuration))
     graphs = {
         task: one if isinstance(one, nx.Graph) else getattr(one, "graph", one)
         for task, one in configuration.items()
     }
     for task, graph in graphs.items():
-        check_dag(graph, f"configuration[{task!r}]" if task else "configuration")
+        check_dag(graph, f"{argument}[{task!r}]" if task else argument)
     if not any(len(graph) for graph in graphs.values()):
-        raise InputError("configuration", "must hold a graph with at least one variable")
+        raise InputError(argument, "must hold a graph with at least one variable")
     return graphs
 
 
