@@ -180,10 +180,10 @@ def _headed_figure(models, stages, present, colors):
     entries = [(_draw_diagonal, "as predicted"), (_draw_observed, "observed, with 95 % interval")]
     entries += [(_line_sample(color), f"fitted: {shorten(name)}") for name, color in colors.items()]
     axes = framed_axes(*body, "headings", entries)
+    style = {"fontsize": _HEADING, "fontweight": "bold", "ha": "center"}
     corners = {}
     for i, (model, heading) in enumerate(zip(models, columns, strict=True)):
         x = _LEFT + i * across
-        style = {"fontsize": _HEADING, "fontweight": "bold", "ha": "center"}
         for above, line in enumerate(reversed(heading)):
             top = head - _HEAD + _HEADING / 2 - above * _HEADING_LINE
             draw_text(axes, x + _SIDE / 2, top, line, **style)
@@ -193,9 +193,7 @@ def _headed_figure(models, stages, present, colors):
             if (model, stage) not in present:
                 draw_text(axes, x + _SIDE / 2, y + _SIDE / 2, "\u2013", color=ABSENT, **style)
     for j, heading in enumerate(rows):
-        y = head + j * down
-        style = {"fontsize": _HEADING, "fontweight": "bold", "ha": "center", "rotation": 90}
-        draw_text(axes, _HEADING / 2, y + _CELL / 2, heading, **style)
+        draw_text(axes, _HEADING / 2, head + j * down + _CELL / 2, heading, rotation=90, **style)
     return axes.figure, corners
 
 

@@ -67,11 +67,10 @@ def _lay_out_figure(entries, panel, n_panels, n_columns):
     panels_width = n_columns * panel[0]
     widest = max(entry_width(*entry) for entry in entries)
     free = panel[0] * (n_columns * n_rows - n_panels) - 2 * PAD
-    rows = flow(entries, free)
-    inside = widest <= free and len(rows) * LEGEND_ROW <= panel[1] - TITLE
+    inside = widest <= free and len(flow(entries, free)) * LEGEND_ROW <= panel[1] - TITLE
     width = max(panels_width, widest + 2 * PAD)
-    if not inside:
-        rows = flow(entries, width - 2 * PAD)
+    legend_width = free if inside else width - 2 * PAD
+    rows = flow(entries, legend_width)
     legend_height = len(rows) * LEGEND_ROW + PAD
     figure = new_figure(width, n_rows * panel[1] + (0 if inside else legend_height))
     left = (width - panels_width) / 2
@@ -79,12 +78,8 @@ def _lay_out_figure(entries, panel, n_panels, n_columns):
         (left + i % n_columns * panel[0], i // n_columns * panel[1])
         for i in range(n_columns * n_rows)
     ]
-    if inside:
-        x, y = corners[n_panels]
-        draw_legend(figure, rows, (x + PAD, y + TITLE), (free, legend_height))
-    else:
-        corner = (PAD, n_rows * panel[1])
-        draw_legend(figure, rows, corner, (width - 2 * PAD, legend_height))
+    corner = np.add(corners[n_panels], (PAD, TITLE)) if inside else (PAD, n_rows * panel[1])
+    draw_legend(figure, rows, corner, (legend_width, legend_height))
     return figure, corners[:n_panels]
 
 

@@ -1,6 +1,7 @@
 """Positions and drawing of the signs of association next to arcs."""
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from bnmtl.plotting.drawing import INK, draw_text
 from bnmtl.plotting.widths import read_table
@@ -85,11 +86,8 @@ def _beside(points):
 
 
 def _distances(places, points):
-    """Distance of each position to the nearest point."""
-    if not len(points):
-        return np.full(len(places), np.inf)
-    differences = places[:, None, :] - points[None, :, :]
-    return np.sqrt((differences**2).sum(axis=-1)).min(axis=1)
+    """Distance of each position to the nearest point; infinite if there are no points."""
+    return cdist(places, points).min(axis=1, initial=np.inf)
 
 
 def _covered(places, layout):
