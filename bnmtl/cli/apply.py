@@ -14,8 +14,6 @@ from bnmtl.cli.scores import check_columns, checked_groups, checked_scores
 from bnmtl.errors import InputError, warn
 from bnmtl.io.run import RUN_FILE, read_record
 
-_FILES = ("scores.csv", RUN_FILE)
-
 
 @dataclass(frozen=True)
 class Result(FolderResult):
@@ -50,7 +48,7 @@ def run(options):
     from bnmtl.tasks import read
 
     _refuse_labels(options)
-    with new_run("calibrate", options, _FILES) as run:
+    with new_run("calibrate", options, ["scores.csv"]) as run:
         fitted, earlier = _earlier(options.apply)
         (rows,) = read([options.scores]).values()
         check_columns(rows, {"score": options.score, "group": options.group})

@@ -20,7 +20,6 @@ from bnmtl.cli.scores import (
     hashes,
 )
 from bnmtl.errors import InputError, warn
-from bnmtl.io.run import RUN_FILE
 from bnmtl.metrics.prediction import (
     calibration_error,
     cross_entropy,
@@ -30,10 +29,7 @@ from bnmtl.metrics.prediction import (
 from bnmtl.reports.calibrated import MOST_GROUPS
 from bnmtl.reports.calibrated import write as write_report
 
-_FILES = (
-    *("scores.csv", "measures.csv", "reliability.csv", "reliability.png", "report.html"),
-    RUN_FILE,
-)
+_FILES = ("scores.csv", "measures.csv", "reliability.csv", "reliability.png", "report.html")
 _EPS = float(np.finfo(float).eps)
 _MEASURES = {
     # Clipped here: a separate warning reports it.

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from bnmtl import plotting
 from bnmtl.cli.learner import (
     check_choice,
     common_parameters,
@@ -16,11 +17,12 @@ from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import FolderResult, as_options, new_run
 from bnmtl.cli.tasks import check_folds, read_tasks, warn_of_copies
 from bnmtl.cli.time_limit import TimeLimit
-from bnmtl.confidence import sure_words, with_confidence
+from bnmtl.confidence import arc_confidence, consensus, sure_words, with_confidence
 from bnmtl.errors import warn
 from bnmtl.graphs import takes_part
 from bnmtl.io.file_sizes import check_file_sizes, check_required
-from bnmtl.io.run import RUN_FILE
+from bnmtl.learners import SingleTaskLearner, compare
+from bnmtl.learners.adapted import as_chosen, family_limits, with_graphs
 from bnmtl.learners.arcs import sharing_counts
 from bnmtl.learners.verdict import NOTHING, held_out_record, nothing_found, sentences
 from bnmtl.networks.shared_tables import borrowed_record
@@ -29,7 +31,7 @@ from bnmtl.search import Memory
 from bnmtl.wording import count
 from bnmtl.writing import file_names
 
-_FIXED_FILES = ("arcs.csv", "dags.svg", "dags.png", "arcs.png", "report.html", RUN_FILE)
+_FIXED_FILES = ("arcs.csv", "dags.svg", "dags.png", "arcs.png", "report.html")
 _CONFIDENCE_FILE = "confidence.csv"
 MOST_PAIRS = 1_000_000
 _BORROWED_FILES = ("borrowed.csv", "borrowing.png")
@@ -185,8 +187,6 @@ def _warn_of_few_rows(learner):
 
 def _compared(options, learner, tasks, seconds):
     """Return the comparison on held-out rows."""
-    from bnmtl.learners import compare
-
     of_learning = learner.limits
     # Not a copy, so that the held-out predictions of the fit are reused.
     learner.set_params(limits=of_learning.replaced(time_limit=seconds))
@@ -198,26 +198,18 @@ def _compared(options, learner, tasks, seconds):
 
 def _replicated(learner, tasks, options, seconds):
     """Return the confidence of each arc."""
-    from bnmtl.confidence import arc_confidence
-    from bnmtl.learners.adapted import as_chosen
-
     learner = as_chosen(learner).set_params(limits=learner.limits.replaced(time_limit=None))
     return arc_confidence(tasks, learner, options.bootstrap, light=True, time_limit=seconds)
 
 
 def _agreed(learner, confidence, threshold):
     """Return the learner with the graphs that the replicates agree on."""
-    from bnmtl.confidence import consensus
-    from bnmtl.learners.adapted import family_limits, with_graphs
-
     graphs = consensus(confidence, threshold, by="edge", may_have=family_limits(learner))
     return with_graphs(learner, graphs)
 
 
 def _apart(tasks, common, memory, progress):
     """Return the tasks learned one by one, or None for a single task."""
-    from bnmtl.learners import SingleTaskLearner
-
     if len(tasks) == 1:
         return None
     if progress:
@@ -314,8 +306,6 @@ def _finite(number):
 
 
 def _draw(learner, confidence, is_nothing):
-    from bnmtl import plotting
-
     graphs, note = learner.configuration_, None
     if is_nothing and len(learner.arcs_):
         note = f"{NOTHING}: these arcs predict no better than none."

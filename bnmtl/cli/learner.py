@@ -1,18 +1,23 @@
 """The learner that the options of `learn` and `relate` describe, and its folds."""
 
+from bnmtl import scores
 from bnmtl.cli.options import contradiction
 from bnmtl.errors import InputError, located
 from bnmtl.io.knowledge import read_arcs, read_tiers
+from bnmtl.learners import MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
 from bnmtl.learners.held_out import most_folds
+from bnmtl.learners.multitask import PENALTY
+from bnmtl.priors import ArcPrior, EditPrior, PairedPrior
+from bnmtl.search import HillClimbing, Limits, Orders
+from bnmtl.search.options import search_of
 
+_PRIORS = {"paired": PairedPrior, "edit": EditPrior}
 # Default if tasks are scored together, which takes longer.
 _FOLDS_TO_COMPARE = 5
 
 
 def score_named(options):
     """Return the score named by the options."""
-    from bnmtl import scores
-
     name, size = options.score, options.equivalent_sample_size
     if name in ("bdeu", "bds"):
         sized = scores.BDeu if name == "bdeu" else scores.BDs
@@ -27,8 +32,6 @@ def score_named(options):
 
 def common_parameters(options, tasks, score, progress):
     """Return the parameters shared by all learners of a run."""
-    from bnmtl.search import Limits
-
     return {
         "score": score,
         "required": _read_known(options, "required", read_arcs, tasks) or (),
@@ -47,8 +50,6 @@ def common_parameters(options, tasks, score, progress):
 
 def _structure_prior(chance):
     """Return the prior of a task's graph."""
-    from bnmtl.priors import ArcPrior
-
     if chance in ("auto", "none"):
         return "auto" if chance == "auto" else None
     return ArcPrior(probability=chance)
@@ -65,9 +66,6 @@ def _read_known(options, name, read, tasks):
 
 def _search(options):
     """Return the search described by the options."""
-    from bnmtl.search import HillClimbing, Orders
-    from bnmtl.search.options import search_of
-
     search = options.search
     if search is None:
         search = "orders" if options.restarts is None else "hill-climbing"
@@ -96,24 +94,13 @@ def learner_at(penalty, prior, table_sharing, common):
     common : dict
         The parameters shared by all learners of the run.
     """
-    from bnmtl.learners import MultitaskLearner
-
     sharing = None if table_sharing == "none" else table_sharing
-    prior = _prior_class(prior)(penalty=penalty)
+    prior = _PRIORS[prior](penalty=penalty)
     return MultitaskLearner(prior=prior, table_sharing=sharing, **common)
-
-
-def _prior_class(name):
-    from bnmtl.priors import EditPrior, PairedPrior
-
-    return {"paired": PairedPrior, "edit": EditPrior}[name]
 
 
 def learner_asked_for(options, tasks, common):
     """Return an unfitted learner for the tasks; ``common`` as in `learner_at`."""
-    from bnmtl.learners import MultitaskLearnerCV, SingleTaskLearner
-    from bnmtl.learners.multitask import PENALTY
-
     if len(tasks) == 1:
         return SingleTaskLearner(**common)
     asked = options.prior, options.table_sharing, common
@@ -122,7 +109,7 @@ def learner_asked_for(options, tasks, common):
     fixed = learner_at(PENALTY, *asked)
     if options.penalty is None and options.choose is None and fixed.scores_together(tasks):
         return fixed
-    prior, sharing = _prior_class(options.prior)(), fixed.table_sharing
+    prior, sharing = _PRIORS[options.prior](), fixed.table_sharing
     return MultitaskLearnerCV(prior=prior, table_sharing=sharing, **_choosing(options), **common)
 
 
@@ -140,8 +127,6 @@ def _choosing(options):
 
 def has_folds(learner):
     """Whether folds choose the penalty, so that the comparison can reuse them."""
-    from bnmtl.learners import MultitaskLearnerCV
-
     return isinstance(learner, MultitaskLearnerCV) and learner.way_of_choosing() != "posterior"
 
 

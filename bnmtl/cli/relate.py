@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from bnmtl import plotting
 from bnmtl.cli.learner import common_parameters, learner_at, score_named
 from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import FolderResult, as_options, new_run
@@ -12,22 +13,25 @@ from bnmtl.cli.tasks import check_folds, read_tasks, warn_of_copies
 from bnmtl.cli.time_limit import TimeLimit
 from bnmtl.errors import InputError, InputWarning
 from bnmtl.io.file_sizes import check_required
-from bnmtl.io.run import RUN_FILE
+from bnmtl.learners import SingleTaskLearner, compare
 from bnmtl.learners.held_out import most_folds
+from bnmtl.learners.penalty import penalty_name
 from bnmtl.learners.verdict import held_out_record, nothing_found, sentences
+from bnmtl.relatedness import direct, indirect, shared
+from bnmtl.relatedness.measures import as_distances
+from bnmtl.relatedness.nearest import largest_gap, nearest_first
 from bnmtl.reports.related import write as write_report
 from bnmtl.wording import listed
 from bnmtl.writing import file_names
 
-_FIXED_FILES = (
-    *("relatedness.csv", "order.csv", "relatedness.png", "dendrogram.png", "report.html"),
-    RUN_FILE,
-)
+_FIXED_FILES = ("relatedness.csv", "order.csv", "relatedness.png", "dendrogram.png", "report.html")
 _LEARNING, _HELD_OUT = "learning and comparing", "comparing on held-out rows"
 # Shares of the stages in a time limit.
 _PARTS = {_LEARNING: 6, _HELD_OUT: 3, "pictures": 1}
 PENALTY = 0.9
 FOLDS = {"direct": 5, "indirect": 10, "shared": 5}
+# Units; that of direct depends on the tasks.
+_UNITS = {"indirect": "nats per row lost", "shared": "probability of other tables"}
 _MOST_PICTURES = 12  # of distances, without given principal tasks
 
 
@@ -167,8 +171,6 @@ def _picture_files(principals):
 
 def _learner(options, common, seconds=None):
     """Return the learner whose structures are compared."""
-    from bnmtl.learners import SingleTaskLearner
-
     common = {**common, "limits": common["limits"].replaced(time_limit=seconds)}
     if options.relatedness == "indirect":
         return SingleTaskLearner(**common)
@@ -178,9 +180,6 @@ def _learner(options, common, seconds=None):
 
 def _dissimilarity(options, tasks, learner):
     """Return the requested table of dissimilarities."""
-    from bnmtl.relatedness import direct, indirect, shared
-    from bnmtl.relatedness.measures import as_distances
-
     if options.relatedness == "indirect":
         return indirect(tasks, learner, options.folds or FOLDS["indirect"])
     if options.relatedness == "shared":
@@ -190,8 +189,6 @@ def _dissimilarity(options, tasks, learner):
 
 def _held_out(options, tasks, learner):
     """Return the cross-validated comparison on held-out rows."""
-    from bnmtl.learners import compare
-
     n_folds = options.folds or min(FOLDS[options.relatedness], most_folds(tasks))
     return held_out_record(compare(learner, tasks, n_folds))
 
@@ -216,17 +213,12 @@ def _is_normalized(tasks):
 
 def _unit(options, tasks):
     """Return the unit of a table."""
-    if options.relatedness == "indirect":
-        return "nats per row lost"
-    if options.relatedness == "shared":
-        return "probability of other tables"
-    return "share of pairs that differ" if _is_normalized(tasks) else "edits"
+    edits = "share of pairs that differ" if _is_normalized(tasks) else "edits"
+    return _UNITS.get(options.relatedness, edits)
 
 
 def _draw(table, principals, are_given, unit):
     """Draw the pictures; distances are drawn only for given principal tasks or for few tasks."""
-    from bnmtl import plotting
-
     drawn = principals if are_given or len(principals) <= _MOST_PICTURES else []
     return {
         "relatedness": plotting.relatedness(table, label=unit),
@@ -237,8 +229,6 @@ def _draw(table, principals, are_given, unit):
 
 def _order(table, principals):
     """Return the other tasks for each principal task, nearest first."""
-    from bnmtl.relatedness.nearest import nearest_first
-
     rows = [
         (principal, rank, task, value)
         for principal in principals
@@ -274,16 +264,12 @@ def _task_record(name, task):
 
 def _before_gap(values):
     """Number of nearest tasks before the largest gap; None if all are equally far."""
-    from bnmtl.relatedness.nearest import largest_gap
-
     # Negative values count as 0, as in the pictures.
     return largest_gap(values.clip(lower=0.0).to_numpy())
 
 
 def _meaning(record):
     """Explain the numbers of a table in one sentence."""
-    from bnmtl.learners.penalty import penalty_name
-
     if record["relatedness"] == "indirect":
         return (
             "Each number is how many nats per row are lost when held-out rows of the column's task "

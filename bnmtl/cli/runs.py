@@ -47,7 +47,7 @@ class Run:
     options : dataclass
         Its fields include the folder `out` and `force`.
     files : iterable of str
-        Names of files that may be written.
+        Names of files that may be written, except run.json.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Run:
         self.started, self.seconds = datetime.now(UTC), {}
         self._begin = self._last = time.perf_counter()
         self.folder = run_folder(options.out, options.force)
-        self.folder.reserve(files)
+        self.folder.reserve([*files, RUN_FILE])
         self.caught = []
 
     def lap(self, stage):
