@@ -12,7 +12,7 @@ from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import digest
 from bnmtl.errors import InputError, warn
 from bnmtl.io.bif import read_bif
-from bnmtl.io.run import RUN_FILE, read_record, read_run
+from bnmtl.io.run import read_record, read_run
 from bnmtl.tasks.files import read_rows
 
 
@@ -42,11 +42,6 @@ class LearnedNetworks:
     @property
     def settings(self):
         return {} if self.record is None else self.record["settings"]
-
-    @property
-    def record_path(self):
-        """The run.json of the run."""
-        return self.folder / RUN_FILE
 
     def read_rows(self, path, task_column):
         """Read a file of rows; as in learning, the column of tasks is read as text."""

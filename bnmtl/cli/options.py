@@ -39,7 +39,8 @@ def _check(rule, parse, *words, **details):
     def check(option: typer.CallbackParam, text: str | None):
         value = text if text is None or text in words else parse(text)
         if text is not None and value is None:
-            raise InputError(option.name, rule, _given(text), **details)
+            given = Bare(text if text.strip() else "nothing")
+            raise InputError(option.name, rule, given, **details)
         return value
 
     return check
@@ -76,10 +77,6 @@ def _number(rule, is_right, *words):
 def _text(rule):
     """Return a check that an option is not blank."""
     return _check(rule, lambda text: text if text.strip() else None)
-
-
-def _given(text):
-    return Bare(text if text.strip() else "nothing")
 
 
 def _force(help):

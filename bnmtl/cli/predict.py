@@ -12,6 +12,7 @@ from bnmtl.cli.columns import check_new_columns, without_points
 from bnmtl.cli.networks import read_networks
 from bnmtl.cli.runs import user_messages, warnings_kept
 from bnmtl.errors import Action, InputError, InputTypeError, located, warn
+from bnmtl.io.run import RUN_FILE
 from bnmtl.networks.inference import markov_blanket
 from bnmtl.networks.tables import code_frame
 from bnmtl.writing import OutputFile
@@ -116,7 +117,7 @@ def run(options):
         _by_state(states, probabilities, known),
         _judged(probabilities, known),
         {} if tasks is None else judged,
-        networks.record_path if cut_columns else None,
+        networks.folder / RUN_FILE if cut_columns else None,
         options.out,
         user_messages(caught),
     )

@@ -1,7 +1,6 @@
 """Versions of the software behind a result."""
 
 _PACKAGES = (
-    "bnmtl",
     "numpy",
     "scipy",
     "pandas",
@@ -28,7 +27,7 @@ def versions():
     import bnmtl
 
     found = {"python": platform.python_version(), "bnmtl": bnmtl.__version__}
-    for package in _PACKAGES[1:]:
+    for package in _PACKAGES:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
