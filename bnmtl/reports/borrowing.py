@@ -25,7 +25,7 @@ def borrowing_section(learner, figure=None):
     from bnmtl import plotting
     from bnmtl.plotting.borrowing import borrowed_shares
 
-    figure = plotting.borrowing(learner) if figure is None else figure
+    figure = figure or plotting.borrowing(learner)
     tasks = list(learner.configuration_)
     rows = [
         [escape(variable), *(_sources(record.get(variable, {}).get(task)) for task in tasks)]

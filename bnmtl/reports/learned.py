@@ -183,11 +183,9 @@ def _way(learner):
 def _graphs_section(learner, pictures, confidence):
     from bnmtl import plotting
 
-    figure = pictures.get("dags")
-    if figure is None:
-        graphs = learner.configuration_
-        figure = plotting.dags(graphs, confidence=confidence, signs=learner.arcs_)
-    tasks = ", ".join(map(str, learner.configuration_))
+    graphs, signs = learner.configuration_, learner.arcs_
+    figure = pictures.get("dags") or plotting.dags(graphs, confidence=confidence, signs=signs)
+    tasks = ", ".join(map(str, graphs))
     return (
         f"<h2>Graphs</h2>\n{image(figure, f'The graphs of the tasks {tasks}', wide=True)}\n"
         f"{meaning(learner, confidence)}"
@@ -250,9 +248,8 @@ def _penalty_section(learner, pictures):
 
     errors = learner.validation_grid_["standard_error"]
     errors = None if errors.isna().any() else errors
-    figure = pictures.get("penalties")
-    if figure is None:
-        figure = plotting.penalties(scores, learner.penalty_, errors=errors)
+    drawn = pictures.get("penalties")
+    figure = drawn or plotting.penalties(scores, learner.penalty_, errors=errors)
     return (
         f"<h2>How much to share</h2>\n<p>{_CHOICES[learner.chosen_by_]}"
         f"{'' if errors is None else _BAND}</p>\n"
