@@ -13,7 +13,7 @@ from bnmtl.plotting.dissimilarities import check_tasks, task_names
 from bnmtl.plotting.drawing import COLORS, draw_arc
 from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import check_configuration, laid_out
-from bnmtl.plotting.panels import box_entries, box_kind, draw_panels, legend_line
+from bnmtl.plotting.panels import box_entries, box_kinds, draw_panels, legend_line
 from bnmtl.plotting.table import shorten
 from bnmtl.wording import count, type_of
 
@@ -100,10 +100,7 @@ def compare(true, learned, layout="auto", columns=None, font_size=8.0):
     arcs = [arc for one in kinds.values() for arc in one]
     layout = laid_out(everything, layout, font_size, _variables(true), arcs)
     titles = {task: _compare_titles(task, one) for task, one in kinds.items()}
-    boxes = {
-        task: {variable: box_kind(graph, variable) for variable in layout.boxes}
-        for task, graph in learned.items()
-    }
+    boxes = box_kinds(learned, layout)
     found = {kind for one in kinds.values() for kind in one.values()}
     styles = [style for kind, style in _MISTAKES.items() if kind in found]
     entries = [*((_arc_mark(style), style.text) for style in styles), *box_entries(boxes)]

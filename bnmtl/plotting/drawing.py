@@ -18,9 +18,12 @@ COLORS = {"all": "#0072B2", "some": "#E69F00", "one": "#882255", "sole": "#4A4A4
 ABSENT = "#9A9A9A"
 INK = "#222222"
 _DASHES, _DOTS = (4.5, 2.5), (0.9, 1.4)  # lengths of marks and gaps, in points
-_BOX_EDGE = "#777777"
-_GHOST = "#B0B0B0"
-_STILL = ("#EDEDED", "#7A7A7A")  # box and name of a constant variable
+# Colors of boxes: inside, edge and name.
+_BOXES = {
+    "variable": ("white", "#777777", INK),
+    "constant": ("#EDEDED", "#B0B0B0", "#7A7A7A"),
+    "ghost": ("none", "#B0B0B0", "#B0B0B0"),
+}
 
 PAD = 12.0  # around a picture or a panel, in points
 LEGEND_ROW = 15.0  # height of a line of the legend
@@ -133,11 +136,7 @@ def draw_box(axes, box, label, font_size, kind="variable"):
     from matplotlib.patches import FancyBboxPatch
 
     x, y, width, height = box
-    face, edge, ink = {
-        "variable": ("white", _BOX_EDGE, INK),
-        "constant": (_STILL[0], _GHOST, _STILL[1]),
-        "ghost": ("none", _GHOST, _GHOST),
-    }[kind]
+    face, edge, ink = _BOXES[kind]
     style = {"boxstyle": "round,pad=0,rounding_size=3", "clip_on": False, "zorder": 3}
     style |= {"facecolor": face, "edgecolor": edge, "linewidth": 0.8}
     style["linestyle"] = (0, (2, 2)) if kind == "ghost" else "solid"

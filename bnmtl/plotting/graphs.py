@@ -5,7 +5,7 @@ from bnmtl.graphs import compelled_arcs, could_have, sharing
 from bnmtl.plotting.drawing import SAMPLE, draw_absent, draw_arc, note_entries
 from bnmtl.plotting.fonts import warn_of_boxes
 from bnmtl.plotting.layout import check_configuration, laid_out
-from bnmtl.plotting.panels import box_entries, box_kind, draw_panels, legend_line
+from bnmtl.plotting.panels import box_entries, box_kinds, draw_panels, legend_line
 from bnmtl.plotting.signs import draw_sign, read_signs, sign_places
 from bnmtl.plotting.widths import EQUAL, widths_of
 
@@ -106,10 +106,7 @@ def dags(
     titles = {
         task: _titles(task, graph, kinds, is_compared) for task, graph in configuration.items()
     }
-    boxes = {
-        task: {variable: box_kind(graph, variable) for variable in layout.boxes}
-        for task, graph in configuration.items()
-    }
+    boxes = box_kinds(configuration, layout)
     found = [kind for kind in ("all", "some", "one", "sole") if kind in kinds.values()]
     entries = [
         *note_entries(note),

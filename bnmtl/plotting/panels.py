@@ -23,7 +23,7 @@ _LAYOUT_NAMES = {"graphviz": "Graphviz (dot)", "layered": "layered (built in)"}
 _BOX_TEXTS = {"constant": "constant in this task", "ghost": "variable not in this task"}
 
 
-def draw_panels(titles, layout, entries, box_kinds, draw_arcs, columns=None):
+def draw_panels(titles, layout, entries, boxes, draw_arcs, columns=None):
     """Draw the panels of a figure and its legend.
 
     Parameters
@@ -33,7 +33,7 @@ def draw_panels(titles, layout, entries, box_kinds, draw_arcs, columns=None):
     layout : Layout
     entries : list of (draw, text)
         Entries of the legend, which ends with the name of the layout.
-    box_kinds : dict of task to dict of variable to kind
+    boxes : dict of task to dict of variable to kind
         Kinds for `draw_box`.
     draw_arcs : callable
         ``draw_arcs(axes, task, shift)`` draws arcs along the routes of the layout, moved by
@@ -56,7 +56,7 @@ def draw_panels(titles, layout, entries, box_kinds, draw_arcs, columns=None):
         draw_arcs(axes, task, shift)
         for variable, (x, y, *size) in layout.boxes.items():
             box = (x + shift[0], y + shift[1], *size)
-            kind = box_kinds[task][variable]
+            kind = boxes[task][variable]
             draw_box(axes, box, layout.labels[variable], layout.font_size, kind)
     return figure
 
@@ -99,16 +99,23 @@ def _width_of_titles(title, subtitle):
     return max(1.2 * text_width(title, 10), text_width(subtitle, 8))
 
 
-def box_kind(graph, variable):
-    """The kind of box of a variable in the panel of a graph."""
+def box_kinds(graphs, layout):
+    """The kinds of boxes of the variables of a layout in the panel of each graph, by task."""
+    return {
+        task: {variable: _box_kind(graph, variable) for variable in layout.boxes}
+        for task, graph in graphs.items()
+    }
+
+
+def _box_kind(graph, variable):
     if variable not in graph:
         return "ghost"
     return "variable" if takes_part(graph, variable) else "constant"
 
 
-def box_entries(box_kinds, texts=_BOX_TEXTS):
+def box_entries(boxes, texts=_BOX_TEXTS):
     """The legend entries of the kinds of boxes in the panels."""
-    found = {kind for kinds in box_kinds.values() for kind in kinds.values()}
+    found = {kind for kinds in boxes.values() for kind in kinds.values()}
     return [(_box_mark(kind), text) for kind, text in texts.items() if kind in found]
 
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from bnmtl.errors import InputError
 
-_EQUAL_WIDTH = 1.4
 _STRENGTHS = (0.6, 4.0)  # of the weakest and the strongest arc
 _CONFIDENCES = (0.8, 2.6)  # of arcs in half of the replicates and in all of them
 _LEAST = 0.5  # confidence below which arcs are dotted
@@ -25,7 +24,7 @@ class Line(NamedTuple):
     dotted: bool = False
 
 
-EQUAL = Line(_EQUAL_WIDTH)
+EQUAL = Line(1.4)
 
 
 class Widths(NamedTuple):
