@@ -48,9 +48,7 @@ class Configuration(dict):
         {'north': 1, 'south': 1}
         """
         arcs = sorted({arc for graph in self.values() for arc in graph.edges})
-        index = pd.MultiIndex.from_arrays(
-            [[tail for tail, _ in arcs], [head for _, head in arcs]], names=["from", "to"]
-        )
+        index = pd.MultiIndex.from_tuples(arcs, names=["from", "to"])
         columns = {
             task: pd.array(
                 [graph.has_edge(*arc) if could_have(graph, *arc) else pd.NA for arc in arcs],

@@ -55,18 +55,16 @@ class Reporter:
         self._listener = progress if callable(progress) else None
         self._lock = threading.Lock()
 
-    def __call__(self, stage, task=None, done=0, total=None, score=None):
-        if self._listener is not None:
-            with self._lock:
+    def __call__(self, stage, task=None, done=0, total=None, score=None, wait=True):
+        if self._listener is not None and self._lock.acquire(blocking=wait):
+            try:
                 self._listener(ProgressEvent(stage, task, done, total, score))
+            finally:
+                self._lock.release()
 
     def offer(self, stage, done, total):
         """Report a step, unless another thread or the listener itself is in the middle of one."""
-        if self._listener is not None and self._lock.acquire(blocking=False):
-            try:
-                self._listener(ProgressEvent(stage, None, done, total, None))
-            finally:
-                self._lock.release()
+        self(stage, done=done, total=total, wait=False)
 
     def of(self, stage, task=None):
         """A function (done, total, score) that reports one stage; None without a listener."""
@@ -102,22 +100,16 @@ class Bar:
     """
 
     def __init__(self, console=None):
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
+        from rich import progress
 
-        self._display = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[count]}"),
-            TextColumn("{task.fields[detail]}", style="dim", markup=False),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            TextColumn("left"),
+        self._display = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(bar_width=24),
+            progress.TextColumn("{task.fields[count]}"),
+            progress.TextColumn("{task.fields[detail]}", style="dim", markup=False),
+            progress.TimeElapsedColumn(),
+            progress.TimeRemainingColumn(),
+            progress.TextColumn("left"),
             console=console,
             transient=True,
         )
