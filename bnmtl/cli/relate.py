@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from bnmtl import plotting
+from bnmtl import plotting, relatedness
 from bnmtl.cli.learner import common_parameters, learner_at, score_named
 from bnmtl.cli.options import contradiction
 from bnmtl.cli.runs import FolderResult, as_options, new_run
@@ -17,7 +17,6 @@ from bnmtl.learners import SingleTaskLearner, compare
 from bnmtl.learners.held_out import most_folds
 from bnmtl.learners.penalty import penalty_name
 from bnmtl.learners.verdict import held_out_record, nothing_found, sentences
-from bnmtl.relatedness import direct, indirect, shared
 from bnmtl.relatedness.measures import as_distances
 from bnmtl.relatedness.nearest import largest_gap, nearest_first
 from bnmtl.reports.related import write as write_report
@@ -181,10 +180,10 @@ def _learner(options, common, seconds=None):
 def _dissimilarity(options, tasks, learner):
     """Return the requested table of dissimilarities."""
     if options.relatedness == "indirect":
-        return indirect(tasks, learner, options.folds or FOLDS["indirect"])
+        return relatedness.indirect(tasks, learner, options.folds or FOLDS["indirect"])
     if options.relatedness == "shared":
-        return as_distances(shared(tasks, learner))
-    return direct(tasks, learner, _used_penalty(options), _is_normalized(tasks))
+        return as_distances(relatedness.shared(tasks, learner))
+    return relatedness.direct(tasks, learner, _used_penalty(options), _is_normalized(tasks))
 
 
 def _held_out(options, tasks, learner):
