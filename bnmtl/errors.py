@@ -20,8 +20,9 @@ from typing import ClassVar
 
 from bnmtl.wording import Bare, count, either, listed
 
-# In place of the given value if a message shows none; unlike an `object()` it can be pickled.
-NOTHING = inspect.Parameter.empty
+
+class NOTHING:
+    """In place of the given value if a message shows none: a class is pickled by its name."""
 
 
 class Action(str):
