@@ -16,7 +16,6 @@ from bnmtl.learners.moved import refuse_moved, refuse_nested
 from bnmtl.learners.parameters import check_common
 from bnmtl.learners.sparsity import arc_probabilities, auto_prior, structure_priors
 from bnmtl.learners.start_graphs import start_matrices
-from bnmtl.networks import BayesNet
 from bnmtl.networks.several import networks_of
 from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.progress import Reporter
@@ -296,12 +295,8 @@ class Learner(BaseEstimator):
         """The learned graphs with probability tables, computed on first access."""
         self._check_fitted("networks_")
         sources, size, is_shared = self._tables_of
-        if is_shared:
-            return networks_of(self.configuration_, sources, self._fitted_tables.tables)
-        return {
-            name: BayesNet.fit(graph, sources[name], size)
-            for name, graph in self.configuration_.items()
-        }
+        tables = self._fitted_tables.tables if is_shared else None
+        return networks_of(self.configuration_, sources, tables, size)
 
     @cached_property
     def borrowed_(self):

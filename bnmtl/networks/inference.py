@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 
+import networkx as nx
 import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError
@@ -300,12 +301,7 @@ def _factor(network, name, codes, targets):
 
 def _ancestral(graph, names):
     """Variables and all their ancestors."""
-    found, front = set(names), list(names)
-    while front:
-        parents = [name for name in graph.predecessors(front.pop()) if name not in found]
-        found.update(parents)
-        front += parents
-    return found
+    return set().union(*nx.bfs_layers(graph.reverse(copy=False), names))
 
 
 def _connected(graph, targets, observed):
