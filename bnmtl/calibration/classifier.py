@@ -179,8 +179,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         numpy.ndarray of shape (n,)
         """
-        p = self.predict_proba(X)
-        return self.classes_[p.argmax(axis=1)]
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     @property
     def n_features_in_(self):

@@ -23,8 +23,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         -------
         numpy.ndarray, shape (n_rows,)
         """
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def predict_log_proba(self, X):
         """Logarithm of `predict_proba`.

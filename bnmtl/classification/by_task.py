@@ -222,8 +222,7 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         -------
         numpy.ndarray, shape (n_rows,)
         """
-        best = self.predict_proba(frame, task).argmax(axis=1)
-        return self.classes_[best]
+        return self.classes_[self.predict_proba(frame, task).argmax(axis=1)]
 
     def score(self, frame, task):
         """Share of correct predictions.

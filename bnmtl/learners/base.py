@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from bnmtl.errors import Action, warn
-from bnmtl.graphs import Configuration, from_adjacency
+from bnmtl.graphs import Configuration, from_adjacency, graphs_by_task
 from bnmtl.learners.arcs import arc_table
 from bnmtl.learners.moved import refuse_moved, refuse_nested
 from bnmtl.learners.parameters import check_common
@@ -236,10 +236,8 @@ class Learner(BaseEstimator):
 
     def required_graphs(self, tasks):
         """The required arcs of every task, as graphs by name."""
-        return {
-            name: from_adjacency(limits.required, tasks[name].variables)
-            for name, limits in self.constraints(tasks).items()
-        }
+        constraints = self.constraints(tasks)
+        return graphs_by_task(tasks, [constraints[name].required for name in tasks])
 
     def problems(self, tasks, effort, whole=None, constraints=None):
         """One `TaskProblem` per task.

@@ -291,9 +291,8 @@ def _factor(network, name, codes, targets):
     family = (*network.parents(name), name)
     given = [member for member in family if member in codes]
     others = [member for member in family if member not in codes]
-    is_axis = {v: v in targets or len(network.states[v]) > 1 for v in others}
-    hidden = [member for member in others if is_axis[member]]
-    rest = [member for member in others if not is_axis[member]]
+    hidden = [v for v in others if v in targets or len(network.states[v]) > 1]
+    rest = [member for member in others if member not in hidden]
     table = network.table(name).transpose(list(map(family.index, (*given, *hidden, *rest))))
     with np.errstate(divide="ignore"):
         return given, hidden, np.log(table.reshape(table.shape[: len(given) + len(hidden)]))

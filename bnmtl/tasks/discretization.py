@@ -22,8 +22,6 @@ from bnmtl.tasks.encoding import column_names, named_frames
 from bnmtl.tasks.task import Tasks
 from bnmtl.wording import listed, type_of
 
-_METHODS = ("quantile", "uniform", "kmeans")
-
 
 class Edges(Mapping):
     """Cut points by column, as returned by `discretize`; they can be applied to new data.
@@ -270,7 +268,7 @@ def discretize(tasks, bins=3, method="quantile", return_edges=False):
     {'altitude': [530.0]}
     """
     check_whole("bins", bins, 2, MAX_STATES)
-    check_choice("method", method, _METHODS)
+    check_choice("method", method, ("quantile", "uniform", "kmeans"))
     if isinstance(tasks, Tasks):
         return (tasks, Edges({})) if return_edges else tasks
     cuts = {}
