@@ -23,7 +23,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         -------
         numpy.ndarray, shape (n_rows,)
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def predict_log_proba(self, X):
         """Logarithm of `predict_proba`.

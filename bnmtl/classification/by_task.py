@@ -222,7 +222,8 @@ class MultitaskBayesNetClassifier(BaseEstimator):
         -------
         numpy.ndarray, shape (n_rows,)
         """
-        return self.classes_[self.predict_proba(frame, task).argmax(axis=1)]
+        best = self.predict_proba(frame, task).argmax(axis=1)
+        return self.classes_[best]
 
     def score(self, frame, task):
         """Share of correct predictions.
