@@ -230,6 +230,12 @@ def from_adjacency(matrix, variables):
     return graph
 
 
+def graphs_by_task(tasks, matrices):
+    """Return {task name: graph} from the adjacency matrices of tasks, in their order."""
+    pairs = zip(tasks.items(), matrices, strict=True)
+    return {name: from_adjacency(matrix, task.variables) for (name, task), matrix in pairs}
+
+
 def check_dag(graph, name):
     """Raise unless a graph is a directed acyclic graph.
 

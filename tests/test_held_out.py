@@ -65,7 +65,7 @@ def test_without_a_sample_size_what_is_new_has_no_probability():
 class Counted:
     """Training rows that count how often they are read."""
 
-    variables, arities = TRAIN.variables, TRAIN.arities
+    index, arities = TRAIN.index, TRAIN.arities
 
     def __init__(self):
         self.n_reads = 0

@@ -233,10 +233,6 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
             raise InputError("y", rule, len(self.classes_), remedies=remedy)
         return X, y, weights
 
-    def _checked_features(self, X):
-        check_is_fitted(self)
-        return validate_data(self, X, reset=False, **self._array_options())
-
     def _array_options(self):
         """Options to convert `X` to an array once, so that members need not convert it again."""
         is_tree = isinstance(self._template(), BaseDecisionTree)
@@ -248,7 +244,8 @@ class AdaBoostM1(ClassifierMixin, BaseEstimator):
 
     def _running_scores(self, X):
         """Decision function after each round, in the same array."""
-        X = self._checked_features(X)
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **self._array_options())
         scores = np.zeros(len(X))
         for member, vote in zip(self.estimators_, self.estimator_weights_, strict=True):
             if vote:
@@ -283,9 +280,8 @@ def _checked_seed(random_state):
 
 def _seeds(random, n):
     """Seeds of each member and of its drawn rows; earlier ones do not depend on n."""
-    if isinstance(random, np.random.Generator):
-        return random.integers(_SEEDS, size=(n, 2))
-    return random.randint(_SEEDS, size=(n, 2))
+    draw = random.integers if isinstance(random, np.random.Generator) else random.randint
+    return draw(_SEEDS, size=(n, 2))
 
 
 def _with_seed(template, seed):

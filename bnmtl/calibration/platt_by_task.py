@@ -89,7 +89,8 @@ class MultitaskPlattCalibrator(BaseEstimator):
         targets, (center, spread) = smoothed(y, weights), location(f, weights)
         units, slope = (f - center) / (spread or 1.0), np.ldexp(self.pooled_.a_, exponent)
         pooled = np.array([slope * spread, self.pooled_.b_ + slope * center])
-        parts = {name: (units[rows], targets[rows]) for name, rows in _rows(names)}
+        rows_of = {name: names == name for name in sorted(set(names))}
+        parts = {name: (units[rows], targets[rows]) for name, rows in rows_of.items()}
 
         def negative(log_variance):
             return -sum(
@@ -176,11 +177,6 @@ def _names(task, n):
         remedies = ("fill it", "leave the row out")
         raise InputError("task", rule, found=found, remedies=remedies, row=row)
     return names.astype(str).to_numpy(dtype=object)
-
-
-def _rows(names):
-    for name in sorted(set(names)):
-        yield name, names == name
 
 
 def log_marginal(f, targets, prior, variance):

@@ -1,6 +1,7 @@
 """The table of learned arcs: strength, sign, direction, and number of tasks with the arc."""
 
-import numpy as np
+from operator import itemgetter
+
 import pandas as pd
 
 from bnmtl.graphs import Sharing, compelled_arcs, sharing
@@ -30,41 +31,27 @@ def arc_table(configuration, tasks, bound):
         columns: above 0 if both rise together; nan if it is within one standard error of 0 or the
         states of a variable have no order); sorted by from, to and task.
     """
-    rows, together = [], bound.shares_tables
+    rows, counts, together = [], sharing(configuration), bound.shares_tables
     for at, (name, task) in enumerate(tasks.items()):
         graph, scores = configuration[name], bound.of(at)
         compelled = compelled_arcs(graph)
-        index = {variable: at for at, variable in enumerate(task.variables)}
         for child, parents in graph.pred.items():
             if parents and not together:
-                gains = scores.gains(index[child], sorted(index[one] for one in parents))
+                held = sorted(task.index[parent] for parent in parents)
+                gains = scores.gains(task.index[child], held)
             for parent in parents:
                 if together:
                     strength = _strength_together(configuration, at, parent, child, bound)
                 else:
-                    strength = -gains[index[parent]]
-                is_compelled = (parent, child) in compelled
-                rows.append((parent, child, at, name, strength, is_compelled))
-    rows.sort()
-    parents, children, _, names, strengths, compelled = (
-        zip(*rows, strict=True) if rows else [()] * 6
-    )
-    counts = sharing(configuration)
-    shared = [counts[arc] for arc in zip(parents, children, strict=True)]
-    ends = zip(names, parents, children, strict=True)
-    signs = [signed_association(tasks[name], parent, child) for name, parent, child in ends]
-    return pd.DataFrame(
-        {
-            "from": list(parents),
-            "to": list(children),
-            "task": list(names),
-            "strength": np.array(strengths, dtype=float),
-            "compelled": np.array(compelled, dtype=bool),
-            "n_tasks": np.array([one.n_tasks for one in shared], dtype=int),
-            "n_tasks_possible": np.array([one.n_possible for one in shared], dtype=int),
-            "tau_b": np.array(signs, dtype=float),
-        }
-    )
+                    strength = -gains[task.index[parent]]
+                arc = parent, child
+                numbers = *counts[arc], signed_association(task, *arc)
+                rows.append((*arc, name, strength, arc in compelled, *numbers))
+    # Rows of the same arc stay in the order of the tasks.
+    rows.sort(key=itemgetter(0, 1))
+    types = {"strength": float, "compelled": bool, "n_tasks": int, "n_tasks_possible": int}
+    types["tau_b"] = float
+    return pd.DataFrame(rows, columns=["from", "to", "task", *types]).astype(types)
 
 
 def _strength_together(configuration, at, parent, child, bound):

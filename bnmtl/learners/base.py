@@ -10,13 +10,12 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from bnmtl.errors import Action, warn
-from bnmtl.graphs import Configuration, from_adjacency
+from bnmtl.graphs import Configuration, from_adjacency, graphs_by_task
 from bnmtl.learners.arcs import arc_table
 from bnmtl.learners.moved import refuse_moved, refuse_nested
 from bnmtl.learners.parameters import check_common
 from bnmtl.learners.sparsity import arc_probabilities, auto_prior, structure_priors
 from bnmtl.learners.start_graphs import start_matrices
-from bnmtl.networks import BayesNet
 from bnmtl.networks.several import networks_of
 from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.progress import Reporter
@@ -237,10 +236,8 @@ class Learner(BaseEstimator):
 
     def required_graphs(self, tasks):
         """The required arcs of every task, as graphs by name."""
-        return {
-            name: from_adjacency(limits.required, tasks[name].variables)
-            for name, limits in self.constraints(tasks).items()
-        }
+        constraints = self.constraints(tasks)
+        return graphs_by_task(tasks, [constraints[name].required for name in tasks])
 
     def problems(self, tasks, effort, whole=None, constraints=None):
         """One `TaskProblem` per task.
@@ -296,12 +293,8 @@ class Learner(BaseEstimator):
         """The learned graphs with probability tables, computed on first access."""
         self._check_fitted("networks_")
         sources, size, is_shared = self._tables_of
-        if is_shared:
-            return networks_of(self.configuration_, sources, self._fitted_tables.tables)
-        return {
-            name: BayesNet.fit(graph, sources[name], size)
-            for name, graph in self.configuration_.items()
-        }
+        tables = self._fitted_tables.tables if is_shared else None
+        return networks_of(self.configuration_, sources, tables, size)
 
     @cached_property
     def borrowed_(self):

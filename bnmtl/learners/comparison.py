@@ -72,7 +72,7 @@ def compare(learner, tasks, cv=None):
     n_folds = default_folds(tasks, leave_one_out=True) if cv is None else int(cv)
     with Reporter(learner.progress) as report:
         folds, penalties = _folds(learner, tasks, n_folds, report)
-    table = _table(tasks, folds, _chosen(learner, folds, penalties))
+    table = _table(tasks, folds, penalties, _chosen(learner, folds, penalties))
     table.attrs["ended_by"] = tuple(sorted(set().union(*(fold.ended_by for fold in folds))))
     table.attrs["shares_tables"] = learner.shares_tables(tasks)
     table.attrs["chooses"] = len(penalties) > 1
@@ -123,19 +123,18 @@ def _folds(learner, tasks, n_folds, report):
 
 
 def _chosen(learner, folds, penalties):
-    """The penalty of each fold, chosen without its held-out rows."""
+    """Index of the penalty of each fold, chosen without its held-out rows."""
     if len(penalties) < 2:
-        return [0] * len(folds), penalties
+        return [0] * len(folds)
     if folds[0].log_posterior is not None:
-        return [best_penalty(fold.log_posterior) for fold in folds], penalties
+        return [best_penalty(fold.log_posterior) for fold in folds]
     scores = penalty_scores(folds)
     others = [np.delete(scores, at, axis=1) for at in range(len(folds))]
-    return [chosen_penalty(scores, learner.rule) for scores in others], penalties
+    return [chosen_penalty(scores, learner.rule) for scores in others]
 
 
-def _table(tasks, folds, chosen):
-    """All held-out rows, in the order of the data."""
-    best, penalties = chosen
+def _table(tasks, folds, penalties, best):
+    """All held-out rows, in the order of the data; ``best`` is the penalty's index by fold."""
     parts = []
     for at, fold in enumerate(folds):
         part = {"task": np.array(tasks.names, dtype=object)[fold.task], "row": fold.row, "fold": at}

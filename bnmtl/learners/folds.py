@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bnmtl.graphs import from_adjacency
+from bnmtl.graphs import graphs_by_task
 from bnmtl.learners.held_out import HeldOutTasks, by_learner, held_out_rows, held_out_split
 from bnmtl.progress import Reporter
 from bnmtl.search.effort import Tally, in_parallel
@@ -170,7 +170,5 @@ def _starts(learner, search, priors):
 
 def _rows(held_out, train, matrices, score=0.0):
     """Log-likelihood of all held-out rows, one task after another."""
-    pairs = zip(train.items(), matrices, strict=True)
-    graphs = {name: from_adjacency(matrix, task.variables) for (name, task), matrix in pairs}
-    rows = np.concatenate(list(held_out.rows(graphs).values()))
+    rows = np.concatenate(list(held_out.rows(graphs_by_task(train, matrices)).values()))
     return np.full_like(rows, -np.inf) if score == -np.inf else rows

@@ -152,10 +152,8 @@ class HeldOut:
     """
 
     def __init__(self, train, test, equivalent_sample_size="auto"):
-        self.variables = train.variables
         self._train, self._test = train, test
         self._size = equivalent_sample_size
-        self._index = {variable: at for at, variable in enumerate(train.variables)}
         self._known = {}
 
     def rows(self, graph, tables=None):
@@ -181,7 +179,7 @@ class HeldOut:
         """Log-probability of the child's state in every held-out row."""
         key = (child, *parents)
         if key not in self._known:
-            at = [self._index[variable] for variable in (*parents, child)]
+            at = [self._train.index[variable] for variable in (*parents, child)]
             shape = tuple(int(r) for r in self._train.arities[at])
             table = family_table(child, self._train.codes[at], shape, self._size)
             self._known[key] = self._under(table, child, parents)
@@ -189,7 +187,7 @@ class HeldOut:
 
     def _under(self, table, child, parents):
         """Log-probability of the child's state in every held-out row, under a table."""
-        at = [self._index[variable] for variable in (*parents, child)]
+        at = [self._train.index[variable] for variable in (*parents, child)]
         with np.errstate(divide="ignore"):
             log_table = np.log(table)
         return log_table[tuple(self._test.codes[at])]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bnmtl.graphs import from_adjacency
+from bnmtl.graphs import graphs_by_task
 from bnmtl.learners.folds import penalty_scores, score_folds
 from bnmtl.learners.held_out import by_learner, default_folds, held_out_rows, held_out_split
 from bnmtl.search.shared_multitask import search_over
@@ -82,9 +82,8 @@ class _HeldOutRows(_Judge):
     def _mean(self, held_out, solution):
         if solution.score == -np.inf:
             return -np.inf
-        pairs = zip(self._train.items(), solution.matrices, strict=True)
-        graphs = {name: from_adjacency(matrix, task.variables) for (name, task), matrix in pairs}
-        return float(np.mean(list(held_out.means(graphs).values())))
+        means = held_out.means(graphs_by_task(self._train, solution.matrices))
+        return float(np.mean(list(means.values())))
 
     def on_all_rows(self, prior, solution):
         return self._on_all.scored(prior, solution, self.search.problems)

@@ -7,8 +7,6 @@ from bnmtl.errors import InputError
 from bnmtl.graphs import adjacency, check_dag
 from bnmtl.search.constraints import by_task, check_names
 
-__all__ = ["start_matrices"]
-
 
 def start_matrices(tasks, constraints, start):
     """Adjacency matrices of start graphs over the variables of each task.

@@ -244,9 +244,8 @@ class MultitaskLearnerCV(MultitaskLearner):
 
     def _has_posterior(self):
         """Whether the coupling depends only on the number of tasks with an arc, not on which."""
-        if self.prior is None:
-            return True
-        return isinstance(self.prior, CouplingPrior) and not self.prior.by_task()
+        prior = self.used_prior()
+        return isinstance(prior, CouplingPrior) and not prior.by_task()
 
     def _check_choice(self, tasks):
         """Raise InputError if the penalty to choose has no effect."""

@@ -1,6 +1,6 @@
 """Bayesian networks: graphs with their conditional probability tables."""
 
-from bnmtl.networks.bayesnet import SUM_TOLERANCE, BayesNet
+from bnmtl.networks.bayesnet import BayesNet
 from bnmtl.networks.several import fit_networks
 
-__all__ = ["SUM_TOLERANCE", "BayesNet", "fit_networks"]
+__all__ = ["BayesNet", "fit_networks"]

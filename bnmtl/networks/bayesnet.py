@@ -9,7 +9,6 @@ from bnmtl.networks import inference
 from bnmtl.networks.bif import read_parts, write_parts
 from bnmtl.networks.pgmpy import from_pgmpy, to_pgmpy
 from bnmtl.networks.tables import (
-    SUM_TOLERANCE,
     check_graph,
     checked_states,
     checked_tables,
@@ -19,8 +18,6 @@ from bnmtl.networks.tables import (
 )
 from bnmtl.seeding import generator, seed_of
 from bnmtl.wording import count
-
-__all__ = ["SUM_TOLERANCE", "BayesNet"]
 
 
 class BayesNet:

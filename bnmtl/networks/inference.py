@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 
+import networkx as nx
 import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError
@@ -290,9 +291,8 @@ def _factor(network, name, codes, targets):
     family = (*network.parents(name), name)
     given = [member for member in family if member in codes]
     others = [member for member in family if member not in codes]
-    is_axis = {v: v in targets or len(network.states[v]) > 1 for v in others}
-    hidden = [member for member in others if is_axis[member]]
-    rest = [member for member in others if not is_axis[member]]
+    hidden = [v for v in others if v in targets or len(network.states[v]) > 1]
+    rest = [member for member in others if member not in hidden]
     table = network.table(name).transpose(list(map(family.index, (*given, *hidden, *rest))))
     with np.errstate(divide="ignore"):
         return given, hidden, np.log(table.reshape(table.shape[: len(given) + len(hidden)]))
@@ -300,12 +300,7 @@ def _factor(network, name, codes, targets):
 
 def _ancestral(graph, names):
     """Variables and all their ancestors."""
-    found, front = set(names), list(names)
-    while front:
-        parents = [name for name in graph.predecessors(front.pop()) if name not in found]
-        found.update(parents)
-        front += parents
-    return found
+    return set().union(*nx.bfs_layers(graph.reverse(copy=False), names))
 
 
 def _connected(graph, targets, observed):

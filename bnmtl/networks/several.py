@@ -85,24 +85,29 @@ def fit_networks(configuration, tasks, sharing="auto", missing="error"):
         if lacking:
             rule = "must have a column for every variable of its graph"
             raise InputError(None, rule, found="{name} is missing", task=name, name=lacking[0])
-    if sharing is None:
-        return {name: BayesNet.fit(graph, encoded[name]) for name, graph in configuration.items()}
-    return networks_of(configuration, encoded, fit_tables(configuration, encoded).tables)
+    tables = None if sharing is None else fit_tables(configuration, encoded).tables
+    return networks_of(configuration, encoded, tables)
 
 
-def networks_of(configuration, tasks, tables):
+def networks_of(configuration, tasks, tables, sample_size="auto"):
     """Networks from given graphs and tables.
 
     Parameters
     ----------
     configuration : mapping task -> networkx.DiGraph
-    tasks : Tasks
-    tables : mapping task -> dict variable -> float array
+    tasks : Tasks, or mapping task -> Task if there are no tables
+    tables : mapping task -> dict variable -> float array, or None
+        None estimates the tables of each task from its own rows.
+    sample_size : float or "auto", default="auto"
+        As in `BayesNet.fit`, for these estimates.
 
     Returns
     -------
     dict task -> BayesNet
     """
+    if tables is None:
+        graphs = configuration.items()
+        return {name: BayesNet.fit(graph, tasks[name], sample_size) for name, graph in graphs}
     return {
         name: BayesNet._estimated(
             graph, {variable: tasks.states[variable] for variable in graph}, tables[name]

@@ -63,8 +63,7 @@ class SharedTables:
 
     def fit(self, configuration):
         """The tables of given graphs; see `fit_tables`."""
-        names, tasks = list(configuration), self._tasks
-        tables = {name: {} for name in names}
+        tasks, tables = self._tasks, {name: {} for name in configuration}
         owners_of = _families(configuration)
         found = self._shared(owners_of)
         borrowed, sums = [], np.zeros((2, len(tasks), len(tasks)))
@@ -114,7 +113,7 @@ class SharedTables:
         if shared is None:
             return posterior_mean(family_counts(task, family), "auto")
         members, _ = self._of(family)
-        shape = [len(task.states[task.variables.index(variable)]) for variable in family]
+        shape = [len(task.states[task.index[variable]]) for variable in family]
         return shared.tables[members.index(name)].reshape(shape)
 
 
@@ -130,7 +129,7 @@ def _families(configuration):
 
 def family_counts(task, family):
     """Number of rows of each joint state of a family; the last axis is the child."""
-    at = [task.variables.index(variable) for variable in family]
+    at = [task.index[variable] for variable in family]
     shape = tuple(len(task.states[one]) for one in at)
     cells = np.ravel_multi_index([task.codes[one].astype(np.intp) for one in at], shape)
     return np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)

@@ -124,7 +124,21 @@ def estimate(graph, frame, equivalent_sample_size):
 
 def family_table(variable, codes, shape, equivalent_sample_size):
     """Estimate P(variable | parents) from codes (parents first), with one axis per variable."""
-    return posterior_mean(_counts(variable, codes, shape), equivalent_sample_size)
+    size = math.prod(shape)
+    if size > LARGEST_TABLE:
+        raise InputError(
+            "graph",
+            "must have tables of at most {most} entries",
+            found="that of {name} with its {n:parent} would have {size:.3g}",
+            remedies="remove some of its parents",
+            most=LARGEST_TABLE,
+            name=variable,
+            n=len(shape) - 1,
+            size=size,
+        )
+    cells = np.ravel_multi_index([column.astype(np.intp) for column in codes], shape)
+    counts = np.bincount(cells, minlength=size).reshape(shape)
+    return posterior_mean(counts, equivalent_sample_size)
 
 
 def code_frame(frame, states, complete, unseen=None):
@@ -202,21 +216,3 @@ def _recoded(column, states, variable, unseen=None):
         details = {"column": variable, "known": list(states), "unknown": unknown}
         raise InputError(None, rule, listed(unknown), remedies=remedies, **details)
     return Column(list(states), codes, True)
-
-
-def _counts(variable, codes, shape):
-    """Count the rows of each joint state of a family."""
-    size = math.prod(shape)
-    if size > LARGEST_TABLE:
-        raise InputError(
-            "graph",
-            "must have tables of at most {most} entries",
-            found="that of {name} with its {n:parent} would have {size:.3g}",
-            remedies="remove some of its parents",
-            most=LARGEST_TABLE,
-            name=variable,
-            n=len(shape) - 1,
-            size=size,
-        )
-    cells = np.ravel_multi_index([column.astype(np.intp) for column in codes], shape)
-    return np.bincount(cells, minlength=size).reshape(shape)

@@ -153,6 +153,13 @@ class CouplingPrior(BaseEstimator):
         if self.reversal not in (1, 2):
             raise InputError("reversal", "must be 1 or 2", self.reversal)
 
+    def _log_sharing(self, k, pair, tasks):
+        """log(1 - delta): a number for all tasks, or a (k, k) array with a diagonal of 0."""
+        listed = self._delta_of_pair(pair)
+        if listed is None and self.by_task():
+            return self._log_sharing_by_task(k, tasks)
+        return _log_of(self.penalty if listed is None else listed)
+
     def _delta_of_pair(self, pair):
         """Penalty of one pair of variables; None if none is listed."""
         if self.variable_penalty is None:
@@ -236,11 +243,8 @@ class PairedPrior(CouplingPrior):
         """Whether the penalty depends on the tasks."""
         return self.task_penalty is not None or self.task_distance is not None
 
-    def _log_sharing(self, k, pair, tasks):
-        """log(1 - delta): a number for all tasks, or a (k, k) array with a diagonal of 0."""
-        listed = self._delta_of_pair(pair)
-        if listed is not None or not self.by_task():
-            return _log_of(self.penalty if listed is None else listed)
+    def _log_sharing_by_task(self, k, tasks):
+        """log(1 - delta) for each pair of tasks, as a (k, k) array with a diagonal of 0."""
         if tasks is None:
             rule = "must be given where the penalty depends on the tasks"
             raise InputError("tasks", rule, remedies="give one name for each state")
@@ -328,11 +332,6 @@ class EditPrior(CouplingPrior):
             raise InputError("costs", rule, given, remedies="name all three")
         for edit, cost in self.costs.items():
             check_number(f"costs[{edit!r}]", cost, least=0)
-
-    def _log_sharing(self, k, pair, tasks):
-        """log(1 - delta) of the pair; the Edit prior has no penalties per task."""
-        listed = self._delta_of_pair(pair)
-        return _log_of(self.penalty if listed is None else listed)
 
     def _cost_table(self):
         """Cost [x + 1, c + 1] of turning state x into the target c."""

@@ -66,7 +66,9 @@ class ArcPrior(BaseEstimator):
             parts = {"chance": self.probability, "arcs": self.expected_arcs}
             raise InputError("probability", rule, found="they are {chance!r} and {arcs!r}", **parts)
         if self.expected_arcs is not None:
-            chances[:] = self._expected_chance(n)
+            most, remedy = max(n * (n - 1), 1), "n variables have n (n - 1) ordered pairs"
+            check_number("expected_arcs", self.expected_arcs, above=0, below=most, remedies=remedy)
+            chances[:] = self.expected_arcs / most
         elif isinstance(self.probability, Mapping):
             index = {variable: at for at, variable in enumerate(variables)}
             for arc, chance in self.probability.items():
@@ -78,12 +80,6 @@ class ArcPrior(BaseEstimator):
             _check_chance("probability", self.probability)
             chances[:] = self.probability
         return _without_diagonal(np.log(chances), np.log1p(-chances))
-
-    def _expected_chance(self, n):
-        most = max(n * (n - 1), 1)
-        remedy = "n variables have n (n - 1) ordered pairs"
-        check_number("expected_arcs", self.expected_arcs, above=0, below=most, remedies=remedy)
-        return self.expected_arcs / most
 
 
 class ReferencePrior(BaseEstimator):
@@ -137,11 +133,7 @@ class ReferencePrior(BaseEstimator):
         check_dag(self.graph, "graph")
         remedy = "0 would forbid every other graph, which {required} and {forbidden} can do"
         check_number("factor", self.factor, above=0, most=1, remedies=remedy)
-        graph = nx.relabel_nodes(self.graph, str)
-        shared = [variable for variable in variables if variable in graph]
-        held = np.zeros((len(variables), len(variables)), dtype=bool)
-        at = [variables.index(variable) for variable in shared]
-        held[np.ix_(at, at)] = adjacency(graph.subgraph(shared), shared)
+        held = adjacency(nx.relabel_nodes(self.graph, str).subgraph(variables), variables)
         price = math.log(self.factor)
         return _without_diagonal(np.where(held, 0.0, price), np.where(held, price, 0.0))
 

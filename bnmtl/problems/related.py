@@ -3,10 +3,10 @@
 import itertools
 
 import networkx as nx
-import numpy as np
 
 from bnmtl.errors import InputError
 from bnmtl.networks import BayesNet, inference
+from bnmtl.networks.smoothing import posterior_mean
 from bnmtl.problems import arguments
 from bnmtl.problems.draws import by_task, random_tables
 from bnmtl.seeding import generator
@@ -111,16 +111,15 @@ def _without(network, arcs):
 
 
 def _integrated(network, graph, children):
-    """Tables of children with fewer parents in a graph than in a network."""
-    return {c: _conditional(network, c, sorted(graph.predecessors(c))) for c in sorted(children)}
+    """Tables of children with fewer parents in a graph than in a network.
 
-
-def _conditional(network, child, parents):
-    """P(child | parents) in a network; uniform for impossible parent configurations."""
-    joint = inference.posterior(network, [*parents, child])
-    total = joint.sum(axis=-1, keepdims=True)
-    uniform = np.full(joint.shape, 1 / joint.shape[-1])
-    return np.divide(joint, total, out=uniform, where=total > 0)
+    They are uniform for impossible parent configurations.
+    """
+    tables = {}
+    for child in sorted(children):
+        joint = inference.posterior(network, [*sorted(graph.predecessors(child)), child])
+        tables[child] = posterior_mean(joint, 0)
+    return tables
 
 
 def perturb(network, n_tasks=5, n_edits=5, random_state=None):

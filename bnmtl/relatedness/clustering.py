@@ -124,9 +124,7 @@ class TaskClusterer(BaseEstimator):
     def _labels(self, n_clusters):
         """Cluster of each task, numbered in the order of their first tasks."""
         names = self.relatedness_.index
-        cut = np.ones(1)
-        if len(names) > 1:
-            cut = cut_tree(self.linkage_, n_clusters).ravel()
+        cut = cut_tree(self.linkage_, n_clusters).ravel() if len(names) > 1 else np.ones(1)
         codes, _ = pd.factorize(cut)
         return pd.Series(codes, index=pd.Index(names, name="task"), name="cluster")
 

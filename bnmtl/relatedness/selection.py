@@ -9,6 +9,7 @@ from bnmtl.learners.held_out import default_folds
 from bnmtl.priors.listed import read_distances
 from bnmtl.progress import Reporter
 from bnmtl.relatedness.measures import MEASURES, distances_of, indirect_of
+from bnmtl.relatedness.nearest import nearest_first
 from bnmtl.relatedness.sizes import SizeChoice, check_size
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
@@ -113,9 +114,7 @@ class TaskSelector(BaseEstimator):
         sizes = pd.RangeIndex(len(tasks), name="n_tasks")
         choice = SizeChoice(self.n_tasks, sizes, tasks, [principal], learner, report)
         self.relatedness_ = self._measured(choice.groups) if given is None else given
-        column = self.relatedness_[principal]
-        others = [name for name in tasks if name != principal]
-        self.order_ = sorted(others, key=lambda name: (column[name], name))
+        self.order_ = list(nearest_first(self.relatedness_, principal).index)
 
         def score(groups, test, size):
             names = [principal, *self.order_[:size]]

@@ -6,7 +6,6 @@ import pandas as pd
 from bnmtl.errors import check_choice, check_whole
 from bnmtl.learners.held_out import check_sample_size, default_folds, held_out_rows, held_out_split
 from bnmtl.learners.penalty import EQUALLY_GOOD
-from bnmtl.networks import BayesNet
 from bnmtl.networks.several import networks_of
 from bnmtl.networks.shared_tables import fit_tables
 from bnmtl.relatedness.groups import Groups
@@ -96,13 +95,10 @@ class SizeChoice:
         """Networks with the graphs of fitted learners and probabilities from all rows."""
         size, found = self._learner.parameter_sample_size, {}
         for learner in learners:
-            group = Tasks(self._tasks[name] for name in learner.configuration_)
-            if learner.shares_tables(group):
-                tables = fit_tables(learner.configuration_, group).tables
-                found.update(networks_of(learner.configuration_, group, tables))
-                continue
-            for name, graph in learner.configuration_.items():
-                found[name] = BayesNet.fit(graph, group[name], size)
+            graphs = learner.configuration_
+            group = Tasks(self._tasks[name] for name in graphs)
+            tables = fit_tables(graphs, group).tables if learner.shares_tables(group) else None
+            found |= networks_of(graphs, group, tables, size)
         return {name: found[name] for name in self._tasks if name in found}
 
     def _on(self, rows):

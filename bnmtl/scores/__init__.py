@@ -1,6 +1,6 @@
 """Decomposable network scores: public score objects, and scores bound to rows of tasks."""
 
-from bnmtl.scores.bound import PARTITIONS, BoundScore, BoundTasks
+from bnmtl.scores.bound import PARTITIONS, BoundScore
 from bnmtl.scores.decomposable import (
     AIC,
     BIC,
@@ -22,7 +22,6 @@ __all__ = [
     "BDeu",
     "BDs",
     "BoundScore",
-    "BoundTasks",
     "LogLikelihood",
     "MixedDirichlet",
     "Score",

@@ -67,13 +67,12 @@ class BoundTasks:
         index = {variable: at for at, variable in enumerate(self.variables)}
         self.positions = [np.array([index[v] for v in task.variables], np.int64) for task in tasks]
         self._rows = packed(tasks, self.positions, len(self.variables))
-        self._most_rows = int(self._rows["n_rows"].max())
         together = np.sum if len(partitions) else np.max
         self._most_cases = int(together(self._rows["n_cases"]))
         scale = _scale(self._most_cases)
         self._method = np.array([kind, sample_size, scale, *concentrations], float)
-        self._n_concentrations = len(concentrations)
-        self._partitions = np.array(partitions, float)
+        # Concentrations of the partitions of tasks that share a table.
+        self.partitions = np.array(partitions, float)
         self._most_cells = np.array([most_cells(task, max_cells) for task in tasks], float)
         random = np.random.default_rng(len(self.variables))
         self._keys = [
@@ -185,7 +184,7 @@ class BoundTasks:
             arities=rows["arities"][positions],
             method=self._method,
             most_cells=self._most_cells[tasks],
-            partitions=self._partitions,
+            partitions=self.partitions,
             given=np.zeros(0, np.int64),
             task_keys=task_keys[tasks],
             variable_keys=variable_keys[positions],
@@ -196,9 +195,7 @@ class BoundTasks:
 
     def up_to_date(self, engine):
         """The engine with the current cache."""
-        if engine.cache is self._slots:
-            return engine
-        return engine.replaced(cache=self._slots)
+        return engine if engine.cache is self._slots else engine.replaced(cache=self._slots)
 
     @property
     def concentrations(self):
@@ -206,14 +203,9 @@ class BoundTasks:
         return self._method[scoring.CONCENTRATIONS :]
 
     @property
-    def partitions(self):
-        """Concentrations of the partitions of tasks that share a table."""
-        return self._partitions
-
-    @property
     def shares_tables(self):
         """Whether tasks may share the table of a family."""
-        return self._partitions.size > 0
+        return self.partitions.size > 0
 
     @contextmanager
     def scratch(self, positions):
@@ -232,16 +224,10 @@ class BoundTasks:
             self._idle.append(scratch)
 
     def _new_scratch(self):
-        shared = None
-        if self._partitions.size:
-            n_rows, n_states = self._rows["n_rows"].tolist(), int(self._rows["arities"].max())
-            shared = n_rows, n_states, self._partitions.size
+        n_rows, n_states = self._rows["n_rows"].tolist(), int(self._rows["arities"].max())
+        shared = (n_rows, n_states, self.partitions.size) if self.shares_tables else None
         return scoring.new_scratch(
-            len(self.variables),
-            self._most_rows,
-            self._most_cases,
-            self._n_concentrations,
-            shared,
+            len(self.variables), max(n_rows), self._most_cases, len(self.concentrations), shared
         )
 
     def _take_in(self, scratch, positions):

@@ -1,5 +1,6 @@
 """Decomposable network scores of families and graphs."""
 
+import functools
 import math
 import warnings
 
@@ -81,9 +82,8 @@ class Score(BaseEstimator):
             raise InputTypeError("parents", rule, parents, remedies=remedy, parents=parents)
         child, parents = str(child), [str(parent) for parent in parents]
         task = _encoded(frame, [child, *parents])
-        index = {variable: at for at, variable in enumerate(task.variables)}
-        family = _family(child, parents, index)
-        return self._of_family(task, _checked_weights(weights, task.n_rows), *family)
+        child, *parents = _family(child, parents, task)
+        return self._local_scorer(task, weights)(child, parents)
 
     def score(self, graph, frame, weights=None):
         """Score a graph: the sum of the local scores of its families.
@@ -114,13 +114,9 @@ class Score(BaseEstimator):
         if not families:
             return 0.0
         task = _encoded(frame, [child for child, *_ in families])
-        checked = _checked_weights(weights, task.n_rows)
-        index = {variable: at for at, variable in enumerate(task.variables)}
-        indexed = sorted(_family(child, parents, index) for child, *parents in families)
-        if checked is None:
-            bound = self.bind(task)
-            return float(sum(bound.local_score(child, parents) for child, *parents in indexed))
-        return float(sum(self._of_family(task, checked, *family) for family in indexed))
+        local_score = self._local_scorer(task, weights)
+        indexed = sorted(_family(child, parents, task) for child, *parents in families)
+        return float(sum(local_score(child, parents) for child, *parents in indexed))
 
     def bind(self, task):
         """Return this score on the codes of one task, a `BoundScore`."""
@@ -137,13 +133,14 @@ class Score(BaseEstimator):
             **limits,
         )
 
-    def _of_family(self, task, weights, child, *parents):
-        """Score a family given by index, the parents sorted."""
-        self._check()
+    def _local_scorer(self, task, weights):
+        """A function that scores a family given by index, the parents sorted."""
+        weights = _checked_weights(weights, task.n_rows)
         if weights is None:
-            return self.bind(task).local_score(child, parents)
-        family = task, weights, child, list(parents)
-        return _weighted_score(self._kind, self._sample_size, self._concentrations, *family)
+            return self.bind(task).local_score
+        self._check()
+        settings = self._kind, self._sample_size, self._concentrations
+        return functools.partial(_weighted_score, *settings, task, weights)
 
     def _check(self):
         """Raise InputError or InputTypeError for a parameter out of range."""
@@ -398,12 +395,12 @@ def _encoded(frame, variables):
         return encode({"frame": frame})["frame"]
 
 
-def _family(child, parents, index):
+def _family(child, parents, task):
     """The family as indices: the child first, then the sorted parents."""
     if child in parents or len(set(parents)) < len(parents):
         rule = "must be distinct and without the child {child}"
         raise InputError("parents", rule, parents, remedies="name every parent once", child=child)
-    return [index[child], *sorted(index[parent] for parent in parents)]
+    return [task.index[child], *sorted(task.index[parent] for parent in parents)]
 
 
 def _checked_weights(weights, n_rows):

@@ -106,7 +106,7 @@ def signed_association(task, first, second):
     ranks = [task.ranks.get(variable) for variable in (first, second)]
     if None in ranks:
         return math.nan
-    at = [task.variables.index(variable) for variable in (first, second)]
+    at = [task.index[variable] for variable in (first, second)]
     x, y = (np.array(rank)[task.codes[i]] for rank, i in zip(ranks, at, strict=True))
     known = (x >= 0) & (y >= 0)
     n_x, n_y = (max(rank) + 1 for rank in ranks)

@@ -22,8 +22,6 @@ from bnmtl.tasks.encoding import column_names, named_frames
 from bnmtl.tasks.task import Tasks
 from bnmtl.wording import listed, type_of
 
-_METHODS = ("quantile", "uniform", "kmeans")
-
 
 class Edges(Mapping):
     """Cut points by column, as returned by `discretize`; they can be applied to new data.
@@ -175,7 +173,12 @@ class Edges(Mapping):
         0  below_300     1
         1  from_1200     0
         """
-        return _rebuilt(tasks, self._cut)
+        cut = {name: self._cut(name, frame) for name, frame in named_frames(tasks).items()}
+        if isinstance(tasks, pd.DataFrame):
+            return cut["task1"]
+        if isinstance(tasks, Mapping):
+            return {name: cut[str(name)] for name in tasks}
+        return list(cut.values())
 
     def _cut(self, name, frame):
         cut = frame.copy()
@@ -265,7 +268,7 @@ def discretize(tasks, bins=3, method="quantile", return_edges=False):
     {'altitude': [530.0]}
     """
     check_whole("bins", bins, 2, MAX_STATES)
-    check_choice("method", method, _METHODS)
+    check_choice("method", method, ("quantile", "uniform", "kmeans"))
     if isinstance(tasks, Tasks):
         return (tasks, Edges({})) if return_edges else tasks
     cuts = {}
@@ -359,13 +362,3 @@ def _number(value, digits):
     integer_digits = len(str(int(abs(value))))
     precision = max(digits, integer_digits)
     return np.format_float_positional(value, precision, fractional=False, trim="-")
-
-
-def _rebuilt(tasks, change):
-    """Apply change(name, frame) to every table and return the same type."""
-    frames = named_frames(tasks)
-    if isinstance(tasks, pd.DataFrame):
-        return change("task1", frames["task1"])
-    if isinstance(tasks, Mapping):
-        return {name: change(str(name), frames[str(name)]) for name in tasks}
-    return [change(name, frame) for name, frame in frames.items()]

@@ -12,8 +12,6 @@ from bnmtl.tasks.states import MISSING_STATE, ordered_variables, shared_states
 from bnmtl.tasks.task import Task, Tasks
 from bnmtl.wording import Bare, count, listed, type_of
 
-_MISSING_OPTIONS = ("error", "drop", "state")
-
 
 def encode(tasks, missing="error"):
     """Check and encode the data of one or several tasks.
@@ -70,7 +68,7 @@ def encode(tasks, missing="error"):
     array([[1, 3],
            [1, 0]], dtype=uint8)
     """
-    check_choice("missing", missing, _MISSING_OPTIONS)
+    check_choice("missing", missing, ("error", "drop", "state"))
     if isinstance(tasks, Tasks):
         return tasks
     if isinstance(tasks, Task):

@@ -110,17 +110,12 @@ def read_rows(path, as_text=()):
 def _checked_paths(paths):
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
+    rule, remedy = "must be a path or a list of paths", "for example ['north.csv', 'south.csv']"
     if not isinstance(paths, list | tuple):
-        raise InputTypeError(
-            "paths",
-            "must be a path or a list of paths",
-            type_of(paths),
-            remedies="for example ['north.csv', 'south.csv']",
-        )
+        raise InputTypeError("paths", rule, type_of(paths), remedies=remedy)
     for path in paths:
         if not isinstance(path, str | os.PathLike):
-            given = Bare(f"a list with {path!r}")
-            raise InputTypeError("paths", "must be a path or a list of paths", given)
+            raise InputTypeError("paths", rule, Bare(f"a list with {path!r}"))
     if not paths:
         raise InputError("paths", "must name at least one file", found="it is empty")
     paths = [Path(path) for path in paths]
@@ -285,12 +280,8 @@ def _check_header(header, separator):
 
 def _unreadable(error, kind, **place):
     """Return the error for a file that a library cannot read, with its message."""
-    return InputError(
-        rule="cannot be read as {kind!s} ({reason!s})",
-        kind=kind,
-        reason=" ".join(str(error).split()).rstrip("."),
-        **place,
-    )
+    rule, reason = "cannot be read as {kind!s} ({reason!s})", " ".join(str(error).split())
+    return InputError(rule=rule, kind=kind, reason=reason.rstrip("."), **place)
 
 
 def _one_task_each(tables):
@@ -381,9 +372,7 @@ def _converted(values, kind):
         texts = np.array([*values.categories, None], dtype=object)
         return pd.Series(texts[values.codes]).infer_objects()
     number = int if kind == "integer" else float
-    numbers = np.array(
-        [*map(number, values.categories), 0], dtype=np.int64 if number is int else np.float64
-    )[values.codes]
+    numbers = np.array([*map(number, values.categories), 0], dtype=number)[values.codes]
     if kind == "integer":
         return pd.arrays.IntegerArray(numbers, missing) if missing.any() else numbers
     return np.where(missing, np.nan, numbers)

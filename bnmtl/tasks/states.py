@@ -1,8 +1,8 @@
 """The states of a variable, shared by all tasks: collected, declared or merged."""
 
-import heapq
-import itertools
 import re
+
+import networkx as nx
 
 from bnmtl.errors import Action, InputError
 from bnmtl.tasks.columns import MAX_STATES
@@ -16,11 +16,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,1000}")
 
 def shared_states(columns):
     """Return {variable: states} over all tasks; `columns` is {task: {variable: Column}}."""
-    by_variable = {}
-    for name, by_name in columns.items():
-        for variable, column in by_name.items():
-            by_variable.setdefault(variable, {})[name] = column
-    return {variable: _states(variable, by_variable[variable]) for variable in sorted(by_variable)}
+    return {variable: _states(variable, by_task) for variable, by_task in _by_variable(columns)}
 
 
 def ordered_variables(columns):
@@ -29,11 +25,16 @@ def ordered_variables(columns):
     If some tasks declare their states, these decide, because the values of the others are among
     them.
     """
-    by_variable = {}
-    for by_name in columns.values():
+    return {v for v, by_task in _by_variable(columns) if _are_ordered(by_task.values())}
+
+
+def _by_variable(columns):
+    """Pairs of a variable and its {task: Column}, sorted by variable."""
+    found = {}
+    for name, by_name in columns.items():
         for variable, column in by_name.items():
-            by_variable.setdefault(variable, []).append(column)
-    return {variable for variable, group in by_variable.items() if _are_ordered(group)}
+            found.setdefault(variable, {})[name] = column
+    return sorted(found.items())
 
 
 def _are_ordered(columns):
@@ -107,30 +108,15 @@ def _merge_orders(variable, declared):
     orders = set(declared.values())
     if len(orders) == 1:
         return list(orders.pop())
-    states = {state for order in orders for state in order}
-    all_integers = all(_INTEGER.fullmatch(state) for state in states)
-    key = {state: (int(state) if all_integers else 0, state) for state in states}
-    followers = {state: set() for state in states}
+    follows = nx.DiGraph()
     for order in orders:
-        for first, second in itertools.pairwise(order):
-            followers[first].add(second)
-    n_before = dict.fromkeys(states, 0)
-    for state in states:
-        for follower in followers[state]:
-            n_before[follower] += 1
-    ready = [(key[state], state) for state in states if not n_before[state]]
-    heapq.heapify(ready)
-    merged = []
-    while ready:
-        _, state = heapq.heappop(ready)
-        merged.append(state)
-        for follower in followers[state]:
-            n_before[follower] -= 1
-            if not n_before[follower]:
-                heapq.heappush(ready, (key[follower], follower))
-    if len(merged) < len(states):
-        raise _contradiction(variable, declared)
-    return merged
+        nx.add_path(follows, order)
+    all_integers = all(_INTEGER.fullmatch(state) for state in follows)
+    key = {state: (int(state) if all_integers else 0, state) for state in follows}
+    try:
+        return list(nx.lexicographical_topological_sort(follows, key.get))
+    except nx.NetworkXUnfeasible:
+        raise _contradiction(variable, declared) from None
 
 
 def _contradiction(variable, declared):

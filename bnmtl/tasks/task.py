@@ -85,11 +85,9 @@ class Task:
             )
         for variable, states, row in zip(self.variables, self.states, codes, strict=True):
             if row.size and not 0 <= row.min() <= row.max() < len(states):
-                rule, given = (
-                    "must be from 0 to {most}, one for each state",
-                    f"{row.min()} to {row.max()}",
-                )
-                raise InputError("codes", rule, Bare(given), column=variable, most=len(states) - 1)
+                rule = "must be from 0 to {most}, one for each state"
+                given = Bare(f"{row.min()} to {row.max()}")
+                raise InputError("codes", rule, given, column=variable, most=len(states) - 1)
         unknown = sorted(set(self.ordered) - set(self.variables))
         if unknown:
             rule, remedy = "must name variables of the task", "leave that out"
@@ -108,6 +106,11 @@ class Task:
     def n_variables(self):
         """Number of variables."""
         return len(self.variables)
+
+    @cached_property
+    def index(self):
+        """Position of each variable, by name."""
+        return {variable: at for at, variable in enumerate(self.variables)}
 
     @cached_property
     def arities(self):
