@@ -8,6 +8,8 @@ penalty, all with separate tables; "tables shared" is the default of the learner
 0.99 or one that is chosen.
 """
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
@@ -147,7 +149,7 @@ def with_tables_shared(tasks, _score, _parents, baseline):
     return {**line, "empty": round(float(empty.mean()), 6)}
 
 
-def with_penalty_chosen(tasks, baseline, **how):
+def with_penalty_chosen(tasks, _score, _parents, baseline, **how):
     """Tasks that share tables at a chosen penalty, also compared with the default penalty."""
     scored = compare(MultitaskLearnerCV(**how, random_state=SEED), tasks)
     fixed = compare(MultitaskLearner(random_state=SEED), tasks)["together"]
@@ -157,21 +159,11 @@ def with_penalty_chosen(tasks, baseline, **how):
     return line | _gains(together, {"fixed": fixed}) | {"penalties": used}
 
 
-def with_posterior_penalty(tasks, _score, _parents, baseline):
-    """Tasks that share tables at the most probable penalty."""
-    return with_penalty_chosen(tasks, baseline, validation="posterior")
-
-
-def with_validated_penalty(tasks, _score, _parents, baseline):
-    """Tasks that share tables at the penalty that the other folds choose."""
-    return with_penalty_chosen(tasks, baseline)
-
-
 _OTHERWISE = {
     OWN_TABLES: with_tables_of_1,
     SHARED: with_tables_shared,
-    SHARED_POSTERIOR: with_posterior_penalty,
-    SHARED_CV: with_validated_penalty,
+    SHARED_POSTERIOR: partial(with_penalty_chosen, validation="posterior"),
+    SHARED_CV: with_penalty_chosen,
 }
 
 
