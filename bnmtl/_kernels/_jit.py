@@ -179,15 +179,15 @@ class Arrays:
                     f"{field.n_dimensions}"
                 )
             setattr(self, field.name, array)
-        own = [arrays[field.name] for field in fields]
-        self.table = _TableInPython(zip(fields, own, strict=True))
+        ordered = [arrays[field.name] for field in fields]
+        self.table = _TableInPython(zip(fields, ordered, strict=True))
         if not numba.config.DISABLE_JIT:
-            self.table = np.array([_entry(array) for array in own], np.int64)
+            self.table = np.array([_entry(array) for array in ordered], np.int64)
 
     def replaced(self, **arrays):
         """A copy with some of the arrays replaced."""
-        own = {field.name: getattr(self, field.name) for field in self.fields}
-        return Arrays(self.fields, **{**own, **arrays})
+        current = {field.name: getattr(self, field.name) for field in self.fields}
+        return Arrays(self.fields, **{**current, **arrays})
 
     def __reduce__(self):
         # Addresses are invalid in other processes, whose arrays may also be read-only.
@@ -234,7 +234,7 @@ class _TableInPython(dict):
     """Maps fields to arrays."""
 
     def __missing__(self, field):
-        names = ", ".join(own.name for own in self)
+        names = ", ".join(known.name for known in self)
         raise TypeError(
             f"{field.name}, {field.place} of its layout, is not a field of this table: {names}"
         )

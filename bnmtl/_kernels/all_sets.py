@@ -29,7 +29,7 @@ from bnmtl._kernels.scoring import (
     TASK_KEYS,
     VARIABLE_KEYS,
 )
-from bnmtl._kernels.sharing import OF_A_SET, gather_once, own_value, take_block
+from bnmtl._kernels.sharing import OF_A_SET, gather_once, separate_value, take_block
 from bnmtl._kernels.terms import log_mean
 
 # Bound in nats on products over rows; bound on the smallest factor of a row.
@@ -39,7 +39,7 @@ _LEAST_NATS = 40.0
 SETS = layout(
     TOTALS_OF := ints("totals", 2),  # (sets, t c): log evidence of a family so far
     PRODUCTS := floats("products", 2),  # (sets, t c): factors not yet added to the totals
-    OWN_EVIDENCE := ints("own", 2),  # (k, c): log evidence of each member alone
+    TASK_EVIDENCE := ints("task_evidence", 2),  # (k, c): log evidence of each member alone
     NORMS := floats("norms", 2),  # (k + 1, t c): inverse normalizers of the sums, by size of set
     RANGE := floats("range"),  # (1,): bound in nats on the current products
 )
@@ -54,7 +54,7 @@ def new_sets(k, n_sets, concentrations, partitions):
     return {
         "totals": np.zeros((n_sets, tc), np.int64),
         "products": np.ones((n_sets, tc)),
-        "own": np.zeros((k, len(concentrations)), np.int64),
+        "task_evidence": np.zeros((k, len(concentrations)), np.int64),
         "norms": norms,
         "range": np.zeros(1),
     }
@@ -78,7 +78,7 @@ def value_sets(engine, scratch, memory, n_members, child, parents, n_parents, v,
         rest = group & (group - 1)
         if rest == 0:
             s = members[size_of(group - 1)]
-            values[group] = own_value(engine, scratch, s, child, parents, n_parents, v)
+            values[group] = separate_value(engine, scratch, s, child, parents, n_parents, v)
             continue
         counters[ASKED] += 1
         values[group] = recall(cache, key ^ key_of(engine, scratch, n_members, group))
@@ -116,14 +116,14 @@ def key_of(engine, scratch, n_members, group):
 def begin_sets(memory, n_members):
     """Reset the memory for a new family."""
     totals, products = TOTALS_OF(memory), PRODUCTS(memory)
-    own = OWN_EVIDENCE(memory)
+    task_evidence = TASK_EVIDENCE(memory)
     for group in range(np.int64(1) << n_members):
         for at in range(totals.shape[1]):
             totals[group, at] = 0
             products[group, at] = 1.0
     for i in range(n_members):
-        for c in range(own.shape[1]):
-            own[i, c] = 0
+        for c in range(task_evidence.shape[1]):
+            task_evidence[i, c] = 0
     RANGE(memory)[0] = 0.0
 
 
@@ -135,13 +135,13 @@ def multiply_by_row(engine, scratch, memory, n_members, r, state):
         return
     call(CALLS(engine)[2], engine, scratch, m, r, np.int64(1))
     places, scale = PLACES_OF(scratch), METHOD(engine)[SCALE]
-    separate, own = SEPARATE(scratch), OWN_EVIDENCE(memory)
+    separate, task_evidence = SEPARATE(scratch), TASK_EVIDENCE(memory)
     for i in range(m):
-        for c in range(own.shape[1]):
-            own[places[i], c] += separate[np.int64(1) << i, c]
+        for c in range(task_evidence.shape[1]):
+            task_evidence[places[i], c] += separate[np.int64(1) << i, c]
     # Merging the counts of a set gains at most minus the log evidence of its separate rows.
     full, most, has_shift = (np.int64(1) << m) - 1, 0.0, False
-    for c in range(own.shape[1]):
+    for c in range(task_evidence.shape[1]):
         most = max(most, -separate[full, c] / scale)
         has_shift = has_shift or SHIFTS(scratch)[full, c] != 0.0
     nats = RANGE(memory)
@@ -213,10 +213,10 @@ def take_logs(memory, n_members, scale):
 def end_sets(engine, memory, n_members):
     """Finish a family: add the log evidence of its tasks' separate counts."""
     take_logs(memory, n_members, METHOD(engine)[SCALE])
-    totals, own = TOTALS_OF(memory), OWN_EVIDENCE(memory)
-    n_c = own.shape[1]
+    totals, task_evidence = TOTALS_OF(memory), TASK_EVIDENCE(memory)
+    n_c = task_evidence.shape[1]
     for members in range(1, np.int64(1) << n_members):
         for i in range(n_members):
             if (members >> i) & 1:
                 for at in range(totals.shape[1]):
-                    totals[members, at] += own[i, at % n_c]
+                    totals[members, at] += task_evidence[i, at % n_c]

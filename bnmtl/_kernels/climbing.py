@@ -185,12 +185,12 @@ def set_either(engine, scratch, task, dag, a, b):
     best, both = left_to_gain(dag, task, a, b)
     make(engine, scratch, task, dag, b, a, REMOVE)
     make(engine, scratch, task, dag, a, b, SET)
-    own_best, own_both = left_to_gain(dag, task, a, b)
+    forward_best, forward_both = left_to_gain(dag, task, a, b)
     # A relative tolerance, because sums depend on the order of the columns by rounding.
-    tolerance = TOLERANCE(task)[0] * (1.0 + own_best)
-    if best < own_best - tolerance:
+    tolerance = TOLERANCE(task)[0] * (1.0 + forward_best)
+    if best < forward_best - tolerance:
         return
-    if best > own_best + tolerance or both > own_both + tolerance:
+    if best > forward_best + tolerance or both > forward_both + tolerance:
         make(engine, scratch, task, dag, a, b, REMOVE)
         make(engine, scratch, task, dag, b, a, SET)
 

@@ -67,19 +67,19 @@ def count_with(rows, s, v, partition, n_cells):
     bits, n_words = BITS(rows), (N_ROWS(rows)[s] + 63) // 64
     sizes, opens = CELL_SIZES(partition), OPENS(partition)
     rows_at, order = ROWS_AT(partition), ORDER(partition)
-    own_bits_at, own_bits = CELL_BITS_AT(partition), CELL_BITS(partition)
+    cell_bits_at, cell_bits = CELL_BITS_AT(partition), CELL_BITS(partition)
     histogram, margin = HISTOGRAM(partition), MARGIN(partition)
     cells, configurations = CELLS(partition), CONFIGURATIONS(partition)
     n_counts, n_configurations = np.int64(0), np.int64(0)
     for cell in range(n_cells):
-        if own_bits_at[cell] < 0:
+        if cell_bits_at[cell] < 0:
             for at in range(rows_at[cell], rows_at[cell] + sizes[cell]):
                 row = order[at]
                 count = 1 if weight_at < 0 else weights[weight_at + row]
                 histogram[codes[begin + row]] += count
         else:
-            own = own_bits[own_bits_at[cell] : own_bits_at[cell] + n_words]
-            count_bits(own, sizes[cell], bits, BITS_AT(rows)[s, v], arity, histogram)
+            row_bits = cell_bits[cell_bits_at[cell] : cell_bits_at[cell] + n_words]
+            count_bits(row_bits, sizes[cell], bits, BITS_AT(rows)[s, v], arity, histogram)
         n_counts = end_cell(histogram, margin, arity, cells, n_counts)
         if opens[cell + 1]:
             n_configurations = end_configuration(margin, arity, configurations, n_configurations)
@@ -87,18 +87,18 @@ def count_with(rows, s, v, partition, n_cells):
 
 
 @kernel
-def count_bits(own, size, bits, bits_at, arity, histogram):
-    """Counts of a variable's states in the cell of ``size`` rows whose bit set is ``own``.
+def count_bits(row_bits, size, bits, bits_at, arity, histogram):
+    """Counts of a variable's states in the cell of ``size`` rows whose bit set is ``row_bits``.
 
     The bit sets of the states begin at ``bits_at``; the last state gets the remaining rows.
     """
     for state in range(arity - 1):
         # Slices, because only loops that begin at index 0 are vectorized.
-        other = bits_at + state * own.size
-        with_state = bits[other : other + own.size]
+        other = bits_at + state * row_bits.size
+        with_state = bits[other : other + row_bits.size]
         common = np.uint64(0)
-        for word in range(own.size):
-            common += popcount(own[word] & with_state[word])
+        for word in range(row_bits.size):
+            common += popcount(row_bits[word] & with_state[word])
         histogram[state] = np.int64(common)
         size -= np.int64(common)
     histogram[arity - 1] = size

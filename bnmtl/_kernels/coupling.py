@@ -43,13 +43,13 @@ def edit_states(gains, log_penalty, costs):
     for target in range(3):
         total = 0.0
         for s in range(k):
-            own = -np.inf
+            task_best = -np.inf
             for x in range(3):
                 value = gains[s, x] + priced(log_penalty, costs[x, target])
-                if value > own:
-                    own = value
+                if value > task_best:
+                    task_best = value
                     candidate[s] = x - 1
-            total += own
+            total += task_best
         if total > best:
             best = total
             states[:] = candidate
@@ -70,15 +70,15 @@ def paired_states(gains, log_penalty, reversal):
     for s in range(k):
         for minus in range(s + 1, -1, -1):
             for plus in range(s + 1 - minus, -1, -1):
-                best, own = -np.inf, 0
+                best, state = -np.inf, 0
                 if minus + plus <= s:
                     best = table[minus, plus] + gains[s, 1]
                 if minus > 0 and table[minus - 1, plus] + gains[s, 0] > best:
-                    best, own = table[minus - 1, plus] + gains[s, 0], -1
+                    best, state = table[minus - 1, plus] + gains[s, 0], -1
                 if plus > 0 and table[minus, plus - 1] + gains[s, 2] > best:
-                    best, own = table[minus, plus - 1] + gains[s, 2], 1
+                    best, state = table[minus, plus - 1] + gains[s, 2], 1
                 table[minus, plus] = best
-                choice[s, minus, plus] = own
+                choice[s, minus, plus] = state
     best, best_minus, best_plus = -np.inf, 0, 0
     for minus in range(k + 1):
         for plus in range(k + 1 - minus):
@@ -88,11 +88,11 @@ def paired_states(gains, log_penalty, reversal):
                 best, best_minus, best_plus = value, minus, plus
     states = np.zeros(k, np.int8)
     for s in range(k - 1, -1, -1):
-        own = choice[s, best_minus, best_plus]
-        states[s] = own
-        if own == -1:
+        state = choice[s, best_minus, best_plus]
+        states[s] = state
+        if state == -1:
             best_minus -= 1
-        elif own == 1:
+        elif state == 1:
             best_plus -= 1
     return states, best > -np.inf
 

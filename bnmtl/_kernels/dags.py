@@ -119,14 +119,14 @@ def drop_parent(dag, b, a):
 def gather_ancestors(dag, b):
     """Compute the ancestors of b from those of its parents."""
     parents, ancestors = PARENTS(dag), ANCESTORS(dag)
-    own = ancestors[b]
-    for word in range(own.size):
-        own[word] = np.uint64(0)
+    ancestors_of_b = ancestors[b]
+    for word in range(ancestors_of_b.size):
+        ancestors_of_b[word] = np.uint64(0)
     for at in range(N_PARENTS(dag)[b]):
         a = parents[b, at]
-        for word in range(own.size):
-            own[word] |= ancestors[a, word]
-        include(own, a)
+        for word in range(ancestors_of_b.size):
+            ancestors_of_b[word] |= ancestors[a, word]
+        include(ancestors_of_b, a)
 
 
 @kernel

@@ -96,8 +96,8 @@ def new_groups(n_tasks, n_states, n_concentrations, n_partitions):
         "next_weights": (beam * k, tc),
         "next_worth": (beam * k,),
     }
-    own = [field for field in GROUPS if field.name in sizes]
-    made = {field.name: np.zeros(sizes[field.name], field.dtype) for field in own}
+    fields = [field for field in GROUPS if field.name in sizes]
+    made = {field.name: np.zeros(sizes[field.name], field.dtype) for field in fields}
     made["rising"][:] = np.nan
     return made
 
@@ -188,14 +188,14 @@ def weigh_groups(terms, owners, bases, scratch, m, r, concentrations, partitions
         for before in range(1, size_of(group)):
             orders *= before
             least *= least_t
-        own_weights, has_weight = weights[group], False
+        group_weights, has_weight = weights[group], False
         for c in range(n_c):
-            own_weights[c] *= orders
-            has_weight |= own_weights[c] > least or shifts[full, c] > 0.0
+            group_weights[c] *= orders
+            has_weight |= group_weights[c] > least or shifts[full, c] > 0.0
         matters[group] = has_weight
         for t in range(partitions.size - 1, -1, -1):
             for c in range(n_c):
-                own_weights[t * n_c + c] = partitions[t] * own_weights[c]
+                group_weights[t * n_c + c] = partitions[t] * group_weights[c]
 
 
 @kernel
@@ -227,9 +227,9 @@ def add_separate(scratch, full, n_c, is_by_task):
     for group in range(1, full + 1):
         rest = group & (group - 1)
         first = group ^ rest
-        own = evidence[size_of(first - 1) if is_by_task else first]
+        task_evidence = evidence[size_of(first - 1) if is_by_task else first]
         for c in range(n_c):
-            separate[group, c] = separate[rest, c] + own[c]
+            separate[group, c] = separate[rest, c] + task_evidence[c]
             shifts[group, c] = 0.0
 
 
@@ -288,30 +288,30 @@ def gain_by_factors(scratch, full, r, concentrations):
     for c in range(n_c):
         inverse[0, c] = 1.0
     for group in range(1, full + 1):
-        own = weights[group]
+        product = weights[group]
         n = np.int64(0)
         for c in range(n_c):
-            own[c] = 1.0
+            product[c] = 1.0
         for state in range(r):
             count = merged[group, state]
             if count > 0:
                 n += count
                 factors = of_cells[count]
                 for c in range(n_c):
-                    own[c] *= factors[c]
+                    product[c] *= factors[c]
         factors = of_totals[r * (FEW_COUNTS + 1) + n]
         for c in range(n_c):
-            own[c] *= factors[c]
+            product[c] *= factors[c]
         rest = group & (group - 1)
         if rest == 0:
             for c in range(n_c):
-                inverse[group, c] = 1.0 / own[c]
-                own[c] = 1.0
+                inverse[group, c] = 1.0 / product[c]
+                product[c] = 1.0
         else:
             first = group ^ rest
             for c in range(n_c):
                 inverse[group, c] = inverse[rest, c] * inverse[first, c]
-                own[c] *= inverse[group, c]
+                product[c] *= inverse[group, c]
 
 
 @kernel
@@ -346,9 +346,9 @@ def add_partitions(weights, matters, sums, members, n_tc):
     others = rest
     while True:
         if matters[others | low]:
-            own, of_rest = weights[others | low], sums[rest ^ others]
+            of_group, of_rest = weights[others | low], sums[rest ^ others]
             for at in range(n_tc):
-                total[at] += own[at] * of_rest[at]
+                total[at] += of_group[at] * of_rest[at]
         if others == 0:
             break
         others = (others - 1) & rest

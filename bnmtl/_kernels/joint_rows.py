@@ -254,8 +254,8 @@ def count_cell_with(engine, scratch, s, v, cell):
     bits_at, rows_at = JOINT_BITS_AT(scratch)[cell], JOINT_ROWS_AT(scratch)[cell]
     if bits_at >= 0:
         n_words = (N_ROWS(engine)[s] + 63) // 64
-        own = JOINT_BITS(scratch)[bits_at : bits_at + n_words]
-        count_bits(own, size, BITS(engine), BITS_AT(engine)[s, v], ARITIES(engine)[v], histogram)
+        bits = JOINT_BITS(scratch)[bits_at : bits_at + n_words]
+        count_bits(bits, size, BITS(engine), BITS_AT(engine)[s, v], ARITIES(engine)[v], histogram)
         return
     codes, begin = CODES(engine), CODE_AT(engine)[s, v]
     weights, weight_at, order = WEIGHTS(engine), WEIGHT_AT(engine)[s], JOINT_ORDER(scratch)

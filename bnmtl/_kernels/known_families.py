@@ -17,9 +17,9 @@ from bnmtl._kernels.trees import (
     MOST_KNOWN,
     MOST_KNOWN_PARENTS,
     N_KNOWN,
-    N_OWN,
-    OWN,
+    N_TASK_PARENTS,
     SCORE,
+    TASK_PARENTS,
     TOLERANCE,
     find,
     hold_parents_of,
@@ -122,7 +122,7 @@ def know(engine, scratch, tasks, shared, tree, child, adjacency, least):
     if mark(tree, child, adjacency) > MOST_KNOWN_PARENTS:
         return
     held = IS_HELD(tree)
-    list_parents(held, OWN(tree), N_OWN(tree))
+    list_parents(held, TASK_PARENTS(tree), N_TASK_PARENTS(tree))
     score = score_parents(engine, scratch, tasks, shared, tree, child)
     if score <= least + TOLERANCE(shared)[0]:
         return

@@ -68,7 +68,7 @@ def move_to_best_place(engine, scratch, tasks, shared, tree, walk, x):
     home = position[x] // 2
     best_gain, best_place = 0.0, home
     for step in (-1, 1):
-        passed, own = 0.0, 0.0
+        passed, x_gain = 0.0, 0.0
         place = home + step
         while 0 <= place < order.size:
             y = order[place]
@@ -80,9 +80,9 @@ def move_to_best_place(engine, scratch, tasks, shared, tree, walk, x):
                     passed += score_of(engine, scratch, tasks, shared, tree, position, y)
                     passed -= scores[y]
                 if matters[x, y]:
-                    own = score_of(engine, scratch, tasks, shared, tree, position, x) - scores[x]
-                if passed + own > best_gain + tolerance:
-                    best_gain, best_place = passed + own, place
+                    x_gain = score_of(engine, scratch, tasks, shared, tree, position, x) - scores[x]
+                if passed + x_gain > best_gain + tolerance:
+                    best_gain, best_place = passed + x_gain, place
             place += step
         position[x] = 2 * home
     if best_place == home:

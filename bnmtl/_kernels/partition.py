@@ -174,16 +174,16 @@ def add_cells(rows, s, child, configuration, partition, n_cells, end_rows, end_b
     bits, bits_at = BITS(rows), BITS_AT(rows)[s, child]
     sizes, opens = CELL_SIZES(partition), OPENS(partition)
     rows_at, order = ROWS_AT(partition), ORDER(partition)
-    own_bits_at, own_bits = CELL_BITS_AT(partition), CELL_BITS(partition)
+    cell_bits_at, cell_bits = CELL_BITS_AT(partition), CELL_BITS(partition)
     n_words, opening = configuration.size, True
     for state in range(ARITIES(rows)[child]):
         other = bits_at + state * n_words
         with_state = bits[other : other + n_words]
-        own = own_bits[end_bits : end_bits + n_words]
+        row_bits = cell_bits[end_bits : end_bits + n_words]
         count = np.uint64(0)
         for word in range(n_words):
-            own[word] = configuration[word] & with_state[word]
-            count += popcount(own[word])
+            row_bits[word] = configuration[word] & with_state[word]
+            count += popcount(row_bits[word])
         if count == 0:
             continue
         size = np.int64(count)
@@ -191,11 +191,11 @@ def add_cells(rows, s, child, configuration, partition, n_cells, end_rows, end_b
         opens[n_cells] = opening
         opening = False
         if size >= n_words // WORDS_PER_ROW:
-            own_bits_at[n_cells], rows_at[n_cells] = end_bits, -1
+            cell_bits_at[n_cells], rows_at[n_cells] = end_bits, -1
             end_bits += n_words
         else:
-            own_bits_at[n_cells], rows_at[n_cells] = -1, end_rows
-            end_rows = list_rows(own_bits, end_bits, n_words, order, end_rows)
+            cell_bits_at[n_cells], rows_at[n_cells] = -1, end_rows
+            end_rows = list_rows(cell_bits, end_bits, n_words, order, end_rows)
         n_cells += 1
     return n_cells, end_rows, end_bits
 
@@ -259,24 +259,24 @@ def number_configurations(rows, s, variables, n_variables, partition):
     for i in range(n_variables):
         v = variables[i]
         arity = ARITIES(rows)[v]
-        own = codes[CODE_AT(rows)[s, v] : CODE_AT(rows)[s, v] + n_rows]
+        states = codes[CODE_AT(rows)[s, v] : CODE_AT(rows)[s, v] + n_rows]
         if size * arity < slots.size:
             for row in range(n_rows):
-                keys[row] = keys[row] * arity + own[row]
+                keys[row] = keys[row] * arity + states[row]
             size *= arity
             continue
         in_order(n_rows, swap)
         for row in range(n_rows):
-            ranks[row] = own[row]
+            ranks[row] = states[row]
         sort_rows(ranks, arity, n_rows, slots, swap, order)
         sort_rows(keys, size, n_rows, slots, order, swap)
         rank = np.int64(-1)
         last_key, last_code = np.int64(-1), np.int64(-1)
         for at in range(n_rows):
             row = swap[at]
-            if keys[row] != last_key or own[row] != last_code:
+            if keys[row] != last_key or states[row] != last_code:
                 rank += 1
-                last_key, last_code = keys[row], np.int64(own[row])
+                last_key, last_code = keys[row], np.int64(states[row])
             ranks[row] = rank
         for row in range(n_rows):
             keys[row] = ranks[row]

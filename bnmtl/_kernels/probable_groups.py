@@ -73,16 +73,18 @@ def add_probable_partitions(terms, owners, bases, scratch, m, r, concentrations,
     for at in range(n_tc):
         weights[0, at] = 1.0
     for placed in range(m):
-        own = counts[ranked[placed]]
-        n_next = place(terms, owners, bases, scratch, own, begin, n_kept, r, concentrations, scale)
+        task_counts = counts[ranked[placed]]
+        n_next = place(
+            terms, owners, bases, scratch, task_counts, begin, n_kept, r, concentrations, scale
+        )
         weigh_next(scratch, begin, n_kept, placed, concentrations.size, partitions, scale)
-        n_kept = keep_probable(scratch, own, begin, n_next, placed, r)
+        n_kept = keep_probable(scratch, task_counts, begin, n_next, placed, r)
         begin = BEAM - begin
     return begin, n_kept
 
 
 @kernel
-def place(terms, owners, bases, scratch, own, begin, n_kept, r, concentrations, scale):
+def place(terms, owners, bases, scratch, task_counts, begin, n_kept, r, concentrations, scale):
     """Compute the log evidence of every group of every partition after adding one more task.
 
     The last group of a partition is a new one. Returns the number of groups.
@@ -93,7 +95,7 @@ def place(terms, owners, bases, scratch, own, begin, n_kept, r, concentrations, 
     for p in range(begin, begin + n_kept):
         for g in range(n_groups[p, 0] + 1):
             for state in range(r):
-                merged[0, state] = own[state]
+                merged[0, state] = task_counts[state]
                 if g < n_groups[p, 0]:
                     merged[0, state] += beam[p, g, state]
             # fmt: off
@@ -150,7 +152,7 @@ def weigh_next(scratch, begin, n_kept, placed, n_c, partitions, scale):
 
 
 @kernel
-def keep_probable(scratch, own, begin, n_next, placed, r):
+def keep_probable(scratch, task_counts, begin, n_next, placed, r):
     """Keep the partitions with the largest total weight over concentrations; return the number."""
     n_groups, worth = BEAM_GROUPS(scratch), NEXT_WORTH(scratch)
     weights, following = BEAM_WEIGHTS(scratch), NEXT_WEIGHTS(scratch)
@@ -166,7 +168,7 @@ def keep_probable(scratch, own, begin, n_next, placed, r):
         while g > n_groups[p, 0]:
             g -= n_groups[p, 0] + 1
             p += 1
-        copy_with_one_more(scratch, own, p, g, best, chosen_at + chosen, placed, r)
+        copy_with_one_more(scratch, task_counts, p, g, best, chosen_at + chosen, placed, r)
         for at in range(weights.shape[1]):
             weights[chosen, at] = following[best, at]
     for at in range(weights.shape[1]):
@@ -182,7 +184,7 @@ def keep_probable(scratch, own, begin, n_next, placed, r):
 
 
 @kernel
-def copy_with_one_more(scratch, own, p, g, at, target, placed, r):
+def copy_with_one_more(scratch, task_counts, p, g, at, target, placed, r):
     """Write partition p, with one more task in its group g, to another place."""
     n_groups, sizes = BEAM_GROUPS(scratch), BEAM_SIZES(scratch)
     beam, evidence = BEAM_COUNTS(scratch), BEAM_EVIDENCE(scratch)
@@ -192,11 +194,11 @@ def copy_with_one_more(scratch, own, p, g, at, target, placed, r):
     places[target, placed] = g
     n_groups[target, 0] = max(n_groups[p, 0], g + 1)
     for group in range(n_groups[target, 0]):
-        is_new, is_own = group == n_groups[p, 0], group == g
-        sizes[target, group] = (0 if is_new else sizes[p, group]) + is_own
+        is_new, is_joined = group == n_groups[p, 0], group == g
+        sizes[target, group] = (0 if is_new else sizes[p, group]) + is_joined
         for state in range(r):
             beam[target, group, state] = 0 if is_new else beam[p, group, state]
-            if is_own:
-                beam[target, group, state] += own[state]
+            if is_joined:
+                beam[target, group, state] += task_counts[state]
         for c in range(evidence.shape[2]):
-            evidence[target, group, c] = following[at, c] if is_own else evidence[p, group, c]
+            evidence[target, group, c] = following[at, c] if is_joined else evidence[p, group, c]

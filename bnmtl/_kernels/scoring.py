@@ -260,7 +260,7 @@ def graph_score(engine, scratch, members, usable, adjacency):
     parents = FAMILY(scratch)
     total = 0.0
     for child in range(adjacency.shape[0]):
-        own = 0.0
+        child_score = 0.0
         for at in range(members.size):
             if CODE_AT(engine)[members[at], child] < 0:
                 continue
@@ -269,8 +269,8 @@ def graph_score(engine, scratch, members, usable, adjacency):
                 if adjacency[a, child] and usable[at, a, child]:
                     parents[end] = a
                     end += 1
-            own += local_score(engine, scratch, members[at], child, parents, end)
-        total += own
+            child_score += local_score(engine, scratch, members[at], child, parents, end)
+        total += child_score
     return total
 
 
@@ -320,18 +320,18 @@ def gains(engine, scratch, s, child, n_parents):
     for at in range(n_parents):
         key ^= variable_keys[parents[at]]
         q *= arities[parents[at]]
-    own = family_value(engine, scratch, s, child, parents, n_parents)
-    own_complexity = complexity(kind, q, r, n_cases)
+    current = family_value(engine, scratch, s, child, parents, n_parents)
+    current_complexity = complexity(kind, q, r, n_cases)
     for v in range(arities.size):
         out[v] = np.nan
-    out[child] = own / scale - own_complexity
+    out[child] = current / scale - current_complexity
     cut = CUT(scratch)
     for at in range(n_parents):
         v = parents[at]
         rest = without(parents, n_parents, v, cut)
         value = family_value(engine, scratch, s, child, cut, rest)
-        change = complexity(kind, q / arities[v], r, n_cases) - own_complexity
-        out[v] = (value - own) / scale - change
+        change = complexity(kind, q / arities[v], r, n_cases) - current_complexity
+        out[v] = (value - current) / scale - change
 
     any_missing = False
     for v in range(arities.size):
@@ -347,8 +347,8 @@ def gains(engine, scratch, s, child, n_parents):
         if value == MISSING:
             missing[v] = any_missing = True
             continue
-        change = complexity(kind, q * arities[v], r, n_cases) - own_complexity
-        out[v] = (value - own) / scale - change
+        change = complexity(kind, q * arities[v], r, n_cases) - current_complexity
+        out[v] = (value - current) / scale - change
     if not any_missing:
         return
     sum_with_each_missing(engine, scratch, s, child, parents, n_parents, q, r)
@@ -358,8 +358,8 @@ def gains(engine, scratch, s, child, n_parents):
             counters[COMPUTED] += 1
             cells, configurations = over_cells[v], over_configurations[v]
             keep_family(engine, key ^ variable_keys[v], child, cells, configurations)
-            change = complexity(kind, q * arities[v], r, n_cases) - own_complexity
-            out[v] = (cells - configurations - own) / scale - change
+            change = complexity(kind, q * arities[v], r, n_cases) - current_complexity
+            out[v] = (cells - configurations - current) / scale - change
 
 
 @kernel

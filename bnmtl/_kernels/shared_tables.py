@@ -32,11 +32,11 @@ from bnmtl._kernels.probable_groups import add_probable_partitions
 @kernel
 def take_active(scratch, counts, active, left_out):
     """Take the counts of all tasks with counts except ``left_out``; return their number."""
-    own, m = COUNTS(scratch), np.int64(0)
+    active_counts, m = COUNTS(scratch), np.int64(0)
     for s in range(counts.shape[0]):
         total = np.int64(0)
         for state in range(counts.shape[1]):
-            own[m, state] = counts[s, state]
+            active_counts[m, state] = counts[s, state]
             total += counts[s, state]
         if total > 0 and s != left_out:
             active[m] = s
@@ -294,11 +294,11 @@ def weigh_by_counts(counts, together, borrowed, shared):
         for u in range(k):
             if s == u:
                 continue
-            own, other = np.int64(0), np.int64(0)
+            total_s, total_u = np.int64(0), np.int64(0)
             for state in range(r):
-                own += counts[s, state]
-                other += counts[u, state]
-            borrowed[s, u] += together[s, u] * other
+                total_s += counts[s, state]
+                total_u += counts[u, state]
+            borrowed[s, u] += together[s, u] * total_u
             # Only entries whose second task has counts are computed; the others are symmetric.
-            chance = together[u, s] if other == 0 else together[s, u]
-            shared[s, u] += chance * (own + other)
+            chance = together[u, s] if total_u == 0 else together[s, u]
+            shared[s, u] += chance * (total_s + total_u)

@@ -79,7 +79,7 @@ def shared_value(engine, scratch, n_members, child, parents, n_parents, v):
     """
     if n_members == 1:
         s = MEMBERS_OF(scratch)[0]
-        return own_value(engine, scratch, s, child, parents, n_parents, v)
+        return separate_value(engine, scratch, s, child, parents, n_parents, v)
     variable_keys = VARIABLE_KEYS(engine)
     counters, cache = COUNTERS(scratch), CACHE(engine)
     rows_key = set_key(engine, scratch, n_members) ^ CHILD_KEYS(engine)[child]
@@ -107,7 +107,7 @@ def shared_value(engine, scratch, n_members, child, parents, n_parents, v):
 
 
 @kernel
-def own_value(engine, scratch, s, child, parents, n_parents, v):
+def separate_value(engine, scratch, s, child, parents, n_parents, v):
     """Local score of a family of one task, as an integer; ``v`` as in `shared_value`."""
     if v < 0:
         return family_value(engine, scratch, s, child, parents, n_parents)
@@ -179,7 +179,7 @@ def sum_of_groups(engine, scratch, n_searched, child, parents, n_parents, v):
     """
     usable, keys = USABLE_OF(scratch), GROUP_KEYS(scratch)
     searched, members = SEARCHED(scratch), MEMBERS_OF(scratch)
-    own, variable_keys = GROUP_PARENTS(scratch), VARIABLE_KEYS(engine)
+    group_parents, variable_keys = GROUP_PARENTS(scratch), VARIABLE_KEYS(engine)
     for i in range(n_searched):
         keys[i] = 0
         for at in range(n_parents):
@@ -203,10 +203,10 @@ def sum_of_groups(engine, scratch, n_searched, child, parents, n_parents, v):
         end = np.int64(0)
         for at in range(n_parents):
             if usable[first, parents[at]]:
-                own[end] = parents[at]
+                group_parents[end] = parents[at]
                 end += 1
         more = v if v >= 0 and usable[first, v] else np.int64(-1)
-        total += shared_value(engine, scratch, n_members, child, own, end, more)
+        total += shared_value(engine, scratch, n_members, child, group_parents, end, more)
     return total
 
 

@@ -115,8 +115,8 @@ def new_walk(subsets, engine, s):
     for bit in subsets.walked[n_head:].tolist():
         begin = engine.code_at[s, subsets.variables[bit]]
         # Sets with variables that the task lacks are not needed.
-        own = engine.codes[begin : begin + n_rows] if begin >= 0 else 0
-        patterns = patterns * np.uint8(arities[bit]) + own
+        codes = engine.codes[begin : begin + n_rows] if begin >= 0 else 0
+        patterns = patterns * np.uint8(arities[bit]) + codes
     weights, weight_at = np.ones(n_rows, np.int64), engine.weight_at[s]
     if weight_at >= 0:
         weights = engine.weights[weight_at : weight_at + n_rows]
@@ -361,7 +361,7 @@ def add_scores(engine, scratch, subsets, s, i, usable, required, first, most_ask
     cells, tables = SET_CELLS(subsets), TABLES(subsets)
     method, counters = METHOD(engine), COUNTERS(scratch)
     kind, scale, family = np.int64(method[KIND]), method[SCALE], FAMILY(scratch)
-    child, own_bit = variables[i], np.int64(1) << i
+    child, child_bit = variables[i], np.int64(1) << i
     r, n_cases = float(ARITIES(engine)[child]), float(N_CASES(engine)[s])
     for at in range(first, scores.size):
         if counters[ASKED] >= most_asked:
@@ -380,7 +380,7 @@ def add_scores(engine, scratch, subsets, s, i, usable, required, first, most_ask
             scores[at] += local_score(engine, scratch, s, child, family, n_parents)
         else:
             counters[ASKED] += 1
-            value = tables[parents | own_bit] - tables[parents]
+            value = tables[parents | child_bit] - tables[parents]
             scores[at] += value / scale - complexity(kind, q, r, n_cases)
     return scores.size
 

@@ -85,16 +85,16 @@ def list_group(engine, scratch, memory, held, child, first):
 
     Returns their number, or 0 if one of them precedes ``first``.
     """
-    keys, group, n_own = GROUP_KEYS(scratch), GROUP(memory), np.int64(0)
+    keys, group, n_tasks = GROUP_KEYS(scratch), GROUP(memory), np.int64(0)
     code_at = CODE_AT(engine)
     for s in range(held.shape[0]):
         if code_at[s, child] < 0 or keys[s] != keys[first]:
             continue
         if s < first:
             return np.int64(0)
-        group[n_own] = s
-        n_own += 1
-    return n_own
+        group[n_tasks] = s
+        n_tasks += 1
+    return n_tasks
 
 
 @kernel
@@ -126,32 +126,32 @@ def add_groups(engine, scratch, memory, held, child, v):
     for first in range(held.shape[0]):
         if CODE_AT(engine)[first, child] < 0:
             continue
-        n_own = list_group(engine, scratch, memory, held, child, first)
-        if n_own > 0:
+        n_tasks = list_group(engine, scratch, memory, held, child, first)
+        if n_tasks > 0:
             end = list_parents_of(scratch, held, first, child, v)
-            add_group(engine, scratch, memory, held, n_own, child, end, v)
+            add_group(engine, scratch, memory, held, n_tasks, child, end, v)
 
 
 @kernel
-def add_group(engine, scratch, memory, held, n_own, child, n_parents, v):
+def add_group(engine, scratch, memory, held, n_tasks, child, n_parents, v):
     """Add the scores of the tasks in GROUP, whose other parents are in GROUP_PARENTS."""
-    own, members = GROUP(memory), MEMBERS_OF(scratch)
+    group, members = GROUP(memory), MEMBERS_OF(scratch)
     parents, without = GROUP_PARENTS(scratch), WITHOUT(memory)
-    for i in range(n_own):
-        members[i] = own[i]
+    for i in range(n_tasks):
+        members[i] = group[i]
     nothing = np.int64(-1)
-    value_sets(engine, scratch, memory, n_own, child, parents, n_parents, nothing, without)
-    n_candidates = list_candidates(engine, scratch, memory, held, n_own, child, n_parents, v)
+    value_sets(engine, scratch, memory, n_tasks, child, parents, n_parents, nothing, without)
+    n_candidates = list_candidates(engine, scratch, memory, held, n_tasks, child, n_parents, v)
     with_it = WITH_IT(memory)
     value_sets(engine, scratch, memory, n_candidates, child, parents, n_parents, v, with_it)
     candidates, scale = CANDIDATES(memory), METHOD(engine)[SCALE]
     worth, odds = WORTH_OF(memory)[child, v], ODDS_OF(memory)
     for takers in range(worth.size):
         left, taken, at, value = np.int64(0), np.int64(0), np.int64(0), 0.0
-        for i in range(n_own):
+        for i in range(n_tasks):
             may_take = at < n_candidates and candidates[at] == i
-            if (takers >> own[i]) & 1:
-                value += odds[own[i], child, v] if may_take else -np.inf
+            if (takers >> group[i]) & 1:
+                value += odds[group[i], child, v] if may_take else -np.inf
                 taken |= np.int64(1) << at
             else:
                 left |= np.int64(1) << i
@@ -163,16 +163,16 @@ def add_group(engine, scratch, memory, held, n_own, child, n_parents, v):
 
 
 @kernel
-def list_candidates(engine, scratch, memory, held, n_own, child, n_parents, v):
+def list_candidates(engine, scratch, memory, held, n_tasks, child, n_parents, v):
     """List the tasks of GROUP that may take a parent; return their number.
 
     CANDIDATES gets their indices in GROUP, MEMBERS_OF the tasks. A task may keep a parent that it
     has even if the family is too large.
     """
-    own, candidates, members = GROUP(memory), CANDIDATES(memory), MEMBERS_OF(scratch)
+    group, candidates, members = GROUP(memory), CANDIDATES(memory), MEMBERS_OF(scratch)
     cells, n_candidates = n_cells(engine, scratch, child, n_parents, v), np.int64(0)
-    for i in range(n_own):
-        s = own[i]
+    for i in range(n_tasks):
+        s = group[i]
         fits = cells <= MOST_CELLS(engine)[s] or held[s, child, v]
         if MAY(memory)[s, child, v] and fits:
             candidates[n_candidates] = i
@@ -195,13 +195,13 @@ def worth_of(engine, scratch, memory, held, child, v, takes):
     for first in range(held.shape[0]):
         if CODE_AT(engine)[first, child] < 0:
             continue
-        n_own = list_group(engine, scratch, memory, held, child, first)
-        if n_own == 0:
+        n_tasks = list_group(engine, scratch, memory, held, child, first)
+        if n_tasks == 0:
             continue
         end = list_parents_of(scratch, held, first, child, v)
         for with_parent in (False, True):
             n_members = list_members(
-                engine, scratch, memory, held, n_own, child, end, v, takes, with_parent
+                engine, scratch, memory, held, n_tasks, child, end, v, takes, with_parent
             )
             if n_members < 0:
                 return -np.inf
@@ -213,15 +213,15 @@ def worth_of(engine, scratch, memory, held, child, v, takes):
 
 
 @kernel
-def list_members(engine, scratch, memory, held, n_own, child, n_parents, v, takes, with_parent):
+def list_members(engine, scratch, memory, held, n_tasks, child, n_parents, v, takes, with_parent):
     """List in MEMBERS_OF the tasks of GROUP that take a parent, or those that do not.
 
     Returns their number, or -1 if the family is too large for a task that takes the parent.
     """
-    own, members, n_members = GROUP(memory), MEMBERS_OF(scratch), np.int64(0)
+    group, members, n_members = GROUP(memory), MEMBERS_OF(scratch), np.int64(0)
     cells = n_cells(engine, scratch, child, n_parents, v)
-    for i in range(n_own):
-        s = own[i]
+    for i in range(n_tasks):
+        s = group[i]
         if takes[s] != with_parent:
             continue
         if with_parent and cells > MOST_CELLS(engine)[s] and not held[s, child, v]:
@@ -250,14 +250,14 @@ def evidence_of(engine, scratch, memory, held, child):
     for first in range(held.shape[0]):
         if CODE_AT(engine)[first, child] < 0:
             continue
-        n_own = list_group(engine, scratch, memory, held, child, first)
-        if n_own == 0:
+        n_tasks = list_group(engine, scratch, memory, held, child, first)
+        if n_tasks == 0:
             continue
         end = list_parents_of(scratch, held, first, child, nothing)
-        for i in range(n_own):
+        for i in range(n_tasks):
             members[i] = group[i]
         parents = GROUP_PARENTS(scratch)
-        total += shared_value(engine, scratch, n_own, child, parents, end, nothing)
+        total += shared_value(engine, scratch, n_tasks, child, parents, end, nothing)
     return total / METHOD(engine)[SCALE]
 
 

@@ -125,15 +125,15 @@ def mixture_evidence(terms, owners, bases, counts, n_rows, r, concentrations, sc
     of_cells = table_of(terms, owners, bases, np.int64(1), np.int64(MIXTURE), 0.0)
     of_totals = table_of(terms, owners, bases, np.int64(r), np.int64(MIXTURE), 0.0)
     for row in range(n_rows):
-        own, total = values[row], np.int64(0)
+        evidence, total = values[row], np.int64(0)
         for c in range(n):
-            own[c] = 0
+            evidence[c] = 0
         for state in range(r):
             count = counts[row, state]
             total += count
             if count > 0:
-                add_term(terms, of_cells, count, 1.0, concentrations, scale, np.int64(1), own)
-        add_term(terms, of_totals, total, float(r), concentrations, scale, np.int64(-1), own)
+                add_term(terms, of_cells, count, 1.0, concentrations, scale, np.int64(1), evidence)
+        add_term(terms, of_totals, total, float(r), concentrations, scale, np.int64(-1), evidence)
 
 
 @kernel

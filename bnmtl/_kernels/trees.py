@@ -51,8 +51,10 @@ TREE = layout(
     KNOWN_TAKERS := ints("known_takers", 3),  # (as KNOWN, words): the tasks that take each
     MATTERS := flags("matters", 2),  # (n, n): [b, a] whether a was ever listed or known for b
     RELATED := flags("related", 2),  # (n, n), symmetric: whether the order of a pair may matter
-    OWN := ints("own", 2),  # (k, n): scratch, parents of a node in ascending order
-    N_OWN := ints("n_own"),  # (k,): scratch
+    TASK_PARENTS := ints(
+        "task_parents", 2
+    ),  # (k, n): scratch, parents of a node in ascending order
+    N_TASK_PARENTS := ints("n_task_parents"),  # (k,): scratch
     IS_HELD := flags("held", 2),  # (k, n): scratch, the parents of a node as marks
     TOGGLES := floats("gains", 2),  # (k, n): scratch, gains of toggling
     FOUND := floats("found"),  # (n,): scratch, gains of the listed variables
@@ -87,8 +89,8 @@ def new_tree(k, before, n_nodes):
         known_takers=np.zeros((n * MOST_KNOWN, MOST_KNOWN_PARENTS, n_words), np.int64),
         matters=np.zeros((n, n), dtype=bool),
         related=before | before.T,
-        own=np.zeros((k, n), np.int64),
-        n_own=np.zeros(k, np.int64),
+        task_parents=np.zeros((k, n), np.int64),
+        n_task_parents=np.zeros(k, np.int64),
         held=np.zeros((k, n), dtype=bool),
         gains=np.zeros((k, n)),
         found=np.zeros(n),
@@ -123,33 +125,33 @@ def takes(takers, s):
 @kernel
 def hold_parents_of(tree, tasks, child, node):
     """Mark in scratch the parents that a node stands for."""
-    held, own, n_own = IS_HELD(tree), OWN(tree), N_OWN(tree)
+    held, parents, n_parents = IS_HELD(tree), TASK_PARENTS(tree), N_TASK_PARENTS(tree)
     above, variable, takers = ABOVE(tree), VARIABLE(tree), TAKERS(tree)
     # Only the latest choice of each variable counts; required parents stay.
     seen = FOUND(tree)
     for v in range(seen.size):
         seen[v] = 0.0
-        for s in range(n_own.size):
+        for s in range(n_parents.size):
             held[s, v] = REQUIRED(tasks[s])[child, v]
     while above[node] >= 0:
         v = variable[node]
         if seen[v] == 0.0:
             seen[v] = 1.0
-            for s in range(n_own.size):
+            for s in range(n_parents.size):
                 held[s, v] = held[s, v] or takes(takers[node], s)
         node = above[node]
-    list_parents(held, own, n_own)
+    list_parents(held, parents, n_parents)
 
 
 @kernel
-def list_parents(held, own, n_own):
+def list_parents(held, parents, n_parents):
     """List the marked parents of every task."""
-    for s in range(n_own.size):
-        n_own[s] = 0
+    for s in range(n_parents.size):
+        n_parents[s] = 0
         for v in range(held.shape[1]):
             if held[s, v]:
-                own[s, n_own[s]] = v
-                n_own[s] += 1
+                parents[s, n_parents[s]] = v
+                n_parents[s] += 1
 
 
 @kernel
@@ -232,13 +234,13 @@ def choose_takers(tree, tasks, shared, a, b, takers):
     if k == 0:
         return 0.0
     before = now + log_coupling(shared, a, b, k, m)
-    best, best_m, own = -np.inf, np.int64(-1), 0.0
+    best, best_m, gain = -np.inf, np.int64(-1), 0.0
     for m in range(k + 1):
         if m > forced:
-            own += worth[ranked[m - 1]]
-        if own == -np.inf:
+            gain += worth[ranked[m - 1]]
+        if gain == -np.inf:
             break
-        value = own + log_coupling(shared, a, b, k, m)
+        value = gain + log_coupling(shared, a, b, k, m)
         if m >= forced and (value > best or best_m < 0):
             best, best_m = value, m
     for at in range(best_m):
@@ -313,21 +315,21 @@ def exchange_listed(listed, takers, found, at, begin):
 @kernel
 def score_parents(engine, scratch, tasks, shared, tree, child):
     """Score of the parents in scratch; writes the gains of toggling to scratch."""
-    own, n_own, held = OWN(tree), N_OWN(tree), IS_HELD(tree)
+    parents, n_parents, held = TASK_PARENTS(tree), N_TASK_PARENTS(tree), IS_HELD(tree)
     toggles, together = TOGGLES(tree), TOGETHER(shared)
     score = 0.0
-    for s in range(n_own.size):
+    for s in range(n_parents.size):
         score += family_gains(
-            engine, scratch, tasks[s], child, own[s], n_own[s], held[s], toggles[s]
+            engine, scratch, tasks[s], child, parents[s], n_parents[s], held[s], toggles[s]
         )
         odds = ODDS(tasks[s])[child]
-        for at in range(n_own[s]):
-            score += odds[own[s, at]]
-    if n_own.size == 1:
+        for at in range(n_parents[s]):
+            score += odds[parents[s, at]]
+    if n_parents.size == 1:
         return score
     for v in range(held.shape[1]):
         k, m = np.int64(0), np.int64(0)
-        for s in range(n_own.size):
+        for s in range(n_parents.size):
             k += together[s, child, v]
             m += held[s, v] and together[s, child, v]
         if m > 0:
