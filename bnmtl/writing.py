@@ -125,13 +125,15 @@ class OutputFolder:
                 remedies=("choose another one", remedy),
             )
         files = earlier(self.path) if earlier is not None and entries else ()
-        self._own = {name for name in entries if name in files and not (self.path / name).is_dir()}
+        self._replaceable = {
+            name for name in entries if name in files and not (self.path / name).is_dir()
+        }
         self._last = last
 
     def reserve(self, names):
         """Raise if a file from elsewhere has a name that will be written."""
         entries = os.listdir(self.path) if self.path.exists() else []
-        foreign = {_folded(name): name for name in entries if name not in self._own}
+        foreign = {_folded(name): name for name in entries if name not in self._replaceable}
         for name in names:
             if _folded(name) in foreign:
                 given = Bare(f"`{self.path / foreign[_folded(name)]}`, which is not from bnmtl")
@@ -169,7 +171,7 @@ class OutputFolder:
             temporary.rename(path)
             return
         names = sorted(os.listdir(temporary), key=lambda name: name == self._last)
-        for name in self._own - set(names):
+        for name in self._replaceable - set(names):
             (path / name).unlink(missing_ok=True)
         for name in names:
             (temporary / name).replace(path / name)

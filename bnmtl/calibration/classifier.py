@@ -137,13 +137,13 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self.estimator_ = _fitted(base, X, y, sample_weight)
             self._fit_calibrators(scores, y, sample_weight)
         else:
-            own_X, own_y = checked_calibration(calibration)
-            if share_cases(X, own_X):
+            calibration_X, calibration_y = checked_calibration(calibration)
+            if share_cases(X, calibration_X):
                 rule = "shares cases with {X}, so the calibrated probabilities are overconfident"
                 remedies = ("use other cases", "other row labels if these are others")
                 warn("calibration", rule, remedies=remedies)
             self.estimator_ = _fitted(base, X, y, sample_weight)
-            self._fit_calibrators(self._scores(self.estimator_, own_X), own_y, None)
+            self._fit_calibrators(self._scores(self.estimator_, calibration_X), calibration_y, None)
         return self
 
     def predict_proba(self, X):

@@ -59,8 +59,8 @@ def run(options):
         run.lap("reading")
         bounds = earlier["kept_between"]
         p = {
-            f"calibrated_{method}": np.clip(calibrated(own, scores, groups), *bounds)
-            for method, own in fitted.items()
+            f"calibrated_{method}": np.clip(calibrated(calibrator, scores, groups), *bounds)
+            for method, calibrator in fitted.items()
         }
         check_new_columns(rows, p, "scores")
         run.lap("calibrating")

@@ -92,14 +92,14 @@ def run(options):
             settings = as_options(record["settings"])
             write_report(path, record, measures, names, figure, settings, seconds)
 
-        own = _record(calibrated, measures)
+        entries = _record(calibrated, measures)
         contents = {
             "scores.csv": without_points(rows).assign(**calibrated.columns),
             "measures.csv": measures.reset_index(),
             "reliability.csv": _reliability(calibrated),
             "reliability.png": figure,
         }
-        record = run.write(own, contents, write_page)
+        record = run.write(entries, contents, write_page)
     return Result(measures, folder=run.folder.path, record=record)
 
 
@@ -128,14 +128,14 @@ def _warn_of_certainty(calibrated):
     """Warn about scores of 0 and 1, whose cross-entropy depends on how they are clipped."""
     if not calibrated.are_probabilities:
         return
-    own = calibrated.stages["before"][calibrated.cases]
-    n_certain = np.count_nonzero((own < _EPS) | (own > 1 - _EPS))
+    before = calibrated.stages["before"][calibrated.cases]
+    n_certain = np.count_nonzero((before < _EPS) | (before > 1 - _EPS))
     if n_certain:
         found = (
             "{n:labelled score} of {n_scores} counted as {eps:.1e} instead of 0, or 1 less that "
             "instead of 1, in the cross-entropy before calibration"
         )
-        counts = {"n": int(n_certain), "n_scores": len(own)}
+        counts = {"n": int(n_certain), "n_scores": len(before)}
         warn("scores", "has scores of 0 or 1", found=found, eps=_EPS, **counts)
 
 
@@ -166,9 +166,9 @@ def _reliability(calibrated):
     """Reliability of each method, for all rows and for each group."""
     keys = ["method"] if calibrated.groups is None else ["group", "method"]
     parts = []
-    for group, own in _parts(calibrated).items():
+    for group, rows in _parts(calibrated).items():
         for method, p in calibrated.stages.items():
-            table = reliability(calibrated.y[own], p[own])
+            table = reliability(calibrated.y[rows], p[rows])
             parts.append(table.assign(group=group, method=method)[[*keys, *table.columns]])
     return pd.concat(parts)
 
@@ -179,9 +179,9 @@ def _draw(calibrated):
 
     parts, stages = _parts(calibrated), calibrated.stages
     if 1 < len(parts) <= MOST_GROUPS + 1:
-        y, first = {name: calibrated.y[own] for name, own in parts.items()}, ALL
+        y, first = {name: calibrated.y[rows] for name, rows in parts.items()}, ALL
         predictions = {
-            name: {method: p[own] for method, p in stages.items()} for name, own in parts.items()
+            name: {method: p[rows] for method, p in stages.items()} for name, rows in parts.items()
         }
     else:  # one panel per method
         y, first = calibrated.y[parts[ALL]], "before"
@@ -195,7 +195,7 @@ def _draw(calibrated):
 
 def _record(calibrated, measures):
     """The entries of run.json that are specific to this command."""
-    sizes = {name: len(own) for name, own in _parts(calibrated).items()}
+    sizes = {name: len(rows) for name, rows in _parts(calibrated).items()}
     if calibrated.groups is not None:
         del sizes[ALL]
     return {

@@ -54,7 +54,7 @@ class Calibrated:
         self.lowest = 1 / (len(rows) + 2)
         folds = self._folds()
         self.n_folds = int(folds.max()) + 1
-        self.fitted = {name: self._fit(clone(own), rows) for name, own in calibrators.items()}
+        self.fitted = {name: self._fit(clone(model), rows) for name, model in calibrators.items()}
         self.stages = {"before": scores} if self.are_probabilities else {}
         self.columns = {}
         for method, calibrator in calibrators.items():

@@ -115,10 +115,10 @@ def run(options, progress=None):
         verdict, is_nothing = _verdict(options, found)
         pictures = _draw(found.shown, found.confidence, is_nothing)
         run.lap(_DRAWING)
-        own = {**origin, **_record(options, found, files, verdict)}
-        own["layout"] = pictures["dags"].get_label()
+        entries = {**origin, **_record(options, found, files, verdict)}
+        entries["layout"] = pictures["dags"].get_label()
         contents = _contents(found, pictures, files)
-        record = run.write(own, contents, lambda *page: _write_page(found, pictures, *page))
+        record = run.write(entries, contents, lambda *page: _write_page(found, pictures, *page))
     shown = found.shown, found.single_task, found.confidence
     return Result(*shown, folder=run.folder.path, record=record)
 
@@ -152,7 +152,7 @@ def _found(options, tasks, common, limit, run):
     if options.threshold is not None:
         shown = _agreed(learned, confidence, options.threshold)
     limits = common["limits"].replaced(time_limit=limit.of(_ALONE))
-    single_task = _apart(tasks, {**common, "limits": limits}, memory, progress)
+    single_task = _learned_alone(tasks, {**common, "limits": limits}, memory, progress)
     run.lap(_ALONE)
     return Found(learned, shown, held_out, confidence, single_task)
 
@@ -208,7 +208,7 @@ def _agreed(learner, confidence, threshold):
     return with_graphs(learner, graphs)
 
 
-def _apart(tasks, common, memory, progress):
+def _learned_alone(tasks, common, memory, progress):
     """Return the tasks learned one by one, or None for a single task."""
     if len(tasks) == 1:
         return None
@@ -267,7 +267,7 @@ def _record(options, found, files, verdict):
         record["chosen_by"] = learner.chosen_by_
         grid = learner.validation_grid_[["score", "standard_error"]].to_dict("index")
         record["validation_scores"] = [
-            {"penalty": penalty, **_all_finite(own)} for penalty, own in grid.items()
+            {"penalty": penalty, **_all_finite(values)} for penalty, values in grid.items()
         ]
     record["held_out"] = found.held_out
     if not learner.borrowed_.empty:

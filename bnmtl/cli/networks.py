@@ -82,9 +82,9 @@ class LearnedNetworks:
             self._refuse_column(column)
             self._warn_of_other_tasks(rows)
             return None
-        own = self.settings.get("task_column")
-        if column is None and own in rows.columns:
-            column = own
+        column_of_run = self.settings.get("task_column")
+        if column is None and column_of_run in rows.columns:
+            column = column_of_run
         if column is None and len(self.by_task) == 1:
             return None
         self._check_task_column(rows, column)
@@ -122,11 +122,11 @@ class LearnedNetworks:
         n_other = int((without_points(rows[[column]])[column].astype("string") != task).sum())
         if n_other:
             rule = (
-                "has {n:row} of {n_rows} with another {own} than {task_of_all}, whose network "
-                "predicts all"
+                "has {n:row} of {n_rows} with another {run_column} than {task_of_all}, whose "
+                "network predicts all"
             )
             remedy = "give the folder {folder} as {network} to predict each by its own network"
-            details = {"n": n_other, "n_rows": len(rows), "own": column, "task_of_all": task}
+            details = {"n": n_other, "n_rows": len(rows), "run_column": column, "task_of_all": task}
             warn("rows", rule, remedies=remedy, folder=self.folder, **details)
 
     def warn_of_known_rows(self, path):

@@ -329,10 +329,10 @@ def takes_options(kind, after=None):
     """
     known = {one.name: one for one in fields(kind)}
     arguments = [name for name, one in known.items() if _is_argument(one)]
-    own = inspect.get_annotations(kind)
-    inherited = [name for name in known if name not in own]
+    defined = inspect.get_annotations(kind)
+    inherited = [name for name in known if name not in defined]
     before = inherited[: inherited.index(after) + 1] if after else []
-    order = dict.fromkeys([*arguments, *before, *own, *known])
+    order = dict.fromkeys([*arguments, *before, *defined, *known])
 
     def decorate(function):
         def command(**given):

@@ -100,11 +100,11 @@ def run(options):
         check_new_columns(rows, [*observed, *names], "rows")
         probabilities = np.empty((len(rows), len(states)))
         for part in parts:
-            own = cut[part.rows]
+            task_rows = cut[part.rows]
             with _remedies_for_rows():
                 if options.unseen == "ignore":
-                    own = _without_unseen(own, part, options.target)
-                probabilities[part.rows] = _predicted(classifier, own, part.task, states)
+                    task_rows = _without_unseen(task_rows, part, options.target)
+                probabilities[part.rows] = _predicted(classifier, task_rows, part.task, states)
         known = _known(cut, options.target, states)
         networks.warn_of_known_rows(options.rows)
     columns = [states[probabilities.argmax(axis=1)], *probabilities.T]

@@ -78,11 +78,11 @@ def run(options, progress=None):
         pictures = _draw(table, principals, bool(files), _unit(options, tasks))
         run.lap("pictures")
         order = _order(table, principals)
-        own = {**origin, **_record(options, tasks, order, files), "held_out": held_out}
+        entries = {**origin, **_record(options, tasks, order, files), "held_out": held_out}
         known = held_out, table.attrs["n_arcs"], table.attrs["ended_by"]
-        own["verdict"] = _verdict(*known)
+        entries["verdict"] = _verdict(*known)
         page = _page_writer(table, order, pictures, nothing_found(*known))
-        record = run.write(own, _contents(table, order, pictures, files), page)
+        record = run.write(entries, _contents(table, order, pictures, files), page)
     return Result(table, order, folder=run.folder.path, record=record)
 
 
@@ -207,7 +207,7 @@ def _used_penalty(options):
 def _is_normalized(tasks):
     """Whether tasks differ in the variables that can have arcs, which requires normalization."""
     usable = list(_usable(tasks).values())
-    return any(own != usable[0] for own in usable)
+    return any(variables != usable[0] for variables in usable)
 
 
 def _unit(options, tasks):
@@ -249,9 +249,9 @@ def _record(options, tasks, order, files):
         record["normalized"] = _is_normalized(tasks)
     record["meaning"] = _meaning(record)
     record["principals"] = [
-        {"name": name, "before_gap": _before_gap(own["dissimilarity"])}
+        {"name": name, "before_gap": _before_gap(others["dissimilarity"])}
         | ({"picture": files[name]} if files else {})
-        for name, own in order.groupby("principal", sort=False)
+        for name, others in order.groupby("principal", sort=False)
     ]
     return record
 

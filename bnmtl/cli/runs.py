@@ -71,12 +71,12 @@ class Run:
         self.seconds[stage] = round(now - self._last, 3)
         self._last = now
 
-    def write(self, own, contents, page=None):
+    def write(self, entries, contents, page=None):
         """Write the files, the page about them and run.json; either all or none are written.
 
         Parameters
         ----------
-        own : dict
+        entries : dict
             The entries of run.json that are specific to the command.
         contents : dict of str to DataFrame, Figure or BayesNet
             By file name.
@@ -95,7 +95,7 @@ class Run:
             "settings": _settings(self.options),
             "warnings": user_messages(self.caught),
             "files": sorted([*contents, *([_PAGE] if page else []), RUN_FILE]),
-            **own,
+            **entries,
         }
         with self.folder.writing() as temporary:
             for name, content in contents.items():

@@ -92,5 +92,5 @@ def hashes(rows):
     """One hash per row, independent of the order of rows and columns."""
     columns = {name: rows[name] for name in sorted(rows.columns, key=str)}
     # Objects such as lists are not hashable, but have a repr.
-    texts = {name: own.map(repr) if own.dtype == object else own for name, own in columns.items()}
+    texts = {name: col.map(repr) if col.dtype == object else col for name, col in columns.items()}
     return pd.util.hash_pandas_object(pd.DataFrame(texts), index=False).to_numpy()

@@ -95,11 +95,11 @@ def relate(result):
     table = result.dissimilarity
     write = writer(table.to_numpy())
     nearest = []
-    for principal, own in result.order.groupby("principal", sort=False):
-        values = own["dissimilarity"].to_numpy()
+    for principal, others in result.order.groupby("principal", sort=False):
+        values = others["dissimilarity"].to_numpy()
         n_more = n_nearest(values) - 1
         more = f" and {n_more} more" if n_more else ""
-        nearest.append([principal, own["task"].iloc[0] + more, write(values[0])])
+        nearest.append([principal, others["task"].iloc[0] + more, write(values[0])])
     rows = [[name, *map(write, values)] for name, *values in table.itertuples(name=None)]
     narrow = Table(["task", "nearest", "dissimilarity"], nearest, n_names=2)
     yield Table(["task", *table], rows, if_too_wide=narrow)
@@ -114,8 +114,8 @@ def predict(result):
     judged = result.judged
     columns = ["state", "predicted", "mean probability", *(["known"] if judged.n_known else [])]
     rows = [
-        [state, f"{own.predicted}", f"{own['mean']:.3f}", f"{own.known}"][: len(columns)]
-        for state, own in result.states.iterrows()
+        [state, f"{row.predicted}", f"{row['mean']:.3f}", f"{row.known}"][: len(columns)]
+        for state, row in result.states.iterrows()
     ]
     yield Table(columns, rows)
     yield ""
@@ -136,19 +136,19 @@ def predict(result):
 def _by_task(judged):
     """Return each task's number of rows and, if states are known, the quality."""
     columns = ["task", "rows", "known", "right", "cross-entropy"]
-    if not any(own.n_known for own in judged.values()):
+    if not any(one.n_known for one in judged.values()):
         columns = columns[:2]
     rows = []
-    for name, own in judged.items():
-        good = [f"{own.accuracy:.1%}", f"{own.cross_entropy:.3f}"] if own.n_known else ["", ""]
-        rows.append([name, f"{own.n_rows}", f"{own.n_known}", *good][: len(columns)])
+    for name, one in judged.items():
+        good = [f"{one.accuracy:.1%}", f"{one.cross_entropy:.3f}"] if one.n_known else ["", ""]
+        rows.append([name, f"{one.n_rows}", f"{one.n_known}", *good][: len(columns)])
     return Table(columns, rows)
 
 
 def calibrate(result):
     """Show the quality of the probabilities of each method."""
     measures = result.measures
-    rows = [[name, *(f"{one:.4f}" for one in own)] for name, *own in measures.itertuples()]
+    rows = [[name, *(f"{one:.4f}" for one in values)] for name, *values in measures.itertuples()]
     yield Table(["method", *measures], rows)
     yield ""
     yield verdict(result.record)

@@ -191,8 +191,8 @@ class Learner(BaseEstimator):
 
     def shares_tables(self, tasks):
         """Whether the tables of these tasks' networks borrow from each other."""
-        own_size = isinstance(self.parameter_sample_size, numbers.Real)
-        return self.table_sharing is not None and not own_size and len(tasks) > 1
+        has_sample_size = isinstance(self.parameter_sample_size, numbers.Real)
+        return self.table_sharing is not None and not has_sample_size and len(tasks) > 1
 
     def scores_together(self, tasks):
         """Whether all tasks have one joint score instead of a sum over tasks."""
@@ -257,14 +257,14 @@ class Learner(BaseEstimator):
         """
         whole = tasks if whole is None else whole
         constraints = self.constraints(whole) if constraints is None else constraints
-        own_priors = self.structure_priors(whole, alone=True) if self._adds_up(tasks) else None
+        alone_priors = self.structure_priors(whole, alone=True) if self._adds_up(tasks) else None
         limits = self.used_limits()
         problems = TaskProblem.of_all(
             tasks,
             self.used_score(),
             constraints,
             self.structure_priors(whole),
-            own_priors,
+            alone_priors,
             cache_size=limits.cache_size,
             max_cells=limits.max_cells,
             partitions=self._partitions(tasks),

@@ -208,7 +208,7 @@ class HeldOutTasks:
     """
 
     def __init__(self, train, test, equivalent_sample_size="auto", shares_tables=False):
-        self._own = {
+        self._by_task = {
             name: HeldOut(train[name], rows, equivalent_sample_size) for name, rows in test.items()
         }
         self._shared = SharedTables(train) if shares_tables else None
@@ -226,9 +226,9 @@ class HeldOutTasks:
         dict task -> float array
         """
         if self._shared is None:
-            return {name: task.rows(graphs[name]) for name, task in self._own.items()}
+            return {name: task.rows(graphs[name]) for name, task in self._by_task.items()}
         tables = self._shared.fit(graphs).tables
-        return {name: task.rows(graphs[name], tables[name]) for name, task in self._own.items()}
+        return {name: task.rows(graphs[name], tables[name]) for name, task in self._by_task.items()}
 
     def means(self, graphs):
         """Mean log-likelihood of a held-out row of each task, in nats: dict task -> float."""

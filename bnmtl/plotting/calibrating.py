@@ -163,8 +163,8 @@ def _tables(y, predictions, bins):
         truth, name = (y[model], f"y[{model!r}]") if is_by_model else (y, "y")
         for stage, p in stages.items():
             names = (name, f"predictions[{model!r}][{stage!r}]", "")
-            own_y, p, _ = checked_cases(truth, p, None, names=names)
-            tables[model, stage] = reliability_table(own_y, p, bins)
+            labels, p, _ = checked_cases(truth, p, None, names=names)
+            tables[model, stage] = reliability_table(labels, p, bins)
     return tables
 
 

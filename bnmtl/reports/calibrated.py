@@ -105,7 +105,7 @@ def _parameters_section(record, groups):
     by_group = found.get("platt_by_group", {"a": {}})
     for name, a in by_group["a"].items():
         sigmoids[f"Platt by group: {escape(name)}"] = a, by_group["b"][name]
-    rows = [[name, *(number(one, DIGITS) for one in own)] for name, own in sigmoids.items()]
+    rows = [[name, *(number(one, DIGITS) for one in values)] for name, values in sigmoids.items()]
     rest = "" if set(groups) <= set(by_group["a"]) else " Groups without a label follow Platt."
     steps = len(set(found["isotonic"]["values"]))
     return (

@@ -15,14 +15,14 @@ def held_out_section(held_out):
     if held_out is None:
         return ""
     ways = [way for way in _TITLES if way in held_out]
-    named = [(escape(str(name)), own) for name, own in held_out["tasks"].items()]
+    named = [(escape(str(name)), means) for name, means in held_out["tasks"].items()]
     rows = [
-        [name, *(number(own[way], 3) for way in ways)]
-        for name, own in [*named, ("<b>all rows</b>", held_out)]
+        [name, *(number(means[way], 3) for way in ways)]
+        for name, means in [*named, ("<b>all rows</b>", held_out)]
     ]
     differences = "; ".join(
-        f"{' against '.join(_TITLES[way] for way in pair.split(' - '))} {value(*own)}"
-        for pair, own in held_out["differences"].items()
+        f"{' against '.join(_TITLES[way] for way in pair.split(' - '))} {value(*difference)}"
+        for pair, difference in held_out["differences"].items()
     )
     return (
         f"<h2>On held-out rows</h2>\n{_CUT_SHORT if held_out.get('ended_by') else ''}"

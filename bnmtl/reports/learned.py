@@ -205,16 +205,16 @@ def _sizes(learner):
     kinds = pd.Series(sharing_kinds(learner.arcs_), dtype=object)
     sizes = {}
     for name, graph in learner.configuration_.items():
-        own = kinds[(learner.arcs_["task"] == name).to_numpy()].tolist()
+        task_kinds = kinds[(learner.arcs_["task"] == name).to_numpy()].tolist()
         n_rows, score = learner.tasks_[name].n_rows, learner.task_scores_[name]
         sizes[name] = {
             "rows": n_rows,
             "variables": len(graph),
             "constant": sum(not takes_part(graph, variable) for variable in graph),
-            "arcs": len(own),
-            "in all<br>tasks": own.count("all"),
-            "only<br>here": own.count("one"),
-            _SOLE: own.count("sole"),
+            "arcs": len(task_kinds),
+            "in all<br>tasks": task_kinds.count("all"),
+            "only<br>here": task_kinds.count("one"),
+            _SOLE: task_kinds.count("sole"),
             "reversible": len(graph.edges) - len(compelled_arcs(graph)),
             "parameters": learner.networks_[name].n_parameters,
             "score": score,

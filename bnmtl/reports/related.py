@@ -98,10 +98,10 @@ def _order_section(record, order, write_number, pictures, is_nothing):
     )
 
 
-def _order_row(principal, own, write_number):
+def _order_row(principal, others, write_number):
     n_before = principal["before_gap"]
     listing = []
-    for i, (task, value) in enumerate(zip(own["task"], own["dissimilarity"], strict=True)):
+    for i, (task, value) in enumerate(zip(others["task"], others["dissimilarity"], strict=True)):
         mark = f"{_GAP} " if i == n_before else ""
         tag = "b" if n_before is not None and i < n_before else "span"
         listing.append(f"{mark}<{tag}>{escape(task)}</{tag}> {write_number(value)}")

@@ -53,7 +53,7 @@ class _Tree:
         for states in _incumbents(gains):
             self._offer(states)
 
-    def assign(self, depth, own_gains):
+    def assign(self, depth, gain_so_far):
         """Try every state of the task at ``depth``, the most promising first."""
         if depth == len(self.order):
             self._offer(self.states.copy())
@@ -61,7 +61,7 @@ class _Tree:
         task = self.order[depth]
         offers = []
         for state in STATES:
-            gain = own_gains + self.gains[task, state + 1]
+            gain = gain_so_far + self.gains[task, state + 1]
             if gain == -math.inf:
                 continue
             self.states[task] = state

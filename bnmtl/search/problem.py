@@ -31,7 +31,7 @@ class TaskProblem:
         Log structure prior of each ordered pair: arc present, arc absent.
     rows : bytes
         A hash of the rows.
-    own_terms : pair of float arrays of shape (n, n)
+    alone_terms : pair of float arrays of shape (n, n)
         As ``arc_terms``, if the task is learned alone.
     """
 
@@ -42,10 +42,10 @@ class TaskProblem:
     constraints: Constraints
     arc_terms: tuple
     rows: bytes
-    own_terms: tuple
+    alone_terms: tuple
 
     @classmethod
-    def of(cls, task, scores, constraints, structure_prior, own_prior):
+    def of(cls, task, scores, constraints, structure_prior, alone_prior):
         """The problem of a task under a bound score and structure priors (None is uniform).
 
         The constraints may come from more rows: arcs of variables that are constant in these rows
@@ -53,7 +53,7 @@ class TaskProblem:
         """
         active = active_variables(task)
         arc_terms = _arc_terms(structure_prior, task, active)
-        alike = own_prior is structure_prior
+        alike = alone_prior is structure_prior
         return cls(
             name=task.name,
             variables=task.variables,
@@ -62,11 +62,11 @@ class TaskProblem:
             constraints=constraints.among(active),
             arc_terms=arc_terms,
             rows=hashlib.blake2b(task.codes.tobytes(), digest_size=16).digest(),
-            own_terms=arc_terms if alike else _arc_terms(own_prior, task, active),
+            alone_terms=arc_terms if alike else _arc_terms(alone_prior, task, active),
         )
 
     @classmethod
-    def of_all(cls, tasks, score, constraints, structure_priors=None, own_priors=None, **limits):
+    def of_all(cls, tasks, score, constraints, structure_priors=None, alone_priors=None, **limits):
         """The problems of several tasks that share the rows and the cache of one bound score.
 
         Parameters
@@ -75,14 +75,14 @@ class TaskProblem:
         score : Score
         constraints : mapping name -> Constraints
         structure_priors : mapping name -> structure prior or None, default=None
-        own_priors : mapping name -> structure prior or None, default=None
+        alone_priors : mapping name -> structure prior or None, default=None
             Priors of tasks learned alone; None is ``structure_priors``.
         **limits
             As in `BoundTasks`.
         """
         bound = score.bind_all(list(tasks.values()), **limits)
         priors = {} if structure_priors is None else structure_priors
-        alone = priors if own_priors is None else own_priors
+        alone = priors if alone_priors is None else alone_priors
         return [
             cls.of(task, bound.of(s), constraints[name], priors.get(name), alone.get(name))
             for s, (name, task) in enumerate(tasks.items())
@@ -90,9 +90,9 @@ class TaskProblem:
 
     def by_itself(self):
         """This task with the structure prior for a task learned alone."""
-        if self.own_terms is self.arc_terms:
+        if self.alone_terms is self.arc_terms:
             return self
-        return replace(self, arc_terms=self.own_terms)
+        return replace(self, arc_terms=self.alone_terms)
 
     @cached_property
     def identity(self):
