@@ -51,9 +51,7 @@ TREE = layout(
     KNOWN_TAKERS := ints("known_takers", 3),  # (as KNOWN, words): the tasks that take each
     MATTERS := flags("matters", 2),  # (n, n): [b, a] whether a was ever listed or known for b
     RELATED := flags("related", 2),  # (n, n), symmetric: whether the order of a pair may matter
-    TASK_PARENTS := ints(
-        "task_parents", 2
-    ),  # (k, n): scratch, parents of a node in ascending order
+    TASK_PARENTS := ints("task_parents", 2),  # (k, n): scratch, parents of a node, ascending
     N_TASK_PARENTS := ints("n_task_parents"),  # (k,): scratch
     IS_HELD := flags("held", 2),  # (k, n): scratch, the parents of a node as marks
     TOGGLES := floats("gains", 2),  # (k, n): scratch, gains of toggling
