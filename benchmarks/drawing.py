@@ -81,7 +81,7 @@ def _with_texts(values):
 def _add_legend(figure, panels, place):
     """Add a legend with one entry per label, or one in each panel."""
     found = [dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True)) for axes in panels]
-    every = {label: handle for own in found for label, handle in own.items()}
+    every = {label: handle for entries in found for label, handle in entries.items()}
     if place == "each":
         for axes in itertools.compress(panels, found):
             axes.legend()
@@ -152,15 +152,18 @@ def curves(axes, means, errors=None, styles=None):
     """
     names = means if styles is None else styles
     for name in filter(means.__contains__, names):
-        own = means[name].dropna()
-        if len(own):
+        values = means[name].dropna()
+        if len(values):
             style = {
                 "label": name,
                 "marker": "o",
                 **(styles[name] if isinstance(styles, dict) else {}),
             }
             axes.errorbar(
-                own.index, own, None if errors is None else errors[name][own.index], **style
+                values.index,
+                values,
+                None if errors is None else errors[name][values.index],
+                **style,
             )
 
 

@@ -77,7 +77,9 @@ def table(claims):
     -------
     str
     """
-    verdicts = {(study, one.name): one.verdict() for study, own in claims.items() for one in own}
+    verdicts = {
+        (study, one.name): one.verdict() for study, of_study in claims.items() for one in of_study
+    }
     rows = []
     for (figure, study), named in CLAIMS.items():
         for name, words in named.items():

@@ -63,7 +63,10 @@ def every(wanted, **values):
 
     ``wanted`` may be a function of the settings; cases of which nothing is wanted are omitted.
     """
-    cases = [dict(zip(values, own, strict=True)) for own in itertools.product(*values.values())]
+    cases = [
+        dict(zip(values, combination, strict=True))
+        for combination in itertools.product(*values.values())
+    ]
     found = [
         case | {"wanted": list(wanted(**case) if callable(wanted) else wanted)} for case in cases
     ]

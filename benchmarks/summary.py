@@ -31,9 +31,9 @@ def parts(lines, **values):
     """
     for combination in itertools.product(*values.values()):
         case = dict(zip(values, combination, strict=True))
-        own = lines[np.logical_and.reduce([lines[name] == one for name, one in case.items()])]
-        if len(own):
-            yield case, own
+        group = lines[np.logical_and.reduce([lines[name] == one for name, one in case.items()])]
+        if len(group):
+            yield case, group
 
 
 def present(lines, column, values):
@@ -233,15 +233,16 @@ def pairs(lines, column, value, ours, other, **at):
     dict value of the other column -> (pandas.Series, pandas.Series)
     """
     found = {
-        next(iter(case.values())): by_trial(own, column, value) for case, own in parts(lines, **at)
+        next(iter(case.values())): by_trial(group, column, value)
+        for case, group in parts(lines, **at)
     }
     return {one: (wide[ours], wide[other]) for one, wide in found.items() if has(wide, ours, other)}
 
 
 def of_baseline(lines, column, baseline, measure, keys):
     """For each line, the measure of the line of a baseline with the same keys; nan without one."""
-    own = lines[lines[column] == baseline].set_index(keys)[measure]
-    return own.reindex(pd.MultiIndex.from_frame(lines[keys])).to_numpy()
+    by_keys = lines[lines[column] == baseline].set_index(keys)[measure]
+    return by_keys.reindex(pd.MultiIndex.from_frame(lines[keys])).to_numpy()
 
 
 def exploded(lines, lists):

@@ -40,7 +40,7 @@ TABLES = {
 @cache
 def modules():
     """The studies by their names."""
-    paths = [f"benchmarks.{folder}.{one}" for folder, own in STUDIES.items() for one in own]
+    paths = [f"benchmarks.{folder}.{one}" for folder, names in STUDIES.items() for one in names]
     return {module.NAME: module for module in map(importlib.import_module, paths)}
 
 

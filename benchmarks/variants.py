@@ -101,8 +101,8 @@ class Searches:
     def by(self, kind):
         """The search over configurations that learns single tasks by the given kind of search."""
         if kind not in self._searches:
-            own = problems_of(self.tasks, self._structure_priors)
-            self._searches[kind] = MultitaskSearch(own, self._effort(kind), Reporter(False))
+            problems = problems_of(self.tasks, self._structure_priors)
+            self._searches[kind] = MultitaskSearch(problems, self._effort(kind), Reporter(False))
         return self._searches[kind]
 
     def solve(self, variant, prior):

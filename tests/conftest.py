@@ -41,8 +41,8 @@ def own_fonts(monkeypatch):
     """
     from matplotlib.font_manager import fontManager
 
-    own = [font for font in fontManager.ttflist if "mpl-data" in font.fname]
-    monkeypatch.setattr(fontManager, "ttflist", own)
+    bundled = [font for font in fontManager.ttflist if "mpl-data" in font.fname]
+    monkeypatch.setattr(fontManager, "ttflist", bundled)
 
 
 @pytest.fixture

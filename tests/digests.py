@@ -59,7 +59,7 @@ from bnmtl.tasks import discretize, encode, split
 
 FILE = Path(__file__).with_name("digests.json")
 # Keys of run.json that tell of the run, not of its result, and texts that may be worded otherwise.
-_TOLD = (
+_NOT_COMPARED = (
     *("versions", "started", "seconds", "warnings", "verdict", "sure", "layout", "files"),
     "local_scores",
 )
@@ -83,7 +83,7 @@ def plain(value):
     if isinstance(value, pd.Series):
         return "series", tuple(map(str, value.index)), plain(value.to_numpy())
     if isinstance(value, Mapping):
-        return "mapping", tuple((str(key), plain(own)) for key, own in value.items())
+        return "mapping", tuple((str(key), plain(item)) for key, item in value.items())
     if isinstance(value, np.ndarray):
         return "array", value.shape, tuple(map(plain, value.ravel().tolist()))
     if isinstance(value, list | tuple):
@@ -255,7 +255,7 @@ def in_python(tables):
     }.items():
         cases[f"problem {name}"] = made
     true = problems.deletion("asia", 3, 0.3, random_state=5)
-    graphs = {name: own.graph for name, own in true.items()}
+    graphs = {name: bayes_net.graph for name, bayes_net in true.items()}
     learned = dict.fromkeys(graphs, network.graph)
     cases["edit_distance"] = lambda: metrics.edit_distance(graphs, learned)
     cases["shd"] = lambda: metrics.shd(graphs, learned)
@@ -367,7 +367,7 @@ def _content(path):
     if path.suffix != ".json":
         return path.read_text()
     record = json.loads(path.read_text())
-    return {key: value for key, value in record.items() if key not in _TOLD}
+    return {key: value for key, value in record.items() if key not in _NOT_COMPARED}
 
 
 def cases(folder):
@@ -400,14 +400,14 @@ def main():
                 continue
             value = result()
             parts = value if isinstance(value, Mapping) else {"value": value}
-            found[name] = {part: digest(own) for part, own in parts.items()}
+            found[name] = {part: digest(content) for part, content in parts.items()}
     if arguments.write:
         FILE.write_text(json.dumps(found, indent=1) + "\n")
     differing = [
         f"{name}: {part}"
         for name, parts in found.items()
-        for part, own in parts.items()
-        if known.get(name, {}).get(part) != own
+        for part, new_digest in parts.items()
+        if known.get(name, {}).get(part) != new_digest
     ]
     print(f"bnmtl {bnmtl.__version__}: {len(found)} cases, {len(differing)} parts that differ")
     print("\n".join(differing))

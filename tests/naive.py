@@ -210,14 +210,14 @@ def _known_dags(n):
 
 def left_to_gain(problem, matrix, ends):
     """As `climbing.left_to_gain`, from full scores of all graphs with one arc more."""
-    own = problem.log_posterior(matrix)
+    current = problem.log_posterior(matrix)
     best, both = 0.0, 0.0
     for a in ends:
         for b in set(range(len(matrix))) - set(ends):
             if matrix[a, b] or matrix[b, a]:
                 continue
             ways = [with_state(matrix, a, b, state) for state in (1, -1)]
-            gains = [problem.log_posterior(one) - own if is_dag(one) else 0 for one in ways]
+            gains = [problem.log_posterior(one) - current if is_dag(one) else 0 for one in ways]
             gains = [max(gain, 0.0) for gain in gains]
             best += max(gains) ** 2
             both += sum(gains)

@@ -56,9 +56,9 @@ def best_value(gains, log_coupling):
     k = len(gains)
     best = -math.inf
     for states in itertools.product((-1, 0, 1), repeat=k):
-        own = sum(gains[s][x + 1] for s, x in enumerate(states))
-        if own > -math.inf:
-            best = max(best, own + log_coupling(states))
+        value = sum(gains[s][x + 1] for s, x in enumerate(states))
+        if value > -math.inf:
+            best = max(best, value + log_coupling(states))
     return best
 
 
@@ -66,7 +66,7 @@ def pair_log_coupling(prior, states, pair):
     """Equation 2.8 or 2.7, with the pair's own penalty where it has one."""
     if len(states) < 2:
         return 0.0
-    listed = {frozenset(own): p for own, p in (prior.variable_penalty or {}).items()}
+    listed = {frozenset(key): p for key, p in (prior.variable_penalty or {}).items()}
     penalty = listed.get(frozenset(pair), prior.penalty)
     if type(prior).__name__ == "PairedPrior":
         return paired_log_coupling(states, prior.reversal, lambda s, t: penalty)
@@ -105,10 +105,10 @@ def penalty_posterior(prior, tasks, configuration, log_likelihood, chance=None):
 
 def greedy_path(train, grid, **parameters):
     """What `greedy_path` finds, by the learners, from both ends: {penalty: fitted learner}."""
-    apart = SingleTaskLearner(**parameters).fit(train).configuration_
+    separate = SingleTaskLearner(**parameters).fit(train).configuration_
     same = IdenticalLearner(table_sharing=None, **parameters).fit(train).configuration_
     best = {}
-    for start, penalties in ((apart, sorted(grid)), (same, sorted(grid, reverse=True))):
+    for start, penalties in ((separate, sorted(grid)), (same, sorted(grid, reverse=True))):
         for penalty in penalties:
             learner = MultitaskLearner(
                 PairedPrior(penalty), start=start, table_sharing=None, **parameters
@@ -156,7 +156,7 @@ def grown_family(joint, child, before):
         for p in before:
             able = np.flatnonzero(joint.problem.takes_part[:, p, child]).tolist()
             for takers in itertools.product((False, True), repeat=len(able)):
-                choice = [set(own) - {p} for own in parents]
+                choice = [set(of_task) - {p} for of_task in parents]
                 for s, takes in zip(able, takers, strict=True):
                     if takes:
                         choice[s].add(p)

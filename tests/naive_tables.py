@@ -33,7 +33,7 @@ def dirichlet_evidence(counts, c):
 
 def row_evidence(counts, c, t):
     """Log evidence of one row over tasks in groups; counts by task and state."""
-    counts = [own for own in counts if sum(own)]
+    counts = [of_task for of_task in counts if sum(of_task)]
     found = []
     for groups in partitions(list(range(len(counts)))):
         value = math.lgamma(t) - math.lgamma(t + len(counts))
@@ -83,7 +83,7 @@ def table_components(counts, concentrations, ts, strengths, floor=1e-3):
             yield value, tables
     tasks = [_own_components(rows, concentrations) for rows in counts]
     value = sum(log_sum(values) - math.log(len(values)) for values, _ in tasks)
-    yield value, [weighted_mean(*own) for own in tasks]
+    yield value, [weighted_mean(*components) for components in tasks]
 
 
 def averaged_table(rows, concentrations):

@@ -34,16 +34,16 @@ def random_frame(seed, n, n_rows=60):
     return pd.DataFrame(mixed.astype(str), columns=[f"v{v}" for v in range(n)])
 
 
-def problem_of(frame, score=None, structure_prior=None, max_parents=None, **demands):
+def problem_of(frame, score=None, structure_prior=None, max_parents=None, **constraints):
     tasks = encode({"t": frame})
-    constraints = constraints_by_task(
+    by_task = constraints_by_task(
         tasks,
-        demands.get("required", ()),
-        demands.get("forbidden", ()),
-        demands.get("tiers"),
+        constraints.get("required", ()),
+        constraints.get("forbidden", ()),
+        constraints.get("tiers"),
         max_parents,
     )
-    (problem,) = TaskProblem.of_all(tasks, score or BDeu(), constraints, {"t": structure_prior})
+    (problem,) = TaskProblem.of_all(tasks, score or BDeu(), by_task, {"t": structure_prior})
     return problem
 
 
@@ -83,11 +83,11 @@ def random_tasks(seed, n, k, n_rows=30):
     weights = rng.random((n, n)) < 0.5
     frames = {}
     for s in range(k):
-        own = weights ^ (rng.random((n, n)) < 0.15)
+        adjacency = weights ^ (rng.random((n, n)) < 0.15)
         columns = {}
         for v in range(n):
             noise = rng.integers(0, 2, n_rows)
-            parents = [columns[f"v{p}"] for p in range(v) if own[p, v]]
+            parents = [columns[f"v{p}"] for p in range(v) if adjacency[p, v]]
             signal = np.sum(parents, axis=0) % 2 if parents else noise
             columns[f"v{v}"] = np.where(rng.random(n_rows) < 0.75, signal, noise)
         if n > 2 and rng.random() < 0.3:
@@ -98,29 +98,29 @@ def random_tasks(seed, n, k, n_rows=30):
     return frames
 
 
-def random_demands(frames, rng):
+def random_constraints(frames, rng):
     """Demands of each task's own, which may contradict those of the others."""
-    demands = {"required": {}, "forbidden": {}}
+    constraints = {"required": {}, "forbidden": {}}
     for task, frame in frames.items():
         names = sorted(frame.columns[frame.nunique() > 1])
         pairs = [(a, b) for a in names for b in names if a < b]
         rng.shuffle(pairs)
-        demands["required"][task] = [tuple(pair) for pair in pairs[:1] if rng.random() < 0.5]
-        demands["forbidden"][task] = [tuple(pair) for pair in pairs[1:2] if rng.random() < 0.5]
-    return {**demands, "max_parents": int(rng.integers(1, 4))}
+        constraints["required"][task] = [tuple(pair) for pair in pairs[:1] if rng.random() < 0.5]
+        constraints["forbidden"][task] = [tuple(pair) for pair in pairs[1:2] if rng.random() < 0.5]
+    return {**constraints, "max_parents": int(rng.integers(1, 4))}
 
 
-def joint_problem(frames, structure_prior=None, **demands):
+def joint_problem(frames, structure_prior=None, **constraints):
     tasks = encode_quietly(frames)
-    constraints = constraints_by_task(
+    by_task = constraints_by_task(
         tasks,
-        demands.get("required", ()),
-        demands.get("forbidden", ()),
-        demands.get("tiers"),
-        demands.get("max_parents"),
+        constraints.get("required", ()),
+        constraints.get("forbidden", ()),
+        constraints.get("tiers"),
+        constraints.get("max_parents"),
     )
     return JointProblem(
-        TaskProblem.of_all(tasks, BDeu(), constraints, dict.fromkeys(tasks, structure_prior))
+        TaskProblem.of_all(tasks, BDeu(), by_task, dict.fromkeys(tasks, structure_prior))
     )
 
 

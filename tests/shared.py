@@ -64,9 +64,9 @@ def log_evidence(tasks, joint, adjacency):
             if name in task.variables:
                 parents = tuple(np.flatnonzero(adjacency[s, :, child]).tolist())
                 families.setdefault(parents, []).append(task)
-        for parents, own in families.items():
+        for parents, group in families.items():
             names = [joint.variables[parent] for parent in parents]
-            total += naive_tables.shared_evidence(counts_of(own, names, name), CONCENTRATIONS, TS)
+            total += naive_tables.shared_evidence(counts_of(group, names, name), CONCENTRATIONS, TS)
     return total
 
 

@@ -107,7 +107,7 @@ def test_an_order_holds_where_all_tasks_that_declare_one_do():
     sized = pd.Categorical(["low", "high"], ["low", "high"], ordered=True)
     loose = pd.Categorical(["low", "high"], ["low", "high"])
     text, numbers = ["low", "high"], [1, 2]
-    for own, other, is_ordered in (
+    for first, other, is_ordered in (
         (sized, sized, True),
         (sized, text, True),
         (sized, loose, False),
@@ -115,7 +115,7 @@ def test_an_order_holds_where_all_tasks_that_declare_one_do():
         (numbers, [2.0, 3.0], True),
         (numbers, ["1", "2"], False),
     ):
-        tasks = encode([pd.DataFrame({"v": own}), pd.DataFrame({"v": other})])
+        tasks = encode([pd.DataFrame({"v": first}), pd.DataFrame({"v": other})])
         assert [task.ordered for task in tasks.values()] == [("v",) * is_ordered] * 2
 
 

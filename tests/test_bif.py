@@ -276,10 +276,10 @@ def test_other_paths_are_refused(tmp_path):
             network.to_bif(tmp_path / name)
         with pytest.raises(ValueError, match=r"must end in \.bif or \.bif\.gz"):
             BayesNet.from_bif(tmp_path / name)
-    for wrong, told in ((None, "None"), (3, "int"), (["x.bif"], "list"), (BayesNet, "the class")):
-        with pytest.raises(TypeError, match=f"`path` must be a path, got {told}"):
+    for wrong, shown in ((None, "None"), (3, "int"), (["x.bif"], "list"), (BayesNet, "the class")):
+        with pytest.raises(TypeError, match=f"`path` must be a path, got {shown}"):
             network.to_bif(wrong)
-        with pytest.raises(TypeError, match=f"`path` must be a path, got {told}"):
+        with pytest.raises(TypeError, match=f"`path` must be a path, got {shown}"):
             BayesNet.from_bif(wrong)
     with pytest.raises(TypeError, match="`network` must be a BayesNet, got DiGraph"):
         write_bif(network.graph, tmp_path / "y.bif")

@@ -228,8 +228,8 @@ def test_every_round_lowers_the_logistic_loss(resample):
     assert (found.estimator_weights_ > 0).all()
     margins = [np.zeros(len(y))]
     margins += [(2 * y - 1) * F for F in found.staged_decision_function(X)]
-    losses = np.array([np.logaddexp(0, -own).sum() for own in margins])
-    weight = np.array([expit(-own).sum() for own in margins[:-1]])
+    losses = np.array([np.logaddexp(0, -margin).sum() for margin in margins])
+    weight = np.array([expit(-margin).sum() for margin in margins[:-1]])
     e = found.estimator_errors_
     gains = weight * (1 - 2 * np.sqrt(e * (1 - e)))
     assert (np.diff(losses) <= -gains + 1e-9).all() and (gains > 0).all()
@@ -266,12 +266,12 @@ def test_the_same_seed_gives_the_same_members(resample):
 def test_inputs_stay_as_they_are():
     X, y = noisy()
     weights, stump = np.linspace(0, 1, len(y)), clone(STUMP)
-    copies = [own.copy() for own in (X, y, weights)]
+    copies = [given.copy() for given in (X, y, weights)]
     model = AdaBoostM1(stump, 3).fit(X, y, weights)
     first, *_ = model.staged_decision_function(X)
     assert (first != model.decision_function(X)).any()
-    for own, copy in zip((X, y, weights), copies, strict=True):
-        assert (own == copy).all()
+    for given, copy in zip((X, y, weights), copies, strict=True):
+        assert (given == copy).all()
     assert not hasattr(stump, "tree_")
 
 

@@ -142,14 +142,14 @@ def test_measures_and_reliability_are_those_of_the_columns(call, no_picture, cas
         assert line.split()[-4:] == [f"{one:.4f}" for one in expected]
     assert record(tmp_path / "out")["measures"] == measures.to_dict("index")
     tables = pd.read_csv(tmp_path / "out" / "reliability.csv")
-    found = {key: own for key, own in tables.groupby(["group", "method"])}
+    found = {key: curve for key, curve in tables.groupby(["group", "method"])}
     towns = {"all rows": table, **dict(list(table.groupby("town")))}
     assert set(found) == {(town, stage) for town in towns for stage in STAGES}
     assert list(towns) == ["all rows", "north", "south", "west"]
-    for (town, stage), own in found.items():
+    for (town, stage), curve in found.items():
         expected = calibration.reliability(towns[town]["y"], towns[town][STAGES[stage]])
-        own = own.drop(columns=["group", "method"]).reset_index(drop=True)
-        pd.testing.assert_frame_equal(own, expected)
+        curve = curve.drop(columns=["group", "method"]).reset_index(drop=True)
+        pd.testing.assert_frame_equal(curve, expected)
 
 
 def test_run_json_is_enough_to_calibrate_new_scores(call, no_picture, cases, tmp_path):
@@ -282,7 +282,9 @@ def test_scores_that_are_right_are_the_best(call, no_picture, tmp_path):
     table.to_csv(tmp_path / "cases.csv", index=False)
     out = call(*CALIBRATE)[1]
     found = record(tmp_path / "out")
-    entropy = {name: own["cross-entropy (nats)"] for name, own in found["measures"].items()}
+    entropy = {
+        name: measures["cross-entropy (nats)"] for name, measures in found["measures"].items()
+    }
     best_method = min(("Platt", "isotonic"), key=entropy.get)
     assert found["best"] == ["before"]
     assert found["gain"]["of"] == best_method and found["gain"]["than"] == "before"
@@ -376,7 +378,7 @@ def test_few_cases_and_equal_scores(call, no_picture, tmp_path):
     assert html.escape(err.removeprefix("warning: ").strip()) in page
 
 
-def test_force_replaces_its_own_files_alone(call, no_picture, cases, tmp_path, monkeypatch):
+def test_force_replaces_only_files_of_calibrate(call, no_picture, cases, tmp_path, monkeypatch):
     assert call(*CALIBRATE)[0] == 0
     (tmp_path / "out" / "notes.txt").write_text("mine")
     assert "or set `--force` to replace" in mistake(call(*CALIBRATE))

@@ -87,8 +87,8 @@ def test_groups_that_the_run_does_not_know_are_reported(call, fitted, tmp_path):
     found = applied(tmp_path)
     known = rows["place"] != "north"
     assert np.allclose(found[COLUMNS][known], expected[COLUMNS][known], rtol=1e-12)
-    own = found["calibrated_platt_by_group"][~known]
-    assert np.allclose(own, found["calibrated_platt"][~known], atol=0.05)
+    of_unknown_group = found["calibrated_platt_by_group"][~known]
+    assert np.allclose(of_unknown_group, found["calibrated_platt"][~known], atol=0.05)
     code, _, err = call(*APPLY, "--force")
     assert (code, err) == (
         0,

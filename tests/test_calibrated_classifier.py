@@ -102,10 +102,10 @@ def test_isotonic_lines_are_scikit_learns(estimator):
 def test_probabilities_are_calibrated_by_their_log_odds():
     """scikit-learn fits the sigmoid to probabilities themselves (its issue 34312)."""
     scores = cross_val_predict(GaussianNB(), X, Y, cv=5, method="predict_proba")[:, 1]
-    own = GaussianNB().fit(X, Y).predict_proba(NEW)[:, 1]
+    uncalibrated = GaussianNB().fit(X, Y).predict_proba(NEW)[:, 1]
     found = CalibratedClassifier(GaussianNB()).fit(X, Y).predict_proba(NEW)[:, 1]
     logit = PlattCalibrator(scale="logit").fit(scores, Y)
-    assert found == pytest.approx(logit.predict(own))
+    assert found == pytest.approx(logit.predict(uncalibrated))
     theirs = CalibratedClassifierCV(GaussianNB(), cv=5, ensemble=False).fit(X, Y)
     theirs = theirs.predict_proba(NEW)[:, 1]
     raw = CalibratedClassifier(GaussianNB(), PlattCalibrator()).fit(X, Y).predict_proba(NEW)[:, 1]
@@ -144,8 +144,8 @@ def test_the_order_of_calibration_cases_does_not_matter(method):
 
 def test_three_ways_to_calibrate_with_other_cases_are_one():
     train, rest = slice(0, 150), slice(150, None)
-    apart = CalibratedClassifier(LinearSVC(random_state=0))
-    apart.fit(X3[train], Y3[train], calibration=(X3[rest].copy(), Y3[rest]))
+    separate = CalibratedClassifier(LinearSVC(random_state=0))
+    separate.fit(X3[train], Y3[train], calibration=(X3[rest].copy(), Y3[rest]))
     fitted = LinearSVC(random_state=0).fit(X3[train], Y3[train])
     prefit = CalibratedClassifier(fitted, cv="prefit").fit(X3[rest], Y3[rest])
     frozen = CalibratedClassifier(FrozenEstimator(fitted)).fit(X3[rest], Y3[rest])
@@ -154,7 +154,7 @@ def test_three_ways_to_calibrate_with_other_cases_are_one():
         for one, column in enumerate(fitted.decision_function(X3[rest]).T)
     ]
     expected = np.transpose(expected) / np.sum(expected, axis=0)[:, None]
-    for model in (apart, prefit, frozen):
+    for model in (separate, prefit, frozen):
         assert model.predict_proba(X3[rest]) == pytest.approx(expected, abs=1e-12)
         assert model.n_features_in_ == X3.shape[1] and not hasattr(model, "feature_names_in_")
 
@@ -209,8 +209,8 @@ def test_tables_of_words_reach_the_classifier_as_they_are(estimator):
     assert p[:, 1] == pytest.approx(model.predict_proba(frame.copy())[:, 1])
     assert model.feature_names_in_.tolist() == ["sky", "wind"] and model.n_features_in_ == 2
     whole = CalibratedClassifier(make_pipeline(OrdinalEncoder(), estimator))
-    own = whole.fit(frame, y, calibration=(frame.set_index(frame.index + 1000), y))
-    assert own.predict_proba(frame).shape == (200, 2)
+    calibrated = whole.fit(frame, y, calibration=(frame.set_index(frame.index + 1000), y))
+    assert calibrated.predict_proba(frame).shape == (200, 2)
 
 
 def test_sparse_input_and_lists_reach_the_classifier():
@@ -224,8 +224,8 @@ def test_sparse_input_and_lists_reach_the_classifier():
 
 def test_the_classifier_says_what_it_takes():
     for estimator in (LOGISTIC, KNeighborsClassifier(metric="precomputed"), SVC()):
-        own, inner = get_tags(CalibratedClassifier(estimator)), get_tags(estimator)
-        assert own.input_tags == inner.input_tags
+        outer, inner = get_tags(CalibratedClassifier(estimator)), get_tags(estimator)
+        assert outer.input_tags == inner.input_tags
     assert get_tags(CalibratedClassifier()).input_tags.sparse
     assert isinstance(CalibratedClassifier().fit(X, Y).estimator_, LinearSVC)
 
@@ -244,7 +244,7 @@ FRAME = pd.DataFrame(X)
 
 
 @pytest.mark.parametrize(
-    ("own", "is_shared"),
+    ("make_cases", "is_shared"),
     [
         (lambda: (X, X[200:]), True),
         (lambda: (X[:250], X[200:]), True),
@@ -258,8 +258,8 @@ FRAME = pd.DataFrame(X)
         (lambda: (FRAME[:200].to_numpy(), FRAME[200:].to_numpy().copy()), False),
     ],
 )
-def test_training_cases_among_those_of_calibration(own, is_shared):
-    train, other = own()
+def test_training_cases_among_those_of_calibration(make_cases, is_shared):
+    train, other = make_cases()
     labels = [np.arange(len(one)) % 2 for one in (train, other)]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -275,7 +275,7 @@ def test_isotonic_calibration_needs_many_cases():
     for method in ("isotonic", IsotonicCalibrator("linear")):
         calibrated = CalibratedClassifier(model, method, cv="prefit")
         with pytest.warns(UserWarning, match="^`method` is isotonic .* 999 cases; ") as caught:
-            calibrated.fit(*(own[:999] for own in cases(1000)))
+            calibrated.fit(*(array[:999] for array in cases(1000)))
         assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -105,11 +105,11 @@ def test_platt_is_scikit_learns_sigmoid(seed):
     scores = rng.normal(0, 3, 200)
     y = (rng.random(200) < 1 / (1 + np.exp(-2 * scores - 1))).astype(int)
     weights = rng.integers(1, 4, 200).astype(float)
-    for own in (None, weights):
+    for sample_weight in (None, weights):
         theirs = CalibratedClassifierCV(GivenScores(), method="sigmoid", ensemble=False)
-        theirs.fit(scores[:, None], y, own)
+        theirs.fit(scores[:, None], y, sample_weight)
         expected = theirs.predict_proba(scores[:, None])[:, 1]
-        assert PlattCalibrator().fit(scores, y, own).predict(scores) == pytest.approx(
+        assert PlattCalibrator().fit(scores, y, sample_weight).predict(scores) == pytest.approx(
             expected, abs=1e-6
         )
 
@@ -212,10 +212,10 @@ def test_equal_scores_are_pooled_first():
     assert found.scores_.tolist() == [0.2, 0.5, 0.9]
 
 
-def related(seed, n_tasks=8, n=40, apart=0.7):
+def related(seed, n_tasks=8, n=40, spread=0.7):
     """Scores, labels, names and the true probabilities of tasks with pairs near (-1.5, 0.5)."""
     rng = np.random.default_rng(seed)
-    pairs = rng.normal((-1.5, 0.5), apart, size=(n_tasks, 2))
+    pairs = rng.normal((-1.5, 0.5), spread, size=(n_tasks, 2))
     scores, task = rng.normal(0, 1.5, n_tasks * n), np.repeat(np.arange(n_tasks), n)
     true = 1 / (1 + np.exp(pairs[task, 0] * scores + pairs[task, 1]))
     return scores, (rng.random(len(true)) < true).astype(int), task, true
@@ -225,31 +225,31 @@ def test_tasks_learn_from_each_other():
     """Nearer to the truth than one sigmoid for all and than one for each task by itself."""
     errors = []
     for seed in range(10):
-        scores, y, task, true = related(seed, apart=0.4)
+        scores, y, task, true = related(seed, spread=0.4)
         together = MultitaskPlattCalibrator().fit(scores, y, task)
-        apart = np.empty_like(true)
+        separate = np.empty_like(true)
         for name in set(task):
-            own = task == name
-            apart[own] = PlattCalibrator().fit(scores[own], y[own]).predict(scores[own])
+            rows = task == name
+            separate[rows] = PlattCalibrator().fit(scores[rows], y[rows]).predict(scores[rows])
         pooled = together.pooled_.predict(scores)
-        found = (together.predict(scores, task), pooled, apart)
+        found = (together.predict(scores, task), pooled, separate)
         errors.append([((one - true) ** 2).mean() for one in found])
-    ours, pooled, apart = np.mean(errors, axis=0)
-    assert ours < 0.8 * pooled and ours < 0.9 * apart
+    ours, pooled, separate = np.mean(errors, axis=0)
+    assert ours < 0.8 * pooled and ours < 0.9 * separate
 
 
 def test_tasks_that_are_alike_share_all_and_those_that_are_not_nothing():
-    scores, y, task, _ = related(0, apart=0.0, n=300)
+    scores, y, task, _ = related(0, spread=0.0, n=300)
     alike = MultitaskPlattCalibrator().fit(scores, y, task)
     pooled = alike.pooled_.predict(scores)
     assert np.abs(alike.predict(scores, task) - pooled).max() < 0.05
-    scores, y, task, _ = related(1, apart=3.0, n=2000)
+    scores, y, task, _ = related(1, spread=3.0, n=2000)
     unlike = MultitaskPlattCalibrator().fit(scores, y, task)
     assert unlike.variance_ > 100 * alike.variance_
     for name in range(8):
-        own = task == name
-        alone = PlattCalibrator().fit(scores[own], y[own]).predict(scores[own])
-        assert unlike.predict(scores[own], str(name)) == pytest.approx(alone, abs=0.02)
+        rows = task == name
+        alone = PlattCalibrator().fit(scores[rows], y[rows]).predict(scores[rows])
+        assert unlike.predict(scores[rows], str(name)) == pytest.approx(alone, abs=0.02)
     assert unlike.a_.index.tolist() == [str(name) for name in range(8)]
 
 
@@ -413,10 +413,10 @@ def test_mistakes_are_named(call, error, words):
 def test_inputs_stay_as_they_are(calibrator):
     scores, y = scored(50)
     weights = np.ones(50)
-    copies = [own.copy() for own in (scores, y, weights)]
+    copies = [original.copy() for original in (scores, y, weights)]
     clone(calibrator).fit(scores, y, weights).predict(scores)
-    for own, copy in zip((scores, y, weights), copies, strict=True):
-        assert (own == copy).all()
+    for original, copy in zip((scores, y, weights), copies, strict=True):
+        assert (original == copy).all()
 
 
 @every_calibrator

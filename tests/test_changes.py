@@ -45,8 +45,8 @@ def test_random_changes_stay_legal(matrix, seed, n_changes, limit):
     agrees_with_its_arcs(state)
     assert naive.is_dag(changed)
     assert (changed.sum(axis=0) <= limit).all()
-    apart = np.triu((changed != matrix) | (changed != matrix).T)
-    assert apart.sum() <= n_changes
+    differing = np.triu((changed != matrix) | (changed != matrix).T)
+    assert differing.sum() <= n_changes
     assert (touched | (changed == matrix).all(axis=0)).all()
 
 
@@ -143,11 +143,11 @@ def test_later_starts_are_local_optima(seed, max_parents):
     """Random changes of the graph climbed to, climbed from: legal, and no single change gains."""
     state = state_of(problem_of(random_frame(seed, 7), max_parents=max_parents), seed)
     with state.scores.scratch() as scratch:
-        own = climbs_of(state, seed)
-        own.begin(scratch, 0)
-        assert (own.current.held == state.dag.held).all()
-        own.begin(scratch, 20)
-    state.reset(own.current.held.T.copy())
+        climb = climbs_of(state, seed)
+        climb.begin(scratch, 0)
+        assert (climb.current.held == state.dag.held).all()
+        climb.begin(scratch, 20)
+    state.reset(climb.current.held.T.copy())
     assert naive.is_dag(state.adjacency)
     assert max_parents is None or (state.adjacency.sum(axis=0) <= max_parents).all()
     reached = state.score
@@ -158,8 +158,8 @@ def test_later_starts_are_local_optima(seed, max_parents):
 def test_later_starts_differ():
     state = state_of(problem_of(random_frame(0, 7)))
     with state.scores.scratch() as scratch:
-        own, begun = climbs_of(state, 0), set()
+        climb, begun = climbs_of(state, 0), set()
         for _ in range(10):
-            own.begin(scratch, 7)
-            begun.add(own.current.held.tobytes())
+            climb.begin(scratch, 7)
+            begun.add(climb.current.held.tobytes())
     assert len(begun) > 3

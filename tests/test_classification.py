@@ -69,9 +69,9 @@ def test_a_frame_with_its_target_is_the_same_as_features_and_labels():
     whole = BayesNetClassifier("bronc", QUICK).fit(ROWS)
     features, y = ROWS.drop(columns="bronc"), ROWS["bronc"]
     assert BayesNetClassifier(learner=QUICK).fit(features, y).network_ == whole.network_
-    apart = BayesNetClassifier("bronc", QUICK).fit(features, y.to_numpy())
-    assert apart.network_ == whole.network_ and apart.target_ == "bronc"
-    assert (apart.predict_proba(features) == whole.predict_proba(ROWS)).all()
+    separate = BayesNetClassifier("bronc", QUICK).fit(features, y.to_numpy())
+    assert separate.network_ == whole.network_ and separate.target_ == "bronc"
+    assert (separate.predict_proba(features) == whole.predict_proba(ROWS)).all()
     unnamed = BayesNetClassifier(learner=QUICK).fit(features, y.to_list())
     assert unnamed.target_ == "target"
 
@@ -320,10 +320,10 @@ def test_a_multi_net_without_arcs_is_naive_bayes():
     assert multi_net == pytest.approx(expected / expected.sum(axis=1, keepdims=True))
 
 
-def test_nets_at_penalty_zero_are_learned_apart():
-    apart = MultiNetClassifier("bronc", clone(TOGETHER).set_params(prior__penalty=0)).fit(ROWS)
+def test_nets_at_penalty_zero_are_learned_separately():
+    uncoupled = MultiNetClassifier("bronc", clone(TOGETHER).set_params(prior__penalty=0)).fit(ROWS)
     single = MultiNetClassifier("bronc", QUICK).fit(ROWS)
-    assert apart.predict_proba(ROWS) == pytest.approx(single.predict_proba(ROWS))
+    assert uncoupled.predict_proba(ROWS) == pytest.approx(single.predict_proba(ROWS))
 
 
 @pytest.mark.parametrize("kind", [BayesNetClassifier, MultiNetClassifier])

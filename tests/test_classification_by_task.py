@@ -25,7 +25,7 @@ TOGETHER = MultitaskLearner(
 CLINICS = {name: ROWS.sample(200, random_state=at) for at, name in enumerate("abc")}
 
 
-def test_tasks_are_predicted_from_their_own_networks():
+def test_each_task_is_predicted_from_its_network():
     classifier = MultitaskBayesNetClassifier("bronc", TOGETHER).fit(CLINICS)
     learner = clone(TOGETHER).fit(CLINICS)
     assert classifier.networks_ == learner.networks_
@@ -91,7 +91,7 @@ def test_a_state_that_a_network_lacks_has_no_probability_in_its_task():
         "east": pd.DataFrame({"birds": list("fmfmfm"), "wood": list("nynyyy")}),
         "west": pd.DataFrame({"birds": list("fsfsss"), "wood": list("nynyyn")}),
     }
-    networks = {name: fit_without_arcs(own) for name, own in rows.items()}
+    networks = {name: fit_without_arcs(frame) for name, frame in rows.items()}
     classifier = MultitaskBayesNetClassifier.from_networks(networks, "birds")
     assert classifier.classes_.tolist() == ["f", "m", "s"]
     for name, lacking in (("east", 2), ("west", 1)):
@@ -153,10 +153,10 @@ def test_tasks_with_numbers_for_names_and_columns_in_their_order():
     expected = classifier.predict_proba(ROWS, "1")
     assert (classifier.predict_proba(ROWS, 1) == expected).all()
     features = tasks[1].drop(columns="bronc")
-    own = classifier.classifiers_["1"]
-    assert own.feature_names_in_.tolist() == list(features)
+    of_first = classifier.classifiers_["1"]
+    assert of_first.feature_names_in_.tolist() == list(features)
     with pytest.warns(UserWarning, match="valid feature names"):
-        found = own.predict_proba(features.to_numpy())
+        found = of_first.predict_proba(features.to_numpy())
     assert (found == classifier.predict_proba(features, 1)).all()
 
 

@@ -646,6 +646,6 @@ def test_progress_of_a_real_run_ends_complete(files, monkeypatch, penalty):
     monkeypatch.chdir(files)
     learn.run(Options(paths=("north.csv", "south.csv"), restarts=3, penalty=penalty), listen)
     finished = {stage for (stage, _), event in last.items() if event.total}
-    own = "comparing on held-out rows" if penalty is None else "penalties"
-    assert {"single-task", own, "single-task, to compare"} <= finished
+    expected = "comparing on held-out rows" if penalty is None else "penalties"
+    assert {"single-task", expected, "single-task, to compare"} <= finished
     assert all(event.done == event.total for event in last.values() if event.total)

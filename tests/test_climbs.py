@@ -41,7 +41,7 @@ def test_the_better_parts_of_two_graphs_are_merged(seed, n, least):
     # Parts that are not changed lie between parts that are.
     second = np.where(rng.random(n) < 0.6, second, first)
     assume(naive.is_dag(second))
-    own = [
+    local_scores = [
         [
             state.scores.local_score(v, np.flatnonzero(matrix[:, v]))
             + state.task.odds[v][matrix[:, v]].sum()
@@ -49,7 +49,7 @@ def test_the_better_parts_of_two_graphs_are_merged(seed, n, least):
         ]
         for matrix in (first, second)
     ]
-    expected = naive.merged(first, second, np.subtract(own[1], own[0]), least)
+    expected = naive.merged(first, second, np.subtract(local_scores[1], local_scores[0]), least)
     memory, merged = merging.new_merge(n), np.zeros((n, n), dtype=bool)
     dags = dag_of(state, first), dag_of(state, second)
     found = merging.merge(
@@ -116,7 +116,7 @@ def test_arcs_into_changed_children_are_all_looked_at():
     assert by_child(narrow.permitted).nonzero()[0].tolist() == [0, 3]
 
 
-DEMANDS = [
+CONSTRAINTS = [
     {},
     {"required": [("v0", "v1"), ("v1", "v3")]},
     {"forbidden": [("v0", "v1"), ("v1", "v0")], "max_parents": 2},
@@ -124,11 +124,11 @@ DEMANDS = [
 ]
 
 
-@pytest.mark.parametrize("demands", DEMANDS, ids=str)
+@pytest.mark.parametrize("constraints", CONSTRAINTS, ids=str)
 @pytest.mark.parametrize("seed", range(1 if NO_JIT else 3))
-def test_large_graphs_are_searched_as_small_ones_are(demands, seed, monkeypatch):
+def test_large_graphs_are_searched_as_small_ones_are(constraints, seed, monkeypatch):
     """Less is looked at, and what is found is legal, scored right and as good."""
-    problem = problem_of(random_frame(seed, 6, 80), **demands)
+    problem = problem_of(random_frame(seed, 6, 80), **constraints)
     found = []
     for large in (64, 2):
         monkeypatch.setattr(climbs, "LARGE", large)

@@ -50,9 +50,9 @@ def result(clusterer):
 
 def clusters(table, n_clusters):
     """Tasks by cluster, as scipy parts them where no two joins are at one height."""
-    own = linkage(squareform(table.to_numpy()), "average")
-    assert len(set(own[:, 2])) == len(own)
-    numbers = fcluster(own, n_clusters, "maxclust")
+    merges = linkage(squareform(table.to_numpy()), "average")
+    assert len(set(merges[:, 2])) == len(merges)
+    numbers = fcluster(merges, n_clusters, "maxclust")
     return {frozenset(np.array(table.index)[numbers == number]) for number in set(numbers)}
 
 
@@ -75,7 +75,7 @@ def test_labels_are_those_of_average_linkage(n_clusters, make):
     assert np.array_equal(clusterer.linkage_, linkage(squareform(table.to_numpy()), "average"))
     labels = clusterer.labels_
     assert labels.index.tolist() == NAMES
-    found = {frozenset(own.index) for _, own in labels.groupby(labels)}
+    found = {frozenset(group.index) for _, group in labels.groupby(labels)}
     assert found == clusters(table, n_clusters)
     # Numbered in the order of the first task of each.
     assert labels.drop_duplicates().tolist() == list(range(n_clusters))
@@ -96,8 +96,8 @@ def test_one_cluster_is_multitask_learning(learner):
     together = clone(learner).fit(related())
     assert arcs(clusterer.configuration_) == arcs(together.configuration_)
     assert clusterer.networks_ == together.networks_
-    (own,) = clusterer.learners_
-    assert own.score_ == together.score_
+    (only,) = clusterer.learners_
+    assert only.score_ == together.score_
 
 
 @every_learner
@@ -113,10 +113,10 @@ def test_as_many_clusters_as_tasks_is_single_task_learning(learner):
 def test_each_cluster_is_learned_by_itself(learner):
     clusterer = clustered(learner=learner, n_clusters=2)
     fitted = by_hand(learner, encode(related()), clusters(clusterer.relatedness_, 2))
-    for name, own in fitted.items():
-        assert arcs(clusterer.configuration_)[name] == arcs(own.configuration_)[name]
+    for name, of_cluster in fitted.items():
+        assert arcs(clusterer.configuration_)[name] == arcs(of_cluster.configuration_)[name]
         label = clusterer.labels_[name]
-        assert list(clusterer.learners_[label].configuration_) == list(own.configuration_)
+        assert list(clusterer.learners_[label].configuration_) == list(of_cluster.configuration_)
 
 
 @every_learner
@@ -131,16 +131,16 @@ def test_validation_by_hand(learner):
     for n_clusters in (1, 2, 3, 4):
         learned.append(by_hand(learner, train, clusters(clusterer.relatedness_, n_clusters)))
         means = [
-            own.networks_[name].log_likelihood(test[name].frame()).mean()
-            for name, own in learned[-1].items()
+            of_cluster.networks_[name].log_likelihood(test[name].frame()).mean()
+            for name, of_cluster in learned[-1].items()
         ]
         scores.append(np.mean(means))
     assert clusterer.scores_.index.tolist() == [1, 2, 3, 4]
     assert clusterer.scores_.index.name == "n_clusters"
     assert clusterer.scores_.tolist() == pytest.approx(scores, rel=1e-12)
     assert clusterer.n_clusters_ == 1 + np.argmax(np.round(scores, 9))
-    for name, own in learned[clusterer.n_clusters_ - 1].items():
-        graph = own.configuration_[name]
+    for name, of_cluster in learned[clusterer.n_clusters_ - 1].items():
+        graph = of_cluster.configuration_[name]
         assert arcs(clusterer.configuration_)[name] == sorted(graph.edges)
         assert clusterer.networks_[name] == BayesNet.fit(graph, tasks[name])
 
@@ -156,9 +156,9 @@ def test_cross_validation_by_hand():
         train, test = held_out_split(tasks, rows)
         for at, n_clusters in enumerate((1, 2, 3, 4)):
             fitted = by_hand(LEARNER, train, clusters(table, n_clusters))
-            for name, own in fitted.items():
+            for name, of_cluster in fitted.items():
                 frame = test[name].frame()
-                scores[at] += own.networks_[name].log_likelihood(frame).mean() / 40
+                scores[at] += of_cluster.networks_[name].log_likelihood(frame).mean() / 40
     assert clusterer.scores_.tolist() == pytest.approx(scores, rel=1e-12)
     given = clustered(n_clusters=clusterer.n_clusters_)
     assert clusterer.n_clusters_ == 1 + np.argmax(np.round(scores, 9))
@@ -166,7 +166,7 @@ def test_cross_validation_by_hand():
     assert clusterer.networks_ == given.networks_
 
 
-def test_the_penalty_is_chosen_by_rows_of_its_own():
+def test_the_penalty_is_chosen_by_separate_rows():
     """Those that choose the number of clusters are never seen by the learners."""
     clusterer = clustered(learner=CHOOSING, n_clusters="validation")
     tasks = encode(related())
@@ -198,7 +198,7 @@ def test_one_task_is_one_cluster():
 
 
 @pytest.mark.parametrize(
-    "demand",
+    "given",
     [
         {"required": [("x1", "x2"), ("x6", "x3")]},
         {"forbidden": [("x1", "x2")], "tiers": [["x6"], ["x1", "x3"]]},
@@ -207,13 +207,13 @@ def test_one_task_is_one_cluster():
         {"prior": PairedPrior(0.9, variable_penalty={("x1", "x6"): 0.5})},
         {"prior": PairedPrior(0.9, task_penalty={("task1", "task3"): 0.5})},
     ],
-    ids=lambda demand: "-".join(demand),
+    ids=lambda given: "-".join(given),
 )
-def test_clusters_that_lack_variables_meet_the_demands_on_others(demand):
+def test_clusters_that_lack_variables_keep_the_constraints_on_others(given):
     """A task alone is learned as if the others had not been there."""
-    learner = clone(LEARNER).set_params(**demand)
+    learner = clone(LEARNER).set_params(**given)
     clusterer = clustered(partial(), learner, n_clusters=4)
-    whole = {name: own for name, own in demand.items() if name != "prior"}
+    whole = {name: value for name, value in given.items() if name != "prior"}
     alone = SingleTaskLearner(**CLIMB | whole).fit(partial())
     assert arcs(clusterer.configuration_) == arcs(alone.configuration_)
     assert clustered(partial(), learner, n_clusters="validation").scores_.notna().all()
@@ -250,8 +250,8 @@ def test_order_does_not_matter(order, n_clusters):
 @every_learner
 def test_jobs_do_not_matter_and_seeds_repeat(learner):
     def fitted(**parameters):
-        own = clone(learner).set_params(**parameters)
-        return result(clustered(partial(), own, n_clusters="validation"))
+        changed = clone(learner).set_params(**parameters)
+        return result(clustered(partial(), changed, n_clusters="validation"))
 
     assert fitted(n_jobs=3) == fitted()
     drawn = fitted(random_state=np.random.default_rng(1))
@@ -324,17 +324,17 @@ def test_clusters_of_tasks_with_tables_in_common():
     table = as_distances(shared(related(), LEARNER))
     assert clusterer.relatedness_.equals(table)
     labels = clusterer.labels_
-    assert {frozenset(own.index) for _, own in labels.groupby(labels)} == clusters(table, 2)
+    assert {frozenset(group.index) for _, group in labels.groupby(labels)} == clusters(table, 2)
 
 
 def test_clusters_share_tables_within():
     learner = MultitaskLearner(PairedPrior(0.99), table_sharing="auto", **CLIMB)
     clusterer = clustered(learner=learner)
     labels = clusterer.labels_
-    for _, own in labels.groupby(labels):
-        rows = {name: related()[name] for name in own.index}
-        fitted = clone(learner if len(own) > 1 else SingleTaskLearner(**CLIMB)).fit(rows)
-        for name in own.index:
+    for _, group in labels.groupby(labels):
+        rows = {name: related()[name] for name in group.index}
+        fitted = clone(learner if len(group) > 1 else SingleTaskLearner(**CLIMB)).fit(rows)
+        for name in group.index:
             assert clusterer.networks_[name] == fitted.networks_[name]
 
 

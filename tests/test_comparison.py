@@ -26,9 +26,9 @@ def parts(tasks, scored, fold):
     """The rows that a fold learns from and those that it holds out, by task."""
     train, test = {}, {}
     for name, frame in tasks.items():
-        own = scored[(scored["task"] == name) & (scored["fold"] == fold)]["row"]
-        test[name] = frame.iloc[own]
-        train[name] = frame.drop(index=frame.index[own])
+        rows = scored[(scored["task"] == name) & (scored["fold"] == fold)]["row"]
+        test[name] = frame.iloc[rows]
+        train[name] = frame.drop(index=frame.index[rows])
     return train, test
 
 
@@ -70,13 +70,13 @@ def test_alone_and_empty_are_learned_without_the_fold(settings):
         train, test = parts(tasks, scored, fold)
         learner = SingleTaskLearner(**settings).fit(train)
         for name in tasks:
-            own = scored[(scored["task"] == name) & (scored["fold"] == fold)]
+            of_fold = scored[(scored["task"] == name) & (scored["fold"] == fold)]
             expected = learner.networks_[name].log_likelihood(test[name])
-            assert own["alone"].to_numpy() == pytest.approx(np.asarray(expected))
+            assert of_fold["alone"].to_numpy() == pytest.approx(np.asarray(expected))
             graph = learner.configuration_[name].copy()
             graph.remove_edges_from(list(graph.edges))
             empty = BayesNet.fit(graph, train[name], size).log_likelihood(test[name])
-            assert own["empty"].to_numpy() == pytest.approx(np.asarray(empty))
+            assert of_fold["empty"].to_numpy() == pytest.approx(np.asarray(empty))
 
 
 @pytest.mark.slow_without_jit
@@ -95,9 +95,9 @@ def test_every_row_is_held_out_once_and_small_tasks_one_row_at_a_time():
     tasks["task2"] = tasks["task2"].iloc[:4]
     scored = compare(SingleTaskLearner(**AUTO), tasks, cv=6)
     for name, frame in tasks.items():
-        own = scored[scored["task"] == name]
-        assert own["row"].tolist() == list(range(len(frame)))
-        assert (own["fold"].value_counts() <= np.ceil(len(frame) / 6)).all()
+        of_task = scored[scored["task"] == name]
+        assert of_task["row"].tolist() == list(range(len(frame)))
+        assert (of_task["fold"].value_counts() <= np.ceil(len(frame) / 6)).all()
     assert compare(SingleTaskLearner(**AUTO), tasks)["fold"].nunique() == 10
     few = {name: frame.iloc[:5] for name, frame in tasks.items()}
     assert compare(SingleTaskLearner(**AUTO), few)["fold"].nunique() == 5
@@ -115,9 +115,9 @@ def test_together_is_learned_without_the_fold():
         train, test = parts(tasks, scored, fold)
         fitted = MultitaskLearner(PairedPrior(0.9), table_sharing=None, **settings).fit(train)
         for name in tasks:
-            own = scored[(scored["task"] == name) & (scored["fold"] == fold)]["together"]
+            of_fold = scored[(scored["task"] == name) & (scored["fold"] == fold)]["together"]
             expected = np.asarray(fitted.networks_[name].log_likelihood(test[name]))
-            agreeing.append(np.allclose(own, expected))
+            agreeing.append(np.allclose(of_fold, expected))
     # Searches over one task at a time, which folds leave out, may find another graph.
     assert np.mean(agreeing) >= 0.5
 
@@ -135,8 +135,8 @@ def test_the_other_folds_choose_the_penalty():
     }
     for fold in range(4):
         means = {
-            penalty: own[own["fold"] != fold].groupby("task", observed=True)["together"].mean()
-            for penalty, own in at.items()
+            penalty: table[table["fold"] != fold].groupby("task", observed=True)["together"].mean()
+            for penalty, table in at.items()
         }
         best = max(means, key=lambda penalty: means[penalty].mean())
         assert (scored["penalty"][scored["fold"] == fold] == best).all()
@@ -299,9 +299,13 @@ def test_folds_that_were_cut_short_tell_nothing(learner):
     assert compare(fitted, tasks, cv=5).attrs["ended_by"] == ()
     scored = compare(clone(learner).set_params(limits=Limits(time_limit=0)).fit(tasks), tasks, cv=5)
     assert scored.attrs["ended_by"] == ("time_limit",)
-    told = verdict.sentences(verdict.held_out_record(scored), 3)
-    assert len(told) == 1 and "ended early" in told[0] and "Nothing was found" not in told[0]
-    assert ("penalty" in told[0]) == isinstance(learner, MultitaskLearnerCV)
+    sentences = verdict.sentences(verdict.held_out_record(scored), 3)
+    assert (
+        len(sentences) == 1
+        and "ended early" in sentences[0]
+        and "Nothing was found" not in sentences[0]
+    )
+    assert ("penalty" in sentences[0]) == isinstance(learner, MultitaskLearnerCV)
 
 
 def test_what_was_not_looked_for_is_not_called_missing():
@@ -328,10 +332,10 @@ def test_a_start_that_is_asked_for_has_to_be_there():
     """No single graph has what the tasks demand, and nothing else was asked for."""
     tasks = related()
     first, second, *_ = tasks
-    demands = {first: [("x1", "x2")], second: [("x2", "x1")]}
+    required = {first: [("x1", "x2")], second: [("x2", "x1")]}
     for sharing in (None, "auto"):
         learner = MultitaskLearner(
-            PairedPrior(0.9), start="identical", required=demands, table_sharing=sharing, **AUTO
+            PairedPrior(0.9), start="identical", required=required, table_sharing=sharing, **AUTO
         )
         with pytest.raises(ValueError, match="a single graph for all tasks|make them agree"):
             compare(learner, tasks, cv=3)

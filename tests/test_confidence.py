@@ -39,12 +39,12 @@ class Scripted(Learner):
     graphs, drawn, seeds = (), None, None
 
     def _fit(self, tasks, whole, effort, report):
-        own = self.graphs[len(self.drawn) % len(self.graphs)]
+        scripted_arcs = self.graphs[len(self.drawn) % len(self.graphs)]
         self.configuration_ = Configuration()
         for name, task in tasks.items():
             graph = nx.DiGraph()
             graph.add_nodes_from(task.variables)
-            graph.add_edges_from(arc for arc in own if set(arc) <= set(task.variables))
+            graph.add_edges_from(arc for arc in scripted_arcs if set(arc) <= set(task.variables))
             self.configuration_[name] = graph
         self.drawn.append(tasks)
         self.seeds.append(effort.seed)
@@ -58,8 +58,8 @@ def scripted(*graphs, **parameters):
 
 def share(table, task, parent, child, column="arc"):
     """One cell."""
-    own = table[(table["task"] == task) & (table["parent"] == parent) & (table["child"] == child)]
-    (value,) = own[column]
+    cell = table[(table["task"] == task) & (table["parent"] == parent) & (table["child"] == child)]
+    (value,) = cell[column]
     return value
 
 
@@ -108,10 +108,10 @@ def test_as_many_rows_are_drawn_with_replacement():
     arc_confidence(different_rows(), learner, n_bootstrap=30, random_state=0, subsample=None)
     drawn = learner.drawn
     assert len(drawn) == 30
-    assert {own.n_rows for tasks in drawn for own in tasks.values()} == {8}
-    counts = [cases(own) for tasks in drawn for own in tasks.values()]
+    assert {task.n_rows for tasks in drawn for task in tasks.values()} == {8}
+    counts = [cases(task) for tasks in drawn for task in tasks.values()]
     # Of eight rows 8 (1 - 1/8)^8 = 2.75 are missing on average.
-    assert np.mean([8 - len(own) for own in counts]) == pytest.approx(2.75, abs=0.5)
+    assert np.mean([8 - len(drawn_cases) for drawn_cases in counts]) == pytest.approx(2.75, abs=0.5)
     different = {tuple(sorted(map(tuple, tasks["north"].codes.T.tolist()))) for tasks in drawn}
     assert len(different) > 25
     assert any(
@@ -147,12 +147,12 @@ def test_every_pair_of_variables_has_a_row(learner, make):
     tasks = make()
     table = arc_confidence(tasks, learner, n_bootstrap=2)
     for name, frame in tasks.items():
-        own = table[table["task"] == name]
-        pairs = set(zip(own["parent"], own["child"], strict=True))
-        assert len(own) == len(pairs)
+        rows = table[table["task"] == name]
+        pairs = set(zip(rows["parent"], rows["child"], strict=True))
+        assert len(rows) == len(pairs)
         assert pairs == set(itertools.permutations(frame.columns, 2))
-        back = own.set_index(["child", "parent"])["arc"].rename_axis(["parent", "child"])
-        forth = own.set_index(["parent", "child"])
+        back = rows.set_index(["child", "parent"])["arc"].rename_axis(["parent", "child"])
+        forth = rows.set_index(["parent", "child"])
         assert np.allclose(forth["edge"], forth["arc"] + back.reindex(forth.index))
     assert table[["arc", "edge"]].isin([0, 0.5, 1]).all(axis=None)
 

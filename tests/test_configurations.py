@@ -10,7 +10,7 @@ import pytest
 from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from searches import PRIORS, joint_problem, random_demands, random_tasks
+from searches import PRIORS, joint_problem, random_constraints, random_tasks
 
 from bnmtl import ArcPrior, EditPrior, PairedPrior
 from bnmtl.search.configurations import ConfigurationSearch
@@ -57,37 +57,37 @@ def test_the_end_is_a_local_optimum_of_the_whole_neighborhood(prior, seed, n, k)
     search = searched(problem, prior, random_start(problem, np.random.default_rng(seed)), seed)
     search.run()
     assert all(map(naive.is_dag, search.adjacency))
-    violated, own = search.score
-    assert (violated, pytest.approx(own, rel=1e-9, abs=1e-9)) == naive.configuration_score(
+    violated, score = search.score
+    assert (violated, pytest.approx(score, rel=1e-9, abs=1e-9)) == naive.configuration_score(
         problem, prior, search.adjacency
     )
     for neighbor in naive.neighbors(search.adjacency, problem.takes_part):
         other_violated, other = naive.configuration_score(problem, prior, neighbor)
         assert other_violated >= violated
         if other_violated == violated:
-            assert other <= own + 2 * search.ties.tolerance + 1e-9 * abs(own)
+            assert other <= score + 2 * search.ties.tolerance + 1e-9 * abs(score)
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: repr(prior)[:60])
 @settings(max_examples=examples(12))
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 4), k=st.integers(2, 3))
-def test_the_end_is_a_local_optimum_under_demands(prior, seed, n, k):
+def test_the_end_is_a_local_optimum_under_constraints(prior, seed, n, k):
     """The same with required and forbidden arcs of each task's own and a limit on parents."""
     rng = np.random.default_rng(seed)
     frames = random_tasks(seed, n, k)
-    problem = joint_problem(frames, **random_demands(frames, rng))
+    problem = joint_problem(frames, **random_constraints(frames, rng))
     search = searched(problem, prior, np.stack([one.required for one in problem.constraints]), seed)
     search.run()
     assert is_allowed(problem, search.adjacency)
-    violated, own = naive.configuration_score(problem, prior, search.adjacency)
-    assert search.score == (violated, pytest.approx(own, rel=1e-9, abs=1e-9))
+    violated, score = naive.configuration_score(problem, prior, search.adjacency)
+    assert search.score == (violated, pytest.approx(score, rel=1e-9, abs=1e-9))
     for neighbor in naive.neighbors(search.adjacency, problem.takes_part):
         if not is_allowed(problem, neighbor):
             continue
         other_violated, other = naive.configuration_score(problem, prior, neighbor)
         assert other_violated >= violated
         if other_violated == violated:
-            assert other <= own + 2 * k * search.ties.tolerance + 1e-9 * abs(own)
+            assert other <= score + 2 * k * search.ties.tolerance + 1e-9 * abs(score)
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: repr(prior)[:60])
@@ -130,11 +130,11 @@ def test_structure_priors_are_weighted_by_the_penalties(seed, n, k):
         return
     search = searched(problem, prior, np.zeros_like(problem.takes_part))
     search.run()
-    own = naive.configuration_score(problem, prior, search.adjacency, structure_prior)
-    assert search.score == (own[0], pytest.approx(own[1], rel=1e-9))
+    expected = naive.configuration_score(problem, prior, search.adjacency, structure_prior)
+    assert search.score == (expected[0], pytest.approx(expected[1], rel=1e-9))
     for neighbor in naive.neighbors(search.adjacency, problem.takes_part):
         other = naive.configuration_score(problem, prior, neighbor, structure_prior)[1]
-        assert other <= own[1] + 1e-8
+        assert other <= expected[1] + 1e-8
 
 
 def test_violated_pairs_are_repaired_first():
@@ -187,12 +187,12 @@ def test_the_coin_orients_tasks_that_are_free_one_by_one():
 def test_constraints_of_each_task_are_kept():
     frames = random_tasks(11, 4, 3, n_rows=120)
     names = sorted(set.intersection(*(set(f.columns[f.nunique() > 1]) for f in frames.values())))
-    demands = {
+    constraints = {
         "required": {"task0": [(names[0], names[1])]},
         "forbidden": {"task1": [(names[0], names[1]), (names[1], names[0])]},
         "max_parents": 1,
     }
-    problem = joint_problem(frames, **demands)
+    problem = joint_problem(frames, **constraints)
     start = np.stack([one.required for one in problem.constraints])
     search = searched(problem, PairedPrior(0.9), start)
     search.run()
@@ -203,7 +203,7 @@ def test_constraints_of_each_task_are_kept():
     assert (search.adjacency.sum(axis=1) <= 1).all()
 
 
-def test_demands_that_no_agreement_can_meet_are_refused():
+def test_constraints_that_no_agreement_can_meet_are_refused():
     frames = random_tasks(1, 2, 2)
     frames = {
         name: frame.assign(v0=list("ab") * 15, v1=list("ba") * 15) for name, frame in frames.items()
@@ -223,13 +223,13 @@ def test_tasks_without_shared_pairs_are_not_coupled(prior):
     together = joint_problem({"a": left, "b": right})
     search = searched(together, prior, np.zeros((2, 4, 4), dtype=bool))
     search.run()
-    apart = 0.0
+    separate = 0.0
     for frame in (left, right):
         alone = joint_problem({"a": frame})
-        own = searched(alone, prior, np.zeros((1, 2, 2), dtype=bool))
-        own.run()
-        apart += own.score[1]
-    assert search.score[1] == pytest.approx(apart, rel=1e-12)
+        single = searched(alone, prior, np.zeros((1, 2, 2), dtype=bool))
+        single.run()
+        separate += single.score[1]
+    assert search.score[1] == pytest.approx(separate, rel=1e-12)
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=repr)

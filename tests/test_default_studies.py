@@ -252,12 +252,12 @@ def test_sparsity_is_chosen_with_the_penalty_and_alone_by_the_other_folds():
     dense = [fold(at, -5.0, (-2.0, -4.0, -9.0)[at], [-2, -1], np.array([0, 3])) for at in range(3)]
     penalties, folds = side_by_side([([1.0, 0.5], sparse), ([1.0, 0.5], dense)])
     assert penalties == [1.0, 1.0, 0.5, 1.0, 0.5]
-    for own in folds:
-        assert own.together[:, 0].tolist() == [-5, -4, -3, -2, -1]
-        assert own.log_posterior.tolist() == [-math.inf, 2, 1, 0, 3]
+    for of_fold in folds:
+        assert of_fold.together[:, 0].tolist() == [-5, -4, -3, -2, -1]
+        assert of_fold.log_posterior.tolist() == [-math.inf, 2, 1, 0, 3]
     # Means of the other two folds, for no arcs, sparse and dense: -5, -4.5, -6.5; -5, -2, -5.5;
     # -5, -3.5, -3.
-    assert [float(own.alone[0]) for own in folds] == [-1.0, -6.0, -9.0]
+    assert [float(of_fold.alone[0]) for of_fold in folds] == [-1.0, -6.0, -9.0]
 
 
 def test_tables_of_choices_and_real_tables():
@@ -307,11 +307,11 @@ def test_no_arcs_have_the_tables_of_what_they_are_held_against():
     rival = compare(SingleTaskLearner(random_state=0), tasks)
     line = real_tables.with_tables_shared(tasks, None, None, rival)
     shared = compare(MultitaskLearner(random_state=0), tasks)
-    own = compare(MultitaskLearner(table_sharing=None, random_state=0), tasks)
+    separate = compare(MultitaskLearner(table_sharing=None, random_state=0), tasks)
     gain = shared["together"] - shared["empty"]
     assert line["over_empty"] == pytest.approx(gain.mean(), abs=1e-6)
     assert line["over_empty_error"] == pytest.approx(gain.sem(), abs=1e-6)
-    for name, other in (("own", own["together"]), ("own_empty", own["empty"])):
+    for name, other in (("own", separate["together"]), ("own_empty", separate["empty"])):
         gain = shared["together"] - other
         assert line[f"over_{name}"] == pytest.approx(gain.mean(), abs=1e-6)
     assert abs(line["over_own_empty"] - line["over_empty"]) > 0.001
@@ -339,12 +339,14 @@ def test_what_is_said_of_confidences_is_what_was_measured():
     # Of one task and of several, by default.
     lines = study.lines_of(sure_arcs).query("method != 'together'")
     shares = {(kind, share): [] for kind in ("edge", "arc") for share in (1, 0.8)}
-    for _, own in lines.groupby(["rows", "problem", "method"]):
+    for _, group in lines.groupby(["rows", "problem", "method"]):
         for kind, share in shares:
-            confidence, y, weights = cases(own, kind)
+            confidence, y, weights = cases(group, kind)
             low, high = (1, 1) if share == 1 else (0.75, 0.85)
             near = (confidence >= low - 1e-9) & (confidence <= high + 1e-9)
             shares[kind, share].append(np.average(y[near], weights=weights[near]))
     said = re.findall(r"(\d+) to (\d+) %", MEANING)
-    measured = [(f"{100 * min(own):.0f}", f"{100 * max(own):.0f}") for own in shares.values()]
+    measured = [
+        (f"{100 * min(values):.0f}", f"{100 * max(values):.0f}") for values in shares.values()
+    ]
     assert said == measured

@@ -76,7 +76,7 @@ def test_names_of_bins(cuts, names):
 
 
 @pytest.mark.parametrize("value", [1.0, -0.1, 1e-7, 123456789.0, 1e300])
-def test_names_tell_neighboring_numbers_apart(value):
+def test_names_distinguish_neighboring_numbers(value):
     assert len(set(Edges({"x": [value, np.nextafter(value, np.inf)]}).names("x"))) == 3
 
 
@@ -149,7 +149,7 @@ def test_floats_of_every_dtype(dtype):
 # --- coinciding cut points
 
 
-def told(values, **options):
+def warned(values, **options):
     with pytest.warns(UserWarning) as caught:
         cut = discretize(pd.DataFrame({"x": values}), **options)
     assert len(caught) == 1 and caught[0].filename == __file__
@@ -157,7 +157,7 @@ def told(values, **options):
 
 
 def test_many_zeros_leave_fewer_bins():
-    cut, message = told([0.0] * 40 + list(skewed(60)))
+    cut, message = warned([0.0] * 40 + list(skewed(60)))
     assert message == (
         "Column `x` has many equal values, which make cut points coincide; it gets 2 bins instead "
         "of 3."
@@ -171,7 +171,7 @@ def test_two_values_leave_two_bins(method):
     if method == "uniform":
         cut = discretize(pd.DataFrame({"x": values}), method=method)["x"]
     else:
-        cut, message = told(values, method=method)
+        cut, message = warned(values, method=method)
         assert "2 bins instead of 3" in message
     assert cut.cat.codes.tolist() == [0] * 90 + [cut.cat.codes.max()] * 10
     assert cut.cat.codes.max() > 0
@@ -184,14 +184,14 @@ def test_fewer_rows_than_bins(method):
 
 
 def test_most_values_at_either_end_leave_two_bins():
-    cut, _ = told([0.0] * 80 + [1.5] * 10 + [2.5] * 10)
+    cut, _ = warned([0.0] * 80 + [1.5] * 10 + [2.5] * 10)
     assert cut.cat.codes.tolist() == [0] * 80 + [1] * 20
-    cut, _ = told([1.5] * 10 + [2.5] * 10 + [9.0] * 80)
+    cut, _ = warned([1.5] * 10 + [2.5] * 10 + [9.0] * 80)
     assert cut.cat.codes.tolist() == [0] * 20 + [1] * 80
 
 
 def test_one_value_leaves_one_bin():
-    cut, message = told([1.5] * 5)
+    cut, message = warned([1.5] * 5)
     assert cut.tolist() == ["any"] * 5 and "1 bin instead of 3" in message
 
 

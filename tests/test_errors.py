@@ -92,25 +92,26 @@ def test_what_users_wrote_is_never_a_template():
 
 
 def test_details():
-    def told(rule, **details):
+    def message(rule, **details):
         return str(InputError(None, rule, **details))
 
-    assert told("{n:row} {m:complete row}", n=1, m=np.int64(2)) == "1 row 2 complete rows."
-    assert told("{x:.3g} {x:g} {n:,} {n}", x=0.12345, n=1000) == "0.123 0.12345 1,000 1000."
-    assert told("{name} {name!s} {kind}", name="a", kind=type_of([])) == "`a` a list."
+    assert message("{n:row} {m:complete row}", n=1, m=np.int64(2)) == "1 row 2 complete rows."
+    assert message("{x:.3g} {x:g} {n:,} {n}", x=0.12345, n=1000) == "0.123 0.12345 1,000 1000."
+    assert message("{name} {name!s} {kind}", name="a", kind=type_of([])) == "`a` a list."
     assert (
-        told("{names} {names:or}", names=("a", "b", None)) == "`a`, `b`, `None` 'a', 'b' or None."
+        message("{names} {names:or}", names=("a", "b", None))
+        == "`a`, `b`, `None` 'a', 'b' or None."
     )
-    assert told("{search=None} {missing=drop}") == "`search=None` `missing='drop'`."
+    assert message("{search=None} {missing=drop}") == "`search=None` `missing='drop'`."
 
 
 def test_places():
-    def told(**parts):
+    def message(**parts):
         return str(InputError(**parts))
 
-    assert told(rule="must be", file="f", line=2) == "File `f`, line 2 must be."
-    assert told(argument="a", rule="must be", column="c") == "`a`: column `c` must be."
-    assert told(rule="is", task="t", found="it is", remedies="go") == "Task `t` is; it is: go."
+    assert message(rule="must be", file="f", line=2) == "File `f`, line 2 must be."
+    assert message(argument="a", rule="must be", column="c") == "`a`: column `c` must be."
+    assert message(rule="is", task="t", found="it is", remedies="go") == "Task `t` is; it is: go."
 
 
 def test_places_are_added_on_the_way_up():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from searches import (
     encode_quietly,
     problem_of,
-    random_demands,
+    random_constraints,
     random_frame,
     random_tasks,
     state_of,
@@ -44,15 +44,15 @@ def log_prior(arc_terms, child, parents):
     return float(np.where(held, arc_terms[0][:, child], arc_terms[1][:, child]).sum())
 
 
-def problems_of(frames, score, prior, most_cells, demands):
+def problems_of(frames, score, prior, most_cells, constraints):
     """The problem of each task; families of more cells are too large."""
     tasks = encode_quietly(frames)
     limits = constraints_by_task(
         tasks,
-        demands["required"],
-        demands["forbidden"],
-        demands.get("tiers"),
-        demands["max_parents"],
+        constraints["required"],
+        constraints["forbidden"],
+        constraints.get("tiers"),
+        constraints["max_parents"],
     )
     priors = dict.fromkeys(tasks, prior)
     return TaskProblem.of_all(tasks, score, limits, priors, max_cells=float(most_cells))
@@ -62,13 +62,13 @@ def random_problem(seed, n, score, most_cells):
     """A task with demands and a structure prior."""
     rng = np.random.default_rng(seed)
     frame = random_frame(seed, n, 40)
-    demands = random_demands({"t": frame}, rng)
+    constraints = random_constraints({"t": frame}, rng)
     if n > 1 and rng.random() < 0.3:
         first, *later = rng.permutation(frame.columns).tolist()
-        assume(all(child != first for _, child in demands["required"]["t"]))
-        demands["tiers"] = [[first], later]
+        assume(all(child != first for _, child in constraints["required"]["t"]))
+        constraints["tiers"] = [[first], later]
     chances = {arc: rng.uniform(0.01, 0.99) for arc in itertools.permutations(frame, 2)}
-    (problem,) = problems_of({"t": frame}, score, ArcPrior(chances), most_cells, demands)
+    (problem,) = problems_of({"t": frame}, score, ArcPrior(chances), most_cells, constraints)
     return problem
 
 
@@ -91,8 +91,8 @@ def test_no_graph_of_few_variables_is_better(score, seed, n, most_cells):
     limits = problem.constraints
 
     def value_of(child, parents):
-        own = value_within(most_cells, problem, child, parents, limits.required)
-        return own + log_prior(problem.arc_terms, child, parents)
+        local_score = value_within(most_cells, problem, child, parents, limits.required)
+        return local_score + log_prior(problem.arc_terms, child, parents)
 
     state = state_of(problem, seed)
     found = found_by(state)
@@ -116,15 +116,15 @@ def common_state_of(problem, seed=0):
 def test_no_common_graph_of_two_tasks_is_better(seed, n, most_cells):
     """The tasks share some variables; each adds the score of what it has of the graph."""
     frames = random_tasks(seed, n, 2)
-    demands = random_demands(frames, np.random.default_rng(seed))
+    constraints = random_constraints(frames, np.random.default_rng(seed))
     prior = ArcPrior(probability=0.2)
-    problem = JointProblem(problems_of(frames, BDeu(), prior, most_cells, demands))
+    problem = JointProblem(problems_of(frames, BDeu(), prior, most_cells, constraints))
     try:
         _, limits, terms = problem.identical()
     except NoCommonGraph:
         assume(False)
     n = len(problem.variables)
-    present, absent = (sum(own[side] for own in terms) for side in (0, 1))
+    present, absent = (sum(of_task[side] for of_task in terms) for side in (0, 1))
 
     def value_of(child, parents):
         total = log_prior((present, absent), child, parents)
@@ -132,9 +132,9 @@ def test_no_common_graph_of_two_tasks_is_better(seed, n, most_cells):
             if problem.variables[child] in task.variables:
                 kept = problem.takes_part[s] | problem.constraints[s].required
                 own_index = problem.positions[s].tolist().index
-                own = [own_index(p) for p in parents if kept[p, child]]
+                parents_here = [own_index(p) for p in parents if kept[p, child]]
                 required = problem.restrict(s, limits.required)
-                total += value_within(most_cells, task, own_index(child), own, required)
+                total += value_within(most_cells, task, own_index(child), parents_here, required)
         return total
 
     state = common_state_of(problem, seed)
@@ -211,7 +211,7 @@ def test_local_scores_of_several_tasks_are_the_same_to_the_last_bit(score):
     state = common_state_of(JointProblem(problems_of(frames, score, None, 1000, FREE)))
     equal_to_the_last_bit(state)
     needed = [work_of(state).needed(member) for member in range(3)]
-    assert [own.sum() for own in needed] == [2**5, 2**4, 2**5]
+    assert [flags.sum() for flags in needed] == [2**5, 2**4, 2**5]
     assert not needed[1][[members for members in range(2**5) if members >> 1 & 1]].any()
 
 
@@ -219,8 +219,8 @@ def test_required_parents_that_a_task_lacks_leave_the_others_exempt():
     """All families with parents are too large in all tasks, and two of the arcs must be."""
     frames = {"both": random_frame(0, 3), "less": random_frame(1, 2)}
     required = {"both": [("v0", "v1"), ("v2", "v1")], "less": [("v0", "v1")]}
-    demands = {**FREE, "required": required}
-    state = common_state_of(JointProblem(problems_of(frames, BDeu(), None, 3, demands)))
+    constraints = {**FREE, "required": required}
+    state = common_state_of(JointProblem(problems_of(frames, BDeu(), None, 3, constraints)))
     assert np.isfinite(local_scores_of(state)[0][1, 3])
     found_by(state)
     assert np.argwhere(state.adjacency).tolist() == [[0, 1], [2, 1]]
@@ -281,7 +281,9 @@ def test_names_do_not_matter(seed, order):
 def test_among_equal_parents_the_fewest_are_taken():
     """Copies of a variable add nothing to the likelihood."""
     rng = np.random.default_rng(0)
-    frame = random_frame(0, 3, 40).assign(copy=lambda own: own["v0"], twin=lambda own: own["v0"])
+    frame = random_frame(0, 3, 40).assign(
+        copy=lambda table: table["v0"], twin=lambda table: table["v0"]
+    )
     frame["noise"] = rng.integers(0, 2, len(frame)).astype(str)
     problem = problem_of(frame, LogLikelihood())
     state = state_of(problem)
@@ -353,9 +355,9 @@ def test_progress_has_a_total(score):
     """Three tasks: the work for each is a step at least."""
     tasks = problems_of({f"t{s}": random_frame(s, 6) for s in range(3)}, score, None, 1000, FREE)
     state = common_state_of(JointProblem(tasks))
-    told = []
-    best = found_by(state, report=lambda *event: told.append(event))
-    done, totals, scores = zip(*told, strict=True)
+    events = []
+    best = found_by(state, report=lambda *event: events.append(event))
+    done, totals, scores = zip(*events, strict=True)
     assert list(done) == sorted(done)
     assert len(set(done)) > 3
     assert set(totals) == {done[-1]}

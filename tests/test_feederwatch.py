@@ -168,13 +168,13 @@ def test_only_valid_records_count(tmp_path, quiet):
     assert fewer["records"][0] == "<8" and fewer["daejun"][0] == "0"
 
 
-@pytest.mark.parametrize("told_by", ["proj_period_id", "dates"])
-def test_seasons_are_kept_apart(tmp_path, told_by):
+@pytest.mark.parametrize("season_from", ["proj_period_id", "dates"])
+def test_seasons_are_separated(tmp_path, season_from):
     records, sites = pair()
     plain = northeast(tmp_path, records, sites)
     other = records.assign(species_code="comred", effort_hrs_atleast=9, Year=2020)
     before = pd.concat([records.assign(Month=12, Year=2020), other.assign(Month=4)])
-    if told_by == "proj_period_id":
+    if season_from == "proj_period_id":
         before = pd.concat([records.assign(P="PFW_2021"), other.assign(P="PFW_2020")])
         before = before.rename(columns={"P": "PROJ_PERIOD_ID"}).drop(columns=["Year", "Month"])
     elsewhere = sites.assign(proj_period_id="PFW_2020", squirrels=0, hab_park="")

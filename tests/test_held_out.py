@@ -78,13 +78,13 @@ class Counted:
 
 def test_each_family_is_computed_once():
     rows = Counted()
-    own = HeldOut(rows, TEST)
+    held_out = HeldOut(rows, TEST)
     for matrix in DAGS:
-        own.mean(from_adjacency(matrix, "abcd"))
+        held_out.mean(from_adjacency(matrix, "abcd"))
     # A child has any set of the three other variables as parents.
     assert rows.n_reads == 4 * 2**3
-    assert own.family("a", ["b", "c"]) == HeldOut(TRAIN, TEST).family("a", ["b", "c"])
-    assert own.family("a", ["b"]) != own.family("a", ["c"])
+    assert held_out.family("a", ["b", "c"]) == HeldOut(TRAIN, TEST).family("a", ["b", "c"])
+    assert held_out.family("a", ["b"]) != held_out.family("a", ["c"])
 
 
 @pytest.mark.parametrize("kind", ["validation", "cv"])
@@ -161,7 +161,7 @@ def test_holding_everything_out_is_refused():
         held_out_rows(tasks, 0.05, None, 0, at_least=10)
 
 
-def test_parted_keeps_the_rest_and_all_rows_of_tasks_that_hold_out_none():
+def test_the_split_keeps_the_rest_and_all_rows_of_tasks_that_hold_out_none():
     tasks = encode(partial())
     train, test = held_out_split(tasks, {"task3": np.array([7, 2])})
     assert train.names == tasks.names
@@ -266,22 +266,22 @@ def test_shared_tables_are_those_of_the_networks():
     rows = {name: np.arange(0, task.n_rows, 5) for name, task in tasks.items()}
     train, test = held_out_split(tasks, rows)
     learner = MultitaskLearner(table_sharing="auto", **CLIMB).fit(train)
-    own = by_learner(learner, train, test).rows(learner.configuration_)
-    for name, rows in own.items():
+    log_likelihoods = by_learner(learner, train, test).rows(learner.configuration_)
+    for name, rows in log_likelihoods.items():
         expected = learner.networks_[name].log_likelihood(test[name].frame())
         assert rows == pytest.approx(expected, rel=1e-12)
     alone = by_learner(clone(learner).set_params(table_sharing=None), train, test)
     alone = alone.means(learner.configuration_)["task1"]
     graph = learner.configuration_["task1"]
     assert alone == pytest.approx(HeldOut(train["task1"], test["task1"]).mean(graph))
-    assert alone != own["task1"].mean()
+    assert alone != log_likelihoods["task1"].mean()
 
 
 def test_folds_share_tables_together_and_without_arcs():
     learner = MultitaskLearner(table_sharing="auto", **CLIMB)
     scored = compare(learner, related(), 3)
     assert scored.attrs["shares_tables"]
-    own = compare(clone(learner).set_params(table_sharing=None), related(), 3)
-    assert not own.attrs["shares_tables"]
-    assert scored["alone"].tolist() == own["alone"].tolist()
-    assert (scored["empty"] != own["empty"]).all()
+    separate = compare(clone(learner).set_params(table_sharing=None), related(), 3)
+    assert not separate.attrs["shares_tables"]
+    assert scored["alone"].tolist() == separate["alone"].tolist()
+    assert (scored["empty"] != separate["empty"]).all()

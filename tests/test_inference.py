@@ -76,8 +76,8 @@ def test_posteriors_and_evidence_do_not_underflow_where_variables_are_hidden():
     graph = nx.DiGraph([("class", "between"), *(("between", child) for child in children)])
     states = dict.fromkeys(graph, ("0", "1"))
     tables = {child: [[0.999, 0.001], [0.9989, 0.0011]] for child in children}
-    own = {"class": [0.3, 0.7], "between": [[0.8, 0.2], [0.4, 0.6]]}
-    network = BayesNet(graph, states, tables | own)
+    others = {"class": [0.3, 0.7], "between": [[0.8, 0.2], [0.4, 0.6]]}
+    network = BayesNet(graph, states, tables | others)
     frame = pd.DataFrame([["0"] * 1000, ["1"] * 1000], columns=children)
     # P(x | between = 1) / P(x | between = 0), and P(class = 1 | x) by way of it
     ratios = 1000 * np.array([np.log(0.9989 / 0.999), np.log(1.1)])
@@ -103,7 +103,7 @@ def test_evidence_has_the_probability_of_all_states_that_it_fits(network, data):
     codes = dict(zip(network.variables, rows.T, strict=True))
     fits = [((row == cells) | (row < 0)).all(axis=1) for row in rows]
     with np.errstate(divide="ignore"):
-        expected = np.log([table.ravel()[own].sum() for own in fits])
+        expected = np.log([table.ravel()[fitting].sum() for fitting in fits])
     assert inference.log_evidence(network, codes, 20) == pytest.approx(expected)
 
 
@@ -265,8 +265,8 @@ def test_posterior_names_mistakes():
         inference.posterior(asia, ["lung", "lung"])
     with pytest.raises(ValueError, match="its probability is 0"):
         inference.posterior(asia, "tub", {"lung": "yes", "either": "no"})
-    for wrong, told in ((None, "None"), (asia.graph, "DiGraph"), (BayesNet, "the class BayesNet")):
-        with pytest.raises(TypeError, match=f"`network` must be a BayesNet, got {told}"):
+    for wrong, shown in ((None, "None"), (asia.graph, "DiGraph"), (BayesNet, "the class BayesNet")):
+        with pytest.raises(TypeError, match=f"`network` must be a BayesNet, got {shown}"):
             inference.posterior(wrong, "lung")
     for wrong in (None, 3):
         with pytest.raises(TypeError, match="`variables` must be a name or a list of names"):

@@ -98,12 +98,12 @@ def test_a_field_of_another_table_fails_in_plain_python():
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-c", TABLES]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    met = [line.split(" is not a field of this table")[0] for line in done.stdout.splitlines()]
+    refused = [line.split(" is not a field of this table")[0] for line in done.stdout.splitlines()]
     places = [scoring.METHOD, dags.PARENTS, scoring.WAITING, merging.WAITING]
-    assert met == [f"{field.name}, {field.place} of its layout," for field in places]
+    assert refused == [f"{field.name}, {field.place} of its layout," for field in places]
 
 
-def test_a_field_has_one_place_and_its_own_name():
+def test_a_field_has_one_place_and_a_unique_name():
     first, second = _jit.ints("first"), _jit.floats("second", 2)
     fields = _jit.layout(first, second)
     assert _jit.layout(*fields, _jit.flags("third"))[:2] == fields
@@ -118,12 +118,12 @@ def test_fields_take_their_arrays_out_of_a_table(kind):
     make_field = getattr(_jit, kind)
     one, two, three = make_field("one"), make_field("two", 2), make_field("three", 3)
     dtype = one.dtype
-    own = [np.arange(np.prod(shape)).reshape(shape) for shape in [(5,), (2, 3), (4, 3, 2)]]
-    own = [values.astype(dtype) for values in own]
+    arrays = [np.arange(np.prod(shape)).reshape(shape) for shape in [(5,), (2, 3), (4, 3, 2)]]
+    arrays = [values.astype(dtype) for values in arrays]
     table = _jit.Arrays(
-        _jit.layout(one, two, three), **dict(zip(["one", "two", "three"], own, strict=True))
+        _jit.layout(one, two, three), **dict(zip(["one", "two", "three"], arrays, strict=True))
     ).table
-    taken = [np.zeros_like(values) for values in own]
+    taken = [np.zeros_like(values) for values in arrays]
 
     @numba.njit
     def take(table, first, second, third):
@@ -131,8 +131,8 @@ def test_fields_take_their_arrays_out_of_a_table(kind):
         three(table)[3, 2, 1] = 0
 
     take(table, *taken)
-    assert all(map(np.array_equal, taken[:2], own[:2]))
+    assert all(map(np.array_equal, taken[:2], arrays[:2]))
     assert taken[2][3, 2, 1]
-    assert not own[2][3, 2, 1]
+    assert not arrays[2][3, 2, 1]
     taken[2][3, 2, 1] = 0
-    assert np.array_equal(taken[2], own[2])
+    assert np.array_equal(taken[2], arrays[2])

@@ -109,10 +109,10 @@ def test_a_threshold_makes_everything_the_consensus(monkeypatch, files):
     }
     assert set(run.record["learned_scores"]) == {"north", "south"}
     assert "learned_arcs" not in record(files / "all")
-    shown, whose, *told = run.record["verdict"]
+    shown, whose, *rest = run.record["verdict"]
     assert shown.startswith("Shown are consensus graphs, with the edges that all of the replicates")
     assert whose.startswith("Held-out rows were predicted by the graphs as they were learned")
-    assert told == record(files / "all")["verdict"]
+    assert rest == record(files / "all")["verdict"]
     page = (files / "sure" / "report.html").read_text()
     assert shown in page and "Against learning each task alone" not in page
     assert result.learner.configuration_ is not learned.learner.configuration_
@@ -135,23 +135,23 @@ def test_words_on_how_sure_arcs_are():
     arcs = pd.DataFrame({"from": ["a", "b", "c"], "to": ["b", "c", "d"], "task": "t"})
     shares = pd.DataFrame({"task": "t", "parent": arcs["from"], "child": arcs["to"], "arc": 0.4})
 
-    def told(*edges, **settings):
+    def words(*edges, **settings):
         return sure_words(arcs, shares.assign(edge=edges), **settings)
 
-    assert told(1.0, 0.96, 0.95) == (
+    assert words(1.0, 0.96, 0.95) == (
         "3 of 3 arcs are well supported (at least 95 % of the replicates join their two "
         "variables); none is doubtful (fewer than half do)."
     )
-    some = told(1.0, 0.7, 0.4)
+    some = words(1.0, 0.7, 0.4)
     assert some.startswith("1 of 3 arcs is well supported") and "; 1 is doubtful" in some
     assert "More rows or fewer variables (`--ignore`)" in some
     assert some.endswith("; `--threshold 0.5` leaves the doubtful ones out.")
-    assert "--threshold" not in told(1.0, 0.7, 0.4, is_consensus=True)
-    assert "--threshold" not in told(1.0, 0.7, 0.6)
-    assert told(0.6, 0.7, 0.8).startswith("None of 3 arcs is well supported")
-    assert told(1.0, 0.7, 0.4, required={("t", "a", "b")}).startswith("None of 2 arcs")
-    assert told(1.0, 1.0, 1.0, n_bootstrap=19).startswith("19 replicates cannot tell")
-    assert told(1.0, 1.0, 1.0, n_bootstrap=20).startswith("3 of 3 arcs")
+    assert "--threshold" not in words(1.0, 0.7, 0.4, is_consensus=True)
+    assert "--threshold" not in words(1.0, 0.7, 0.6)
+    assert words(0.6, 0.7, 0.8).startswith("None of 3 arcs is well supported")
+    assert words(1.0, 0.7, 0.4, required={("t", "a", "b")}).startswith("None of 2 arcs")
+    assert words(1.0, 1.0, 1.0, n_bootstrap=19).startswith("19 replicates cannot tell")
+    assert words(1.0, 1.0, 1.0, n_bootstrap=20).startswith("3 of 3 arcs")
     assert sure_words(arcs[:0], shares.assign(edge=1.0)) == ""
     cut_short = shares.assign(edge=1.0)
     cut_short.attrs["ended_by"] = ("time_limit",)
@@ -266,7 +266,7 @@ def test_learners_as_chosen():
 
 
 @pytest.mark.parametrize("several", [True, False])
-def test_a_learner_with_its_own_graphs_is_as_it_was(several):
+def test_a_learner_given_its_graphs_is_as_it_was(several):
     tasks = [frame(0), frame(1).assign(d=0)] if several else frame(0)
     with pytest.warns(UserWarning, match="only one state") if several else nullcontext():
         kind = bnmtl.MultitaskLearner if several else bnmtl.SingleTaskLearner

@@ -126,12 +126,14 @@ def test_arcs_tell_strength_and_sharing(learner, asia_tasks):
 def test_score_is_the_log_posterior_of_the_configuration(partial_tasks):
     prior = PairedPrior(0.9)
     learner = quietly(MultitaskLearner(prior, table_sharing=None, **QUICK), partial_tasks)
-    own = sum(
+    data_score = sum(
         BDeu().score(graph, learner.tasks_[task].frame())
         for task, graph in learner.configuration_.items()
     )
-    assert learner.task_scores_.sum() == pytest.approx(own, rel=1e-12)
-    assert learner.score_ == pytest.approx(own + prior.log_prior(learner.configuration_), rel=1e-12)
+    assert learner.task_scores_.sum() == pytest.approx(data_score, rel=1e-12)
+    assert learner.score_ == pytest.approx(
+        data_score + prior.log_prior(learner.configuration_), rel=1e-12
+    )
     assert learner.score_ == max(learner.start_scores_.values())
 
 
@@ -204,12 +206,12 @@ def test_identical_equals_the_stacked_data_with_the_task_as_everyones_parent(
     rows = pd.concat([frame.assign(TASK=name) for name, frame in asia_tasks.items()])
     graph = nx.DiGraph(learner.graph_)
     graph.add_edges_from([("TASK", variable) for variable in learner.graph_])
-    own = stacked.local_score("TASK", [], rows)
-    assert learner.score_ == pytest.approx(stacked.score(graph, rows) - own, rel=1e-9)
+    score_of_task = stacked.local_score("TASK", [], rows)
+    assert learner.score_ == pytest.approx(stacked.score(graph, rows) - score_of_task, rel=1e-9)
     loglik = LogLikelihood()
     separate = sum(loglik.score(learner.graph_, frame) for frame in asia_tasks.values())
-    own = loglik.local_score("TASK", [], rows)
-    assert separate == pytest.approx(loglik.score(graph, rows) - own, rel=1e-9)
+    score_of_task = loglik.local_score("TASK", [], rows)
+    assert separate == pytest.approx(loglik.score(graph, rows) - score_of_task, rel=1e-9)
 
 
 def test_identical_covers_the_union_of_the_variables(partial_tasks):
@@ -218,11 +220,11 @@ def test_identical_covers_the_union_of_the_variables(partial_tasks):
     for task, graph in learner.configuration_.items():
         usable = set(graph) - set(learner.tasks_[task].constant)
         assert set(graph.edges) == set(learner.graph_.subgraph(usable).edges)
-    own = sum(
+    expected = sum(
         BDeu().score(graph, learner.tasks_[task].frame())
         for task, graph in learner.configuration_.items()
     )
-    assert learner.score_ == pytest.approx(own, rel=1e-12)
+    assert learner.score_ == pytest.approx(expected, rel=1e-12)
 
 
 def test_pooled_learns_from_all_rows_at_once(asia_tasks):
@@ -248,12 +250,12 @@ def test_a_constant_column_stays_a_node_without_arcs(partial_tasks):
 
 @every_learner
 def test_required_and_forbidden_arcs_and_tiers_hold_everywhere(learner, asia_tasks):
-    demands = {
+    constraints = {
         "required": [("xray", "smoke")],
         "forbidden": [("lung", "either"), ("either", "lung")],
         "tiers": [["xray"], ["smoke", "dysp"]],
     }
-    learned = clone(learner).set_params(**demands).fit(asia_tasks)
+    learned = clone(learner).set_params(**constraints).fit(asia_tasks)
     for graph in learned.configuration_.values():
         assert graph.has_edge("xray", "smoke")
         assert not graph.has_edge("lung", "either")
@@ -262,24 +264,26 @@ def test_required_and_forbidden_arcs_and_tiers_hold_everywhere(learner, asia_tas
 
 
 @pytest.mark.parametrize("name", ["required", "forbidden"])
-def test_arcs_of_a_graph_are_demands(name, asia_tasks):
+def test_arcs_of_a_graph_are_constraints(name, asia_tasks):
     graph = nx.DiGraph([("xray", "smoke"), ("dysp", "bronc")])
-    for demands in (graph.edges, {"north": graph.edges}):
-        listed = {"north": list(graph.edges)} if demands is not graph.edges else list(graph.edges)
+    for constraints in (graph.edges, {"north": graph.edges}):
+        listed = (
+            {"north": list(graph.edges)} if constraints is not graph.edges else list(graph.edges)
+        )
         learned, expected = (
-            MultitaskLearner(PairedPrior(0.5), table_sharing=None, **{name: own}, **QUICK).fit(
+            MultitaskLearner(PairedPrior(0.5), table_sharing=None, **{name: given}, **QUICK).fit(
                 asia_tasks
             )
-            for own in (demands, listed)
+            for given in (constraints, listed)
         )
-        for task, own in expected.configuration_.items():
-            assert set(learned.configuration_[task].edges) == set(own.edges)
+        for task, reference in expected.configuration_.items():
+            assert set(learned.configuration_[task].edges) == set(reference.edges)
     pooled = PooledLearner(**{name: graph.edges}, **QUICK).fit(asia_tasks)
     for found in (learned.configuration_["north"], pooled.configuration_["north"]):
         assert all(found.has_edge(*arc) == (name == "required") for arc in graph.edges)
 
 
-def test_demands_by_task(asia_tasks):
+def test_constraints_by_task(asia_tasks):
     learner = MultitaskLearner(
         PairedPrior(0.5),
         required={"north": [("xray", "smoke")]},
@@ -295,8 +299,8 @@ def test_demands_by_task(asia_tasks):
 
 
 def test_required_arcs_for_all_hold_where_both_variables_vary(partial_tasks):
-    demands = {"required": [("smoke", "xray"), ("tub", "bronc")]}
-    learner = quietly(SingleTaskLearner(**demands, **QUICK), partial_tasks)
+    constraints = {"required": [("smoke", "xray"), ("tub", "bronc")]}
+    learner = quietly(SingleTaskLearner(**constraints, **QUICK), partial_tasks)
     assert learner.configuration_["south"].has_edge("smoke", "xray")
     assert learner.configuration_["north"].has_edge("tub", "bronc")
     assert not learner.configuration_["south"].has_edge("tub", "bronc")
@@ -314,8 +318,8 @@ def test_every_score_can_be_searched(score, asia_tasks):
     learner = MultitaskLearner(
         PairedPrior(0.9), table_sharing=None, **QUICK | {"score": score}
     ).fit(asia_tasks)
-    own = sum(score.score(g, asia_tasks[t]) for t, g in learner.configuration_.items())
-    assert learner.task_scores_.sum() == pytest.approx(own, rel=1e-12)
+    expected = sum(score.score(g, asia_tasks[t]) for t, g in learner.configuration_.items())
+    assert learner.task_scores_.sum() == pytest.approx(expected, rel=1e-12)
 
 
 def test_structure_priors_move_the_result(asia_tasks):
@@ -325,7 +329,7 @@ def test_structure_priors_move_the_result(asia_tasks):
         table_sharing=None,
         **QUICK | {"structure_prior": ArcPrior(probability=1e-9)},
     ).fit(asia_tasks)
-    count = {one: sum(len(own) for own in arcs(one).values()) for one in (plain, sparse)}
+    count = {one: sum(len(of_task) for of_task in arcs(one).values()) for one in (plain, sparse)}
     assert count[sparse] < count[plain]
     wanted = nx.DiGraph([("xray", "smoke")])
     drawn = SingleTaskLearner(
@@ -402,7 +406,7 @@ class Flat:
         return EditPrior(0.9).log_coupling(states)
 
 
-def test_a_coupling_of_ones_own_works_in_a_learner(asia_tasks):
+def test_a_custom_coupling_works_in_a_learner(asia_tasks):
     mine = MultitaskLearner(Flat(), table_sharing=None, **QUICK).fit(asia_tasks)
     ours = MultitaskLearner(EditPrior(0.9), table_sharing=None, **QUICK).fit(asia_tasks)
     assert mine.score_ == pytest.approx(ours.score_, rel=1e-12)
@@ -431,7 +435,7 @@ def test_missing_values_follow_the_parameter(asia_tasks):
     assert "missing" in learner.networks_["east"].states["bronc"]
 
 
-def test_parameters_have_a_sample_size_of_their_own(asia_tasks):
+def test_parameters_have_a_separate_sample_size(asia_tasks):
     graph = None
     tables = []
     for size in (1.0, 100.0):
@@ -603,18 +607,18 @@ def test_pooled_refuses_tasks_with_different_variables(partial_tasks):
         PooledLearner(required={"a": []}).fit([pd.DataFrame({"x": [0, 1]})] * 2)
 
 
-def test_contradictory_demands_of_tasks_are_refused_where_they_must_agree(asia_tasks):
-    demands = {
+def test_contradictory_constraints_of_tasks_are_refused_where_they_must_agree(asia_tasks):
+    constraints = {
         "required": {"north": [("smoke", "xray")]},
         "forbidden": {"south": [("smoke", "xray")]},
     }
     with pytest.raises(ValueError, match="between smoke and xray"):
-        MultitaskLearner(PairedPrior(1), table_sharing=None, **demands, **QUICK).fit(asia_tasks)
+        MultitaskLearner(PairedPrior(1), table_sharing=None, **constraints, **QUICK).fit(asia_tasks)
     with pytest.raises(ValueError, match="smoke -> xray"):
-        IdenticalLearner(table_sharing=None, **demands, **QUICK).fit(asia_tasks)
+        IdenticalLearner(table_sharing=None, **constraints, **QUICK).fit(asia_tasks)
     with pytest.raises(ValueError, match="smoke -> xray"):
         MultitaskLearner(
-            PairedPrior(0.5), start="identical", table_sharing=None, **demands, **QUICK
+            PairedPrior(0.5), start="identical", table_sharing=None, **constraints, **QUICK
         ).fit(asia_tasks)
 
 
@@ -637,7 +641,7 @@ def test_contradictory_demands_of_tasks_are_refused_where_they_must_agree(asia_t
     ],
     ids=["turned", "cycle", "crowded"],
 )
-def test_tasks_may_demand_what_no_single_graph_has(required, more, asia_tasks):
+def test_tasks_may_require_what_no_single_graph_has(required, more, asia_tasks):
     """Below penalty 1 each task keeps its own arcs; only the identical start is left out."""
     learner = MultitaskLearner(
         PairedPrior(0.99), required=required, table_sharing=None, **more, **QUICK
@@ -678,7 +682,7 @@ class Spread:
         return -float(max(states) - min(states))
 
 
-def test_a_coupling_of_ones_own_is_asked_only_where_tasks_share_a_pair(partial_tasks):
+def test_a_custom_coupling_is_asked_only_where_tasks_share_a_pair(partial_tasks):
     quietly(
         MultitaskLearner(
             Spread(), table_sharing=None, **QUICK | {"structure_prior": ArcPrior(0.2)}
@@ -741,10 +745,10 @@ def test_progress_reports_real_totals(asia_tasks, effort, steps):
     single = [event for event in events if event.stage == "single-task"]
     assert {event.task for event in single} == set(asia_tasks)
     for task in asia_tasks:
-        own = [event for event in single if event.task == task]
-        assert [event.done for event in own] == list(range(steps + 1))
-        assert {event.total for event in own} == {steps}
-        scores = [event.score for event in own[1:]]
+        of_task = [event for event in single if event.task == task]
+        assert [event.done for event in of_task] == list(range(steps + 1))
+        assert {event.total for event in of_task} == {steps}
+        scores = [event.score for event in of_task[1:]]
         assert scores == sorted(scores)
     assert [event.done for event in single[:3]] == [0, 0, 0]
     moves = [event for event in events if event.stage.startswith("multitask")]

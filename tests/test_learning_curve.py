@@ -67,10 +67,10 @@ def test_larger_sets_hold_the_smaller_ones_of_their_draw():
     SEEN.clear()
     table = curve(sizes=[400, 5, 50], n_draws=3, calibrators={"share": Shares()})
     sets = [set(scores) for scores, _ in SEEN]
-    assert [len(own) for own in sets] == [5, 50, 400] * 3
+    assert [len(seen) for seen in sets] == [5, 50, 400] * 3
     for small, middle, large in zip(sets[::3], sets[1::3], sets[2::3], strict=True):
         assert small < middle < large
-    assert len({min(own) for own in sets[::3]}) > 1
+    assert len({min(seen) for seen in sets[::3]}) > 1
     for (_, n_positive), (_, row) in zip(
         SEEN,
         table[table["method"] == "share"].sort_values(["draw", "size"]).iterrows(),
@@ -91,8 +91,8 @@ def test_every_set_holds_both_classes():
 def test_one_more_size_draw_or_calibrator_changes_nothing_else():
     table = curve()
     more = curve(sizes=(20, 50, 100, 400, 500), n_draws=7)
-    own = more[more["size"].isin([20, 100, 400]) & (more["draw"] < 4)]
-    assert_frame_equal(own.reset_index(drop=True), table)
+    subset = more[more["size"].isin([20, 100, 400]) & (more["draw"] < 4)]
+    assert_frame_equal(subset.reset_index(drop=True), table)
     platt, isotonic = PlattCalibrator(), IsotonicCalibrator()
     one = curve(calibrators={"Platt": platt})
     assert_frame_equal(one, table[table["method"] != "isotonic"].reset_index(drop=True))
@@ -103,7 +103,7 @@ def test_one_more_size_draw_or_calibrator_changes_nothing_else():
 
 def test_the_order_of_the_cases_does_not_matter():
     order = np.random.default_rng(1).permutation(500)
-    assert_frame_equal(curve(*(own[order] for own in CASES)), curve())
+    assert_frame_equal(curve(*(array[order] for array in CASES)), curve())
     # Equal scores, told apart by their labels only.
     scores = np.round(CASES[0], 1)
     assert_frame_equal(curve(scores[order], CASES[1][order]), curve(scores, CASES[1]))
@@ -126,7 +126,7 @@ def test_sizes_double_as_far_as_there_are_cases():
     n = 9000
     many = learning_curve(TRUE[np.arange(n) % 1200], Y[np.arange(n) % 1200], *TEST, n_draws=1)
     assert many["size"].unique().tolist() == [2**power for power in range(5, 14)]
-    exact = curve(*(own[:64] for own in CASES), sizes=None)
+    exact = curve(*(array[:64] for array in CASES), sizes=None)
     assert exact["size"].unique().tolist() == [32, 64]
 
 
@@ -213,7 +213,7 @@ def test_few_cases_are_for_platt_and_many_for_isotonic():
         (lambda: curve(sizes=[]), ValueError, r"`sizes` must hold at least one number, got \[\]"),
         (lambda: curve(sizes=[32.0]), ValueError, "`sizes` must be a whole number .* got 32.0"),
         (
-            lambda: curve(*(own[:31] for own in CASES), sizes=None),
+            lambda: curve(*(array[:31] for array in CASES), sizes=None),
             ValueError,
             "`scores` must be of 32 calibration cases or more, got 31; name smaller `sizes`",
         ),

@@ -159,7 +159,7 @@ def test_tables_are_weighed_as_their_names_say():
     assert table_weights.fitted(graphs, tasks, "learned") == fit_networks(graphs, tasks)
     own = fit_networks(graphs, tasks, sharing=None)
     assert table_weights.fitted(graphs, tasks, "own") == own
-    assert table_weights.without_own(np.zeros((3, 4))).tolist() == [1 / 3, 1 / 3, 1 / 3, 0]
+    assert table_weights.without_separate(np.zeros((3, 4))).tolist() == [1 / 3, 1 / 3, 1 / 3, 0]
     three = [table_weights.fitted(graphs, tasks, one) for one in table_weights.WEIGHTS[1:]]
     assert len({network["task1"].table("Age").tobytes() for network in three}) == 3
     found = table_weights.measure("INSURANCE", "similar 50", 40, 0, ["own", "learned"])

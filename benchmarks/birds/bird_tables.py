@@ -330,8 +330,8 @@ def _draw_gains(axes, lines, problem, methods, other):
 
 def _draw_errors(axes, values, label, style, **options):
     """A curve of means with standard errors over trials, by place."""
-    means = [own.mean() for own in values.values()]
-    errors = [own.sem() for own in values.values()]
+    means = [series.mean() for series in values.values()]
+    errors = [series.sem() for series in values.values()]
     if values:
         axes.errorbar(list(values), means, errors, fmt=style, label=label, **options)
 

@@ -83,7 +83,10 @@ def plan(quick, trials=None):
     if quick:
         wanted = ["BIC, uniform: alone", "MixedDirichlet, f = 0.1: together", "BDeu, f = 1: alone"]
         return study.every(wanted, problem=NOISE[1:], rows=[20], trial=[0])
-    problems, sizes = (*NOISE, *SINGLE, *RELATED), sorted({n for own in ROWS.values() for n in own})
+    problems, sizes = (
+        (*NOISE, *SINGLE, *RELATED),
+        sorted({n for counts in ROWS.values() for n in counts}),
+    )
     return study.every(_wanted, trial=range(trials or N_TRIALS), problem=problems, rows=sizes)
 
 

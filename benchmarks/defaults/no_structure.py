@@ -82,7 +82,7 @@ MULTINET = "classifier of a network a class"
 MORE = ("relate, direct", "relate, indirect", "consensus, two together", MULTINET, EACH)
 N_MORE = 3
 # Trials in which "told" is measured for shared tables.
-N_TOLD = 3
+N_COMPARED = 3
 
 
 def independent_columns(kind, n_columns, n_rows, random_state):
@@ -191,7 +191,7 @@ def line_of(learner, frames, trial):
         return counted(networks_by_class(*frames.values(), settings))
     fitted = _learner(name, how, settings).fit(tasks)
     line = counted(fitted.configuration_)
-    is_asked = name == "" or (name == "shared" and trial < N_TOLD)
+    is_asked = name == "" or (name == "shared" and trial < N_COMPARED)
     if is_asked and how not in ("one structure, five", EACH):
         n_folds = FOLDS["direct"] if how == "relate, direct" or name == "shared" else None
         is_found, _ = of_arcs(held_out_record(compare(fitted, tasks, n_folds)))

@@ -33,7 +33,7 @@ IN_SHORT = {
     "BIC: alone": "alone, BIC",
     "BDeu, uniform: alone": "alone, BDeu and uniform prior",
 }
-TOLD = {
+COMMANDS = {
     "alone": "learn, one task",
     "shared: two together": "learn, two",
     "shared: five together": "learn, five",
@@ -53,20 +53,20 @@ def tables(lines):
         "no_structure": markdown(_false_arcs(lines)),
         "no_structure_claims": markdown(_worst(lines)),
         "no_structure_in_short": markdown(_in_short(lines)),
-        "no_structure_told": markdown(_told(lines)),
+        "no_structure_told": markdown(_reported(lines)),
     }
 
 
-def _told(lines):
+def _reported(lines):
     """In how many cases a command reports that something was found, by number of rows."""
 
     def written(group, _):
         reported = group["told"].dropna() if "told" in group else group.iloc[:0]
         return f"{reported.sum():.0f} of {len(reported)}" if len(reported) else ""
 
-    found = [_by_rows(lines, TOLD, written, n).assign(columns=n) for n in (30, 100)]
+    found = [_by_rows(lines, COMMANDS, written, n).assign(columns=n) for n in (30, 100)]
     table = pd.concat(found, ignore_index=True)
-    return table[["columns", "rows", *TOLD.values()]]
+    return table[["columns", "rows", *COMMANDS.values()]]
 
 
 def _in_short(lines):

@@ -37,7 +37,7 @@ class NaiveBayes:
     def at(self, size):
         """The classifier with the given smoothing."""
         states = [self._frame[column].cat.categories for column in self._frame]
-        model = CategoricalNB(alpha=size, min_categories=[len(own) for own in states])
+        model = CategoricalNB(alpha=size, min_categories=[len(categories) for categories in states])
         return make_pipeline(OrdinalEncoder(categories=states), model).fit(self._frame, self._y)
 
 
@@ -120,7 +120,7 @@ class Nets:
             name: BayesNet.fit(graph, self._frames[name], equivalent_sample_size=size)
             for name, graph in self._graphs.items()
         }
-        counts = np.array([len(own) for own in self._frames.values()])
+        counts = np.array([len(frame) for frame in self._frames.values()])
         found.class_log_prior_ = np.log(posterior_mean(counts, size))
         return found
 

@@ -92,10 +92,10 @@ def _counted(gains, name):
 
 def tables(lines):
     """How many best gains were found, by penalty."""
-    return {"many_tasks": markdown(_met(lines))}
+    return {"many_tasks": markdown(_best_found(lines))}
 
 
-def _met(lines):
+def _best_found(lines):
     for penalty, group in lines.groupby("penalty"):
         row = {"penalty": penalty, "searches": len(group)}
         for name, title in (("pairs", "pairs that improve"), ("moves", "best moves")):

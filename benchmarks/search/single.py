@@ -139,7 +139,7 @@ def tables(lines):
         "found": by_search(lines, _found),
         "distances": by_search(lines, _distance),
         "otherwise": otherwise(lines),
-        "seconds": by_search(lines, lambda own: f"{own['seconds'].median():.3g}"),
+        "seconds": by_search(lines, lambda group: f"{group['seconds'].median():.3g}"),
     }
     return {name: markdown(table) for name, table in made.items()}
 

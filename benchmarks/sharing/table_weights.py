@@ -85,13 +85,13 @@ def fitted(graphs, tasks, weights):
     """Networks with given graphs and tables averaged over priors with these weights."""
     if weights == "own":
         return fit_networks(graphs, tasks, sharing=None)
-    weights_of = {"even": without_own, "even, own too": lambda evidences: None}.get(
+    weights_of = {"even": without_separate, "even, own too": lambda evidences: None}.get(
         weights, learned_weights
     )
     return networks_with(graphs, tasks, SharedTables(tasks, weights_of).fit(graphs).tables)
 
 
-def without_own(evidences):
+def without_separate(evidences):
     """Equal weights for all components except the last, separate tables, which has weight 0."""
     weights = np.ones(evidences.shape[1])
     weights[-1] = 0.0

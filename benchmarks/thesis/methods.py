@@ -162,7 +162,9 @@ def tables(lines):
     """The results of each method, the reductions, and the published claims."""
     every = parts(lines, problem=PROBLEMS, method=METHODS)
     return {
-        "methods": markdown({**case, "trials": len(own), **reached(own)} for case, own in every),
+        "methods": markdown(
+            {**case, "trials": len(group), **reached(group)} for case, group in every
+        ),
         "methods_reductions": markdown(_reductions(lines)),
         "methods_claims": claims_table(claims(lines)),
         "methods_in_short": markdown(_in_short(lines)),
@@ -180,7 +182,7 @@ def _in_short(lines):
 
 
 def _reductions(lines):
-    compared = [(method, *own) for method, others in COMPARED.items() for own in others.items()]
+    compared = [(method, *rival) for method, others in COMPARED.items() for rival in others.items()]
     for problem, (method, kind, other) in itertools.product(PROBLEMS, compared):
         row = {"problem": problem, "method": method, "below": kind}
         for measure, name in MEASURES.items():

@@ -130,11 +130,11 @@ def draw(lines):
     true, learned = {}, {}
     for name, network in networks.items():
         for method, text in METHODS.items():
-            own = lines[lines["method"] == method]
-            if not len(own):
+            of_method = lines[lines["method"] == method]
+            if not len(of_method):
                 continue
             graph = nx.empty_graph(network.variables, nx.DiGraph)
-            graph.add_edges_from(map(tuple, own.iloc[-1]["arcs"][name]))
+            graph.add_edges_from(map(tuple, of_method.iloc[-1]["arcs"][name]))
             true[f"{name}, {text}"] = network.graph
             learned[f"{name}, {text}"] = graph
     return plotting.compare(true, learned, columns=len(learned) // len(networks), font_size=6)

@@ -89,8 +89,8 @@ def measure(problem, trial, wanted):
 def _line(related, choice, trial, memory):
     if choice in ("optimal", IN_FULL):
         path = _path(related.tasks, trial)
-        judged = [related.line(related.graphs(own.matrices)) for own in path.values()]
-        edits = [own["edits"] for own in judged]
+        judged = [related.line(related.graphs(solution.matrices)) for solution in path.values()]
+        edits = [measures["edits"] for measures in judged]
         best = int(np.argmin(edits)) if choice == "optimal" else _in_full(related.tasks, trial)
         line = {**judged[best], "penalty": list(path)[best]}
         return {**line, "penalties": list(path), "edits_at": np.round(edits, 4).tolist()}
@@ -137,15 +137,15 @@ def tables(lines):
 def _reached(lines):
     for case, here in parts(lines, problem=FIVE, choice=SHOWN):
         problem, choice = case.values()
-        own = lines[lines["problem"] == problem]
+        of_problem = lines[lines["problem"] == problem]
         # Choices that learn from all rows by BDeu differ from ALL_ROWS only in the penalty.
         by_penalty = choice in ("cv", "posterior", IN_FULL)
         yield {
             **{"problem": problem, "penalty by": choice, "trials": len(here)},
             **reached(here),
             "median 1 - penalty": median_rest(here["penalty"]),
-            "gap closed": gap_closed(own, choice, "validation"),
-            "by its penalty": gap_closed(own, choice, ALL_ROWS) if by_penalty else "",
+            "gap closed": gap_closed(of_problem, choice, "validation"),
+            "by its penalty": gap_closed(of_problem, choice, ALL_ROWS) if by_penalty else "",
         }
 
 

@@ -79,7 +79,7 @@ def tidy(lines):
 
 def on_axis(lines):
     """The exponents of each line, with infinity replaced by a number."""
-    return [[END if e == "inf" else e for e in own] for own in lines["exponents"]]
+    return [[END if e == "inf" else e for e in exponents] for exponents in lines["exponents"]]
 
 
 # Position on the axis of one structure for all tasks.
@@ -114,13 +114,13 @@ def tables(lines):
 
 def _reached(rows):
     problems = sorted(set(rows["problem"]))
-    for case, own in parts(rows, problem=problems, variant=TRIALS, p_delete=P_DELETE):
-        exponent, _ = best(own, "edits")
+    for case, group in parts(rows, problem=problems, variant=TRIALS, p_delete=P_DELETE):
+        exponent, _ = best(group, "edits")
         row = {"problem": case["problem"], "p_del": case["p_delete"], "search": case["variant"]}
-        row["trials"] = own["trial"].nunique()
+        row["trials"] = group["trial"].nunique()
         row["1 - penalty"] = at_exponent(exponent)
         for measure, name in MEASURES.items():
-            wide = by_exponent(own, measure)
+            wide = by_exponent(group, measure)
             digits = 1 if measure in ("edits", "shd") else DIGITS[measure]
             text = " → ".join(mean_and_error(wide[at], digits) for at in (0.0, exponent))
             if measure != "f1":
@@ -129,7 +129,7 @@ def _reached(rows):
                 text += " (n.s.)"
             row[name] = text
         # The last measure is the divergence.
-        at, _ = best(own, "kl")
+        at, _ = best(group, "kl")
         row["KL at its best"] = f"{reduction_text(wide[at], wide[0.0])} at {at_exponent(at)}"
         yield row
 
@@ -143,8 +143,8 @@ def claims(lines):
     """The published shapes, for each search."""
     rows = tidy(lines)
     for variant in TRIALS:
-        own = rows[rows["variant"] == variant]
-        cases = {key: case for key, case in own.groupby(["problem", "p_delete"])}
+        of_variant = rows[rows["variant"] == variant]
+        cases = {key: case for key, case in of_variant.groupby(["problem", "p_delete"])}
         if cases:
             peaks = {key: best(case, "edits") for key, case in cases.items()}
             yield from _shape(variant, cases, peaks)
@@ -155,7 +155,7 @@ def claims(lines):
 def _shape(variant, cases, peaks):
     """Whether edits decrease with the penalty and increase again."""
     wide = {key: by_exponent(case, "edits") for key, case in cases.items()}
-    chosen = {key: chosen_elsewhere(own) for key, own in wide.items()}
+    chosen = {key: chosen_elsewhere(edits) for key, edits in wide.items()}
     inside = {key for key in cases if 0 < peaks[key][0] < END}
     rises = {key for key in inside if is_lower(chosen[key], wide[key][END])}
     differing = {key for key in cases if key[1] > 0}
@@ -222,8 +222,8 @@ def _gains(variant, cases, peaks):
     yield Claim(
         f"{variant}: the gain is as large, at least two thirds, if tables are unrelated (-IND)",
         "similar",
-        "mean reduction of edits: " + ", ".join(f"{p} {own:.0f} %" for p, own in gains.items()),
-        (sum(3 * own >= 2 * shared for shared, own in pairs), len(pairs)),
+        "mean reduction of edits: " + ", ".join(f"{p} {gain:.0f} %" for p, gain in gains.items()),
+        (sum(3 * independent >= 2 * shared for shared, independent in pairs), len(pairs)),
         f"IND {variant}",
     )
 
@@ -238,9 +238,9 @@ def draw(lines):
 
     def draw_case(axes, problem, case):
         measure, variant = case
-        own = rows[(rows["problem"] == problem) & (rows["variant"] == variant)]
+        group = rows[(rows["problem"] == problem) & (rows["variant"] == variant)]
         by_p_delete = {
-            f"p_del {p:g}": reductions(case, measure) for p, case in own.groupby("p_delete")
+            f"p_del {p:g}": reductions(case, measure) for p, case in group.groupby("p_delete")
         }
         curves(axes, pd.DataFrame(by_p_delete))
         axes.axhline(0, color="gray", linewidth=0.6)

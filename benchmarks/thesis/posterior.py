@@ -92,7 +92,7 @@ class Candidate:
         self.graphs = searches.graphs(solution)
         # Scores without the arc probability of the search, because the posterior has its own.
         pairs = zip(search.problems, solution.matrices, strict=True)
-        data = sum(own.scores.score(matrix) for own, matrix in pairs)
+        data = sum(problem.scores.score(matrix) for problem, matrix in pairs)
         couplings = Couplings(prior, search.joint)
         posterior = log_posterior_by_task if by_task else log_posterior
         self.log_posterior = posterior(couplings, search.joint.spread(solution.matrices), data)
@@ -128,8 +128,10 @@ def candidates(paths, choice):
             priors = [EditPrior(penalty, costs=costs) for penalty in grid]
             yield from paths.candidates(0.5, priors, reversal)
     elif choice.startswith("arc probability"):
-        for own in PROBABILITIES:
-            yield from paths.candidates(own, paired, own, by_task=choice.endswith("task"))
+        for probability in PROBABILITIES:
+            yield from paths.candidates(
+                probability, paired, probability, by_task=choice.endswith("task")
+            )
     else:
         yield from paths.candidates(0.5, paired)
 
@@ -184,10 +186,10 @@ def tables(lines):
 
 
 def _reached(lines):
-    for case, own in parts(lines, problem=FIVE, choice=CHOICES):
-        row = {**case, "trials": len(own), **reached(own)}
-        row["median 1 - penalty"] = median_rest(own["penalty"])
-        extra = own["with"].median()
+    for case, group in parts(lines, problem=FIVE, choice=CHOICES):
+        row = {**case, "trials": len(group), **reached(group)}
+        row["median 1 - penalty"] = median_rest(group["penalty"])
+        extra = group["with"].median()
         yield {**row, "median of the rest": "" if np.isnan(extra) else f"{extra:g}"}
 
 
@@ -196,7 +198,9 @@ def draw(lines):
 
     def draw_problem(axes, _, problem):
         edits = lines[lines["problem"] == problem].groupby("choice")["edits"]
-        means, errors = (own.reindex(CHOICES).to_frame() for own in (edits.mean(), edits.sem()))
+        means, errors = (
+            series.reindex(CHOICES).to_frame() for series in (edits.mean(), edits.sem())
+        )
         bars(axes, means, errors, horizontal=True)
 
     options = {"sharey": True, "supxlabel": LABELS["edits"]}

@@ -65,8 +65,10 @@ def measure(problem, trial, wanted):
 
 def of_double(lines):
     """The lines of `benchmarks.thesis.methods` with the prior Paired/Double."""
-    own = lines[lines["method"].isin(["multitask T", "multitask S"]) & lines["problem"].isin(FIVE)]
-    return own.assign(prior=own["method"].str.replace("multitask", DOUBLE))
+    of_methods = lines[
+        lines["method"].isin(["multitask T", "multitask S"]) & lines["problem"].isin(FIVE)
+    ]
+    return of_methods.assign(prior=of_methods["method"].str.replace("multitask", DOUBLE))
 
 
 BESIDE = (methods, of_double)
@@ -76,7 +78,9 @@ def tables(lines):
     """The results of each prior, and the published claim."""
     every = parts(lines, problem=sorted(set(lines["problem"])), prior=sorted(set(lines["prior"])))
     return {
-        "priors": markdown({**case, "trials": len(own), **reached(own)} for case, own in every),
+        "priors": markdown(
+            {**case, "trials": len(group), **reached(group)} for case, group in every
+        ),
         "priors_claims": claims_table(claims(lines)),
     }
 
@@ -87,8 +91,8 @@ def claims(lines):
         pairs, p_values, largest, n_trials = [], [], 0.0, np.inf
         for problem in FIVE:
             wide = by_trial(lines[lines["problem"] == problem], "prior", measure)
-            own = [column for column in wide if column.endswith(variant)]
-            for one, other in itertools.combinations(own, 2):
+            columns = [column for column in wide if column.endswith(variant)]
+            for one, other in itertools.combinations(columns, 2):
                 difference = difference_text(wide[one], wide[other], 3)
                 pairs.append(f"{problem}: {one} {difference} {other}")
                 p_values.append(paired_p(wide[one], wide[other]))

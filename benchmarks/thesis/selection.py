@@ -90,7 +90,7 @@ def _grouped(related, trial):
         (groupings.distances, "selection", "clustering"),
         (groupings.differing, TABLES, CLUSTERS_OF_TABLES),
     ):
-        numbers = [own[:2] for own in groupings.by_number(PRINCIPAL, table)]
+        numbers = [option[:2] for option in groupings.by_number(PRINCIPAL, table)]
         clusters = [(graphs[PRINCIPAL], score) for graphs, score in groupings.by_clusters(table)]
         for method, options, first in ((selection, numbers, 0), (clustering, clusters, 1)):
             best = best_penalty([score for _, score in options])
@@ -112,9 +112,9 @@ def tables(lines):
 
 
 def _reached(lines):
-    for case, own in parts(lines, rows=sorted(set(lines["rows"])), method=METHODS):
-        row = {**case, "rows": f"{case['rows']:,}", "trials": len(own), **reached(own)}
-        yield {**row, "others or clusters": f"{own['number'].mean():.1f}"}
+    for case, group in parts(lines, rows=sorted(set(lines["rows"])), method=METHODS):
+        row = {**case, "rows": f"{case['rows']:,}", "trials": len(group), **reached(group)}
+        yield {**row, "others or clusters": f"{group['number'].mean():.1f}"}
 
 
 NOT_TRIED = "not tried on this problem"
@@ -177,7 +177,7 @@ def _shrinking(gains, method, measure):
             f"gain of {method} over single-task learning shrinks with the rows, "
             f"{MEASURES[measure]}",
             "not shown" if measure != "edits" else SHRINKING.get(method, "yes"),
-            {n: mean_and_error(own, 3) for n, own in gains.items()},
+            {n: mean_and_error(column, 3) for n, column in gains.items()},
             shrinks(gains),
             f"{method} shrinks, {measure} S",
         )
@@ -195,7 +195,8 @@ def _doubled(lines):
         yield Claim(
             "an optimal number more than doubles the gain of selection over all tasks, all sizes",
             "yes",
-            ", ".join(f"{name} {mean_and_error(own)}" for name, own in added.items()) + " edits",
+            ", ".join(f"{name} {mean_and_error(values)}" for name, values in added.items())
+            + " edits",
             "selection adds nothing" if ours <= 0 else bool(best > 2 * ours),
             "doubled S",
         )

@@ -80,7 +80,9 @@ def _judged(pool, names, held_out, related):
     learned = pool.learned(names)
     best = learned.best(held_out)
     every = [related.line({PRINCIPAL: graphs[PRINCIPAL]}) for graphs in learned.graphs]
-    optimal = {f"{key}_optimal": min(own[key] for own in every) for key in ("edits", "kl")}
+    optimal = {
+        f"{key}_optimal": min(measures[key] for measures in every) for key in ("edits", "kl")
+    }
     return every[best] | optimal
 
 
@@ -89,12 +91,12 @@ COLUMNS = ("edits", "shd", "f1", "kl", "edits_optimal", "kl_optimal")
 
 def tidy(lines):
     """One row per line and number of other tasks; 0 means single-task learning from all rows."""
-    lines = lines.assign(others=[list(range(len(own))) for own in lines["kl"]])
+    lines = lines.assign(others=[list(range(len(values))) for values in lines["kl"]])
     rows = exploded(lines, ["others", *COLUMNS])
     alone = pd.DataFrame(rows["alone"].tolist(), index=rows.index)
     for column in COLUMNS:
-        own = alone[column.removesuffix("_optimal")]
-        rows[column] = rows[column].where(rows["others"] > 0, own)
+        single = alone[column.removesuffix("_optimal")]
+        rows[column] = rows[column].where(rows["others"] > 0, single)
     return rows
 
 
@@ -108,13 +110,13 @@ def tables(lines):
 
 
 def _reached(rows):
-    for (variant, name), own in rows.groupby(["variant", "relatedness"]):
+    for (variant, name), group in rows.groupby(["variant", "relatedness"]):
         for key in COLUMNS:
             digits = 1 if key.startswith(("edits", "shd")) else 3
             row = {"search": variant, "relatedness": name, "measure": key.replace("_", ", ")}
-            for case, here in parts(own, others=(0, 1, 2, 3, 4, 6, 8, 11, OTHERS)):
+            for case, here in parts(group, others=(0, 1, 2, 3, 4, 6, 8, 11, OTHERS)):
                 row[f"{case['others']}"] = mean_and_error(here[key], digits)
-            means = own.groupby("others")[key].mean()
+            means = group.groupby("others")[key].mean()
             best = means.idxmax() if key == "f1" else means.idxmin()
             yield {**row, "best at": f"{best:.0f}"}
 
@@ -125,8 +127,8 @@ def claims(lines):
     for variant, key in itertools.product("TS", ("kl", "kl_optimal", "edits")):
         of_variant = rows[rows["variant"] == variant]
         by_measure = {
-            name: own.pivot_table(index="trial", columns="others", values=key)
-            for name, own in of_variant.groupby("relatedness")
+            name: group.pivot_table(index="trial", columns="others", values=key)
+            for name, group in of_variant.groupby("relatedness")
         }
         published = "yes" if key.startswith("kl") else "not shown"
         for name, wide in by_measure.items():
@@ -165,14 +167,14 @@ def _orders(variant, at, published, by_measure):
         if both.empty:
             continue
         by_true = both["true"]
-        own, true = both[name][between].mean(axis=1), by_true[between].mean(axis=1)
+        learned, true = both[name][between].mean(axis=1), by_true[between].mean(axis=1)
         gain = (by_true.iloc[:, 0] - true).mean()
         as_published = "very similar" if published == "yes" else published
         yield Claim(
             f"{variant}, {at}: {name} orders as well as true, mean over 1 to {OTHERS - 1} others",
             OURS if name == SHARED else as_published,
-            f"{difference_text(own, true, 4)}, where the true order gains {gain:.4f}",
-            unless_few(not is_lower(true, own), own, true),
+            f"{difference_text(learned, true, 4)}, where the true order gains {gain:.4f}",
+            unless_few(not is_lower(true, learned), learned, true),
             f"{at}, {name}: order {variant}",
         )
 
@@ -209,8 +211,8 @@ def _room(rows, variant):
 def _gaps(lines):
     """How often the largest gap in the distances is after the second task (figure 2.12)."""
     for variant in "TS":
-        own = lines[(lines["variant"] == variant) & (lines["relatedness"] == "direct")]
-        after = [int(np.argmax(np.diff(distances))) + 1 for distances in own["distances"]]
+        of_variant = lines[(lines["variant"] == variant) & (lines["relatedness"] == "direct")]
+        after = [int(np.argmax(np.diff(distances))) + 1 for distances in of_variant["distances"]]
         if after:
             most, n_most = Counter(after).most_common(1)[0]
             yield Claim(

@@ -65,14 +65,14 @@ def tables(lines):
 
 
 def _reached(lines):
-    for size, own in lines.groupby("rows"):
+    for size, group in lines.groupby("rows"):
         for measure, title in MEASURES.items():
             row = {"rows": f"{size:,}", "measure": title, **dict.fromkeys(METHODS, "")}
-            row |= means_of(own, "method", measure, list(METHODS))
+            row |= means_of(group, "method", measure, list(METHODS))
             for method, single in SINGLE.items():
-                found = pairs(own, "method", measure, method, single, rows=[size])
-                is_told = found and measure in ("edits", "kl")
-                row[f"{method[-1]} below single"] = reduction_text(*found[size]) if is_told else ""
+                found = pairs(group, "method", measure, method, single, rows=[size])
+                is_shown = found and measure in ("edits", "kl")
+                row[f"{method[-1]} below single"] = reduction_text(*found[size]) if is_shown else ""
             yield row
 
 
@@ -80,12 +80,12 @@ def claims(lines):
     """The published shapes of the curves, for each search."""
     for method, single in SINGLE.items():
         trials = set(lines[lines["method"] == method]["trial"])
-        own = lines[lines["trial"].isin(trials)]
-        if not {method, single} <= set(own["method"]):
+        same_trials = lines[lines["trial"].isin(trials)]
+        if not {method, single} <= set(same_trials["method"]):
             continue
         savings = {}
         for measure in ("edits", "kl"):
-            found = pairs(own, "method", measure, method, single, rows=SIZES)
+            found = pairs(same_trials, "method", measure, method, single, rows=SIZES)
             gains = pd.DataFrame({n: other - ours for n, (ours, other) in found.items()})
             yield Claim(
                 f"{method}: gain over {single} shrinks with the rows, {MEASURES[measure]}",

@@ -43,5 +43,8 @@ def frame(network):
     """The sampled rows, as categoricals with the declared states."""
     path = FOLDER / f"{network}_{ROWS[network]}.csv.gz"
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    dtypes = {variable: pd.CategoricalDtype(own) for variable, own in states(network).items()}
+    dtypes = {
+        variable: pd.CategoricalDtype(categories)
+        for variable, categories in states(network).items()
+    }
     return frame.astype(dtypes)
