@@ -112,7 +112,7 @@ def test_what_time_has_cut_short_is_not_kept():
     assert ended.ended_by_ == ("max_families",) and len(memory) == 1
 
 
-def test_inputs_and_what_is_kept_stay_apart():
+def test_inputs_and_what_is_kept_stay_separate():
     memory = Memory()
     frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (50, 3)), columns=list("abc"))
     first = learned(memory, {"t": frame}).configuration_["t"]

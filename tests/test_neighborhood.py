@@ -36,8 +36,8 @@ def assert_exact(gains, prior, methods, log_coupling, **where):
             assert value == -math.inf
             continue
         assert value == pytest.approx(expected, rel=1e-9, abs=1e-9), method
-        own = sum(gains[s, x + 1] for s, x in enumerate(states))
-        assert own + log_coupling(tuple(states)) == pytest.approx(value, rel=1e-9, abs=1e-9)
+        total_gain = sum(gains[s, x + 1] for s, x in enumerate(states))
+        assert total_gain + log_coupling(tuple(states)) == pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
 @settings(max_examples=examples(700))
@@ -139,7 +139,7 @@ class Alternating(FewArcs):
 
 @settings(max_examples=examples(500))
 @given(gain_tables(), st.sampled_from([FewArcs(), FewArcsBounded(), Alternating()]))
-def test_a_coupling_of_ones_own_is_solved_exactly(gains, prior):
+def test_a_custom_coupling_is_solved_exactly(gains, prior):
     assert_exact(gains, prior, ["auto", "branch-and-bound", "enumerate"], prior.log_coupling)
 
 

@@ -189,8 +189,8 @@ def test_fit_names_arguments_of_a_wrong_type():
     for size in ("1", None, True):
         with pytest.raises(TypeError, match='`equivalent_sample_size` must be "auto" or a nu'):
             BayesNet.fit(nx.DiGraph([("1", "b")]), frame, equivalent_sample_size=size)
-    for wrong, told in ((None, "None"), (pd.DataFrame, "the class DataFrame"), (frame["b"], "Ser")):
-        with pytest.raises(TypeError, match=f"`frame` must be a pandas DataFrame, got {told}"):
+    for wrong, kind in ((None, "None"), (pd.DataFrame, "the class DataFrame"), (frame["b"], "Ser")):
+        with pytest.raises(TypeError, match=f"`frame` must be a pandas DataFrame, got {kind}"):
             BayesNet.fit(nx.DiGraph([("1", "b")]), wrong)
 
 

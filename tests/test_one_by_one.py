@@ -20,9 +20,9 @@ from bnmtl.search.ties import Ties
 FROM = "multitask from "
 
 
-def searches(seed, n, prior, **demands):
+def searches(seed, n, prior, **options):
     """A problem of three tasks and a function that makes searches over it."""
-    problem = joint_problem(three_tasks(seed, n), **demands)
+    problem = joint_problem(three_tasks(seed, n), **options)
     couplings, ties = Couplings(prior, problem), Ties(problem.variables, seed, 1e-9)
     return problem, lambda matrices: ConfigurationSearch(problem, couplings, ties, matrices)
 

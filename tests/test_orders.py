@@ -43,8 +43,8 @@ def found_by(state, seed=0, **effort):
 class Joint:
     """A joint problem with what a search over its orders needs."""
 
-    def __init__(self, seed, n, prior, **demands):
-        self.problem = joint_problem(three_tasks(seed, n), **demands)
+    def __init__(self, seed, n, prior, **constraints):
+        self.problem = joint_problem(three_tasks(seed, n), **constraints)
         self.couplings = Couplings(prior, self.problem)
         ties = Ties(self.problem.variables, seed, 1e-9)
         required = np.stack([one.required for one in self.problem.constraints])
@@ -178,7 +178,7 @@ def test_small_trees_give_what_large_ones_give(seed):
     assert found[0] == found[1]
 
 
-DEMANDS = [
+CONSTRAINTS = [
     {},
     {"required": [("v0", "v1"), ("v1", "v3")]},
     {"forbidden": [("v0", "v1"), ("v1", "v0")]},
@@ -188,10 +188,10 @@ DEMANDS = [
 ]
 
 
-@pytest.mark.parametrize("demands", DEMANDS, ids=str)
+@pytest.mark.parametrize("constraints", CONSTRAINTS, ids=str)
 @pytest.mark.parametrize("seed", range(3))
-def test_the_best_of_all_graphs_of_four_variables_is_found(demands, seed):
-    problem = problem_of(random_frame(seed, 4, 80), **demands)
+def test_the_best_of_all_graphs_of_four_variables_is_found(constraints, seed):
+    problem = problem_of(random_frame(seed, 4, 80), **constraints)
     limits = problem.constraints
     state = state_of(problem, seed)
     found_by(state, seed, n_starts=3, iterations=10)
@@ -310,7 +310,7 @@ def test_required_arcs_point_forwards_in_every_kick():
         assert state.adjacency[a, b]
 
 
-def demanding(seed):
+def constrained_tasks(seed):
     """Three tasks, arcs that each requires and forbids; a column differs in the first row only."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(list("abcde")).tolist()
@@ -330,9 +330,9 @@ def demanding(seed):
 
 @pytest.mark.parametrize("prior", [PairedPrior(0.9), EditPrior(0.99)], ids=repr)
 @pytest.mark.parametrize("seed", [2, 10, 14, 29, 39])
-def test_shared_orders_keep_to_what_each_task_demands(seed, prior):
+def test_shared_orders_keep_to_the_constraints_of_each_task(seed, prior):
     """What one task requires, another may forbid, and a third may have no variation to speak of."""
-    tasks, required, forbidden = demanding(seed)
+    tasks, required, forbidden = constrained_tasks(seed)
     rows = tasks.take({name: np.arange(1, 60) for name in tasks})
     learner = MultitaskLearner(
         prior,

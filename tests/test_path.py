@@ -46,9 +46,11 @@ def test_scores_are_those_of_the_configurations(kind):
     for prior, solution in zip(priors, path, strict=True):
         pairs = zip(TASKS.values(), solution.matrices, strict=True)
         graphs = {task.name: from_adjacency(m, task.variables) for task, m in pairs}
-        own = [BDeu().score(graph, TASKS[name].frame()) for name, graph in graphs.items()]
-        assert solution.task_scores == pytest.approx(own, rel=1e-12)
-        assert solution.score == pytest.approx(sum(own) + prior.log_prior(graphs), rel=1e-12)
+        task_scores = [BDeu().score(graph, TASKS[name].frame()) for name, graph in graphs.items()]
+        assert solution.task_scores == pytest.approx(task_scores, rel=1e-12)
+        assert solution.score == pytest.approx(
+            sum(task_scores) + prior.log_prior(graphs), rel=1e-12
+        )
         assert all(nx.is_directed_acyclic_graph(graph) for graph in graphs.values())
 
 
@@ -56,10 +58,10 @@ def test_scores_are_those_of_the_configurations(kind):
 def test_every_penalty_is_at_least_as_good_as_its_neighbor_and_its_starts(kind):
     search, priors, starts, path = solved(kind)
     for at in ANCHORS:
-        own = search.solve(priors[at], starts)
-        assert path[at].score >= own.score - search.tolerance
+        from_starts = search.solve(priors[at], starts)
+        assert path[at].score >= from_starts.score - search.tolerance
         if path[at].start != "path":
-            assert plain([path[at]]) == plain([own])
+            assert plain([path[at]]) == plain([from_starts])
     for at, prior in enumerate(priors[:-1]):
         from_below = search.follow(prior, path[at + 1].matrices, EFFORT)
         assert path[at].score >= from_below.score - search.tolerance
@@ -79,7 +81,7 @@ def test_threads_find_what_one_finds():
     assert plain(one) == plain(other)
 
 
-def test_at_penalty_zero_tasks_are_learned_apart():
+def test_at_penalty_zero_tasks_are_learned_separately():
     """Even where a neighbor's solution would be better than the search for single tasks is."""
     alone = SingleTaskLearner(**CLIMB).fit(TASKS).configuration_
     last = solved()[3][-1]
@@ -108,11 +110,11 @@ class Scripted:
 
     tolerance = 1e-9
 
-    def __init__(self, scores, apart=()):
-        self.scores, self._apart, self.asked = scores, apart, []
+    def __init__(self, scores, uncoupled=()):
+        self.scores, self._uncoupled, self.asked = scores, uncoupled, []
 
     def is_uncoupled(self, prior):
-        return prior in self._apart
+        return prior in self._uncoupled
 
     def solve(self, prior, starts, report=None, effort=None):
         self.asked.append((prior, "starts"))
@@ -152,7 +154,7 @@ def test_the_better_score_is_kept_and_handed_on():
 
 
 def test_penalties_that_couple_nothing_are_neither_followed_nor_replaced():
-    search = Scripted({(1, "2 from starts"): 100.0}, apart=(3, 1))
+    search = Scripted({(1, "2 from starts"): 100.0}, uncoupled=(3, 1))
     path = solve_path(search, [5, 4, 3, 2, 1], None, EFFORT)
     assert {prior for prior, source in search.asked if source == "starts"} == {5, 3, 2, 1}
     assert {prior for prior, source in search.asked if source != "starts"} == {5, 4, 2}
@@ -161,15 +163,15 @@ def test_penalties_that_couple_nothing_are_neither_followed_nor_replaced():
 
 @pytest.mark.parametrize("n", [1, 2, 4, 5, 8])
 def test_progress_counts_every_penalty_once(n):
-    told = []
-    solve_path(Scripted({}), list(range(n, 0, -1)), None, EFFORT, told.append)
-    assert told == list(range(1, n + 1))
+    reported = []
+    solve_path(Scripted({}), list(range(n, 0, -1)), None, EFFORT, reported.append)
+    assert reported == list(range(1, n + 1))
 
 
 def test_only_what_came_from_a_neighbor_is_searched_again():
     search = Scripted({(4, "starts"): 2.0})
-    own = Solution("own", 1.0, [], "empty", {"empty": 1.0})
-    assert complete(search, 4, own, None, None, EFFORT) is own
+    solution = Solution("own", 1.0, [], "empty", {"empty": 1.0})
+    assert complete(search, 4, solution, None, None, EFFORT) is solution
     assert search.asked == []
     neighbor = Solution("neighbor", 1.0, [], "path", {"path": 1.0})
     better = complete(search, 4, neighbor, None, None, EFFORT)
@@ -188,8 +190,8 @@ def test_a_violated_solution_gives_way_to_any_other():
     assert [one.matrices for one in path] == ["5 from 4 from starts", "4 from starts"]
 
 
-def test_the_greedy_path_goes_up_from_tasks_apart_and_down_from_others():
-    search = Scripted({}, apart=(1,))
+def test_the_greedy_path_goes_up_from_separate_tasks_and_down_from_others():
+    search = Scripted({}, uncoupled=(1,))
     path = greedy_path(search, [3, 2, 1], {"single-task": "single", "identical": "same"}, EFFORT)
     up, down = search.asked[:2], search.asked[2:]
     assert up == [(2, "single"), (3, "2 from single")]
@@ -214,8 +216,8 @@ def test_the_greedy_path_of_real_tasks(kind):
     for prior, solution in zip(priors[:-1], path[:-1], strict=True):
         pairs = zip(TASKS.values(), solution.matrices, strict=True)
         graphs = {task.name: from_adjacency(m, task.variables) for task, m in pairs}
-        own = sum(BDeu().score(graph, TASKS[name].frame()) for name, graph in graphs.items())
-        assert solution.score == pytest.approx(own + prior.log_prior(graphs), rel=1e-12)
+        data_score = sum(BDeu().score(graph, TASKS[name].frame()) for name, graph in graphs.items())
+        assert solution.score == pytest.approx(data_score + prior.log_prior(graphs), rel=1e-12)
         followed = search.follow(prior, walk, EFFORT)
         walk = followed.matrices
         assert solution.score >= followed.score - search.tolerance

@@ -89,10 +89,10 @@ def test_the_score_is_that_of_the_chosen_configuration_on_all_rows(tasks):
     ).fit(tasks)
     # From there the greedy can only climb.
     assert again.score_ >= learner.score_ - 1e-9
-    own = learner.task_scores_.sum() + PairedPrior(learner.penalty_).log_prior(
+    expected = learner.task_scores_.sum() + PairedPrior(learner.penalty_).log_prior(
         learner.configuration_
     )
-    assert learner.score_ == pytest.approx(own, rel=1e-12)
+    assert learner.score_ == pytest.approx(expected, rel=1e-12)
 
 
 def test_equally_good_penalties_give_way_to_the_largest():
@@ -248,15 +248,17 @@ def test_parameters_out_of_range_are_refused(parameters, error, words, tasks):
         ).fit(tasks)
 
 
-def test_penalties_that_contradict_demands_leave_the_default_grid(tasks):
-    demands = {"required": {"north": [("smoke", "xray")], "south": [("xray", "smoke")]}}
-    learner = MultitaskLearnerCV(table_sharing=None, **demands, **QUICK).fit(tasks)
+def test_penalties_that_contradict_constraints_leave_the_default_grid(tasks):
+    constraints = {"required": {"north": [("smoke", "xray")], "south": [("xray", "smoke")]}}
+    learner = MultitaskLearnerCV(table_sharing=None, **constraints, **QUICK).fit(tasks)
     assert 1.0 not in learner.validation_scores_.index
     assert len(learner.validation_scores_) == len(DEFAULT_PENALTIES) - 1
     assert learner.configuration_["north"].has_edge("smoke", "xray")
     assert learner.configuration_["south"].has_edge("xray", "smoke")
     with pytest.raises(ValueError, match="between smoke and xray"):
-        MultitaskLearnerCV(penalties=[0.5, 1], table_sharing=None, **demands, **QUICK).fit(tasks)
+        MultitaskLearnerCV(penalties=[0.5, 1], table_sharing=None, **constraints, **QUICK).fit(
+            tasks
+        )
 
 
 @pytest.mark.parametrize("start", [None, "identical"])
@@ -338,7 +340,7 @@ def folds_of(learner):
     """Held-out rows by task of each fold of a fit, as `compare` shows them."""
     parts = compare(learner, learner.tasks_).groupby("fold")
     return [
-        {name: own["row"].to_numpy() for name, own in part.groupby("task", observed=True)}
+        {name: rows["row"].to_numpy() for name, rows in part.groupby("task", observed=True)}
         for _, part in parts
     ]
 
@@ -392,7 +394,7 @@ class Flat(BaseEstimator):
         return PairedPrior(self.penalty).log_coupling(states)
 
 
-def test_a_coupling_of_ones_own_may_have_a_penalty_to_choose():
+def test_a_custom_coupling_may_have_a_penalty_to_choose():
     mine, ours = (
         MultitaskLearnerCV(prior, penalties=[0.5, 0.9], cv=2, table_sharing=None, **CLIMB).fit(
             related()

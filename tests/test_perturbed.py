@@ -165,7 +165,7 @@ def test_no_edits_are_the_network():
     assert [edit_distance(alarm, task) for task in problem.values()] == [5] * 5
 
 
-def test_random_tables_are_drawn_apart_from_those_of_other_generators():
+def test_random_tables_differ_from_those_of_other_generators():
     """The network's own tables were drawn with the same seed and number."""
     network = deletion("insurance", 1, 0.0, "independent", random_state=3)["task1"]
     task = perturb(network, 1, 15, random_state=3)["task1"]

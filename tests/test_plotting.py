@@ -630,6 +630,6 @@ def test_font_sizes_that_are_none_are_refused():
 
 
 def test_the_table_of_arcs_says_what_an_outline_means():
-    told = texts(plotting.arcs({"1": graph("ab"), "2": graph("ba")}))
-    assert "arc as written, direction not determined by the data" in told
-    assert "opposite direction, not determined by the data" in told
+    shown = texts(plotting.arcs({"1": graph("ab"), "2": graph("ba")}))
+    assert "arc as written, direction not determined by the data" in shown
+    assert "opposite direction, not determined by the data" in shown

@@ -53,8 +53,8 @@ def test_long_and_odd_names_are_readable():
 
 def test_what_shares_nothing_has_no_picture():
     tables = {name: task.frame() for name, task in fitted().tasks_.items()}
-    own = MultitaskLearner(table_sharing=None, search=HillClimbing(restarts=0))
-    for learner in (own, SingleTaskLearner()):
+    without_sharing = MultitaskLearner(table_sharing=None, search=HillClimbing(restarts=0))
+    for learner in (without_sharing, SingleTaskLearner()):
         with pytest.raises(ValueError, match="`learner` must have tasks that share tables"):
             plotting.borrowing(learner.fit(tables))
     with pytest.raises(ValueError, match="`learner` must be a fitted IdenticalLearner"):

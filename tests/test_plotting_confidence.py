@@ -42,19 +42,19 @@ def test_confidence_sets_the_width_and_dots_what_fewer_than_half_join():
     )
     assert middle == pytest.approx((thick + thin) / 2)
     assert weak == thin and weak_is_dotted and not is_dotted
-    told = texts(figure)
+    shown = texts(figure)
     for text in (
         "line width: joined in all replicates",
         "in half of them",
         "dotted: in fewer than half",
     ):
-        assert told.count(text) == 1
+        assert shown.count(text) == 1
 
 
 def test_the_legend_tells_of_dots_only_where_there_are_some():
-    told = texts(plotting.dags({"1": graph("ab")}, confidence=sure(ab=0.5)))
-    assert "in half of them" in told
-    assert not any("dotted" in text for text in told)
+    shown = texts(plotting.dags({"1": graph("ab")}, confidence=sure(ab=0.5)))
+    assert "in half of them" in shown
+    assert not any("dotted" in text for text in shown)
     empty = texts(plotting.dags({"1": graph(nodes="ab")}, confidence=sure(ab=0.0)))
     assert not any("replicates" in text for text in empty)
 
@@ -114,8 +114,8 @@ def test_signs_meet_neither_boxes_nor_each_other(name):
     for x, y, width, height in layout.boxes.values():
         inside = (np.abs(points[:, 0] - x) < width / 2) & (np.abs(points[:, 1] - y) < height / 2)
         assert not inside.any()
-    apart = np.hypot(*(points[:, None] - points[None]).T)
-    assert apart[~np.eye(len(points), dtype=bool)].min() >= 6.0
+    distances = np.hypot(*(points[:, None] - points[None]).T)
+    assert distances[~np.eye(len(points), dtype=bool)].min() >= 6.0
     table = pd.DataFrame([("", a, b, 0.5) for a, b in network.edges])
     table.columns = ["task", "from", "to", "tau_b"]
     assert_readable(plotting.dags(network, signs=table))

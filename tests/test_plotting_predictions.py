@@ -97,7 +97,7 @@ def test_the_panel_is_a_grid_of_models_by_stages_with_headings():
     assert_readable(figure)
 
 
-def test_models_may_have_test_cases_of_their_own_and_lack_stages():
+def test_models_may_have_separate_test_cases_and_lack_stages():
     few = np.array([0, 1, 1]), np.array([0.2, 0.6, 0.7])
     predictions = {"few": {"isotonic": few[1]}, **PREDICTIONS}
     figure = plotting.calibration_panel(
@@ -177,8 +177,8 @@ def check_curves(axes, table):
         expected = np.column_stack([values.mean() - half, values.mean() + half])
         assert np.array(ends) == pytest.approx(expected)
     assert axes.lines[2].get_linestyle() == "--"
-    for own in ("get_color", "get_marker"):
-        assert len({getattr(line, own)() for line in axes.lines}) == 3
+    for getter in ("get_color", "get_marker"):
+        assert len({getattr(line, getter)() for line in axes.lines}) == 3
 
 
 def test_learning_curves_are_means_with_standard_errors():
@@ -196,8 +196,8 @@ def test_each_model_has_a_panel(n, across):
     figure = plotting.learning_curves(table, by="model", ylabel="$ error")
     *panels, legend = figure.axes
     assert [axes.get_title() for axes in panels] == [f"model {i}" for i in range(n)]
-    for axes, (_, own) in zip(panels, table.groupby("model"), strict=True):
-        check_curves(axes, own)
+    for axes, (_, part) in zip(panels, table.groupby("model"), strict=True):
+        check_curves(axes, part)
     figure.draw_without_rendering()
     assert len({round(axes.get_position().x0, 6) for axes in panels}) == across
     assert panels[0].get_ylabel() == "$ error"
@@ -223,8 +223,8 @@ def test_sizes_are_written_where_there_is_room():
     sizes = [2**power for power in range(5, 14)]
     table = pd.DataFrame({"method": "Platt", "size": sizes, "value": 0.5})
     table = pd.concat([table.assign(model=name) for name in "ab"])
-    for own, n_written in ((plotting.learning_curves(table), 9), (None, 5)):
-        figure = own or plotting.learning_curves(table, by="model")
+    for drawn, n_written in ((plotting.learning_curves(table), 9), (None, 5)):
+        figure = drawn or plotting.learning_curves(table, by="model")
         figure.draw_without_rendering()
         labels = [label for label in figure.axes[0].get_xticklabels() if label.get_text()]
         assert len(labels) == n_written and labels[-1].get_text() == "8192"

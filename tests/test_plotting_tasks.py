@@ -117,14 +117,14 @@ def test_order_of_the_rows_does_not_matter(draw, frame):
     assert plotting.svg(draw(frame)) == plotting.svg(draw(shuffled))
 
 
-def test_ties_are_ordered_by_name_and_told():
+def test_ties_are_ordered_by_name_and_reported():
     frame = table(6) * 0 + 1 - np.eye(6)
     assert by_height(plotting.relatedness(frame), set(frame.index)) == list(frame.index)
     assert "cut into 3 clusters, in one of several equally good ways" in texts(
         plotting.dendrogram(frame, n_clusters=3)
     )
-    told = texts(plotting.dendrogram(table(6), n_clusters=3))
-    assert "cut into 3 clusters" in told
+    shown = texts(plotting.dendrogram(table(6), n_clusters=3))
+    assert "cut into 3 clusters" in shown
 
 
 def test_the_order_of_a_given_linkage_is_kept():
@@ -209,7 +209,7 @@ def test_distances_are_those_of_the_column_and_the_largest_gap_is_marked():
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "expected"),
     [
         ([1, 4, 5], "largest gap: 3, after 1 task"),
         # 0.3 - 0.1 is less than 0.5 - 0.3 by rounding.
@@ -217,11 +217,11 @@ def test_distances_are_those_of_the_column_and_the_largest_gap_is_marked():
         ([1, 1, 1], "All are equally far: there is no gap."),
     ],
 )
-def test_the_first_of_equal_gaps_is_marked(values, told):
+def test_the_first_of_equal_gaps_is_marked(values, expected):
     names = ["p", "a", "b", "c"]
     frame = pd.DataFrame(1.0 - np.eye(4), index=names, columns=names)
     frame["p"] = [0, *values]
-    assert told in texts(plotting.distances(frame, "p"))
+    assert expected in texts(plotting.distances(frame, "p"))
     assert sum("gap" in text for text in texts(plotting.distances(frame, "p"))) == 1
 
 
@@ -404,19 +404,19 @@ def test_labels_say_what_the_numbers_are():
 
 
 def test_tasks_that_are_all_alike_are_reported():
-    told = "All numbers are 0."
-    assert told in texts(plotting.relatedness(table(3) * 0))
-    assert told not in texts(plotting.relatedness(-table(3)))
-    assert told not in texts(plotting.relatedness(table(3)))
+    sentence = "All numbers are 0."
+    assert sentence in texts(plotting.relatedness(table(3) * 0))
+    assert sentence not in texts(plotting.relatedness(-table(3)))
+    assert sentence not in texts(plotting.relatedness(table(3)))
 
 
 def test_the_principal_task_is_distinguished_from_names_cut_short():
     names = ["x" * 40 + "y" * 40, "x" * 40 + "z" + "y" * 39, "c"]
     frame = table(3, names=names)
     for principal in names:
-        told = texts(plotting.distances(frame, principal))
-        (caption,) = [text for text in told if ", from the others to " in text]
-        assert caption.partition(" to ")[2] not in told
+        shown = texts(plotting.distances(frame, principal))
+        (caption,) = [text for text in shown if ", from the others to " in text]
+        assert caption.partition(" to ")[2] not in shown
 
 
 @pytest.mark.parametrize(
@@ -436,8 +436,8 @@ def test_numbers_are_written_with_enough_digits(values, written):
     frame = pd.DataFrame(np.zeros((len(values) + 1,) * 2))
     frame.iloc[:-1, -1] = values
     frame.index = frame.columns = [f"task{i}" for i in range(len(frame))]
-    told = texts(plotting.distances(frame, f"task{len(values)}"))
-    assert set(written[i] for i, value in enumerate(values) if value > 1e-9) <= set(told)
+    shown = texts(plotting.distances(frame, f"task{len(values)}"))
+    assert set(written[i] for i, value in enumerate(values) if value > 1e-9) <= set(shown)
 
 
 @hypothesis.given(st.lists(st.floats(1e-3, 1e5), min_size=2, max_size=20))

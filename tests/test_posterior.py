@@ -60,8 +60,8 @@ def found(prior, tasks, configuration, log_likelihood=0.0):
     """`log_posterior` of a configuration."""
     constraints = constraints_by_task(tasks, (), (), None, None)
     joint = JointProblem(TaskProblem.of_all(tasks, BDeu(), constraints))
-    own = [adjacency(configuration[name], task.variables) for name, task in tasks.items()]
-    return log_posterior(Couplings(prior, joint), joint.spread(own), log_likelihood)
+    matrices = [adjacency(configuration[name], task.variables) for name, task in tasks.items()]
+    return log_posterior(Couplings(prior, joint), joint.spread(matrices), log_likelihood)
 
 
 def configurations(tasks):
@@ -106,7 +106,7 @@ def test_at_penalty_one_what_disagrees_is_impossible(prior):
     assert found(prior, tasks, agreeing) > found(PairedPrior(0), tasks, agreeing)
 
 
-def test_a_coupling_that_tells_tasks_apart_has_no_such_sum():
+def test_a_coupling_that_distinguishes_tasks_has_no_such_sum():
     tasks = encode(related())
     prior = PairedPrior(task_penalty={("task1", "task2"): 0.5})
     with pytest.raises(ValueError, match="on how many tasks have an arc and not on which, got W"):
@@ -163,12 +163,12 @@ def test_where_tables_are_shared_the_evidence_is_that_of_all_tasks_together(pena
     )
     expected = naive_couplings.penalty_posterior(PairedPrior(penalty), learner.tasks_, graphs, data)
     assert learner.validation_scores_[penalty] == pytest.approx(expected, abs=1e-3)
-    own = sum(
+    separate = sum(
         MixedDirichlet().score(graph, learner.tasks_[name].frame())
         for name, graph in graphs.items()
     )
     # Tasks together are worth more than each with tables of its own.
-    assert data > own + 5
+    assert data > separate + 5
 
 
 def test_one_task_has_nothing_to_choose():

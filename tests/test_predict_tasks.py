@@ -54,14 +54,14 @@ def test_each_row_is_predicted_by_the_network_of_its_task(call, rows, tmp_path):
     assert list(together) == [*rows, *ADDED]
     assert together["region"].tolist() == rows["region"].tolist()
     best = set()
-    for task, own in rows.groupby("region"):
-        own.to_csv(tmp_path / "own.csv", index=False)
+    for task, rows_of_task in rows.groupby("region"):
+        rows_of_task.to_csv(tmp_path / "own.csv", index=False)
         command = ("predict", f"run/{task}.bif", "own.csv", "--target", "b", "--out", "own_out.csv")
         assert call(*command, "--force")[0] == 0
         alone = pd.read_csv(tmp_path / "own_out.csv")[ADDED]
         found = together.loc[rows["region"] == task, ADDED].reset_index(drop=True)
         pd.testing.assert_frame_equal(found, alone)
-        best.add((alone["predicted_b"] == own["a"].to_numpy()).mean() > 0.5)
+        best.add((alone["predicted_b"] == rows_of_task["a"].to_numpy()).mean() > 0.5)
     assert best == {True, False}  # the networks differ, so it matters which one predicts
 
 
@@ -85,10 +85,10 @@ def test_the_summary_tells_of_each_task(call, rows, tmp_path):
     assert states.splitlines()[0].split() == ["state", "predicted", "mean", "probability", "known"]
     for line in tasks.splitlines()[1:]:
         name, n_rows, known, right, entropy = line.split()
-        own = table[table["region"].astype(str) == name]
-        assert n_rows == known == str(len(own))
-        assert right == f"{(own['predicted_b'] == own['b']).mean():.1%}"
-        p = own["p_b_1"].where(own["b"] == 1, own["p_b_0"])
+        rows_of_task = table[table["region"].astype(str) == name]
+        assert n_rows == known == str(len(rows_of_task))
+        assert right == f"{(rows_of_task['predicted_b'] == rows_of_task['b']).mean():.1%}"
+        p = rows_of_task["p_b_1"].where(rows_of_task["b"] == 1, rows_of_task["p_b_0"])
         assert entropy == f"{-np.log(p).mean():.3f}"
     assert rest.startswith("Of 60 rows whose b is known")
     rows.drop(columns="b").to_csv(tmp_path / "new.csv", index=False)

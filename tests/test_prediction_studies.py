@@ -37,7 +37,7 @@ QUICK = good_probabilities.QUICK
 def verdicts(text):
     """Claim -> whether it holds."""
     cells = [line.strip("| ").split(" | ") for line in text.splitlines()[2:]]
-    return {(own[0], own[1]): own[-1] for own in cells}
+    return {(row[0], row[1]): row[-1] for row in cells}
 
 
 def test_views_go_by_the_training_rows():
@@ -119,7 +119,7 @@ def test_a_kernel_has_weight_one_at_the_nearest():
     assert weights == pytest.approx(np.array([[1, np.exp(-1), 0]]))
 
 
-def test_rows_are_drawn_apart_and_again_the_same():
+def test_rows_are_drawn_into_disjoint_parts_and_again_the_same():
     parts = good_probabilities.split("ADULT", 45_222, 0)
     assert [len(part) for part in parts] == [4000, 1000, 40_222]
     assert len(set(np.concatenate(parts))) == 45_222
@@ -135,9 +135,9 @@ def test_the_best_on_the_calibration_rows_is_tested():
     models = list(good_learners.logistic_regression(views, y, train, calibration, 0))
     errors = [root_mean_squared_error(y[calibration], model.scores) for model in models]
     best = models[int(np.argmin(errors))]
-    own = line["methods"]["before"]
-    assert own["parameters"][good_probabilities.RMSE] == best.parameters
-    assert own[good_probabilities.RMSE] == pytest.approx(
+    before = line["methods"]["before"]
+    assert before["parameters"][good_probabilities.RMSE] == best.parameters
+    assert before[good_probabilities.RMSE] == pytest.approx(
         root_mean_squared_error(y[test], best.score(test)), abs=1e-6
     )
     assert set(line["methods"]) == {"before", "Platt", "Platt on log odds", "isotonic"}
@@ -238,7 +238,7 @@ def invented_nets(gain):
     for case in multinets.plan(False):
         for method in case["wanted"]:
             errors = 0.2 - gain * method.startswith("nets together") + RNG.normal(0, 1e-3)
-            line = {name: own for name, own in case.items() if name != "wanted"}
+            line = {name: value for name, value in case.items() if name != "wanted"}
             line |= {"method": method, "errors": errors, "cross_entropy": 2 * errors}
             lines.append(line | {"learned": 100 * case["share"]})
     return pd.DataFrame(lines)
@@ -265,17 +265,17 @@ MADE = {
 
 @pytest.mark.parametrize("module", MADE, ids=lambda module: module.NAME)
 def test_every_study_has_tables_and_a_picture(module):
-    own = MADE[module]
-    found = module.tables(own)
+    lines = MADE[module]
+    found = module.tables(lines)
     assert all(name.startswith(module.NAME) for name in found)
     for text in found.values():
         widths = {line.count(" | ") for line in text.splitlines()}
         assert len(widths) == 1 and "nan" not in text
-    assert all(axes.has_data() for axes in module.draw(own).axes)
-    one = own[own["trial"] == 0]
+    assert all(axes.has_data() for axes in module.draw(lines).axes)
+    one = lines[lines["trial"] == 0]
     assert set(module.tables(one)) == set(found)
     module.draw(one)
-    mixed = module.tables(own.sample(frac=1, random_state=1))
+    mixed = module.tables(lines.sample(frac=1, random_state=1))
     for name, text in found.items():
         assert sorted(mixed[name].splitlines()) == sorted(text.splitlines())
 
@@ -368,7 +368,7 @@ def test_log_loss_is_worse_than_logistic_correction_by_the_sign_of_the_differenc
     noise = np.random.default_rng(1)
 
     def shifted(line):
-        methods = {method: dict(own) for method, own in line["methods"].items()}
+        methods = {method: dict(values) for method, values in line["methods"].items()}
         if line["learner"] == "boosted stumps":
             for name in good_tables.MEASURES:
                 correction = methods["logistic correction"][name]
@@ -399,14 +399,15 @@ def test_verdicts_on_multi_nets():
     lines = invented_nets(1.5e-3)
     better = verdicts(multinets.tables(lines)["multinets_claims"])[claim]
     naive = sum(
-        stats.ttest_rel(*(own[own["method"] == m]["errors"] for m in multinets_pair)).pvalue < 0.05
-        for _, own in lines.groupby(["table", "share"])
+        stats.ttest_rel(*(part[part["method"] == m]["errors"] for m in multinets_pair)).pvalue
+        < 0.05
+        for _, part in lines.groupby(["table", "share"])
         for multinets_pair in [("nets apart", "nets together")]
     )
     assert naive >= 6 and int(better.split()[2]) <= 2
 
 
-def test_defaults_of_multi_nets_are_held_against_rivals_with_a_smoothing_of_their_own(monkeypatch):
+def test_defaults_of_multi_nets_are_compared_with_rivals_whose_smoothing_is_chosen(monkeypatch):
     monkeypatch.setattr(multinets, "ENDINGS", (*multinets.ENDINGS, multinets_learners.DEFAULTS))
     lines = invented_nets(0.05)
     found = multinets.tables(lines)
@@ -424,11 +425,11 @@ def test_nets_with_tables_of_the_learners_smoothing_are_the_classifier():
     frame = structures.load("asia").sample(300, random_state=0)
     y = frame.pop("bronc").astype(object).to_numpy()
     for kind in ("one network", "nets apart", "nets of one structure", "nets together"):
-        own, size = multinets_learners.learned(kind, frame, y, 0)
+        model, size = multinets_learners.learned(kind, frame, y, 0)
         assert size == 1.0
-        expected = own.at(None).predict_proba(frame)
-        assert own.at(size).predict_proba(frame) == pytest.approx(expected, abs=1e-9)
-        assert not np.allclose(own.at(30.0).predict_proba(frame), expected, atol=1e-3)
+        expected = model.at(None).predict_proba(frame)
+        assert model.at(size).predict_proba(frame) == pytest.approx(expected, abs=1e-9)
+        assert not np.allclose(model.at(30.0).predict_proba(frame), expected, atol=1e-3)
 
 
 def test_the_smoothing_is_the_best_of_the_held_out_rows():
@@ -482,13 +483,13 @@ def test_what_chance_explains_is_neither_better_nor_worse():
     rng = np.random.default_rng(2)
     for kind in calibrated_arcs.KINDS:
         lines[kind] = [
-            {"pairs": own["pairs"], "true": rng.binomial(own["pairs"], np.arange(101) / 200)}
-            for own in lines[kind]
+            {"pairs": counts["pairs"], "true": rng.binomial(counts["pairs"], np.arange(101) / 200)}
+            for counts in lines[kind]
         ]
-    told = verdicts(calibrated_arcs.tables(lines)["calibrated_arcs_claims"])
-    for claim in told:
+    found = verdicts(calibrated_arcs.tables(lines)["calibrated_arcs_claims"])
+    for claim in found:
         if "learned together are calibrated better" in claim[0]:
-            better, worse = (int(one) for one in re.findall(r"in (\d)", told[claim]))
+            better, worse = (int(one) for one in re.findall(r"in (\d)", found[claim]))
             assert better + worse <= 1
 
 
@@ -503,9 +504,9 @@ def test_verdicts_on_calibrated_arcs():
     assert alone["before"] == pytest.approx(expected, abs=0.01)
     assert alone["isotonic"] < 0.02
     text = calibrated_arcs.tables(lines)["calibrated_arcs_claims"]
-    told = verdicts(text)
+    by_claim = verdicts(text)
     claim = "confidences of arcs learned together are calibrated better before calibration"
-    assert told[claim, "our own"] == "better in 4 of 4, worse in 0"
+    assert by_claim[claim, "our own"] == "better in 4 of 4, worse in 0"
     row = next(
         line
         for line in calibrated_arcs.tables(lines)["calibrated_arcs"].splitlines()

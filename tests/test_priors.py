@@ -141,8 +141,8 @@ def test_all_solvers_agree_on_distances_of_tasks(table, penalty, reversal, data)
     for method in ["auto", "branch-and-bound", "enumerate", *["min-cut"] * (reversal == 2)]:
         states, value = best_states(gains, prior, method, tasks=tasks)
         assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
-        own = sum(gains[s, x + 1] for s, x in enumerate(states))
-        assert own + prior.log_coupling(states, tasks=tasks) == pytest.approx(value)
+        total_gain = sum(gains[s, x + 1] for s, x in enumerate(states))
+        assert total_gain + prior.log_coupling(states, tasks=tasks) == pytest.approx(value)
 
 
 def square(values):
@@ -202,8 +202,8 @@ def test_listed_pairs_override_distances():
     weights = prior.structure_weights(("x", "z"), ["a", "b", "c"])
     shares = {"ab": 1 - 0.1**2, "ac": 0.99, "bc": 1 - 0.1 ** (2 / 3)}
     for at, task in enumerate("abc"):
-        own = sum(share for pair, share in shares.items() if task in pair)
-        assert weights[at] == pytest.approx(1 / (1 + own))
+        total = sum(share for pair, share in shares.items() if task in pair)
+        assert weights[at] == pytest.approx(1 / (1 + total))
 
 
 def test_fewer_tasks_keep_their_penalties():
@@ -407,8 +407,8 @@ def test_structure_priors_of_fewer_variables_say_the_same_of_them():
     listed = {("x", "y"): 0.9, ("z", "y"): 0.2}
     for prior in (ArcPrior(0.2), ArcPrior(listed), ReferencePrior(graph, 0.1), ArcPrior(None, 1)):
         cut = prior.among(["x", "y"])
-        for own, same in zip(cut.arc_terms(["x", "y"]), prior.arc_terms(["x", "y"]), strict=True):
-            assert np.array_equal(own, same)
+        for found, same in zip(cut.arc_terms(["x", "y"]), prior.arc_terms(["x", "y"]), strict=True):
+            assert np.array_equal(found, same)
         assert cut.names() <= {"x", "y"}
     assert set(graph) == {"x", "y", "z"}
     assert len(listed) == 2
@@ -468,7 +468,7 @@ def test_couplings_of_all_joint_states_are_those_of_each(log_penalty):
     log_penalties[0, 1:] = log_penalties[1:, 0] = -1.0
     costs = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
 
-    class Own(PairedPrior):
+    class Custom(PairedPrior):
         def log_coupling(self, states, pair, tasks):
             return -float(np.count_nonzero(np.diff(states)))
 
@@ -477,7 +477,7 @@ def test_couplings_of_all_joint_states_are_those_of_each(log_penalty):
         PairedCoupling(log_penalty, 1.0),
         EditCoupling(log_penalty, costs),
         WeightedPairedCoupling(log_penalties, 1.0),
-        CustomCoupling(Own(0.5), ("a", "b"), ("s", "t", "u", "v")),
+        CustomCoupling(Custom(0.5), ("a", "b"), ("s", "t", "u", "v")),
     ):
         each = [coupling.log_coupling(row) for row in joint_states]
         assert np.array_equal(coupling.log_couplings(joint_states), each)

@@ -202,15 +202,15 @@ def test_components_change_what_is_inside_and_nothing_else(seed):
     for network, indices in zip(problem.values(), changed, strict=True):
         assert nx.is_directed_acyclic_graph(network.graph)
         assert network.states == alarm.states
-        own = [inside(network.graph, group) for group in ALARM_COMPONENTS]
-        assert set(network.graph.edges).difference(*own) == between
+        arcs_inside = [inside(network.graph, group) for group in ALARM_COMPONENTS]
+        assert set(network.graph.edges).difference(*arcs_inside) == between
         for i, group in enumerate(ALARM_COMPONENTS):
             if i in indices:
-                assert len(own[i]) == len(inside(alarm.graph, group))
-                assert own[i] != inside(alarm.graph, group)
+                assert len(arcs_inside[i]) == len(inside(alarm.graph, group))
+                assert arcs_inside[i] != inside(alarm.graph, group)
                 assert not any(np.array_equal(network.table(v), alarm.table(v)) for v in group)
             else:
-                assert own[i] == inside(alarm.graph, group)
+                assert arcs_inside[i] == inside(alarm.graph, group)
                 assert all(np.array_equal(network.table(v), alarm.table(v)) for v in group)
 
 
@@ -238,10 +238,10 @@ def test_random_arcs_of_a_component_are_equally_likely():
         # 1200 trials at 1 / 6: 200 +- 13
         assert 140 <= arcs.count(arc) <= 260
     # 3 of the 15 sets of two pairs share no variable: 240 +- 14
-    apart = [
+    disjoint = [
         task for task in problem.values() if max(degree for _, degree in task.graph.degree) == 1
     ]
-    assert 180 <= len(apart) <= 300
+    assert 180 <= len(disjoint) <= 300
 
 
 def chain_of_two_groups(n):
@@ -271,8 +271,8 @@ def test_tables_of_the_same_seed_are_not_drawn_again(seed):
     """A change leaves no table as it was, whatever drew that with the same seed."""
     group = ("tub", "either", "lung", "xray")
     for draw in (
-        lambda own: deletion(own, 1, 0.0, "independent", random_state=seed)["task1"],
-        lambda own: components(own, [group], [(0,)], random_state=seed)["task1"],
+        lambda network: deletion(network, 1, 0.0, "independent", random_state=seed)["task1"],
+        lambda network: components(network, [group], [(0,)], random_state=seed)["task1"],
     ):
         drawn = draw("asia")
         for again in (
@@ -304,7 +304,7 @@ def test_random_network_respects_its_limits(n_variables, mean_degree, states):
     assert list(network.graph) == list(network.variables) == names
     assert network.graph.number_of_edges() == round(n_variables * mean_degree / 2)
     assert max(degree for _, degree in network.graph.in_degree) <= 4
-    n_states = {len(own) for own in network.states.values()}
+    n_states = {len(labels) for labels in network.states.values()}
     assert {low, high} <= n_states <= set(range(low, high + 1))
     assert network.states[names[0]][:2] == ("0", "1")
     rows = np.concatenate(

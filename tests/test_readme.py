@@ -40,7 +40,7 @@ def test_the_tables_are_those_of_the_results_and_none_is_left_out():
 
 
 @pytest.mark.parametrize("name", ["main-job", "tests"])
-def test_both_commands_make_an_environment_of_their_own(name):
+def test_both_commands_make_a_separate_environment(name):
     (command,) = re.findall(rf"<!-- ci: {name} -->\n```\n(.*?)\n```", README, flags=re.DOTALL)
     assert command.startswith("python3 -m venv .venv")
     assert "pip install -q -e" in command

@@ -71,7 +71,7 @@ def read_square(path):
     return pd.read_csv(path, index_col=0)
 
 
-def told(monkeypatch):
+def drawn_texts(monkeypatch):
     """Let pictures be drawn as ever; returns a list that their texts come to stand in."""
     kept = []
     for name in ("relatedness", "distances"):
@@ -155,7 +155,7 @@ def test_every_option_reaches_the_learner(call, towns, tmp_path, given):
     ids=["direct", "indirect"],
 )
 def test_pictures_say_what_the_numbers_are(call, towns, tmp_path, monkeypatch, options, unit):
-    drawn = told(monkeypatch)
+    drawn = drawn_texts(monkeypatch)
     assert call(*THREE, *options, "--principal", "west")[0] == 0
     assert f"{unit} (smaller: closer)" in drawn
     assert f"{unit}, from the others to west" in drawn
@@ -284,7 +284,7 @@ def test_numbers_below_0_are_drawn_as_0_and_written_as_they_are(
 
 
 def test_shares_where_the_tasks_differ_in_their_variables(call, towns, tmp_path, monkeypatch):
-    drawn = told(monkeypatch)
+    drawn = drawn_texts(monkeypatch)
     towns["west"] = towns["west"].drop(columns="b")
     towns["west"].to_csv(tmp_path / "west.csv", index=False)
     assert call(*THREE)[0] == 0
@@ -588,8 +588,8 @@ def test_columns_that_have_nothing_to_do_with_each_other_tell_nothing(call, tmp_
     assert code == 0
     assert (out + err).count("Nothing was found") == 1
     assert record(tmp_path / "bnmtl-relate")["warnings"] == []
-    told = "Nothing was found: no arc was learned. More rows or fewer variables (--ignore) may show"
-    assert record(tmp_path / "bnmtl-relate")["verdict"].startswith(told)
+    text = "Nothing was found: no arc was learned. More rows or fewer variables (--ignore) may show"
+    assert record(tmp_path / "bnmtl-relate")["verdict"].startswith(text)
     assert "where nothing was found" in (tmp_path / "bnmtl-relate" / "report.html").read_text()
 
 
@@ -609,9 +609,9 @@ def test_of_tables_without_arcs_only_what_the_verdict_says_is_not_said_twice(
 
     monkeypatch.setattr(relatedness, "direct", direct)
     assert call(*THREE, "--folds", "0", "--force")[0] == 0
-    told = record(tmp_path / "bnmtl-relate")["warnings"]
+    warned = record(tmp_path / "bnmtl-relate")["warnings"]
     others = ["Rows `1, 2` are odd.", "Task `north` is odd.", "All is odd."]
-    assert told == ["`--max-parents` was too small.", *others]
+    assert warned == ["`--max-parents` was too small.", *others]
 
 
 NOISE = ("relate", "noise.csv", "--task-column", "site", *QUICK)
@@ -631,9 +631,9 @@ def test_arcs_that_chance_made_tell_nothing(call, noise, tmp_path):
     kept = record(tmp_path / "bnmtl-relate")
     difference, error = kept["held_out"]["differences"]["together - empty"]
     assert difference <= error and kept["held_out"]["folds"] == 5
-    told = "Nothing was found: on held-out rows the learned arcs predict no better than no arcs"
-    assert kept["verdict"].startswith(told) and "How close the tasks are" in kept["verdict"]
-    assert told in " ".join(out.split())
+    text = "Nothing was found: on held-out rows the learned arcs predict no better than no arcs"
+    assert kept["verdict"].startswith(text) and "How close the tasks are" in kept["verdict"]
+    assert text in " ".join(out.split())
     page = (tmp_path / "bnmtl-relate" / "report.html").read_text(encoding="utf-8")
     assert 0 < page.index(kept["verdict"]) < page.index("Each number counts")
     assert "here, where nothing was found, they are not" in page
@@ -654,8 +654,8 @@ def test_folds_0_holds_out_nothing(call, towns, tmp_path):
     code, out, _ = call(*THREE, "--folds", "0")
     kept = record(tmp_path / "bnmtl-relate")
     assert code == 0 and kept["held_out"] is None
-    told = "No rows were held out, so the gain from the arcs is unknown."
-    assert kept["verdict"] == told and told in out
+    text = "No rows were held out, so the gain from the arcs is unknown."
+    assert kept["verdict"] == text and text in out
     err = mistake(call(*THREE, "--folds", "0", "--relatedness", "indirect", "--force"))
     assert "`--folds` goes with `--relatedness direct` or `--relatedness shared` only, got 0" in err
     for measure in ("direct", "indirect"):

@@ -146,8 +146,8 @@ def test_constant_columns_do_not_count():
         table = direct(tasks, LEARNER)
     for t in ("task2", "task3", "task4"):
         kept = ["x1", "x2", "x3", "x5", "x6"]
-        own = {name: nx.DiGraph(graph.subgraph(kept)) for name, graph in graphs.items()}
-        assert table.loc["task1", t] == edit_distance(own["task1"], own[t]) / 10
+        subgraphs = {name: nx.DiGraph(graph.subgraph(kept)) for name, graph in graphs.items()}
+        assert table.loc["task1", t] == edit_distance(subgraphs["task1"], subgraphs[t]) / 10
     assert table.loc["task2", "task3"] == edit_distance(graphs["task2"], graphs["task3"]) / 15
 
 
@@ -242,7 +242,7 @@ def test_the_seed_is_used_once(measure):
 
 def tables():
     """What both measures give, as plain values."""
-    measured = {name: own(partial(), LEARNER) for name, own in MEASURES.items()}
+    measured = {name: measure(partial(), LEARNER) for name, measure in MEASURES.items()}
     # Shares of 1 that no order of summing them leaves as they are.
     pairs = itertools.combinations([f"x{i}" for i in range(1, 7)], 2)
     listed = {pair: 0.1 + 0.0473 * i for i, pair in enumerate(pairs)}

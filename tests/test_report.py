@@ -98,25 +98,25 @@ def test_task_table(text, learned):
     for row in Page(text).table("task"):
         task, n_rows, n_variables, n_arcs, n_all, n_one, n_sole, n_reversible, *rest = row
         _, score, _ = rest
-        own = learner.arcs_[learner.arcs_["task"] == task]
+        arcs = learner.arcs_[learner.arcs_["task"] == task]
         assert (int(n_rows), int(n_variables)) == (120, learner.tasks_[task].n_variables)
-        assert int(n_arcs) == len(own)
-        assert int(n_reversible) == (~own["compelled"]).sum()
-        assert int(n_one) == ((own["n_tasks"] == 1) & (own["n_tasks_possible"] == 2)).sum()
-        assert int(n_sole) == (own["n_tasks_possible"] == 1).sum()
-        assert int(n_all) == ((own["n_tasks"] == 2) & (own["n_tasks_possible"] == 2)).sum()
+        assert int(n_arcs) == len(arcs)
+        assert int(n_reversible) == (~arcs["compelled"]).sum()
+        assert int(n_one) == ((arcs["n_tasks"] == 1) & (arcs["n_tasks_possible"] == 2)).sum()
+        assert int(n_sole) == (arcs["n_tasks_possible"] == 1).sum()
+        assert int(n_all) == ((arcs["n_tasks"] == 2) & (arcs["n_tasks_possible"] == 2)).sum()
         assert number(score) == pytest.approx(learner.task_scores_[task], abs=0.06)
 
 
 def test_comparison_counts_the_arcs_of_both(text, learned):
     rows = {name: cells for name, *cells in Page(text).table("")}
-    together, apart = (report.sharing_counts(one.arcs_) for one in learned)
+    together, separate = (report.sharing_counts(one.arcs_) for one in learned)
     titles = {"arcs": "different arcs", "all": "arcs in all tasks", "one": "arcs in one task only"}
     for kind, title in titles.items():
         assert [number(cell) for cell in rows[title]] == [
             together[kind],
-            apart[kind],
-            together[kind] - apart[kind],
+            separate[kind],
+            together[kind] - separate[kind],
         ]
 
 
@@ -220,8 +220,8 @@ def test_arcs_have_their_confidence_and_sign(tmp_path, learned):
     few = f"{len(sure) - 1} are doubtful (fewer than half do). More rows or fewer variables"
     assert f"(at least 95 % of the replicates join its two variables); {few}" in text
     assert f"1 of {len(sure)} arcs, counted in each task, is well supported (" in text
-    told = report.write(tmp_path / "r.html", learner, confidence=sure, sure="Four are.")
-    assert "Four are." in told.read_text(encoding="utf-8")
+    path = report.write(tmp_path / "r.html", learner, confidence=sure, sure="Four are.")
+    assert "Four are." in path.read_text(encoding="utf-8")
     assert text.count('<span class="share weak">40%</span>') == len(sure) - 1
     assert text.count('<b title="tau-b ') == arcs["tau_b"].notna().sum() > 0
     assert "How sure an arc is." in text
@@ -244,7 +244,7 @@ def test_places_that_cannot_be_written_are_named(tmp_path):
         assert caught.value.filename == str(path) and ".tmp" not in str(caught.value)
 
 
-def test_constant_variables_are_counted_apart(tmp_path):
+def test_constant_variables_are_counted_separately(tmp_path):
     frames = {task: frame[["x", "y<b>", "z"]] for task, frame in tables().items()}
     frames["still"] = frames["north"].assign(z=0)
     with pytest.warns(UserWarning, match="only one state is observed"):

@@ -93,11 +93,11 @@ def test_gains_are_differences_of_local_scores(frame, score, data):
     child = data.draw(st.integers(0, n - 1))
     parents = sorted(data.draw(st.sets(st.integers(0, n - 1))) - {child})
     gains = bound.gains(child, parents)
-    own = bound.local_score(child, parents)
-    assert gains[child] == own
+    current = bound.local_score(child, parents)
+    assert gains[child] == current
     for v in set(range(n)) - {child}:
         toggled = bound.local_score(child, set(parents) ^ {v})
-        assert gains[v] == pytest.approx(toggled - own, rel=1e-9, abs=1e-9)
+        assert gains[v] == pytest.approx(toggled - current, rel=1e-9, abs=1e-9)
 
 
 def routes(score, task, child, parents):

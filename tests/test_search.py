@@ -80,8 +80,8 @@ def test_incremental_gains_equal_the_full_rescore(seed, n, data):
         options = np.argwhere(may_set(state) & ~state.adjacency | state.adjacency)
         a, b = options[rng.integers(len(options))].tolist()
         state.set_pair(a, b, 0 if state.adjacency[a, b] else 1)
-        own = problem.log_posterior(state.adjacency)
-        assert state.score == pytest.approx(own, rel=1e-12)
+        full_score = problem.log_posterior(state.adjacency)
+        assert state.score == pytest.approx(full_score, rel=1e-12)
         for a, b in itertools.permutations(range(n), 2):
             toggled = state.adjacency.copy()
             toggled[a, b] = not toggled[a, b]
@@ -95,10 +95,10 @@ def test_the_end_of_a_search_is_a_local_optimum(seed, n, tabu):
     problem = problem_of(random_frame(seed, n, 40))
     state = state_of(problem, seed)
     found_by(state, tabu=tabu)
-    own = problem.log_posterior(state.adjacency)
+    score = problem.log_posterior(state.adjacency)
     part = [~np.eye(n, dtype=bool)]
     for (neighbor,) in naive.neighbors([state.adjacency.copy()], part):
-        assert problem.log_posterior(neighbor) <= own + state.task.tolerance[0]
+        assert problem.log_posterior(neighbor) <= score + state.task.tolerance[0]
 
 
 @settings(max_examples=examples(80))
@@ -166,7 +166,7 @@ def test_restarts_beat_those_of_bnlearn_on_alarm(seed):
     assert -11311.4 < best < known + 1e-6
 
 
-DEMANDS = [
+CONSTRAINTS = [
     {"required": [("v0", "v1")]},
     {"forbidden": [("v0", "v1"), ("v1", "v0")]},
     {"tiers": [["v2"], ["v0", "v1"]]},
@@ -175,10 +175,10 @@ DEMANDS = [
 ]
 
 
-@pytest.mark.parametrize("demands", DEMANDS, ids=str)
+@pytest.mark.parametrize("constraints", CONSTRAINTS, ids=str)
 @pytest.mark.parametrize("seed", range(4))
-def test_searches_keep_to_the_constraints(demands, seed):
-    problem = problem_of(random_frame(seed, 4, 80), AIC(), **demands)
+def test_searches_keep_to_the_constraints(constraints, seed):
+    problem = problem_of(random_frame(seed, 4, 80), AIC(), **constraints)
     limits = problem.constraints
     state = state_of(problem, seed)
     found_by(state, seed, restarts=5, tabu=10)
@@ -208,8 +208,8 @@ def test_pairs_with_a_constant_variable_are_not_part_of_the_structure_prior():
     with pytest.warns(UserWarning, match="v1"):
         problem = problem_of(frame, structure_prior=ArcPrior(probability=0.2))
     empty = np.zeros((4, 4), dtype=bool)
-    own = problem.log_posterior(empty) - problem.scores.score(empty)
-    assert own == pytest.approx(3 * 2 * np.log(0.8))
+    log_prior = problem.log_posterior(empty) - problem.scores.score(empty)
+    assert log_prior == pytest.approx(3 * 2 * np.log(0.8))
 
 
 def test_ties_do_not_depend_on_the_variables_around():

@@ -111,8 +111,8 @@ def test_validation_by_hand(learner, relatedness):
     tasks = encode(related())
     relatedness = TABLE if relatedness == "table" else relatedness
     selector = selected(learner=learner, n_tasks="validation", relatedness=relatedness)
-    own = Tasks([tasks["task2"]])
-    (rows,) = held_out_rows(own, 0.05, None, 0, purpose="size", at_least=10)
+    principal = Tasks([tasks["task2"]])
+    (rows,) = held_out_rows(principal, 0.05, None, 0, purpose="size", at_least=10)
     assert len(rows["task2"]) == 10
     train, test = held_out_split(tasks, rows)
     if isinstance(relatedness, str):
@@ -164,12 +164,12 @@ def test_of_equally_good_numbers_the_smallest_is_taken():
     assert found.tolist() == pytest.approx(scores)
 
 
-def test_the_penalty_is_chosen_by_rows_of_its_own():
+def test_the_penalty_is_chosen_by_separate_rows():
     """Those that choose the number of tasks are never seen by the learner."""
     selector = selected(learner=CHOOSING, n_tasks="validation")
     tasks = encode(related())
-    own = Tasks([tasks["task2"]])
-    (rows,) = held_out_rows(own, 0.05, None, 0, purpose="size", at_least=10)
+    principal = Tasks([tasks["task2"]])
+    (rows,) = held_out_rows(principal, 0.05, None, 0, purpose="size", at_least=10)
     left, _ = held_out_split(tasks, rows)
     assert (left["task2"].n_rows, left["task4"].n_rows) == (140, 150)
     names = sorted(["task2", *selector.order_[: selector.n_tasks_]])
@@ -187,16 +187,16 @@ def test_a_single_task_search_is_done_once_on_the_same_rows():
     assert single_searches(events) == sorted([*NAMES, "task2"])
 
 
-def test_arcs_of_a_graph_are_demands_on_groups_too():
+def test_arcs_of_a_graph_are_constraints_on_groups_too():
     graph = nx.DiGraph([("x1", "x4")])
     graphs = []
     for wanted in (graph.edges, list(graph.edges)):
         learner = clone(LEARNER).set_params(required=wanted)
         graphs.append(arcs(selected(learner=learner, n_tasks=1).configuration_))
-    assert graphs[0] == graphs[1] and all(("x1", "x4") in own for own in graphs[0].values())
+    assert graphs[0] == graphs[1] and all(("x1", "x4") in found for found in graphs[0].values())
 
 
-def test_groups_of_other_rows_keep_learners_of_their_own():
+def test_groups_of_other_rows_keep_separate_learners():
     tasks = encode(related())
     half = tasks.take({name: np.arange(task.n_rows // 2) for name, task in tasks.items()})
     learner, silent = clone(LEARNER).set_params(random_state=0), Reporter(False)
@@ -226,12 +226,12 @@ def graph_of(*names):
 EVERY, SHARED = ["x1", "x2", "x3", "x4", "x5", "x6"], ["x2", "x3", "x4", "x5"]
 RARE = {("x2", "x5"): 1e-9, ("x5", "x2"): 1e-9}
 # What is asked of all tasks, and what of it concerns those without x1 and x6.
-DEMANDS = {
+PARAMETERS = {
     "required": ([("x1", "x2"), ("x5", "x3")], [("x5", "x3")]),
     "forbidden": ([("x6", "x3"), ("x2", "x5"), ("x5", "x2")], [("x2", "x5"), ("x5", "x2")]),
     "tiers": ([["x1", "x2"], ["x5", "x6"]], [["x2"], ["x5"]]),
     "arc_prior": (ArcPrior({("x1", "x2"): 0.999, **RARE}), ArcPrior(RARE)),
-    "reference": tuple(ReferencePrior(graph_of(*own), 1e-30) for own in (EVERY, SHARED)),
+    "reference": tuple(ReferencePrior(graph_of(*names), 1e-30) for names in (EVERY, SHARED)),
     "start": (graph_of(*EVERY), graph_of(*SHARED)),
 }
 
@@ -243,10 +243,10 @@ def few_share():
 
 
 @pytest.mark.parametrize("by_task", [False, True], ids=["all", "by_task"])
-@pytest.mark.parametrize("name", DEMANDS)
-def test_demands_are_cut_to_the_tasks_that_are_learned(name, by_task):
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_constraints_are_cut_to_the_tasks_that_are_learned(name, by_task):
     """The same demands, given for all tasks or task by task, and by hand for the group alone."""
-    given, cut = DEMANDS[name]
+    given, cut = PARAMETERS[name]
     if by_task:
         # Arcs and tiers of a task name its own variables; the graphs and priors name any.
         each = dict.fromkeys(NAMES, given if name in ("arc_prior", "reference") else cut)
@@ -355,8 +355,8 @@ def test_order_does_not_matter(order, n_tasks):
 @every_learner
 def test_jobs_do_not_matter_and_seeds_repeat(learner):
     def fitted(**parameters):
-        own = clone(learner).set_params(**parameters)
-        return result(selected(partial(), own, n_tasks="validation", relatedness="direct"))
+        variant = clone(learner).set_params(**parameters)
+        return result(selected(partial(), variant, n_tasks="validation", relatedness="direct"))
 
     assert fitted(n_jobs=3) == fitted()
     drawn = fitted(random_state=np.random.default_rng(1))
@@ -463,9 +463,9 @@ def test_progress_tells_of_the_searches_and_of_the_choice():
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_cannot_be_selected_is_refused_before_the_search(parameters, error, words):
-    own, events = dict(parameters), []
-    given = {k: own.pop(k) for k in ("principal", "n_tasks", "relatedness") if k in own}
-    learner = own.pop("learner", None) or clone(LEARNER).set_params(**own)
+    rest, events = dict(parameters), []
+    given = {k: rest.pop(k) for k in ("principal", "n_tasks", "relatedness") if k in rest}
+    learner = rest.pop("learner", None) or clone(LEARNER).set_params(**rest)
     with pytest.raises(error, match=words):
         selected(learner=learner.set_params(progress=events.append), **{"n_tasks": 0, **given})
     assert not events
@@ -483,7 +483,7 @@ def test_tables_in_common_tell_near_from_far():
 def test_selected_tasks_share_tables(n_tasks):
     learner = MultitaskLearner(PairedPrior(0.99), table_sharing="auto", **CLIMB)
     selector = selected(learner=learner, n_tasks=n_tasks)
-    own = clone(learner).fit({name: related()[name] for name in selector.configuration_})
-    assert arcs(selector.configuration_) == arcs(own.configuration_)
+    by_hand = clone(learner).fit({name: related()[name] for name in selector.configuration_})
+    assert arcs(selector.configuration_) == arcs(by_hand.configuration_)
     for name, network in selector.networks_.items():
-        assert network == own.networks_[name]
+        assert network == by_hand.networks_[name]

@@ -49,7 +49,7 @@ def learner_of(kind=MultitaskLearner, **parameters):
     return kind(**{"table_sharing": "auto", "random_state": 0, **parameters})
 
 
-class Own:
+class OneDirection:
     """A custom coupling: tasks should not have an arc in both directions."""
 
     def log_coupling(self, states, pair=None, tasks=None):
@@ -64,7 +64,7 @@ PRIORS = st.sampled_from(
         PairedPrior(penalty=0.5, task_penalty={("t0", "t1"): 0.999}),
         PairedPrior(penalty=0.9, variable_penalty={("v0", "v1"): 1.0}),
         EditPrior(penalty=0.7),
-        Own(),
+        OneDirection(),
     ]
 )
 
@@ -107,7 +107,7 @@ def search_at(draw, joint, prior):
 
 def required_arcs(joint):
     """Indices of the parents and of the children, by task."""
-    return [np.nonzero(own.required) for own in joint.constraints]
+    return [np.nonzero(limits.required) for limits in joint.constraints]
 
 
 @settings(max_examples=examples(40))
@@ -127,9 +127,9 @@ def test_the_score_is_evidence_prior_and_coupling(case):
 def is_legal(search, adjacency):
     return all(
         naive.is_dag(matrix)
-        and matrix.sum(axis=0).max() <= own.max_parents
-        and not (own.required & ~matrix).any()
-        for matrix, own in zip(adjacency, search.problem.constraints, strict=True)
+        and matrix.sum(axis=0).max() <= limits.max_parents
+        and not (limits.required & ~matrix).any()
+        for matrix, limits in zip(adjacency, search.problem.constraints, strict=True)
     )
 
 
@@ -301,10 +301,10 @@ def test_one_task_has_nobody_to_share_with(kind):
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_without_sharing_the_score_is_a_sum_over_tasks(kind):
     learner = kind(table_sharing=None, random_state=0).fit(ASIA)
-    own = learner.task_scores_.sum()
-    assert learner.score_ <= own + 1e-9
+    total = learner.task_scores_.sum()
+    assert learner.score_ <= total + 1e-9
     if kind is IdenticalLearner:
-        assert learner.score_ == own
+        assert learner.score_ == total
     assert learner.borrowed_.empty
 
 
@@ -343,12 +343,12 @@ def test_without_sharing_nothing_has_changed(kind, score, expected, n_arcs, dige
 def test_other_scores_find_the_same_graphs_and_share_their_tables(score):
     parameters = {"score": score, "search": Orders(starts=1, iterations=5), "random_state": 0}
     shared = MultitaskLearner(**parameters).fit(ASIA)
-    own = MultitaskLearner(**parameters, table_sharing=None).fit(ASIA)
-    assert shared.score_ == own.score_
+    separate = MultitaskLearner(**parameters, table_sharing=None).fit(ASIA)
+    assert shared.score_ == separate.score_
     assert all(
-        set(own.configuration_[t].edges) == set(shared.configuration_[t].edges) for t in ASIA
+        set(separate.configuration_[t].edges) == set(shared.configuration_[t].edges) for t in ASIA
     )
-    assert own.borrowed_.empty
+    assert separate.borrowed_.empty
     assert set(shared.borrowed_["source"]) == set(ASIA)
 
 
@@ -356,14 +356,14 @@ def test_other_scores_find_the_same_graphs_and_share_their_tables(score):
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_sharing_gains_where_tables_are_the_same(kind):
     shared = learner_of(kind).fit(ASIA)
-    own = kind(table_sharing=None, random_state=0).fit(ASIA)
-    assert shared.score_ > own.score_ + 10
+    separate = kind(table_sharing=None, random_state=0).fit(ASIA)
+    assert shared.score_ > separate.score_ + 10
     assert set(shared.borrowed_["source"]) == set(ASIA)
     truth, rows = structures.load("asia"), structures.load("asia").sample(2000, random_state=9)
     best = truth.log_likelihood(rows).mean()
     gaps = [
         [best - network.log_likelihood(rows).mean() for network in learner.networks_.values()]
-        for learner in (shared, own)
+        for learner in (shared, separate)
     ]
     assert all(less < more for less, more in zip(*gaps, strict=True))
     assert sum(gaps[0]) < 0.7 * sum(gaps[1])
@@ -418,7 +418,7 @@ def test_other_searches_find_no_less_than_their_start(search):
 
 
 @pytest.mark.slow_without_jit
-def test_demands_that_contradict_leave_the_other_start():
+def test_constraints_that_contradict_leave_the_other_start():
     required = {"task1": [("smoke", "lung")], "task2": [("lung", "smoke")]}
     learner = learner_of(required=required).fit(ASIA)
     assert list(learner.start_scores_) == ["own tables"]
@@ -434,7 +434,7 @@ def test_what_cannot_be_shared_is_refused():
 
 
 @pytest.mark.slow_without_jit
-def test_tables_of_a_given_strength_are_the_tasks_own():
+def test_tables_of_a_given_strength_are_separate():
     learner = learner_of(parameter_sample_size=1).fit(ASIA)
     assert learner.borrowed_.empty
 
@@ -516,11 +516,11 @@ def test_small_tasks_by_every_search(kind, search):
         PairedPrior(0.9, task_penalty={("task1", "task2"): 0.5}),
         PairedPrior(0.9, variable_penalty={("smoke", "lung"): 0}),
         PairedPrior(1),
-        Own(),
+        OneDirection(),
     ],
     ids=["edit", "by task", "by variable", "all agree", "own"],
 )
-def test_every_coupling_goes_with_demands_and_lacking_variables(prior):
+def test_every_coupling_goes_with_constraints_and_lacking_variables(prior):
     frames = {**ASIA, "task3": ASIA["task3"].drop(columns="xray")}
     tiers = [["smoke"], ["lung", "bronc"]]
     learner = learner_of(
@@ -536,8 +536,8 @@ def test_every_coupling_goes_with_demands_and_lacking_variables(prior):
     assert "xray" not in graphs["task3"]
     if prior.__class__ is PairedPrior and prior.penalty == 1:
         both = set(graphs["task1"]) - {"asia", "tub", "xray"}
-        own = [{arc for arc in graph.edges if set(arc) <= both} for graph in graphs.values()]
-        assert own[0] == own[1] == own[2]
+        common = [{arc for arc in graph.edges if set(arc) <= both} for graph in graphs.values()]
+        assert common[0] == common[1] == common[2]
 
 
 @pytest.mark.slow_without_jit

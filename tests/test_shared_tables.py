@@ -38,11 +38,11 @@ def concentrations(monkeypatch):
 @pytest.mark.parametrize("case", CASES)
 def test_values_of_plain_code(concentrations, case):
     concentrations((0.01, 0.05, 0.2, 0.5, 1.0))
-    own = Components(np.array(case["counts"]))
+    family = Components(np.array(case["counts"]))
     # The plain code has no component under which every task has a table of its own.
-    weights = np.ones_like(own.evidences)
+    weights = np.ones_like(family.evidences)
     weights[-1] = 0
-    found = own.averaged(weights / weights.sum()).tables
+    found = family.averaged(weights / weights.sum()).tables
     # The plain code leaves out partitions that hardly count.
     assert found == pytest.approx(np.array(case["tables"]["groups and centred"]), abs=5e-6)
 
@@ -99,10 +99,10 @@ def test_alike_tasks_are_pooled_and_unlike_ones_are_not():
     assert np.abs(found.tables - pooled).max() < 0.03
     off_diagonal = ~np.eye(4, dtype=bool)
     assert (found.in_common / found.weights)[off_diagonal].min() > 0.8
-    apart = np.stack([[rng.multinomial(400, row) for row in rows] for rows in (one, other)])
-    found = Components(apart).averaged()
-    own = np.stack([posterior_mean(counts, "auto") for counts in apart])
-    assert np.abs(found.tables - own).max() < 0.02
+    unlike = np.stack([[rng.multinomial(400, row) for row in rows] for rows in (one, other)])
+    found = Components(unlike).averaged()
+    separate = np.stack([posterior_mean(counts, "auto") for counts in unlike])
+    assert np.abs(found.tables - separate).max() < 0.02
     assert (found.in_common / found.weights)[0, 1] < 0.2
 
 
@@ -117,8 +117,8 @@ def test_many_tasks():
         found = Components(counts).averaged()
         assert found.tables.sum(axis=-1) == pytest.approx(1)
         truth = halves[np.arange(k) % 2]
-        own = np.stack([posterior_mean(one, "auto") for one in counts])
-        assert np.abs(found.tables - truth)[1:].mean() < part * np.abs(own - truth)[1:].mean()
+        separate = np.stack([posterior_mean(one, "auto") for one in counts])
+        assert np.abs(found.tables - truth)[1:].mean() < part * np.abs(separate - truth)[1:].mean()
         in_common = found.in_common / found.weights
         assert in_common[1, 3] > 0.5 > in_common[1, 2]
 
@@ -173,25 +173,30 @@ def test_families_tell_each_other_how_much_tasks_share():
     rng = np.random.default_rng(0)
     rows = rng.dirichlet(np.full(3, 0.5), size=30)
     alike = [np.stack([rng.multinomial(3, row) for _ in range(3)])[:, None] for row in rows]
-    apart = [
+    unlike = [
         np.stack([rng.multinomial(3, rng.dirichlet(np.full(3, 0.5))) for _ in range(3)])[:, None]
         for _ in rows
     ]
 
-    alike, apart = ([Components(counts) for counts in families] for families in (alike, apart))
-    weights = [learned_weights(np.array([one.evidences for one in own])) for own in (alike, apart)]
-    borrowed = [sum(one.averaged(own).borrowed.sum() for one in apart) for own in (*weights, None)]
+    alike, unlike = ([Components(counts) for counts in families] for families in (alike, unlike))
+    weights = [
+        learned_weights(np.array([one.evidences for one in group])) for group in (alike, unlike)
+    ]
+    borrowed = [
+        sum(one.averaged(weighting).borrowed.sum() for one in unlike)
+        for weighting in (*weights, None)
+    ]
     assert borrowed[1] < 0.7 * borrowed[2] < 0.7 * borrowed[0]
 
 
 def test_networks_without_sharing_are_those_of_each_task():
     tasks = frames()
     graphs = dict.fromkeys(tasks, GRAPH)
-    own = {name: BayesNet.fit(GRAPH, frame) for name, frame in tasks.items()}
-    assert fit_networks(graphs, tasks, sharing=None) == own
+    separate = {name: BayesNet.fit(GRAPH, frame) for name, frame in tasks.items()}
+    assert fit_networks(graphs, tasks, sharing=None) == separate
     # A single task has nobody to borrow from.
     assert fit_networks({"clinic0": GRAPH}, {"clinic0": tasks["clinic0"]}) == {
-        "clinic0": own["clinic0"]
+        "clinic0": separate["clinic0"]
     }
 
 
@@ -204,13 +209,13 @@ def test_networks_have_the_tables_of_their_families():
     encoded = encode(tasks)
     # All tasks inform a family, those whose graph lacks it, too.
     of_graphs = [("bronc",), ("smoke",), ("smoke", "bronc"), ("bronc", "smoke"), ("bronc", "dysp")]
-    own = {family: of_family(tasks, family) for family in of_graphs}
+    by_family = {family: of_family(tasks, family) for family in of_graphs}
     # How much tasks share is learned from all families of the graphs, each counted once.
-    weights = learned_weights(np.array([one.evidences for one in own.values()]))
-    expected = own["smoke", "bronc"].averaged(weights).tables
+    weights = learned_weights(np.array([one.evidences for one in by_family.values()]))
+    expected = by_family["smoke", "bronc"].averaged(weights).tables
     assert networks["clinic0"].table("bronc") == pytest.approx(expected[0])
     assert networks["clinic2"].table("bronc") == pytest.approx(expected[2])
-    expected = own["bronc", "smoke"].averaged(weights).tables
+    expected = by_family["bronc", "smoke"].averaged(weights).tables
     assert networks["clinic1"].table("smoke") == pytest.approx(expected[1])
     found = fit_tables(graphs, encoded)
     assert set(found.borrowed["task"]) == set(tasks)
@@ -230,14 +235,14 @@ def test_variables_that_only_some_tasks_have():
     }
     networks = fit_networks(graphs, tasks)
     families = [("smoke",), ("smoke", "bronc"), ("bronc", "dysp")]
-    own = [of_family(tasks, family) for family in families]
-    weights = learned_weights(np.array([one.evidences for one in own]))
-    expected = own[-1].averaged(weights).tables
+    by_family = [of_family(tasks, family) for family in families]
+    weights = learned_weights(np.array([one.evidences for one in by_family]))
+    expected = by_family[-1].averaged(weights).tables
     assert networks["clinic1"].table("dysp") == pytest.approx(expected[0])
     alone = {"clinic1": tasks["clinic1"], "clinic0": tasks["clinic0"]}
     networks = fit_networks({name: graphs[name] for name in alone}, alone)
-    own = BayesNet.fit(GRAPH, tasks["clinic1"]).table("dysp")
-    assert networks["clinic1"].table("dysp") == pytest.approx(own)
+    separate = BayesNet.fit(GRAPH, tasks["clinic1"]).table("dysp")
+    assert networks["clinic1"].table("dysp") == pytest.approx(separate)
 
 
 def test_mistakes():

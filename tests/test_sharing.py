@@ -35,7 +35,7 @@ def task_of(name, counts, order=None):
 
 def bound_of(counts, concentrations=CONCENTRATIONS, ts=TS, order=None):
     """The tasks that have rows, bound to the score."""
-    tasks = [task_of(f"t{s}", own, order) for s, own in enumerate(counts) if np.sum(own)]
+    tasks = [task_of(f"t{s}", table, order) for s, table in enumerate(counts) if np.sum(table)]
     kind = terms.MIXTURE
     return BoundTasks(tasks, kind, 1.0, concentrations=concentrations, partitions=ts)
 
@@ -50,7 +50,7 @@ def evidence(counts, concentrations=CONCENTRATIONS, ts=TS, order=None):
 def test_values_of_plain_code(case):
     assert evidence(case["counts"]) == pytest.approx(case["evidence"], abs=2e-8)
     bound = bound_of(case["counts"])
-    with_rows = [s for s, own in enumerate(case["counts"]) if np.sum(own)]
+    with_rows = [s for s, table in enumerate(case["counts"]) if np.sum(table)]
     for at, s in enumerate(with_rows):
         alone = case["evidence_of_each_task_alone"][s]
         assert bound.evidence(1, [0], [at]) / bound.scale == pytest.approx(alone, abs=2e-8)
@@ -88,8 +88,8 @@ def test_where_a_task_has_no_rows_it_is_not_there(counts):
     counts[-1, 0] = 0
     parts = [counts[: len(counts) - 1, :1], counts[:, 1:]]
     # At one pair of concentrations rows of the table are independent of each other.
-    apart = sum(evidence(part, (0.5,), (2.0,)) for part in parts if part.sum())
-    assert evidence(counts, (0.5,), (2.0,)) == pytest.approx(apart, abs=1e-9)
+    by_parts = sum(evidence(part, (0.5,), (2.0,)) for part in parts if part.sum())
+    assert evidence(counts, (0.5,), (2.0,)) == pytest.approx(by_parts, abs=1e-9)
 
 
 @settings(max_examples=examples(40))
@@ -102,13 +102,13 @@ def test_a_row_that_no_task_has_seen_contributes_nothing(counts):
 @settings(max_examples=examples(40))
 @given(counted(), st.sampled_from(CONCENTRATIONS))
 def test_limits_of_the_concentration_of_partitions(counts, c):
-    apart = sum(
+    separate = sum(
         naive_tables.dirichlet_evidence(row, c)
-        for own in counts.tolist()
-        for row in own
+        for table in counts.tolist()
+        for row in table
         if sum(row)
     )
-    assert evidence(counts, (c,), (1e30,)) == pytest.approx(apart, abs=1e-6)
+    assert evidence(counts, (c,), (1e30,)) == pytest.approx(separate, abs=1e-6)
     merged = sum(naive_tables.dirichlet_evidence(row, c) for row in counts.sum(axis=0).tolist())
     assert evidence(counts, (c,), (1e-30,)) == pytest.approx(merged, abs=1e-6)
 
@@ -122,10 +122,10 @@ def test_two_tasks_are_the_integral_over_their_probabilities(counts):
         return (p * (1 - p)) ** (c - 1) / beta(c, c)
 
     same = quad(lambda p: p ** (a + d) * (1 - p) ** (b + e) * prior(p), 0, 1)[0]
-    apart = dblquad(
+    different = dblquad(
         lambda p, o: p**a * (1 - p) ** b * o**d * (1 - o) ** e * prior(p) * prior(o), 0, 1, 0, 1
     )[0]
-    expected = math.log(same / (1 + t) + apart * t / (1 + t))
+    expected = math.log(same / (1 + t) + different * t / (1 + t))
     assert evidence(np.array(counts)[:, None], (c,), (t,)) == pytest.approx(expected, abs=1e-6)
 
 
@@ -145,15 +145,15 @@ def test_families_of_many_configurations_are_numbered_by_rank():
     codes = [rng.integers(0, 4, (n, n_rows)).astype(np.uint8) for _ in range(k)]
     # Some rows are the same in two tasks, or there would be nothing to share.
     codes[1][:, :20] = codes[0][:, :20]
-    tasks = [Task(f"t{s}", names, states, own) for s, own in enumerate(codes)]
+    tasks = [Task(f"t{s}", names, states, task_codes) for s, task_codes in enumerate(codes)]
     bound = BoundTasks(
         tasks, terms.MIXTURE, 1.0, concentrations=CONCENTRATIONS, partitions=TS, max_cells=10**9
     )
     parents = list(range(1, n))
-    rows = sorted({tuple(row) for own in codes for row in own[1:].T.tolist()})
+    rows = sorted({tuple(row) for task_codes in codes for row in task_codes[1:].T.tolist()})
     counts = np.zeros((k, len(rows), 4), int)
-    for s, own in enumerate(codes):
-        for child, *row in own.T.tolist():
+    for s, task_codes in enumerate(codes):
+        for child, *row in task_codes.T.tolist():
             counts[s, rows.index(tuple(row)), child] += 1
     expected = naive_tables.shared_evidence(counts.tolist(), CONCENTRATIONS, TS)
     assert bound.evidence(0, parents, range(k)) / bound.scale == pytest.approx(expected, rel=1e-10)
@@ -235,8 +235,8 @@ def test_sets_of_tasks_are_scored_as_each_by_itself(n_cases):
             # fmt: on
         for group in range(1, 1 << k):
             members = [s for s in range(k) if group >> s & 1]
-            own = counts[members].tolist()
-            expected = naive_tables.shared_evidence(own, concentrations, TS)
+            member_counts = counts[members].tolist()
+            expected = naive_tables.shared_evidence(member_counts, concentrations, TS)
             assert values[group] / bound.scale == pytest.approx(expected, rel=1e-9)
 
 
@@ -285,15 +285,17 @@ def test_few_partitions_are_all_of_them():
 def test_fifty_tasks():
     counts = np.stack([rows_of("common", 3, 30, 50, seed=3)[j] for j in range(3)], axis=1)
     value = evidence(counts)
-    own = sum(naive_tables.shared_evidence([one], CONCENTRATIONS, TS) for one in counts.tolist())
+    separate = sum(
+        naive_tables.shared_evidence([one], CONCENTRATIONS, TS) for one in counts.tolist()
+    )
     merged = naive_tables.shared_evidence([counts.sum(axis=0).tolist()], CONCENTRATIONS, TS)
     # Alike tables are worth more together, though not all that one table would be worth.
-    assert own < value < merged
+    assert separate < value < merged
     order = np.random.default_rng(0).permutation(50)
     assert evidence(counts[order]) == pytest.approx(value, abs=1e-9)
     # A task without counts in a row is not there in that row.
     counts[7, 0] = 0
     counts[7, 1, 0] += 1
     without = [np.delete(counts, 7, axis=0)[:, :1], counts[:, 1:]]
-    apart = sum(evidence(part, (0.5,), (2.0,)) for part in without)
-    assert evidence(counts, (0.5,), (2.0,)) == pytest.approx(apart, abs=1e-9)
+    by_parts = sum(evidence(part, (0.5,), (2.0,)) for part in without)
+    assert evidence(counts, (0.5,), (2.0,)) == pytest.approx(by_parts, abs=1e-9)

@@ -66,10 +66,10 @@ def test_gains_are_differences_of_scores(tasks, data):
     assert state.score == pytest.approx(scores.score(matrix), abs=1e-9)
     for child in range(n):
         parents = np.flatnonzero(matrix[:, child])
-        gains, own = scores.gains(child, parents), scores.local_score(child, parents)
-        assert gains[child] == pytest.approx(own, abs=1e-9)
+        gains, current = scores.gains(child, parents), scores.local_score(child, parents)
+        assert gains[child] == pytest.approx(current, abs=1e-9)
         for v in np.delete(np.arange(n), child):
-            change = scores.local_score(child, set(parents.tolist()) ^ {int(v)}) - own
+            change = scores.local_score(child, set(parents.tolist()) ^ {int(v)}) - current
             assert gains[v] == pytest.approx(change, abs=1e-9)
             if constraints.permitted[v, child]:
                 assert state.toggles[v, child] == pytest.approx(change, abs=1e-9)
@@ -84,9 +84,9 @@ def occurring_counts(tasks, parents, child):
         Counter(zip(*(t.codes[t.variables.index(v)].tolist() for v in names), strict=True))
         for t in tasks
     ]
-    rows = sorted({case[:-1] for own in cases for case in own})
+    rows = sorted({case[:-1] for counts in cases for case in counts})
     states = range(len(tasks[0].states[tasks[0].variables.index(child)]))
-    return [[[own[(*row, state)] for state in states] for row in rows] for own in cases]
+    return [[[counts[(*row, state)] for state in states] for row in rows] for counts in cases]
 
 
 @pytest.mark.parametrize("n_parents", [0, 1, 3, 7])
@@ -112,10 +112,10 @@ def test_gains_of_many_rows(n_parents):
         counts = occurring_counts(list(tasks.values()), [names[v] for v in held], names[child])
         return naive_tables.shared_evidence(counts, CONCENTRATIONS, TS)
 
-    own = evidence(parents)
-    assert gains[child] == pytest.approx(own, rel=1e-10)
+    current = evidence(parents)
+    assert gains[child] == pytest.approx(current, rel=1e-10)
     for v in {0, n_parents, 7}:
-        assert gains[v] == pytest.approx(evidence(sorted({*parents} ^ {v})) - own, abs=1e-6)
+        assert gains[v] == pytest.approx(evidence(sorted({*parents} ^ {v})) - current, abs=1e-6)
 
 
 def test_families_that_are_too_large_are_left_out():
@@ -140,7 +140,7 @@ def test_the_best_graph_is_found(tasks, search):
     effort = Effort(0, search)
     found, score, _ = search_identical(joint, None, effort, Reporter(False))
     scores, constraints, terms = joint.identical()
-    present, absent = (sum(own[side] for own in terms) for side in (0, 1))
+    present, absent = (sum(task_terms[side] for task_terms in terms) for side in (0, 1))
 
     def value(matrix):
         return scores.score(matrix) + float(np.where(matrix, present, absent).sum())

@@ -157,8 +157,8 @@ def test_tables_are_weighed_as_their_names_say():
     tasks = Related(networks, 40, 0).tasks
     graphs = {name: network.graph for name, network in networks.items()}
     assert table_weights.fitted(graphs, tasks, "learned") == fit_networks(graphs, tasks)
-    own = fit_networks(graphs, tasks, sharing=None)
-    assert table_weights.fitted(graphs, tasks, "own") == own
+    separate = fit_networks(graphs, tasks, sharing=None)
+    assert table_weights.fitted(graphs, tasks, "own") == separate
     assert table_weights.without_separate(np.zeros((3, 4))).tolist() == [1 / 3, 1 / 3, 1 / 3, 0]
     three = [table_weights.fitted(graphs, tasks, one) for one in table_weights.WEIGHTS[1:]]
     assert len({network["task1"].table("Age").tobytes() for network in three}) == 3

@@ -227,8 +227,8 @@ def test_lines_made_with_other_constants_do_not_count(repository, tmp_path):
     many.add(trial=0, value=2)
     many.add(trial=0, value=3)
     for n_rows, value in ((10, 1), (20, 3)):
-        own = Results("rows", ("trial",), tmp_path, {"n_rows": n_rows}).current()
-        assert [line["value"] for line in own] == [value]
+        current = Results("rows", ("trial",), tmp_path, {"n_rows": n_rows}).current()
+        assert [line["value"] for line in current] == [value]
 
 
 @pytest.mark.parametrize(
@@ -437,8 +437,8 @@ def test_studies_of_the_thesis_do_not_depend_on_defaults():
             elif name == "TaskProblem.of_all":
                 assert "max_cells" in given, where
     assert found > 15
-    for own in (*LEARNERS.values(), calibrated_arcs.SETTLED):
-        assert THESIS.items() <= own.items()
+    for parameters in (*LEARNERS.values(), calibrated_arcs.SETTLED):
+        assert THESIS.items() <= parameters.items()
     score, *rest = THESIS.values()
     assert isinstance(score, BDeu) and score.equivalent_sample_size == 1.0
     assert rest == [None, 1.0, Limits(max_cells=10_000_000)]
@@ -502,9 +502,9 @@ def test_a_group_of_the_pool_is_learned_once_and_as_the_learner_does():
     tasks = related.Related(networks, 400, 0).tasks
     (rows,) = held_out_rows(tasks, 0.05, None, 0)
     train, test = held_out_split(tasks, rows)
-    own = pool.Pool(train, "T", 0)
-    one = own.learned(["task3", "task1"])
-    assert own.learned(["task1", "task3"]) is one
+    train_pool = pool.Pool(train, "T", 0)
+    one = train_pool.learned(["task3", "task1"])
+    assert train_pool.learned(["task1", "task3"]) is one
     at = one.penalties.index(0.9)
     learner = MultitaskLearner(PairedPrior(0.9), **LEARNERS["T"], random_state=0)
     learner.fit({name: train[name].frame() for name in ("task1", "task3")})
@@ -517,10 +517,10 @@ def test_a_group_of_the_pool_is_learned_once_and_as_the_learner_does():
         np.mean(
             [
                 BayesNet.fit(g, train[t]).log_likelihood(test[t].frame()).mean()
-                for t, g in own.items()
+                for t, g in graphs.items()
             ]
         )
-        for own in one.graphs
+        for graphs in one.graphs
     ]
     assert chosen is one.graphs[int(np.argmax(np.array(means) >= max(means) - 1e-9))]
 
@@ -566,21 +566,21 @@ def test_an_arc_probability_for_each_task(prior):
 def test_groups_are_those_of_the_relatedness_room():
     network = problems.random_network(6, random_state=1)
     tasks = related.Related(problems.perturb(network, 4, 2, random_state=1), 400, 0).tasks
-    own = groups.Groupings(tasks, "T", 0)
-    train = own.train
+    groupings = groups.Groupings(tasks, "T", 0)
+    train = groupings.train
     assert {task.n_rows for task in train.values()} == {400 - 20 - 20}
     learner = MultitaskLearner(PairedPrior(0.9), **LEARNERS["T"], random_state=0)
     frames = {name: task.frame() for name, task in train.items()}
-    pd.testing.assert_frame_equal(own.distances, relatedness.direct(frames, learner))
+    pd.testing.assert_frame_equal(groupings.distances, relatedness.direct(frames, learner))
     selector = relatedness.TaskSelector(learner, "task3", n_tasks=2).fit(frames)
-    assert selector.order_ == list(own.distances["task3"].drop("task3").sort_values().index)
+    assert selector.order_ == list(groupings.distances["task3"].drop("task3").sort_values().index)
     at = penalty_grid(None).index(0.9)
-    selected = own.pool.learned(["task3", *selector.order_[:2]]).graphs[at]
+    selected = groupings.pool.learned(["task3", *selector.order_[:2]]).graphs[at]
     assert set(selected["task3"].edges) == set(selector.configuration_["task3"].edges)
     clusterer = relatedness.TaskClusterer(learner, n_clusters=2).fit(frames)
-    scores = [score for _, score in own.by_clusters(own.distances)]
+    scores = [score for _, score in groupings.by_clusters(groupings.distances)]
     assert len(scores) == 4 and max(scores) < 0
     for _, members in clusterer.labels_.groupby(clusterer.labels_):
-        learned = own.pool.learned(members.index).graphs[at]
+        learned = groupings.pool.learned(members.index).graphs[at]
         for name in members.index:
             assert set(learned[name].edges) == set(clusterer.configuration_[name].edges)

@@ -52,7 +52,7 @@ def invented(module):
     for case in module.plan(False):
         if case["trial"] < TRIALS:
             for wanted in case["wanted"]:
-                settings = {name: own for name, own in case.items() if name != "wanted"}
+                settings = {name: value for name, value in case.items() if name != "wanted"}
                 line = settings | {module.SETTINGS[-1]: wanted}
                 lines.append(line | of_study(module, rng, wanted, case))
     return pd.DataFrame(lines)
@@ -65,7 +65,7 @@ def of_study(module, rng, wanted, case):
         exponents = penalty_curves.FEW if wanted == "J" else penalty_curves.EXPONENTS
         curve = [abs(min(e, 14) - 5) + 10 + rng.normal(0, 0.1) for e in exponents]
         each = [judged(rng, edits) for edits in curve]
-        line = {name: [own[name] for own in each] for name in each[0]}
+        line = {name: [measures[name] for measures in each] for name in each[0]}
         line["exponents"] = ["inf" if e == float("inf") else e for e in exponents]
         line["score"] = curve
     elif module is penalty_choice:
@@ -111,7 +111,7 @@ def of_study(module, rng, wanted, case):
 def verdicts(text):
     """Claim -> whether it holds."""
     cells = [line.strip("| ").split(" | ") for line in text.splitlines()[2:]]
-    return {own[0]: own[-1] for own in cells}
+    return {row[0]: row[-1] for row in cells}
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +123,8 @@ def lines():
 
 @pytest.mark.parametrize("module", STUDIES, ids=lambda module: module.NAME)
 def test_every_study_has_tables_and_a_picture(module, lines):
-    own = lines[module.NAME]
-    found = module.tables(own)
+    results = lines[module.NAME]
+    found = module.tables(results)
     assert set(found) == {module.NAME, f"{module.NAME}_claims"} | (
         {"methods_reductions", "methods_in_short"} if module is methods else set()
     )
@@ -132,23 +132,26 @@ def test_every_study_has_tables_and_a_picture(module, lines):
         widths = {line.count(" | ") for line in text.splitlines()}
         assert len(widths) == 1
         assert "nan" not in text
-    figure = module.draw(own)
+    figure = module.draw(results)
     assert all(axes.has_data() for axes in figure.axes)
     # Of the first trial alone no error can be told, and nothing fails.
-    one = own[own["trial"] == 0]
+    one = results[results["trial"] == 0]
     assert set(module.tables(one)) == set(found)
     module.draw(one)
 
 
 @pytest.mark.parametrize("module", STUDIES, ids=lambda module: module.NAME)
 def test_the_order_of_the_lines_does_not_matter(module, lines):
-    own = lines[module.NAME]
+    results = lines[module.NAME]
     # One case less, as where a run was interrupted, must not shift the others either.
-    own = own[
-        ~((own["trial"] == 0) & (own[module.SETTINGS[-1]] == own[module.SETTINGS[-1]].iloc[-1]))
+    results = results[
+        ~(
+            (results["trial"] == 0)
+            & (results[module.SETTINGS[-1]] == results[module.SETTINGS[-1]].iloc[-1])
+        )
     ]
-    expected = module.tables(own)
-    mixed = module.tables(own.sample(frac=1, random_state=1))
+    expected = module.tables(results)
+    mixed = module.tables(results.sample(frac=1, random_state=1))
     for name, text in expected.items():
         assert sorted(mixed[name].splitlines()) == sorted(text.splitlines())
 
@@ -159,8 +162,8 @@ def test_verdicts_on_curves(lines):
         fall = next(c for c in found if c.startswith(f"{variant}: edits fall"))
         assert found[fall] == "yes"
         assert found[f"{variant}: the gain is larger for more similar tasks"] in ("no", "mostly")
-    own = lines["penalty_curves"]
-    worse = own.assign(edits=penalty_curves.on_axis(own))
+    results = lines["penalty_curves"]
+    worse = results.assign(edits=penalty_curves.on_axis(results))
     found = verdicts(claims.claims_table(penalty_curves.claims(worse)))
     assert (
         found["T: fewer edits than alone at the penalty that is best in the other trials"] == "no"
@@ -168,41 +171,47 @@ def test_verdicts_on_curves(lines):
 
 
 def test_verdicts_on_methods(lines):
-    own = lines["methods"]
-    found = verdicts(claims.claims_table(methods.claims(own)))
+    results = lines["methods"]
+    found = verdicts(claims.claims_table(methods.claims(results)))
     claim = "multitask T below single, edits: both ends of the range reached"
     assert found[claim].startswith("no: high end")
-    single = own["method"] == "single T"
-    own = own.assign(edits=own["edits"].where(~(single & (own["problem"] == "ALARM")), 40.0))
-    assert verdicts(claims.claims_table(methods.claims(own)))[claim] == "yes"
-    far = single & (own["problem"] == "INSURANCE")
-    own = own.assign(edits=own["edits"].where(~far, 10.0))
-    assert "low end" in verdicts(claims.claims_table(methods.claims(own)))[claim]
-    assert "n.s. on INSURANCE" in verdicts(claims.claims_table(methods.claims(own)))[claim]
+    single = results["method"] == "single T"
+    results = results.assign(
+        edits=results["edits"].where(~(single & (results["problem"] == "ALARM")), 40.0)
+    )
+    assert verdicts(claims.claims_table(methods.claims(results)))[claim] == "yes"
+    far = single & (results["problem"] == "INSURANCE")
+    results = results.assign(edits=results["edits"].where(~far, 10.0))
+    assert "low end" in verdicts(claims.claims_table(methods.claims(results)))[claim]
+    assert "n.s. on INSURANCE" in verdicts(claims.claims_table(methods.claims(results)))[claim]
 
 
 def test_no_harm_is_shown_and_harm_is_reported(lines):
-    own = lines["methods"]
+    results = lines["methods"]
     claim = "multitask S: no harm if tasks share nothing (CONTROL), edits above single S"
-    assert verdicts(methods.tables(own)["methods_claims"])[claim] == "yes"
-    few = own[own["trial"] < summary.FEWEST - 1]
+    assert verdicts(methods.tables(results)["methods_claims"])[claim] == "yes"
+    few = results[results["trial"] < summary.FEWEST - 1]
     assert verdicts(methods.tables(few)["methods_claims"])[claim] == "too few trials"
     # Sparse learning alone is a rival that shares nothing, too.
     rival = claim.replace("single S", "sparse S")
-    assert verdicts(methods.tables(own)["methods_claims"])[rival] == "yes"
-    sparse = (own["method"] == "sparse S") & (own["problem"] == "CONTROL")
-    found = verdicts(methods.tables(own.assign(edits=own["edits"] - 9 * sparse))["methods_claims"])
+    assert verdicts(methods.tables(results)["methods_claims"])[rival] == "yes"
+    sparse = (results["method"] == "sparse S") & (results["problem"] == "CONTROL")
+    found = verdicts(
+        methods.tables(results.assign(edits=results["edits"] - 9 * sparse))["methods_claims"]
+    )
     assert found[rival] == "no" and found[claim] == "yes"
     assert found[rival.replace("multitask S", "multitask T")] == "no"
-    ours = (own["method"] == "multitask S") & own["problem"].isin(["CONTROL", "ALARM"])
+    ours = (results["method"] == "multitask S") & results["problem"].isin(["CONTROL", "ALARM"])
     rng = np.random.default_rng(0)
     # Worse by about 4 with a standard error of 3, which no test would see.
-    noise = 14 + 3 * np.sqrt(summary.FEWEST) * rng.standard_normal(len(own))
+    noise = 14 + 3 * np.sqrt(summary.FEWEST) * rng.standard_normal(len(results))
     found = verdicts(
-        methods.tables(own.assign(edits=own["edits"] + ours * noise))["methods_claims"]
+        methods.tables(results.assign(edits=results["edits"] + ours * noise))["methods_claims"]
     )
     assert found[claim] == "no"
-    found = verdicts(methods.tables(own.assign(edits=own["edits"] + 30 * ours))["methods_claims"])
+    found = verdicts(
+        methods.tables(results.assign(edits=results["edits"] + 30 * ours))["methods_claims"]
+    )
     range_ = "multitask S below single, edits: both ends of the range reached"
     assert found[range_].endswith("worse on ALARM")
     few = lines["priors"][lines["priors"]["trial"] < summary.FEWEST - 1]
@@ -211,21 +220,21 @@ def test_no_harm_is_shown_and_harm_is_reported(lines):
 
 
 def test_verdicts_on_remedies(lines):
-    own = lines["posterior"]
-    better = own["edits"] - 5 * (own["choice"] == "finer grid")
-    found = verdicts(posterior.tables(own.assign(edits=better))["posterior_claims"])
+    results = lines["posterior"]
+    better = results["edits"] - 5 * (results["choice"] == "finer grid")
+    found = verdicts(posterior.tables(results.assign(edits=better))["posterior_claims"])
     assert found["finer grid minus posterior, edits"] == "better on 5, worse on 0"
-    worse = own["edits"] + 5 * (own["choice"] == "Edit") * (own["problem"] == "ALARM")
-    found = verdicts(posterior.tables(own.assign(edits=worse))["posterior_claims"])
+    worse = results["edits"] + 5 * (results["choice"] == "Edit") * (results["problem"] == "ALARM")
+    found = verdicts(posterior.tables(results.assign(edits=worse))["posterior_claims"])
     assert found["Edit minus posterior, edits"].endswith("worse on 1")
 
 
 def test_methods_in_short(lines):
-    own = lines["methods"]
-    text = methods.tables(own[own["problem"] != "ALARM"])["methods_in_short"].splitlines()
+    results = lines["methods"]
+    text = methods.tables(results[results["problem"] != "ALARM"])["methods_in_short"].splitlines()
     assert len(text) == 2 + len(methods.PROBLEMS) - 1
-    default = own["method"] == "multitask folds"
-    together = own[default & (own["problem"] == "CONTROL")]["edits"]
+    default = results["method"] == "multitask folds"
+    together = results[default & (results["problem"] == "CONTROL")]["edits"]
     assert text[-1].endswith(f"| {together.mean():.2f} ± {together.sem():.2f} |")
 
 
@@ -371,7 +380,9 @@ def test_cases_are_counted_by_their_signs():
 
 def test_parts_come_in_the_order_that_is_asked_for():
     lines = pd.DataFrame({"a": [1, 2, 1, 2], "b": ["x", "x", "y", "x"], "value": range(4)})
-    found = [(case, own["value"].tolist()) for case, own in summary.parts(lines, b="yx", a=(2, 1))]
+    found = [
+        (case, part["value"].tolist()) for case, part in summary.parts(lines, b="yx", a=(2, 1))
+    ]
     assert found == [
         ({"b": "y", "a": 1}, [2]),
         ({"b": "x", "a": 2}, [1, 3]),

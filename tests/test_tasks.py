@@ -427,9 +427,9 @@ def test_codes_are_contiguous_bytes_nobody_can_change():
     task = encode({"a": FRAME, "b": FRAME})["b"]
     for codes in (task.codes, task.take([2, 0]).codes):
         assert codes.dtype == np.uint8 and codes.flags.c_contiguous and not codes.flags.writeable
-    own = np.array([[0, 1]], dtype=np.uint8)
-    assert not Task("a", ("x",), (("0", "1"),), own).codes.flags.writeable
-    assert own.flags.writeable
+    array = np.array([[0, 1]], dtype=np.uint8)
+    assert not Task("a", ("x",), (("0", "1"),), array).codes.flags.writeable
+    assert array.flags.writeable
     with pytest.raises(AttributeError):
         task.name = "c"
 
@@ -468,18 +468,18 @@ def test_tasks_checks_what_it_is_made_of():
 
 def test_tasks_are_made_of_tasks():
     task = encode(FRAME)["task1"]
-    for wrong, told in (
+    for wrong, kind in (
         (None, "None"),
         ([FRAME], "DataFrame"),
         (task, "Task"),
         (Task, "the class"),
     ):
-        with pytest.raises(TypeError, match=f"`tasks` must be a list of Task, got {told}"):
+        with pytest.raises(TypeError, match=f"`tasks` must be a list of Task, got {kind}"):
             Tasks(wrong)
 
 
 @pytest.mark.parametrize(
-    ("states", "codes", "error", "told"),
+    ("states", "codes", "error", "pattern"),
     [
         ((("a", "b"),), [[0, 1]], TypeError, "must be an array of integers, got list"),
         ((("a", "b"),), np.array([[0.0, 1.0]]), TypeError, "array of integers, got float64"),
@@ -494,15 +494,15 @@ def test_tasks_are_made_of_tasks():
         ),
     ],
 )
-def test_codes_that_stand_for_no_state_are_refused(states, codes, error, told):
-    with pytest.raises(error, match=f"^Task `a`: .*{told}"):
+def test_codes_that_stand_for_no_state_are_refused(states, codes, error, pattern):
+    with pytest.raises(error, match=f"^Task `a`: .*{pattern}"):
         Task("a", ("x",), states, codes)
 
 
 def test_rows_to_take_are_integers_in_range():
     tasks = encode({"a": FRAME, "b": FRAME})
-    for wrong, told in (([0.5], "float64"), (FRAME["y"] == 1, "bool"), (None, "None"), (1, "int")):
-        with pytest.raises(TypeError, match=f"Task `a`: `rows` must be .* integers, got {told}"):
+    for wrong, kind in (([0.5], "float64"), (FRAME["y"] == 1, "bool"), (None, "None"), (1, "int")):
+        with pytest.raises(TypeError, match=f"Task `a`: `rows` must be .* integers, got {kind}"):
             tasks["a"].take(wrong)
     for beyond in (3, -4):
         with pytest.raises(ValueError, match=f"below the number of rows, 3, got {beyond}"):
@@ -554,10 +554,10 @@ def task_frames(draw):
     kinds = {v: draw(st.sampled_from(sorted(cells))) for v in "vwxyz"[: draw(st.integers(1, 5))]}
     frames = {}
     for name in "abc"[: draw(st.integers(1, 3))]:
-        own = draw(st.lists(st.sampled_from(sorted(kinds)), min_size=1, unique=True))
+        columns = draw(st.lists(st.sampled_from(sorted(kinds)), min_size=1, unique=True))
         rows = draw(st.integers(2, 6))
         frames[name] = pd.DataFrame(
-            {v: draw(st.lists(cells[kinds[v]], min_size=rows, max_size=rows)) for v in own}
+            {v: draw(st.lists(cells[kinds[v]], min_size=rows, max_size=rows)) for v in columns}
         )
     return frames
 
@@ -595,11 +595,11 @@ def test_codes_stand_for_the_values_and_frames_round_trip(frames):
 )
 def test_merged_states_keep_the_order_of_every_task(order, parts):
     declared = [[state for state in order if state in part] for part in parts]
-    states = quietly([categorical([own[0], own[-1]], own) for own in declared]).states["x"]
+    states = quietly([categorical([names[0], names[-1]], names) for names in declared]).states["x"]
     assert sorted(states) == sorted(set().union(*parts))
-    for own in declared:
-        assert [state for state in states if state in own] == own
-    turned = quietly([categorical([own[0], own[-1]], own) for own in declared[::-1]])
+    for names in declared:
+        assert [state for state in states if state in names] == names
+    turned = quietly([categorical([names[0], names[-1]], names) for names in declared[::-1]])
     assert turned.states["x"] == states
 
 

@@ -237,7 +237,7 @@ def test_equal_task_names(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "reason"),
     [
         ("", "it is empty"),
         ("\n\n", "it is empty"),
@@ -257,10 +257,10 @@ def test_equal_task_names(tmp_path):
         (gzip.compress(b"x,y\n1,2\n", mtime=0), "must be UTF-8 text"),
     ],
 )
-def test_broken_files(tmp_path, content, told):
+def test_broken_files(tmp_path, content, reason):
     (path,) = write(tmp_path, a_csv=content)
     message = refused(path)
-    assert message.startswith(f"File `{path}`") and told in message
+    assert message.startswith(f"File `{path}`") and reason in message
 
 
 def test_broken_gzip(tmp_path):

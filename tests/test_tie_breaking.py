@@ -40,17 +40,17 @@ def test_a_tree_points_away_from_its_first_variable():
 
 @settings(max_examples=examples(60))
 @given(dags(), st.integers(0, 10**6), st.sampled_from(["none", "arc", "limit", "prior", "K2"]))
-def test_settling_loses_nothing_and_keeps_demands(matrix, seed, demand):
+def test_breaking_ties_loses_nothing_and_keeps_constraints(matrix, seed, constraint):
     n = len(matrix)
     frame = random_frame(seed, n)
     arcs = [(f"v{a}", f"v{b}") for a, b in np.argwhere(matrix)]
     limit = max(1, int(matrix.sum(axis=0).max()))
     problem = problem_of(
         frame,
-        score=K2() if demand == "K2" else None,
-        structure_prior=ArcPrior(0.2) if demand == "prior" else None,
-        max_parents=limit if demand == "limit" else None,
-        required=arcs[:1] if demand == "arc" else (),
+        score=K2() if constraint == "K2" else None,
+        structure_prior=ArcPrior(0.2) if constraint == "prior" else None,
+        max_parents=limit if constraint == "limit" else None,
+        required=arcs[:1] if constraint == "arc" else (),
     )
     state = state_of(problem, seed, matrix)
     before = state.score
@@ -70,10 +70,10 @@ def test_the_end_is_the_same_for_all_graphs_of_a_class(seed, n):
     problem = problem_of(random_frame(seed, n))
     state = state_of(problem, seed)
     search(state, np.random.default_rng(seed), Budget(), restarts=20)
-    best, own = state.score, class_of(state.adjacency)
+    best, best_class = state.score, class_of(state.adjacency)
     ends = set()
     for matrix in naive.all_dags(n) if n < 5 else [state.adjacency.copy()]:
-        if class_of(matrix) == own:
+        if class_of(matrix) == best_class:
             state = state_of(problem, seed, matrix)
             break_ties(state, Budget())
             if state.score <= best + 1e-9:
@@ -81,7 +81,7 @@ def test_the_end_is_the_same_for_all_graphs_of_a_class(seed, n):
     assert len(ends) <= 1
 
 
-def test_arcs_that_demands_leave_free_follow_the_coins():
+def test_arcs_that_constraints_leave_free_follow_the_coins():
     """v0 -> v1 is required against the order; the other two arcs can still follow it."""
     frame = random_frame(0, 4, n_rows=500)
     for seed in range(8):
