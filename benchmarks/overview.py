@@ -42,6 +42,7 @@ CLAIMS = {
         "kl, direct: near": "near tasks help, far ones harm (divergence)",
         "kl, direct: order": "the direct measure orders tasks as well as the truth",
         "kl, indirect: order": "the indirect measure does, too",
+        "kl, shared: order": "the measure by shared tables, which is ours, does, too",
         "room": "a better choice of the penalty would gain more",
     },
     ("2.11", "selection"): {

@@ -8,7 +8,9 @@ import textwrap
 
 import pytest
 
+from bnmtl import Orders, PairedPrior
 from bnmtl._kernels import _jit
+from bnmtl.search.first_start import search_kernels
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -117,47 +119,55 @@ import sys
 import numpy as np
 import pandas as pd
 
-from bnmtl import {learner}, PairedPrior
+from bnmtl import {learner}, EditPrior, Exact, HillClimbing, Orders, PairedPrior
 from bnmtl._kernels import _jit, cache
-from bnmtl.search.first_start import order_kernels
+from bnmtl.search.first_start import search_kernels
 
 rng = np.random.default_rng(0)
 tasks = {{
     f"t{{i}}": pd.DataFrame(rng.integers(0, 3, (60, 6)).astype(str), columns=list("abcdef"))
     for i in range({n_tasks})
 }}
-{learner}({options}).fit(tasks)
+search, prior = {search}, {prior}
+options = {{"prior": prior, "table_sharing": {sharing!r}}}
+given = {{name: options[name] for name in options if name in {learner}().get_params()}}
+{learner}(search=search, random_state=0, **given).fit(tasks)
 called = _jit.kernels_within(one for one in _jit._COMPILED if one.signatures)
-listed = _jit.kernels_within(order_kernels({is_coupled}, {n_sharing}))
+kernels = search_kernels(search, prior, {n_tasks} * ({sharing!r} is not None))
+listed = _jit.kernels_within(kernels)
 # What is behind an address is called by other kernels.
-behind = _jit.kernels_within(
-    one for one in order_kernels({is_coupled}, {n_sharing}) if isinstance(one, _jit.Callback)
-)
+behind = _jit.kernels_within(one for one in kernels if isinstance(one, _jit.Callback))
 # Only searches of many families need more memory.
 behind |= _jit.kernels_within([cache.move])
 print(sorted(f.__qualname__ for f in (called ^ listed) - behind))
 """
 SEARCHES = [
-    ("SingleTaskLearner", "", 2, False, 0),
-    ("IdenticalLearner", "", 3, False, 3),
-    ("MultitaskLearner", "table_sharing=None", 3, True, 0),
-    ("MultitaskLearner", "PairedPrior(0.9)", 3, True, 3),
-    ("MultitaskLearner", "", 10, True, 10),
+    ("SingleTaskLearner", "Orders()", None, 2, None),
+    ("SingleTaskLearner", "HillClimbing()", None, 2, None),
+    ("SingleTaskLearner", "HillClimbing(restarts=0)", None, 2, None),
+    ("SingleTaskLearner", "HillClimbing(restarts=0, tabu=0)", None, 2, None),
+    ("SingleTaskLearner", "Exact()", None, 2, None),
+    ("IdenticalLearner", "Orders()", None, 3, "auto"),
+    ("IdenticalLearner", "Exact()", None, 3, "auto"),
+    ("MultitaskLearner", "Orders()", "PairedPrior(0.9)", 3, None),
+    ("MultitaskLearner", "Orders()", "PairedPrior(0.9)", 3, "auto"),
+    ("MultitaskLearner", "Orders()", "PairedPrior(0.9)", 10, "auto"),
+    ("MultitaskLearner", "Orders()", "EditPrior(0.9)", 3, "auto"),
+    ("MultitaskLearner", "HillClimbing()", "PairedPrior(0.9)", 10, "auto"),
 ]
 
 
-@pytest.mark.parametrize(("learner", "options", "n_tasks", "is_coupled", "n_sharing"), SEARCHES)
-def test_the_total_is_of_the_kernels_that_a_search_calls(
-    learner, options, n_tasks, is_coupled, n_sharing
-):
+@pytest.mark.parametrize(("learner", "search", "prior", "n_tasks", "sharing"), SEARCHES)
+def test_the_total_is_of_the_kernels_that_a_search_calls(learner, search, prior, n_tasks, sharing):
     script = CALLED.format(
-        learner=learner,
-        options=options + ", " * bool(options) + "random_state=0",
-        n_tasks=n_tasks,
-        is_coupled=is_coupled,
-        n_sharing=n_sharing,
+        learner=learner, search=search, prior=prior, n_tasks=n_tasks, sharing=sharing
     )
     ran = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert ran.stdout == "[]\n", ran.stdout + ran.stderr
+
+
+def test_penalties_by_task_have_no_total():
+    prior = PairedPrior(0.9, task_penalty={("t0", "t1"): 0.5})
+    assert search_kernels(Orders(), prior, 0) is None

@@ -1,10 +1,10 @@
 """Effect of the number of related tasks, ordered by four measures (thesis, 2.10, 2.12).
 
-Run `python -m benchmarks.thesis.task_number` (twenty minutes on two cores). The principal task is
-ALARM; fifteen others have components changed. Each task has 1000 rows, 50 of which are held out to
-choose the penalty; alone, the principal task uses all rows. "optimal" is the penalty of the grid
-with the smallest divergence, or the fewest edits, of the principal task in each trial. This is not
-a method but a bound on the gain from a better choice of the penalty.
+Run `python -m benchmarks.thesis.task_number` (three quarters of an hour on two cores). The
+principal task is ALARM; fifteen others have components changed. Each task has 1000 rows, 50 of
+which are held out to choose the penalty; alone, the principal task uses all rows. "optimal" is the
+penalty of the grid with the smallest divergence, or the fewest edits, of the principal task in each
+trial. This is not a method but a bound on the gain from a better choice of the penalty.
 """
 
 import itertools

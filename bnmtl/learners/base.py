@@ -22,8 +22,8 @@ from bnmtl.progress import Reporter
 from bnmtl.scores import PARTITIONS, MixedDirichlet
 from bnmtl.search.constraints import constraints_by_task
 from bnmtl.search.effort import Effort
-from bnmtl.search.first_start import compilation_reported, order_kernels
-from bnmtl.search.options import Limits, Orders, search_of
+from bnmtl.search.first_start import compilation_reported, search_kernels
+from bnmtl.search.options import Limits, search_of
 from bnmtl.search.problem import TaskProblem
 from bnmtl.seeding import seed_of
 from bnmtl.tasks import encode
@@ -199,11 +199,10 @@ class Learner(BaseEstimator):
         is_shared = self.table_sharing is not None and len(tasks) > 1
         return is_shared and isinstance(self.used_score(), MixedDirichlet)
 
-    def _kernels_called(self, tasks, effort, is_coupled=False):
-        """The kernels that Python calls in a search; None if they depend on too many options."""
-        if not isinstance(effort.search, Orders):
-            return None
-        return order_kernels(is_coupled, len(tasks) * self.scores_together(tasks))
+    def _kernels_called(self, tasks, effort, prior=None):
+        """The kernels that Python calls in a search; None if they are not known."""
+        n_sharing = len(tasks) * self.scores_together(tasks)
+        return search_kernels(effort.search, prior, n_sharing)
 
     def _partitions(self, tasks):
         """Concentrations of partitions for the score; empty for separate tables."""

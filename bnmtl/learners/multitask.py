@@ -117,9 +117,7 @@ class MultitaskLearner(Learner):
             check_prior(self.prior)
 
     def _kernels_called(self, tasks, effort):
-        if not isinstance(self.used_prior(), PairedPrior):
-            return None
-        return super()._kernels_called(tasks, effort, is_coupled=True)
+        return super()._kernels_called(tasks, effort, self.used_prior())
 
     def _fit(self, tasks, whole, effort, report):
         prior = self.used_prior()

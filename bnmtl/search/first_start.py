@@ -11,62 +11,80 @@ from bnmtl._kernels import (
     merging,
     orders,
     scoring,
+    shared_subsets,
     sharing,
+    subsets,
     takers,
 )
 from bnmtl._kernels._jit import is_first_run, kernels_within, watched_compilation
 from bnmtl._kernels.groups import MOST_EXACT
+from bnmtl.priors import EditPrior, PairedPrior
+from bnmtl.search.options import Exact, Orders
 
 # What Python calls in every search of a kind, whatever its size.
+_EVERY = (
+    climbing.climb,
+    climbing.refresh_from,
+    climbing.start_at,
+    dags.total_score,
+    scoring.GAINS_CALLBACK,
+    scoring.graph_score,
+)
 _ORDERS = (
     changes.draw_near,
-    climbing.climb,
     climbing.climb_changed,
-    climbing.refresh_from,
     climbing.restart,
-    climbing.start_at,
     dags.copy_dag,
-    dags.total_score,
     merging.merge,
     orders.climb_from,
     orders.know_families,
     orders.read_order,
     orders.search_orders,
-    scoring.GAINS_CALLBACK,
-    scoring.graph_score,
 )
-_COUPLED = (
-    coupling.gather_gains,
-    coupling.optimistic_gains,
-    coupling.paired_states,
-    orders.draw_extension,
-)
+_EXACT = (scoring.by_set, subsets.add_scores, subsets.find_sinks)
+_COUPLED = (coupling.gather_gains, coupling.optimistic_gains)
+_SOLVERS = {PairedPrior: coupling.paired_states, EditPrior: coupling.edit_states}
 _SHARED = (sharing.EXACT_ROW, sharing.GAINS_TOGETHER, sharing.graph_score_together)
 _COUPLED_AND_SHARED = (cache.keep, sharing.shared_value, takers.evidence_of)
 
 
-def order_kernels(is_coupled, n_sharing):
-    """The kernels that a search over orders calls from Python.
+def search_kernels(search, prior, n_sharing):
+    """The kernels that a search calls from Python.
 
     Parameters
     ----------
-    is_coupled : bool
-        Whether tasks are learned together, under a `PairedPrior`.
+    search : Orders, HillClimbing or Exact
+    prior : prior or None
+        The prior of tasks that are learned together.
     n_sharing : int
         Number of tasks that share tables in the score; 0 if none do.
 
     Returns
     -------
-    tuple
+    tuple, or None
+        None if the prior is not a built-in one with the same penalty for all tasks.
     """
-    called = _ORDERS + _COUPLED * is_coupled
-    if n_sharing == 0:
+    called, has_many = _EVERY + _of_search(search, n_sharing), n_sharing > MOST_EXACT
+    if n_sharing:
+        called += _SHARED + (sharing.PROBABLE_ROW,) * has_many
+    if prior is None:
         return called
-    has_many = n_sharing > MOST_EXACT
-    called += _SHARED + (sharing.PROBABLE_ROW,) * has_many
-    if is_coupled:
+    if type(prior) not in _SOLVERS or prior.by_task():
+        return None
+    called += *_COUPLED, _SOLVERS[type(prior)]
+    called += (orders.draw_extension,) * isinstance(search, Orders)
+    if n_sharing:
         called += (*_COUPLED_AND_SHARED, takers.worth_of if has_many else takers.refresh_child)
     return called
+
+
+def _of_search(search, n_sharing):
+    """The kernels of a kind of search for one graph."""
+    if isinstance(search, Orders):
+        return _ORDERS
+    if isinstance(search, Exact):
+        return _EXACT + (shared_subsets.add_scores_together,) * (n_sharing > 0)
+    return (climbing.tabu_walk,) + (climbing.restart,) * (search.restarts > 0)
 
 
 @contextmanager

@@ -2,8 +2,6 @@
 
 import re
 
-import networkx as nx
-
 from bnmtl.errors import Action, InputError
 from bnmtl.tasks.columns import MAX_STATES
 from bnmtl.wording import listed
@@ -108,6 +106,9 @@ def _merge_orders(variable, declared):
     orders = set(declared.values())
     if len(orders) == 1:
         return list(orders.pop())
+    # Only here, so that catalogues of data load fast.
+    import networkx as nx
+
     follows = nx.DiGraph()
     for order in orders:
         nx.add_path(follows, order)
