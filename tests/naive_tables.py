@@ -1,4 +1,8 @@
-"""Naive twins of tables that tasks may share: every partition of the tasks, written out."""
+"""Naive twins of tables that tasks may share: every partition of the tasks, written out.
+
+`row_evidence` is the twin of the kernels in ``groups``, `shared_evidence` of ``sharing``, and
+`shared_tables` of ``shared_tables``.
+"""
 
 import itertools
 import math

@@ -40,7 +40,7 @@ from bnmtl import (
 from bnmtl.confidence import MEANING
 from bnmtl.graphs import adjacency
 from bnmtl.learners import compare
-from bnmtl.learners.folds import Fold
+from bnmtl.learners.fold_scores import Fold
 from bnmtl.tasks import encode
 
 pytestmark = pytest.mark.beside_kernels

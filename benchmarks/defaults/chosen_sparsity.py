@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.defaults.ways import expecting
 from bnmtl import MultitaskLearner
 from bnmtl.learners import compare
-from bnmtl.learners.folds import penalty_scores
+from bnmtl.learners.fold_scores import penalty_scores
 from bnmtl.learners.penalty import best_penalty
 
 # Expected parents of a variable, in ascending order; 0: no arcs, None: uniform prior.

@@ -21,7 +21,7 @@ from benchmarks.drawing import panels
 from benchmarks.summary import markdown, parts, present
 from bnmtl import BIC, BDeu, MixedDirichlet, MultitaskLearner, MultitaskLearnerCV, SingleTaskLearner
 from bnmtl.learners import compare
-from bnmtl.learners.folds import penalty_scores
+from bnmtl.learners.fold_scores import penalty_scores
 from bnmtl.scores import CONCENTRATIONS
 
 NAME = "real_tables"

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from bnmtl import ArcPrior, MultitaskLearnerCV
-from bnmtl.learners.folds import penalty_scores, score_folds
+from bnmtl.learners.fold_scores import penalty_scores, score_folds
 from bnmtl.learners.held_out import default_folds
 from bnmtl.learners.penalty import best_penalty, chosen_penalty, paired_errors
 from bnmtl.progress import Reporter

@@ -1,4 +1,4 @@
-"""Evidence of a family for every set of tasks that may share its table.
+"""Evidence of a family for every set of tasks that may share its table, used by ``takers``.
 
 One recursion per row gives the sums over partitions of all sets of tasks, so computing all sets
 costs little more than computing the largest one, see ``groups``. Factors of rows are multiplied;

@@ -1,4 +1,4 @@
-"""Changes of one arc, and random perturbations for restarts.
+"""Changes of one arc and random perturbations, used by ``climbing``, ``orders`` and searches.
 
 Data contract: as in ``dags``. A change of a pair is (a, b, state): state 1 sets a -> b and reverses
 b -> a if present; state 0 removes a -> b; state -1 means no change. The state of the random number

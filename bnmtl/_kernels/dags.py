@@ -1,4 +1,4 @@
-"""The DAG of a search: families, ancestors and the gain of every toggle, updated arc by arc.
+"""The DAG of every search: families, ancestors and gains of toggles, updated arc by arc.
 
 Data contract: arrays are indexed [child, parent]. The table of `DAG` is changed in place; that of
 `TASK` describes the legal changes. A set of variables is a row of uint64 words whose bit v stands

@@ -1,4 +1,4 @@
-"""Evidence of one table row for any number of tasks that may share it.
+"""Evidence of one table row for any number of tasks that may share it, used by ``sharing``.
 
 More than `MOST_EXACT` tasks with counts are placed in groups one at a time, in decreasing order of
 their counts. After each step, only the `BEAM` most probable partitions are kept. Their weights are

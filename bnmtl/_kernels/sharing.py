@@ -1,4 +1,4 @@
-"""Scores of families of several tasks that may share tables.
+"""Scores of families of several tasks that may share tables, used by `scores.bound`.
 
 The evidence of a family f over a set S of tasks is
 

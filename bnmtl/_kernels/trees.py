@@ -1,4 +1,4 @@
-"""Families grown and shrunk from the predecessors of a variable, cached in trees.
+"""Families grown and shrunk from the predecessors of a variable, used by ``orders``.
 
 All tasks share one order, and the parents of a child are chosen jointly for all tasks. The tree of
 a child has one node per choice of parents that was reached. Each node lists the variables whose

@@ -7,7 +7,7 @@ import pandas as pd
 
 from bnmtl.errors import InputTypeError, check_whole
 from bnmtl.learners.baselines import SingleTaskLearner
-from bnmtl.learners.folds import penalty_scores, score_folds
+from bnmtl.learners.fold_scores import penalty_scores, score_folds
 from bnmtl.learners.held_out import check_sample_size, default_folds, most_folds
 from bnmtl.learners.multitask import MultitaskLearner
 from bnmtl.learners.penalty import best_penalty, chosen_penalty

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bnmtl.graphs import graphs_by_task
-from bnmtl.learners.folds import penalty_scores, score_folds
+from bnmtl.learners.fold_scores import penalty_scores, score_folds
 from bnmtl.learners.held_out import by_learner, default_folds, held_out_rows, held_out_split
 from bnmtl.search.shared_multitask import search_over
 
