@@ -4,8 +4,8 @@ A mistake names its place (file, line, task, column), the argument, the rule, th
 the remedies. Python and the command line render the same parts, each with its own `Words`. The
 texts are templates: `{name}` denotes the detail with that name or, if there is none, the parameter,
 and `{name=value}` a parameter with a value. Texts are shown in backticks (`{name!s}`: without),
-lists as lists of them (`{names:task}`: with a noun), `{n:row}` is a number of rows, and
-`{names:or}` the possible values of a parameter.
+lists as lists of them (`{names:task}`: with a noun), `{n:row}` is a number of rows, `{names:or}`
+the possible values of a parameter, and another mistake is a clause of the sentence.
 """
 
 import contextlib
@@ -80,6 +80,8 @@ class _Template(string.Formatter):
     def format_field(self, value, spec):
         if spec == "or":
             return either([self._words.value(one) for one in value])
+        if isinstance(value, Mistake):
+            return value.clause(self._words)
         is_noun = len(spec) > 2 and spec.replace(" ", "").isalpha()
         if isinstance(value, list | tuple):
             return listed(value, spec if is_noun else "")
@@ -152,6 +154,13 @@ class Mistake:
 
     def render(self, words):
         """Return the message in one sentence, rendered for Python or for a command."""
+        clause = self.clause(words)
+        if self._subject(words):
+            clause = clause[:1].upper() + clause[1:]
+        return f"{clause}."
+
+    def clause(self, words):
+        """Return the message as a part of a sentence."""
 
         def filled(template):
             return _Template(words, self.details).format(template)
@@ -165,7 +174,7 @@ class Mistake:
         if self.remedies:
             remedies = ", or ".join(filled(words.remedy(remedy)) for remedy in self.remedies)
             text += f"{'; ' if self.found is None else ': '}{remedies}"
-        return f"{text}."
+        return text
 
     def _subject(self, words):
         """Render the place and the argument."""
@@ -179,8 +188,7 @@ class Mistake:
             parts.append(words.parameter(self.argument))
         if self.column is not None:
             parts.append(f"column `{self.column}`")
-        text = ": ".join(parts)
-        return text[:1].upper() + text[1:]
+        return ": ".join(parts)
 
 
 class InputError(Mistake, ValueError):

@@ -64,6 +64,15 @@ def test_one_sentence_in_two_kinds_of_words():
     )
 
 
+def test_a_mistake_inside_another_is_a_clause_in_the_same_words():
+    rule, remedy = "Nothing is shared, since the file is damaged", "give {penalties}"
+    outer = InputWarning(rule=rule, found="{reason}", remedies=remedy, reason=MISTAKE)
+    for words in (Words(), Options()):
+        inner = MISTAKE.render(words).removesuffix(".").replace("Task", "task", 1)
+        given = words.parameter("penalties")
+        assert outer.render(words) == f"{rule}; {inner}: give {given}."
+
+
 @pytest.mark.parametrize("kind", [InputError, InputTypeError, InputWarning, MissingExtra])
 @pytest.mark.parametrize("given", [[3], []])
 def test_mistakes_pickle(kind, given):

@@ -160,8 +160,7 @@ def read_networks(path):
         record = read_record(path.parent)
     except InputError as error:  # damaged, or written by another program
         rule = "No number is cut, since the run of {network} cannot be read"
-        reason = str(error).removesuffix(".").replace("File", "file", 1)
-        warn(rule=rule, found="{reason!s}", reason=reason)
+        warn(rule=rule, found="{reason}", reason=error)
         record = None
     if record is not None and path.name not in {one.get("file") for one in record["tasks"]}:
         record = None
