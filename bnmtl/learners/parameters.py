@@ -52,8 +52,10 @@ def common_parameters(start):
 TABLE_SHARING = """table_sharing : "auto" or None, default="auto"
         Whether tasks share probability tables, row by row, as far as their counts support it. With
         `MixedDirichlet` tasks are then scored together, and with any score the tables of
-        `networks_` borrow from other tasks unless ``parameter_sample_size`` is a number. None gives
-        every task separate tables. With one task it has no effect."""
+        `networks_` borrow from other tasks unless ``parameter_sample_size`` is a number. The score
+        is exact for up to nine tasks with counts in a row of a table; for more, it sums over the
+        most probable partitions of the tasks into groups. None gives every task separate tables.
+        With one task it has no effect."""
 
 
 def check_common(learner):

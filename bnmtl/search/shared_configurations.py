@@ -17,8 +17,8 @@ class SharedConfigurationSearch(ConfigurationSearch):
 
     The gain of an arc in one task depends on the other tasks, so the best joint states of a pair
     are found by enumeration. For more than `MOST_EXACT` tasks only some are tried: those in which
-    all tasks agree, and those in which the tasks that gain most alone have an arc and the others
-    have none.
+    all tasks agree, and those in which the 1, 2, 4, 8, ... tasks that gain most alone have an arc
+    and the others have none.
 
     Parameters
     ----------
