@@ -114,7 +114,7 @@ def test_alike_tasks_are_pooled_and_unlike_ones_are_not():
 @pytest.mark.slow_without_jit
 def test_many_tasks():
     rng = np.random.default_rng(1)
-    for k, part in ((MOST_EXACT, 0.9), (MOST_EXACT + 1, 0.9), (20, 0.6)):
+    for k, part in ((MOST_EXACT, 0.9), (MOST_EXACT + 1, 0.9), (20, 0.6), (50, 0.4)):
         halves = rng.dirichlet(np.ones(3), size=(2, 4))
         counts = np.stack([[rng.multinomial(60, row) for row in halves[s % 2]] for s in range(k)])
         # A task that has seen less than the others.
