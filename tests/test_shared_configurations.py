@@ -12,6 +12,7 @@ from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import SCORE, TS, log_evidence, log_posterior, tasks_of
+from small import related
 
 from bnmtl import (
     BIC,
@@ -300,12 +301,36 @@ def test_one_task_has_nobody_to_share_with(kind):
 @pytest.mark.slow_without_jit
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_without_sharing_the_score_is_a_sum_over_tasks(kind):
-    learner = kind(table_sharing=None, random_state=0).fit(ASIA)
-    total = learner.task_scores_.sum()
-    assert learner.score_ <= total + 1e-9
-    if kind is IdenticalLearner:
-        assert learner.score_ == total
+    prior = PairedPrior(0.5)
+    learner = with_prior(kind, prior, table_sharing=None).fit(ASIA)
+    coupling = prior.log_prior(learner.configuration_)
+    assert (coupling < 0) == (kind is MultitaskLearner)
+    assert learner.score_ == pytest.approx(learner.task_scores_.sum() + coupling, abs=1e-8)
     assert learner.borrowed_.empty
+
+
+@pytest.mark.slow_without_jit
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_scores_of_tasks_are_evidence_and_prior_with_separate_tables(kind):
+    tasks, prior = related(), PairedPrior(0.9)
+    learner = with_prior(kind, prior, search=HillClimbing(restarts=0)).fit(tasks)
+    n, k = 6, len(tasks)
+    # Equation 2.8 of the thesis; one graph for all is a penalty of 1.
+    weight = 1 / (1 + (k - 1) * (prior.penalty if kind is MultitaskLearner else 1))
+    p = 0.1 / (n - 1) / k
+    for name, graph in learner.configuration_.items():
+        rows, n_arcs = tasks[name].to_dict("records"), graph.number_of_edges()
+        states = {variable: column.cat.categories for variable, column in tasks[name].items()}
+        evidence = naive.graph_score(MixedDirichlet(), graph, rows, states)
+        log_prior = n_arcs * np.log(p) + (n * (n - 1) - n_arcs) * np.log1p(-p)
+        assert learner.task_scores_[name] == pytest.approx(evidence + weight * log_prior, abs=1e-8)
+    coupling = prior.log_prior(learner.configuration_)
+    assert learner.score_ > learner.task_scores_.sum() + coupling + 10
+
+
+def with_prior(kind, prior, **parameters):
+    """A learner under a prior, if it has one."""
+    return learner_of(kind, **({"prior": prior} if kind is MultitaskLearner else {}), **parameters)
 
 
 # Scores, numbers of arcs and a digest of all arcs, by the last commit before tables were shared.
