@@ -340,27 +340,52 @@ BEFORE_SHARING = [
     (MultitaskLearner, MixedDirichlet(), -2245.500563158365, 19, "9e5c531416d63817"),
     (IdenticalLearner, MixedDirichlet(), -2254.790161585179, 21, "797146b66ab44ba5"),
 ]
+# The same by `MultitaskLearnerCV`, and the validation scores of its penalties.
+CHOSEN_BEFORE_SHARING = [
+    (*BEFORE_SHARING[0][1:], [-2.433368027649495, -2.4215119101826916, -2.4247312356696265]),
+    (*BEFORE_SHARING[2][1:], [-2.451913643639555, -2.4163771149234634, -2.4193220859568747]),
+]
+
+
+def fitted_without_sharing(kind, score, **parameters):
+    """A learner of three tasks with separate tables."""
+    tasks = problems.deletion("asia", 3, 0.2, random_state=0)
+    tasks = problems.sample(tasks, 300, random_state=0)
+    search = Orders(starts=1, iterations=5)
+    learner = learner_of(kind, score=score, search=search, table_sharing=None, **parameters)
+    return learner.fit(tasks)
+
+
+def check_fit(learner, score, n_arcs, digest):
+    """Assert what was found before tables were shared."""
+    arcs = {task: sorted(graph.edges) for task, graph in learner.configuration_.items()}
+    # The same to the last bit on the machine that the values are of; libraries differ in it.
+    assert learner.score_ == pytest.approx(score, rel=1e-13)
+    assert sum(map(len, arcs.values())) == n_arcs
+    assert hashlib.blake2b(repr(arcs).encode(), digest_size=8).hexdigest() == digest
+    table = learner.networks_["task1"].table("dysp")
+    assert table.ravel()[0] == pytest.approx(0.689141645977532, rel=1e-12)
 
 
 @pytest.mark.slow_without_jit
 @pytest.mark.parametrize(("kind", "score", "expected", "n_arcs", "digest"), BEFORE_SHARING)
 def test_without_sharing_nothing_has_changed(kind, score, expected, n_arcs, digest):
-    tasks = problems.deletion("asia", 3, 0.2, random_state=0)
-    tasks = problems.sample(tasks, 300, random_state=0)
     prior = {"prior": PairedPrior(0.9)} if kind is MultitaskLearner else {}
-    parameters = {
-        "search": Orders(starts=1, iterations=5),
-        "random_state": 0,
-        "table_sharing": None,
-    }
-    learner = kind(**prior, score=score, **parameters).fit(tasks)
-    arcs = {task: sorted(graph.edges) for task, graph in learner.configuration_.items()}
-    # The same to the last bit on the machine that the values are of; libraries differ in it.
-    assert learner.score_ == pytest.approx(expected, rel=1e-13)
-    assert sum(map(len, arcs.values())) == n_arcs
-    assert hashlib.blake2b(repr(arcs).encode(), digest_size=8).hexdigest() == digest
-    table = learner.networks_["task1"].table("dysp")
-    assert table.ravel()[0] == pytest.approx(0.689141645977532, rel=1e-12)
+    learner = fitted_without_sharing(kind, score, **prior)
+    check_fit(learner, expected, n_arcs, digest)
+
+
+@pytest.mark.slow_without_jit
+@pytest.mark.parametrize(("score", "expected", "n_arcs", "digest", "scores"), CHOSEN_BEFORE_SHARING)
+def test_without_sharing_the_choice_of_a_penalty_has_not_changed(
+    score, expected, n_arcs, digest, scores
+):
+    learner = fitted_without_sharing(MultitaskLearnerCV, score, penalties=[0, 0.9, 1], cv=2)
+    assert learner.validation_scores_.to_dict() == pytest.approx(
+        dict(zip([0, 0.9, 1], scores, strict=True)), rel=1e-12
+    )
+    assert learner.penalty_ == 0.9
+    check_fit(learner, expected, n_arcs, digest)
 
 
 @pytest.mark.slow_without_jit
