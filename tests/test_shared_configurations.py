@@ -5,6 +5,7 @@ import itertools
 import warnings
 
 import naive
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,11 +28,13 @@ from bnmtl import (
     MultitaskLearnerCV,
     Orders,
     PairedPrior,
+    ReferencePrior,
     SingleTaskLearner,
     problems,
     structures,
 )
 from bnmtl.graphs import adjacency
+from bnmtl.learners import base
 from bnmtl.learners.adapted import with_graphs
 from bnmtl.progress import Reporter
 from bnmtl.search import Limits
@@ -558,23 +561,28 @@ def test_small_tasks_by_every_search(kind, search):
     assert len(learner.arcs_) == 2
 
 
+COSTS = {"add": 2, "delete": 0.5, "reverse": 1}
+
+
 @pytest.mark.slow_without_jit
 @pytest.mark.parametrize(
-    "prior",
+    "priors",
     [
-        EditPrior(0.9),
-        PairedPrior(0.9, task_penalty={("task1", "task2"): 0.5}),
-        PairedPrior(0.9, variable_penalty={("smoke", "lung"): 0}),
-        PairedPrior(1),
-        OneDirection(),
+        {"prior": EditPrior(0.9)},
+        {"prior": EditPrior(0.9, costs=COSTS)},
+        {"prior": PairedPrior(0.9, task_penalty={("task1", "task2"): 0.5})},
+        {"prior": PairedPrior(0.9, variable_penalty={("smoke", "lung"): 0})},
+        {"prior": PairedPrior(1)},
+        {"prior": OneDirection()},
+        {"structure_prior": ReferencePrior(structures.load("asia").graph)},
     ],
-    ids=["edit", "by task", "by variable", "all agree", "own"],
+    ids=["edit", "by cost", "by task", "by variable", "all agree", "own", "reference"],
 )
-def test_every_coupling_goes_with_constraints_and_lacking_variables(prior):
+def test_every_prior_goes_with_constraints_and_lacking_variables(priors):
     frames = {**ASIA, "task3": ASIA["task3"].drop(columns="xray")}
     tiers = [["smoke"], ["lung", "bronc"]]
     learner = learner_of(
-        prior=prior,
+        **priors,
         tiers=tiers,
         forbidden=[("smoke", "lung")],
         search=Orders(starts=1, iterations=1),
@@ -584,21 +592,53 @@ def test_every_coupling_goes_with_constraints_and_lacking_variables(prior):
         assert not graph.has_edge("smoke", "lung")
         assert not graph.has_edge("lung", "smoke")
     assert "xray" not in graphs["task3"]
-    if prior.__class__ is PairedPrior and prior.penalty == 1:
+    if getattr(learner.prior, "penalty", None) == 1:
         both = set(graphs["task1"]) - {"asia", "tub", "xray"}
         common = [{arc for arc in graph.edges if set(arc) <= both} for graph in graphs.values()]
         assert common[0] == common[1] == common[2]
 
 
 @pytest.mark.slow_without_jit
-@pytest.mark.parametrize("way", [{"validation": "posterior"}, {"validation": 0.1}, {"cv": 2}])
+@pytest.mark.parametrize("prior", [EditPrior(0.5, costs=COSTS), PairedPrior(0.5)], ids=repr)
+def test_what_was_found_scores_what_plain_code_says(monkeypatch, prior):
+    monkeypatch.setattr(base, "PARTITIONS", TS)
+    reference = ReferencePrior(nx.DiGraph([("x1", "x2"), ("x3", "x4")]), factor=0.1)
+    search = Orders(starts=1, iterations=1)
+    learner = learner_of(prior=prior, score=SCORE, structure_prior=reference, search=search)
+    learner.fit(related())
+    joint = JointProblem(learner.problems(learner.tasks_, learner.effort()))
+    graphs = learner.configuration_.values()
+    matrices = joint.spread([adjacency(graph, joint.variables) for graph in graphs])
+    pairs = zip(joint.tasks, matrices, strict=True)
+    separate = sum(task.scores.score(matrix) for task, matrix in pairs)
+    _, total = naive.configuration_score(joint, prior, matrices, reference)
+    expected = total - separate + log_evidence(learner.tasks_, joint, matrices)
+    assert learner.score_ == pytest.approx(expected, abs=1e-8)
+    assert prior.log_prior(learner.configuration_) < 0
+
+
+@pytest.mark.slow_without_jit
+@pytest.mark.parametrize(
+    "way",
+    [
+        {"validation": "posterior"},
+        {"validation": 0.1},
+        {"cv": 2},
+        {"rule": "one-standard-error", "cv": 2},
+    ],
+)
 def test_every_way_of_choosing_the_penalty(way):
-    learner = learner_of(
-        MultitaskLearnerCV, penalties=[0, 0.9], search=Orders(starts=1, iterations=1), **way
-    )
-    learner.fit(ASIA)
-    assert learner.penalty_ == learner.validation_scores_.idxmax()
-    given = learner_of(
-        prior=PairedPrior(learner.penalty_), search=Orders(starts=1, iterations=1)
-    ).fit(ASIA)
+    tasks = problems.deletion("asia", 3, 0.5, random_state=0)
+    tasks = problems.sample(tasks, 100, random_state=0)
+    search = Orders(starts=1, iterations=1)
+    learner = learner_of(MultitaskLearnerCV, penalties=[0, 0.9], search=search, **way).fit(tasks)
+    best = learner.validation_scores_.idxmax()
+    if "rule" in way:
+        # The larger one is nearly as good.
+        assert (best, learner.penalty_) == (0, 0.9)
+        scores, errors = learner.validation_scores_, learner.validation_grid_["standard_error"]
+        assert scores[0] - scores[0.9] <= errors[0]
+    else:
+        assert learner.penalty_ == best
+    given = learner_of(prior=PairedPrior(learner.penalty_), search=search).fit(tasks)
     assert learner.score_ == pytest.approx(given.score_, rel=0.01)
