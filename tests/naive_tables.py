@@ -1,11 +1,12 @@
 """Naive twins of tables that tasks may share: every partition of the tasks, written out.
 
 `row_evidence` is the twin of the kernels in ``groups``, `shared_evidence` of ``sharing``, and
-`shared_tables` of ``shared_tables``.
+`shared_tables` of ``shared_tables`` and of ``networks.components``.
 """
 
 import itertools
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,21 +60,48 @@ def shared_evidence(counts, concentrations, ts):
     return log_sum(values) - math.log(len(values))
 
 
+class Component(NamedTuple):
+    """What one prior over tables makes of counts[s][j][k].
+
+    Attributes
+    ----------
+    value : float
+        Log evidence.
+    tables : nested list
+        [s][j][k].
+    borrowed : float array of shape (k, k)
+        Rows of each task that count for the table of another.
+    together : float array of shape (k, k), or None
+        Probability that two tasks are in one group, times their counts, over rows; None if the
+        prior has no groups.
+    """
+
+    value: float
+    tables: list
+    borrowed: np.ndarray
+    together: np.ndarray | None
+
+
 def table_components(counts, concentrations, ts, strengths, floor=1e-3):
-    """(log evidence, tables) of every prior over tables that tasks may share; counts[s][j][k]."""
+    """The `Component` of every prior over tables that tasks may share; counts[s][j][k]."""
     k = len(counts)
     by_row = [list(row) for row in zip(*counts, strict=True)]
+    others_of = {s: [u for u in range(k) if u != s] for s in range(k)}
     for c in concentrations:
         for t in ts:
-            value = 0.0
+            value, borrowed, together = 0.0, np.zeros((k, k)), np.zeros((k, k))
             for row in by_row:
                 for s in range(k):
                     value += _row_or_0(row, c, t) - _row_or_0(row[:s] + row[s + 1 :], c, t)
+                    for u in others_of[s]:
+                        chance = _in_one_group(row, s, u, c, t)
+                        borrowed[s, u] += chance * sum(row[u])
+                        together[s, u] += chance * (sum(row[s]) + sum(row[u]))
             means = [[_group_mean(row, s, c, t) for row in by_row] for s in range(k)]
-            yield value, means
+            yield Component(value, means, borrowed, together)
     for c in concentrations:
         for strength in strengths:
-            value, tables = 0.0, []
+            value, tables, borrowed = 0.0, [], np.zeros((k, k))
             for s in range(k):
                 tables.append([])
                 for row in by_row:
@@ -84,10 +112,14 @@ def table_components(counts, concentrations, ts, strengths, floor=1e-3):
                     value += sum(math.lgamma(a + n) - math.lgamma(a) for n, a in pairs)
                     total = sum(row[s]) + sum(prior)
                     tables[s].append([(n + a) / total for n, a in pairs])
-            yield value, tables
+                    n_others = sum(sum(row[u]) for u in others_of[s])
+                    for u in others_of[s]:
+                        borrowed[s, u] += strength * sum(row[u]) / n_others if n_others else 0.0
+            yield Component(value, tables, borrowed, None)
     tasks = [_own_components(rows, concentrations) for rows in counts]
     value = sum(log_sum(values) - math.log(len(values)) for values, _ in tasks)
-    yield value, [weighted_mean(*components) for components in tasks]
+    none = np.zeros((k, k))
+    yield Component(value, [weighted_mean(*components) for components in tasks], none, none)
 
 
 def averaged_table(rows, concentrations):
@@ -110,17 +142,30 @@ def _row_or_0(row, c, t):
 
 def _group_mean(row, s, c, t):
     """Posterior mean of a row for task s, over the groups that it may be in."""
-    values, means = [], []
+    values, groups = _groups_of(row, s, c, t)
+    merged = [
+        [sum(ns) for ns in zip(*(row[one] for one in group), strict=True)] for group in groups
+    ]
+    return weighted_mean(values, [[(n + c) / (sum(ns) + len(ns) * c) for n in ns] for ns in merged])
+
+
+def _in_one_group(row, s, u, c, t):
+    """Probability that tasks s and u are in one group."""
+    values, groups = _groups_of(row, s, c, t)
+    return float(weighted_mean(values, [float(u in group) for group in groups]))
+
+
+def _groups_of(row, s, c, t):
+    """Log weight of every partition of the tasks, and the group of task s in it."""
+    values, found = [], []
     for groups in partitions(list(range(len(row)))):
         value = 0.0
         for group in groups:
             merged = [sum(ns) for ns in zip(*(row[one] for one in group), strict=True)]
             value += math.log(t) + math.lgamma(len(group)) + dirichlet_evidence(merged, c)
-            if s in group:
-                mean = [(n + c) / (sum(merged) + len(merged) * c) for n in merged]
         values.append(value)
-        means.append(mean)
-    return weighted_mean(values, means)
+        found += [group for group in groups if s in group]
+    return values, found
 
 
 def weighted_mean(values, means):
@@ -130,6 +175,22 @@ def weighted_mean(values, means):
 
 
 def shared_tables(counts, concentrations, ts, strengths):
-    """Tables of tasks that borrow from each other; counts[s][j][k]."""
+    """What tasks borrow from each other, averaged over the priors; counts[s][j][k].
+
+    Returns
+    -------
+    tables : float array [s, j, k]
+    borrowed : float array of shape (k, k)
+        Rows of each task that count for the table of another.
+    in_common : float array of shape (k, k)
+        Probability that two tasks are in one group, times their counts, over rows; averaged over
+        the priors with groups.
+    """
     found = list(table_components(counts, concentrations, ts, strengths))
-    return weighted_mean([value for value, _ in found], [tables for _, tables in found])
+    values = [one.value for one in found]
+    grouped = [one for one in found if one.together is not None]
+    return (
+        weighted_mean(values, [one.tables for one in found]),
+        weighted_mean(values, [one.borrowed for one in found]),
+        weighted_mean([one.value for one in grouped], [one.together for one in grouped]),
+    )

@@ -10,6 +10,7 @@ from small import PLAIN
 
 from bnmtl import BayesNet, MultitaskLearner, Orders, PairedPrior, SingleTaskLearner, structures
 from bnmtl.classification import BayesNetClassifier, MultitaskBayesNetClassifier
+from bnmtl.learners import base
 
 pytestmark = pytest.mark.beside_kernels
 
@@ -38,6 +39,14 @@ def test_each_task_is_predicted_from_its_network():
     for name in "abc":
         expected = classifier.predict_proba(ROWS[:60], name)[names == name]
         assert (found[names == name] == expected).all()
+
+
+def test_by_default_tasks_share_their_tables(monkeypatch):
+    # Equally good graphs are the same in both fits.
+    monkeypatch.setattr(base, "seed_of", lambda random_state: 0)
+    classifier = MultitaskBayesNetClassifier("bronc").fit(CLINICS)
+    assert classifier.networks_ == MultitaskLearner().fit(CLINICS).networks_
+    assert not classifier.learner_.borrowed_.empty
 
 
 def test_networks_of_tasks_that_are_there_already():

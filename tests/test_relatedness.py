@@ -201,6 +201,15 @@ def test_shared_is_how_probably_tables_are_the_same():
     assert table.loc["one", "same"] > 2 * table.loc["one", "other"]
 
 
+def test_two_rows_do_not_tell_whether_tables_are_shared():
+    few = {name: frame.head(2) for name, frame in related().items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        table = shared(few, LEARNER).to_numpy()
+    others = table[~np.eye(len(few), dtype=bool)]
+    assert others.min() > 0.3 and others.max() < 0.7
+
+
 def test_one_penalty_of_many_is_that_of_direct():
     choosing = MultitaskLearnerCV(table_sharing=None, **CLIMB)
     expected = shared(related(), MultitaskLearner(PairedPrior(0.9), table_sharing=None, **CLIMB))

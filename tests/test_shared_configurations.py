@@ -5,6 +5,7 @@ import itertools
 import warnings
 
 import naive
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +13,7 @@ from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import SCORE, TS, log_evidence, log_posterior, tasks_of
+from small import related
 
 from bnmtl import (
     BIC,
@@ -26,11 +28,13 @@ from bnmtl import (
     MultitaskLearnerCV,
     Orders,
     PairedPrior,
+    ReferencePrior,
     SingleTaskLearner,
     problems,
     structures,
 )
 from bnmtl.graphs import adjacency
+from bnmtl.learners import base
 from bnmtl.learners.adapted import with_graphs
 from bnmtl.progress import Reporter
 from bnmtl.search import Limits
@@ -300,12 +304,36 @@ def test_one_task_has_nobody_to_share_with(kind):
 @pytest.mark.slow_without_jit
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_without_sharing_the_score_is_a_sum_over_tasks(kind):
-    learner = kind(table_sharing=None, random_state=0).fit(ASIA)
-    total = learner.task_scores_.sum()
-    assert learner.score_ <= total + 1e-9
-    if kind is IdenticalLearner:
-        assert learner.score_ == total
+    prior = PairedPrior(0.5)
+    learner = with_prior(kind, prior, table_sharing=None).fit(ASIA)
+    coupling = prior.log_prior(learner.configuration_)
+    assert (coupling < 0) == (kind is MultitaskLearner)
+    assert learner.score_ == pytest.approx(learner.task_scores_.sum() + coupling, abs=1e-8)
     assert learner.borrowed_.empty
+
+
+@pytest.mark.slow_without_jit
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_scores_of_tasks_are_evidence_and_prior_with_separate_tables(kind):
+    tasks, prior = related(), PairedPrior(0.9)
+    learner = with_prior(kind, prior, search=HillClimbing(restarts=0)).fit(tasks)
+    n, k = 6, len(tasks)
+    # Equation 2.8 of the thesis; one graph for all is a penalty of 1.
+    weight = 1 / (1 + (k - 1) * (prior.penalty if kind is MultitaskLearner else 1))
+    p = 0.1 / (n - 1) / k
+    for name, graph in learner.configuration_.items():
+        rows, n_arcs = tasks[name].to_dict("records"), graph.number_of_edges()
+        states = {variable: column.cat.categories for variable, column in tasks[name].items()}
+        evidence = naive.graph_score(MixedDirichlet(), graph, rows, states)
+        log_prior = n_arcs * np.log(p) + (n * (n - 1) - n_arcs) * np.log1p(-p)
+        assert learner.task_scores_[name] == pytest.approx(evidence + weight * log_prior, abs=1e-8)
+    coupling = prior.log_prior(learner.configuration_)
+    assert learner.score_ > learner.task_scores_.sum() + coupling + 10
+
+
+def with_prior(kind, prior, **parameters):
+    """A learner under a prior, if it has one."""
+    return learner_of(kind, **({"prior": prior} if kind is MultitaskLearner else {}), **parameters)
 
 
 # Scores, numbers of arcs and a digest of all arcs, by the last commit before tables were shared.
@@ -315,27 +343,52 @@ BEFORE_SHARING = [
     (MultitaskLearner, MixedDirichlet(), -2245.500563158365, 19, "9e5c531416d63817"),
     (IdenticalLearner, MixedDirichlet(), -2254.790161585179, 21, "797146b66ab44ba5"),
 ]
+# The same by `MultitaskLearnerCV`, and the validation scores of its penalties.
+CHOSEN_BEFORE_SHARING = [
+    (*BEFORE_SHARING[0][1:], [-2.433368027649495, -2.4215119101826916, -2.4247312356696265]),
+    (*BEFORE_SHARING[2][1:], [-2.451913643639555, -2.4163771149234634, -2.4193220859568747]),
+]
+
+
+def fitted_without_sharing(kind, score, **parameters):
+    """A learner of three tasks with separate tables."""
+    tasks = problems.deletion("asia", 3, 0.2, random_state=0)
+    tasks = problems.sample(tasks, 300, random_state=0)
+    search = Orders(starts=1, iterations=5)
+    learner = learner_of(kind, score=score, search=search, table_sharing=None, **parameters)
+    return learner.fit(tasks)
+
+
+def check_fit(learner, score, n_arcs, digest):
+    """Assert what was found before tables were shared."""
+    arcs = {task: sorted(graph.edges) for task, graph in learner.configuration_.items()}
+    # The same to the last bit on the machine that the values are of; libraries differ in it.
+    assert learner.score_ == pytest.approx(score, rel=1e-13)
+    assert sum(map(len, arcs.values())) == n_arcs
+    assert hashlib.blake2b(repr(arcs).encode(), digest_size=8).hexdigest() == digest
+    table = learner.networks_["task1"].table("dysp")
+    assert table.ravel()[0] == pytest.approx(0.689141645977532, rel=1e-12)
 
 
 @pytest.mark.slow_without_jit
 @pytest.mark.parametrize(("kind", "score", "expected", "n_arcs", "digest"), BEFORE_SHARING)
 def test_without_sharing_nothing_has_changed(kind, score, expected, n_arcs, digest):
-    tasks = problems.deletion("asia", 3, 0.2, random_state=0)
-    tasks = problems.sample(tasks, 300, random_state=0)
     prior = {"prior": PairedPrior(0.9)} if kind is MultitaskLearner else {}
-    parameters = {
-        "search": Orders(starts=1, iterations=5),
-        "random_state": 0,
-        "table_sharing": None,
-    }
-    learner = kind(**prior, score=score, **parameters).fit(tasks)
-    arcs = {task: sorted(graph.edges) for task, graph in learner.configuration_.items()}
-    # The same to the last bit on the machine that the values are of; libraries differ in it.
-    assert learner.score_ == pytest.approx(expected, rel=1e-13)
-    assert sum(map(len, arcs.values())) == n_arcs
-    assert hashlib.blake2b(repr(arcs).encode(), digest_size=8).hexdigest() == digest
-    table = learner.networks_["task1"].table("dysp")
-    assert table.ravel()[0] == pytest.approx(0.689141645977532, rel=1e-12)
+    learner = fitted_without_sharing(kind, score, **prior)
+    check_fit(learner, expected, n_arcs, digest)
+
+
+@pytest.mark.slow_without_jit
+@pytest.mark.parametrize(("score", "expected", "n_arcs", "digest", "scores"), CHOSEN_BEFORE_SHARING)
+def test_without_sharing_the_choice_of_a_penalty_has_not_changed(
+    score, expected, n_arcs, digest, scores
+):
+    learner = fitted_without_sharing(MultitaskLearnerCV, score, penalties=[0, 0.9, 1], cv=2)
+    assert learner.validation_scores_.to_dict() == pytest.approx(
+        dict(zip([0, 0.9, 1], scores, strict=True)), rel=1e-12
+    )
+    assert learner.penalty_ == 0.9
+    check_fit(learner, expected, n_arcs, digest)
 
 
 @pytest.mark.slow_without_jit
@@ -508,23 +561,28 @@ def test_small_tasks_by_every_search(kind, search):
     assert len(learner.arcs_) == 2
 
 
+COSTS = {"add": 2, "delete": 0.5, "reverse": 1}
+
+
 @pytest.mark.slow_without_jit
 @pytest.mark.parametrize(
-    "prior",
+    "priors",
     [
-        EditPrior(0.9),
-        PairedPrior(0.9, task_penalty={("task1", "task2"): 0.5}),
-        PairedPrior(0.9, variable_penalty={("smoke", "lung"): 0}),
-        PairedPrior(1),
-        OneDirection(),
+        {"prior": EditPrior(0.9)},
+        {"prior": EditPrior(0.9, costs=COSTS)},
+        {"prior": PairedPrior(0.9, task_penalty={("task1", "task2"): 0.5})},
+        {"prior": PairedPrior(0.9, variable_penalty={("smoke", "lung"): 0})},
+        {"prior": PairedPrior(1)},
+        {"prior": OneDirection()},
+        {"structure_prior": ReferencePrior(structures.load("asia").graph)},
     ],
-    ids=["edit", "by task", "by variable", "all agree", "own"],
+    ids=["edit", "by cost", "by task", "by variable", "all agree", "own", "reference"],
 )
-def test_every_coupling_goes_with_constraints_and_lacking_variables(prior):
+def test_every_prior_goes_with_constraints_and_lacking_variables(priors):
     frames = {**ASIA, "task3": ASIA["task3"].drop(columns="xray")}
     tiers = [["smoke"], ["lung", "bronc"]]
     learner = learner_of(
-        prior=prior,
+        **priors,
         tiers=tiers,
         forbidden=[("smoke", "lung")],
         search=Orders(starts=1, iterations=1),
@@ -534,21 +592,53 @@ def test_every_coupling_goes_with_constraints_and_lacking_variables(prior):
         assert not graph.has_edge("smoke", "lung")
         assert not graph.has_edge("lung", "smoke")
     assert "xray" not in graphs["task3"]
-    if prior.__class__ is PairedPrior and prior.penalty == 1:
+    if getattr(learner.prior, "penalty", None) == 1:
         both = set(graphs["task1"]) - {"asia", "tub", "xray"}
         common = [{arc for arc in graph.edges if set(arc) <= both} for graph in graphs.values()]
         assert common[0] == common[1] == common[2]
 
 
 @pytest.mark.slow_without_jit
-@pytest.mark.parametrize("way", [{"validation": "posterior"}, {"validation": 0.1}, {"cv": 2}])
+@pytest.mark.parametrize("prior", [EditPrior(0.5, costs=COSTS), PairedPrior(0.5)], ids=repr)
+def test_what_was_found_scores_what_plain_code_says(monkeypatch, prior):
+    monkeypatch.setattr(base, "PARTITIONS", TS)
+    reference = ReferencePrior(nx.DiGraph([("x1", "x2"), ("x3", "x4")]), factor=0.1)
+    search = Orders(starts=1, iterations=1)
+    learner = learner_of(prior=prior, score=SCORE, structure_prior=reference, search=search)
+    learner.fit(related())
+    joint = JointProblem(learner.problems(learner.tasks_, learner.effort()))
+    graphs = learner.configuration_.values()
+    matrices = joint.spread([adjacency(graph, joint.variables) for graph in graphs])
+    pairs = zip(joint.tasks, matrices, strict=True)
+    separate = sum(task.scores.score(matrix) for task, matrix in pairs)
+    _, total = naive.configuration_score(joint, prior, matrices, reference)
+    expected = total - separate + log_evidence(learner.tasks_, joint, matrices)
+    assert learner.score_ == pytest.approx(expected, abs=1e-8)
+    assert prior.log_prior(learner.configuration_) < 0
+
+
+@pytest.mark.slow_without_jit
+@pytest.mark.parametrize(
+    "way",
+    [
+        {"validation": "posterior"},
+        {"validation": 0.1},
+        {"cv": 2},
+        {"rule": "one-standard-error", "cv": 2},
+    ],
+)
 def test_every_way_of_choosing_the_penalty(way):
-    learner = learner_of(
-        MultitaskLearnerCV, penalties=[0, 0.9], search=Orders(starts=1, iterations=1), **way
-    )
-    learner.fit(ASIA)
-    assert learner.penalty_ == learner.validation_scores_.idxmax()
-    given = learner_of(
-        prior=PairedPrior(learner.penalty_), search=Orders(starts=1, iterations=1)
-    ).fit(ASIA)
+    tasks = problems.deletion("asia", 3, 0.5, random_state=0)
+    tasks = problems.sample(tasks, 100, random_state=0)
+    search = Orders(starts=1, iterations=1)
+    learner = learner_of(MultitaskLearnerCV, penalties=[0, 0.9], search=search, **way).fit(tasks)
+    best = learner.validation_scores_.idxmax()
+    if "rule" in way:
+        # The larger one is nearly as good.
+        assert (best, learner.penalty_) == (0, 0.9)
+        scores, errors = learner.validation_scores_, learner.validation_grid_["standard_error"]
+        assert scores[0] - scores[0.9] <= errors[0]
+    else:
+        assert learner.penalty_ == best
+    given = learner_of(prior=PairedPrior(learner.penalty_), search=search).fit(tasks)
     assert learner.score_ == pytest.approx(given.score_, rel=0.01)

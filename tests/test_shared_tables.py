@@ -10,13 +10,13 @@ import reference
 from budget import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import counted
+from shared import counted, counts_of
 
 from bnmtl import BayesNet, structures
 from bnmtl._kernels.groups import MOST_EXACT
 from bnmtl.networks import components, fit_networks, smoothing
 from bnmtl.networks.components import PARTITIONS, STRENGTHS, Components, learned_weights
-from bnmtl.networks.shared_tables import fit_tables
+from bnmtl.networks.shared_tables import SharedTables, fit_tables
 from bnmtl.networks.smoothing import posterior_mean
 from bnmtl.tasks import encode
 
@@ -55,8 +55,13 @@ def test_naive_twin(concentrations):
     def check(counts):
         if len(counts) < 2:
             counts = np.concatenate([counts, counts])
-        expected = naive_tables.shared_tables(counts.tolist(), SMALL, PARTITIONS, STRENGTHS)
-        assert Components(counts).averaged().tables == pytest.approx(expected, abs=1e-8)
+        found = Components(counts).averaged()
+        tables, borrowed, in_common = naive_tables.shared_tables(
+            counts.tolist(), SMALL, PARTITIONS, STRENGTHS
+        )
+        assert found.tables == pytest.approx(tables, abs=1e-8)
+        assert found.borrowed == pytest.approx(borrowed, rel=1e-8, abs=1e-8)
+        assert found.in_common == pytest.approx(in_common, rel=1e-8, abs=1e-8)
 
     check()
 
@@ -109,7 +114,7 @@ def test_alike_tasks_are_pooled_and_unlike_ones_are_not():
 @pytest.mark.slow_without_jit
 def test_many_tasks():
     rng = np.random.default_rng(1)
-    for k, part in ((MOST_EXACT, 0.9), (MOST_EXACT + 1, 0.9), (20, 0.6)):
+    for k, part in ((MOST_EXACT, 0.9), (MOST_EXACT + 1, 0.9), (20, 0.6), (50, 0.4)):
         halves = rng.dirichlet(np.ones(3), size=(2, 4))
         counts = np.stack([[rng.multinomial(60, row) for row in halves[s % 2]] for s in range(k)])
         # A task that has seen less than the others.
@@ -223,6 +228,42 @@ def test_networks_have_the_tables_of_their_families():
     assert one["source"].tolist() == ["clinic0", "clinic2"]
     assert found.in_common.index.tolist() == list(tasks)
     assert np.diagonal(found.in_common).tolist() == [1, 1, 1]
+
+
+def test_whole_graphs_borrow_and_have_in_common_what_the_naive_twin_says(concentrations):
+    concentrations(SMALL)
+    tasks = frames(n_rows=30)
+    tasks["clinic0"] = tasks["clinic0"].drop(columns="dysp")
+    reverse = nx.DiGraph([("bronc", "smoke"), ("bronc", "dysp")])
+    graphs = {"clinic0": nx.DiGraph([("smoke", "bronc")]), "clinic1": GRAPH, "clinic2": reverse}
+    tasks = encode(tasks)
+    found = SharedTables(tasks, weigh=even).fit(graphs)
+    borrowed, n = {}, len(tasks)
+    in_common, weights = np.zeros((n, n)), np.zeros((n, n))
+    for (s, name), child in itertools.product(enumerate(tasks), sorted(GRAPH)):
+        if child not in graphs[name]:
+            continue
+        parents = list(graphs[name].predecessors(child))
+        members = [u for u, task in enumerate(tasks.values()) if child in task.variables]
+        counts = counts_of([tasks[tasks.names[u]] for u in members], parents, child)
+        rows, chances = naive_tables.shared_tables(counts, SMALL, PARTITIONS, STRENGTHS)[1:]
+        at = members.index(s)
+        for i, u in enumerate(members):
+            if u != s:
+                borrowed[name, child, tasks.names[u]] = rows[at, i]
+                in_common[s, u] += chances[at, i]
+                weights[s, u] += np.sum(counts[at]) + np.sum(counts[i])
+    assert found.borrowed.set_index(["task", "variable", "source"])["rows"].to_dict() == (
+        pytest.approx(borrowed, rel=1e-7)
+    )
+    # The families of both graphs count.
+    expected = (in_common + in_common.T) / (weights + weights.T + np.eye(n))
+    assert found.in_common.to_numpy() - np.eye(n) == pytest.approx(expected, abs=1e-8)
+
+
+def even(evidences):
+    """The same weight for every component."""
+    return np.full(evidences.shape[1], 1 / evidences.shape[1])
 
 
 def test_variables_that_only_some_tasks_have():

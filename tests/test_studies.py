@@ -14,7 +14,13 @@ from budget import quick_search
 from scipy import stats
 
 from benchmarks import record, related, study, summary, tables
-from benchmarks.predictions import boosting_steps, calibrated_arcs, good_probabilities, multinets
+from benchmarks.predictions import (
+    boosting_steps,
+    calibrated_arcs,
+    good_probabilities,
+    multinets,
+    multinets_learners,
+)
 from benchmarks.record import Results, key_of
 from benchmarks.thesis import (
     groups,
@@ -39,6 +45,7 @@ from bnmtl import (
     metrics,
     problems,
     relatedness,
+    structures,
 )
 from bnmtl.learners.held_out import held_out_rows, held_out_split
 from bnmtl.learners.penalty import penalty_grid
@@ -439,6 +446,8 @@ def test_studies_of_the_thesis_do_not_depend_on_defaults():
     assert found > 15
     for parameters in (*LEARNERS.values(), calibrated_arcs.SETTLED):
         assert THESIS.items() <= parameters.items()
+    for parameters in LEARNERS.values():
+        assert parameters["table_sharing"] is None
     score, *rest = THESIS.values()
     assert isinstance(score, BDeu) and score.equivalent_sample_size == 1.0
     assert rest == [None, 1.0, Limits(max_cells=10_000_000)]
@@ -446,8 +455,35 @@ def test_studies_of_the_thesis_do_not_depend_on_defaults():
         if method.split()[0] in ("single", "identical", "pooled", "multitask"):
             learner = methods.learner_of(method, 0)
             assert THESIS.items() <= learner.get_params(deep=False).items()
+            assert learner.table_sharing is None
             if "multitask" in method:
                 assert (learner.cv is None) != (learner.validation is None)
+
+
+@pytest.mark.parametrize("kind", ["nets of one structure", "nets together"])
+def test_nets_of_the_thesis_have_separate_tables(kind):
+    frame = structures.load("asia").sample(60, random_state=0)
+    nets = multinets_learners.KINDS[kind](frame.drop(columns="bronc"), frame["bronc"], 0)
+    assert nets.at(None).learner_.table_sharing is None
+
+
+def test_confidence_of_arcs_is_measured_with_separate_tables(monkeypatch):
+    learners = []
+
+    def fit(learner, tasks):
+        learners.append(learner)
+        learner.penalty_ = 0.9
+        return learner
+
+    monkeypatch.setattr(MultitaskLearnerCV, "fit", fit)
+    monkeypatch.setattr(calibrated_arcs, "counted", lambda *given: {})
+    monkeypatch.setattr(
+        calibrated_arcs,
+        "arc_confidence",
+        lambda tasks, learner, *given, **settings: learners.append(learner),
+    )
+    calibrated_arcs.measure("ALARM", 0, ["together", "shared"])
+    assert [learner.table_sharing for learner in learners] == [None, None, "auto"]
 
 
 def test_reductions_and_tests_over_trials():

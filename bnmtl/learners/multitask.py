@@ -53,8 +53,8 @@ class MultitaskLearner(Learner):
         Log posterior of the configuration without its constant, in nats. Scores at different
         penalties are not comparable.
     task_scores_ : pandas.Series by task
-        The score of each task alone; ``score_`` is their sum plus the log coupling, unless tasks
-        are scored together.
+        Log evidence of each task with separate tables, plus its log structure prior; ``score_`` is
+        their sum plus the log coupling, unless tasks are scored together.
     arcs_ : pandas.DataFrame
         One row per arc and task: strength, whether it is compelled, number of tasks with it.
     start_ : str
