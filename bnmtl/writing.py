@@ -178,6 +178,46 @@ class OutputFolder:
         temporary.rmdir()
 
 
+@contextlib.contextmanager
+def replacing_folder(path, force, is_earlier):
+    """Yield a temporary folder that becomes the folder `path` at the end, with all it contains.
+
+    If the block fails or is interrupted, the temporary folder is removed and nothing changes.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A new or empty folder, or, with `force`, one for which `is_earlier` returns True.
+    force : bool
+    is_earlier : callable
+        Whether a folder may be replaced.
+
+    Raises
+    ------
+    InputError
+        If the folder must not be replaced or cannot be written.
+    """
+    path = Path(os.path.realpath(path))
+    is_empty = not path.exists() or (path.is_dir() and not any(path.iterdir()))
+    if not is_empty and not (force and is_earlier(path)):
+        remedies = ("choose another one", "set {force=True} to replace it")[: 1 if force else 2]
+        rule = "must be a new or empty folder"
+        raise InputError("out", rule, Bare(f"`{path}`"), remedies=remedies)
+    _check_writable(path)
+    unique = f"{os.getpid()}-{secrets.token_hex(3)}"
+    temporary, old = (path.parent / f".bnmtl-{unique}.{kind}" for kind in ("partial", "old"))
+    try:
+        temporary.mkdir(parents=True)
+        yield temporary
+        with _interrupts_held():
+            if path.exists():
+                path.rename(old)
+            temporary.rename(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
 def _check_writable(path):
     """Raise unless a folder can be created next to a path and moved to it."""
     place = Path(os.path.realpath(path))

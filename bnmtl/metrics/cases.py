@@ -24,6 +24,24 @@ def checked_cases(y, p, weights, is_probability=True, names=("y", "p", "weights"
     return y, p, checked_weights(weights, len(y), name=names[2])
 
 
+def checked_classes(y, p, weights):
+    """Positions of the true classes, probabilities (n, n_classes) and weights, or an error."""
+    p = checked_table("p", p, ("cases", "classes"))
+    y = checked_numbers("y", y, remedy="use positions in the sorted classes")
+    if len(y) != len(p):
+        rule = "must be one row per case, {n} as in {y}"
+        raise InputError("p", rule, len(p), n=len(y))
+    wrong = y[(y != np.floor(y)) | (y < 0) | (y >= p.shape[1])]
+    if len(wrong):
+        rule = "must be the position of a class, from 0 to {most}"
+        raise InputError("y", rule, _short(wrong), most=p.shape[1] - 1)
+    wrong = p[(p < 0) | (p > 1)]
+    if len(wrong):
+        rule = "must be probabilities from 0 to 1"
+        raise InputError("p", rule, _short(wrong), remedies="calibrate scores first")
+    return y.astype(np.intp), p, checked_weights(weights, len(y))
+
+
 def checked_weights(weights, n, of="case", name="weights"):
     """Weights as a float array; None counts everything once."""
     if weights is None:

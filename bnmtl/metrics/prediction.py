@@ -9,7 +9,7 @@ from numbers import Real
 import numpy as np
 
 from bnmtl.errors import InputError, InputTypeError, check_choice, check_number
-from bnmtl.metrics.cases import checked_cases
+from bnmtl.metrics.cases import checked_cases, checked_classes
 from bnmtl.metrics.probabilities import (
     brier_score,
     calibration_error,
@@ -29,6 +29,7 @@ from bnmtl.metrics.ranking import (
 __all__ = [
     "accuracy",
     "average_precision",
+    "baseline",
     "break_even_point",
     "brier_score",
     "calibration_error",
@@ -47,12 +48,14 @@ THRESHOLD = 0.5  # predictions at or above it are positive
 
 
 def accuracy(y, p, weights=None):
-    """Share of correct predictions; positive from a probability of 0.5 on.
+    """Share of correct predictions; of two classes, positive from a probability of 0.5 on.
 
     Parameters
     ----------
-    y : array-like of 0 and 1, shape (n,)
-    p : array-like of probabilities, shape (n,)
+    y : array-like of int, shape (n,)
+        0 and 1, or classes 0, 1, ...
+    p : array-like of probabilities, shape (n,) or (n, n_classes)
+        Of class 1, or of every class; the first of the most probable classes is predicted.
     weights : array-like of numbers, shape (n,), default=None
 
     Returns
@@ -62,13 +65,18 @@ def accuracy(y, p, weights=None):
     Raises
     ------
     TypeError, ValueError
-        For labels other than 0 and 1, probabilities out of range, and different lengths.
+        For labels that are not classes, probabilities out of range, and different lengths.
 
     Examples
     --------
     >>> accuracy([1, 0, 1, 0], [0.9, 0.5, 0.5, 0.1])
     0.75
+    >>> accuracy([2, 0], [[0.1, 0.3, 0.6], [0.2, 0.5, 0.3]])
+    0.5
     """
+    if np.ndim(p) == 2:
+        y, p, weights = checked_classes(y, p, weights)
+        return float(np.average(p.argmax(axis=1) == y, weights=weights))
     y, p, weights = checked_cases(y, p, weights)
     return float(np.average((p >= THRESHOLD) == y, weights=weights))
 
@@ -116,6 +124,35 @@ _BASELINES = {
 }
 
 
+def baseline(metric, base_rate):
+    """Value of a metric when the share of positives is predicted for every case.
+
+    Parameters
+    ----------
+    metric : str
+        As in `normalized_score`.
+    base_rate : float
+        Share of positives, above 0 and below 1. For the f_score, all cases are predicted positive.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For an unknown metric and a base rate out of range.
+
+    Examples
+    --------
+    >>> baseline("accuracy", 0.25)
+    0.75
+    """
+    check_choice("metric", metric, _BASELINES)
+    check_number("base_rate", base_rate, above=0, below=1)
+    return float(_BASELINES[metric](base_rate))
+
+
 def normalized_score(metric, value, base_rate, best):
     """Rescale a metric to 0 for a baseline and 1 for the best known value.
 
@@ -152,14 +189,12 @@ def normalized_score(metric, value, base_rate, best):
     >>> round(normalized_score("accuracy", 0.85, base_rate=0.3, best=0.9), 3)
     0.75
     """
-    check_choice("metric", metric, _BASELINES)
+    base = baseline(metric, base_rate)
     for name, number in (("value", value), ("best", best)):  # a value may be nan
         if isinstance(number, bool) or not isinstance(number, Real):
             raise InputTypeError(name, "must be a number", number)
-    check_number("base_rate", base_rate, above=0, below=1)
-    baseline = _BASELINES[metric](base_rate)
     sign = -1 if metric in ("root_mean_squared_error", "cross_entropy") else 1
-    if not sign * best > sign * baseline:
+    if not sign * best > sign * base:
         rule = "must be better than the baseline of {name!s}, {baseline:.4g} at this base rate"
-        raise InputError("best", rule, best, name=metric, baseline=baseline)
-    return float((value - baseline) / (best - baseline))
+        raise InputError("best", rule, best, name=metric, baseline=base)
+    return float((value - base) / (best - base))

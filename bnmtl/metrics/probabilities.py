@@ -1,14 +1,14 @@
 """Errors of predicted probabilities, and disagreement between the probabilities of models.
 
-Labels are 0 or 1; predictions are probabilities of 1. A weight is the number of times a case
-counts.
+Labels are 0 or 1 and predictions probabilities of 1, or labels are classes 0, 1, ... and
+predictions have a column for each. A weight is the number of times a case counts.
 """
 
 import numpy as np
 from scipy.special import entr
 
 from bnmtl.errors import InputError, check_choice, check_number, check_whole, warn
-from bnmtl.metrics.cases import checked_cases, checked_table, checked_weights
+from bnmtl.metrics.cases import checked_cases, checked_classes, checked_table, checked_weights
 from bnmtl.wording import Bare
 
 _EPS = float(np.finfo(float).eps)
@@ -20,14 +20,17 @@ def brier_score(y, p, weights=None):
 
     Parameters
     ----------
-    y : array-like of 0 and 1, shape (n,)
-    p : array-like of probabilities, shape (n,)
+    y : array-like of int, shape (n,)
+        0 and 1, or classes 0, 1, ...
+    p : array-like of probabilities, shape (n,) or (n, n_classes)
+        Of class 1, or of every class.
     weights : array-like of numbers, shape (n,), default=None
 
     Returns
     -------
     float
-        For the positive class; the sum over both classes, as in Melville (2005), is twice as large.
+        For probabilities of class 1 the squared difference of that class; for those of every class
+        the sum over classes, as in Melville (2005), which is twice as large for two classes.
 
     Raises
     ------
@@ -38,7 +41,13 @@ def brier_score(y, p, weights=None):
     --------
     >>> round(brier_score([1, 0], [0.8, 0.4]), 4)
     0.1
+    >>> round(brier_score([1, 0], [[0.2, 0.8], [0.6, 0.4]]), 4)
+    0.2
     """
+    if np.ndim(p) == 2:
+        y, p, weights = checked_classes(y, p, weights)
+        squares = ((p - np.eye(p.shape[1])[y]) ** 2).sum(axis=1)
+        return float(np.average(squares, weights=weights))
     y, p, weights = checked_cases(y, p, weights)
     return float(np.average((y - p) ** 2, weights=weights))
 
@@ -48,8 +57,10 @@ def root_mean_squared_error(y, p, weights=None):
 
     Parameters
     ----------
-    y : array-like of 0 and 1, shape (n,)
-    p : array-like of probabilities, shape (n,)
+    y : array-like of int, shape (n,)
+        0 and 1, or classes 0, 1, ...
+    p : array-like of probabilities, shape (n,) or (n, n_classes)
+        Of class 1, or of every class.
     weights : array-like of numbers, shape (n,), default=None
 
     Returns
@@ -78,8 +89,10 @@ def cross_entropy(y, p, eps=_EPS, weights=None):
 
     Parameters
     ----------
-    y : array-like of 0 and 1, shape (n,)
-    p : array-like of probabilities, shape (n,)
+    y : array-like of int, shape (n,)
+        0 and 1, or classes 0, 1, ...
+    p : array-like of probabilities, shape (n,) or (n, n_classes)
+        Of class 1, or of every class.
     eps : float, default=2.2e-16, the machine epsilon
         Probabilities are clipped to [eps, 1 - eps], because a single wrong 0 would make the mean
         infinite; above 0, below 0.5.
@@ -109,17 +122,25 @@ def cross_entropy(y, p, eps=_EPS, weights=None):
     >>> round(cross_entropy([1, 0], [0.8, 0.4]), 4)
     0.367
     """
-    y, p, weights = checked_cases(y, p, weights)
     check_number("eps", eps, above=0, below=0.5)
-    n_clipped = int(((p < eps) | (1 - p < eps)).sum())
-    if n_clipped:
-        rule = "{clipped} of {n} probabilities are closer to 0 or 1 than {near:.2g} and count as "
-        warn(rule=rule + "that near", clipped=n_clipped, n=len(p), near=eps)
+    if np.ndim(p) == 2:
+        y, p, weights = checked_classes(y, p, weights)
+        p = p[np.arange(len(y)), y]
+        _warn_of_clipped(p < eps, eps)
+        return float(np.average(-np.log(np.clip(p, eps, 1 - eps)), weights=weights))
+    y, p, weights = checked_cases(y, p, weights)
+    _warn_of_clipped((p < eps) | (1 - p < eps), eps)
     # 1 - p is exact above 1/2, and log1p computes its logarithm below.
     happened = np.clip(np.where(y == 1, p, 1 - p), eps, 1 - eps)
     small = np.clip(p, eps, 0.5)
     losses = np.where((y == 1) | (p > 0.5), -np.log(happened), -np.log1p(-small))
     return float(np.average(losses, weights=weights))
+
+
+def _warn_of_clipped(clipped, eps):
+    if clipped.any():
+        rule = "{clipped} of {n} probabilities are closer to 0 or 1 than {near:.2g} and count as "
+        warn(rule=rule + "that near", clipped=int(clipped.sum()), n=len(clipped), near=eps)
 
 
 def calibration_error(y, p, method="windows", window=100, bins=15, weights=None):

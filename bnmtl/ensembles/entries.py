@@ -1,0 +1,168 @@
+"""Checks of what enters a store: predictions, labels and other columns of cases, names."""
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.metrics.cases import checked_weights
+from bnmtl.wording import Bare, type_of
+
+# Probabilities are multiples of 1 / SCALE: float32 holds them exactly, and sums of members are
+# exact integers, so that memory, disk and any order of summation agree to the last bit.
+SCALE = 2**24
+_TOLERANCE = 1e-4  # of the sum of the probabilities of all classes
+
+
+def rounded(probabilities):
+    """The nearest multiples of 2**-24 from 2**-24 to 1 - 2**-24, as float32."""
+    return (np.clip(np.rint(probabilities * SCALE), 1, SCALE - 1) / SCALE).astype(np.float32)
+
+
+def whole_numbers(entries):
+    """Rounded probabilities as multiples of 2**-24, int32."""
+    return (entries * np.float32(SCALE)).astype(np.int32)
+
+
+def by_part(argument, values, default):
+    """A mapping part -> values; values that are not a mapping are those of the default part."""
+    if values is None:
+        return {}
+    parts = dict(values) if isinstance(values, dict) else {default: values}
+    for part in parts:
+        if not (isinstance(part, str) and part.isidentifier()):
+            rule = "must have parts named by letters, digits and underscores"
+            raise InputError(argument, rule, part)
+    return parts
+
+
+def checked_predictions(part, values, n_classes, n_cases):
+    """Rounded predictions (models, cases) of the second of two classes, or with an axis of classes.
+
+    ``n_cases`` None is any number.
+    """
+    place = {"argument": "predictions", "part": part}
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        rule = "of part {part} must be numbers"
+        raise InputTypeError(rule=rule, given=type_of(values), **place) from None
+    if array.ndim == 3 and array.shape[2] == n_classes:
+        _check_sums(array, place)
+        array = array[:, :, 1] if n_classes == 2 else array
+    elif array.ndim != 2 or n_classes != 2:
+        shape = "(models, cases)" if n_classes == 2 else "(models, cases, {n} classes)"
+        rule = f"of part {{part}} must have the shape {shape}"
+        raise InputError(rule=rule, given=array.shape, n=n_classes, **place)
+    if n_cases not in (None, array.shape[1]):
+        rule = "of part {part} must have one column per label, {n}"
+        raise InputError(rule=rule, given=array.shape[1], n=n_cases, **place)
+    _check_range(array, place)
+    return rounded(array)
+
+
+def _check_range(array, place):
+    wrong = ~((array >= 0) & (array <= 1))
+    if wrong.any():
+        model, case, *_ = np.argwhere(wrong)[0]
+        value = Bare(f"{array[tuple(np.argwhere(wrong)[0])]:g}")
+        rule = "of part {part} must be probabilities from 0 to 1"
+        found = "model {model} of the array, counted from 0, has {value} for case {case}"
+        detail = {"model": int(model), "case": int(case), "value": value}
+        raise InputError(rule=rule, found=found, remedies="calibrate scores", **detail, **place)
+
+
+def _check_sums(array, place):
+    sums = array.sum(axis=2)
+    wrong = np.abs(sums - 1) > _TOLERANCE
+    if wrong.any() and np.isfinite(sums).all():
+        model, case = np.argwhere(wrong)[0]
+        rule = "of part {part} must sum to 1 over the classes"
+        found = "model {model} of the array, counted from 0, has the sum {sum:g} for case {case}"
+        detail = {"model": int(model), "case": int(case), "sum": float(sums[model, case])}
+        raise InputError(rule=rule, found=found, **detail, **place)
+
+
+def checked_classes(y):
+    """The sorted classes of labels; at least two."""
+    labels = list(dict.fromkeys(_complete("y", y).tolist()))
+    try:
+        classes = sorted(labels)
+    except TypeError:
+        rule, remedies = "must have labels of one type", "convert them"
+        raise InputTypeError("y", rule, found="they cannot be sorted", remedies=remedies) from None
+    if len(classes) < 2:
+        rule, found = "must have two classes or more", "all are {label!r}"
+        raise InputError("y", rule, found=found, label=classes[0])
+    return np.array(classes)
+
+
+def coded(part, y, classes):
+    """Labels as positions in the classes."""
+    labels = _complete("y", y)
+    known = {label: code for code, label in enumerate(classes.tolist())}
+    other = [label for label in labels.tolist() if label not in known]
+    if other:
+        rule = "of part {part} must have only the classes {classes}"
+        raise InputError("y", rule, other[0], part=part, classes=list(known))
+    return np.array([known[label] for label in labels.tolist()], dtype=np.int64)
+
+
+def _complete(argument, values):
+    """Values of cases as an array without missing ones."""
+    array = np.array(values) if isinstance(values, np.ndarray) else pd.Series(values).to_numpy()
+    if array.ndim != 1 or not array.size:
+        rule = "must be one value per case, at least one"
+        raise InputError(argument, rule, found="its shape is {shape!s}", shape=array.shape)
+    missing = np.flatnonzero(pd.isna(array))
+    if missing.size:
+        rule, found = "must not be missing", "case {case}, counted from 0, has none"
+        remedies = "leave such cases out"
+        raise InputError(argument, rule, found=found, remedies=remedies, case=int(missing[0]))
+    return array
+
+
+def checked_column(argument, part, values, n_cases):
+    """Weights, folds or tasks of the cases of a part as an array."""
+    if argument == "weights":
+        return checked_weights(values, n_cases)
+    array = _complete(argument, values)
+    if len(array) != n_cases:
+        rule = "of part {part} must be one value per case, {n}"
+        raise InputError(argument, rule, len(array), part=part, n=n_cases)
+    return array.astype(str) if argument == "tasks" else array
+
+
+def checked_names(names, n_models, taken=()):
+    """Names of models as a tuple of distinct strings; None numbers them."""
+    if names is None:
+        return tuple(f"model{number}" for number in range(1, n_models + 1))
+    names = tuple(names)
+    wrong = [name for name in names if not isinstance(name, str) or not name]
+    if wrong:
+        raise InputTypeError("names", "must be strings that are not empty", wrong[0])
+    if len(names) != n_models:
+        rule = "must be one name per model, {n}"
+        raise InputError("names", rule, len(names), n=n_models)
+    seen = set(taken)
+    for name in names:
+        if name in seen:
+            raise InputError("names", "must be different", found="{name} occurs twice", name=name)
+        seen.add(name)
+    return names
+
+
+def checked_settings(settings, names):
+    """Records of models as a data frame with one row per model."""
+    if settings is None:
+        settings = [{}] * len(names)
+    if not isinstance(settings, pd.DataFrame):
+        settings = list(settings)
+        wrong = [one for one in settings if not isinstance(one, dict)]
+        if wrong:
+            rule = "must be one dictionary per model"
+            raise InputTypeError("settings", rule, type_of(wrong[0]))
+    if len(settings) != len(names):
+        rule = "must be one record per model, {n}"
+        raise InputError("settings", rule, len(settings), n=len(names))
+    frame = pd.DataFrame(settings).set_axis(pd.Index(names, name="model", dtype=str), axis=0)
+    return frame.set_axis(frame.columns.astype(str), axis=1)

@@ -1,0 +1,192 @@
+"""The folder of a store: predictions by batch as .npy files, cases and models as CSV.
+
+`store.json` is written last, so it lists exactly the batches that are complete; files of a batch
+that it does not list are ignored and overwritten.
+"""
+
+import hashlib
+import io
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.ensembles.entries import checked_settings
+from bnmtl.errors import InputError
+from bnmtl.writing import replacing_folder, write_whole
+
+RECORD, MODELS, CASES, PREDICTIONS = "store.json", "models.csv", "cases.csv", "predictions"
+FORMAT = {"program": "bnmtl", "format": "predictions", "version": 1}
+_COLUMNS = {"weights": "weight", "folds": "fold", "tasks": "task"}
+
+
+class Found(NamedTuple):
+    """The contents of a folder: arguments of a store."""
+
+    classes: np.ndarray
+    parts: dict
+    names: tuple
+    settings: pd.DataFrame
+    path: Path
+
+
+def write(store, folder, force=False):
+    """Write a store to a new folder, completely or not at all."""
+    with replacing_folder(folder, force, lambda path: (path / RECORD).is_file()) as place:
+        files = {}
+        for part, one in store.parts.items():
+            (place / part / PREDICTIONS).mkdir(parents=True)
+            files[part] = _cases(store, one)
+            (place / part / CASES).write_bytes(files[part])
+        record = {
+            **FORMAT,
+            "classes": store.classes.tolist(),
+            "parts": {part: {"cases": _digest(content)} for part, content in files.items()},
+            "batches": [],
+        }
+        if store.n_models:
+            batch = {part: store.predictions(part) for part in store.parts}
+            _write_batch(place, record, batch, store.settings)
+        else:
+            _write_record(place, record)
+
+
+def append(store, batch, settings):
+    """Add a batch (part -> predictions) to the folder of a store; return it mapped into memory."""
+    record = _read_record(store.path)
+    if sum(one["models"] for one in record["batches"]) != store.n_models:
+        rule, remedies = "must not be changed by another process", "open it again"
+        raise InputError("store", rule, given=str(store.path), remedies=remedies)
+    name = _write_batch(store.path, record, batch, settings)
+    return {part: _mapped(store.path / part / PREDICTIONS / name) for part in batch}
+
+
+def _write_batch(place, record, batch, settings):
+    """Write predictions, then all models, then the record that makes the batch valid."""
+    name, digests = f"{len(record['batches']):05d}.npy", {}
+    for part, array in batch.items():
+        content = io.BytesIO()
+        np.save(content, array, allow_pickle=False)
+        digests[part] = _digest(content.getvalue())
+        write_whole(place / part / PREDICTIONS / name, content.getvalue())
+    write_whole(place / MODELS, settings.to_csv(lineterminator="\n").encode())
+    models = len(next(iter(batch.values())))
+    record["batches"].append({"file": name, "models": models, "predictions": digests})
+    _write_record(place, record)
+    return name
+
+
+def _write_record(place, record):
+    write_whole(place / RECORD, (json.dumps(record, indent=1) + "\n").encode())
+
+
+def _cases(store, part):
+    """The CSV file of the cases of a part."""
+    columns = {} if part.y is None else {"y": store.classes[part.y]}
+    for name, column in _COLUMNS.items():
+        if getattr(part, name) is not None:
+            columns[column] = getattr(part, name)
+    frame = pd.DataFrame(columns, index=pd.RangeIndex(part.n_cases, name="case"))
+    return frame.to_csv(lineterminator="\n").encode()
+
+
+def read(folder):
+    """Read the folder of a store; predictions are mapped into memory.
+
+    Returns
+    -------
+    Found
+    """
+    path = Path(folder)
+    record = _read_record(path)
+    n_models = sum(batch["models"] for batch in record["batches"])
+    classes = np.array(record["classes"])
+    parts = {}
+    for part, one in record["parts"].items():
+        content = io.BytesIO(_checked(path / part / CASES, one["cases"]))
+        frame = pd.read_csv(content, dtype={"y": str, "task": str}, keep_default_na=False)
+        batches = tuple(
+            _checked_batch(path / part / PREDICTIONS / batch["file"], batch["predictions"][part])
+            for batch in record["batches"]
+        )
+        shape = (0, len(frame)) if len(classes) == 2 else (0, len(frame), len(classes))
+        parts[part] = {"batches": batches or (np.empty(shape, np.float32),)}
+        parts[part] |= _columns(frame, classes)
+    settings = checked_settings(None, ())
+    if n_models:
+        content = (path / MODELS).read_bytes() if (path / MODELS).is_file() else None
+        settings = _models(path / MODELS, content, n_models)
+    return Found(classes, parts, tuple(settings.index), settings, path)
+
+
+def _columns(frame, classes):
+    """Labels and other columns of cases, as in a store."""
+    codes = {str(label): code for code, label in enumerate(classes.tolist())}
+    columns = {"y": frame["y"].map(codes).to_numpy(np.int64) if "y" in frame else None}
+    for name, column in _COLUMNS.items():
+        if column in frame:
+            columns[name] = frame[column].to_numpy()
+    return columns
+
+
+def _models(path, content, n_models):
+    """Records of the first models: a batch that was not completed may have left more."""
+    if content is None:
+        raise _damaged(path, "it is missing")
+    kinds = {"model": str}
+    try:
+        frame = pd.read_csv(io.BytesIO(content), dtype=kinds, keep_default_na=False, na_values=[""])
+    except ValueError:
+        raise _damaged(path, "it is not a CSV file") from None
+    if "model" not in frame or len(frame) < n_models:
+        raise _damaged(path, "it lists fewer models")
+    return frame[:n_models].set_index("model")
+
+
+def _read_record(path):
+    """The record of a folder, or an error."""
+    file = path / RECORD
+    if not file.is_file():
+        rule, found = "must be a folder of predictions", "{folder} has no {name}"
+        detail = {"folder": str(path), "name": RECORD}
+        remedies = "write one with `PredictionStore.save` or `bnmtl library`"
+        raise InputError("folder", rule, found=found, remedies=remedies, **detail)
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        raise _damaged(file, "it is not JSON") from None
+    format_ = {key: record.get(key) for key in FORMAT} if isinstance(record, dict) else {}
+    if format_ != FORMAT:
+        rule, found = "must be of version 1 of the format for predictions", "it is of another one"
+        raise InputError(rule=rule, found=found, file=file)
+    return record
+
+
+def _checked(path, digest):
+    """The contents of a file of the store, or an error if they are missing or damaged."""
+    if not path.is_file():
+        raise _damaged(path, "it is missing")
+    content = path.read_bytes()
+    if _digest(content) != digest:
+        raise _damaged(path, "its contents are damaged")
+    return content
+
+
+def _checked_batch(path, digest):
+    _checked(path, digest)
+    return _mapped(path)
+
+
+def _mapped(path):
+    return np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def _damaged(path, found):
+    rule, remedies = "must be as `store.json` says", "make the store again"
+    return InputError(rule=rule, found=found, remedies=remedies, file=path)
+
+
+def _digest(content):
+    return hashlib.blake2b(content, digest_size=16).hexdigest()

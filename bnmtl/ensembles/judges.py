@@ -1,0 +1,169 @@
+"""What a metric says of predictions for one part of a store: larger is better."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bnmtl.errors import InputError, InputTypeError, check_choice, check_number, warn
+from bnmtl.metrics import prediction as metrics
+from bnmtl.metrics.prediction import baseline
+from bnmtl.wording import type_of
+
+LOSSES = ("root_mean_squared_error", "cross_entropy")
+BINARY = (
+    "accuracy",
+    "f_score",
+    "lift",
+    "roc_area",
+    "average_precision",
+    "break_even_point",
+    *LOSSES,
+)
+MULTICLASS = ("accuracy", *LOSSES)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """One metric on the cases of one part.
+
+    Parameters
+    ----------
+    name : str
+    function : callable (y, p)
+    sign : int
+        -1 if smaller values of the function are better.
+    y, weights : array of shape (n_cases,)
+        Weights may be None.
+    is_named : bool
+        Whether the function is the metric of `bnmtl.metrics.prediction` with that name.
+    """
+
+    name: str
+    function: object
+    sign: int
+    y: np.ndarray
+    weights: np.ndarray | None = None
+    is_named: bool = True
+
+    def of(self, p):
+        """Value for predictions (cases) or (cases, classes); larger is better."""
+        weights = {} if self.weights is None else {"weights": self.weights}
+        return self.sign * float(self.function(self.y, np.asarray(p, float), **weights))
+
+    def natural(self, value):
+        """A value in the units of the metric."""
+        return self.sign * value
+
+    def at(self, cases):
+        """The judge of some of the cases."""
+        weights = None if self.weights is None else self.weights[cases]
+        return replace(self, y=self.y[cases], weights=weights)
+
+
+@dataclass(frozen=True)
+class MixedJudge:
+    """A weighted mean of normalized scores.
+
+    Parameters
+    ----------
+    judges : tuple of Judge
+    shares : tuple of float
+        Weights of the metrics; they sum to 1.
+    scales : tuple of (float, float)
+        Values of each judge that are normalized to 0 and to 1.
+    """
+
+    judges: tuple
+    shares: tuple
+    scales: tuple
+    name: str = "normalized score"
+
+    def of(self, p):
+        """Value for predictions (cases) or (cases, classes)."""
+        return self.mixed([judge.of(p) for judge in self.judges])
+
+    def mixed(self, values):
+        """The weighted mean of the normalized values of all judges."""
+        parts = zip(self.shares, self.scales, values, strict=True)
+        return sum(share * (value - base) / (best - base) for share, (base, best), value in parts)
+
+    def at(self, cases):
+        """The judge of some of the cases, with the same scales."""
+        return replace(self, judges=tuple(judge.at(cases) for judge in self.judges))
+
+    def natural(self, value):
+        """The value itself."""
+        return value
+
+
+def judge_of(metric, store, part="hillclimb"):
+    """The judge of a metric on a part of a store.
+
+    Parameters
+    ----------
+    metric : str, callable or mapping of str to float
+        As in `EnsembleSelector`.
+    store : PredictionStore
+    part : str, default="hillclimb"
+
+    Returns
+    -------
+    Judge or MixedJudge
+    """
+    cases = store.part(part, labels=True)
+    if isinstance(metric, dict):
+        return _mixed(metric, store, part)
+    names = BINARY if store.is_binary else MULTICLASS
+    known = {getattr(metrics, name): name for name in BINARY}
+    if callable(metric) and metric not in known:
+        if cases.weights is not None:
+            rule = "must be the name of a metric where cases have weights"
+            raise InputError("metric", rule, found="a function takes none", remedies=_list(names))
+        name = getattr(metric, "__name__", "metric")
+        return Judge(name, metric, 1, cases.y, is_named=False)
+    if not callable(metric) and not isinstance(metric, str):
+        rule = "must be the name of a metric, a function (y, p) or a dictionary of weights"
+        raise InputTypeError("metric", rule, type_of(metric))
+    name = known[metric] if callable(metric) else metric.replace("-", "_")
+    remedies = () if store.is_binary else "these are the metrics of more than two classes"
+    check_choice("metric", name, names, remedies=remedies)
+    sign = -1 if name in LOSSES else 1
+    return Judge(name, getattr(metrics, name), sign, cases.y, cases.weights)
+
+
+def _list(names):
+    return f"one of {', '.join(names)}"
+
+
+def _mixed(metric, store, part):
+    """The judge of several metrics, without those on which no model beats the base rate."""
+    if not metric:
+        raise InputError("metric", "must name at least one metric with its weight", metric)
+    for name, weight in metric.items():
+        check_number(f"metric[{name!r}]", weight, above=0)
+    judges, weights, scales = [], [], []
+    for name, weight in metric.items():
+        first = judge_of(name, store)
+        base, best = _baseline(first, store), max(first.of(p) for p in store.predictions())
+        if not best > base:
+            rule = "No model beats the base rate on {name!s}, which is left out"
+            warn(rule=rule, name=first.name)
+            continue
+        judges.append(judge_of(name, store, part))
+        weights.append(weight)
+        scales.append((base, best))
+    if not judges:
+        rule = "must have a metric on which a model beats the base rate"
+        raise InputError("metric", rule, list(metric))
+    shares = tuple(weight / sum(weights) for weight in weights)
+    return MixedJudge(tuple(judges), shares, tuple(scales))
+
+
+def _baseline(judge, store):
+    """What a judge says if the frequencies of the classes are predicted for every case."""
+    frequencies = np.bincount(judge.y, weights=judge.weights, minlength=len(store.classes))
+    frequencies = frequencies / frequencies.sum()
+    if store.is_binary and judge.is_named:
+        return judge.natural(baseline(judge.name, float(frequencies[1])))
+    constant = frequencies[1] if store.is_binary else frequencies
+    return judge.of(np.broadcast_to(constant, (len(judge.y), *np.shape(constant))))

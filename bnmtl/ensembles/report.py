@@ -1,0 +1,86 @@
+"""What an ensemble consists of and how good it is, as tables and in words."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.ensembles.judges import judge_of
+
+FAMILY = "family"
+_ENSEMBLE, _BEST, _MEAN = "ensemble", "best single model", "mean of all models"
+
+
+@dataclass(frozen=True)
+class SelectionReport:
+    """The parts of a report of an `EnsembleSelector`; ``str`` renders them in words.
+
+    Attributes
+    ----------
+    metric : str
+    families : pandas.DataFrame by family
+        Number of models in the library and in the ensemble, and the weight in the ensemble. Without
+        a column "family" in the settings of the store, every model is its own family.
+    scores : pandas.DataFrame
+        Of the ensemble, the model that is best on the cases of selection, and the mean of all
+        models, on those cases and on another part.
+    """
+
+    metric: str
+    families: pd.DataFrame
+    scores: pd.DataFrame
+
+    @classmethod
+    def of(cls, selector, part=None):
+        """The report of a fitted selector, with the scores on a part with labels."""
+        store = selector.store_
+        if part is None and "test" in store.parts and store.parts["test"].y is not None:
+            part = "test"
+        parts = ["hillclimb"] + ([part] if part not in (None, "hillclimb") else [])
+        scores = {one: _scores(selector, one) for one in parts}
+        name = judge_of(selector.metric, store).name
+        return cls(name, _families(selector), pd.DataFrame(scores))
+
+    def __str__(self):
+        chosen = self.families[self.families["weight"] > 0]
+        families = [f"{name} ({weight:.0%})" for name, weight in chosen["weight"].items()]
+        selected, other = self.scores.columns[0], self.scores.columns[-1]
+        ensemble, best, mean = self.scores[other]
+        lines = [
+            f"{int(chosen['chosen'].sum())} of {int(self.families['models'].sum())} models have a "
+            f"weight: {', '.join(families[:8])}{', ...' if len(families) > 8 else ''}.",
+            f"On the part {other}, {self.metric} is {ensemble:.4f}; the best single model has "
+            f"{best:.4f}, the mean of all models {mean:.4f}.",
+        ]
+        if other != selected:
+            score = self.scores.loc[_ENSEMBLE, selected]
+            lines.append(f"On the cases of selection the ensemble has {score:.4f}.")
+        return "\n".join(lines)
+
+
+def _families(selector):
+    weights = selector.weights_
+    settings = selector.store_.settings
+    family = settings[FAMILY].astype(str) if FAMILY in settings else pd.Series(weights.index)
+    table = pd.DataFrame({"weight": weights.to_numpy(), FAMILY: family.to_numpy()})
+    grouped = table.groupby(FAMILY)["weight"]
+    found = pd.DataFrame(
+        {
+            "models": grouped.size(),
+            "chosen": grouped.agg(lambda one: int((one > 0).sum())),
+            "weight": grouped.sum(),
+        }
+    )
+    return found.sort_values("weight", ascending=False, kind="stable")
+
+
+def _scores(selector, part):
+    store = selector.store_
+    judge = judge_of(selector.metric, store, part)
+    own = np.array([judge_of(selector.metric, store).of(p) for p in store.predictions()])
+    first = min(np.flatnonzero(own == own.max()), key=lambda at: store.names[at])
+    predictions = store.predictions(part)
+    ensemble = selector.predict_proba(part)
+    ensemble = ensemble[:, 1] if store.is_binary else ensemble
+    values = {_ENSEMBLE: ensemble, _BEST: predictions[first], _MEAN: predictions.mean(axis=0)}
+    return pd.Series({name: judge.natural(judge.of(p)) for name, p in values.items()})

@@ -1,0 +1,172 @@
+"""Forward selection: models join an ensemble one at a time, and its best prefix is kept."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmtl.ensembles.additions import additions_of, happened
+from bnmtl.ensembles.entries import SCALE
+from bnmtl.ensembles.judges import Judge
+from bnmtl.metrics.prediction import cross_entropy
+
+MOST_INITIAL = 25
+
+
+@dataclass(frozen=True)
+class Library:
+    """Distinct models, sorted by name, on the cases on which an ensemble is selected.
+
+    Attributes
+    ----------
+    models : int32 array of shape (n_models, n_cases) or (n_models, n_cases, n_classes)
+        Predictions times SCALE.
+    judge : Judge or MixedJudge
+    truth : Judge
+        Cross-entropy, which decides ties.
+    """
+
+    models: np.ndarray
+    judge: object
+    truth: Judge
+
+    @classmethod
+    def of(cls, models, judge, y, weights=None):
+        """A library whose ties are decided by the cross-entropy of the same cases."""
+        return cls(models, judge, Judge("cross_entropy", cross_entropy, -1, y, weights))
+
+    def at(self, cases):
+        """The library on some of the cases."""
+        return Library(self.models[:, cases], self.judge.at(cases), self.truth.at(cases))
+
+    def ranked(self):
+        """Places of the models from the best to the worst, by their own scores."""
+        scores = np.array([self.judge.of(one / SCALE) for one in self.models])
+        order = np.argsort(-scores, kind="stable")
+        # Models with equal scores are ordered by cross-entropy, then by name.
+        starts = np.flatnonzero(np.diff(scores[order], prepend=np.inf))
+        for group in np.split(order, starts[1:]):
+            if len(group) > 1:
+                losses = [-self.truth.of(self.models[at] / SCALE) for at in group]
+                group[:] = group[np.argsort(losses, kind="stable")]
+        return order
+
+    def best(self, share):
+        """Places of the best share of the models, sorted."""
+        return np.sort(self.ranked()[: max(1, int(np.ceil(share * len(self.models) - 1e-9)))])
+
+
+@dataclass(frozen=True)
+class Path:
+    """The members of an ensemble in the order in which they joined.
+
+    Attributes
+    ----------
+    members : int array of shape (n_steps,)
+    scores : float array of shape (n_steps,)
+        What the judge says of the first one, two, ... members; nan for parts of the initial models.
+    n_initial : int
+    length : int
+        The best prefix.
+    """
+
+    members: np.ndarray
+    scores: np.ndarray
+    n_initial: int
+    length: int
+
+    def counts(self, n_models):
+        """How often each model is in the best prefix."""
+        return np.bincount(self.members[: self.length], minlength=n_models)
+
+
+def grow(library, chosen, initial, max_steps, patience, replacement, products=None):
+    """Select an ensemble from some models of a library.
+
+    Parameters
+    ----------
+    library : Library
+    chosen : int array
+        Places of the models to select from, sorted.
+    initial : int or "auto"
+        Number of the best models that are members from the beginning.
+    max_steps : int
+        Number of models that join.
+    patience : int or None
+        Number of steps without a better score after which selection ends.
+    replacement : bool
+        Whether a model may join again.
+    products : float array of shape (n_models, n_models), default=None
+        See `additions_of`, for all models of the library.
+
+    Returns
+    -------
+    Path
+        Its members are places in the library.
+    """
+    part = Library(library.models[chosen], library.judge, library.truth)
+    products = None if products is None else products[np.ix_(chosen, chosen)]
+    additions = additions_of(part.judge, part.models, products)
+    members, scores = _initial(part, additions, initial)
+    n_initial = len(members)
+    best, length = max(scores, default=-np.inf), n_initial
+    for _ in range(max_steps):
+        allowed = np.ones(len(chosen), bool)
+        if not replacement:
+            allowed[members] = False
+        if not allowed.any() or (patience is not None and len(members) - length >= patience):
+            break
+        at = _next(part, additions, allowed, members)
+        additions.add(at)
+        members.append(at)
+        scores.append(additions.value())
+        if scores[-1] > best:
+            best, length = scores[-1], len(members)
+    padded = [np.nan] * (len(members) - len(scores)) + scores
+    return Path(chosen[members], np.array(padded), n_initial, length)
+
+
+def _initial(library, additions, initial):
+    """The first members, and the score of all of them together."""
+    if initial == 0:
+        return [], []
+    order = library.ranked()
+    n = min(len(order), MOST_INITIAL if initial == "auto" else initial)
+    total, values = np.zeros(library.models.shape[1:], np.int64), []
+    for count, at in enumerate(order[:n], 1):
+        total += library.models[at]
+        values.append(library.judge.of(total / (SCALE * count)))
+    if initial == "auto":
+        n = int(np.argmax(values)) + 1
+    for at in order[:n]:
+        additions.add(at)
+    return order[:n].tolist(), [values[n - 1]]
+
+
+def _next(library, additions, allowed, members):
+    """The model that makes the ensemble best: ties go to members, then to the smaller loss."""
+    scores = np.where(allowed, additions.scores(), -np.inf)
+    margin = 0.0 if additions.is_exact else additions.tolerance * max(1.0, abs(scores.max()))
+    best = np.flatnonzero(scores >= scores.max() - margin)
+    if len(best) > 1 and not additions.is_exact:
+        best = _largest(best, additions.value_with)
+    again = best[np.isin(best, members)]
+    best = again if len(again) else best
+    if len(best) > 1:
+        best = _of_least_loss(library, additions, best)
+    return int(best[0])
+
+
+def _of_least_loss(library, additions, places):
+    """Those of some models with which the cross-entropy becomes smallest."""
+    sums, n = additions.total + library.models[places], additions.n_members + 1
+    likely = happened(sums, library.truth.y, n) / (SCALE * n)
+    weights = 1.0 if library.truth.weights is None else library.truth.weights
+    logs = (np.log(likely) * weights).sum(axis=1)
+    near = places[logs >= logs.max() - 1e-10 * max(1.0, abs(logs.max()))]
+    return _largest(near, lambda at: library.truth.of(additions.mean_with(at)))
+
+
+def _largest(places, value):
+    """The places with exactly the largest value."""
+    values = np.array([value(at) for at in places])
+    return places[values == values.max()]

@@ -1,0 +1,348 @@
+"""Ensemble selection: an ensemble for one metric, chosen from a library of models."""
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.validation import check_is_fitted
+
+from bnmtl.ensembles.additions import residual_products, uses_products
+from bnmtl.ensembles.entries import SCALE, checked_predictions, whole_numbers
+from bnmtl.ensembles.judges import judge_of
+from bnmtl.ensembles.report import SelectionReport
+from bnmtl.ensembles.selection import Library, grow
+from bnmtl.ensembles.store import HILLCLIMB, PredictionStore
+from bnmtl.errors import InputError, InputTypeError, check_number, check_whole
+from bnmtl.progress import Reporter
+from bnmtl.seeding import generator, seed_of
+from bnmtl.wording import type_of
+
+SHARES = (1.0, 0.8, 0.6, 0.4, 0.3, 0.2, 0.15, 0.1, 0.05)
+_N_FOLDS = 5
+
+
+class EnsembleSelector(BaseEstimator):
+    """Select an ensemble from a library of models, for one metric.
+
+    The ensemble starts with the best models. In each step the model joins that makes the mean of
+    the members' predictions best, even if it is worse than before; the same model may join again.
+    The best prefix is kept. This is repeated for bags of models, and the ensembles of all bags are
+    averaged.
+
+    Parameters
+    ----------
+    metric : str, callable or mapping of str to float, default="cross_entropy"
+        accuracy, f_score, lift, roc_area, average_precision, break_even_point,
+        root_mean_squared_error or cross_entropy (hyphens may replace underscores), or one of these
+        functions of `bnmtl.metrics.prediction`. Of any other function (y, p), larger values are
+        better; y are positions in the classes. A mapping gives the weights of normalized scores; a
+        metric on which no model beats the base rate is left out. With more than two classes:
+        accuracy, cross_entropy, root_mean_squared_error, or a function.
+    initial : "auto" or int, default="auto"
+        Number of the best models with which a bag starts; "auto" is the number up to 25 with the
+        best mean.
+    bags : int, default=20
+        Number of bags.
+    bag_fraction : float, default=0.5
+        Share of the models in each bag, above 0.
+    prune : float or "sweep", default=1.0
+        Share of the models, the best by their own scores, that may be selected at all. "sweep"
+        chooses from 1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.15, 0.1 and 0.05 by five folds over the cases.
+    max_steps : int, default=200
+        Number of steps in each bag.
+    patience : int, default=None
+        Number of steps without a better score after which a bag ends; None takes all steps.
+    replacement : bool, default=True
+        Whether a model may join more than once.
+    random_state : None, int or numpy.random.Generator, default=None
+        With an int, the result depends only on the store and the parameters, but not on the order
+        of the models.
+    n_jobs : int, default=None
+        Number of threads, as in joblib; None is 1. It does not affect the result.
+    progress : bool or callable, default=False
+        True shows a progress bar; a callable receives a named tuple (stage, task, done, total,
+        score).
+
+    Attributes
+    ----------
+    weights_ : pandas.Series by model
+        Share of each model in the ensemble; they sum to 1.
+    counts_ : pandas.DataFrame of int, models x bags
+        How often each model is in the ensemble of each bag.
+    trajectory_ : pandas.DataFrame
+        One row per bag and step: the model that joined, the score, whether the row is in the best
+        prefix and, with ``monitor``, the score on that part. Scores are in natural units.
+    n_models_ : int
+        Number of different models; models with the same predictions count as the first by name.
+    initial_ : list of int
+        Number of initial models of each bag.
+    prune_ : float
+        The share of the models that may be selected.
+    prune_scores_ : pandas.Series by share
+        Mean scores over folds with ``prune="sweep"``; else empty.
+    score_ : float
+        The score of the ensemble on the cases on which it was selected, which is too optimistic.
+    classes_ : numpy.ndarray of shape (n_classes,)
+    store_ : PredictionStore
+
+    Raises
+    ------
+    TypeError, ValueError
+        In ``fit``: for parameters out of range and fewer than two models.
+
+    References
+    ----------
+    Niculescu-Mizil (2008), chapter 4; Caruana, Niculescu-Mizil, Crew & Ksikes (2004), "Ensemble
+    selection from libraries of models", ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=200)
+    >>> noise = rng.normal(size=(30, 200)) * rng.uniform(1, 4, size=(30, 1))
+    >>> store = PredictionStore(1 / (1 + np.exp(-(2 * y - 1 + noise))), y)
+    >>> selector = EnsembleSelector("roc_area", random_state=0).fit(store)
+    >>> bool(selector.score_ > store.score("roc_area").max())
+    True
+    """
+
+    def __init__(
+        self,
+        metric="cross_entropy",
+        initial="auto",
+        bags=20,
+        bag_fraction=0.5,
+        prune=1.0,
+        max_steps=200,
+        patience=None,
+        replacement=True,
+        random_state=None,
+        n_jobs=None,
+        progress=False,
+    ):
+        self.metric = metric
+        self.initial = initial
+        self.bags = bags
+        self.bag_fraction = bag_fraction
+        self.prune = prune
+        self.max_steps = max_steps
+        self.patience = patience
+        self.replacement = replacement
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def fit(self, store, y=None, *, monitor=None):
+        """Select an ensemble on the part "hillclimb".
+
+        Parameters
+        ----------
+        store : PredictionStore
+        y : ignored
+            For compatibility with scikit-learn; the store has the labels.
+        monitor : str, default=None
+            A part with labels whose scores are added to ``trajectory_``.
+
+        Returns
+        -------
+        EnsembleSelector
+        """
+        check_store(store)
+        self._check()
+        seed = seed_of(self.random_state)
+        names, library = library_of(store, self.metric)
+        with Reporter(self.progress) as report:
+            self._choose_share(library, seed, report)
+            paths = self._paths(library, self.prune_, seed, report, "bags")
+        self._publish(store, names, library, paths)
+        if monitor is not None:
+            judge = judge_of(self.metric, store, monitor)
+            self.trajectory_[monitor] = _monitored(store, monitor, judge, names, paths)
+        return self
+
+    def _check(self):
+        if self.initial != "auto":
+            check_whole("initial", self.initial, least=0, remedies='"auto" chooses it')
+        check_whole("bags", self.bags, least=1)
+        check_number("bag_fraction", self.bag_fraction, above=0, most=1)
+        if self.prune != "sweep":
+            check_number("prune", self.prune, above=0, most=1, remedies='"sweep" chooses it')
+        check_whole("max_steps", self.max_steps, least=1)
+        check_whole("patience", self.patience, least=1, optional=True)
+        check_whole("n_jobs", self.n_jobs, optional=True, remedies="-1 is all cores")
+        if not isinstance(self.replacement, bool | np.bool_):
+            raise InputTypeError("replacement", "must be True or False", self.replacement)
+
+    def _choose_share(self, library, seed, report):
+        """Set the share of the models that may be selected."""
+        self.prune_, self.prune_scores_ = self.prune, pd.Series(dtype=float)
+        if self.prune != "sweep":
+            return
+        folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=seed % 2**32)
+        splits = list(folds.split(library.truth.y, library.truth.y))
+        scores = pd.Series(0.0, pd.Index(SHARES, name="share"))
+        for at, (train, test) in enumerate(splits):
+            part, rest = library.at(train), library.at(test)
+            for number, share in enumerate(SHARES):
+                report("pruning", None, at * len(SHARES) + number, len(splits) * len(SHARES))
+                paths = self._paths(part, share, seed)
+                mean = mean_prediction(rest.models, weights_of(paths, len(rest.models)))
+                scores[share] += rest.judge.of(mean) / len(splits)
+        self.prune_ = float(scores.idxmax())  # the first, and so the largest, among ties
+        self.prune_scores_ = library.judge.natural(scores)
+
+    def _paths(self, library, share, seed, report=None, stage=None):
+        """One path per bag."""
+        kept = library.best(share) if share < 1 else np.arange(len(library.models))
+        products = None
+        if uses_products(library.judge):
+            products = residual_products(library.judge, library.models)
+        size = max(1, round(self.bag_fraction * len(kept)))
+        rngs = generator(seed, "bags").spawn(self.bags)
+        bags = [np.sort(rng.choice(kept, size, replace=False)) for rng in rngs]
+        options = self.initial, self.max_steps, self.patience, self.replacement, products
+        done = [0]
+
+        def run(bag):
+            path = grow(library, bag, *options)
+            done[0] += 1
+            if report is not None:
+                report(stage, None, done[0], len(bags))
+            return path
+
+        parallel = Parallel(self.n_jobs or 1, prefer="threads")
+        return parallel(delayed(run)(bag) for bag in bags)
+
+    def _publish(self, store, names, library, paths):
+        index = pd.Index(store.names, name="model")
+        counts = np.stack([path.counts(len(names)) for path in paths], axis=1)
+        counts = pd.DataFrame(counts, pd.Index(names, name="model")).rename_axis(columns="bag")
+        weights = pd.Series(weights_of(paths, len(names)), names)
+        self.weights_ = weights.reindex(index, fill_value=0.0).rename("weight")
+        self.counts_ = counts.reindex(index, fill_value=0)
+        self.trajectory_ = pd.concat(
+            [
+                pd.DataFrame(
+                    {
+                        "bag": bag,
+                        "step": np.arange(1, len(path.members) + 1),
+                        "model": np.array(names, dtype=object)[path.members],
+                        "score": [library.judge.natural(score) for score in path.scores],
+                        "kept": np.arange(len(path.members)) < path.length,
+                    }
+                )
+                for bag, path in enumerate(paths)
+            ],
+            ignore_index=True,
+        )
+        self.n_models_, self.initial_ = len(names), [path.n_initial for path in paths]
+        mean = mean_prediction(library.models, weights_of(paths, len(names)))
+        self.score_ = library.judge.natural(library.judge.of(mean))
+        self.classes_, self.store_ = store.classes, store
+
+    def predict_proba(self, part):
+        """Probabilities of the classes by the ensemble.
+
+        Parameters
+        ----------
+        part : str, or mapping of str to array-like
+            A part of the store, or predictions by the name of the model, as in the store, for the
+            models with positive weight.
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (n_cases, n_classes)
+
+        Raises
+        ------
+        TypeError, ValueError
+            For an unknown part, and predictions that are missing or invalid.
+        """
+        check_is_fitted(self)
+        weights = self.weights_[self.weights_ > 0].sort_index()
+        if isinstance(part, str):
+            entries = self.store_.subset(weights.index).predictions(part)
+        else:
+            entries = self._entered(part, weights.index)
+        mean = mean_prediction(whole_numbers(entries), weights.to_numpy())
+        return np.stack([1 - mean, mean], axis=1) if mean.ndim == 1 else mean
+
+    def _entered(self, predictions, names):
+        """Checked predictions of some models."""
+        if not isinstance(predictions, dict | pd.DataFrame):
+            rule = "must be a part of the store or a mapping of models to predictions"
+            raise InputTypeError("part", rule, type_of(predictions))
+        missing = [name for name in names if name not in predictions]
+        if missing:
+            rule = "must have all models of positive weight"
+            raise InputError("part", rule, found="{name} is missing", name=missing[0])
+        arrays = [np.asarray(predictions[name]) for name in names]
+        return checked_predictions("new", arrays, len(self.classes_), None)
+
+    def report(self, part=None):
+        """Which models were chosen, and how good the ensemble is.
+
+        Parameters
+        ----------
+        part : str, default=None
+            A part with labels; None is "test" if there is one, else only "hillclimb".
+
+        Returns
+        -------
+        SelectionReport
+        """
+        check_is_fitted(self)
+        return SelectionReport.of(self, part)
+
+
+def check_store(store):
+    """Raise unless it is a store with at least two models."""
+    if not isinstance(store, PredictionStore):
+        remedies = "`PredictionStore(predictions, y)` makes one"
+        rule = "must be a PredictionStore"
+        raise InputTypeError("store", rule, type_of(store), remedies=remedies)
+    if store.n_models < 2:
+        raise InputError("store", "must have two models or more", store.n_models)
+
+
+def library_of(store, metric, part=HILLCLIMB):
+    """Names of the different models of a store, sorted, and their library."""
+    entries, names, known = store.predictions(part), [], set()
+    order = sorted(range(store.n_models), key=lambda at: store.names[at])
+    places = []
+    for at in order:
+        content = entries[at].tobytes()
+        if content not in known:
+            known.add(content)
+            places.append(at)
+            names.append(store.names[at])
+    cases = store.part(part, labels=True)
+    models = whole_numbers(entries[places])
+    return names, Library.of(models, judge_of(metric, store, part), cases.y, cases.weights)
+
+
+def weights_of(paths, n_models):
+    """Mean over bags of the share of each model."""
+    return np.mean([path.counts(n_models) / path.length for path in paths], axis=0)
+
+
+def mean_prediction(models, weights):
+    """Weighted mean of predictions times SCALE, one model after the other, in their order."""
+    mean = np.zeros(models.shape[1:])
+    for at in np.flatnonzero(weights):
+        mean += weights[at] * models[at]
+    return np.clip(mean / SCALE, 0, 1)
+
+
+def _monitored(store, part, judge, names, paths):
+    """Scores on another part of the first one, two, ... members of all paths."""
+    places = {name: at for at, name in enumerate(store.names)}
+    models = whole_numbers(store.predictions(part)[[places[name] for name in names]])
+    values = []
+    for path in paths:
+        sums = np.cumsum(models[path.members], axis=0, dtype=np.int64)
+        for count, total in enumerate(sums, 1):
+            values.append(judge.natural(judge.of(total / (SCALE * count))))
+    return values

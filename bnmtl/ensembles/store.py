@@ -1,0 +1,378 @@
+"""Predictions of many models for the same cases: the input of all ensembles."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from bnmtl.ensembles import folder as on_disk
+from bnmtl.ensembles.csv import read_csv
+from bnmtl.ensembles.entries import (
+    by_part,
+    checked_classes,
+    checked_column,
+    checked_names,
+    checked_predictions,
+    checked_settings,
+    coded,
+)
+from bnmtl.ensembles.judges import judge_of
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.wording import type_of
+
+HILLCLIMB = "hillclimb"
+
+
+@dataclass(frozen=True)
+class Part:
+    """The cases of one part of a store.
+
+    Attributes
+    ----------
+    batches : tuple of float32 array of shape (n_models, n_cases) or (n_models, n_cases, n_classes)
+        Predictions, possibly memory-mapped.
+    y : int array of shape (n_cases,) or None
+        Positions in the classes of the store.
+    weights, folds, tasks : array of shape (n_cases,) or None
+    """
+
+    batches: tuple
+    y: np.ndarray | None
+    weights: np.ndarray | None = None
+    folds: np.ndarray | None = None
+    tasks: np.ndarray | None = None
+
+    @property
+    def n_cases(self):
+        """Number of cases."""
+        return self.batches[0].shape[1] if self.y is None else len(self.y)
+
+
+class PredictionStore:
+    """Predictions of many models for the same cases, with their labels.
+
+    A store has one or more parts. An ensemble is selected on the part "hillclimb"; others, such as
+    "test", show how well it does on further cases. Probabilities are stored as multiples of 2**-24
+    from 2**-24 to 1 - 2**-24, so that sums over models are exact.
+
+    Parameters
+    ----------
+    predictions : array-like, or mapping part -> array-like
+        Of shape (n_models, n_cases): the probability of the second of two classes, sorted. Or of
+        shape (n_models, n_cases, n_classes): the probabilities of all classes. An array without a
+        mapping is the part "hillclimb". All parts have the same models.
+    y : array-like of shape (n_cases,), or mapping part -> array-like
+        Labels; two or more classes. Parts may lack them, except "hillclimb".
+    names : sequence of str, default=None
+        One different name per model; None is model1, model2, ...
+    weights : array-like of shape (n_cases,), or mapping part -> array-like, default=None
+        How often each case counts.
+    folds : array-like of shape (n_cases,), or mapping part -> array-like, default=None
+        The fold of each case. A model of such a store is a setting whose prediction of a case comes
+        from its sibling that was not trained on that fold.
+    tasks : array-like of shape (n_cases,), or mapping part -> array-like, default=None
+        The task of each case.
+    settings : sequence of dict or pandas.DataFrame, default=None
+        One record per model, such as its family, parameters, seconds and bytes.
+
+    Attributes
+    ----------
+    names : tuple of str
+    classes : numpy.ndarray of shape (n_classes,)
+    settings : pandas.DataFrame
+        Indexed by the names.
+    parts : dict of str to Part
+    path : pathlib.Path or None
+        The folder of the store, if it is on disk.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For predictions outside [0, 1] or missing, shapes that do not agree, labels with one class,
+        unknown parts, and names that are not different.
+
+    Examples
+    --------
+    >>> predictions, y = [[0.9, 0.2, 0.6], [0.6, 0.4, 0.4]], ["yes", "no", "yes"]
+    >>> store = PredictionStore(predictions, y, names=["a", "b"])
+    >>> store.score("accuracy")
+    model
+    a    1.000000
+    b    0.666667
+    Name: accuracy, dtype: float64
+    """
+
+    def __init__(
+        self, predictions, y, names=None, weights=None, folds=None, tasks=None, settings=None
+    ):
+        predictions = by_part("predictions", predictions, HILLCLIMB)
+        y = by_part("y", y, HILLCLIMB)
+        if HILLCLIMB not in predictions or HILLCLIMB not in y:
+            argument = "y" if HILLCLIMB in predictions else "predictions"
+            raise InputError(argument, "must have the part {part}", part=HILLCLIMB)
+        self.classes = checked_classes(y[HILLCLIMB])
+        columns = {
+            name: by_part(name, values, HILLCLIMB)
+            for name, values in (("weights", weights), ("folds", folds), ("tasks", tasks))
+        }
+        for name, values in {"y": y, **columns}.items():
+            for part in values:
+                if part not in predictions:
+                    rule = "must have only the parts of the predictions, {parts}"
+                    raise InputError(name, rule, part, parts=list(predictions))
+        self.parts = {}
+        for part, values in predictions.items():
+            codes = coded(part, y[part], self.classes) if part in y else None
+            n_cases = None if codes is None else len(codes)
+            array = checked_predictions(part, values, len(self.classes), n_cases)
+            own = {
+                name: checked_column(name, part, one[part], array.shape[1])
+                for name, one in columns.items()
+                if part in one
+            }
+            self.parts[part] = Part((array,), codes, **own)
+        numbers = {part: len(one.batches[0]) for part, one in self.parts.items()}
+        if len(set(numbers.values())) > 1:
+            rule = "must have the same models in all parts"
+            raise InputError("predictions", rule, numbers)
+        self.names = checked_names(names, numbers[HILLCLIMB])
+        self.settings = checked_settings(settings, self.names)
+        self.path = None
+
+    @classmethod
+    def _of(cls, classes, parts, names, settings, path=None):
+        """A store of parts that have been checked."""
+        store = cls.__new__(cls)
+        store.classes, store.parts, store.path = classes, parts, path
+        store.names, store.settings = tuple(names), settings
+        return store
+
+    @classmethod
+    def open(cls, folder):
+        """Open a store on disk; predictions are mapped into memory, not read.
+
+        Batches that were not written completely are ignored.
+
+        Parameters
+        ----------
+        folder : str or path-like
+            A folder written by `save` or `build_library`.
+
+        Returns
+        -------
+        PredictionStore
+
+        Raises
+        ------
+        InputError
+            If it is not a store, has another format, or a file is missing or damaged.
+        """
+        found = on_disk.read(folder)
+        parts = {name: Part(**part) for name, part in found.parts.items()}
+        return cls._of(found.classes, parts, found.names, found.settings, found.path)
+
+    @classmethod
+    def from_csv(cls, paths, label="y"):
+        """Read a CSV file with one column per model and one column of labels.
+
+        Parameters
+        ----------
+        paths : str or path-like, or mapping part -> path
+            A file without a mapping is the part "hillclimb". All files have the same models.
+        label : str, default="y"
+            The column with the labels. Files of other parts may lack it. The columns of the models
+            are probabilities of the second of two classes, sorted.
+
+        Returns
+        -------
+        PredictionStore
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a file cannot be read, has no label or other models, and as the constructor.
+        """
+        return cls(**read_csv(by_part("paths", paths, HILLCLIMB), label, HILLCLIMB))
+
+    @classmethod
+    def merge(cls, stores):
+        """Join the models of stores with the same cases.
+
+        Parameters
+        ----------
+        stores : sequence of PredictionStore
+
+        Returns
+        -------
+        PredictionStore
+
+        Raises
+        ------
+        TypeError, ValueError
+            If parts, labels, weights, folds or tasks differ, or a name occurs twice.
+        """
+        stores = list(stores)
+        wrong = [one for one in stores if not isinstance(one, cls)]
+        if wrong or not stores:
+            rule = "must be one PredictionStore or more"
+            raise InputTypeError("stores", rule, type_of(wrong[0]) if wrong else stores)
+        first, names = stores[0], stores[0].names
+        for other in stores[1:]:
+            _check_same_cases(first, other)
+            names += checked_names(other.names, len(other.names), names)
+        parts = {
+            part: replace(one, batches=sum((other.parts[part].batches for other in stores), ()))
+            for part, one in first.parts.items()
+        }
+        settings = pd.concat([one.settings for one in stores])
+        return cls._of(first.classes, parts, names, settings)
+
+    @property
+    def n_models(self):
+        """Number of models."""
+        return len(self.names)
+
+    @property
+    def is_binary(self):
+        """Whether there are two classes."""
+        return len(self.classes) == 2
+
+    def part(self, name=HILLCLIMB, labels=False):
+        """Return a part, or raise if it is missing or, on request, lacks labels."""
+        if name not in self.parts:
+            raise InputError(
+                "part", "must be one of the parts {parts}", name, parts=list(self.parts)
+            )
+        part = self.parts[name]
+        if labels and part.y is None:
+            rule, remedies = "must have labels", "give them in {y}"
+            raise InputError("part", rule, name, remedies=remedies)
+        return part
+
+    def predictions(self, part=HILLCLIMB):
+        """Predictions of all models for the cases of a part.
+
+        Parameters
+        ----------
+        part : str, default="hillclimb"
+
+        Returns
+        -------
+        numpy.ndarray of float32, shape (n_models, n_cases) or (n_models, n_cases, n_classes)
+        """
+        batches = self.part(part).batches
+        return np.asarray(batches[0]) if len(batches) == 1 else np.concatenate(batches)
+
+    def score(self, metric, part=HILLCLIMB):
+        """Score every model.
+
+        Parameters
+        ----------
+        metric : str, callable or mapping
+            As in `EnsembleSelector`.
+        part : str, default="hillclimb"
+
+        Returns
+        -------
+        pandas.Series by model
+            In natural units.
+        """
+        judge = judge_of(metric, self, part)
+        values = [judge.natural(judge.of(one)) for one in self.predictions(part)]
+        return pd.Series(values, pd.Index(self.names, name="model"), name=judge.name)
+
+    def subset(self, models):
+        """A store with some of the models.
+
+        Parameters
+        ----------
+        models : sequence of str
+            Names, in the order wanted.
+
+        Returns
+        -------
+        PredictionStore
+        """
+        places = {name: at for at, name in enumerate(self.names)}
+        models = checked_names(models, len(list(models)))
+        unknown = [name for name in models if name not in places]
+        if unknown:
+            raise InputError("models", "must be names of models of the store", unknown[0])
+        at = [places[name] for name in models]
+        parts = {
+            name: replace(one, batches=(self.predictions(name)[at],))
+            for name, one in self.parts.items()
+        }
+        return self._of(self.classes, parts, models, self.settings.iloc[at])
+
+    def save(self, folder, force=False):
+        """Write the store to a folder; nothing is pickled.
+
+        Parameters
+        ----------
+        folder : str or path-like
+            A new or empty folder.
+        force : bool, default=False
+            Whether to replace a store there.
+
+        Returns
+        -------
+        PredictionStore
+            The store on disk, as from `open`.
+        """
+        on_disk.write(self, folder, force)
+        return self.open(folder)
+
+    def append(self, predictions, names, settings=None):
+        """Add models to the store.
+
+        On disk, a batch is written beside and moved into place when it is complete, so a process
+        killed at any moment leaves a store with all batches before.
+
+        Parameters
+        ----------
+        predictions : array-like, or mapping part -> array-like
+            As in the constructor, for all parts of the store.
+        names : sequence of str
+        settings : sequence of dict or pandas.DataFrame, default=None
+
+        Raises
+        ------
+        TypeError, ValueError
+            As the constructor, and if another process has added models to the folder.
+        """
+        predictions = by_part("predictions", predictions, HILLCLIMB)
+        if set(predictions) != set(self.parts):
+            rule = "must have the parts of the store, {parts}"
+            raise InputError("predictions", rule, list(predictions), parts=list(self.parts))
+        batch = {
+            part: checked_predictions(part, values, len(self.classes), self.parts[part].n_cases)
+            for part, values in predictions.items()
+        }
+        numbers = {part: len(array) for part, array in batch.items()}
+        if len(set(numbers.values())) > 1:
+            rule = "must have the same models in all parts"
+            raise InputError("predictions", rule, numbers)
+        names = checked_names(list(names), numbers[HILLCLIMB], self.names)
+        settings = pd.concat([self.settings, checked_settings(settings, names)])
+        mapped = batch if self.path is None else on_disk.append(self, batch, settings)
+        self.parts = {
+            part: replace(one, batches=(*one.batches, mapped[part]))
+            for part, one in self.parts.items()
+        }
+        self.names, self.settings = (*self.names, *names), settings
+
+
+def _check_same_cases(first, other):
+    """Raise unless two stores have the same parts and cases."""
+    same = list(first.parts) == list(other.parts) and np.array_equal(first.classes, other.classes)
+    for part, one in first.parts.items() if same else ():
+        again = other.parts[part]
+        same &= one.n_cases == again.n_cases and all(
+            (getattr(one, name) is None) == (getattr(again, name) is None)
+            and np.array_equal(getattr(one, name), getattr(again, name))
+            for name in ("y", "weights", "folds", "tasks")
+        )
+    if not same:
+        rule = "must have the same parts, labels, weights, folds and tasks"
+        raise InputError("stores", rule, found="they differ")

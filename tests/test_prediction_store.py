@@ -1,0 +1,332 @@
+"""Stores of predictions: exact in memory and on disk, and whole after a process was killed."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bnmtl.ensembles import PredictionStore
+from bnmtl.errors import InputError, InputTypeError
+from bnmtl.metrics import prediction
+
+pytestmark = pytest.mark.beside_kernels
+Y = {"hillclimb": ["no", "yes", "yes", "no"], "test": ["yes", "no", "no"]}
+SETTINGS = [{"family": "trees", "seed": 3, "depth": 2.5}, {"family": "nets", "seed": 4}]
+
+
+def example(n_models=2, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    p = {part: rng.random((n_models, len(labels))) for part, labels in Y.items()}
+    return PredictionStore(p, Y, **options)
+
+
+def same(first, second):
+    assert first.names == second.names and first.classes.tolist() == second.classes.tolist()
+    pd.testing.assert_frame_equal(first.settings, second.settings, check_dtype=False)
+    assert list(first.parts) == list(second.parts)
+    for name, one in first.parts.items():
+        assert first.predictions(name).tobytes() == second.predictions(name).tobytes()
+        for column in ("y", "weights", "folds", "tasks"):
+            values, again = getattr(one, column), getattr(second.parts[name], column)
+            assert (values is None) == (again is None)
+            assert values is None or values.tolist() == again.tolist()
+
+
+def test_probabilities_are_multiples_of_two_to_the_minus_24():
+    p = np.array([[0.0, 1.0, 1 / 3, 0.5]])
+    found = PredictionStore(p, Y["hillclimb"]).predictions()
+    assert found.dtype == np.float32
+    assert found[0].tolist() == [2**-24, 1 - 2**-24, round(2**24 / 3) / 2**24, 0.5]
+    assert p.tolist() == [[0.0, 1.0, 1 / 3, 0.5]]
+
+
+def test_an_array_is_the_part_for_selection():
+    store = PredictionStore([[0.1, 0.9, 0.8, 0.3]] * 2, Y["hillclimb"])
+    assert store.names == ("model1", "model2") and list(store.parts) == ["hillclimb"]
+    assert store.classes.tolist() == ["no", "yes"] and store.is_binary
+    assert store.score("accuracy").tolist() == [1.0, 1.0]
+
+
+def test_classes():
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet(np.ones(3), size=(4, 9))
+    y = np.array(["a", "b", "c"] * 3)
+    store = PredictionStore(p, y)
+    assert store.predictions().shape == (4, 9, 3) and not store.is_binary
+    codes = np.array([0, 1, 2] * 3)
+    expected = prediction.cross_entropy(codes, store.predictions()[2].astype(float))
+    assert store.score("cross-entropy").iloc[2] == expected
+    two = PredictionStore(np.stack([1 - p[:, :, 0], p[:, :, 0]], axis=2), codes == 0)
+    assert two.predictions() == pytest.approx(p[:, :, 0], abs=1e-6)
+    assert two.classes.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("y", [Y, {p: [v == "yes" for v in one] for p, one in Y.items()}])
+def test_saved_and_opened(tmp_path, y):
+    columns = {
+        "weights": {"hillclimb": [1.0, 0.1, 3, 2]},
+        "folds": {"hillclimb": [0, 1, 1, 0]},
+        "tasks": {"hillclimb": ["x", "x", "y, z", "NA"], "test": ["x", "y", "y"]},
+    }
+    rng = np.random.default_rng(0)
+    p = {part: rng.random((2, len(labels))) for part, labels in y.items()}
+    store = PredictionStore(p, y, names=["01", "tree, deep"], settings=SETTINGS, **columns)
+    again = store.save(tmp_path / "store")
+    same(store, again)
+    same(store, PredictionStore.open(str(tmp_path / "store")))
+    assert isinstance(again.parts["test"].batches[0], np.memmap)
+    names = {path.relative_to(tmp_path / "store").as_posix() for path in tmp_path.rglob("*.*")}
+    assert {"store.json", "models.csv", "test/cases.csv", "test/predictions/00000.npy"} <= names
+    assert not [name for name in names if "pickle" in name or name.endswith("partial")]
+
+
+def test_three_classes_on_disk(tmp_path):
+    p = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 6))
+    store = PredictionStore({"hillclimb": p, "new": p[:, :2]}, {"hillclimb": [7, 8, 9] * 2})
+    same(store, store.save(tmp_path / "store"))
+
+
+def test_append_in_memory_and_on_disk(tmp_path):
+    whole = example(5, names=list("abcde"), settings=[{"family": f"kind {at}"} for at in range(5)])
+    parts = whole.parts
+    first = whole.subset(list("ab"))
+    for store in (whole.subset(list("ab")), first.save(tmp_path / "store")):
+        for names in ("c", "de"):
+            at = [whole.names.index(name) for name in names]
+            batch = {part: whole.predictions(part)[at] for part in parts}
+            store.append(batch, list(names), whole.settings.iloc[at])
+        same(store, whole)
+    same(PredictionStore.open(tmp_path / "store"), whole)
+    with pytest.raises(InputError, match="`names` must be different; `a` occurs twice"):
+        store.append({part: whole.predictions(part)[:1] for part in parts}, ["a"])
+    with pytest.raises(InputError, match="must have the parts of the store"):
+        store.append(whole.predictions()[:1], ["f"])
+    same(PredictionStore.open(tmp_path / "store"), whole)
+
+
+def test_another_process_has_added_models(tmp_path):
+    store = example().save(tmp_path / "store")
+    other = PredictionStore.open(tmp_path / "store")
+    batch = {part: store.predictions(part)[:1] for part in store.parts}
+    store.append(batch, ["third"])
+    with pytest.raises(InputError, match="must not be changed by another process.*open it again"):
+        other.append(batch, ["fourth"])
+    same(PredictionStore.open(tmp_path / "store"), store)
+
+
+APPEND = """
+import sys
+import numpy as np
+from bnmtl.ensembles import PredictionStore
+
+store = PredictionStore.open(sys.argv[1])
+print("ready", flush=True)
+for number in range(100_000):
+    n_models = 1 + number % 3
+    value = (number % 89 + 1) / 100
+    batch = {part: np.full((n_models, one.n_cases), value) for part, one in store.parts.items()}
+    names = [f"{number}-{at}" for at in range(n_models)]
+    store.append(batch, names, [{"value": value}] * n_models)
+"""
+
+
+def test_a_killed_process_leaves_whole_batches(tmp_path):
+    example(1, names=["first"], settings=[{"value": 0.5}]).save(tmp_path / "store")
+    known = 1
+    for delay in (0.02, 0.11, 0.27):
+        fresh = tmp_path / f"store{delay}"
+        shutil.copytree(tmp_path / "store", fresh)
+        process = subprocess.Popen(
+            [sys.executable, "-c", APPEND, str(fresh)], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        store = PredictionStore.open(fresh)
+        known = max(known, store.n_models)
+        for part in store.parts:
+            predictions = store.predictions(part)
+            assert len(predictions) == store.n_models
+            expected = store.settings["value"].to_numpy()[1:]
+            assert predictions[1:] == pytest.approx(
+                np.repeat(expected[:, None], predictions.shape[1], axis=1), abs=1e-6
+            )
+        # A store goes on after that.
+        batch = {part: store.predictions(part)[:1] for part in store.parts}
+        store.append(batch, ["last"], [{"value": 0.5}])
+        same(PredictionStore.open(fresh), store)
+    assert known > 5
+
+
+@pytest.mark.parametrize("step", [0, 1, 2, 3])
+def test_a_batch_is_valid_only_when_all_of_it_is_written(tmp_path, monkeypatch, step):
+    """The process ends before one of the files of the second batch is moved into place."""
+    from bnmtl.ensembles import folder
+
+    store = example(2, settings=SETTINGS).save(tmp_path / "store")
+    batch = {part: store.predictions(part)[:1] for part in store.parts}
+    written = []
+
+    def stop(path, content):
+        if len(written) == step:
+            raise KeyboardInterrupt
+        written.append(path)
+        path.write_bytes(content)
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(folder, "write_whole", stop)
+        store.append(batch, ["third"], [{"family": "late", "seed": 1}])
+    again = PredictionStore.open(tmp_path / "store")
+    same(again, example(2, settings=SETTINGS))
+    again.append(batch, ["third"], [{"family": "late", "seed": 1}])
+    assert PredictionStore.open(tmp_path / "store").names == ("model1", "model2", "third")
+
+
+def test_merge_and_subset():
+    whole = example(4, names=list("abcd"), settings=[{"seed": at} for at in range(4)])
+    parts = whole.subset(["d", "a"]), whole.subset(["b"])
+    merged = PredictionStore.merge(parts)
+    assert merged.names == ("d", "a", "b") and merged.settings["seed"].tolist() == [3, 0, 1]
+    same(merged, whole.subset(["d", "a", "b"]))
+    with pytest.raises(InputError, match="`a` occurs twice"):
+        PredictionStore.merge([parts[0], parts[0].subset(["a"])])
+    other = PredictionStore(whole.predictions(), Y["hillclimb"])
+    with pytest.raises(InputError, match="must have the same parts"):
+        PredictionStore.merge([whole, other])
+    with pytest.raises(InputError, match="must be names of models of the store, got 'z'"):
+        whole.subset(["z"])
+
+
+def test_from_csv(tmp_path):
+    store = example(2, names=["tree", "net"])
+    for part, one in store.parts.items():
+        frame = pd.DataFrame(store.predictions(part).T, columns=store.names)
+        frame["label"] = store.classes[one.y]
+        frame.to_csv(tmp_path / f"{part}.csv", index=False)
+    # Columns may stand in another order.
+    frame[["label", "net", "tree"]].to_csv(tmp_path / "test.csv", index=False)
+    paths = {part: tmp_path / f"{part}.csv" for part in store.parts}
+    same(PredictionStore.from_csv(paths, label="label"), store)
+    frame[["net", "tree"]].to_csv(tmp_path / "test.csv", index=False)
+    unlabelled = PredictionStore.from_csv(paths, label="label")
+    assert unlabelled.parts["test"].y is None
+    with pytest.raises(InputError, match="`part` must have labels, got 'test'"):
+        unlabelled.score("accuracy", "test")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n0.1,0.2\n", "`label` must be a column of the file, which has `a`, `b`, got 'y'"),
+        ("a,y\n0.1,0\n1.5,1\n", "column `a` must be probabilities.*row 2 .* has `1.5`"),
+        ("a,y\n0.1,0\n,1\n", "column `a` must be probabilities.*row 2 .* has `nan`"),
+        ("a,y\n0.1,0\nx,1\n", "column `a` must be probabilities.*row 2 .* has `x`"),
+        ("", "must be a CSV file"),
+    ],
+)
+def test_mistakes_in_csv(tmp_path, text, message):
+    path = tmp_path / "p.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        PredictionStore.from_csv(path)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("predictions", "y", "options", "kind", "text"),
+    [
+        ([[0.1, 1.2]], [0, 1], {}, InputError, "model 0 .* has 1.2 for case 1"),
+        ([[0.1, NAN]], [0, 1], {}, InputError, "model 0 .* has nan for case 1"),
+        ([["a", "b"]], [0, 1], {}, InputTypeError, "must be numbers"),
+        ([[0.1, 0.2]], [0, 1, 1], {}, InputError, "one column per label, 3, got 2"),
+        ([0.1, 0.2], [0, 1], {}, InputError, r"the shape \(models, cases\), got \(2,\)"),
+        ([[0.1, 0.2, 0.1]], [0, 1, 2], {}, InputError, r"\(models, cases, 3 classes\)"),
+        ([[0.1, 0.2]], [1, 1], {}, InputError, "two classes or more; all are 1"),
+        ([[0.1, 0.2]], [1, None], {}, InputError, "must not be missing; case 1"),
+        ([[0.1, 0.2]], [1, "a"], {}, InputTypeError, "labels of one type|sorted"),
+        ([[[0.5, 0.6], [0.5, 0.5]]], [0, 1], {}, InputError, "has the sum 1.1 for case 0"),
+        ({"test": [[0.1, 0.2]]}, [0, 1], {}, InputError, "must have the part `hillclimb`"),
+        (
+            {"hillclimb": [[0.1, 0.2]], "test": [[0.1], [0.2]]},
+            [0, 1],
+            {},
+            InputError,
+            "the same models in all parts",
+        ),
+        (
+            {"hillclimb": [[0.1, 0.2]], "test": [[0.1]]},
+            {"hillclimb": [0, 1], "test": [3]},
+            {},
+            InputError,
+            "of part `test` must have only the classes `?0`?, `?1`?, got 3",
+        ),
+        ([[0.1, 0.2]], [0, 1], {"names": ["a", "b"]}, InputError, "one name per model, 1, got 2"),
+        ([[0.1, 0.2]] * 2, [0, 1], {"names": ["a", "a"]}, InputError, "`a` occurs twice"),
+        ([[0.1, 0.2]], [0, 1], {"names": [3]}, InputTypeError, "must be strings"),
+        ([[0.1, 0.2]], [0, 1], {"weights": [1, -1]}, InputError, "0 or more and not all zero"),
+        ([[0.1, 0.2]], [0, 1], {"folds": [1]}, InputError, "one value per case, 2, got 1"),
+        ([[0.1, 0.2]], [0, 1], {"tasks": {"x": [1]}}, InputError, "only the parts .*got 'x'"),
+        ([[0.1, 0.2]], [0, 1], {"settings": [3]}, InputTypeError, "one dictionary per model"),
+        ([[0.1, 0.2]], [0, 1], {"settings": []}, InputError, "one record per model, 1, got 0"),
+        ({"a b": [[0.1]]}, [0, 1], {}, InputError, "letters, digits and underscores, got 'a b'"),
+    ],
+)
+def test_mistakes(predictions, y, options, kind, text):
+    with pytest.raises(kind, match=text):
+        PredictionStore(predictions, y, **options)
+
+
+def damage_digest(store):
+    path = store / "test/predictions/00000.npy"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+def other_version(store):
+    record = json.loads((store / "store.json").read_text())
+    (store / "store.json").write_text(json.dumps({**record, "version": 9}))
+
+
+@pytest.mark.parametrize(
+    ("damage", "text"),
+    [
+        (damage_digest, "`.*00000.npy` must be as `store.json` says; its contents are damaged"),
+        (other_version, "must be of version 1 of the format for predictions; it is of another"),
+        (lambda store: (store / "store.json").write_text("{"), "it is not JSON"),
+        (lambda store: (store / "store.json").unlink(), "`.*` has no `store.json`"),
+        (lambda store: (store / "models.csv").unlink(), "`.*models.csv` .*it is missing"),
+        (lambda store: (store / "models.csv").write_text("model\na\n"), "lists fewer models"),
+        (lambda store: (store / "test/cases.csv").write_text("case,y\n"), "contents are damaged"),
+        (lambda store: (store / "test/predictions/00000.npy").unlink(), "it is missing"),
+    ],
+)
+def test_damaged_stores(tmp_path, damage, text):
+    example().save(tmp_path / "store")
+    damage(tmp_path / "store")
+    with pytest.raises(InputError, match=text):
+        PredictionStore.open(tmp_path / "store")
+
+
+def test_a_store_is_replaced_only_by_force(tmp_path):
+    first, second = example(2), example(3, seed=1)
+    first.save(tmp_path / "store")
+    with pytest.raises(InputError, match="must be a new or empty folder.*`force=True`"):
+        second.save(tmp_path / "store")
+    same(first, PredictionStore.open(tmp_path / "store"))
+    same(second, second.save(tmp_path / "store", force=True))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="must be a new or empty folder.*choose another one"):
+        first.save(tmp_path / "other", force=True)
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
