@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmtl.ensembles import EnsembleSelector, PredictionStore
+from bnmtl.ensembles.additions import additions_of
 from bnmtl.ensembles.judges import BINARY, MULTICLASS, judge_of
+from bnmtl.ensembles.selector import library_of
 from bnmtl.errors import InputError, InputTypeError, InputWarning
 from bnmtl.metrics import prediction
 
@@ -301,3 +303,15 @@ def test_mistakes_of_stores_and_parts():
     with pytest.raises(InputTypeError, match="a part of the store or a mapping"):
         selector.predict_proba(3)
     assert isinstance(selector.weights_, pd.Series)
+
+
+@pytest.mark.parametrize("metric", [*BINARY, {"accuracy": 1, "lift": 2, "cross_entropy": 1}])
+@pytest.mark.parametrize("grid", [4, None])
+def test_scores_of_all_additions_are_those_of_the_judge(metric, grid):
+    store = store_of(9, n_models=10, grid=grid)
+    _, library = library_of(store, metric)
+    additions = additions_of(library.judge, library.models)
+    for member in (3, 3, 0, 5):
+        additions.add(member)
+        expected = [additions.value_with(at) for at in range(len(library.models))]
+        assert additions.scores() == pytest.approx(expected, rel=1e-9)
