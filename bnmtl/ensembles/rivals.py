@@ -1,0 +1,207 @@
+"""Simpler ways to combine the models of a store, to compare ensemble selection with."""
+
+import numpy as np
+import pandas as pd
+from scipy.special import logsumexp
+from sklearn.model_selection import StratifiedKFold
+
+from bnmtl.ensembles.additions import happened
+from bnmtl.ensembles.entries import SCALE, whole_numbers
+from bnmtl.ensembles.judges import judge_of
+from bnmtl.ensembles.selector import EnsembleSelector, check_store, mean_prediction
+from bnmtl.ensembles.store import HILLCLIMB
+from bnmtl.errors import InputError, check_number
+from bnmtl.metrics.cases import checked_weights
+from bnmtl.seeding import seed_of
+
+# Exponents of the likelihood that are tried for tempered averaging.
+TEMPERATURES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+_N_FOLDS = 5
+
+
+class WeightedEnsemble:
+    """A weighted mean of the models of a store.
+
+    Attributes
+    ----------
+    weights_ : pandas.Series by model
+        They sum to 1.
+    entropy_ : float
+        Entropy of the weights in nats: 0 if one model has all the weight, the logarithm of the
+        number of models if all have the same.
+    temperature_ : float
+        1 without tempering.
+    """
+
+    def __init__(self, store, weights, temperature=1.0):
+        self.store_, self.temperature_ = store, temperature
+        self.weights_ = pd.Series(weights, pd.Index(store.names, name="model"), name="weight")
+        positive = self.weights_[self.weights_ > 0]
+        self.entropy_ = float(-(positive * np.log(positive)).sum())
+
+    def predict_proba(self, part):
+        """Probabilities of the classes for the cases of a part: (n_cases, n_classes)."""
+        models = whole_numbers(self.store_.predictions(part))
+        mean = mean_prediction(models, self.weights_.to_numpy())
+        return np.stack([1 - mean, mean], axis=1) if mean.ndim == 1 else mean
+
+
+def model_averaging(store, prior=None, temperature=1.0, random_state=None):
+    """Bayesian model averaging: weights are posterior probabilities of the models.
+
+    The likelihood of a model is that of the labels of the part "hillclimb" under its predictions.
+
+    Parameters
+    ----------
+    store : PredictionStore
+    prior : array-like of shape (n_models,), default=None
+        Prior weights; None is equal weights.
+    temperature : float or "cv", default=1.0
+        The log likelihood is divided by it, so that weights are spread over more models. "cv"
+        chooses from 1 to 1000 by the cross-entropy of five folds.
+    random_state : None, int or numpy.random.Generator, default=None
+        For the folds.
+
+    Returns
+    -------
+    WeightedEnsemble
+
+    Raises
+    ------
+    TypeError, ValueError
+        For fewer than two models, and arguments out of range.
+
+    References
+    ----------
+    Domingos (2000), "Bayesian averaging of classifiers and the overfitting problem", ICML.
+
+    Examples
+    --------
+    >>> from bnmtl.ensembles import PredictionStore
+    >>> store = PredictionStore([[0.9, 0.2, 0.6], [0.6, 0.4, 0.4]], [1, 0, 1])
+    >>> model_averaging(store).weights_.round(3).tolist()
+    [0.75, 0.25]
+    """
+    check_store(store)
+    cases = store.part(HILLCLIMB, labels=True)
+    if prior is not None:
+        prior = checked_weights(prior, store.n_models, "model", "prior")
+    with np.errstate(divide="ignore"):
+        log_prior = np.zeros(store.n_models) if prior is None else np.log(prior)
+    models = whole_numbers(store.predictions())
+    weights = np.ones(len(cases.y)) if cases.weights is None else cases.weights
+    logs = np.log(happened(models, cases.y) / SCALE) * weights
+    if temperature == "cv":
+        seed = seed_of(random_state)
+        temperature = _best_temperature(models, cases.y, weights, logs, log_prior, seed)
+    check_number("temperature", temperature, above=0, remedies='"cv" chooses it')
+    posterior = _posterior(log_prior, logs.sum(axis=1), temperature)
+    return WeightedEnsemble(store, posterior, float(temperature))
+
+
+def _posterior(log_prior, log_likelihood, temperature):
+    logs = log_prior + log_likelihood / temperature
+    return np.exp(logs - logsumexp(logs))
+
+
+def _best_temperature(models, y, weights, logs, log_prior, seed):
+    """The temperature with the smallest loss on folds; the first among ties."""
+    folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=seed % 2**32)
+    losses = np.zeros(len(TEMPERATURES))
+    for train, test in folds.split(y, y):
+        likelihood = logs[:, train].sum(axis=1) * (weights.sum() / weights[train].sum())
+        for number, temperature in enumerate(TEMPERATURES):
+            shares = _posterior(log_prior, likelihood, temperature)
+            mean = mean_prediction(models[:, test], shares)[None]
+            losses[number] -= np.log(happened(mean * SCALE, y[test])[0] / SCALE) @ weights[test]
+    return TEMPERATURES[int(losses.argmin())]
+
+
+def best_single(store, metric="cross_entropy"):
+    """The model with the best score on the part "hillclimb", as an ensemble of one.
+
+    Parameters
+    ----------
+    store : PredictionStore
+    metric : str, callable or mapping, default="cross_entropy"
+        As in `EnsembleSelector`.
+
+    Returns
+    -------
+    WeightedEnsemble
+    """
+    check_store(store)
+    return WeightedEnsemble(store, _single(store, metric, store.names))
+
+
+def best_of_families(store, metric="cross_entropy"):
+    """The best model of each family on the part "hillclimb".
+
+    Parameters
+    ----------
+    store : PredictionStore
+        With a column "family" in its settings.
+    metric : str, callable or mapping, default="cross_entropy"
+        As in `EnsembleSelector`.
+
+    Returns
+    -------
+    dict of str to WeightedEnsemble
+    """
+    check_store(store)
+    if "family" not in store.settings:
+        raise InputError("store", "must have the column {name} in its settings", name="family")
+    families = store.settings["family"].astype(str)
+    return {
+        family: WeightedEnsemble(store, _single(store, metric, families.index[families == family]))
+        for family in sorted(set(families))
+    }
+
+
+def _single(store, metric, names):
+    """Weights of 1 for the best of some models, the first by name among ties, and 0 for others."""
+    judge, predictions = judge_of(metric, store), store.predictions()
+    wanted = set(names)
+    places = [at for at, name in enumerate(store.names) if name in wanted]
+    best = min(places, key=lambda at: (-judge.of(predictions[at]), store.names[at]))
+    return (np.arange(store.n_models) == best).astype(float)
+
+
+def mean_of_all(store):
+    """The mean of all models with equal weights.
+
+    Parameters
+    ----------
+    store : PredictionStore
+
+    Returns
+    -------
+    WeightedEnsemble
+    """
+    check_store(store)
+    return WeightedEnsemble(store, np.full(store.n_models, 1 / store.n_models))
+
+
+def basic_selection(store, metric="cross_entropy", max_steps=200):
+    """Forward selection without replacement, initial models and bags.
+
+    Parameters
+    ----------
+    store : PredictionStore
+    metric : str, callable or mapping, default="cross_entropy"
+        As in `EnsembleSelector`.
+    max_steps : int, default=200
+
+    Returns
+    -------
+    EnsembleSelector
+        Fitted.
+
+    References
+    ----------
+    Niculescu-Mizil (2008), section 4.1.
+    """
+    selector = EnsembleSelector(
+        metric, initial=0, bags=1, bag_fraction=1.0, max_steps=max_steps, replacement=False
+    )
+    return selector.fit(store)
