@@ -33,6 +33,7 @@ _ROOMS = (
     "classification",
     "confidence",
     "data",
+    "ensembles",
     "errors",
     "graphs",
     "inference",

@@ -33,6 +33,7 @@ ROOMS["relatedness"] = ROOMS["confidence"] = {"learners", *ROOMS["learners"], "m
 # of predictions and never a graph.
 ROOMS["classification"] = {"tasks", "networks", "learners"}
 ROOMS["calibration"] = {"metrics"}
+ROOMS["ensembles"] = {"metrics", "classification", "calibration"}
 # What a person sees stands above all of it, and nobody imports it.
 for room in ("plotting", "reports", "cli"):
     ROOMS[room] = set(ROOMS)
