@@ -58,7 +58,7 @@ from bnmtl.networks import fit_networks
 from bnmtl.tasks import discretize, encode, split
 
 FILE = Path(__file__).with_name("digests.json")
-# Keys of run.json that tell of the run, not of its result, and texts that may be worded otherwise.
+# Keys of run.json that describe the run, not its result, and texts whose wording may change.
 _NOT_COMPARED = (
     *("versions", "started", "seconds", "warnings", "verdict", "sure", "layout", "files"),
     "local_scores",

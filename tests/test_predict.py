@@ -38,7 +38,7 @@ def asia(tmp_path):
 
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory):
-    """Folder of a run that has cut `h` and, of many whole numbers, `k`; returns it and the rows."""
+    """Folder of a run that discretized `h` and `k`, which has many whole numbers; and its rows."""
     folder = tmp_path_factory.mktemp("learned")
     rng = np.random.default_rng(1)
     rows = frame(0, 300).drop(columns="c")
@@ -131,7 +131,7 @@ def test_the_summary(call, asia, tmp_path):
 @pytest.mark.parametrize("gaps", [False, True])
 def test_numbers_are_cut_as_for_learning(call, learned, tmp_path, gaps):
     folder, rows = learned
-    rows = rows[1:]  # a copy of what was learned from would be told of
+    rows = rows[1:]  # a copy of the training rows causes a warning
     if gaps:
         rows = rows.astype({"a": "Int64", "k": "Int64"})
         rows.loc[::3, "a"] = rows.loc[1::4, "k"] = pd.NA

@@ -23,7 +23,7 @@ QUICK = {"search": "hill-climbing", "restarts": 0, "penalty": 0.5}
 
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory):
-    """A folder with a run of three tasks, told apart by `region`, and the rows it learned from."""
+    """A folder with a run of three tasks, named by column `region`, and its training rows."""
     folder = tmp_path_factory.mktemp("regions")
     tasks = [
         frame(seed, 200).assign(region=name, h=np.random.default_rng(seed).normal(size=200))
