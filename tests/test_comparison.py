@@ -328,8 +328,8 @@ def test_differences_have_as_many_digits_as_their_errors_need(difference, error,
     assert verdict.value(difference, error) == text
 
 
-def test_a_start_that_is_asked_for_has_to_be_there():
-    """No single graph has what the tasks demand, and nothing else was asked for."""
+def test_a_requested_start_must_exist():
+    """No single graph meets the constraints of all tasks, and no other start was requested."""
     tasks = related()
     first, second, *_ = tasks
     required = {first: [("x1", "x2")], second: [("x2", "x1")]}

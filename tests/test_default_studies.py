@@ -285,7 +285,7 @@ def test_tables_of_choices_and_real_tables():
     lines = pd.DataFrame(
         [
             {**line, **gains, **errors, "way": way, "n_rows": 20, "empty": -4.0}
-            for way in ("alone", "cv", real_tables.OWN_TABLES, real_tables.SHARED)
+            for way in ("alone", "cv", real_tables.TABLES_OF_1, real_tables.SHARED)
         ]
     )
     shown = real_tables.tables(lines)

@@ -245,7 +245,7 @@ def few_share():
 @pytest.mark.parametrize("by_task", [False, True], ids=["all", "by_task"])
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_constraints_are_cut_to_the_tasks_that_are_learned(name, by_task):
-    """The same demands, given for all tasks or task by task, and by hand for the group alone."""
+    """The same constraints, given for all tasks or task by task, and by hand for the group alone."""
     given, cut = PARAMETERS[name]
     if by_task:
         # Arcs and tiers of a task name its own variables; the graphs and priors name any.
