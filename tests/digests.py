@@ -388,7 +388,7 @@ def cases(folder):
 def main():
     """Compare, or write."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--write", action="store_true", help="write digests.json anew")
+    parser.add_argument("--write", action="store_true", help="write digests.json again")
     parser.add_argument("--only", help="cases whose names contain this")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
