@@ -293,7 +293,7 @@ def test_tables_that_help_without_arcs_are_reported():
     ids=lambda one: type(one).__name__,
 )
 @pytest.mark.filterwarnings("ignore:.time_limit. ended a search")
-def test_folds_that_were_cut_short_tell_nothing(learner):
+def test_folds_that_were_cut_short_give_no_verdict(learner):
     tasks = encode(related())
     fitted = clone(learner).fit(tasks)
     assert compare(fitted, tasks, cv=5).attrs["ended_by"] == ()

@@ -399,7 +399,7 @@ def test_panels_show_arcs_by_how_many_tasks_share_them():
     assert len(ghosts) == 1
 
 
-def test_every_variable_stands_at_the_same_place_in_all_panels():
+def test_every_variable_is_at_the_same_place_in_all_panels():
     figure = plotting.dags(three_tasks())
     places = [
         {t.get_text(): t.get_position() for t in axes.texts if t.get_text() in "abcde"}

@@ -402,7 +402,7 @@ def test_a_full_disk_is_reported_with_the_given_file(call, asia, tmp_path, monke
     assert listing(tmp_path) == ["asia.bif", "rows.csv"]
 
 
-def test_an_error_inside_is_not_taken_for_a_mistake(call, asia, tmp_path, monkeypatch):
+def test_an_internal_error_is_not_reported_as_a_mistake(call, asia, tmp_path, monkeypatch):
     monkeypatch.setattr("bnmtl.cli.predict.without_points", lambda _: np.zeros(3) + np.zeros(4))
     with pytest.raises(ValueError, match="broadcast"):
         call(*PREDICT)

@@ -77,7 +77,7 @@ def test_the_task_column_may_have_another_name(call, rows, tmp_path):
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out.csv")[ADDED], expected)
 
 
-def test_the_summary_tells_of_each_task(call, rows, tmp_path):
+def test_the_summary_has_a_row_per_task(call, rows, tmp_path):
     code, out, _ = call(*PREDICT)
     assert code == 0
     table = pd.read_csv(tmp_path / "out.csv")

@@ -107,7 +107,7 @@ def test_a_leaf_has_one_case_of_each_class_more():
     )
 
 
-def test_gain_ratios_tell_what_a_column_knows():
+def test_gain_ratios_measure_the_information_of_a_column():
     y = np.tile([0, 1], 500)
     columns = np.column_stack([y, RNG.random(1000), np.ones(1000)])
     same, noise, constant = good_learners.gain_ratios(columns, y)
